@@ -127,7 +127,7 @@ fn one_line(error: &host::Error) -> String {
         host::Error::LocksNotPowerOfTwo { .. } => format!("{error}: give --locks one of them"),
         host::Error::BadConfig { what, .. } => match *what {
             "the number of locks" => format!("{error}: change --locks"),
-            "the number of conflicts before the queue" => format!("{error}: change --queue-after"),
+            "the number of conflicts before a ticket" => format!("{error}: change --queue-after"),
             "the number of lanes at a time" => format!("{error}: change --lanes-max"),
             "the stripe size in bytes" => format!("{error}: change --stripe-bytes"),
             "the capacity of the read set" => format!("{error}: change --read-capacity"),

@@ -67,7 +67,7 @@ impl AskedVariant {
         }
     }
 
-    /// Whether it throttles a warp's lanes and queues transactions that conflict.
+    /// Whether it narrows a warp under contention and has the gate.
     pub const fn has_scheduler(self) -> bool {
         match self {
             Self::Algorithm(algorithm) => with_algorithm!(algorithm, A => A::SCHEDULED),

@@ -50,7 +50,7 @@
 //! | [`array`](mod@array) | the views through which kernels name elements: plain arrays, cells, sums |
 //! | [`collections`] | containers as functions of a transaction: maps, ordered maps and lists, queues |
 //! | `tx` | one attempt at a transaction: [`Tx`], [`TeamTx`], the handle [`StmRef`], [`Abort`] |
-//! | `run` | the loops around attempts: rounds, retries, backoff, the throttle and the queue |
+//! | `run` | the loops around attempts: rounds, retries, backoff, the gate |
 //! | [`algorithm`] | the interface of an algorithm and the registry of all of them |
 //! | `algorithm/paper` | the algorithms of Xu et al. 2014 |
 //! | `algorithm/fast` | `fast` and `fast-table` |

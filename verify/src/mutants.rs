@@ -68,7 +68,18 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
             (Vbv, &["torn-pair", "torn-batch"])
         }
         Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["many-swaps", "swap-and-back"]),
-        Mutant::QueueIgnored => (Fast, &["crossed-pair"]),
+        Mutant::NewcomerUnasked
+        | Mutant::PresenceForgotten
+        | Mutant::PresenceTwice
+        | Mutant::HeadUnwaiting
+        | Mutant::PeriodUnended
+        | Mutant::TurnShared
+        | Mutant::AloneVersionKept
+        | Mutant::NoG1
+        | Mutant::NoG2
+        | Mutant::NoG3
+        | Mutant::NoG4
+        | Mutant::EndKeepsTicket => (Fast, &["hot-word", "increments"]),
         Mutant::LockedByStore | Mutant::PairLockUnchecked => {
             (Fast, &["increments", "three-increments"])
         }

@@ -6,9 +6,8 @@
 //!
 //! The sizes are chosen so that a launch takes some milliseconds to some 100 ms on an H200 whether
 //! transactions conflict or not, and the whole list four minutes at most, most of which the driver
-//! takes to compile the kernels of each child process. So the largest launch is left out where all
-//! transactions want the same few words: most of its threads would only wait for their turn, as those
-//! of the next smaller one do, and to give each thread a transaction takes seconds. Vacation has
+//! takes to compile the kernels of each child process. Where all transactions want the same few words,
+//! each thread of the largest launch has one transaction, as more would take seconds. Vacation has
 //! fewer records than it has by default, as the host checks all of them after each launch.
 
 use crate::error::{Error, Result};
@@ -51,6 +50,7 @@ const CONFLICTS: &[LaunchOf] = &[
     (WARPS, "16K"),
     (SMALL, "16K"),
     (LARGE, "32K"),
+    (FULL, "132K"),
 ];
 /// Launches of a row in which some transactions conflict.
 const SOME: &[LaunchOf] = &[

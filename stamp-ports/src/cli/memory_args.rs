@@ -29,8 +29,8 @@ pub struct MemoryArgs {
     /// most; fewer where many conflict; 1 to 32 [default: 32]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub lanes_max: Option<u32>,
-    /// With fast and fast-table, conflicts in a row before a transaction waits in a
-    /// queue to run alone [default: 128]
+    /// With fast and fast-table, conflicts in a row before a transaction waits for a
+    /// turn alone [default: 128]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub queue_after: Option<u32>,
 }

@@ -214,12 +214,13 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
         if !args.json {
             say(format_args!("{name} on {}", device.name()))?;
             say(format_args!(
-                "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>11}{:>10}{:>9}{:>9}",
+                "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{:>11}{:>10}{:>9}{:>9}",
                 "variant",
                 "launch",
                 "transactions",
                 "attempts",
                 "aborted",
+                "turns",
                 "histories",
                 "violations",
                 "kernel s",
@@ -387,6 +388,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
             "transactions": row.transactions,
             "attempts": row.attempts,
             "aborted": row.aborted,
+            "turns": row.turns,
             "runs": row.runs,
             "launches": row.histories,
             "launches_repeated": row.repeated,
@@ -401,12 +403,13 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
         return Ok(());
     }
     say(format_args!(
-        "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
+        "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
         row.name(),
         format!("{}x{}", row.blocks, row.threads),
         row.transactions,
         row.attempts,
         row.aborted,
+        row.turns,
         row.histories,
         row.kernel.as_secs_f64(),
         judged.time.as_secs_f64(),

@@ -59,6 +59,8 @@ pub struct RunReport {
     /// of the median time; of loops over transactions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_lanes: Option<f64>,
+    /// Turns in which a warp worked alone under contention, in the same repeat.
+    pub turns: u64,
     /// Device memory of locks, sets and statistics.
     pub metadata_bytes: u64,
     /// The workload's parameters, and those of the transactional memory.
@@ -160,6 +162,7 @@ impl RunReport {
             verified: false,
             verifies: workload.verifies(),
             active_lanes: None,
+            turns: 0,
             metadata_bytes: 0,
             parameters,
             observed: Map::new(),

@@ -285,6 +285,7 @@ impl<'a> Runner<'a> {
         report.tx_per_s = median.tx_per_s();
         report.commits = median.statistics.commits;
         report.active_lanes = median.statistics.active_lanes();
+        report.turns = median.statistics.turns;
         report.remarks = self.prepared.remarks();
         for (name, value) in self.prepared.observed() {
             report.observed.insert(name.into(), value);

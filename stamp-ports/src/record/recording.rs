@@ -94,6 +94,7 @@ impl<'a, 's, D: Device> Recording<'a, 's, D> {
         row.transactions += done.commits;
         row.attempts += done.attempts;
         row.aborted += done.aborted();
+        row.turns += done.turns;
         row.kernel += kernel;
         if history.len() as u64 != done.attempts {
             row.wrong_state.get_or_insert(format!(

@@ -51,6 +51,7 @@ impl<'a, D: Device> Session<'a, D> {
             transactions: 0,
             attempts: 0,
             aborted: 0,
+            turns: 0,
             kernel: Duration::ZERO,
             wall: Duration::ZERO,
             wrong_state: None,

@@ -60,6 +60,8 @@ pub struct Row {
     pub attempts: u64,
     /// Attempts that aborted.
     pub aborted: u64,
+    /// Turns in which a warp, a team or a lane worked alone under contention.
+    pub turns: u64,
     /// Time in kernels with transactions.
     pub kernel: Duration,
     /// Time for everything.

@@ -15,9 +15,10 @@ use std::fmt;
 /// indexed at run time: the addresses, values, stripes and versions of one
 /// `read_many`, which for 16 words take 448 bytes, and the copies of them that
 /// the compiler makes; with a versioned algorithm, another 384 for its first
-/// entries, and of a kernel with teams and single lanes twice that. Above this,
+/// entries and 64 for its place at the gate, and of a kernel with teams and single lanes
+/// twice that. Above this,
 /// something else moved to the stack.
-pub const LOCAL_BYTES_MAX: usize = 2112;
+pub const LOCAL_BYTES_MAX: usize = 2304;
 
 /// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The interface of an algorithm: the phases of a transaction, as a trait.
 //!
-//! The loops of `run` call `load_queue_and_snapshot` (if `SCHEDULED`), `commit`
+//! The loops of `run` call `load_gate_and_snapshot` (if `SCHEDULED`), `commit`
 //! and `rollback`; [`Tx`] calls the others:
 //!
-//! 1. `load_queue_and_snapshot` and then, if the lane is admitted, `clear`, `begin`;
+//! 1. `load_gate_and_snapshot` and then, if the lane is admitted, `clear`, `begin`;
 //! 2. any number of reads, writes, additions;
 //! 3. `commit` if the closure returned `Ok`, else `rollback`.
 //!
@@ -77,7 +77,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// The threads that run transactions.
     const GRANULE: Granule;
     /// Says whether the warp decides how many of its lanes make an attempt at a
-    /// time, and transactions that keep failing join the queue.
+    /// time, and the gate who may make attempts.
     const SCHEDULED: bool = false;
     /// The default number of polls of a locked word before a read aborts.
     const READ_POLLS: u32 = 8;
@@ -119,11 +119,11 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// least the number that any earlier event has recorded.
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version;
 
-    /// Loads the queue's word, with which the attempts of a scheduled algorithm
+    /// Loads the gate's word, with which the attempts of a scheduled algorithm
     /// begin before it is known whether the lane may make one, and in flight
     /// with it the snapshot.
     #[inline(always)]
-    fn load_queue_and_snapshot<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> u64 {
+    fn load_gate_and_snapshot<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> u64 {
         0
     }
 

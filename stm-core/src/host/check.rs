@@ -15,8 +15,9 @@ use crate::host::records::Records;
 use crate::host::stm::{Statistics, Stm};
 use crate::host::sums::Sums;
 use crate::host::tx_array::TxArray;
-use crate::memory::globals::Globals;
+use crate::memory::globals::{Clock, Globals};
 use crate::memory::version::LockWord;
+use crate::run::gate;
 use core::mem::offset_of;
 use std::format;
 use std::string::{String, ToString};
@@ -91,10 +92,13 @@ impl<D: Device> Stm<D> {
             Extent::Window(self.launches)
         };
         self.launches += 1;
-        let found = match Self::find_miscount(statistics) {
-            None => self.find_unfinished(extent)?,
-            found => found,
-        };
+        let mut found = Self::find_miscount(statistics);
+        if found.is_none() && !in_full {
+            found = self.find_gate_in_use()?;
+        }
+        if found.is_none() {
+            found = self.find_unfinished(extent)?;
+        }
         self.close_if(found)
     }
 
@@ -118,6 +122,19 @@ impl<D: Device> Stm<D> {
                 statistics.aborted()
             )
         })
+    }
+
+    /// Says what the gate's word (`run/gate.rs`) has after a launch that has ended its work,
+    /// when nobody is present, no ticket waits and no period is open.
+    fn find_gate_in_use(&self) -> Result<Option<String>, Error> {
+        let word = self.word64(offset_of!(Globals, clock) + offset_of!(Clock, gate))?;
+        let used = gate::Word(word).in_use();
+        Ok(used.map(|(present, waiting, open)| {
+            format!(
+                "the gate has {present} places present and {waiting} tickets waiting, and {} period",
+                if open { "an open" } else { "no open" }
+            )
+        }))
     }
 
     fn find_unfinished(&self, extent: Extent) -> Result<Option<String>, Error> {

@@ -100,7 +100,7 @@ impl StmConfig {
                 self.retry_limits.acquire_tries,
             ),
             (
-                "the number of conflicts before the queue",
+                "the number of conflicts before a ticket",
                 self.retry_limits.queue_after,
             ),
         ] {

@@ -2,7 +2,7 @@
 //!
 //! A launch goes through these steps:
 //!
-//! 1. reset the queue, the stop flag, the fault and the statistics; the clock
+//! 1. reset the gate, the stop flag, the fault and the statistics; the clock
 //!    and the versions stay;
 //! 2. launch the kernel and wait for it;
 //! 3. read the statistics and the fault;
@@ -44,6 +44,8 @@ pub struct Statistics {
     pub gave_up: u64,
     /// Attempts that did not commit, by reason ([`Abort::NAMES`]).
     pub aborts: [u64; Abort::COUNT],
+    /// Turns in which a warp, a team or a lane worked alone under contention.
+    pub turns: u64,
     /// Rounds in which a warp made attempts, in loops over transactions.
     pub rounds: u64,
     /// Attempts made in these rounds; divided by the rounds, this is the mean
@@ -87,6 +89,7 @@ impl AddAssign for Statistics {
         for (sum, n) in self.aborts.iter_mut().zip(other.aborts) {
             *sum += n;
         }
+        self.turns += other.turns;
         self.rounds += other.rounds;
         self.round_lanes += other.round_lanes;
     }
@@ -372,12 +375,12 @@ impl<D: Device> Stm<D> {
         self.globals.address().wrapping_add(stop).cast()
     }
 
-    /// Resets the queue, the stop flag, the fault and the statistics, and numbers
+    /// Resets the gate, the stop flag, the fault and the statistics, and numbers
     /// the launch; the clock and the versions stay.
     fn reset_counters(&mut self) -> Result<(), Error> {
-        // A launch that was stopped leaves tickets in the queue.
-        let queue = offset_of!(Globals, clock) + offset_of!(Clock, queue);
-        self.globals.write(queue, &[0; 8])?;
+        // A launch that was stopped leaves tickets and places present.
+        let gate = offset_of!(Globals, clock) + offset_of!(Clock, gate);
+        self.globals.write(gate, &[0; 16])?;
         let from = offset_of!(Globals, stop);
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)?;
@@ -439,6 +442,7 @@ impl<D: Device> Stm<D> {
             read_only_commits: sums[Counter::ReadOnlyCommits as usize],
             gave_up: sums[Counter::GaveUp as usize],
             aborts,
+            turns: sums[Counter::Turns as usize],
             rounds: sums[Counter::Rounds as usize],
             round_lanes: sums[Counter::RoundLanes as usize],
         };

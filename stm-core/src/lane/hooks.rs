@@ -35,6 +35,16 @@ pub(crate) fn times<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::TIMES && lane.probe().times()
 }
 
+/// Returns `condition`, which rarely holds: the code behind it is laid out away from the
+/// rest, so that what runs every time is fetched together.
+#[inline(always)]
+pub(crate) const fn rarely(condition: bool) -> bool {
+    if condition {
+        core::hint::cold_path();
+    }
+    condition
+}
+
 /// Leaves a comment of one line in the assembly of a device build. By such
 /// comments the crates of kernels tell the splitter of the PTX which files
 /// their entry points go into.

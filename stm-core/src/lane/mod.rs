@@ -27,7 +27,7 @@ use crate::observe::mutant::Mutant;
 use crate::observe::probe::Probe;
 
 mod hooks;
-pub(crate) use hooks::{records, times};
+pub(crate) use hooks::{rarely, records, times};
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod cpu;

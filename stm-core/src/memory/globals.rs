@@ -30,24 +30,30 @@ pub enum Counter {
     Unfinished = 4,
     /// The first counter of aborts; that of reason `r` is at `AbortsFrom + r`.
     AbortsFrom = 5,
+    /// Turns alone (`run/gate.rs`).
+    Turns = 29,
     /// Rounds in which a lane of a warp made an attempt (`for_each`).
     Rounds = 30,
     /// Lanes that made an attempt, summed over the rounds.
     RoundLanes = 31,
 }
 
-const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= Counter::Rounds as usize);
+const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= Counter::Turns as usize);
 const _: () = assert!((Counter::RoundLanes as usize) < COUNTERS);
 
-/// The clock, and on the same line the queue, which is loaded with it.
+/// The clock, and on the same line the gate's word, which is loaded with it.
 #[repr(C, align(128))]
 pub struct Clock {
     /// The global clock: the number of updates committed, or of warps' joint
     /// commits (`g_clock`).
     pub now: u64,
-    /// The queue of transactions that keep failing: the number of tickets drawn
-    /// in the upper half, the number of tickets served in the lower half.
-    pub queue: u64,
+    /// The gate's word (`run/gate.rs`).
+    pub gate: u64,
+    /// How long a transaction takes in a turn alone, in the lanes' time (`run/period.rs`); 0
+    /// before the first turn.
+    pub turn: u32,
+    /// The tickets of the last period; 0 before the first.
+    pub period: u32,
 }
 
 /// The words by which threads that wait find out that all wait
@@ -99,7 +105,7 @@ impl FaultRecord {
 /// All global metadata except the lock table. It is all zero at the start.
 #[repr(C)]
 pub struct Globals {
-    /// The clock and the queue.
+    /// The clock and the gate's word.
     pub clock: Clock,
     /// The sequence lock of `vbv`, which is odd while a writer writes back.
     pub sequence: Line<u64>,

@@ -5,7 +5,7 @@
 //! | `word`, `access` | the address of a transactional word, and how a lane loads and stores it |
 //! | `version` | versions, lock words and cell words |
 //! | `stripe` | the map from an address to an entry of the lock table |
-//! | [`globals`] | the clock, the queue and the rest of the global metadata |
+//! | [`globals`] | the clock, the gate's word and the rest of the global metadata |
 //! | `logs` | the logs of each lane |
 //! | `bloom` | the filter over the words of a set |
 //!

@@ -101,8 +101,29 @@ mutants! {
     NoC1Acquire = "no-c1-acquire",
     /// `cgl`: the lock is released without release.
     NoC1Release = "no-c1-release",
-    /// `fast`: attempts begin while the head of the queue runs alone.
-    QueueIgnored = "queue-ignored",
+    /// `fast`: a place enters although tickets wait.
+    NewcomerUnasked = "newcomer-unasked",
+    /// `fast`: a place enters without being counted.
+    PresenceForgotten = "presence-forgotten",
+    /// `fast`: a place that enters is counted twice.
+    PresenceTwice = "presence-twice",
+    /// `fast`: the head of the tickets does not wait for those who are present.
+    HeadUnwaiting = "head-unwaiting",
+    /// `fast`: who has opened a period does not end it. Random programs are too short to open
+    /// one.
+    PeriodUnended = "period-unended",
+    /// `fast`: all lanes of a warp make their attempts in a turn at the same time.
+    TurnShared = "turn-shared",
+    /// `fast`: a commit alone stores its words with the version of the snapshot.
+    AloneVersionKept = "alone-version-kept",
+    /// `fast`: there is no fence after a place has entered.
+    NoG1 = "no-g1",
+    /// `fast`: there is no fence before a place departs.
+    NoG2 = "no-g2",
+    /// `fast`: there is no fence after the head has found that it is alone.
+    NoG3 = "no-g3",
+    /// `fast`: there is no fence before the head leaves.
+    NoG4 = "no-g4",
     /// `fast`: a read treats an owned word as a free one.
     LockBitIgnored = "lock-bit-ignored",
     /// `fast`: a word is locked by a store, whatever it holds.
@@ -299,6 +320,8 @@ mutants! {
     /// by plain loads outside of turns alone too. Such loads order nothing, and a
     /// multiprocessor's first-level cache may answer them.
     WeakRead = "weak-read",
+    /// `fast`: a warp whose lanes have come to the end of their range keeps its ticket.
+    EndKeepsTicket = "end-keeps-ticket",
 }
 
 impl Mutant {

@@ -1,14 +1,12 @@
 //! One attempt inside its loop: running its code, and what follows from its
-//! result: counts, faults, the queue, and whether there is another attempt.
+//! result: counts, faults, and whether there is another attempt.
 
 use crate::algorithm::contract::Algorithm;
 use crate::lane::{Lane, times};
 use crate::memory::globals::{self, Counter, FaultRecord};
 use crate::observe::mark::mark;
-use crate::observe::mutant::Mutant;
 use crate::observe::probe::Event;
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::throttle::Ticket;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;
@@ -17,27 +15,6 @@ use crate::tx::stm_ref::StmRef;
 const STOP_POLL_ATTEMPTS: u32 = 16;
 
 impl<A: Algorithm> StmRef<A> {
-    /// Joins the queue after many conflicts, and leaves it when the transaction
-    /// has ended or waits.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn join_or_leave_queue<L: Lane>(
-        &self,
-        lane: &L,
-        ticket: &mut Ticket,
-        outcome: Outcome,
-        conflicts: u32,
-    ) {
-        // SAFETY: the queue is live (StmRef::from_raw).
-        unsafe {
-            let keeps = outcome == Outcome::Wait && Mutant::RetryKeepsTicket.on(lane);
-            if outcome != Outcome::Retry && !keeps {
-                ticket.leave(lane, self.queue());
-            } else if conflicts >= self.limits.queue_after {
-                ticket.draw(lane, self.queue());
-            }
-        }
-    }
-
     /// Reports a transaction that began inside another one.
     #[inline(always)]
     pub(crate) fn nested<L: Lane>(&self, lane: &L) {

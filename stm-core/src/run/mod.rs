@@ -8,9 +8,12 @@
 //! | `results` | the loop of transactions that have results |
 //! | `step` | rounds in which the warps of a block go in step |
 //! | `team` | the loops of teams |
+//! | `width` | how many lanes of a warp make an attempt at a time |
+//! | `gate` | who may make attempts, and whose turn it is to work alone |
+//! | `period` | when everybody works by turns: what is measured for it |
+//! | `place` | the calls at the gate, of lanes, teams and warps |
 //! | `update` | `update_each`, the loop of static updates |
 //! | `work` | what a lane does in an attempt, in the two parts that a loop runs |
-//! | `throttle` | the contention manager: the width of a warp, and the queue |
 //! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
 //! | `conclude` | one attempt inside its loop, and what follows from its result |
 //! | `outcome` | the result of an attempt, and the counts of a lane |
@@ -18,14 +21,17 @@
 //! The calls of an attempt itself are in `tx`.
 
 pub(crate) mod conclude;
+pub(crate) mod gate;
 mod once;
 pub(crate) mod outcome;
+mod period;
+mod place;
 mod preassigned;
 mod results;
 pub(crate) mod single;
 pub(crate) mod step;
 pub(crate) mod team;
-pub(crate) mod throttle;
 mod update;
 pub(crate) mod wait;
+mod width;
 pub(crate) mod work;

@@ -3,9 +3,11 @@
 use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
 use crate::observe::mark::mark;
+use crate::observe::mutant::Mutant;
 use crate::observe::probe::Probe;
+use crate::run::gate::{Admission, Place, Word};
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::throttle::Ticket;
+use crate::run::period::looks;
 use crate::run::wait::Sleep;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
@@ -43,9 +45,9 @@ impl<A: Algorithm> StmRef<A> {
             return Err(Abort::Nested);
         }
         let mut conflicts = 0;
-        let mut ticket = Ticket::NONE;
+        let mut place = Place::NEW;
         let result = loop {
-            if A::SCHEDULED && !Self::admit(&mut tx, ticket) {
+            if A::SCHEDULED && !Self::admit(&mut tx, &mut place, conflicts) {
                 Counts::unfinished(lane, self);
                 break Err(Abort::Stopped);
             }
@@ -65,8 +67,8 @@ impl<A: Algorithm> StmRef<A> {
                 &mut conflicts,
                 &mut counts,
             );
-            if A::SCHEDULED {
-                self.join_or_leave_queue(lane, &mut ticket, outcome, conflicts);
+            if A::SCHEDULED && !(tx.waits && Mutant::RetryKeepsTicket.on(lane)) {
+                place.end_turn(lane, self.gate());
             }
             match outcome {
                 Outcome::Retry if !counts.stopped => {
@@ -77,7 +79,7 @@ impl<A: Algorithm> StmRef<A> {
                     Counts::unfinished(lane, self);
                     break result;
                 }
-                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx) => {}
+                Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx, &mut place) => {}
                 Outcome::Wait => {
                     Counts::unfinished(lane, self);
                     break Err(Abort::Stopped);
@@ -85,30 +87,53 @@ impl<A: Algorithm> StmRef<A> {
                 Outcome::Committed | Outcome::Ended => break result,
             }
         };
+        if A::SCHEDULED {
+            place.depart(lane, self.gate());
+        }
         tx.logs.close(lane);
         lane.probe().close(lane, tx.cursor);
         counts.flush(lane, self, false);
         result
     }
 
-    /// Waits until the lane may begin an attempt; returns `false` if it is told
-    /// to stop.
+    /// Waits until the lane, or its team, may begin an attempt; returns `false` if it is
+    /// told to stop.
     #[inline(always)]
-    pub(crate) fn admit<L: Lane>(tx: &mut Tx<'_, L, A>, ticket: Ticket) -> bool {
-        while !ticket.admits(tx.lane, A::load_queue_and_snapshot(tx)) {
-            if tx.stm.told_to_stop(tx.lane) {
+    pub(crate) fn admit<L: Lane>(tx: &mut Tx<'_, L, A>, place: &mut Place, conflicts: u32) -> bool {
+        let (lane, gate) = (tx.lane, tx.stm.gate());
+        let starves = conflicts >= gate.starves_at(lane);
+        let mut fresh = false;
+        loop {
+            let word = Word(A::load_gate_and_snapshot(tx));
+            tx.alone = false;
+            let asks = starves || looks(conflicts) || word.is_closed();
+            if fresh || place.is_present() && !asks {
+                return true;
+            }
+            let admission = place.ask(lane, gate, word, starves, conflicts);
+            let Some(ns) = admission.wait_ns() else {
+                tx.alone = admission.turn().is_some_and(|turn| turn.alone);
+                return true;
+            };
+            fresh = admission == Admission::FRESH;
+            if fresh {
+                continue;
+            }
+            if tx.stm.told_to_stop(lane) {
                 return false;
             }
-            Ticket::wait(tx.lane);
+            lane.pause(ns);
         }
-        true
     }
 
     /// Waits on its own until a word that the attempt has read may have changed;
     /// returns `false` if the lane is told to stop.
     #[inline(always)]
-    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> bool {
+    fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>, place: &mut Place) -> bool {
         let lane = tx.lane;
+        if A::SCHEDULED {
+            place.depart(lane, self.gate());
+        }
         let mut sleep = Sleep::NEW;
         while !A::changed(tx) {
             sleep.nap(lane, self.bed(tx.logs, false, true));

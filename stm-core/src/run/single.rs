@@ -3,7 +3,7 @@
 //! [`StmRef::for_each`] proceeds in warp-wide rounds:
 //!
 //! 1. All lanes of the warp meet.
-//! 2. Every lane with work that the queue and the throttle admit makes one
+//! 2. Every lane with work that the gate and the warp's width admit makes one
 //!    attempt.
 //! 3. The lanes whose closure succeeded commit together.
 //! 4. A lane that committed takes its next transaction in the next round; one
@@ -16,15 +16,18 @@
 //! without work stays until all have none.
 
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
-use crate::lane::{Lane, records, times};
+use crate::lane::{Lane, rarely, records, times};
 use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
+use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
 use crate::observe::probe::Probe;
+use crate::run::gate::{Admission, Place, Word};
 use crate::run::outcome::{Counts, Outcome};
+use crate::run::period::looks;
 use crate::run::step::Step;
-use crate::run::throttle::{Ticket, Width};
 use crate::run::wait::{Bed, Sleep};
+use crate::run::width::Width;
 use crate::run::work::{Body, Work};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
@@ -51,7 +54,8 @@ impl<A: Algorithm> StmRef<A> {
     /// Does [`Self::for_each`] with work outside of transactions: when a lane's
     /// transaction `i` has ended, by a commit or for good without effect, the
     /// lane calls `then(i)` before its next transaction, while it owns no lock
-    /// and has no snapshot.
+    /// and has no snapshot. `then` must not wait for another transaction: it may be called
+    /// in a turn in which no other warp may begin one.
     #[inline(always)]
     pub fn for_each_then<L: Lane, F, G>(&self, lane: &L, range: Range<u64>, body: F, then: G)
     where
@@ -67,7 +71,8 @@ impl<A: Algorithm> StmRef<A> {
     /// result)` with what its closure returned, and after each attempt that
     /// does not, `aborted(i, reason)`. Both are called outside of the
     /// transaction, while the lane owns no lock, and after its deferred actions
-    /// ([`Tx::at_commit`]).
+    /// ([`Tx::at_commit`]). Neither may wait for another transaction, as in
+    /// [`Self::for_each_then`].
     ///
     /// ```
     /// use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
@@ -156,7 +161,10 @@ impl<A: Algorithm> StmRef<A> {
         let mut tx = Tx::new(lane, self, scratch, sums);
         let mut counts = Counts::ZERO;
         let mut conflicts = 0;
-        let mut ticket = Ticket::NONE;
+        let mut place = Place::NEW;
+        let starves_at = self.gate().starves_at(lane);
+        // Says that the warp must ask the gate before its next round.
+        let mut asks = true;
         let mut width = Width::new(self.limits.lanes_max);
         // Registers, so that a kernel without `retry` has no code for it.
         let (mut waits, mut asleep) = (false, false);
@@ -168,6 +176,12 @@ impl<A: Algorithm> StmRef<A> {
             counts.stopped = true;
         }
         let mut step = step.begin(lane, &range, A::SCHEDULED && opened);
+        if A::SCHEDULED {
+            // The first time it asks at once, as if the gate were open.
+            let (gate, working) = (self.gate(), warp.vote(lane, i < range.end));
+            let admission = place.ask_for_warp(lane, gate, Word::OPENED, warp, working, false, 0);
+            asks = admission != Admission::FRESH;
+        }
         loop {
             let work = i < range.end && !counts.stopped;
             if waits && (asleep || sleep.is_due()) && A::changed(&mut tx) {
@@ -178,6 +192,11 @@ impl<A: Algorithm> StmRef<A> {
             mark!(tx, Warp);
             step.round(lane, working == 0 || waits);
             if working == 0 {
+                if A::SCHEDULED {
+                    let keeps = Self::keeps_ticket(lane, warp, waits, !work);
+                    place.depart_with(lane, self.gate(), warp, keeps);
+                    asks = true;
+                }
                 let sleepers = warp.vote(lane, work);
                 if sleepers == 0 {
                     break;
@@ -196,18 +215,32 @@ impl<A: Algorithm> StmRef<A> {
             }
             let mut go = awake;
             let mut going = working;
+            let mut in_turn = false;
             if A::SCHEDULED {
-                let queue = A::load_queue_and_snapshot(&mut tx);
-                let admitted = awake & ticket.admits(lane, queue);
-                let admitted_all = warp.vote(lane, admitted);
-                go = admitted & width.takes(lane, admitted_all);
-                going = warp.vote(lane, go);
-                if going == 0 {
-                    step.commits(lane);
-                    counts.stopped = self.told_to_stop(lane);
-                    Ticket::wait(lane);
-                    continue;
+                let word = Word(A::load_gate_and_snapshot(&mut tx));
+                tx.alone = false;
+                go = awake & width.takes(lane, working);
+                // Without a branch.
+                #[allow(clippy::needless_bitwise_bool)]
+                let starves = awake & (conflicts >= starves_at);
+                if rarely(warp.vote(lane, asks | starves | word.is_closed()) != 0) {
+                    let (gate, failures) = (self.gate(), width.failures());
+                    let admission =
+                        place.ask_for_warp(lane, gate, word, warp, working, starves, failures);
+                    asks = !matches!(admission, Admission::TOGETHER | Admission::FRESH);
+                    if let Some(ns) = admission.wait_ns() {
+                        step.commits(lane);
+                        counts.stopped = self.told_to_stop(lane);
+                        lane.pause(step.pause_ns(ns));
+                        continue;
+                    }
+                    if let Some(turn) = admission.turn() {
+                        in_turn = true;
+                        tx.alone = turn.alone;
+                        go = lane.lane_index() == turn.lane || awake && Mutant::TurnShared.on(lane);
+                    }
                 }
+                going = warp.vote(lane, go);
             }
             counts.round(going.count_ones(), A::GRANULE == Granule::LaneInTurn);
             if counts.full() {
@@ -259,12 +292,11 @@ impl<A: Algorithm> StmRef<A> {
                     outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
                 }
             }
-            if A::SCHEDULED {
-                if go {
-                    self.join_or_leave_queue(lane, &mut ticket, outcome, conflicts);
-                }
-                let failed = warp.vote(lane, go && outcome == Outcome::Retry);
-                width.learn(lane, going.count_ones(), failed.count_ones());
+            if A::SCHEDULED && !in_turn {
+                let again = go && outcome == Outcome::Retry;
+                let (tried, failed) = (going.count_ones(), warp.vote(lane, again).count_ones());
+                width.learn(lane, tried, failed);
+                asks |= failed != 0 && looks(width.failures());
             }
             if go {
                 waits = tx.waits;
@@ -290,13 +322,12 @@ impl<A: Algorithm> StmRef<A> {
         counts.flush(lane, self, first);
     }
 
-    /// Loads the queue's word.
+    /// Returns whether a defect keeps the warp's ticket: one lane `waits`, or all are at the
+    /// end of their range.
     #[inline(always)]
-    pub(crate) fn load_queue<L: Lane>(&self, lane: &L) -> u64 {
-        // SAFETY: live (StmRef::from_raw). Relaxed: it orders nothing and is
-        // seen eventually; a lane that has drawn a ticket sees at least its
-        // own.
-        unsafe { lane.load_relaxed_64(self.queue()) }
+    fn keeps_ticket<L: Lane>(lane: &L, warp: WarpCrew, waits: bool, ends: bool) -> bool {
+        Mutant::RetryKeepsTicket.on(lane) && warp.vote(lane, waits) != 0
+            || Mutant::EndKeepsTicket.on(lane) && warp.vote(lane, !ends) == 0
     }
 
     /// Returns what a sleeper needs to know.

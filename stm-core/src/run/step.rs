@@ -14,7 +14,7 @@
 //! 1. At the beginning a block goes in step if every lane of it has a transaction.
 //!    All its threads find the same, as they know the range and their block.
 //! 2. A round in step has two barriers of the block: before the attempts, and
-//!    between them and the commits. A warp that the queue does not admit passes both.
+//!    between them and the commits. A warp that the gate does not admit passes both.
 //! 3. At the first barrier each lane says whether it must leave the step: its warp
 //!    has no work any more, or the lane waits (`retry`). If one must, all leave, after
 //!    that same barrier and for the rest of the loop.
@@ -22,7 +22,7 @@
 //! Invariant: all threads of a block agree on whether they are in step, so they pass
 //! the same barriers. Whoever waits for another transaction to commit, or has none of
 //! its own, is not in step. What a warp in step may wait for is bounded, or is the
-//! queue: the head of the queue and its block pass their rounds, those that are not
+//! gate: the warp at the head and its block pass their rounds, those that are not
 //! admitted in half a microsecond each. A warp that backs off delays its block by
 //! its pause; to leave for that was tried, and cost the ordered map a sixth, as a
 //! block that has left stays out.
@@ -36,6 +36,9 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;
 use core::ops::Range;
+
+/// The longest pause of a warp that the gate does not admit.
+const PAUSE_NS: u32 = 500;
 
 /// Says whether the calling lane's block is in step, the same in all its lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +68,13 @@ impl Step {
             // The lanes of a warp have just voted, so they are together.
             self.0 = !unsafe { lane.barrier_any(must_leave) };
         }
+    }
+
+    /// Returns how long a warp that the gate does not admit pauses, which would be `ns`: in
+    /// step the block of the head waits for the other warps of the block.
+    #[inline(always)]
+    pub(crate) fn pause_ns(self, ns: u32) -> u32 {
+        if self.0 { ns.min(PAUSE_NS) } else { ns }
     }
 
     /// Meets the other warps of the block between the attempts and the commits of a

@@ -1,5 +1,5 @@
 //! The loops of teams: they retry a transaction once for all lanes of a warp,
-//! or all threads of a block. The leader, the first member, loads the queue,
+//! or all threads of a block. The leader, the first member, asks at the gate,
 //! counts and decides, and broadcasts its decisions to the others.
 //!
 //! Invariant: every branch around a vote or a broadcast is the same for all
@@ -8,9 +8,10 @@
 use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
 use crate::memory::globals::{self, FaultRecord, Globals};
+use crate::observe::mutant::Mutant;
 use crate::observe::probe::{Event, Probe};
+use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::throttle::Ticket;
 use crate::run::wait::Sleep;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
@@ -24,7 +25,7 @@ use core::ops::Range;
 struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
     tx: TeamTx<'a, L, A, C>,
     stm: &'a StmRef<A>,
-    ticket: Ticket,
+    place: Place,
     conflicts: u32,
     counts: Counts,
     /// Says whether the lane's logs were free.
@@ -212,7 +213,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         Self {
             tx,
             stm,
-            ticket: Ticket::NONE,
+            place: Place::NEW,
             conflicts: 0,
             counts: Counts::ZERO,
             opened,
@@ -228,6 +229,9 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
             self.tx.tx.logs.close(lane);
         }
         if self.tx.leads() {
+            if A::SCHEDULED {
+                self.place.depart(lane, self.stm.gate());
+            }
             if unfinished {
                 Counts::unfinished(lane, self.stm);
             }
@@ -272,7 +276,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
     fn admitted(&mut self) -> bool {
         let mut admitted = true;
         if A::SCHEDULED && self.tx.leads() {
-            admitted = StmRef::admit(&mut self.tx.tx, self.ticket);
+            let tx = &mut self.tx.tx;
+            admitted = StmRef::admit(tx, &mut self.place, self.conflicts);
         }
         self.stopped = self.tx.of_leader::<1>(u32::from(admitted)) == 0;
         !self.stopped
@@ -326,6 +331,9 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn wait(&mut self) {
         let (lane, crew) = (self.tx.lane(), self.tx.crew);
+        if A::SCHEDULED && self.tx.leads() {
+            self.place.depart(lane, self.stm.gate());
+        }
         let tx = &mut self.tx.tx;
         let mut sleep = Sleep::NEW;
         loop {
@@ -353,10 +361,11 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         const STOPPED: u32 = 4;
         let lane = self.tx.lane();
         let mut said = 0;
-        if self.tx.deferred {
-            // ORDER(D1): what all lanes have stored before the actions of any.
+        if self.tx.deferred || A::SCHEDULED {
+            // ORDER(D1, G2, G4): what all lanes have stored before the actions of any, and
+            // before the leader departs or leaves.
             self.tx.crew.meet(lane);
-            if !self.tx.leads() {
+            if self.tx.deferred && !self.tx.leads() {
                 self.tx.tx.end_actions(end.is_ok(), transaction);
             }
         }
@@ -364,9 +373,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
             let tx = &mut self.tx.tx;
             let (conflicts, counts) = (&mut self.conflicts, &mut self.counts);
             let outcome = self.stm.conclude(tx, end, transaction, conflicts, counts);
-            if A::SCHEDULED {
-                self.stm
-                    .join_or_leave_queue(lane, &mut self.ticket, outcome, self.conflicts);
+            if A::SCHEDULED && !(tx.waits && Mutant::RetryKeepsTicket.on(lane)) {
+                self.place.end_turn(lane, self.stm.gate());
             }
             if outcome == Outcome::Retry && !self.counts.stopped {
                 lane.pause(StmRef::<A>::backoff_ns(lane, self.conflicts));

@@ -2,7 +2,7 @@
 //! and how a launch in which everybody waits is found.
 //!
 //! A transaction that retries has aborted and owns nothing: no lock, no ticket
-//! of the queue. Its lane keeps the attempt's read set, pauses, and asks
+//! of the gate. Its lane keeps the attempt's read set, pauses, and asks
 //! [`Algorithm::changed`](crate::algorithm::Algorithm::changed) again and again,
 //! with growing pauses, until a word that it read may have changed. No wake-up
 //! is lost, whenever the change comes: the question compares memory with what

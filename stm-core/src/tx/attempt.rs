@@ -28,6 +28,7 @@ use crate::tx::stm_ref::StmRef;
 /// writes are buffered until the commit. Every operation returns a
 /// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
 /// continue, and it does not commit even if its closure swallows the error.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) lane: &'a L,
     pub(crate) stm: &'a StmRef<A>,
@@ -52,6 +53,8 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) has_read: bool,
     /// Says whether the attempt was given up until something has changed.
     pub(crate) waits: bool,
+    /// Says whether no other attempt is in progress (`run/gate.rs`).
+    pub(crate) alone: bool,
     /// A bit for each [`When`](crate::tx::actions::When) that an action was
     /// deferred to.
     pub(crate) deferred_to: u32,
@@ -87,6 +90,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             actions: 0,
             has_read: false,
             waits: false,
+            alone: false,
             deferred_to: 0,
             pool_hint: u32::MAX,
             pool_misses: 0,

@@ -18,9 +18,9 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::{Action, When};
 use crate::tx::attempt::Tx;
 
-/// The allocations that find no free node after a transaction has come to the
-/// head of the queue, before the pool counts as exhausted. By then the other
-/// attempts have ended and have given back their nodes.
+/// The allocations that find no free node after a transaction has drawn a ticket,
+/// before the pool counts as exhausted. By then the other attempts have ended and
+/// have given back their nodes.
 const MISSES_ALONE: u32 = 8;
 
 /// The pause after an allocation that found no free node, for each one before
@@ -40,8 +40,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts that
     ///   are in progress hold some.
     /// - [`Abort::PoolExhausted`], a fault: no node has been free in so many
-    ///   attempts in a row that under `fast` and `fast-table` the transaction was
-    ///   at the head of the queue for some of them. A pool so small that one
+    ///   attempts in a row that under `fast` and `fast-table` the transaction had
+    ///   turns alone for some of them. A pool so small that one
     ///   attempt holds its last nodes for long may be called exhausted too early.
     /// - A full log of actions, a fault.
     #[inline(always)]

@@ -5,6 +5,7 @@ use crate::memory::globals::{self, Counter, Globals};
 use crate::memory::logs::{BUCKETS, Capacity, Logs};
 use crate::memory::stripe::{Stripe, StripeMap};
 use crate::observe::probe::ProbeBuffer;
+use crate::run::gate::Gate;
 use crate::tx::abort::Abort;
 use core::marker::PhantomData;
 use core::ptr::addr_of_mut;
@@ -26,8 +27,8 @@ pub struct RetryLimits {
     pub acquire_tries: u32,
     /// Conflicts in a row before a transaction is given up; 0 for no limit.
     pub retries_max: u32,
-    /// Conflicts in a row before a transaction of a scheduled algorithm joins
-    /// the queue, at whose head it runs alone; 1 or more.
+    /// Conflicts in a row before a transaction of a scheduled algorithm draws a ticket
+    /// for a turn in which it runs alone; 1 or more.
     pub queue_after: u32,
     /// The largest number of lanes of a warp that make an attempt at a time
     /// with a scheduled algorithm; 1 or more.
@@ -40,7 +41,7 @@ impl RetryLimits {
         read_polls: 0,
         acquire_tries: 8,
         retries_max: 0,
-        queue_after: 128,
+        queue_after: 1024,
         lanes_max: 32,
     };
 }
@@ -159,11 +160,13 @@ impl<A> StmRef<A> {
         unsafe { addr_of_mut!((*self.globals).clock.now) }
     }
 
-    /// Returns the word of the queue of transactions that keep failing.
+    /// Returns the gate (`run/gate.rs`).
     #[inline(always)]
-    pub(crate) fn queue(&self) -> *mut u64 {
-        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
-        unsafe { addr_of_mut!((*self.globals).clock.queue) }
+    pub(crate) const fn gate(&self) -> Gate {
+        Gate {
+            globals: self.globals,
+            patience: self.limits.queue_after,
+        }
     }
 
     /// Returns the description of the probe's buffer.

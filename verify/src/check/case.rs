@@ -44,7 +44,7 @@ pub struct Case {
     pub read_polls: u32,
     /// Tries at the locks.
     pub acquire_tries: u32,
-    /// Conflicts before the queue.
+    /// Conflicts before a ticket.
     pub queue_after: u32,
     /// The simulation; its own `mutant` is not used.
     pub sim: SimConfig,

@@ -43,6 +43,10 @@ pub struct Directed {
     team: u32,
     /// Whether the teams are blocks, of warps of any width.
     of_block: bool,
+    /// Lanes of each warp, if the lanes are warps that run one loop under contention:
+    /// conflicts are met often enough, and tickets drawn soon enough, that the gate opens
+    /// a period. 0 for warps of any width.
+    warp: u32,
     /// The bits of a version, in words that are packed; 0 for words and versions
     /// of any kind.
     circle: u32,
@@ -74,6 +78,7 @@ impl Directed {
             lockstep: false,
             team: 0,
             of_block: false,
+            warp: 0,
             circle: 0,
             silent: None,
             updates: false,
@@ -108,6 +113,11 @@ impl Directed {
 
     const fn teams(mut self, lanes: u32) -> Self {
         self.team = lanes;
+        self
+    }
+
+    const fn warps(mut self, lanes: u32) -> Self {
+        self.warp = lanes;
         self
     }
 
@@ -175,6 +185,7 @@ impl Directed {
             _ if teams => (lanes, self.team, self.team),
             // One transaction a block: each lane needs its own.
             _ if variant == Variant::Egpgv => (lanes, 1, 1),
+            _ if self.warp != 0 => (lanes / self.warp, self.warp, self.warp),
             0 => (1, lanes, lanes),
             1 => (1, lanes, 1),
             _ => (lanes, 1, 1),
@@ -192,7 +203,7 @@ impl Directed {
                 Loop::Block
             } else if teams {
                 Loop::Team
-            } else if rng.chance(50) && !lockstep {
+            } else if self.warp != 0 || rng.chance(50) && !lockstep {
                 Loop::Each
             } else {
                 Loop::Own
@@ -207,7 +218,16 @@ impl Directed {
             stripe_words: self.stripe_words,
             locks: self.locks,
             sets: self.sets,
-            retry_limits: (rng.pick(&[2, 8, 32]), rng.pick(&[2, 8, 64])),
+            retry_limits: (
+                rng.pick(&[2, 8, 32]),
+                // Where a circle of versions matters, one attempt lasts for many commits of
+                // others, who must not wait for its lane at the gate.
+                rng.pick(match (self.warp, self.circle) {
+                    (1.., _) => &[1, 2, 8],
+                    (0, 1..) => &[64, 64, 64],
+                    (0, 0) => &[2, 8, 64],
+                }),
+            ),
             initial: self.initial.to_vec(),
             sums: self.sums.to_vec(),
             row: self.row,

@@ -25,6 +25,8 @@ pub struct Done {
     pub transactions: u64,
     /// Attempts made.
     pub attempts: u64,
+    /// Turns in which a warp, a team or a lane worked alone.
+    pub turns: u64,
     /// Operations of the simulator.
     pub steps: u64,
     /// Whether the run was given up because its schedule, which is not fair,
@@ -323,6 +325,7 @@ fn launches<A: Algorithm>(
         let statistics = ended.map(|(_, statistics)| statistics).unwrap_or_default();
         done.transactions += statistics.commits;
         done.attempts += statistics.attempts;
+        done.turns += statistics.turns;
         if !complete {
             break;
         }

@@ -48,11 +48,23 @@ fn fails(candidate: &Case, runs: &mut u64) -> Option<(Case, Failure)> {
         if attempt != 0 {
             case.sim.seed = rng.bits();
         }
-        if let Err(failure) = run(&case) {
+        if let Err(failure) = run(&case)
+            && !fails_anyway(&case)
+        {
             return Some((case, failure));
         }
     }
     None
+}
+
+/// Returns whether a case with a seeded defect fails without it too: its program has lost
+/// what it is judged by.
+fn fails_anyway(case: &Case) -> bool {
+    let right = Case {
+        mutant: None,
+        ..case.clone()
+    };
+    case.mutant.is_some() && run(&right).is_err()
 }
 
 /// Returns smaller cases, the boldest cuts first.

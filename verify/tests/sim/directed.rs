@@ -60,6 +60,7 @@ directed_programs! {
     update_twins: "update-twins";
     write_skew: "write-skew";
     crossed_pair: "crossed-pair";
+    hot_word: "hot-word";
     restored_version: "restored-version";
     write_elsewhere: "write-elsewhere";
     opposite_order: "opposite-order";

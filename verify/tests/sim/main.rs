@@ -5,6 +5,7 @@ mod captured;
 mod directed;
 mod errors;
 mod foreign;
+mod gate;
 mod halves;
 mod litmus;
 mod mutants;

@@ -112,7 +112,7 @@ fn the_coarse_lock_needs_turns_under_a_stack() {
 }
 
 /// A hot word, and a long read-only audit beside writers that never rest: the
-/// queue serves each of them in the end.
+/// gate serves each of them in the end.
 #[test]
 fn a_hot_word_and_a_long_audit_complete() {
     let hot = ["r0 w0+1"; 24].join(" / ");

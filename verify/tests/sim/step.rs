@@ -196,7 +196,7 @@ fn crowd<A: Algorithm>(does: Does, range: (u64, u64), seed: u64) -> Result<(u64,
     let words = TxArray::from_slice(&sim, layout, &[0u32], "the word")?;
     let config = StmConfig {
         retry_limits: RetryLimits {
-            // The queue is used all the time.
+            // Tickets are drawn all the time.
             queue_after: 1,
             ..RetryLimits::DEFAULT
         },

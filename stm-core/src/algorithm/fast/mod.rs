@@ -13,11 +13,13 @@
 //! | alternatives | `alternative` |
 //! | early release | `release` |
 //! | read and write set | `entry_set` and `compaction`, on top of `entries` |
+//! | commits alone | `alone` |
 //! | versions that wrap around | `age` |
 //! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
 
 pub(crate) mod acquire;
 pub(crate) mod age;
+mod alone;
 mod alternative;
 pub(crate) mod changed;
 pub(crate) mod commit;

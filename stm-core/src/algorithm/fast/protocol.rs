@@ -5,7 +5,7 @@
 //! It follows TL2 (Dice, Shalev, Shavit 2006) with the snapshot extension of
 //! Riegel, Felber and Fetzer 2006. `ORDERING.md` argues the events.
 //!
-//! 1. *begin*: load the clock as the snapshot (F1), together with the queue's
+//! 1. *begin*: load the clock as the snapshot (F1), together with the gate's
 //!    word.
 //! 2. *read*: a packed word takes one load, which has value and version. Other
 //!    words take loads of the version words, the values, and the version words
@@ -41,7 +41,7 @@ use crate::algorithm::fast::storage::{Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
-use crate::lane::Lane;
+use crate::lane::{Lane, rarely};
 use crate::memory::version::Version;
 use crate::memory::word::{Element, WordAddress};
 use crate::observe::mutant::Mutant;
@@ -126,21 +126,22 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Version(clock * 32 + 31)
     }
 
-    /// Loads the queue's word and, in flight with it, the clock as the
+    /// Loads the gate's word and, in flight with it, the clock as the
     /// snapshot.
     #[inline(always)]
-    fn load_queue_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
+    fn load_gate_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let since = Self::ticks_bound(tx);
-        let queue = tx.stm.load_queue(tx.lane);
+        // SAFETY: live (StmRef::from_raw). Relaxed: it tells the warp to ask (`run/gate.rs`).
+        let gate = unsafe { tx.lane.load_relaxed_64(tx.stm.gate().word()) };
         tx.attempt.snapshot = Self::clock(tx, Mutant::NoF1Begin);
         tx.attempt.born = Birth {
             since: tx.lane.ticks_loaded(since, tx.attempt.snapshot.0),
             snapshot: tx.attempt.snapshot,
         };
-        queue
+        gate
     }
 
-    /// Does nothing, as [`Self::load_queue_and_snapshot`] has taken the
+    /// Does nothing, as [`Self::load_gate_and_snapshot`] has taken the
     /// snapshot.
     #[inline(always)]
     fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
@@ -326,6 +327,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let writers = together.vote(lane, writes);
         if !writes {
             // Every read holds at the snapshot.
+            return Ok(());
+        }
+        if rarely(tx.alone) && Self::commit_alone(tx) {
             return Ok(());
         }
         // SAFETY: the lanes that voted so continue from here together.

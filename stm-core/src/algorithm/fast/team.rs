@@ -1,7 +1,7 @@
 //! Transactions of teams: each step of the versioned algorithms, taken together
 //! by all lanes of a warp or all threads of a block.
 //!
-//! 1. *begin*: the leader loads the clock with the queue's word (F1) and
+//! 1. *begin*: the leader loads the clock with the gate's word (F1) and
 //!    broadcasts it; a barrier carries its acquire to all members (F7).
 //! 2. *read*: each lane reads its own words. If a word of any lane is locked or
 //!    newer than the snapshot, all extend: the leader loads the clock and every

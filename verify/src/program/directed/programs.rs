@@ -2,6 +2,11 @@
 
 use super::Directed;
 
+/// The transactions of a lane that increments one word again and again.
+const HOT: &str = "r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / \
+                   r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / \
+                   r0 w0+1 / r0 w0+1";
+
 /// All recorded programs.
 pub const ALL: &[Directed] = &[
     Directed::new(
@@ -92,6 +97,15 @@ pub const ALL: &[Directed] = &[
         &[0, 0],
     )
     .lockstep(),
+    Directed::new(
+        "hot-word",
+        "two warps that meet at one word so often that they work by turns, in a period as well: \
+         what is wrong with entrance and departure, tickets, turns and their fences, and a \
+         period that does not end",
+        &[HOT; 4],
+        &[0],
+    )
+    .warps(2),
     Directed::new(
         "restored-version",
         "a commit that fails puts a version back under which another's value is not yet seen",

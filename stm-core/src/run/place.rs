@@ -1,0 +1,100 @@
+//! The calls at the gate ([`super::gate`]): of a lane on its own, of the leader of a team, and
+//! of the lanes of a warp, which share a place that their first lane keeps.
+//!
+//! They are not inlined, as a loop of rounds needs them rarely.
+
+use crate::lane::Lane;
+use crate::run::gate::{self, Admission, Gate, Place, Word};
+use crate::tx::crew::{Crew, WarpCrew};
+
+impl Place {
+    /// Asks for an attempt of a lane or a team, of a gate that had just now this word. `starves`
+    /// says that its transaction has met too many conflicts, which were so many in a row.
+    #[inline(never)]
+    pub(crate) fn ask<L: Lane>(
+        &mut self,
+        lane: &L,
+        gate: Gate,
+        word: Word,
+        starves: bool,
+        conflicts: u32,
+    ) -> Admission {
+        let places = lane.grid_threads().min(u64::from(u32::MAX)) as u32;
+        self.admit(lane, gate, word, starves, conflicts, 1, places)
+    }
+
+    /// Departs, if the place is present. The members of a team have met since their attempt.
+    #[inline(never)]
+    pub(crate) fn depart<L: Lane>(&mut self, lane: &L, gate: Gate) {
+        self.go(lane, gate);
+    }
+
+    /// Ends the turn, if the place has one. The members of a team have met since their attempt.
+    #[inline(never)]
+    pub(crate) fn end_turn<L: Lane>(&mut self, lane: &L, gate: Gate) {
+        self.leave(lane, gate);
+    }
+
+    /// Does [`Self::ask`] for the lanes of a warp, which have met since their attempts and of which
+    /// those in `working` have a transaction. So many of its rounds have failed in a row.
+    #[allow(clippy::too_many_arguments)]
+    #[inline(never)]
+    pub(crate) fn ask_for_warp<L: Lane>(
+        &mut self,
+        lane: &L,
+        gate: Gate,
+        word: Word,
+        warp: WarpCrew,
+        working: u32,
+        starves: bool,
+        failures: u32,
+    ) -> Admission {
+        let first = warp.leader(lane);
+        let starving = warp.vote(lane, starves);
+        let mut admission = Admission::TOGETHER;
+        if warp.is(lane, first) {
+            let attempts = working.count_ones();
+            admission = self.admit(
+                lane,
+                gate,
+                word,
+                starving != 0,
+                failures,
+                attempts,
+                gate::warps(lane),
+            );
+            if admission.turn().is_some() {
+                // One that starves goes first, in an attempt that finds what the other places
+                // have given back.
+                let among = if starving == 0 { working } else { starving };
+                let after = among.rotate_right(self.next).trailing_zeros();
+                let goes = (self.next + after) % 32;
+                self.next = (goes + 1) % 32;
+                admission = admission.of_lane(goes);
+            }
+        }
+        let admission = Admission(warp.told_32(lane, first, admission.0));
+        // What the first lane has acquired, all have.
+        warp.meet(lane);
+        admission
+    }
+
+    /// Ends the turn and departs, for the lanes of a warp, of which none makes an attempt now. A
+    /// defect `keeps` the ticket.
+    #[inline(never)]
+    pub(crate) fn depart_with<L: Lane>(
+        &mut self,
+        lane: &L,
+        gate: Gate,
+        warp: WarpCrew,
+        keeps: bool,
+    ) {
+        warp.meet(lane);
+        if warp.is(lane, warp.leader(lane)) {
+            if !keeps {
+                self.leave(lane, gate);
+            }
+            self.go(lane, gate);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The width of a warp: how many of its lanes may make an attempt in a round.
+//!
+//! It halves after a round in which more than five in eight of them aborted, and doubles after
+//! one in which nearly none did. At a width of one lane that still aborts, the warp backs off,
+//! longer each time. Where that does not help, the gate does ([`super::gate`]).
+
+use crate::lane::Lane;
+
+/// The number of conflicts in a row at width 1 after which pauses stop growing.
+const PAUSE_DOUBLINGS_MAX: u32 = 6;
+/// The approximate length of the first pause at width 1.
+const PAUSE_NS: u32 = 256;
+
+/// The number of lanes of the warp that make an attempt at a time, the same in
+/// all of its lanes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Width {
+    now: u32,
+    max: u32,
+    /// The lane whose turn is first.
+    turn: u32,
+    /// The number of rounds in a row in which one lane made an attempt and
+    /// aborted.
+    alone: u32,
+}
+
+impl Width {
+    /// Begins with all lanes, or at most `max`.
+    #[inline(always)]
+    pub(crate) fn new(max: u32) -> Self {
+        Self {
+            now: max,
+            max,
+            turn: 0,
+            alone: 0,
+        }
+    }
+
+    /// Returns the number of rounds in a row in which one lane made an attempt and aborted.
+    #[inline(always)]
+    pub(crate) const fn failures(&self) -> u32 {
+        self.alone
+    }
+
+    /// Returns whether the calling lane is among those of `working` that have
+    /// their turn.
+    #[inline(always)]
+    pub(crate) fn takes<L: Lane>(&self, lane: &L, working: u32) -> bool {
+        // This is the mask as seen from the lane whose turn is first.
+        let place = lane.lane_index().wrapping_sub(self.turn) % 32;
+        let before = working.rotate_right(self.turn) & !(u32::MAX << place);
+        before.count_ones() < self.now
+    }
+
+    /// Adapts the width to a round in which `failed` of `tried` lanes aborted, and
+    /// backs off if the width cannot shrink any more.
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    pub(crate) fn learn<L: Lane>(&mut self, lane: &L, tried: u32, failed: u32) {
+        // The lanes that had their turn come last in the next round.
+        self.turn = (self.turn + self.now) % 32;
+        if 8 * failed > 5 * tried {
+            if tried == 1 {
+                let spread = (lane.grid_thread() as u32 / lane.warp_width())
+                    .wrapping_mul(0x9E37_79B1)
+                    .rotate_left(self.alone)
+                    % PAUSE_NS;
+                lane.pause((PAUSE_NS / 2 + spread) << self.alone.min(PAUSE_DOUBLINGS_MAX));
+                self.alone += 1;
+            }
+            self.now = (tried / 2).max(1);
+        } else if 8 * failed <= tried {
+            self.alone = 0;
+            self.now = (2 * self.now).min(self.max);
+        }
+    }
+}

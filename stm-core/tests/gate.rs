@@ -1,0 +1,164 @@
+//! The gate on the CPU: launches that end while places are present and tickets wait. The
+//! simulator has the rest (`verify/tests/sim/gate.rs`).
+#![cfg(feature = "host")]
+
+use std::marker::PhantomData;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Fast, FastTable};
+use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
+use stm_core::{Kernel, Lane, RetryLimits, StmRef, View};
+
+/// What one of the transactions does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum How {
+    /// The same as the others.
+    Increments,
+    /// It reads past the end.
+    Faults,
+    /// It panics.
+    Panics,
+}
+
+#[derive(Clone, Copy)]
+struct Params<A: Algorithm> {
+    stm: StmRef<A>,
+    hot: A::Array<u32>,
+    transactions: u64,
+    how: How,
+    /// Whether each thread runs its transactions by `atomically`.
+    alone: bool,
+}
+
+const THREADS: u32 = 4;
+/// The transaction that ends a launch.
+const LAST: u64 = 3000;
+
+struct Hot<A>(PhantomData<A>);
+
+impl<A: Algorithm> Kernel for Hot<A> {
+    const ENTRY: &'static str = "hot";
+    type Params = Params<A>;
+
+    fn run<L: Lane>(lane: &L, p: &Params<A>) {
+        let body = |tx: &mut stm_core::Tx<'_, L, A>, i: u64| {
+            let count = tx.read(&p.hot, 0)?;
+            // Another thread commits in between.
+            std::thread::yield_now();
+            if i == LAST && p.how != How::Increments {
+                assert!(p.how != How::Panics, "a transaction fails");
+                tx.read(&p.hot, 7)?;
+            }
+            tx.write(&p.hot, 0, count + 1)
+        };
+        if p.alone {
+            let mut i = lane.grid_thread();
+            while i < p.transactions && p.stm.atomically(lane, |tx| body(tx, i)).is_ok() {
+                i += lane.grid_threads();
+            }
+        } else {
+            p.stm.for_each(lane, 0..p.transactions, body);
+        }
+    }
+}
+
+struct Memory<A> {
+    stm: Stm<Cpu>,
+    hot: TxArray<Cpu, u32>,
+    algorithm: PhantomData<A>,
+}
+
+impl<A: Algorithm> Memory<A> {
+    fn new() -> Self {
+        let cpu = Cpu::new();
+        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        let config = StmConfig {
+            retry_limits: RetryLimits {
+                queue_after: 1,
+                ..RetryLimits::DEFAULT
+            },
+            ..StmConfig::default()
+        };
+        Self {
+            hot: TxArray::zeroed(&cpu, layout, 1, "hot").unwrap(),
+            stm: Stm::new(&cpu, Launch::new(THREADS / 2, 2), config).unwrap(),
+            algorithm: PhantomData,
+        }
+    }
+
+    fn launch(&mut self, transactions: u64, how: How, alone: bool) -> Result<Statistics, Error> {
+        let params = Params {
+            stm: self.stm.handle::<A>(),
+            hot: self.hot.view::<A>(),
+            transactions,
+            how,
+            alone,
+        };
+        // SAFETY: the array lives, and only these transactions touch it.
+        unsafe { self.stm.launch::<Hot<A>>(&params) }.map(|(_, statistics)| statistics)
+    }
+
+    /// Runs a launch to its end, which finds nobody at the gate.
+    fn goes_on(&mut self) {
+        for alone in [false, true] {
+            let before = self.hot.download().unwrap()[0];
+            let done = self.launch(2000, How::Increments, alone).unwrap();
+            assert_eq!(done.commits, 2000);
+            assert_eq!(self.hot.download().unwrap(), [before + 2000]);
+        }
+    }
+}
+
+fn all(test: impl Fn(bool) + Copy) {
+    for alone in [false, true] {
+        test(alone);
+    }
+}
+
+#[test]
+fn turns_alone_on_the_cpu_lose_no_update() {
+    all(|alone| {
+        let mut memory = Memory::<Fast>::new();
+        let done = memory.launch(20_000, How::Increments, alone).unwrap();
+        assert_eq!(memory.hot.download().unwrap(), [20_000]);
+        assert!(done.turns > 0, "{done:?}");
+        Memory::<FastTable>::new().goes_on();
+    });
+}
+
+#[test]
+fn a_fault_while_tickets_wait_ends_the_launch_and_the_next_one_finds_the_gate_free() {
+    all(|alone| {
+        let mut memory = Memory::<Fast>::new();
+        let error = memory.launch(u64::from(u32::MAX), How::Faults, alone);
+        assert!(
+            matches!(error, Err(Error::OutOfRange { index: 7, .. })),
+            "{error:?}"
+        );
+        memory.goes_on();
+    });
+}
+
+#[test]
+fn a_time_limit_ends_all_that_wait_and_the_next_launch_finds_the_gate_free() {
+    all(|alone| {
+        let mut memory = Memory::<Fast>::new();
+        memory.stm.set_time_limit(Some(Duration::from_millis(100)));
+        let error = memory.launch(u64::from(u32::MAX), How::Increments, alone);
+        assert!(matches!(error, Err(Error::Timeout { .. })), "{error:?}");
+        memory.stm.set_time_limit(None);
+        memory.goes_on();
+    });
+}
+
+/// Whoever panics may have a turn, which nobody else is let in by.
+#[test]
+fn a_panic_while_tickets_wait_ends_the_launch() {
+    all(|alone| {
+        let mut memory = Memory::<Fast>::new();
+        let error = memory.launch(u64::from(u32::MAX), How::Panics, alone);
+        let Err(Error::Panicked { message, .. }) = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!(message, "a transaction fails");
+    });
+}
