@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(named(&["ra-32@16x32"]).unwrap(), 1);
         assert_eq!(named(&["ra-16k"]).unwrap(), 5);
         assert_eq!(named(&["ra-16k@16x32", "ra-16k"]).unwrap(), 5);
-        assert_eq!(named(&["ra"]).unwrap(), 20);
+        assert_eq!(named(&["ra"]).unwrap(), 22);
         assert_eq!(named(&["ht"]).unwrap(), 2);
         assert_eq!(named(&["ht@default"]).unwrap(), 1);
         let error = named(&["ra", "rb"]).unwrap_err();

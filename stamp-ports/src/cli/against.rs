@@ -30,8 +30,7 @@ pub(super) fn help() -> String {
 /// The end of the help.
 const HELP: &str = "\
 Each point runs at the launch that a program chooses; those of ra and bank,
-except -static and zipf, run at 16x32, 132x96, 264x128 and 528x256 too (not
-528x256 in ra-32 and ra-1k).
+except -static and zipf, run at 16x32, 132x96, 264x128 and 528x256 too.
 --only takes a point (ra-16k@16x32, ra-16k@default), a name from above, or a
 workload for all of its points. All are of the variant fast, with five launches
 after a first that is not timed.
