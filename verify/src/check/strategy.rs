@@ -7,6 +7,7 @@ use crate::sim::{MemoryModel, Schedule, SimConfig};
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::ops::RangeInclusive;
+use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
 
@@ -82,7 +83,7 @@ pub(super) fn cases(ranges: &Ranges) -> impl Strategy<Value = Case> + use<> {
     let limits = (
         select(vec![0, 2]),
         select(vec![8, 1]),
-        select(vec![128, 8, 2]),
+        select(vec![RetryLimits::DEFAULT.queue_after, 8, 2]),
     );
     let (defect, steps_max) = (ranges.defect, ranges.steps_max);
     (
