@@ -30,7 +30,7 @@ pub struct MemoryArgs {
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub lanes_max: Option<u32>,
     /// With fast and fast-table, conflicts in a row before a transaction waits for a
-    /// turn alone [default: 128]
+    /// turn alone, at most; fewer in small launches [default: 1024]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub queue_after: Option<u32>,
 }
