@@ -96,6 +96,27 @@ pub(crate) enum Misuse {
     SecondLoop = 5,
 }
 
+impl Misuse {
+    /// Returns the mistake and the node that it was made with.
+    #[inline(always)]
+    pub(crate) fn of(self, node: Node) -> u64 {
+        u64::from(self as u32) << 32 | u64::from(node.bits())
+    }
+}
+
+/// Returns the index of the fault record for a node that was to be freed and was
+/// free: `before` is the word found, `operand` the mask without its bit, and
+/// `subject` has the node's name in its lower half.
+#[inline(always)]
+pub(crate) fn freed_twice(before: u64, operand: u64, subject: u64) -> u64 {
+    let node = Node::from_bits(subject as u32);
+    if before & !operand << NODES_A_WORD == 0 {
+        Misuse::NeverGivenOut.of(node)
+    } else {
+        Misuse::FreedTwice.of(node)
+    }
+}
+
 /// A view of a pool, small enough to be a kernel parameter. The host's
 /// [`Pool`](crate::host::Pool) makes one.
 #[repr(C)]

@@ -17,7 +17,7 @@ use crate::host::sums::Sums;
 use crate::host::tx_array::TxArray;
 use crate::memory::globals::{Clock, Globals};
 use crate::memory::version::LockWord;
-use crate::run::gate;
+use crate::run::word;
 use core::mem::offset_of;
 use std::format;
 use std::string::{String, ToString};
@@ -128,7 +128,7 @@ impl<D: Device> Stm<D> {
     /// when nobody is present, no ticket waits and no period is open.
     fn find_gate_in_use(&self) -> Result<Option<String>, Error> {
         let word = self.word64(offset_of!(Globals, clock) + offset_of!(Clock, gate))?;
-        let used = gate::Word(word).in_use();
+        let used = word::Word(word).in_use();
         Ok(used.map(|(present, waiting, open)| {
             format!(
                 "the gate has {present} places present and {waiting} tickets waiting, and {} period",

@@ -2,19 +2,8 @@
 //!
 //! Whoever runs transactions has a *place*: a warp in a loop of rounds, a team, or a lane on
 //! its own. A place is *present* from its entrance until it departs, and only who is present,
-//! or has a turn, makes attempts. Nothing is counted in between. All places share one word, on
-//! the clock's cache line, which a round loads together with the clock:
-//!
-//! | bits | meaning |
-//! | --- | --- |
-//! | 63..42 | tickets drawn, modulo 2^22 |
-//! | 41..21 | tickets drawn and not yet served |
-//! | 20 | a *period* is open: everybody works by turns |
-//! | 19..0 | places that are present |
-//!
-//! No field overflows into the next: a place is present once or has one ticket, and fewer than
-//! 2^20 threads of a launch run at a time on every machine. So the tickets not yet served are
-//! fewer than 2^20 as well, and the tickets drawn may wrap around.
+//! or has a turn, makes attempts. Nothing is counted in between. All places share one word
+//! ([`super::word`]), on the clock's cache line, which a round loads together with the clock.
 //!
 //! # The protocol
 //! 1. *Enter*: add a present place. If the word that the addition found has tickets waiting,
@@ -69,10 +58,11 @@
 //! time limit. A transaction that waits by `retry` ends its attempt, and its warp's turn.
 
 use crate::lane::Lane;
-use crate::memory::globals::{self, Counter, Globals};
+use crate::memory::globals::{self, Counter};
 use crate::observe::mutant::Mutant;
+use crate::run::admission::Admission;
 use crate::run::period::{Period, looks};
-use core::ptr::addr_of_mut;
+use crate::run::word::{Gate, Word};
 
 /// The time between two polls of the head.
 const POLL_NS: u32 = 256;
@@ -86,193 +76,8 @@ const WAITS: u32 = 64;
 const HEAD_POLLS: u32 = 256;
 /// The tickets that wait in a period before others wait without one.
 const SEATS: u32 = 8;
-/// What a turn costs each other place, in attempts. A place that has lost as many as all others
-/// would has lost less than twice of what it must, whenever it would have committed without a
-/// turn: the rule of Karlin et al. (1988) for caches.
-const TURN_COST: u32 = 4;
-/// The fewest conflicts of a transaction that starves, unless `queue_after` is less.
-const PATIENCE_MIN: u32 = 128;
 /// How many tickets others draw, for each place, before one that is kept out draws its own.
 const PASSED_BY: u32 = 2;
-
-/// The gate's word, as it was loaded.
-#[derive(Clone, Copy)]
-pub(crate) struct Word(pub(crate) u64);
-
-impl Word {
-    /// A ticket drawn.
-    const DRAWN: u64 = 1 << 42;
-    /// A ticket waiting.
-    const WAITING: u64 = 1 << 21;
-    /// An open period.
-    pub(crate) const OPEN: u64 = 1 << 20;
-    /// A place present.
-    const PRESENT: u64 = 1;
-    /// A gate at which nobody is.
-    pub(crate) const OPENED: Self = Self(0);
-    /// The bits of a ticket.
-    const TICKET: u32 = (1 << 22) - 1;
-
-    #[inline(always)]
-    const fn waiting(self) -> u32 {
-        (self.0 / Self::WAITING) as u32 & (Self::DRAWN / Self::WAITING - 1) as u32
-    }
-
-    #[inline(always)]
-    const fn present(self) -> u32 {
-        (self.0 & (Self::OPEN - 1)) as u32
-    }
-
-    #[inline(always)]
-    pub(crate) const fn is_open(self) -> bool {
-        self.0 & Self::OPEN != 0
-    }
-
-    #[inline(always)]
-    pub(crate) const fn drawn(self) -> u32 {
-        (self.0 / Self::DRAWN) as u32
-    }
-
-    /// Returns the number of tickets drawn after the first `drawn`.
-    #[inline(always)]
-    pub(crate) const fn drawn_since(self, drawn: u32) -> u32 {
-        self.drawn().wrapping_sub(drawn) & Self::TICKET
-    }
-
-    /// Returns the number of tickets before `ticket` that are not served.
-    #[inline(always)]
-    const fn before(self, ticket: u32) -> u32 {
-        let served = self.drawn().wrapping_sub(self.waiting());
-        ticket.wrapping_sub(served) & Self::TICKET
-    }
-
-    /// Returns whether those who are present must depart.
-    #[inline(always)]
-    pub(crate) const fn is_closed(self) -> bool {
-        self.0 & (Self::DRAWN - Self::OPEN) != 0
-    }
-
-    /// Returns the places present, the tickets waiting, and whether a period is open, unless
-    /// there are none of all three.
-    #[cfg(feature = "host")]
-    pub(crate) fn in_use(self) -> Option<(u32, u32, bool)> {
-        let used = self.0 & (Self::DRAWN - 1) != 0;
-        used.then(|| (self.present(), self.waiting(), self.is_open()))
-    }
-}
-
-/// An attempt in a turn.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn {
-    /// Whether nobody else is in an attempt.
-    pub(crate) alone: bool,
-    /// The lane of the warp that makes it.
-    pub(crate) lane: u32,
-}
-
-/// What a place may do, in 32 bits, as lanes tell it each other: nanoseconds to wait before it
-/// asks again, [`Self::TOGETHER`], or an attempt in its turn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Admission(pub(super) u32);
-
-impl Admission {
-    /// The place is present.
-    pub(crate) const TOGETHER: Self = Self(1 << 30);
-    const TURN: u32 = 1 << 31;
-    const ALONE: u32 = 1 << 29;
-    const LANE: u32 = 0xFF;
-
-    /// The place is present, but has been admitted just now, or has looked at the clock: it
-    /// makes its attempt with a new snapshot.
-    pub(crate) const FRESH: Self = Self(0);
-    /// The place's turn has begun just now: it asks again with a new snapshot.
-    const AGAIN: Self = Self(1);
-
-    /// The same attempt in a turn, of a lane of a warp.
-    #[inline(always)]
-    pub(super) const fn of_lane(self, lane: u32) -> Self {
-        Self(self.0 | lane)
-    }
-
-    /// Returns the nanoseconds to wait before the place asks again, if it may not make an
-    /// attempt now.
-    #[inline(always)]
-    pub(crate) fn wait_ns(self) -> Option<u32> {
-        (self.0 < Self::TOGETHER.0).then_some(self.0)
-    }
-
-    /// Returns the attempt, if the place is at the head.
-    #[inline(always)]
-    pub(crate) fn turn(self) -> Option<Turn> {
-        (self.0 & Self::TURN != 0).then_some(Turn {
-            alone: self.0 & Self::ALONE != 0,
-            lane: self.0 & Self::LANE,
-        })
-    }
-}
-
-/// Returns the warps of the launch.
-#[inline(always)]
-pub(super) fn warps<L: Lane>(lane: &L) -> u32 {
-    let threads = lane.grid_threads() + u64::from(lane.warp_width()) - 1;
-    (threads / u64::from(lane.warp_width())).min(u64::from(u32::MAX)) as u32
-}
-
-/// The gate of a transactional memory, and the clock beside it.
-#[derive(Clone, Copy)]
-pub(crate) struct Gate {
-    pub(crate) globals: *mut Globals,
-    /// The number of conflicts in a row after which a place draws a ticket.
-    pub(crate) patience: u32,
-}
-
-impl Gate {
-    #[inline(always)]
-    pub(crate) fn word(self) -> *mut u64 {
-        // SAFETY: inside the live globals (StmRef::from_raw).
-        unsafe { addr_of_mut!((*self.globals).clock.gate) }
-    }
-
-    #[inline(always)]
-    fn load<L: Lane>(self, lane: &L) -> Word {
-        // SAFETY: live. Relaxed: G3 follows where it matters.
-        Word(unsafe { lane.load_relaxed_64(self.word()) })
-    }
-
-    #[inline(always)]
-    fn add<L: Lane>(self, lane: &L, n: u64) -> Word {
-        // SAFETY: live. Relaxed: a fence precedes or follows where it matters.
-        Word(unsafe { lane.fetch_add_relaxed_64(self.word(), n) })
-    }
-
-    /// Returns the conflicts in a row from which on a transaction of this launch starves.
-    #[inline(always)]
-    pub(crate) fn starves_at<L: Lane>(self, lane: &L) -> u32 {
-        let cost = TURN_COST.saturating_mul(warps(lane));
-        self.patience.min(cost.max(PATIENCE_MIN))
-    }
-
-    /// Returns the clock.
-    #[inline(always)]
-    pub(super) fn ticks<L: Lane>(self, lane: &L) -> u32 {
-        // SAFETY: live. Relaxed: it only counts.
-        (unsafe { lane.load_relaxed_64(addr_of_mut!((*self.globals).clock.now)) }) as u32
-    }
-
-    /// Returns how long a transaction takes in a turn alone, in the lanes' time, or 0.
-    #[inline(always)]
-    pub(super) fn transaction_time<L: Lane>(self, lane: &L) -> u32 {
-        // SAFETY: live. Relaxed: it is an estimate.
-        unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).clock.turn)) }
-    }
-
-    /// Returns the tickets of the last period, or 0.
-    #[inline(always)]
-    pub(super) fn period<L: Lane>(self, lane: &L) -> u32 {
-        // SAFETY: live. Relaxed: it is an estimate.
-        unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).clock.period)) }
-    }
-}
 
 /// A place ([`super::place`] has its calls). It is in memory, as it is used so rarely that
 /// registers are worth more.
@@ -293,7 +98,7 @@ pub(crate) struct Place {
     alone: bool,
     /// In a warp, the lane from which on the next one is sought.
     pub(super) next: u32,
-    pub(crate) period: Period,
+    period: Period,
 }
 
 impl Place {

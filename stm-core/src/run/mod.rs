@@ -10,6 +10,8 @@
 //! | `team` | the loops of teams |
 //! | `width` | how many lanes of a warp make an attempt at a time |
 //! | `gate` | who may make attempts, and whose turn it is to work alone |
+//! | `word` | the gate's word |
+//! | `admission` | what the gate answers |
 //! | `period` | when everybody works by turns: what is measured for it |
 //! | `place` | the calls at the gate, of lanes, teams and warps |
 //! | `update` | `update_each`, the loop of static updates |
@@ -20,6 +22,7 @@
 //!
 //! The calls of an attempt itself are in `tx`.
 
+mod admission;
 pub(crate) mod conclude;
 pub(crate) mod gate;
 mod once;
@@ -34,4 +37,5 @@ pub(crate) mod team;
 mod update;
 pub(crate) mod wait;
 mod width;
+pub(crate) mod word;
 pub(crate) mod work;

@@ -27,7 +27,7 @@
 
 use crate::lane::Lane;
 use crate::observe::mutant::Mutant;
-use crate::run::gate::{Gate, Word};
+use crate::run::word::{Gate, Word};
 use core::ptr::addr_of_mut;
 
 /// The conflict in a row from which on a place measures its wait. It looks at the time after twice
@@ -171,7 +171,8 @@ impl Period {
     #[inline(always)]
     pub(super) fn enter<L: Lane>(&mut self, lane: &L, gate: Gate, failures: u32) {
         self.entered = lane.clock() as u32;
-        // Who has not failed often does not look, so the clock need not be loaded for it.
+        // Who has not failed often begins its wait anew before it looks ([`BEGIN`]), so the clock need
+        // not be loaded for it.
         let ticks = if failures < BEGIN {
             0
         } else {

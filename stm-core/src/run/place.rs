@@ -4,7 +4,9 @@
 //! They are not inlined, as a loop of rounds needs them rarely.
 
 use crate::lane::Lane;
-use crate::run::gate::{self, Admission, Gate, Place, Word};
+use crate::run::admission::Admission;
+use crate::run::gate::Place;
+use crate::run::word::{self, Gate, Word};
 use crate::tx::crew::{Crew, WarpCrew};
 
 impl Place {
@@ -61,7 +63,7 @@ impl Place {
                 starving != 0,
                 failures,
                 attempts,
-                gate::warps(lane),
+                word::warps(lane),
             );
             if admission.turn().is_some() {
                 // One that starves goes first, in an attempt that finds what the other places

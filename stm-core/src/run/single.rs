@@ -22,12 +22,14 @@ use crate::observe::mark::mark;
 use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
 use crate::observe::probe::Probe;
-use crate::run::gate::{Admission, Place, Word};
+use crate::run::admission::Admission;
+use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::period::looks;
 use crate::run::step::Step;
 use crate::run::wait::{Bed, Sleep};
 use crate::run::width::Width;
+use crate::run::word::Word;
 use crate::run::work::{Body, Work};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
@@ -177,9 +179,9 @@ impl<A: Algorithm> StmRef<A> {
         }
         let mut step = step.begin(lane, &range, A::SCHEDULED && opened);
         if A::SCHEDULED {
-            // The first time it asks at once, as if the gate were open.
+            // The first time it asks at once, as if nobody were at the gate.
             let (gate, working) = (self.gate(), warp.vote(lane, i < range.end));
-            let admission = place.ask_for_warp(lane, gate, Word::OPENED, warp, working, false, 0);
+            let admission = place.ask_for_warp(lane, gate, Word::EMPTY, warp, working, false, 0);
             asks = admission != Admission::FRESH;
         }
         loop {

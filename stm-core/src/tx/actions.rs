@@ -24,6 +24,7 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::plain::TArray;
+use crate::array::pool::freed_twice;
 use crate::array::sums::{Addend, Summand};
 use crate::lane::Lane;
 use crate::memory::globals::{self, FaultRecord, Globals};
@@ -33,7 +34,6 @@ use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
-use crate::tx::pool;
 use crate::tx::team::{TeamTx, agree};
 
 /// The end of an attempt after which an action is executed.
@@ -231,7 +231,7 @@ fn execute<L: Lane>(
                         };
                         if op == Op::FreeNode as u64 {
                             record.reason = Abort::BadNode as u32 + 1;
-                            record.index = pool::freed_twice(before, operand, subject);
+                            record.index = freed_twice(before, operand, subject);
                             record.len = subject;
                         }
                         globals::fault(lane, globals, record);

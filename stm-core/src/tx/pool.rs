@@ -300,29 +300,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 }
 
-/// Returns the index of the fault record for a node that was to be freed and was
-/// free: `before` is the word found, `operand` the mask without its bit, and
-/// `subject` has the node's name in its lower half.
-#[inline(always)]
-pub(crate) fn freed_twice(before: u64, operand: u64, subject: u64) -> u64 {
-    let node = Node::from_bits(subject as u32);
-    if before & !operand << NODES_A_WORD == 0 {
-        Misuse::NeverGivenOut.of(node)
-    } else {
-        Misuse::FreedTwice.of(node)
-    }
-}
-
 /// Returns what identifies a pool in a fault record.
 #[inline(always)]
 fn identity(pool: &TPool) -> u64 {
     u64::from(pool.id()) << 32 | u64::from(pool.nodes())
-}
-
-impl Misuse {
-    /// Returns the mistake and the node that it was made with.
-    #[inline(always)]
-    fn of(self, node: Node) -> u64 {
-        u64::from(self as u32) << 32 | u64::from(node.bits())
-    }
 }

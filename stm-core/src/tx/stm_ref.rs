@@ -5,7 +5,7 @@ use crate::memory::globals::{self, Counter, Globals};
 use crate::memory::logs::{BUCKETS, Capacity, Logs};
 use crate::memory::stripe::{Stripe, StripeMap};
 use crate::observe::probe::ProbeBuffer;
-use crate::run::gate::Gate;
+use crate::run::word::Gate;
 use crate::tx::abort::Abort;
 use core::marker::PhantomData;
 use core::ptr::addr_of_mut;
@@ -28,7 +28,8 @@ pub struct RetryLimits {
     /// Conflicts in a row before a transaction is given up; 0 for no limit.
     pub retries_max: u32,
     /// Conflicts in a row before a transaction of a scheduled algorithm draws a ticket
-    /// for a turn in which it runs alone; 1 or more.
+    /// for a turn in which it runs alone, at most; 1 or more. In a launch of few warps it does so
+    /// after four for each of them, and 128 at least.
     pub queue_after: u32,
     /// The largest number of lanes of a warp that make an attempt at a time
     /// with a scheduled algorithm; 1 or more.

@@ -11,6 +11,7 @@
 //! | --- | --- |
 //! | `case.rs` | the data |
 //! | `alternatives.rs` | alternatives inside transactions |
+//! | `overflow.rs` | whether its sets are full |
 //! | `line.rs` | a case as one line of text |
 //! | `kernel.rs` | the kernel that interprets a program |
 //! | `run.rs` | a run on the simulator |
@@ -31,6 +32,7 @@ pub mod invariant;
 mod judge;
 mod kernel;
 mod line;
+mod overflow;
 pub mod run;
 pub mod shrink;
 pub mod silent;

@@ -16,6 +16,15 @@ pub struct Gather<'l, L, T, S> {
     turn: u32,
 }
 
+impl<T: Element, S: Space> TRings<T, S> {
+    /// Begins to consume from all rings, as the first consumer of each: many producers to
+    /// one consumer.
+    #[inline(always)]
+    pub fn gather<'l, L: Lane>(&self, lane: &'l L) -> Gather<'l, L, T, S> {
+        Gather::new(lane, *self)
+    }
+}
+
 impl<'l, L: Lane, T: Element, S: Space> Gather<'l, L, T, S> {
     #[inline(always)]
     pub(super) const fn new(lane: &'l L, rings: TRings<T, S>) -> Self {

@@ -12,7 +12,6 @@
 //!
 //! The numbers carry no data, and all accesses are relaxed: `ORDERING.md`, "Channels".
 
-use super::gather::Gather;
 use super::space::{Cluster, Global, Shared, Space};
 use super::{put, try_get, words_of};
 use crate::lane::Lane;
@@ -171,13 +170,6 @@ impl<T: Element, S: Space> TRings<T, S> {
             stop: self.stop,
             value: PhantomData,
         }
-    }
-
-    /// Begins to consume from all rings, as the first consumer of each: many producers to
-    /// one consumer.
-    #[inline(always)]
-    pub fn gather<'l, L: Lane>(&self, lane: &'l L) -> Gather<'l, L, T, S> {
-        Gather::new(lane, *self)
     }
 
     /// Returns the stop flag.
