@@ -99,7 +99,7 @@ impl Attendant for Recorder {
         let state = &mut *self.state.borrow_mut();
         state.launches += 1;
         state.steps += sim.last_run().map_or(0, |(run, _)| run.steps);
-        let Some((records, _)) = &state.records else {
+        let Some((records, (_, threads))) = &state.records else {
             return;
         };
         if state.failure.is_some() || state.needed.is_some() || state.unfair {
@@ -108,7 +108,7 @@ impl Attendant for Recorder {
         if let Err(error) = end {
             // Lanes that have not ended have left no records.
             state.judged = None;
-            state.unfair = self.is_unfair(error);
+            state.unfair = self.is_unfair(error, *threads);
             state.failure = (!state.unfair).then(|| of_simulator(error));
             return;
         }
@@ -191,15 +191,16 @@ fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
 
 impl Recorder {
     /// Returns whether a launch that does not end says nothing about the code,
-    /// because its schedule is one that no machine has to run it to an end under.
-    fn is_unfair(&self, error: &SimError) -> bool {
+    /// because its schedule is one that no machine has to run it to an end under. The launch had
+    /// blocks of so many `threads`.
+    fn is_unfair(&self, error: &SimError, threads: u32) -> bool {
         let SimError::Livelock { why, .. } = error else {
             return false;
         };
         // Those that wait while they hold a lock, or that undo each other, for as
         // long as a schedule lets neither get ahead.
         let may_undo = matches!(self.case.algorithm, Variant::Egpgv | Variant::HvBackoff);
-        let alone = self.case.sim.warp_width == 1 || self.case.threads == 1;
+        let alone = self.case.sim.warp_width == 1 || threads == 1;
         match self.case.sim.schedule {
             // The highest priority runs for as long as it likes.
             Schedule::Pct { .. } => true,

@@ -216,20 +216,32 @@ impl Kernel for Spin {
     }
 }
 
+/// Launches [`Spin`] with two threads, whatever shape the case has.
+fn launched(sim: &Sim, n: u64) -> Checked {
+    let balances = TxArray::from_slice(sim, Layout::Cells, &[0_i32; 2], "balances")?;
+    let mut stm = Stm::new(sim, Launch::new(1, 2), StmConfig::default())?;
+    let params = Cells {
+        stm: stm.handle(),
+        balances: balances.view::<Fast>(),
+        n,
+    };
+    // SAFETY: the handle is of this `stm`, and `balances` outlives the launch.
+    unsafe { stm.launch::<Spin>(&params)? };
+    Ok(())
+}
+
+#[test]
+fn a_lane_that_a_schedule_masks_off_for_ever_is_no_finding_whatever_shape_the_case_has() {
+    // Before Volta a lane that loops on its own could wait for ever for one of its warp. The
+    // launch has two lanes, and the case one.
+    let check = Check::new(|sim, _| launched(sim, 1));
+    let line = "fast 1x1 n=1 : sim:w2,stack,sc,seed=0x5f4cd33ad09d6447";
+    let report = check.replay(line).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(report.unfair, 1, "{report}");
+}
+
 #[test]
 fn kernels_that_hang_panic_or_fail_are_findings_of_their_kinds() {
-    let launched = |sim: &_, n| -> Checked {
-        let balances = TxArray::from_slice(sim, Layout::Cells, &[0_i32; 2], "balances")?;
-        let mut stm = Stm::new(sim, Launch::new(1, 2), StmConfig::default())?;
-        let params = Cells {
-            stm: stm.handle(),
-            balances: balances.view::<Fast>(),
-            n,
-        };
-        // SAFETY: the handle is of this `stm`, and `balances` outlives the launch.
-        unsafe { stm.launch::<Spin>(&params)? };
-        Ok(())
-    };
     for (n, kind, part) in [
         (4, FailureKind::Livelock, "memory did not change"),
         (3, FailureKind::Panicked, "three is too many"),
