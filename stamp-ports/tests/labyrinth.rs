@@ -106,12 +106,13 @@ fn crowded_grids_are_routed_with_few_locks_and_wide_stripes() {
         if seed % 2 == 1 {
             labyrinth.claim = Claim::Block;
         }
-        for (locks, stripe) in [(1, 4), (4, 16), (1 << 10, 64)] {
-            for shape in [(8, 1), (4, 3), (2, 8)] {
-                for report in all_variants(&labyrinth, shape, locks, stripe) {
-                    cancelled += report.aborts["user"];
-                    unrouted += observed(&report, "unrouted");
-                }
+        // Every kind of table meets every shape within three seeds.
+        let shapes = [(8, 1), (4, 3), (2, 8)];
+        for (k, (locks, stripe)) in [(1, 4), (4, 16), (1 << 10, 64)].into_iter().enumerate() {
+            let shape = shapes[(k + seed as usize) % shapes.len()];
+            for report in all_variants(&labyrinth, shape, locks, stripe) {
+                cancelled += report.aborts["user"];
+                unrouted += observed(&report, "unrouted");
             }
         }
     }

@@ -38,6 +38,7 @@ fn paper(folder: &Path) -> Paper {
 }
 
 #[test]
+#[ignore = "takes half a minute: `cargo xtask ci --all` runs it"]
 fn the_quick_run_measures_and_verifies_everything() {
     let folder = folder();
     let (status, lines) = quick(folder.path(), &[]);

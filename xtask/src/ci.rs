@@ -61,14 +61,16 @@ const STEPS: [Step; 9] = [
         program(tree, "verify", "fuzz --transactions 10M --seed 2")
     })
     .long(),
-    // Every figure and table of the evaluation, small, and the page about it. The tests of
-    // `stamp-ports` make some of them.
+    // Every figure and table of the evaluation, small, the page about it, and what its document
+    // says. The other tests of `stamp-ports` make some of them.
     Step::new("paper", |tree| {
         let out = tree.target.join("paper-quick");
         let out = out.display();
         let bench = format!("bench paper --quick --fresh --device cpu --out {out}");
         program(tree, "stamp", &bench)?;
-        program(tree, "stamp", &format!("report {out}"))
+        program(tree, "stamp", &format!("report {out}"))?;
+        let whole = "test -p stamp-ports --all-features --test paper -- --ignored";
+        cargo(tree, whole, &[])
     })
     .long(),
     // The same of synchronisation.

@@ -267,21 +267,31 @@ pub struct RunArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
     pub workload: NameList,
+    /// auto, cpu, cuda or cuda:N
+    ///
     /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
+    /// Variants, separated by commas, or all
+    ///
     /// A variant (`stamp list` names them), several separated by commas, or all
     #[arg(long, value_name = "NAME", value_parser = parse_variants, default_value = "fast")]
     pub variant: VariantList,
+    /// Blocks [default: the best known]
+    ///
     /// Blocks of the launch [default: the best known]
     #[arg(long, value_name = "B", value_parser = parse_count_32)]
     pub blocks: Option<u32>,
     /// Threads of a block [default: the best known]
     #[arg(long, value_name = "T", value_parser = parse_count_32)]
     pub threads: Option<u32>,
+    /// Timed launches of each variant
+    ///
     /// Timed launches of each variant; with more than one, a first is not timed
     #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = 1)]
     pub repeat: u32,
+    /// Show where the time goes, for the paper's variants
+    ///
     /// Run again with clocks, and show where the lanes' time goes: the paper's
     /// variants, which --variant must name (all: those seven)
     #[arg(long)]
@@ -292,10 +302,14 @@ pub struct RunArgs {
     /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
+    /// Transactions of each thread
+    ///
     /// Transactions of each thread, instead of --transactions
     #[arg(long, value_name = "N", value_parser = parse_loops, conflicts_with = "transactions",
           help_heading = "Workload")]
     pub loops: Option<u64>,
+    /// Version locks
+    ///
     /// Version locks, a power of two; fast, cgl and vbv use none
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
           help_heading = "Transactional memory")]
@@ -303,6 +317,8 @@ pub struct RunArgs {
     /// The transactional memory.
     #[command(flatten)]
     pub memory: MemoryArgs,
+    /// Seconds before a launch ends, or none
+    ///
     /// Stop a run's launches after so many seconds, or never: none
     #[arg(long, value_name = "SECONDS", value_parser = parse_time_limit, default_value = "60",
           help_heading = "Transactional memory")]

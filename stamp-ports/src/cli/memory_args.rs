@@ -11,26 +11,36 @@ use stm_core::RetryLimits;
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Transactional memory")]
 pub struct MemoryArgs {
+    /// Bytes that share a version lock
+    ///
     /// Bytes that share a version lock, a power of two
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
     pub stripe_bytes: u64,
+    /// Entries of a read set [default: enough]
+    ///
     /// Entries of a transaction's read set [default: what the workload needs]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub read_capacity: Option<u32>,
+    /// Entries of a write set [default: enough]
+    ///
     /// Entries of a transaction's write set [default: what the workload needs]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub write_capacity: Option<u32>,
-    /// How often a read polls a locked word before it aborts; with fast and
-    /// fast-table, how often again a locked or newer one [default: 1 for fast and
-    /// fast-table, 16 for their teams, else 8]
+    /// Polls of a locked word before a read aborts
+    ///
+    /// With fast and fast-table, polls of a locked word and extensions for a newer one together
+    /// [default: 1 for fast and fast-table, 16 for their teams, else 8]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub read_polls: Option<u32>,
-    /// With fast and fast-table, lanes of a warp that make an attempt at a time, at
-    /// most; fewer where many conflict; 1 to 32 [default: 32]
+    /// Lanes that attempt at a time [default: 32]
+    ///
+    /// With fast and fast-table, at most so many, 1 to 32; fewer where many conflict [default: 32]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub lanes_max: Option<u32>,
-    /// With fast and fast-table, conflicts in a row before a transaction waits for a
-    /// turn alone, at most; fewer in small launches [default: 1024]
+    /// Conflicts before a turn alone [default: 1024]
+    ///
+    /// With fast and fast-table, conflicts in a row before a transaction waits for a turn alone, at
+    /// most; fewer in small launches [default: 1024]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub queue_after: Option<u32>,
 }

@@ -5,6 +5,7 @@
 //! | `args`, `memory_args`, `name_list` | the options |
 //! | `one_line` | the parser's errors |
 //! | `console` | the device that is opened, and what became of standard output |
+//! | `run_help` | the help of `run`, which is that of a workload |
 //! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
 //! | `tune`, `floor`, `against`, `paper`, `sync`, `nw_bench` | the commands that measure more |
@@ -32,6 +33,7 @@ pub mod paper;
 pub mod record;
 mod rows;
 mod run;
+mod run_help;
 mod soak;
 mod sync;
 mod tune;
@@ -47,6 +49,12 @@ use std::process::ExitCode;
 /// Runs the program with these arguments, the first its name.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(help) = run_help::asked(&arguments) {
+        return match write!(io::stdout(), "{help}") {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {

@@ -126,6 +126,26 @@ macro_rules! options {
         }
 
         impl WorkloadArgs {
+            /// Returns the names of those options that none of these workloads takes.
+            pub fn not_of(workloads: &[&str]) -> Vec<String> {
+                let taken = [$((stringify!($name), super::$name::Options::TAKES)),*];
+                let taken: Vec<SharedOption> = taken
+                    .iter()
+                    .filter(|(name, _)| workloads.contains(name))
+                    .flat_map(|(_, takes)| takes.iter().copied())
+                    .collect();
+                let shared = SharedOptions::augment_args(Command::new(""));
+                let mut fields: Vec<String> = options_of(&shared).into_iter().map(|(field, ..)| field).collect();
+                fields.retain(|field| SharedOption::of_field(field).is_some_and(|of| !taken.contains(&of)));
+                $(
+                    if !workloads.contains(&stringify!($name)) {
+                        let own = super::$name::Options::augment_args(Command::new(""));
+                        fields.extend(options_of(&own).into_iter().map(|(field, ..)| field));
+                    }
+                )*
+                fields
+            }
+
             /// The input of a workload: what the options say, and where they say
             /// nothing the defaults for the occasion.
             ///

@@ -59,24 +59,34 @@ impl SharedOption {
 #[derive(Args, Debug, Clone)]
 #[group(skip)]
 pub struct SharedOptions {
+    /// labyrinth: paths; genome: segments; kmeans: fewest clusters; vacation: queries of a task
+    ///
     /// labyrinth: paths to route [default: 512]; genome: segments drawn
     /// [default: 4M]; kmeans: fewest clusters, each number up to -m is run
     /// [default: as -m]; vacation: queries of a task, at most [default: 2]
     #[arg(short, value_name = "N", value_parser = parse_count_32)]
     pub n: Option<u32>,
+    /// A file in STAMP's format [default: a generated input]
+    ///
     /// A file in STAMP's format, for labyrinth or kmeans [default: a generated
     /// input]
     #[arg(short, long, value_name = "FILE")]
     pub input: Option<PathBuf>,
+    /// Transactions of a launch [default: 1M]
+    ///
     /// Transactions of a launch, where the input does not say how many there are
     /// [default: 1M]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub transactions: Option<u64>,
+    /// Add to sums that are not read
+    ///
     /// In kmeans and bank, points and transfers are added to sums that they do
     /// not read; under fast and fast-table additions do not conflict with each
     /// other, audits and additions do
     #[arg(long)]
     pub adds: bool,
+    /// Make transactions static updates
+    ///
     /// In ra and bank, transactions are static updates, whose words are known
     /// before the first is read; of the variant fast, in ra with 16 reads and 16
     /// writes, in bank with --audit-share 0
@@ -85,10 +95,14 @@ pub struct SharedOptions {
     /// Different keys of map [default: 1M] or list [default: 64]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys: Option<u32>,
+    /// Lookups in a hundred operations [default: 20]
+    ///
     /// Lookups in a hundred operations of map or list; the others insert and
     /// remove in equal parts [default: 20]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub lookups: Option<u32>,
+    /// Consecutive operations of one kind [default: 1]
+    ///
     /// Consecutive operations of map, list or ordered that are of one kind: with
     /// 32 all lanes of a warp do the same [default: 1]
     #[arg(long, value_name = "N", value_parser = parse_alike)]

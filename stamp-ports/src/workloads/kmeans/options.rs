@@ -41,6 +41,8 @@ pub struct Options {
     /// Stop after so many passes in any case [default: 500]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     passes_max: Option<u32>,
+    /// Cluster the points as they are (STAMP's -z)
+    ///
     /// Cluster the points as they are, not scaled to a mean of 0 and a deviation
     /// of 1 in each coordinate (STAMP's -z)
     #[arg(long)]
