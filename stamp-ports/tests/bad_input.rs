@@ -320,7 +320,7 @@ fn numbers_that_are_none_are_refused() {
     refused(&["run", "ra", "--seed", "2^64"], &["--seed", "too large"]);
     refused(
         &["run", "ra", "--seed", "-1"],
-        &["--seed", "\"-1\"", "stamp run --help"],
+        &["--seed", "\"-1\"", "stamp run ra --help"],
     );
 }
 

@@ -1,6 +1,7 @@
 //! The parser's errors, each on one line.
 
 use super::args::Cli;
+use super::run_help;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -65,7 +66,16 @@ pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
                 }
             },
         );
-    format!("{text} (try `{command} --help`)")
+    // Each workload has a help of its own.
+    let of: Vec<&str> = run_help::named(arguments)
+        .unwrap_or_default()
+        .iter()
+        .map(|(name, _)| *name)
+        .collect();
+    match of[..] {
+        [] => format!("{text} (try `{command} --help`)"),
+        _ => format!("{text} (try `{command} {} --help`)", of.join(",")),
+    }
 }
 
 #[cfg(test)]
@@ -96,11 +106,11 @@ mod tests {
             (&["run", "ra", "--time-limit", "-1"], &["\"-1\"", "above 0"]),
             (
                 &["run", "ra", "--seed", "-1"],
-                &["--seed", "\"-1\"", "`stamp run --help`"],
+                &["--seed", "\"-1\"", "`stamp run ra --help`"],
             ),
             (
                 &["run", "ra", "--seed", "-1M"],
-                &["'-1'", "`stamp run --help`"],
+                &["'-1'", "`stamp run ra --help`"],
             ),
             (&["run", "ra", "--time-limit", "0"], &["\"0\"", "above 0"]),
             (&["bench"], &["`stamp bench`", "paper"]),

@@ -15,20 +15,23 @@ const COUNTS: &str =
 /// Returns the help, if the arguments, the first of which is the program's name, ask for that of
 /// `run`.
 pub(super) fn asked(arguments: &[OsString]) -> Option<String> {
-    let words: Vec<&str> = arguments.iter().skip(1).map_while(|a| a.to_str()).collect();
-    let mut named = words.iter().filter(|word| !word.starts_with('-'));
-    let asks = words.iter().any(|word| ["-h", "--help"].contains(word));
-    if named.next() != Some(&"run") || !asks {
+    let asks = ["-h", "--help"].map(OsString::from);
+    let asks = arguments.iter().any(|word| asks.contains(word));
+    asks.then(|| named(arguments)).flatten().map(|of| help(&of))
+}
+
+/// Returns the workloads that the arguments of `run` name, each with what it is, if they are those
+/// of `run`.
+pub(super) fn named(arguments: &[OsString]) -> Option<Vec<&'static (&'static str, &'static str)>> {
+    let words = arguments.iter().skip(1).map_while(|word| word.to_str());
+    let mut words = words.filter(|word| !word.starts_with('-'));
+    if words.next() != Some("run") {
         return None;
     }
-    let known = |name: &&str| WORKLOADS.iter().find(|(known, _)| known == name);
+    let known = |name: &str| WORKLOADS.iter().find(|(known, _)| *known == name);
     // A word of another kind is the value of an option.
-    let names = named.map(|word| word.split(',').map(|name| known(&name)));
-    let names: Vec<_> = names
-        .filter_map(Iterator::collect::<Option<Vec<_>>>)
-        .flatten()
-        .collect();
-    Some(help(&names))
+    let lists = words.filter_map(|word| word.split(',').map(known).collect::<Option<Vec<_>>>());
+    Some(lists.flatten().collect())
 }
 
 /// Returns the help of these workloads, each with what it is.
