@@ -5,7 +5,7 @@
 //! | `args`, `memory_args`, `name_list` | the options |
 //! | `one_line` | the parser's errors |
 //! | `console` | the device that is opened, and what became of standard output |
-//! | `run_help` | the help of `run`, which is that of a workload |
+//! | `run_help` | the help of `run` and `tune`, which is that of a workload |
 //! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
 //! | `tune`, `floor`, `against`, `paper`, `sync`, `nw_bench` | the commands that measure more |

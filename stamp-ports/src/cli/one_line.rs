@@ -68,6 +68,7 @@ pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         );
     // Each workload has a help of its own.
     let of: Vec<&str> = run_help::named(arguments)
+        .map(|(_, of)| of)
         .unwrap_or_default()
         .iter()
         .map(|(name, _)| *name)
@@ -101,7 +102,7 @@ mod tests {
             ),
             (
                 &["-v", "tune", "ra", "--locks", "4x"],
-                &["`stamp tune --help`"],
+                &["`stamp tune ra --help`"],
             ),
             (&["run", "ra", "--time-limit", "-1"], &["\"-1\"", "above 0"]),
             (

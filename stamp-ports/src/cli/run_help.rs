@@ -1,5 +1,5 @@
-//! The help of `stamp run`: that of the workloads which the command line names, with their options and
-//! those that all share; or, if it names none, the list of workloads and the shared options.
+//! The help of `stamp run` and `stamp tune`: that of the workloads which the command line names, with their
+//! options and those that all share; or, if it names none, the list of workloads and the shared options.
 
 use super::args::Cli;
 use super::name_list::described;
@@ -12,43 +12,48 @@ use std::ffi::OsString;
 const COUNTS: &str =
     "Counts may be written 1048576, 1_048_576, 1M or 2^20 (K, M, G: powers of 1024).";
 
+/// The commands that take a workload and its options.
+const COMMANDS: [&str; 2] = ["run", "tune"];
+
+/// A workload, and what it is.
+type Described = &'static (&'static str, &'static str);
+
 /// Returns the help, if the arguments, the first of which is the program's name, ask for that of
-/// `run`.
+/// one of the [`COMMANDS`].
 pub(super) fn asked(arguments: &[OsString]) -> Option<String> {
     let asks = ["-h", "--help"].map(OsString::from);
     let asks = arguments.iter().any(|word| asks.contains(word));
-    asks.then(|| named(arguments)).flatten().map(|of| help(&of))
+    let (command, of) = asks.then(|| named(arguments)).flatten()?;
+    Some(help(command, &of))
 }
 
-/// Returns the workloads that the arguments of `run` name, each with what it is, if they are those
-/// of `run`.
-pub(super) fn named(arguments: &[OsString]) -> Option<Vec<&'static (&'static str, &'static str)>> {
+/// Returns the command of these arguments and the workloads that they name, if it is one of the
+/// [`COMMANDS`].
+pub(super) fn named(arguments: &[OsString]) -> Option<(&'static str, Vec<Described>)> {
     let words = arguments.iter().skip(1).map_while(|word| word.to_str());
     let mut words = words.filter(|word| !word.starts_with('-'));
-    if words.next() != Some("run") {
-        return None;
-    }
+    let first = words.next()?;
+    let command = COMMANDS.into_iter().find(|command| *command == first)?;
     let known = |name: &str| WORKLOADS.iter().find(|(known, _)| *known == name);
     // A word of another kind is the value of an option.
     let lists = words.filter_map(|word| word.split(',').map(known).collect::<Option<Vec<_>>>());
-    Some(lists.flatten().collect())
+    Some((command, lists.flatten().collect()))
 }
 
-/// Returns the help of these workloads, each with what it is.
-fn help(of: &[&(&'static str, &'static str)]) -> String {
+/// Returns the help of a command for these workloads.
+fn help(command: &str, of: &[Described]) -> String {
     let mut cli = Cli::command();
     cli.build();
-    let Some(run) = cli.find_subcommand("run").cloned() else {
+    let Some(run) = cli.find_subcommand(command).cloned() else {
         return String::new();
     };
     let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
     let mut hidden = WorkloadArgs::not_of(&names);
-    if names.is_empty() {
+    if names.is_empty() && command == "run" {
         hidden.push("loops".to_owned());
     }
-    let run = run.mut_arg("help", |arg| {
-        arg.help("Print this (stamp help run: all options in full)")
-    });
+    let full = format!("Print this (stamp help {command}: all options in full)");
+    let run = run.mut_arg("help", |arg| arg.help(full));
     let examples = run.get_after_help().map(ToString::to_string);
     let examples = examples.unwrap_or_default();
     let mut shown = hidden
@@ -57,16 +62,16 @@ fn help(of: &[&(&'static str, &'static str)]) -> String {
     if names.is_empty() {
         let workloads = described("Workloads", WORKLOADS.iter().copied());
         shown = shown
-            .override_usage("stamp run <WORKLOAD> [OPTIONS]")
+            .override_usage(format!("stamp {command} <WORKLOAD> [OPTIONS]"))
             .after_help(format!(
-                "{workloads}\nTheir options: stamp run WORKLOAD --help, as in stamp run ra --help\n\n{COUNTS}"
+                "{workloads}\nTheir options: stamp {command} WORKLOAD --help, as in stamp {command} ra --help\n\n{COUNTS}"
             ));
     } else {
         let usage = names.join(",");
-        let of_these = |line: &&str| names.iter().any(|name| is_example_of(line, name));
+        let of_these = |line: &&str| names.iter().any(|name| is_example_of(line, command, name));
         let examples: Vec<&str> = examples.lines().filter(of_these).collect();
         let examples = if examples.is_empty() {
-            format!("  stamp run {usage}")
+            format!("  stamp {command} {usage}")
         } else {
             examples.join("\n")
         };
@@ -77,15 +82,15 @@ fn help(of: &[&(&'static str, &'static str)]) -> String {
         shown = shown
             .about(about.join("\n"))
             .mut_arg("workload", |arg| arg.hide(true))
-            .override_usage(format!("stamp run {usage} [OPTIONS]"))
+            .override_usage(format!("stamp {command} {usage} [OPTIONS]"))
             .after_help(format!("{COUNTS}\n\nExamples:\n{examples}"));
     }
     shown.render_help().to_string()
 }
 
-/// Returns whether a line is an example of this workload.
-fn is_example_of(line: &str, name: &str) -> bool {
-    let rest = line.trim_start().strip_prefix("stamp run ");
+/// Returns whether a line is an example of this command and workload.
+fn is_example_of(line: &str, command: &str, name: &str) -> bool {
+    let rest = line.trim_start().strip_prefix(&format!("stamp {command} "));
     rest.is_some_and(|rest| rest.split([' ', ',']).next() == Some(name))
 }
 
@@ -128,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_help_of_run_is_made_here() {
-        for line in ["stamp --help", "stamp run ra", "stamp tune ra --help"] {
+    fn only_the_help_of_commands_with_workloads_is_made_here() {
+        for line in ["stamp --help", "stamp run ra", "stamp list --help"] {
             assert_eq!(of(line), None, "{line}");
         }
         let both = of("stamp run ra,ht --variant fast --help").unwrap();
@@ -138,5 +143,16 @@ mod tests {
             "{both}"
         );
         assert!(!both.contains("--hot-words"));
+        let tune = of("stamp tune ht --help").unwrap();
+        assert!(
+            tune.contains("--buckets") && !tune.contains("--words "),
+            "{tune}"
+        );
+        assert!(tune.contains("stamp tune ht --variant") && !tune.contains("stamp run"));
+        assert!(
+            of("stamp tune --help")
+                .unwrap()
+                .contains("stamp tune ra --help")
+        );
     }
 }
