@@ -2,7 +2,7 @@
 
 use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
-use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sizes};
+use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sizes, weight};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,11 +43,12 @@ impl Step {
 }
 
 /// The steps that wait for each other.
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step::new("fmt", |tree| {
         cargo(tree, "fmt --all --check -- --color=never", &[])
     })
     .needs(|tree| component(tree, "fmt", "rustfmt")),
+    Step::new("weight", weight::check),
     Step::new("docs", docs::check),
     Step::new("circles", circles::check),
     Step::new("test", |tree| {
@@ -137,6 +138,10 @@ const ALL: &str = "--all";
 /// The option that takes a missing tool for a failure.
 const STRICT: &str = "--strict";
 
+/// The seconds that the steps take at most on two idle cores, without the long ones. A machine that
+/// is slower or has other work may take twice as long before that is a failure.
+const SECONDS_MAX: f64 = 720.0;
+
 /// The option with which this program runs [`BESIDE`].
 const ONLY_BESIDE: &str = "--only-beside";
 
@@ -204,6 +209,20 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
     if wanted.only_beside {
         return steps(tree, &BESIDE, &wanted);
     }
+    let start = Instant::now();
+    together(tree, arguments, &wanted)?;
+    let seconds = start.elapsed().as_secs_f64();
+    println!("all steps: {seconds:.0} s; at most {SECONDS_MAX} s without the long ones");
+    if seconds > 2.0 * SECONDS_MAX && !wanted.all && wanted.strict {
+        return Err(Error::Check(format!(
+            "the steps took {seconds:.0} s, more than twice {SECONDS_MAX}: see above which of them grew"
+        )));
+    }
+    Ok(())
+}
+
+/// Runs the steps that wait for each other, and the others beside them.
+fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result<(), Error> {
     let own = std::env::current_exe().map_err(|source| Error::start("xtask".into(), source))?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
@@ -214,7 +233,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
                 .stdin(Stdio::null())
                 .output()
         });
-        let here = steps(tree, &STEPS, &wanted);
+        let here = steps(tree, &STEPS, wanted);
         let output = match beside.join() {
             Ok(output) => output.map_err(|source| Error::start("xtask".into(), source))?,
             Err(panic) => std::panic::resume_unwind(panic),

@@ -12,6 +12,7 @@ mod error;
 mod examples;
 mod ptxas;
 mod sizes;
+mod weight;
 
 use crate::error::Error;
 use std::path::PathBuf;
@@ -26,11 +27,12 @@ cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills, stack,
                             and the ceilings of xtask/sizes.txt
 cargo xtask docs            write the figures of the documents, from docs/results
-cargo xtask docs --check    compare the documents with docs/results
-cargo xtask examples        the packages of docs/examples: tests, programs, PTX
 cargo xtask docs --check    compare the documents with docs/results, and check their links
+cargo xtask examples        the packages of docs/examples: tests, programs, PTX
 cargo xtask book            build the book, docs/book, into target/book (mdbook)
 cargo xtask circles         files that import each other in a circle of more than two
+cargo xtask weight          lines of Rust, files and bytes of the tree, and the ceilings
+                            of xtask/weight.txt
 cargo xtask miri            the core paths of the CPU device under Miri (nightly, miri)
 cargo xtask tsan            its tests under ThreadSanitizer (nightly, rust-src)
 cargo xtask deny            licences, sources and advisories of dependencies (cargo-deny)
@@ -40,8 +42,8 @@ cargo xtask semver [REV]    their public interface against a release (cargo-semv
 cargo xtask ci [--all] [--strict] [--skip STEP]...
                             every check; a step whose tools are not installed is
                             left out and named, or with --strict a failure. The
-                            steps: fmt docs circles clippy library doc test fuzz
-                            ptx ptxas example; with --all also fuzz-long paper
+                            steps: fmt weight docs circles clippy library doc test
+                            fuzz ptx ptxas example; with --all also fuzz-long paper
                             sync floor ptx-all ptxas-all observed examples package
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
@@ -84,6 +86,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["examples"] => examples::command(&tree, None),
         ["book"] => book::build(&tree),
         ["circles"] => circles::check(&tree),
+        ["weight"] => weight::check(&tree),
         ["miri"] => checkers::miri(&tree),
         ["tsan"] => checkers::tsan(&tree),
         ["deny"] => checkers::deny(&tree),

@@ -16,6 +16,10 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Says how numbers are written.
+pub(super) const COUNTS: &str =
+    "Counts may be written 1048576, 1_048_576, 1M or 2^20 (K, M, G: powers of 1024).";
+
 /// What the help ends with.
 const FLOOR_HELP: &str = "\
 Unsynchronised are the workload's accesses without synchronisation: updates may
@@ -70,9 +74,7 @@ pub enum Command {
     /// Run a workload and verify its result
     #[command(
         allow_negative_numbers = true,
-        after_help = "\
-Counts may be written 1048576, 1_048_576, 1M or 2^20 (K, M, G: powers of 1024).
-
+        after_help = format!("{COUNTS}\n\n\
 Examples:
   stamp run ra
   stamp run ra,ht --variant cgl,hv-sorting --repeat 5
@@ -86,7 +88,7 @@ Examples:
   stamp run labyrinth --input random-x32-y32-z3-n96.txt
   stamp run labyrinth -x 128 -y 128 -z 3 -n 128
   stamp run kmeans -m 40 -n 40 -t 0.05 --input random-n2048-d16-c16.txt
-  stamp run kmeans --points 1M --dims 16 --centres 32"
+  stamp run kmeans --points 1M --dims 16 --centres 32")
     )]
     Run(RunArgs),
     /// List workloads, variants and devices

@@ -34,7 +34,8 @@ pub struct MemoryArgs {
     pub read_polls: Option<u32>,
     /// Lanes that attempt at a time [default: 32]
     ///
-    /// With fast and fast-table, at most so many, 1 to 32; fewer where many conflict [default: 32]
+    /// With fast and fast-table, lanes of a warp that make an attempt at a time, at most, 1 to 32;
+    /// fewer where many conflict [default: 32]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub lanes_max: Option<u32>,
     /// Conflicts before a turn alone [default: 1024]

@@ -5,7 +5,7 @@
 //! | `args`, `memory_args`, `name_list` | the options |
 //! | `one_line` | the parser's errors |
 //! | `console` | the device that is opened, and what became of standard output |
-//! | `run_help` | the help of `run` and `tune`, which is that of a workload |
+//! | `workload_help` | the help of `run` and `tune`, which is that of a workload |
 //! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
 //! | `tune`, `floor`, `against`, `paper`, `sync`, `nw_bench` | the commands that measure more |
@@ -33,10 +33,10 @@ pub mod paper;
 pub mod record;
 mod rows;
 mod run;
-mod run_help;
 mod soak;
 mod sync;
 mod tune;
+mod workload_help;
 
 use self::args::{Bench, Cli, Command};
 use self::one_line::one_line;
@@ -49,21 +49,13 @@ use std::process::ExitCode;
 /// Runs the program with these arguments, the first its name.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if let Some(help) = run_help::asked(&arguments) {
-        return match write!(io::stdout(), "{help}") {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
-        };
+    if let Some(help) = workload_help::asked(&arguments) {
+        return written(&write!(io::stdout(), "{help}"));
     }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) if !error.use_stderr() => {
-            // Help and version.
-            return match error.print() {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(_) => ExitCode::FAILURE,
-            };
-        }
+        // Help and version.
+        Err(error) if !error.use_stderr() => return written(&error.print()),
         Err(error) => {
             let _ = writeln!(stderr(), "error: {}", one_line(&error, &arguments));
             return ExitCode::from(2);
@@ -79,6 +71,14 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let _ = writeln!(stderr(), "error: {error}");
             ExitCode::from(error.status())
         }
+    }
+}
+
+/// The status after help was written, or was not.
+fn written(help: &io::Result<()>) -> ExitCode {
+    match help {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
     }
 }
 

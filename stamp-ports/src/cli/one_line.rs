@@ -1,7 +1,7 @@
 //! The parser's errors, each on one line.
 
 use super::args::Cli;
-use super::run_help;
+use super::workload_help;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -67,7 +67,7 @@ pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
             },
         );
     // Each workload has a help of its own.
-    let of: Vec<&str> = run_help::named(arguments)
+    let of: Vec<&str> = workload_help::named(arguments)
         .map(|(_, of)| of)
         .unwrap_or_default()
         .iter()

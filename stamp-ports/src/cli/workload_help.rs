@@ -1,16 +1,12 @@
 //! The help of `stamp run` and `stamp tune`: that of the workloads which the command line names, with their
 //! options and those that all share; or, if it names none, the list of workloads and the shared options.
 
-use super::args::Cli;
+use super::args::{COUNTS, Cli};
 use super::name_list::described;
 use crate::workloads::WORKLOADS;
 use crate::workloads::options::WorkloadArgs;
 use clap::CommandFactory;
 use std::ffi::OsString;
-
-/// Says how numbers are written.
-const COUNTS: &str =
-    "Counts may be written 1048576, 1_048_576, 1M or 2^20 (K, M, G: powers of 1024).";
 
 /// The commands that take a workload and its options.
 const COMMANDS: [&str; 2] = ["run", "tune"];
@@ -44,7 +40,7 @@ pub(super) fn named(arguments: &[OsString]) -> Option<(&'static str, Vec<Describ
 fn help(command: &str, of: &[Described]) -> String {
     let mut cli = Cli::command();
     cli.build();
-    let Some(run) = cli.find_subcommand(command).cloned() else {
+    let Some(whole) = cli.find_subcommand(command).cloned() else {
         return String::new();
     };
     let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
@@ -53,12 +49,12 @@ fn help(command: &str, of: &[Described]) -> String {
         hidden.push("loops".to_owned());
     }
     let full = format!("Print this (stamp help {command}: all options in full)");
-    let run = run.mut_arg("help", |arg| arg.help(full));
-    let examples = run.get_after_help().map(ToString::to_string);
+    let whole = whole.mut_arg("help", |arg| arg.help(full));
+    let examples = whole.get_after_help().map(ToString::to_string);
     let examples = examples.unwrap_or_default();
     let mut shown = hidden
         .into_iter()
-        .fold(run, |run, id| run.mut_arg(id, |arg| arg.hide(true)));
+        .fold(whole, |rest, id| rest.mut_arg(id, |arg| arg.hide(true)));
     if names.is_empty() {
         let workloads = described("Workloads", WORKLOADS.iter().copied());
         shown = shown

@@ -1,0 +1,159 @@
+//! The ceilings of the tree: how many lines of Rust, files and bytes it may have, and how long a
+//! file of Rust may be.
+//!
+//! A tree grows by what is easy to add and nobody takes away. So a change that needs more says so,
+//! by a new row of the table.
+
+use crate::Tree;
+use crate::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The table of the ceilings, from the workspace's root.
+const FILE: &str = "xtask/weight.txt";
+
+/// What is counted: the name of a row, and the count.
+type Counts = [(&'static str, u64); 4];
+
+/// Counts the files that git tracks, prints each count beside its ceiling, and names what is above.
+///
+/// # Errors
+/// [`Error::Check`] with every count above its ceiling, and if the table or a file cannot be read.
+pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
+    let text = read(&tree.root.join(FILE))?;
+    let counts = count(&tree.root, &tracked(&tree.root)?)?;
+    let rows = rows(&text, &counts)?;
+    println!("{:<28} {:>12} {:>12}", "", "now", "at most");
+    for (name, now, most) in &rows {
+        println!("{name:<28} {now:>12} {most:>12}");
+    }
+    let above: Vec<String> = rows
+        .iter()
+        .filter(|(_, now, most)| now > most)
+        .map(|(name, now, most)| format!("{name}: {now}, at most {most}"))
+        .collect();
+    if above.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Check(format!(
+            "{}\nif it must be so, change the row in {FILE} and say why in the commit",
+            above.join("\n")
+        )))
+    }
+}
+
+/// Returns the paths of the files that git tracks, from the root.
+fn tracked(root: &Path) -> Result<Vec<String>, Error> {
+    let output = Command::new("git")
+        .args(["ls-files", "-z"])
+        .current_dir(root)
+        .output()
+        .map_err(|source| Error::start("git ls-files".into(), source))?;
+    if !output.status.success() {
+        return Err(Error::Check(format!(
+            "git ls-files: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        )));
+    }
+    let names = String::from_utf8_lossy(&output.stdout);
+    let names = names.split('\0').filter(|name| !name.is_empty());
+    // A file that was removed and not committed yet is tracked still.
+    let there = names.filter(|name| root.join(name).symlink_metadata().is_ok());
+    Ok(there.map(str::to_owned).collect())
+}
+
+/// Counts lines and bytes of `files`.
+fn count(root: &Path, files: &[String]) -> Result<Counts, Error> {
+    let (mut lines, mut bytes, mut longest) = (0, 0, 0);
+    for name in files {
+        let path = root.join(name);
+        let length = path.symlink_metadata().map_or(0, |about| about.len());
+        bytes += length;
+        if Path::new(name).extension().is_some_and(|end| end == "rs") {
+            let of_file = read(&path)?.lines().count() as u64;
+            lines += of_file;
+            longest = longest.max(of_file);
+        }
+    }
+    Ok([
+        ("lines of Rust", lines),
+        ("files", files.len() as u64),
+        ("bytes", bytes),
+        ("lines of the longest .rs", longest),
+    ])
+}
+
+/// Returns the name, the count and the ceiling of each row of the table.
+fn rows(text: &str, counts: &Counts) -> Result<Vec<(&'static str, u64, u64)>, Error> {
+    let lines = text.lines().map(str::trim);
+    let given: Vec<(&str, &str)> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.rsplit_once(' ').unwrap_or((line, "")))
+        .collect();
+    let known = |name: &str| counts.iter().any(|(other, _)| *other == name);
+    if let Some((name, _)) = given.iter().find(|(name, _)| !known(name.trim())) {
+        return Err(Error::Check(format!("{FILE}: `{name}` is not counted")));
+    }
+    counts
+        .iter()
+        .map(|&(name, now)| {
+            let most = given.iter().find(|(other, _)| other.trim() == name);
+            let most = most.and_then(|(_, most)| most.parse().ok());
+            let most = most
+                .ok_or_else(|| Error::Check(format!("{FILE} has no number in a row `{name}`")))?;
+            Ok((name, now, most))
+        })
+        .collect()
+}
+
+/// Reads a file of the tree.
+fn read(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path)
+        .map_err(|e| Error::Check(format!("{} cannot be read: {e}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNTS: Counts = [
+        ("lines of Rust", 100),
+        ("files", 7),
+        ("bytes", 4000),
+        ("lines of the longest .rs", 60),
+    ];
+
+    const TABLE: &str =
+        "# a word\nlines of Rust 120\nfiles   7\nbytes 1\n\nlines of the longest .rs 500\n";
+
+    #[test]
+    fn each_count_stands_beside_its_ceiling() {
+        let rows = rows(TABLE, &COUNTS).unwrap();
+        assert_eq!(rows[0], ("lines of Rust", 100, 120));
+        assert_eq!(rows[1], ("files", 7, 7));
+        assert_eq!(rows[2], ("bytes", 4000, 1));
+    }
+
+    #[test]
+    fn a_row_that_is_missing_or_unknown_or_no_number_is_named() {
+        for (row, instead, named) in [
+            ("files   7\n", "", "`files`"),
+            ("files   7", "files many", "`files`"),
+            ("files   7", "folders 7", "`folders`"),
+        ] {
+            let table = TABLE.replace(row, instead);
+            let error = rows(&table, &COUNTS).unwrap_err().to_string();
+            assert!(error.contains(named), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_tree_itself_is_counted() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let here = vec!["src/weight.rs".to_owned(), "Cargo.toml".to_owned()];
+        let [lines, files, bytes, longest] = count(root, &here).unwrap();
+        assert_eq!((files.1, lines.1), (2, longest.1));
+        assert!(lines.1 > 100 && bytes.1 > lines.1);
+    }
+}
