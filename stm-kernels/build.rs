@@ -1,5 +1,5 @@
-//! Packs the committed PTX for the kernels of this crate.
+//! Takes the committed PTX for the kernels of this crate.
 
 fn main() {
-    stm_core_build::committed("ptx");
+    stm_core_build::committed("ptx.archive");
 }

@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use stm_core_build::rules;
+use std::sync::LazyLock;
+use stm_core_build::{files, rules};
 
 /// A `Lane` method, the effects of its entry, and the width in bits of the
 /// result that the entry stores, or 0 if there is none.
@@ -179,15 +180,15 @@ const PROVIDED: [Golden; 26] = [
 /// Returns the names and texts of the committed files, those that `stm-core`
 /// carries among them. `cargo xtask ptx --check` names another directory when it
 /// has built with another compiler.
-fn committed() -> BTreeMap<String, String> {
-    let read = |dir: &Path| stm_core_build::files::read_ptx(dir).unwrap();
-    if let Some(dir) = std::env::var_os("STM_GOLDEN_PTX") {
-        return read(dir.as_ref());
-    }
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = read(&here.join("ptx"));
-    files.extend(read(&here.join("../stm-core/ptx")));
-    files
+fn committed() -> &'static BTreeMap<String, String> {
+    static TEXTS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+        let texts = match std::env::var_os("STM_GOLDEN_PTX") {
+            Some(dir) => files::read_ptx(dir.as_ref()),
+            None => files::committed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")),
+        };
+        texts.unwrap()
+    });
+    &TEXTS
 }
 
 /// Returns what is wrong with the entry of a method.
@@ -358,7 +359,7 @@ fn shipped_files_keep_every_rule() {
         "no kernel is committed: run `cargo xtask ptx`"
     );
     let mut wrong = Vec::new();
-    for (stem, text) in &files {
+    for (stem, text) in files {
         for (line, bytes) in rules::local_frames(text) {
             println!(
                 "{stem}.ptx:{line}: {bytes} bytes of local memory, at most {}",

@@ -6,10 +6,11 @@ use crate::error::Error;
 use crate::{Tree, ptxas};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use stm_core_build::Toolchain;
 use stm_core_build::device::Library;
-use stm_core_build::files::{read_ptx, replace};
+use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, write_archive};
 use stm_core_build::{hold_to_rules, rules, split};
 
 /// A set of files that one build makes.
@@ -36,13 +37,14 @@ impl Set {
         }
     }
 
-    /// Where its files are.
-    pub(crate) fn dir(self, tree: &Tree) -> PathBuf {
-        match self {
-            Self::Silent => tree.root.join("stm-kernels").join("ptx"),
-            Self::Observed => tree.target.join("ptx").join("observed"),
-            Self::Sample => tree.target.join("ptx").join("sample"),
-        }
+    /// Where its files are, as texts. Those of [`Self::Silent`] are committed as an archive.
+    fn dir(self, tree: &Tree) -> PathBuf {
+        let name = match self {
+            Self::Silent => "committed",
+            Self::Observed => "observed",
+            Self::Sample => "sample",
+        };
+        tree.target.join("ptx").join(name)
     }
 }
 
@@ -50,16 +52,55 @@ impl Set {
 /// PTX, in its own package; all others are of `stm-kernels`.
 const OF_CORE: &str = "copy/";
 
-/// Where the PTX that `stm-core` carries is.
-pub(crate) fn core_dir(tree: &Tree) -> PathBuf {
-    tree.root.join("stm-core").join("ptx")
+/// Parts the files into those of `stm-core` and those of `stm-kernels`, as [`COMMITTED_PTX`] does.
+fn parted(files: BTreeMap<String, String>) -> [BTreeMap<String, String>; 2] {
+    let (core, kernels) = files
+        .into_iter()
+        .partition(|(name, _)| name.starts_with(OF_CORE));
+    [core, kernels]
 }
 
-/// Parts the files into those of `stm-kernels` and those of `stm-core`.
-fn parted(files: BTreeMap<String, String>) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
-    files
-        .into_iter()
-        .partition(|(name, _)| !name.starts_with(OF_CORE))
+/// Unpacks the committed PTX, that of `stm-core` too, for tools that read files. Returns the folder.
+pub(crate) fn unpacked(tree: &Tree) -> Result<PathBuf, Error> {
+    let dir = Set::Silent.dir(tree);
+    replace(&dir, &committed(&tree.root)?)?;
+    Ok(dir)
+}
+
+/// `cargo xtask ptx --show`: one committed text, or without a name the names.
+pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result<(), Error> {
+    let files = committed(&tree.root)?;
+    let text = match name {
+        Some(name) => files
+            .get(name.trim_end_matches(".ptx"))
+            .cloned()
+            .ok_or_else(|| {
+                Error::Usage(format!(
+                    "there is no PTX `{name}`: `cargo xtask ptx --show` lists the names"
+                ))
+            })?,
+        None => files
+            .keys()
+            .fold(String::new(), |names, name| names + name + "\n"),
+    };
+    // A reader that left early, as `head` does, knows that it did.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(())
+}
+
+/// `cargo xtask ptx --texts`: all texts of an archive, each under its name, for `git diff`.
+pub(crate) fn texts(archive: &str) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    for (name, text) in read_archive(Path::new(archive))? {
+        let _ = writeln!(out, "==> {name} <==\n{text}");
+    }
+    Ok(())
+}
+
+/// `cargo xtask ptx --unpack`: the committed texts as files below the target directory.
+pub(crate) fn unpack(tree: &Tree) -> Result<(), Error> {
+    println!("{}", unpacked(tree)?.display());
+    Ok(())
 }
 
 /// By what committed PTX was built, in its first line.
@@ -82,20 +123,20 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String
 
 /// `cargo xtask ptx`, and with `--observed`.
 pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
-    let (kernels, core) = parted(build(tree, &Toolchain::find(None)?, set)?);
-    for (dir, files) in [(set.dir(tree), kernels), (core_dir(tree), core)] {
-        // An observed build has none for the library.
-        if files.is_empty() {
-            continue;
-        }
-        for name in replace(&dir, &files)? {
-            println!("removed {name}.ptx, whose entry is gone");
-        }
-        table(&files, &dir, tree)?;
-        hold_to_rules(&files)?;
-        println!("{} files in {}", files.len(), dir.display());
+    let files = build(tree, &Toolchain::find(None)?, set)?;
+    let dir = set.dir(tree);
+    for name in replace(&dir, &files)? {
+        println!("removed {name}.ptx, whose entry is gone");
     }
+    table(&files, &dir, tree)?;
+    hold_to_rules(&files)?;
+    println!("{} files in {}", files.len(), dir.display());
     if set == Set::Silent {
+        let [core, kernels] = parted(files);
+        let [of_core, of_kernels] = COMMITTED_PTX.map(|part| tree.root.join(part));
+        replace(&of_core, &core)?;
+        write_archive(&of_kernels, &kernels)?;
+        println!("packed in {}", of_kernels.display());
         built_from::write(tree)?;
     }
     Ok(())
@@ -135,9 +176,8 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<()
 }
 
 /// The committed files, and the first line that names what built them.
-fn committed(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>), Error> {
-    let mut committed = read_ptx(&Set::Silent.dir(tree))?;
-    committed.extend(read_ptx(&core_dir(tree))?);
+fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>), Error> {
+    let committed = committed(&tree.root)?;
     let mut lines = committed.values();
     let recorded = lines.find_map(|text| rules::recorded_version(text));
     let recorded = recorded.map(str::to_owned);
@@ -147,7 +187,7 @@ fn committed(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>), 
 /// Says that the committed PTX is by another compiler than the one that is installed, with
 /// both versions; nothing if they are the same, or none is installed.
 pub(crate) fn other_compiler(tree: &Tree) -> Option<String> {
-    let (_, recorded) = committed(tree).ok()?;
+    let (_, recorded) = recorded(tree).ok()?;
     let toolchain = Toolchain::find(recorded.as_deref()).ok()?;
     warning(recorded.as_deref(), &toolchain.comment(BY))
 }
@@ -179,7 +219,7 @@ pub(crate) fn check_if_changed(tree: &Tree) -> Result<(), Error> {
 
 /// `cargo xtask ptx --check`: the committed files are what the sources give.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    let (committed, recorded) = committed(tree)?;
+    let (committed, recorded) = recorded(tree)?;
     let toolchain = Toolchain::find(recorded.as_deref())?;
     let rebuilt = build(tree, &toolchain, Set::Silent)?;
     let Some(warning) = warning(recorded.as_deref(), &toolchain.comment(BY)) else {
@@ -304,7 +344,7 @@ mod tests {
     #[test]
     fn the_library_gets_the_files_of_its_own_kernels_alone() {
         let all = [("copy/into-cells-32", ""), ("copy", ""), ("ra/fast", "")];
-        let (kernels, core) = parted(files(&all));
+        let [core, kernels] = parted(files(&all));
         assert!(core.keys().eq(["copy/into-cells-32"]));
         assert!(kernels.keys().eq(["copy", "ra/fast"]));
     }

@@ -14,6 +14,9 @@ use stm_core_build::files::{Checksum, committed_ptx, read};
 /// The file, from the workspace's root.
 const FILE: &str = "stm-kernels/built-from.txt";
 
+/// What the line of the compiler begins with, which `.ci/run` reads.
+const COMPILER: &str = "compiler";
+
 /// The files and folders that a build of the PTX reads. What a file is of is said by the compiler
 /// in the PTX itself.
 const SOURCES: [&str; 9] = [
@@ -62,10 +65,11 @@ fn text(tree: &Tree) -> Result<String, Error> {
         checksum.add(&name.to_string_lossy());
         checksum.add(&read(path)?);
     }
-    let ptx = committed_ptx(&tree.root)?.checksum;
+    let ptx = committed_ptx(&tree.root)?;
     Ok(format!(
         "# Checksums of what the committed PTX was built from, and of the PTX; written by `cargo xtask ptx`.\n\
-         sources {checksum}\nptx {ptx}\n"
+         sources {checksum}\nptx {}\n{COMPILER} {}\n",
+        ptx.checksum, ptx.compiler
     ))
 }
 
@@ -87,6 +91,8 @@ pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+    use stm_core_build::files::{COMMITTED_PTX, write_archive};
 
     /// A tree with one source of each kind, and no PTX.
     fn tree() -> (tempfile::TempDir, Tree) {
@@ -102,14 +108,10 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, source).unwrap();
         }
-        for folder in [
-            "stm-core/src/host",
-            "stm-core/ptx/copy",
-            "stm-kernels/ptx/ra",
-        ] {
+        for folder in ["stm-core/src/host", "stm-core/ptx/copy"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
-        std::fs::write(root.join("stm-kernels/ptx/ra/fast.ptx"), "// by one\n").unwrap();
+        write_archive(&root.join(COMMITTED_PTX[1]), &BTreeMap::new()).unwrap();
         std::fs::write(root.join("stm-core/ptx/copy/in.ptx"), "// by one\n").unwrap();
         let target = root.join("target");
         (folder, Tree { root, target })
@@ -125,7 +127,7 @@ mod tests {
             ("stm-core/src/lib.rs", true),
             ("stm-core/src/new.rs", true),
             ("Cargo.lock", true),
-            ("stm-kernels/ptx/ra/fast.ptx", true),
+            ("stm-core/ptx/copy/in.ptx", true),
             ("xtask/src/build.rs", true),
         ] {
             write(&tree).unwrap();

@@ -3,7 +3,7 @@
 use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
 use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sizes, weight};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -147,8 +147,7 @@ const ONLY_BESIDE: &str = "--only-beside";
 
 /// Assembles the committed files.
 fn assembled(tree: &Tree, extent: ptxas::Extent) -> Result<(), Error> {
-    let check = |dir: &PathBuf| ptxas::check(dir, ptxas::ci_takes, extent, tree);
-    tree.ptx().iter().try_for_each(check)
+    ptxas::check(&build::unpacked(tree)?, ptxas::ci_takes, extent, tree)
 }
 
 fn lacks_compiler(_tree: &Tree) -> Option<Error> {

@@ -19,8 +19,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask ptx             build stm-kernels for nvptx64 and write stm-kernels/ptx/KERNEL/VARIANT.ptx
-cargo xtask ptx --check     build again and compare with the committed files
+cargo xtask ptx             build stm-kernels for nvptx64 and write stm-kernels/ptx.archive
+cargo xtask ptx --check     build again and compare with the committed PTX
+cargo xtask ptx --show [KERNEL/VARIANT]
+                            print a text of the archive; without a name, the names
+cargo xtask ptx --texts ARCHIVE
+                            print all texts of an archive, for git's textconv
+cargo xtask ptx --unpack    write all of them as files below target/ptx/committed
 cargo xtask ptx --observed  build the kernels that record, take times or have a
                             seeded defect, into target/ptx/observed
 cargo xtask ptxas [--arch sm_75,sm_90]
@@ -66,11 +71,6 @@ impl Tree {
             .map_or_else(|| root.join("target"), |dir| root.join(dir));
         Self { root, target }
     }
-
-    /// The folders of the committed PTX.
-    fn ptx(&self) -> [PathBuf; 2] {
-        [build::Set::Silent.dir(self), build::core_dir(self)]
-    }
 }
 
 fn run(arguments: &[&str]) -> Result<(), Error> {
@@ -79,6 +79,10 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["ptx"] => build::write(&tree, build::Set::Silent),
         ["ptx", "--observed"] => build::write(&tree, build::Set::Observed),
         ["ptx", "--check"] => build::check(&tree),
+        ["ptx", "--show"] => build::show(&tree, None),
+        ["ptx", "--show", name] => build::show(&tree, Some(name)),
+        ["ptx", "--texts", archive] => build::texts(archive),
+        ["ptx", "--unpack"] => build::unpack(&tree),
         ["ptxas"] => sizes::committed(&ptxas::ARCHITECTURES, &tree),
         ["ptxas", "--arch", list] => sizes::committed(&list.split(',').collect::<Vec<_>>(), &tree),
         ["docs"] => docs::write(&tree),

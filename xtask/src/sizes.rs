@@ -4,9 +4,9 @@
 //! Code that grows is fetched, compiled by each user's driver, and spilled, and no test fails. So a
 //! change that needs more says so, by a new row.
 
-use crate::Tree;
 use crate::error::Error;
 use crate::ptxas::{self, Usage};
+use crate::{Tree, build};
 use std::fs;
 use std::path::Path;
 
@@ -36,9 +36,7 @@ struct Size {
 /// # Errors
 /// The errors of [`ptxas::command`], and of [`check`].
 pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result<(), Error> {
-    tree.ptx()
-        .iter()
-        .try_for_each(|dir| ptxas::command(dir, architectures, tree))?;
+    ptxas::command(&build::unpacked(tree)?, architectures, tree)?;
     check(tree)
 }
 
@@ -52,6 +50,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
         .map_err(|e| Error::Check(format!("{FILE} cannot be read: {e}")))?;
     let ceilings = parse(&text)?;
     let assembler = ptxas::find(tree)?;
+    let dir = build::unpacked(tree)?;
     println!(
         "{:<20} {:>7} {:>7}  {:>9} {:>7}  {:>7} {:>7}   on {}",
         "module",
@@ -65,7 +64,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     );
     let mut wrong = Vec::new();
     for ceiling in &ceilings {
-        let size = size(&assembler, tree, &ceiling.module)?;
+        let size = size(&assembler, &dir, &ceiling.module)?;
         println!(
             "{:<20} {:>7} {:>7}  {:>9} {:>7}  {:>7} {:>7}",
             ceiling.module,
@@ -89,14 +88,13 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
 }
 
 /// Assembles a module and counts its lines.
-fn size(assembler: &Path, tree: &Tree, module: &str) -> Result<Size, Error> {
-    let name = format!("{module}.ptx");
-    let file = tree
-        .ptx()
-        .iter()
-        .map(|dir| dir.join(&name))
-        .find(|file| file.is_file())
-        .ok_or_else(|| Error::Check(format!("{FILE} names {module}, and there is no {name}")))?;
+fn size(assembler: &Path, dir: &Path, module: &str) -> Result<Size, Error> {
+    let file = dir.join(format!("{module}.ptx"));
+    if !file.is_file() {
+        return Err(Error::Check(format!(
+            "{FILE} names {module}, which is not committed"
+        )));
+    }
     let text = fs::read_to_string(&file)
         .map_err(|e| Error::Check(format!("{} cannot be read: {e}", file.display())))?;
     let remarks = ptxas::one(assembler, &file, ptxas::REPORTED, "-O3").map_err(Error::Check)?;

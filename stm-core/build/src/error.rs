@@ -18,6 +18,14 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// An archive is not whole.
+    #[error("{path}: {source}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: stm_core_pack::Damaged,
+    },
     /// A program could not be started.
     #[error("cannot start {program}: {source}")]
     Start {

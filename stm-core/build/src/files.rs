@@ -9,10 +9,16 @@ use std::path::Path;
 /// # Errors
 /// [`Error::File`].
 pub fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::File {
-        path: path.to_owned(),
+    std::fs::read_to_string(path).map_err(at(path))
+}
+
+/// Returns what makes an [`Error::File`] of an error at this path.
+pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> Error + use<> {
+    let path = path.to_owned();
+    move |source| Error::File {
+        path: path.clone(),
         source,
-    })
+    }
 }
 
 /// The `.ptx` files of a directory and its folders: `FOLDER/NAME` and text, by
@@ -21,13 +27,9 @@ pub fn read(path: &Path) -> Result<String, Error> {
 /// # Errors
 /// [`Error::File`].
 pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let file = |source| Error::File {
-        path: dir.to_owned(),
-        source,
-    };
     let mut found = BTreeMap::new();
-    for entry in std::fs::read_dir(dir).map_err(file)? {
-        let path = entry.map_err(file)?.path();
+    for entry in std::fs::read_dir(dir).map_err(at(dir))? {
+        let path = entry.map_err(at(dir))?.path();
         let Some(stem) = path.file_stem().and_then(|s| s.to_str()) else {
             continue;
         };
@@ -41,8 +43,9 @@ pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     Ok(found)
 }
 
-/// The folders of the committed PTX, below the root of the repository.
-pub const COMMITTED_PTX: [&str; 2] = ["stm-core/ptx", "stm-kernels/ptx"];
+/// The committed PTX, below the root of the repository: a folder with the texts that `stm-core`
+/// carries, and the archive of all others.
+pub const COMMITTED_PTX: [&str; 2] = ["stm-core/ptx", "stm-kernels/ptx.archive"];
 
 /// What identifies the PTX of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,12 +59,14 @@ pub struct Ptx {
 /// Returns what identifies the committed PTX of the repository at `root`.
 ///
 /// # Errors
-/// [`Error::File`].
+/// The errors of [`committed`].
 pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
     let mut hash = Checksum::default();
     let mut compilers = std::collections::BTreeSet::new();
-    for folder in COMMITTED_PTX {
-        for (name, text) in read_ptx(&root.join(folder))? {
+    for part in COMMITTED_PTX {
+        // The name that it was measured under, in all results.
+        let folder = part.trim_end_matches(".archive");
+        for (name, text) in read_part(root, part)? {
             for part in [folder, &name, &text] {
                 hash.add(part);
             }
@@ -74,6 +79,57 @@ pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
         checksum: hash.to_string(),
         compiler: compilers.into_iter().collect::<Vec<_>>().join("; "),
     })
+}
+
+/// Returns the committed PTX of the repository at `root`: `KERNEL/NAME` and text, by that name.
+///
+/// # Errors
+/// [`Error::File`], and [`Error::Damaged`] where the archive is not whole.
+pub fn committed(root: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let mut found = BTreeMap::new();
+    for part in COMMITTED_PTX {
+        found.extend(read_part(root, part)?);
+    }
+    Ok(found)
+}
+
+/// Reads a folder or an archive.
+fn read_part(root: &Path, part: &str) -> Result<BTreeMap<String, String>, Error> {
+    let path = root.join(part);
+    if path.is_dir() {
+        read_ptx(&path)
+    } else {
+        read_archive(&path)
+    }
+}
+
+/// Returns the texts of an archive, by `KERNEL/NAME`.
+///
+/// # Errors
+/// [`Error::File`], and [`Error::Damaged`] where it is not whole.
+pub fn read_archive(path: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let archive = std::fs::read(path).map_err(at(path))?;
+    let damaged = |source| Error::Damaged {
+        path: path.to_owned(),
+        source,
+    };
+    let mut found = BTreeMap::new();
+    for (kernel, block) in stm_core_pack::blocks(&archive).map_err(damaged)? {
+        let texts = stm_core_pack::unpack(block).map_err(damaged)?.into_iter();
+        found.extend(texts.map(|(name, text)| (format!("{kernel}/{name}"), text)));
+    }
+    Ok(found)
+}
+
+/// Writes an archive of texts, given by `KERNEL/NAME`, beside its place and renames it.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn write_archive(path: &Path, texts: &BTreeMap<String, String>) -> Result<(), Error> {
+    let archive = stm_core_pack::archive(&crate::pack::blocks(texts));
+    let temporary = path.with_extension("new");
+    std::fs::write(&temporary, archive).map_err(at(&temporary))?;
+    std::fs::rename(&temporary, path).map_err(at(path))
 }
 
 /// A checksum of texts: the hash of Fowler, Noll and Vo, the same on every machine.
@@ -109,24 +165,20 @@ impl std::fmt::Display for Checksum {
 /// # Errors
 /// [`Error::File`].
 pub fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<Vec<String>, Error> {
-    let file = |path: &Path| {
-        let path = path.to_owned();
-        move |source| Error::File { path, source }
-    };
-    std::fs::create_dir_all(dir).map_err(file(dir))?;
+    std::fs::create_dir_all(dir).map_err(at(dir))?;
     for (name, text) in files {
         let path = dir.join(format!("{name}.ptx"));
         let temporary = dir.join(format!("{name}.ptx.new"));
         let folder = path.parent().unwrap_or(dir);
-        std::fs::create_dir_all(folder).map_err(file(folder))?;
-        std::fs::write(&temporary, text).map_err(file(&temporary))?;
-        std::fs::rename(&temporary, &path).map_err(file(&path))?;
+        std::fs::create_dir_all(folder).map_err(at(folder))?;
+        std::fs::write(&temporary, text).map_err(at(&temporary))?;
+        std::fs::rename(&temporary, &path).map_err(at(&path))?;
     }
     let mut gone: Vec<String> = read_ptx(dir)?.into_keys().collect();
     gone.retain(|name| !files.contains_key(name));
     for name in &gone {
         let path = dir.join(format!("{name}.ptx"));
-        std::fs::remove_file(&path).map_err(file(&path))?;
+        std::fs::remove_file(&path).map_err(at(&path))?;
         // The folder too, if that was its last file.
         if let Some(folder) = path.parent() {
             let _ = std::fs::remove_dir(folder);
@@ -160,5 +212,26 @@ mod tests {
         assert_eq!(names, ["b.ptx"]);
         assert_eq!(read_ptx(&dir).unwrap(), files(&[("b", "3")]));
         std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn an_archive_is_read_as_it_was_written_and_a_damaged_one_is_named() {
+        let texts = BTreeMap::from([
+            (
+                "ra/fast".to_owned(),
+                "\tadd.u64 \t%rd3, %rd2, 8;\n".to_owned(),
+            ),
+            ("ra/cgl".to_owned(), "\tret;\n".to_owned()),
+            ("ht/fast".to_owned(), String::new()),
+        ]);
+        let path = std::env::temp_dir().join(format!("stm-{}.archive", std::process::id()));
+        write_archive(&path, &texts).unwrap();
+        assert_eq!(read_archive(&path).unwrap(), texts);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.pop();
+        std::fs::write(&path, bytes).unwrap();
+        let error = read_archive(&path).unwrap_err().to_string();
+        assert!(error.contains(&path.display().to_string()), "{error}");
+        std::fs::remove_file(&path).unwrap();
     }
 }

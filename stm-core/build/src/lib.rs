@@ -67,27 +67,18 @@ pub fn kernels() {
     Kernels::new().build();
 }
 
-/// Packs committed PTX, `FOLDER/KERNEL/NAME.ptx`, in place of building it. Call
-/// it from `build.rs`.
+/// Takes committed PTX, an archive that [`files::write_archive`] has written, in place of building
+/// it. Call it from `build.rs`.
 ///
 /// # Panics
-/// It ends the build with a message if the files cannot be read.
-pub fn committed(folder: &str) {
-    println!("cargo::rerun-if-changed={folder}");
+/// It ends the build with a message if the archive cannot be read.
+pub fn committed(archive: &str) {
+    println!("cargo::rerun-if-changed={archive}");
     finish(variable("CARGO_MANIFEST_DIR").and_then(|root| {
-        let root = root.join(folder);
-        let texts = if root.is_dir() {
-            files::read_ptx(&root)?
-        } else {
-            BTreeMap::new()
-        };
-        for name in texts.keys() {
-            println!(
-                "cargo::rerun-if-changed={}",
-                root.join(name).with_extension("ptx").display()
-            );
-        }
-        leave(&texts)
+        let path = root.join(archive);
+        let bytes = std::fs::read(&path).map_err(files::at(&path))?;
+        let blocks = stm_core_pack::blocks(&bytes);
+        leave(&blocks.map_err(|source| Error::Damaged { path, source })?)
     }));
 }
 
@@ -212,7 +203,7 @@ impl Kernels {
         let name = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
         files::replace(&targets.join(name), &texts)?;
         hold_to_rules(&texts)?;
-        leave(&texts)
+        leave(&pack::blocks(&texts))
     }
 }
 
@@ -234,10 +225,10 @@ pub fn hold_to_rules(texts: &BTreeMap<String, String>) -> Result<(), Error> {
     }
 }
 
-/// Leaves the texts where the crate's kernels find them.
-fn leave(texts: &BTreeMap<String, String>) -> Result<(), Error> {
+/// Leaves the blocks where the crate's kernels find them.
+fn leave<N: AsRef<str>, B: AsRef<[u8]>>(blocks: &BTreeMap<N, B>) -> Result<(), Error> {
     let folder = variable("OUT_DIR")?.join("stm-ptx");
-    pack::pack(texts, &folder)?;
+    pack::leave(blocks, &folder)?;
     println!("cargo::rustc-env={}={}", pack::VARIABLE, folder.display());
     Ok(())
 }

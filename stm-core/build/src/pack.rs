@@ -1,46 +1,43 @@
-//! The texts as a program finds them: packed, listed by kernel.
+//! The texts as a program finds them: a packed block for each kernel.
 //!
-//! The folder that `STM_PTX_DIR` names while the crate is compiled has for each
-//! kernel a file `KERNEL.rs`, an array of the names of its texts and their
-//! packed bytes, sorted by name. `stm_core::ptx_of!` includes it.
+//! The folder that `STM_PTX_DIR` names while the crate is compiled has for each kernel a file
+//! `KERNEL.block`, which `stm_core::ptx_of!` includes.
 
 use crate::Error;
+use crate::files::at;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// The variable by which the macros of `stm-core` find the folder.
 pub const VARIABLE: &str = "STM_PTX_DIR";
 
-/// Writes the texts, given by `KERNEL/NAME`, below the folder.
+/// Packs texts, given by `KERNEL/NAME`: the block of each kernel.
+pub fn blocks(texts: &BTreeMap<String, String>) -> BTreeMap<String, Vec<u8>> {
+    let mut kernels: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (name, text) in texts {
+        let (kernel, build) = name.split_once('/').unwrap_or((name, ""));
+        let of_kernel = kernels.entry(kernel.to_owned()).or_default();
+        of_kernel.insert(build.to_owned(), text.clone());
+    }
+    let packed = |(kernel, texts)| (kernel, stm_core_pack::pack(&texts));
+    kernels.into_iter().map(packed).collect()
+}
+
+/// Makes the folder hold these blocks.
 ///
 /// # Errors
 /// [`Error::File`].
-pub fn pack(texts: &BTreeMap<String, String>, folder: &Path) -> Result<(), Error> {
-    let at = |path: &Path| {
-        let path = path.to_owned();
-        move |source| Error::File { path, source }
-    };
+pub fn leave<N: AsRef<str>, B: AsRef<[u8]>>(
+    blocks: &BTreeMap<N, B>,
+    folder: &Path,
+) -> Result<(), Error> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(at(folder))?;
     }
     std::fs::create_dir_all(folder).map_err(at(folder))?;
-    let mut tables: BTreeMap<&str, String> = BTreeMap::new();
-    for (name, text) in texts {
-        let (kernel, build) = name.split_once('/').unwrap_or((name, ""));
-        let place = folder.join(name.replace('/', "."));
-        let packed = lz4_flex::block::compress_prepend_size(text.as_bytes());
-        std::fs::write(&place, packed).map_err(at(&place))?;
-        let table = tables.entry(kernel).or_default();
-        let _ = writeln!(
-            table,
-            "    ({build:?}, include_bytes!({:?})),",
-            place.display()
-        );
-    }
-    for (kernel, rows) in tables {
-        let place = folder.join(format!("{kernel}.rs"));
-        std::fs::write(&place, format!("&[\n{rows}]\n")).map_err(at(&place))?;
+    for (kernel, block) in blocks {
+        let place = folder.join(format!("{}.block", kernel.as_ref()));
+        std::fs::write(&place, block).map_err(at(&place))?;
     }
     Ok(())
 }

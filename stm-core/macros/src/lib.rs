@@ -26,7 +26,7 @@ pub fn plain(item: TokenStream) -> TokenStream {
 }
 
 /// Evaluates to the packed PTX of the kernel of this name that the crate's build
-/// script has left, a `stm_core::kernel::ptx::Carried`, or to an empty list.
+/// script has left, a `stm_core::kernel::ptx::Carried`, or to no bytes.
 #[proc_macro]
 pub fn ptx_of(name: TokenStream) -> TokenStream {
     let name: syn::LitStr = match syn::parse(name) {
@@ -34,11 +34,11 @@ pub fn ptx_of(name: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error().into(),
     };
     let folder = std::env::var_os("STM_PTX_DIR").map(PathBuf::from);
-    let table = folder.map(|folder| folder.join(name.value()).with_extension("rs"));
-    match table.filter(|table| table.is_file()) {
-        Some(table) => {
-            let table = table.display().to_string();
-            quote::quote!(include!(#table)).into()
+    let block = folder.map(|folder| folder.join(name.value() + ".block"));
+    match block.filter(|block| block.is_file()) {
+        Some(block) => {
+            let block = block.display().to_string();
+            quote::quote!(include_bytes!(#block)).into()
         }
         None => quote::quote!(&[]).into(),
     }

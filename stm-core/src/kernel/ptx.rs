@@ -5,6 +5,7 @@ use crate::host::Error;
 use crate::kernel::Build;
 use crate::observe::Observation;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::env;
 use std::format;
 use std::path::{Path, PathBuf};
@@ -13,9 +14,9 @@ use std::string::{String, ToString};
 /// The text of a module.
 pub type Text = Cow<'static, str>;
 
-/// The texts of one kernel that a program carries: their names, sorted, and the
-/// packed bytes.
-pub type Carried = &'static [(&'static str, &'static [u8])];
+/// The texts of one kernel that a program carries, as `stm-core-pack` packs them; no bytes if it
+/// carries none.
+pub type Carried = &'static [u8];
 
 /// What builds the PTX of observed launches.
 const OBSERVED: &str = "`cargo xtask ptx --observed`, or in a crate of your own \
@@ -40,29 +41,27 @@ pub fn find(
         Observation::Record => ".recorded",
         Observation::Profile => ".profiled",
     };
-    let text = |name: &str| {
-        let found = carried.iter().find(|(other, _)| *other == name);
-        found.map(|(_, packed)| Cow::Owned(unpacked(packed)))
-    };
-    match text(&format!("{silent}{probe}")) {
-        Some(text) => Ok(text),
+    let mut texts = unpacked(carried);
+    match texts.remove(&format!("{silent}{probe}")) {
+        Some(text) => Ok(Cow::Owned(text)),
         // Without a silent one for such a device the kernel has no build of its
         // own for it.
-        None if probe.is_empty() || build.wide && text(&silent).is_none() => {
+        None if probe.is_empty() || build.wide && !texts.contains_key(&silent) => {
             Err(Error::NoPtx { entry })
         }
         None => read(&format!("{folder}/{silent}{probe}.ptx"), entry, build),
     }
 }
 
-/// Returns the text that the build has packed.
+/// Returns the texts that the build has packed, by name.
 ///
 /// # Panics
-/// It never panics, as the build has packed the text.
-fn unpacked(packed: &[u8]) -> String {
-    let text = lz4_flex::block::decompress_size_prepended(packed)
-        .expect("a text that build.rs has packed");
-    String::from_utf8(text).expect("PTX is text")
+/// It never panics, as the build has packed them.
+fn unpacked(carried: Carried) -> BTreeMap<String, String> {
+    if carried.is_empty() {
+        return BTreeMap::new();
+    }
+    stm_core_pack::unpack(carried).expect("a block that the build script has packed")
 }
 
 /// Reads a text that is built on demand.
@@ -112,10 +111,8 @@ mod tests {
 
     #[test]
     fn a_text_that_is_carried_is_found_and_one_that_is_not_built_is_asked_for() {
-        let packed: &[u8] = std::boxed::Box::leak(
-            lz4_flex::block::compress_prepend_size(b".entry ra_fast()").into_boxed_slice(),
-        );
-        let carried: Carried = std::boxed::Box::leak(std::boxed::Box::new([("fast", packed)]));
+        let texts = BTreeMap::from([("fast".to_string(), ".entry ra_fast()".to_string())]);
+        let carried: Carried = stm_core_pack::pack(&texts).leak();
         let silent = Build::default();
         let text = find(carried, "ra_fast", ("ra", "fast"), silent).unwrap();
         assert_eq!(text, ".entry ra_fast()");

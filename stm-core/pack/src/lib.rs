@@ -1,0 +1,207 @@
+//! Packs the PTX of kernels: the texts of one kernel become a *block*, and the blocks of many
+//! kernels an *archive*.
+//!
+//! A block is a member of lzip (LZMA, with a checksum) over a list of names and lengths and the
+//! texts behind it, in which [`numbers`] has shortened the numbers of registers and labels. The
+//! texts of one kernel, one for each algorithm, repeat each other, so they are compressed together;
+//! a program unpacks one kernel without the others.
+//!
+//! An archive is a head of text, `stm-core-pack 1`, a line `NAME BYTES` for each block and an empty
+//! line, and then the blocks. The same texts always give the same bytes.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use stm_core_pack::{pack, text_of, unpack};
+//!
+//! let text = "\tadd.u64 \t%rd3, %rd2, 8;\n".to_owned();
+//! let texts = BTreeMap::from([("fast".to_owned(), text.clone())]);
+//! let block = pack(&texts);
+//! assert_eq!(unpack(&block)?, texts);
+//! assert_eq!(text_of(&block, "fast")?, Some(text));
+//! # Ok::<(), stm_core_pack::Damaged>(())
+//! ```
+
+mod archive;
+mod numbers;
+
+pub use archive::{archive, blocks};
+
+use lzma_rust2::{LzipOptions, LzipReader, LzipWriter, LzmaOptions};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+
+/// Bytes that are no block or no archive, with what is wrong with them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("packed PTX is damaged: {0}")]
+pub struct Damaged(String);
+
+/// Bytes that a block looks back at most. The largest kernel has five million.
+const WINDOW: u32 = 8 << 20;
+
+/// Packs texts, by name, into a block.
+///
+/// # Panics
+/// It panics if a name has a line end in it.
+pub fn pack(texts: &BTreeMap<String, String>) -> Vec<u8> {
+    let (mut head, mut body) = (String::new(), String::new());
+    for (name, text) in texts {
+        assert!(!name.contains('\n'), "{name:?} is no name of a text");
+        let short = numbers::shortened(text);
+        // What does not come back as it was stays as it is.
+        let (form, short) = match numbers::restored(&short) {
+            Some(restored) if restored == *text => ('s', short),
+            _ => ('t', text.clone()),
+        };
+        let _ = writeln!(head, "{form} {} {name}", short.len());
+        body.push_str(&short);
+    }
+    head.push('\n');
+    head.push_str(&body);
+    compressed(head.as_bytes())
+}
+
+/// Returns all texts of a block, by name.
+///
+/// # Errors
+/// [`Damaged`] if the bytes are not what [`pack`] has made.
+pub fn unpack(block: &[u8]) -> Result<BTreeMap<String, String>, Damaged> {
+    let all = decompressed(block)?;
+    let texts = parts(&all)?.into_iter();
+    texts
+        .map(|part| Ok((part.name.to_owned(), part.text()?)))
+        .collect()
+}
+
+/// Returns one text of a block, if it has one of that name.
+///
+/// # Errors
+/// [`Damaged`] if the bytes are not what [`pack`] has made.
+pub fn text_of(block: &[u8], name: &str) -> Result<Option<String>, Damaged> {
+    let all = decompressed(block)?;
+    let found = parts(&all)?.into_iter().find(|part| part.name == name);
+    found.map(|part| part.text()).transpose()
+}
+
+/// A text in a block.
+struct Part<'a> {
+    name: &'a str,
+    is_short: bool,
+    packed: &'a str,
+}
+
+impl Part<'_> {
+    fn text(&self) -> Result<String, Damaged> {
+        if !self.is_short {
+            return Ok(self.packed.to_owned());
+        }
+        numbers::restored(self.packed)
+            .ok_or_else(|| Damaged(format!("{} has a number that cannot be", self.name)))
+    }
+}
+
+/// Cuts a block into its texts.
+fn parts(all: &str) -> Result<Vec<Part<'_>>, Damaged> {
+    let wrong = |what: &str| Damaged(what.to_owned());
+    let (head, mut body) = all
+        .split_once("\n\n")
+        .or_else(|| all.strip_prefix('\n').map(|body| ("", body)))
+        .ok_or_else(|| wrong("a block has no head"))?;
+    let mut found = Vec::new();
+    for line in head.lines() {
+        let mut fields = line.splitn(3, ' ');
+        let (form, length, name) = (fields.next(), fields.next(), fields.next());
+        let length = length.and_then(|length| length.parse().ok());
+        let (Some(form @ ("s" | "t")), Some(length), Some(name)) = (form, length, name) else {
+            return Err(Damaged(format!("`{line}` in a block's head")));
+        };
+        let (packed, rest) = body
+            .split_at_checked(length)
+            .ok_or_else(|| wrong("a block is cut off"))?;
+        let is_short = form == "s";
+        found.push(Part {
+            name,
+            is_short,
+            packed,
+        });
+        body = rest;
+    }
+    if body.is_empty() {
+        Ok(found)
+    } else {
+        Err(wrong("a block goes on behind its last text"))
+    }
+}
+
+/// Compresses bytes as well as the format can.
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut options = LzipOptions::with_preset(9);
+    options.lzma_options.dict_size = WINDOW;
+    options.lzma_options.nice_len = LzmaOptions::NICE_LEN_MAX;
+    options.lzma_options.depth_limit = 1000;
+    let mut writer = LzipWriter::new(Vec::new(), options);
+    let written = writer.write_all(bytes).and_then(|()| writer.finish());
+    written.expect("a vector takes all that is written")
+}
+
+/// Reverses [`compressed`].
+fn decompressed(block: &[u8]) -> Result<String, Damaged> {
+    let mut text = String::new();
+    match LzipReader::new(block).read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(Damaged(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEXT: &str = "// rustc\n.visible .entry ra_fast(\n)\n{\n\t.reg .b32 \t%r<9>;\n\
+                        \tmov.u32 \t%r1, %tid.x;\n\t@%p1 bra \t$L__BB_2;\n\
+                        \tld.v2.b32 \t{%r7, %r8}, [%SPL+24];\n$L__BB_2:\n\tst.b32 \t[%rd1], %r7;\n}\n";
+
+    fn texts() -> BTreeMap<String, String> {
+        let text = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        BTreeMap::from([
+            text("fast", TEXT),
+            text("fast-wide", "%r007 cannot be shortened, %r+1 neither"),
+            text("none", ""),
+        ])
+    }
+
+    #[test]
+    fn texts_come_back_all_and_one_by_one_and_always_give_the_same_bytes() {
+        let block = pack(&texts());
+        assert_eq!(pack(&texts()), block);
+        assert_eq!(unpack(&block).unwrap(), texts());
+        for (name, text) in texts() {
+            assert_eq!(text_of(&block, &name).unwrap(), Some(text));
+        }
+        assert_eq!(text_of(&block, "slow").unwrap(), None);
+        assert_eq!(unpack(&pack(&BTreeMap::new())).unwrap(), BTreeMap::new());
+    }
+
+    #[test]
+    fn every_byte_that_is_changed_or_cut_off_is_an_error_or_changes_nothing() {
+        let block = pack(&texts());
+        for at in 0..block.len() {
+            assert!(unpack(&block[..at]).is_err(), "cut off at {at}");
+            let mut changed = block.clone();
+            changed[at] ^= 0x10;
+            assert!(
+                unpack(&changed).map_or(true, |same| same == texts()),
+                "{at}"
+            );
+        }
+        assert!(unpack(b"no block").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_come_back(texts in prop::collection::btree_map("[a-z.-]{0,9}", "(\t|\n|%r|%rd|\\$L__BB_|@%p1 |[0-9]|[+-]|st |[a-z ,])*", 0..4)) {
+            prop_assert_eq!(unpack(&pack(&texts)).unwrap(), texts);
+        }
+    }
+}
