@@ -10,12 +10,10 @@ use common::Setting;
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::bank::Bank;
+use stamp_ports::workloads::container::{List, Map, Ordered};
 use stamp_ports::workloads::eigenbench::Eigenbench;
 use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::ht::{Ht, NodeSource};
-use stamp_ports::workloads::list::List;
-use stamp_ports::workloads::map::Map;
-use stamp_ports::workloads::ordered::Ordered;
 use stamp_ports::workloads::pool::Pool;
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::vacation::Vacation;
@@ -131,18 +129,15 @@ fn maps_and_lists_lose_no_key_and_leak_no_node() {
         let map = Map {
             keys,
             chains,
-            lookups_percent: 20,
-            alike: 1,
+            ..Map::default()
         };
         let list = List {
             keys,
-            lookups_percent: 20,
-            alike: 1,
+            ..List::default()
         };
         let ordered = Ordered {
             keys,
-            lookups_percent: 20,
-            alike: 1,
+            ..Ordered::default()
         };
         for (locks, stripe) in MEMORIES {
             all_variants(map, SHAPES[0], locks, stripe, 400);

@@ -31,37 +31,35 @@
 macro_rules! for_each_workload {
     ($callback:ident) => {
         $callback! {
-            ra: Ra(Ra), "random array: each transaction reads and changes random words";
-            ht: Ht(Ht), "hash table: each transaction inserts several keys, all or none";
-            bank: Bank(Bank), "transfers between accounts, audits that sum up a range of them";
-            eigenbench: Eigenbench(Eigenbench), "every characteristic of a transaction, each set alone";
-            genome: Genome(Genome), "puts a gene together: drops duplicate segments, links the others";
-            labyrinth: Labyrinth(LabyrinthInput), "routes paths through a grid: each transaction claims one path";
-            kmeans: Kmeans(KmeansInput), "k-means: each transaction adds a point to its nearest centre";
-            vacation: Vacation(Vacation), "travel agency: reservations, customers deleted, tables changed";
-            queue: Queue(Queue), "bounded queue: producers and consumers try, first in, first out";
-            map: Map(Map), "map: keys inserted, removed and looked up, nodes from a pool";
-            ordered: Ordered(Ordered), "ordered map: keys inserted, removed and looked up";
-            list: List(List), "one sorted list, nodes from a pool";
-            pool: Pool(Pool), "nodes allocated and freed, and nothing else";
-            counter: Counter(Counter), "counters that all threads increment";
-            sorted: Sorted(Sorted), "one sorted list with entry points, keys inserted";
-            nw: Nw(Nw), "alignment of sequences: each transaction computes a cell";
+            ra: Ra(ra::Ra), "random array: each transaction reads and changes random words";
+            ht: Ht(ht::Ht), "hash table: each transaction inserts several keys, all or none";
+            bank: Bank(bank::Bank), "transfers between accounts, audits that sum up a range of them";
+            eigenbench: Eigenbench(eigenbench::Eigenbench), "every characteristic of a transaction, each set alone";
+            genome: Genome(genome::Genome), "puts a gene together: drops duplicate segments, links the others";
+            labyrinth: Labyrinth(labyrinth::LabyrinthInput), "routes paths through a grid: each transaction claims one path";
+            kmeans: Kmeans(kmeans::KmeansInput), "k-means: each transaction adds a point to its nearest centre";
+            vacation: Vacation(vacation::Vacation), "travel agency: reservations, customers deleted, tables changed";
+            queue: Queue(queue::Queue), "bounded queue: producers and consumers try, first in, first out";
+            map: Map(container::Map), "map: keys inserted, removed and looked up, nodes from a pool";
+            ordered: Ordered(container::Ordered), "ordered map: keys inserted, removed and looked up";
+            list: List(container::List), "one sorted list, nodes from a pool";
+            pool: Pool(pool::Pool), "nodes allocated and freed, and nothing else";
+            counter: Counter(counter::Counter), "counters that all threads increment";
+            sorted: Sorted(sorted::Sorted), "one sorted list with entry points, keys inserted";
+            nw: Nw(nw::Nw), "alignment of sequences: each transaction computes a cell";
         }
     };
 }
 
 pub mod bank;
+pub mod container;
 pub mod counter;
 pub mod eigenbench;
 pub mod genome;
 pub mod ht;
 pub mod kmeans;
 pub mod labyrinth;
-pub mod list;
-pub mod map;
 pub mod nw;
-pub mod ordered;
 pub mod pool;
 pub mod queue;
 pub mod ra;
@@ -101,7 +99,7 @@ use workload::{Sizes, Workload};
 type MadeFrom<I> = <I as Input>::Workload;
 
 macro_rules! registry {
-    ($($name:ident: $Variant:ident($Input:ident), $about:literal;)*) => {
+    ($($name:ident: $Variant:ident($Input:ty), $about:literal;)*) => {
         /// The workloads' names, with a sentence about each.
         pub const WORKLOADS: &[(&str, &str)] = &[$((stringify!($name), $about)),*];
 
@@ -109,19 +107,19 @@ macro_rules! registry {
         #[derive(Clone, Debug)]
         #[allow(missing_docs)]
         pub enum AnyInput {
-            $($Variant($name::$Input),)*
+            $($Variant($Input),)*
         }
 
         /// Any workload, made from its input.
         #[derive(Debug)]
         #[allow(missing_docs)]
         pub enum AnyWorkload {
-            $($Variant(MadeFrom<$name::$Input>),)*
+            $($Variant(MadeFrom<$Input>),)*
         }
 
         $(
-            impl From<MadeFrom<$name::$Input>> for AnyWorkload {
-                fn from(workload: MadeFrom<$name::$Input>) -> Self {
+            impl From<MadeFrom<$Input>> for AnyWorkload {
+                fn from(workload: MadeFrom<$Input>) -> Self {
                     Self::$Variant(workload)
                 }
             }
@@ -132,7 +130,7 @@ macro_rules! registry {
         pub fn contender_kinds(name: &str) -> Vec<ContenderKind> {
             match name {
                 $(stringify!($name) => {
-                    let all = <MadeFrom<$name::$Input> as Workload>::contenders().into_iter();
+                    let all = <MadeFrom<$Input> as Workload>::contenders().into_iter();
                     all.map(|contender| contender.kind).collect()
                 })*
                 _ => Vec::new(),
@@ -159,7 +157,7 @@ macro_rules! registry {
             /// Whether the threads of a block work together.
             pub const fn is_by_blocks(&self) -> bool {
                 match self {
-                    $(Self::$Variant(_) => <$name::$Input as Input>::BY_BLOCKS,)*
+                    $(Self::$Variant(_) => <$Input as Input>::BY_BLOCKS,)*
                 }
             }
 

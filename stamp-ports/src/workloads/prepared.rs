@@ -27,11 +27,12 @@ pub trait Prepared<D: Device> {
     /// memory on the host or the device, or an error of the device.
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()>;
 
-    /// Does what [`Workload::initial`] does.
+    /// Returns the words that transactions access and that are not zero after a reset, each
+    /// with its value: what a history of the run starts from.
     ///
     /// # Errors
     /// The device's errors.
-    fn initial(&self) -> Result<Vec<(WordAddress, u64)>>;
+    fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>>;
 
     /// Does what [`Workload::clear`] does.
     ///
@@ -94,6 +95,19 @@ pub fn prepare<'a, D: Device, W: Workload>(
     }))
 }
 
+/// Returns the words of all that transactions access and that are not zero, with their values.
+///
+/// # Errors
+/// The device's errors.
+pub fn words_of<D: Device, W: Workload>(
+    of: &W,
+    data: &mut W::Data<D>,
+) -> Result<Vec<(WordAddress, u64)>> {
+    let parts = of.accessed(data).into_iter();
+    let words: Result<Vec<_>> = parts.map(|accessed| accessed.words()).collect();
+    Ok(words?.concat())
+}
+
 /// The workload, and its data.
 struct OnDevice<'a, D: Device, W: Workload> {
     of: &'a W,
@@ -127,8 +141,8 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         self.of.arrange(&mut self.data, layout)
     }
 
-    fn initial(&self) -> Result<Vec<(WordAddress, u64)>> {
-        self.of.initial(&self.data)
+    fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>> {
+        words_of(self.of, &mut self.data)
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -150,7 +164,9 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         transactions: u64,
     ) -> Result<Launched> {
         let (of, data) = (self.of, &mut self.data);
-        of.watch(data, launcher.stm_mut());
+        for accessed in of.accessed(data) {
+            accessed.watch(launcher.stm_mut());
+        }
         with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;
         Ok(launcher.finish())
     }

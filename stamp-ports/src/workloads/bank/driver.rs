@@ -7,15 +7,14 @@ use crate::workloads::compare::Expectation;
 use crate::workloads::contender::Contender;
 use crate::workloads::form::Form;
 use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{check_memory, words_of};
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::Workload;
 use std::time::Duration;
+use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Stm, Sums, TxArray};
-use stm_core::memory::WordAddress;
+use stm_core::host::{Buffer, Device, Sums, TxArray};
 use stm_core::observe::Observation;
-use stm_core::{Element, StmRef};
 use stm_kernels::bank::{
     Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates, FINDINGS,
 };
@@ -34,12 +33,6 @@ pub struct BankData<D: Device> {
     findings: Buffer<D, u64>,
     /// The accounts, and how many transactions are audits.
     expected: Expectation<(Vec<i32>, u64)>,
-}
-
-impl<D: Device> std::fmt::Debug for BankData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BankData").finish_non_exhaustive()
-    }
 }
 
 impl<D: Device> BankData<D> {
@@ -132,26 +125,10 @@ impl Workload for Bank {
         })
     }
 
-    fn initial<D: Device>(&self, data: &BankData<D>) -> Result<Vec<(WordAddress, u64)>> {
-        let Some(rows) = &data.rows else {
-            return words_of(&data.accounts);
-        };
-        let values = rows.download()?.into_iter().zip(0u32..);
-        let word = |a: u32| rows.word((a / rows.row_len()) as usize, a % rows.row_len());
-        Ok(values
-            .map(|(value, a)| (word(a), value.to_bits64()))
-            .collect())
-    }
-
-    fn arrange<D: Device>(&self, data: &mut BankData<D>, layout: Layout) -> Result<()> {
-        Ok(data.accounts.arrange_as(layout)?)
-    }
-
-    fn watch<D: Device>(&self, data: &BankData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.accounts);
-        if let Some(rows) = &data.rows {
-            stm.watch_sums(rows);
-        }
+    fn accessed<'d, D: Device>(&self, data: &'d mut BankData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        let mut accessed: Vec<&mut dyn Accessed<D>> = vec![&mut data.accounts];
+        accessed.extend(data.rows.as_mut().map(|rows| rows as &mut dyn Accessed<D>));
+        accessed
     }
 
     fn clear<D: Device>(&self, _data: &mut BankData<D>) -> Result<()> {

@@ -4,8 +4,6 @@ mod check;
 mod driver;
 mod floor;
 mod input;
-mod options;
 
 pub use driver::BankData;
-pub use input::Bank;
-pub use options::Options;
+pub use input::{Bank, Options};

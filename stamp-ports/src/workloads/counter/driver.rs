@@ -3,24 +3,18 @@
 use super::input::Counter;
 use crate::error::Result;
 use crate::workloads::contender::Contender;
-use crate::workloads::memory::check_memory;
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Stm, TxArray};
+use stm_core::host::{Buffer, Device, TxArray};
 use stm_kernels::counter::{Counter as CounterKernel, CounterParams};
 
 /// The counters, and which of them each item names.
 pub struct CounterData<D: Device> {
     words: TxArray<D, u32>,
     items: Buffer<D, u32>,
-}
-
-impl<D: Device> std::fmt::Debug for CounterData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CounterData").finish_non_exhaustive()
-    }
 }
 
 impl Workload for Counter {
@@ -46,20 +40,15 @@ impl Workload for Counter {
         })
     }
 
-    fn arrange<D: Device>(&self, data: &mut CounterData<D>, layout: Layout) -> Result<()> {
-        Ok(data.words.arrange_as(layout)?)
-    }
-
-    fn watch<D: Device>(&self, data: &CounterData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.words);
-    }
-
-    fn clear<D: Device>(&self, data: &mut CounterData<D>) -> Result<()> {
-        Ok(data.words.clear()?)
+    fn accessed<'d, D: Device>(
+        &self,
+        data: &'d mut CounterData<D>,
+    ) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.words]
     }
 
     fn reset<D: Device>(&self, data: &mut CounterData<D>) -> Result<()> {
-        self.clear(data)
+        Ok(data.words.clear()?)
     }
 
     fn verify<D: Device>(&self, data: &mut CounterData<D>, _: u64) -> Result<Option<String>> {

@@ -1,9 +1,11 @@
 //! The counter's sizes.
 
 use crate::error::{Error, Result};
-use crate::numbers::of;
+use crate::numbers::{of, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Sizes, Verifies};
+use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_kernels::counter::{CounterPlan, STRIDE};
@@ -79,8 +81,27 @@ impl Counter {
     }
 }
 
+/// The options of `counter`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Increments in all [default: 32768]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    items: Option<u32>,
+    /// Counters, which the increments name in turn [default: 1]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    counters: Option<u32>,
+    /// Times that a section lowers and raises its counter again, before it adds the
+    /// counter to a sum [default: 0, and no sum]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    rounds: Option<u32>,
+}
+
 impl Input for Counter {
     type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -90,6 +111,17 @@ impl Input for Counter {
             },
             _ => Self::default(),
         }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        let rounds = options.rounds.unwrap_or(self.rounds);
+        Ok(Counter {
+            items: options.items.unwrap_or(self.items),
+            counters: options.counters.unwrap_or(self.counters),
+            rounds,
+            sums: rounds > 0,
+            ..self
+        })
     }
 
     fn make(&self, _seed: u64) -> Result<Self> {

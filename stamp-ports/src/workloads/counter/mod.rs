@@ -3,8 +3,6 @@
 mod driver;
 mod input;
 mod locked;
-mod options;
 
 pub use driver::CounterData;
-pub use input::Counter;
-pub use options::Options;
+pub use input::{Counter, Options};

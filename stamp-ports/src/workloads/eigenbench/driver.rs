@@ -5,13 +5,12 @@ use super::input::Eigenbench;
 use crate::error::Result;
 use crate::workloads::compare::Expectation;
 use crate::workloads::contender::Contender;
-use crate::workloads::memory::{check_memory, words_of};
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Stm, TxArray};
-use stm_core::memory::WordAddress;
+use stm_core::host::{Buffer, Device, TxArray};
 use stm_kernels::eigenbench::{Eigenbench as EigenbenchKernel, EigenbenchParams, EigenbenchPlan};
 
 /// The arrays on a device, and what they must become.
@@ -24,12 +23,6 @@ pub struct EigenbenchData<D: Device> {
     cold: Buffer<D, u32>,
     checksums: Buffer<D, u32>,
     expected: Expectation<Arrays>,
-}
-
-impl<D: Device> std::fmt::Debug for EigenbenchData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EigenbenchData").finish_non_exhaustive()
-    }
 }
 
 impl Workload for Eigenbench {
@@ -101,20 +94,11 @@ impl Workload for Eigenbench {
         Ok(())
     }
 
-    fn initial<D: Device>(&self, data: &EigenbenchData<D>) -> Result<Vec<(WordAddress, u64)>> {
-        let mut words = words_of(&data.hot)?;
-        words.extend(words_of(&data.mild)?);
-        Ok(words)
-    }
-
-    fn arrange<D: Device>(&self, data: &mut EigenbenchData<D>, layout: Layout) -> Result<()> {
-        data.hot.arrange_as(layout)?;
-        Ok(data.mild.arrange_as(layout)?)
-    }
-
-    fn watch<D: Device>(&self, data: &EigenbenchData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.hot);
-        stm.watch(&data.mild);
+    fn accessed<'d, D: Device>(
+        &self,
+        data: &'d mut EigenbenchData<D>,
+    ) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.hot, &mut data.mild]
     }
 
     fn clear<D: Device>(&self, _data: &mut EigenbenchData<D>) -> Result<()> {

@@ -4,8 +4,6 @@ mod check;
 mod driver;
 mod floor;
 mod input;
-mod options;
 
 pub use driver::EigenbenchData;
-pub use input::Eigenbench;
-pub use options::Options;
+pub use input::{Eigenbench, Options};

@@ -18,7 +18,7 @@ use super::input::Genome;
 use crate::error::Result;
 use crate::workloads::contender::Contender;
 use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::check_memory;
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::series::Series;
 use crate::workloads::shape::filling;
 use crate::workloads::workload::Workload;
@@ -26,7 +26,7 @@ use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cgl, Fast};
 use stm_core::array::Layout;
-use stm_core::host::{self, Buffer, Device, Launch, Stm, TxArray};
+use stm_core::host::{self, Buffer, Device, Launch, TxArray};
 use stm_core::observe::Observation;
 use stm_core::{Kernel, StmRef, View};
 use stm_kernels::genome::{
@@ -117,23 +117,13 @@ impl Workload for Genome {
         })
     }
 
-    fn arrange<D: Device>(&self, data: &mut GenomeData<D>, layout: Layout) -> Result<()> {
-        data.nexts.arrange_as(layout)?;
-        for array in [&mut data.slots, &mut data.prevs, &mut data.others] {
-            array.arrange_as(layout)?;
-        }
-        Ok(())
-    }
-
-    fn watch<D: Device>(&self, data: &GenomeData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.slots);
-        stm.watch(&data.nexts);
-        stm.watch(&data.prevs);
-        stm.watch(&data.others);
-    }
-
-    fn clear<D: Device>(&self, data: &mut GenomeData<D>) -> Result<()> {
-        self.reset(data)
+    fn accessed<'d, D: Device>(&self, data: &'d mut GenomeData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![
+            &mut data.slots,
+            &mut data.nexts,
+            &mut data.prevs,
+            &mut data.others,
+        ]
     }
 
     fn reset<D: Device>(&self, data: &mut GenomeData<D>) -> Result<()> {

@@ -13,8 +13,6 @@ mod floor;
 pub mod gene;
 mod input;
 mod links;
-mod options;
 
 pub use data::GenomeData;
-pub use input::Genome;
-pub use options::Options;
+pub use input::{Genome, Options};

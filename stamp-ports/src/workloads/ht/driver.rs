@@ -5,13 +5,13 @@ use super::input::{Ht, NodeSource};
 use crate::error::Result;
 use crate::workloads::contender::Contender;
 use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::check_memory;
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::Workload;
 use std::time::Duration;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Nodes, PreassignedNodes, Stm, TxArray};
+use stm_core::host::{Buffer, Device, Nodes, PreassignedNodes, TxArray};
 use stm_core::observe::Observation;
 use stm_kernels::ht::{HashTable, HashTablePool, HtNode, HtParams, HtPoolNode, HtPoolParams};
 
@@ -24,12 +24,6 @@ pub struct HtData<D: Device> {
     nodes: PreassignedNodes<D, HtNode>,
     /// The nodes, if they are allocated.
     pool: Option<Nodes<D, HtPoolNode>>,
-}
-
-impl<D: Device> std::fmt::Debug for HtData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HtData").finish_non_exhaustive()
-    }
 }
 
 impl Workload for Ht {
@@ -105,20 +99,15 @@ impl Workload for Ht {
         Ok(())
     }
 
-    fn arrange<D: Device>(&self, data: &mut HtData<D>, layout: Layout) -> Result<()> {
-        data.heads.arrange_as(layout)?;
-        if let Some(nodes) = &mut data.pool {
-            nodes.records_mut().arrange_as(layout)?;
+    fn accessed<'d, D: Device>(&self, data: &'d mut HtData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        let HtData {
+            heads, nodes, pool, ..
+        } = data;
+        let mut accessed: Vec<&mut dyn Accessed<D>> = vec![heads, nodes.records_mut()];
+        if let Some(nodes) = pool {
+            accessed.push(nodes.records_mut());
         }
-        Ok(data.nodes.records_mut().arrange_as(layout)?)
-    }
-
-    fn watch<D: Device>(&self, data: &HtData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.heads);
-        stm.watch_records(data.nodes.records());
-        if let Some(nodes) = &data.pool {
-            stm.watch_records(nodes.records());
-        }
+        accessed
     }
 
     fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {

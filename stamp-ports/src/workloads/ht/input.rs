@@ -1,9 +1,12 @@
 //! The hash table's sizes.
 
 use crate::error::{Error, Result};
-use crate::numbers::of;
+use crate::numbers::{of, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Accesses, Sizes, Verifies};
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -49,8 +52,37 @@ impl Default for Ht {
     }
 }
 
+impl ValueEnum for NodeSource {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Preassigned, Self::Pool]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
+}
+
+/// The options of `ht`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Buckets of the table [default: 256K]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    buckets: Option<u32>,
+    /// Keys that a transaction inserts [default: 4]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    keys_per_tx: Option<u32>,
+    /// Nodes that belong to the transactions' numbers (preassigned), or that
+    /// each transaction allocates (pool) [default: preassigned]
+    #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
+    nodes: Option<NodeSource>,
+}
+
 impl Input for Ht {
     type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -65,6 +97,14 @@ impl Input for Ht {
             },
             _ => Self::default(),
         }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(Ht {
+            buckets: options.buckets.unwrap_or(self.buckets),
+            keys_per_tx: options.keys_per_tx.unwrap_or(self.keys_per_tx),
+            nodes: options.nodes.unwrap_or(self.nodes),
+        })
     }
 
     fn make(&self, _seed: u64) -> Result<Self> {

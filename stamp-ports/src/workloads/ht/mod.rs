@@ -5,8 +5,7 @@ mod driver;
 mod floor;
 mod input;
 mod locked;
-mod options;
 
 pub use driver::HtData;
+pub use input::Options;
 pub use input::{Ht, NodeSource};
-pub use options::Options;

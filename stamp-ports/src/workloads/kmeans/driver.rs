@@ -5,14 +5,13 @@ use super::passes::{Found, Rows};
 use crate::error::Result;
 use crate::workloads::contender::Contender;
 use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::check_memory;
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::{Sizes, Workload};
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Statistics, Stm};
+use stm_core::host::{Buffer, Device, Statistics};
 use stm_core::observe::Observation;
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
 
@@ -120,13 +119,8 @@ impl Workload for Kmeans {
         })
     }
 
-    fn arrange<D: Device>(&self, data: &mut KmeansData<D>, layout: Layout) -> Result<()> {
-        Ok(data.rows.words.arrange_as(layout)?)
-    }
-
-    /// A launch by itself is a first pass with the most clusters.
-    fn watch<D: Device>(&self, data: &KmeansData<D>, stm: &mut Stm<D>) {
-        data.rows.watch(stm);
+    fn accessed<'d, D: Device>(&self, data: &'d mut KmeansData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        data.rows.accessed()
     }
 
     fn clear<D: Device>(&self, data: &mut KmeansData<D>) -> Result<()> {
@@ -137,10 +131,10 @@ impl Workload for Kmeans {
     }
 
     fn reset<D: Device>(&self, data: &mut KmeansData<D>) -> Result<()> {
-        // The arrays each clustering sets up for itself.
+        // The other arrays each clustering sets up for itself.
         data.found = Found::default();
         data.armed = false;
-        Ok(())
+        data.rows.clear()
     }
 
     fn commits_expected<D: Device>(&self, data: &KmeansData<D>, n: u64) -> Result<Option<u64>> {

@@ -13,15 +13,14 @@ use crate::error::Result;
 use crate::numbers::{digits3, of};
 use crate::workloads::contender::Contender;
 use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{check_memory, words_of};
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Stm, TxArray};
-use stm_core::memory::WordAddress;
+use stm_core::host::{Buffer, Device, TxArray};
 use stm_core::observe::Observation;
 use stm_kernels::labyrinth::{
     Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, UNROUTED, UNSETTLED,
@@ -132,20 +131,11 @@ impl Workload for Labyrinth {
         })
     }
 
-    fn initial<D: Device>(&self, data: &LabyrinthData<D>) -> Result<Vec<(WordAddress, u64)>> {
-        words_of(&data.grid)
-    }
-
-    fn arrange<D: Device>(&self, data: &mut LabyrinthData<D>, layout: Layout) -> Result<()> {
-        Ok(data.grid.arrange_as(layout)?)
-    }
-
-    fn watch<D: Device>(&self, data: &LabyrinthData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.grid);
-    }
-
-    fn clear<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
-        self.reset(data)
+    fn accessed<'d, D: Device>(
+        &self,
+        data: &'d mut LabyrinthData<D>,
+    ) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.grid]
     }
 
     fn reset<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {

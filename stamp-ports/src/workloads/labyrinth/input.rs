@@ -3,9 +3,13 @@
 
 use super::maze::Maze;
 use crate::devices::DeviceKind;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::numbers::{parse_count, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::check_host_memory;
+use crate::workloads::shared_options::{SEED, SharedOption, SharedOptions};
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use stm_kernels::labyrinth::GridSize;
 
@@ -92,8 +96,108 @@ impl Default for LabyrinthInput {
     }
 }
 
+/// What a drawn grid looks like.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+struct Shape {
+    /// Cells of a row [default: 512]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    x: Option<u32>,
+    /// Rows of a plane [default: 512]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    y: Option<u32>,
+    /// Planes [default: 7]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    z: Option<u32>,
+    /// Cells that no path may use [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    walls: Option<u32>,
+}
+
+impl ValueEnum for Claim {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Warp, Self::Block]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Self::Warp => "warp",
+            Self::Block => "block",
+        }))
+    }
+}
+
+/// The options of `labyrinth`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// The grid.
+    #[command(flatten)]
+    shape: Shape,
+    /// With fast and fast-table, claim a path by the first warp of the router's
+    /// block (warp) or by all of it (block) [default: warp]
+    #[arg(long, value_name = "WHO", hide_possible_values = true)]
+    claim: Option<Claim>,
+}
+
+/// The options of `generate labyrinth`.
+#[derive(Args, Debug, Clone)]
+pub struct GenerateOptions {
+    /// The grid.
+    #[command(flatten)]
+    shape: Shape,
+    /// Paths to route [default: 512]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    n: Option<u32>,
+    /// Seed of the places
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
+    seed: u64,
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+impl Shape {
+    fn given(&self) -> Option<(&'static str, u32)> {
+        let options = [
+            ("-x", self.x),
+            ("-y", self.y),
+            ("-z", self.z),
+            ("--walls", self.walls),
+        ];
+        let mut given = options.into_iter();
+        given.find_map(|(option, value)| Some((option, value?)))
+    }
+
+    fn fill(&self, paths: Option<u32>, base: Drawn) -> Drawn {
+        Drawn {
+            size: GridSize {
+                x: self.x.unwrap_or(base.size.x),
+                y: self.y.unwrap_or(base.size.y),
+                z: self.z.unwrap_or(base.size.z),
+            },
+            paths: paths.unwrap_or(base.paths),
+            walls: self.walls.unwrap_or(base.walls),
+        }
+    }
+}
+
+impl GenerateOptions {
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// The errors of a run that draws its maze.
+    pub fn text(&self) -> Result<String> {
+        let drawn = self.shape.fill(self.n, Drawn::default());
+        Ok(drawn.draw(self.seed)?.text())
+    }
+}
+
 impl Input for LabyrinthInput {
     type Workload = Labyrinth;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::N, SharedOption::File];
 
     const BY_BLOCKS: bool = true;
 
@@ -108,6 +212,27 @@ impl Input for LabyrinthInput {
             grid: Grid::Drawn(drawn),
             claim: Claim::default(),
         }
+    }
+
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
+        let grid = match (&shared.input, self.grid) {
+            (None, Grid::Drawn(base)) => Grid::Drawn(options.shape.fill(shared.n, base)),
+            (None, file @ Grid::File(_)) => file,
+            (Some(path), _) => {
+                let paths = shared.n.map(|n| ("-n", n));
+                if let Some((option, value)) = options.shape.given().or(paths) {
+                    return Err(Error::Usage(format!(
+                        "{option} {value} is for a generated grid, and --input brings its own: \
+                         leave one of them out"
+                    )));
+                }
+                Grid::File(path.clone())
+            }
+        };
+        Ok(LabyrinthInput {
+            grid,
+            claim: options.claim.unwrap_or(self.claim),
+        })
     }
 
     fn make(&self, seed: u64) -> Result<Labyrinth> {

@@ -13,11 +13,9 @@ mod data;
 mod driver;
 mod input;
 pub mod maze;
-mod options;
 mod section;
 mod sizes;
 
 pub use data::LabyrinthData;
-pub use input::{Claim, Drawn, Grid, Labyrinth, LabyrinthInput};
+pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
 pub use maze::{Maze, Place, Request};
-pub use options::{GenerateOptions, Options};

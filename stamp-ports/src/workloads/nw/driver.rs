@@ -4,13 +4,12 @@ use super::input::{Nw, linear_nucleotides};
 use crate::error::Result;
 use crate::workloads::compare::Difference;
 use crate::workloads::contender::Contender;
-use crate::workloads::memory::{check_memory, words_of};
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Stm, TxArray};
-use stm_core::memory::WordAddress;
+use stm_core::host::{Buffer, Device, TxArray};
 use stm_kernels::nw::layout::transformed_scores;
 use stm_kernels::nw::transactions::{Matrix, MatrixParams, score, word};
 
@@ -25,12 +24,6 @@ pub struct NwData<D: Device> {
     border: Vec<u32>,
     /// The cells after it.
     expected: Vec<u32>,
-}
-
-impl<D: Device> std::fmt::Debug for NwData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NwData").finish_non_exhaustive()
-    }
 }
 
 impl Nw {
@@ -102,26 +95,13 @@ impl Workload for Nw {
         })
     }
 
-    fn arrange<D: Device>(&self, data: &mut NwData<D>, layout: Layout) -> Result<()> {
-        Ok(data.cells.arrange_as(layout)?)
-    }
-
-    fn initial<D: Device>(&self, data: &NwData<D>) -> Result<Vec<(WordAddress, u64)>> {
-        let words = words_of(&data.cells)?.into_iter();
-        Ok(words.filter(|(_, value)| *value != 0).collect())
-    }
-
-    fn watch<D: Device>(&self, data: &NwData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.cells);
-    }
-
-    fn clear<D: Device>(&self, data: &mut NwData<D>) -> Result<()> {
-        data.next.clear()?;
-        Ok(data.cells.upload(&data.border)?)
+    fn accessed<'d, D: Device>(&self, data: &'d mut NwData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.cells]
     }
 
     fn reset<D: Device>(&self, data: &mut NwData<D>) -> Result<()> {
-        self.clear(data)
+        data.next.clear()?;
+        Ok(data.cells.upload(&data.border)?)
     }
 
     fn verify<D: Device>(&self, data: &mut NwData<D>, _: u64) -> Result<Option<String>> {

@@ -1,10 +1,13 @@
 //! The sizes of the alignment, and what it must come to.
 
 use crate::error::{Error, Result};
+use crate::numbers::parse_count_32;
 use crate::nw::matrix::Matrix;
 use crate::nw::scoring::{Gap, Scoring};
 use crate::workloads::input::{Input, Occasion};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Sizes, Verifies};
+use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_kernels::draw::{below, draw};
@@ -61,14 +64,32 @@ impl Nw {
     }
 }
 
+/// The options of `nw`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Letters of each of the two sequences [default: 496]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    letters: Option<u32>,
+}
+
 impl Input for Nw {
     type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
             Occasion::Quick | Occasion::Recording(_) => Self { letters: 62 },
             _ => Self::default(),
         }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(Nw {
+            letters: options.letters.unwrap_or(self.letters),
+        })
     }
 
     fn make(&self, _seed: u64) -> Result<Self> {

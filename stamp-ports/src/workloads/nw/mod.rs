@@ -3,10 +3,9 @@
 
 mod driver;
 mod input;
-mod options;
 mod tiles;
 
 pub use driver::NwData;
+pub use input::Options;
 pub use input::{Nw, linear_nucleotides, random_codes};
-pub use options::Options;
 pub use tiles::cut_of_paper;

@@ -4,10 +4,11 @@ use super::input::{NODES_A_LANE, Pool};
 use super::section::section;
 use crate::error::Result;
 use crate::workloads::contender::Contender;
+use crate::workloads::memory::Accessed;
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Device, Error as HostError, Pool as Nodes, Stm};
+use stm_core::host::{Device, Error as HostError, Pool as Nodes};
 use stm_kernels::pool::{Pool as PoolKernel, PoolParams};
 
 /// The pool.
@@ -15,12 +16,6 @@ pub struct PoolData<D: Device> {
     pool: Nodes<D>,
     /// Lanes that run transactions.
     lanes: u64,
-}
-
-impl<D: Device> std::fmt::Debug for PoolData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PoolData").finish_non_exhaustive()
-    }
 }
 
 impl Workload for Pool {
@@ -51,18 +46,15 @@ impl Workload for Pool {
         Ok(())
     }
 
-    /// No transaction accesses words: the nodes have none.
-    fn watch<D: Device>(&self, _data: &PoolData<D>, _stm: &mut Stm<D>) {}
-
-    fn clear<D: Device>(&self, data: &mut PoolData<D>) -> Result<()> {
-        self.reset(data)
+    fn accessed<'d, D: Device>(&self, _data: &'d mut PoolData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![]
     }
 
+    /// Each lane that ran a transaction holds the node of its last one.
     fn reset<D: Device>(&self, data: &mut PoolData<D>) -> Result<()> {
         Ok(data.pool.clear()?)
     }
 
-    /// Each lane that ran a transaction holds the node of its last one.
     fn verify<D: Device>(
         &self,
         data: &mut PoolData<D>,

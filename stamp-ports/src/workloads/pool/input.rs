@@ -1,7 +1,8 @@
 //! The pool's sizes.
 
 use crate::error::Result;
-use crate::workloads::input::Input;
+use crate::workloads::input::{Input, NoOptions};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
 use stm_core::Capacity;
@@ -12,6 +13,13 @@ pub struct Pool;
 
 impl Input for Pool {
     type Workload = Self;
+    type Options = NoOptions;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
+
+    fn with(self, _options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(self)
+    }
 
     fn make(&self, _seed: u64) -> Result<Self> {
         Ok(*self)

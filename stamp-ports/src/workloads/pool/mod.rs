@@ -2,9 +2,7 @@
 
 mod driver;
 mod input;
-mod options;
 mod section;
 
 pub use driver::PoolData;
 pub use input::Pool;
-pub use options::Options;

@@ -6,13 +6,13 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{Contender, one_each};
 use crate::workloads::critical::critical_section_of;
-use crate::workloads::memory::check_memory;
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use stm_core::StmRef;
 use stm_core::algorithm::{Algorithm, Cgl};
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Stm, TxArray};
+use stm_core::host::{Buffer, Device, TxArray};
 use stm_kernels::floor::queue::{CriticalSection, Params};
 use stm_kernels::queue::{Queue as QueueKernel, QueueParams, QueuePlan, Roles};
 
@@ -26,12 +26,6 @@ pub struct QueueData<D: Device> {
     lanes: u64,
     /// Operations of the last run that found the queue full, or empty.
     refused: Option<u64>,
-}
-
-impl<D: Device> std::fmt::Debug for QueueData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("QueueData").finish_non_exhaustive()
-    }
 }
 
 impl Workload for Queue {
@@ -87,18 +81,8 @@ impl Workload for Queue {
         Ok(())
     }
 
-    fn arrange<D: Device>(&self, data: &mut QueueData<D>, layout: Layout) -> Result<()> {
-        data.counts.arrange_as(layout)?;
-        Ok(data.ring.arrange_as(layout)?)
-    }
-
-    fn watch<D: Device>(&self, data: &QueueData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.counts);
-        stm.watch(&data.ring);
-    }
-
-    fn clear<D: Device>(&self, data: &mut QueueData<D>) -> Result<()> {
-        self.reset(data)
+    fn accessed<'d, D: Device>(&self, data: &'d mut QueueData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.counts, &mut data.ring]
     }
 
     fn reset<D: Device>(&self, data: &mut QueueData<D>) -> Result<()> {

@@ -1,9 +1,11 @@
 //! The queue's sizes.
 
 use crate::error::{Error, Result};
-use crate::numbers::of;
+use crate::numbers::{of, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Sizes, Verifies};
+use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_kernels::queue::Roles;
@@ -32,8 +34,39 @@ impl Default for Queue {
     }
 }
 
+/// The options of `queue`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Values that the queue holds at most [default: 1K]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    places: Option<u32>,
+    /// Producers in a hundred operations, the others consume [default: 50]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_count_32)]
+    producers: Option<u32>,
+    /// Operations, each a transaction [default: 64K]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    operations: Option<u32>,
+    /// Operations wait while the queue is full or empty; half of them are
+    /// producers, in turn with consumers or after them [default: none waits]
+    #[arg(long, value_name = "ROLES", conflicts_with = "producers")]
+    wait: Option<Wait>,
+}
+
+/// The order of roles where operations wait.
+#[derive(clap::ValueEnum, Debug, Clone, Copy)]
+enum Wait {
+    /// Producers and consumers in turn
+    Alternating,
+    /// All consumers before the first producer
+    ConsumersFirst,
+}
+
 impl Input for Queue {
     type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -44,6 +77,19 @@ impl Input for Queue {
             },
             _ => Self::default(),
         }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(Queue {
+            places: options.places.unwrap_or(self.places),
+            producers_percent: options.producers.unwrap_or(self.producers_percent),
+            operations: options.operations.unwrap_or(self.operations),
+            roles: match options.wait {
+                None => self.roles,
+                Some(Wait::Alternating) => Roles::Alternating,
+                Some(Wait::ConsumersFirst) => Roles::ConsumersFirst,
+            },
+        })
     }
 
     fn make(&self, _seed: u64) -> Result<Self> {

@@ -3,8 +3,6 @@
 mod check;
 mod driver;
 mod input;
-mod options;
 
 pub use driver::QueueData;
-pub use input::Queue;
-pub use options::Options;
+pub use input::{Options, Queue};

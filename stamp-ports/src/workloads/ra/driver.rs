@@ -7,14 +7,13 @@ use crate::workloads::compare::Expectation;
 use crate::workloads::contender::Contender;
 use crate::workloads::form::Form;
 use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{check_memory, words_of};
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::Workload;
 use std::time::Duration;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Device, Stm, TxArray};
-use stm_core::memory::WordAddress;
+use stm_core::host::{Device, TxArray};
 use stm_core::observe::Observation;
 use stm_kernels::ra::{RaParams, RaPlan, RaUpdates, RandomArray};
 
@@ -24,12 +23,6 @@ pub struct RaData<D: Device> {
     plan: RaPlan,
     array: TxArray<D, u32>,
     expected: Expectation<Vec<u32>>,
-}
-
-impl<D: Device> std::fmt::Debug for RaData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RaData").finish_non_exhaustive()
-    }
 }
 
 impl Workload for Ra {
@@ -61,16 +54,8 @@ impl Workload for Ra {
         })
     }
 
-    fn initial<D: Device>(&self, data: &RaData<D>) -> Result<Vec<(WordAddress, u64)>> {
-        words_of(&data.array)
-    }
-
-    fn arrange<D: Device>(&self, data: &mut RaData<D>, layout: Layout) -> Result<()> {
-        Ok(data.array.arrange_as(layout)?)
-    }
-
-    fn watch<D: Device>(&self, data: &RaData<D>, stm: &mut Stm<D>) {
-        stm.watch(&data.array);
+    fn accessed<'d, D: Device>(&self, data: &'d mut RaData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.array]
     }
 
     fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {

@@ -1,10 +1,12 @@
 //! The random array's sizes.
 
 use crate::error::{Error, Result};
-use crate::numbers::of;
+use crate::numbers::{of, parse_count_32};
 use crate::workloads::form::Form;
 use crate::workloads::input::{Input, Occasion};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Accesses, Sizes, Verifies};
+use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -35,8 +37,26 @@ impl Default for Ra {
     }
 }
 
+/// The options of `ra`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Words of the array [default: 8M]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    words: Option<u32>,
+    /// Words that a transaction reads [default: 16]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    reads: Option<u32>,
+    /// How many of those it writes [default: 16]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    writes: Option<u32>,
+}
+
 impl Input for Ra {
     type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
 
     fn sized(occasion: Occasion) -> Self {
         let words = match occasion {
@@ -48,6 +68,17 @@ impl Input for Ra {
             words,
             ..Self::default()
         }
+    }
+
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
+        let reads = options.reads.unwrap_or(self.reads);
+        Ok(Ra {
+            words: options.words.unwrap_or(self.words),
+            reads,
+            // A transaction writes words that it has read.
+            writes: options.writes.unwrap_or(self.writes.min(reads)),
+            form: Form::of(shared.is_static),
+        })
     }
 
     fn make(&self, _seed: u64) -> Result<Self> {

@@ -5,8 +5,6 @@ mod check;
 mod driver;
 mod floor;
 mod input;
-mod options;
 
 pub use driver::RaData;
-pub use input::Ra;
-pub use options::Options;
+pub use input::{Options, Ra};

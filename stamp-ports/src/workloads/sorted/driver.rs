@@ -3,13 +3,13 @@
 use super::input::Sorted;
 use crate::error::Result;
 use crate::workloads::contender::Contender;
-use crate::workloads::memory::check_memory;
+use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::workload::Workload;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
 use stm_core::collections::List;
-use stm_core::host::{Buffer, Device, Error as HostError, Stm};
+use stm_core::host::{Buffer, Device, Error as HostError};
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedParams};
 
 /// The list, and the keys in the order of their insertions.
@@ -17,22 +17,16 @@ pub struct SortedData<D: Device> {
     list: List<D, u32, u32>,
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
-    layout: Layout,
-}
-
-impl<D: Device> std::fmt::Debug for SortedData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SortedData").finish_non_exhaustive()
-    }
 }
 
 impl Sorted {
     /// Makes the empty list with a node for each key, and one more for each lane.
-    fn list<D: Device>(&self, device: &D, layout: Layout, lanes: u64) -> Result<List<D, u32, u32>> {
+    fn list<D: Device>(&self, device: &D, lanes: u64) -> Result<List<D, u32, u32>> {
         let nodes = u64::from(self.keys) + lanes;
         let entry_points = self.entry_points as usize;
         let bits = self.range_bits();
-        let list = List::with_entry_points(device, layout, nodes, entry_points, bits, "the list");
+        let list =
+            List::with_entry_points(device, Layout::Plain, nodes, entry_points, bits, "the list");
         Ok(list?)
     }
 }
@@ -62,36 +56,25 @@ impl Workload for Sorted {
         )?;
         let keys_host = self.keys(seed);
         Ok(SortedData {
-            list: self.list(device, Layout::Plain, 0)?,
+            list: self.list(device, 0)?,
             keys: Buffer::from_slice(device, &keys_host, "the keys")?,
             keys_host,
-            layout: Layout::Plain,
         })
     }
 
     fn fit<D: Device>(&self, device: &D, data: &mut SortedData<D>, lanes: u64) -> Result<()> {
         if data.list.capacity() != u64::from(self.keys) + lanes {
-            data.list = self.list(device, data.layout, lanes)?;
+            data.list = self.list(device, lanes)?;
         }
         Ok(())
     }
 
-    fn arrange<D: Device>(&self, data: &mut SortedData<D>, layout: Layout) -> Result<()> {
-        data.list.arrange_as(layout)?;
-        data.layout = layout;
-        Ok(())
-    }
-
-    fn watch<D: Device>(&self, data: &SortedData<D>, stm: &mut Stm<D>) {
-        data.list.watch(stm);
-    }
-
-    fn clear<D: Device>(&self, data: &mut SortedData<D>) -> Result<()> {
-        Ok(data.list.clear()?)
+    fn accessed<'d, D: Device>(&self, data: &'d mut SortedData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.list]
     }
 
     fn reset<D: Device>(&self, data: &mut SortedData<D>) -> Result<()> {
-        self.clear(data)
+        Ok(data.list.clear()?)
     }
 
     fn verify<D: Device>(&self, data: &mut SortedData<D>, _: u64) -> Result<Option<String>> {

@@ -1,9 +1,11 @@
 //! The sorted list's sizes.
 
 use crate::error::{Error, Result};
-use crate::numbers::of;
+use crate::numbers::{of, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Sizes, Verifies};
+use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_kernels::draw::{below, draw};
@@ -79,8 +81,24 @@ impl Sorted {
     }
 }
 
+/// The options of `sorted`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Keys that are inserted [default: 262000]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    list_keys: Option<u32>,
+    /// Entry points of the list, a power of two: the fewer, the longer is each walk
+    /// [default: 4096]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    entry_points: Option<u32>,
+}
+
 impl Input for Sorted {
     type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -90,6 +108,13 @@ impl Input for Sorted {
             },
             _ => Self::default(),
         }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(Sorted {
+            keys: options.list_keys.unwrap_or(self.keys),
+            entry_points: options.entry_points.unwrap_or(self.entry_points),
+        })
     }
 
     fn make(&self, _seed: u64) -> Result<Self> {

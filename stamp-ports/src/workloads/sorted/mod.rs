@@ -4,8 +4,6 @@
 mod driver;
 mod input;
 mod locked;
-mod options;
 
 pub use driver::SortedData;
-pub use input::Sorted;
-pub use options::Options;
+pub use input::{Options, Sorted};

@@ -3,13 +3,12 @@
 use super::check::{Found, Left};
 use super::input::Vacation;
 use crate::error::Result;
-use crate::workloads::memory::check_memory;
+use crate::workloads::memory::{Accessed, check_memory};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use stm_core::array::Layout;
 use stm_core::collections::{Lists, Map};
-use stm_core::host::{Buffer, Device, Error, Stm};
-use stm_core::memory::WordAddress;
+use stm_core::host::{Buffer, Device, Error};
 use stm_kernels::vacation::{CUSTOMERS, TABLES, VacationPlan, record_key, record_of};
 
 /// Bytes of a node: a key, a link and a value, and two bits of the pool.
@@ -36,7 +35,6 @@ pub struct VacationData<D: Device> {
     pub(super) plan: VacationPlan,
     pub(super) notes: Buffer<D, u64>,
     agency: Agency<D>,
-    layout: Layout,
     /// The nodes of the tables, and of the lists, without those that attempts hold.
     table_nodes: u64,
     list_nodes: u64,
@@ -46,12 +44,6 @@ pub struct VacationData<D: Device> {
     nodes_a_lane: u64,
     /// What the last run left.
     found: Option<Found>,
-}
-
-impl<D: Device> std::fmt::Debug for VacationData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VacationData").finish_non_exhaustive()
-    }
 }
 
 /// Returns the keys and values of all tables as they are before the first task.
@@ -65,19 +57,13 @@ pub(super) fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
 
 impl<D: Device> Agency<D> {
     /// Makes empty tables and lists.
-    fn new(
-        device: &D,
-        layout: Layout,
-        relations: u32,
-        table_nodes: u64,
-        list_nodes: u64,
-    ) -> Result<Self> {
+    fn new(device: &D, relations: u32, table_nodes: u64, list_nodes: u64) -> Result<Self> {
         let chains = (CHAINS * ALL_TABLES * u64::from(relations)) as usize;
         let tables = "the tables of vacation";
         let lists = "the reservations of vacation";
         Ok(Self {
-            tables: Map::with_buckets(device, layout, table_nodes, chains, tables)?,
-            lists: Lists::new(device, layout, relations as usize, list_nodes, lists)?,
+            tables: Map::with_buckets(device, Layout::Plain, table_nodes, chains, tables)?,
+            lists: Lists::new(device, Layout::Plain, relations as usize, list_nodes, lists)?,
         })
     }
 
@@ -105,13 +91,11 @@ impl<D: Device> VacationData<D> {
         let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
-        let layout = Layout::Plain;
         Ok(Self {
             plan: of.plan(seed),
             notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
-            agency: Agency::new(device, layout, of.relations, table_nodes, list_nodes)?,
+            agency: Agency::new(device, of.relations, table_nodes, list_nodes)?,
             table_nodes,
-            layout,
             list_nodes,
             lanes: 0,
             nodes_a_lane: 2 * u64::from(of.queries),
@@ -125,7 +109,6 @@ impl<D: Device> VacationData<D> {
         if self.lanes != lanes {
             self.agency = Agency::new(
                 device,
-                self.layout,
                 self.plan.relations(),
                 self.table_nodes + self.nodes_a_lane * lanes,
                 // Every reservation has a node of its own.
@@ -136,23 +119,9 @@ impl<D: Device> VacationData<D> {
         Ok(())
     }
 
-    pub(super) fn arrange(&mut self, layout: Layout) -> Result<()> {
-        self.agency.tables.arrange_as(layout)?;
-        self.agency.lists.arrange_as(layout)?;
-        self.layout = layout;
-        Ok(())
-    }
-
-    pub(super) fn watch(&self, stm: &mut Stm<D>) {
-        self.tables().watch(stm);
-        self.lists().watch(stm);
-    }
-
-    /// The words that transactions access, with what they hold.
-    pub(super) fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
-        let mut words = self.lists().words()?;
-        words.extend(self.tables().words()?);
-        Ok(words)
+    /// Returns what transactions access.
+    pub(super) fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+        vec![&mut self.agency.lists, &mut self.agency.tables]
     }
 
     pub(super) fn reset(&mut self) -> Result<()> {

@@ -5,13 +5,12 @@ use super::input::Vacation;
 use super::section::section;
 use crate::error::Result;
 use crate::workloads::contender::Contender;
+use crate::workloads::memory::Accessed;
 use crate::workloads::workload::Workload;
 use serde_json::Value;
 use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
-use stm_core::host::{Device, Stm};
-use stm_core::memory::WordAddress;
+use stm_core::host::Device;
 use stm_kernels::vacation::{Vacation as VacationKernel, VacationParams};
 
 impl Workload for Vacation {
@@ -35,16 +34,11 @@ impl Workload for Vacation {
         data.fit(device, lanes)
     }
 
-    fn arrange<D: Device>(&self, data: &mut VacationData<D>, layout: Layout) -> Result<()> {
-        data.arrange(layout)
-    }
-
-    fn initial<D: Device>(&self, data: &VacationData<D>) -> Result<Vec<(WordAddress, u64)>> {
-        data.words()
-    }
-
-    fn watch<D: Device>(&self, data: &VacationData<D>, stm: &mut Stm<D>) {
-        data.watch(stm);
+    fn accessed<'d, D: Device>(
+        &self,
+        data: &'d mut VacationData<D>,
+    ) -> Vec<&'d mut dyn Accessed<D>> {
+        data.accessed()
     }
 
     fn clear<D: Device>(&self, data: &mut VacationData<D>) -> Result<()> {

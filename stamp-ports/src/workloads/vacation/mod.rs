@@ -12,9 +12,7 @@ mod driver;
 mod input;
 #[cfg(test)]
 mod model;
-mod options;
 mod section;
 
 pub use data::VacationData;
-pub use input::Vacation;
-pub use options::Options;
+pub use input::{Options, Vacation};

@@ -1,7 +1,7 @@
 //! What a run left is judged, as it is and spoilt.
 
 use super::*;
-use stm_core::host::{Cpu, Launch, StmConfig};
+use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
 const RA: Ra = Ra {
     words: 1000,
@@ -64,10 +64,14 @@ fn one_transaction_too_few_is_refused() {
 
 #[test]
 fn checks_after_launches_cover_the_array() {
-    let (cpu, data) = (Cpu::new(), data_after(1));
+    let (cpu, mut data) = (Cpu::new(), data_after(1));
     let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
-    RA.watch(&data, &mut stm);
-    RA.watch(&data, &mut stm);
+    for accessed in RA.accessed(&mut data) {
+        accessed.watch(&mut stm);
+    }
+    for accessed in RA.accessed(&mut data) {
+        accessed.watch(&mut stm);
+    }
     assert_eq!(stm.watched(), 1);
     drop(data);
     assert_eq!(stm.watched(), 0);

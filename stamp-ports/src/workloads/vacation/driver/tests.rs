@@ -5,7 +5,8 @@ use super::*;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::workload::Sizes;
 use stm_core::algorithm::Fast;
-use stm_core::host::{Cpu, Launch, StmConfig};
+use stm_core::array::Layout;
+use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
 const TRANSACTIONS: u64 = 3_000;
 

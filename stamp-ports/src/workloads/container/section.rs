@@ -1,24 +1,17 @@
-//! Operations on a container as critical sections, on a structure without versions, which
-//! `map`, `ordered` and `list` share.
+//! Operations on a container as critical sections, on a structure without versions.
 
 use super::check::Left;
+use super::input::Operations;
+use super::kinds::Kind;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{Contender, ContenderData, one_each};
 use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
 use crate::workloads::plain::PlainEntries;
-use stm_core::Kernel;
 use stm_core::host::Buffer;
 use stm_kernels::chain::ChainPlan;
-use stm_kernels::floor::Guarded;
 use stm_kernels::floor::chain::Params;
-
-/// A workload of operations on a container.
-pub(in crate::workloads) trait OfOperations: 'static {
-    /// Returns the operations of a run.
-    fn plan(&self, seed: u64) -> ChainPlan;
-}
 
 /// A structure, and what the operations on it noted.
 struct Data<P> {
@@ -28,8 +21,8 @@ struct Data<P> {
 }
 
 impl<P: PlainEntries> Data<P> {
-    fn prepare<W: OfOperations>(
-        of: &W,
+    fn prepare<K: Kind>(
+        of: &Operations<K>,
         device: &AnyDevice,
         seed: u64,
         operations: u64,
@@ -81,12 +74,7 @@ impl<P: PlainEntries> ContenderData for Data<P> {
     }
 }
 
-/// The contender that runs `K` on the structure `P`.
-pub(in crate::workloads) fn section<K, P, W>() -> Contender<W>
-where
-    W: OfOperations,
-    P: PlainEntries + 'static,
-    K: Kernel<Params = Guarded<Params<P::View>>>,
-{
-    critical_section::<K, W, Data<P>>(one_each(), Data::prepare)
+/// The contender that runs the operations of `K` on its structure without versions.
+pub(super) fn section<K: Kind>() -> Contender<Operations<K>> {
+    critical_section::<K::Section, _, Data<K::Plain>>(one_each(), Data::prepare)
 }

@@ -1,5 +1,4 @@
-//! A container on a device with what operations on it noted, which `map`,
-//! `ordered` and `list` share.
+//! A container on a device with what operations on it noted.
 
 use super::check::{Found, Left};
 use crate::error::Result;
@@ -7,7 +6,7 @@ use crate::workloads::memory::check_memory;
 use serde_json::Value;
 use stm_core::array::Layout;
 use stm_core::collections::{List, Map, OrderedMap};
-use stm_core::host::{Buffer, Device, Error, Stm};
+use stm_core::host::{Buffer, Device, Error};
 use stm_kernels::chain::ChainPlan;
 
 /// A container of `stm_core` whose keys and values have 32 bits.
@@ -18,20 +17,7 @@ pub trait Container<D: Device>: Sized {
     ///
     /// # Errors
     /// The errors of the container.
-    fn make(
-        device: &D,
-        layout: Layout,
-        nodes: u64,
-        buckets: u32,
-        what: &'static str,
-    ) -> Result<Self, Error>;
-    /// Changes the layout.
-    ///
-    /// # Errors
-    /// The errors of the container.
-    fn arrange(&mut self, layout: Layout) -> Result<(), Error>;
-    /// Lets the check after a launch see the container's words.
-    fn watch(&self, stm: &mut Stm<D>);
+    fn make(device: &D, nodes: u64, buckets: u32, what: &'static str) -> Result<Self, Error>;
     /// Removes all entries.
     ///
     /// # Errors
@@ -46,26 +32,17 @@ pub trait Container<D: Device>: Sized {
 
 macro_rules! container {
     ($owner:ident, $node_bytes:literal,
-        |$device:ident, $layout:ident, $nodes:ident, $buckets:ident, $what:ident| $make:expr) => {
+        |$device:ident, $nodes:ident, $buckets:ident, $what:ident| $make:expr) => {
         impl<D: Device> Container<D> for $owner<D, u32, u32> {
             const NODE_BYTES: u64 = $node_bytes;
 
             fn make(
                 $device: &D,
-                $layout: Layout,
                 $nodes: u64,
                 $buckets: u32,
                 $what: &'static str,
             ) -> Result<Self, Error> {
                 $make
-            }
-
-            fn arrange(&mut self, layout: Layout) -> Result<(), Error> {
-                self.arrange_as(layout)
-            }
-
-            fn watch(&self, stm: &mut Stm<D>) {
-                self.watch(stm);
             }
 
             fn clear(&mut self) -> Result<(), Error> {
@@ -79,15 +56,15 @@ macro_rules! container {
     };
 }
 
-container!(List, 13, |device, layout, nodes, _buckets, what| {
-    Self::new(device, layout, nodes, what)
+container!(List, 13, |device, nodes, _buckets, what| {
+    Self::new(device, Layout::Plain, nodes, what)
 });
-container!(Map, 13, |device, layout, nodes, buckets, what| {
-    Self::with_buckets(device, layout, nodes, buckets as usize, what)
+container!(Map, 13, |device, nodes, buckets, what| {
+    Self::with_buckets(device, Layout::Plain, nodes, buckets as usize, what)
 });
 // A leaf of two words, and a branch of 18.
-container!(OrderedMap, 81, |device, layout, nodes, _buckets, what| {
-    Self::new(device, layout, nodes, what)
+container!(OrderedMap, 81, |device, nodes, _buckets, what| {
+    Self::new(device, Layout::Plain, nodes, what)
 });
 
 /// A container, and what the operations noted.
@@ -96,18 +73,11 @@ pub struct ContainerData<D: Device, C> {
     pub(in crate::workloads) entries: C,
     pub(in crate::workloads) results: Buffer<D, u32>,
     buckets: u32,
-    layout: Layout,
     /// The nodes that there are.
     nodes: u64,
     what: &'static str,
     /// What the last run left.
     found: Option<Found>,
-}
-
-impl<D: Device, C> std::fmt::Debug for ContainerData<D, C> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ContainerData").finish_non_exhaustive()
-    }
 }
 
 impl<D: Device, C: Container<D>> ContainerData<D, C> {
@@ -129,13 +99,11 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
             bytes + nodes * 64 + operations_max / 8,
             "use fewer --keys or --transactions",
         )?;
-        let layout = Layout::Plain;
         Ok(Self {
             plan,
-            entries: C::make(device, layout, nodes, buckets, what)?,
+            entries: C::make(device, nodes, buckets, what)?,
             results: Buffer::zeroed(device, operations_max as usize, "the results")?,
             buckets,
-            layout,
             nodes,
             what,
             found: None,
@@ -147,21 +115,10 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
     pub(in crate::workloads) fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
         let needed = u64::from(self.plan.keys) + 2 * lanes;
         if self.nodes != needed {
-            self.entries = C::make(device, self.layout, needed, self.buckets, self.what)?;
+            self.entries = C::make(device, needed, self.buckets, self.what)?;
             self.nodes = needed;
         }
         Ok(())
-    }
-
-    pub(in crate::workloads) fn arrange(&mut self, layout: Layout) -> Result<()> {
-        self.entries.arrange(layout)?;
-        self.layout = layout;
-        Ok(())
-    }
-
-    /// Lets the check after a launch see the words of the container.
-    pub(in crate::workloads) fn watch(&self, stm: &mut Stm<D>) {
-        self.entries.watch(stm);
     }
 
     pub(in crate::workloads) fn clear(&mut self) -> Result<()> {
