@@ -22,15 +22,15 @@ use stm_kernels::bank::{
 /// The accounts, and what they must become.
 pub struct BankData<D: Device> {
     seed: u64,
-    plan: BankPlan,
+    pub(super) plan: BankPlan,
     tables_host: Vec<u64>,
     /// None, if transfers add.
-    accounts: TxArray<D, i32>,
+    pub(super) accounts: TxArray<D, i32>,
     /// The accounts then; past the last there are zeros.
     rows: Option<Sums<D, i32>>,
-    sums: Buffer<D, i32>,
-    tables: Buffer<D, u64>,
-    findings: Buffer<D, u64>,
+    pub(super) sums: Buffer<D, i32>,
+    pub(super) tables: Buffer<D, u64>,
+    pub(super) findings: Buffer<D, u64>,
     /// The accounts, and how many transactions are audits.
     expected: Expectation<(Vec<i32>, u64)>,
 }
@@ -57,6 +57,23 @@ fn download<D: Device>(
     let mut accounts = rows.download()?;
     accounts.truncate(of.accounts as usize);
     Ok(accounts)
+}
+
+impl Bank {
+    /// Returns what a run left in the accounts, and what must be there with the number of
+    /// audits.
+    pub(super) fn outcome<'d, D: Device>(
+        &self,
+        data: &'d mut BankData<D>,
+        transactions: u64,
+    ) -> Result<(Vec<i32>, &'d (Vec<i32>, u64))> {
+        let found = download(&data.accounts, data.rows.as_ref(), self)?;
+        let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
+        let expected = data.expected.after(transactions, || {
+            Self::replay(plan, tables, initial, transactions)
+        });
+        Ok((found, expected))
+    }
 }
 
 impl Workload for Bank {
@@ -146,14 +163,10 @@ impl Workload for Bank {
         data: &mut BankData<D>,
         transactions: u64,
     ) -> Result<Option<String>> {
-        let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
-        let (expected, audits) = data.expected.after(transactions, || {
-            Self::replay(plan, tables, initial, transactions)
-        });
-        let audits = *audits;
-        let found = download(&data.accounts, data.rows.as_ref(), self)?;
+        let (found, (expected, audits)) = self.outcome(data, transactions)?;
+        let (wrong, audits) = (difference(&found, expected), *audits);
         let findings = data.findings.download()?;
-        Ok(difference(&found, expected).or_else(|| audit_difference(&findings, audits)))
+        Ok(wrong.or_else(|| audit_difference(&findings, audits)))
     }
 
     fn params<D: Device, A: Algorithm>(

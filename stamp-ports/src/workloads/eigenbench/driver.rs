@@ -15,13 +15,13 @@ use stm_kernels::eigenbench::{Eigenbench as EigenbenchKernel, EigenbenchParams, 
 
 /// The arrays on a device, and what they must become.
 pub struct EigenbenchData<D: Device> {
-    plan: EigenbenchPlan,
+    pub(super) plan: EigenbenchPlan,
     /// Lanes that the parts were made for.
     lanes: u64,
-    hot: TxArray<D, u32>,
-    mild: TxArray<D, u32>,
-    cold: Buffer<D, u32>,
-    checksums: Buffer<D, u32>,
+    pub(super) hot: TxArray<D, u32>,
+    pub(super) mild: TxArray<D, u32>,
+    pub(super) cold: Buffer<D, u32>,
+    pub(super) checksums: Buffer<D, u32>,
     expected: Expectation<Arrays>,
 }
 

@@ -18,7 +18,7 @@ use stm_kernels::ht::{bucket_of_key, key_of_node};
 const SLOTS_A_KEY: u64 = 2;
 
 /// The chained table.
-struct Chains {
+pub(super) struct Chains {
     of: Ht,
     keys_host: Vec<u32>,
     keys: Buffer<AnyDevice, u32>,
@@ -27,7 +27,12 @@ struct Chains {
 }
 
 impl Chains {
-    fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+    pub(super) fn prepare(
+        of: &Ht,
+        device: &AnyDevice,
+        seed: u64,
+        transactions: u64,
+    ) -> Result<Self> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let bytes = nodes * 8 + u64::from(of.buckets) * 4;
         let fix = "use fewer --transactions or --buckets";

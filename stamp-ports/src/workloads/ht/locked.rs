@@ -1,15 +1,14 @@
 //! The hash table with one key a transaction under locks, one for each bucket, by
 //! combining, and without locks: the hash table of Grote 2020.
 
-use super::check::{difference, keys};
+use super::floor::{Chains, KEYS};
 use super::input::Ht;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
-use crate::workloads::contender::ContenderKind::Excluding;
 use crate::workloads::contender::{Contender, ContenderData};
-use crate::workloads::exclusion::{Exclusion, Held, Joined, Open};
-use crate::workloads::memory::check_memory;
-use stm_core::host::{Buffer, Combiners, Locks};
+use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
+use stm_core::Kernel;
+use stm_core::host::{Combiners, Locks};
 use stm_core::sync::{LockKind, TCombiners, TLocks};
 use stm_kernels::locked::table::{
     CombinedTable, CombinedTableParams, LockFreeTable, LockedTableParams, Table, TableAnderson,
@@ -35,18 +34,10 @@ impl Joined<(), Table> for Table {
     }
 }
 
-/// The table, and what excludes threads from a bucket; `P` are the parameters of the
-/// kernel.
-struct Excluded<X, P> {
-    exclusion: Held<X>,
-    heads: Buffer<AnyDevice, u32>,
-    nexts: Buffer<AnyDevice, u32>,
-    keys: Buffer<AnyDevice, u32>,
-    keys_host: Vec<u32>,
-    parameters: std::marker::PhantomData<P>,
-}
+/// The table, into which each section inserts a key.
+struct OneKey(Chains);
 
-impl<X: Exclusion, P> Excluded<X, P> {
+impl OneKey {
     fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
         if of.keys_per_tx != 1 {
             return Err(Error::Usage(format!(
@@ -55,99 +46,64 @@ impl<X: Exclusion, P> Excluded<X, P> {
                 of.keys_per_tx
             )));
         }
-        let bytes = transactions * 8 + u64::from(of.buckets) * 4;
-        let fix = "use fewer --transactions or --buckets";
-        check_memory(device, "ht", bytes, bytes + transactions / 8, fix)?;
-        let keys_host = keys(seed, transactions);
-        Ok(Self {
-            exclusion: Held::new(device, of.buckets.into(), "the buckets' locks")?,
-            heads: Buffer::zeroed(device, of.buckets as usize, "the buckets of ht")?,
-            nexts: Buffer::zeroed(device, transactions as usize, "the nodes of ht")?,
-            keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            keys_host,
-            parameters: std::marker::PhantomData,
-        })
+        Ok(Self(Chains::prepare(of, device, seed, transactions)?))
     }
 }
 
-impl<X: Exclusion, P> ContenderData for Excluded<X, P>
-where
-    P: Joined<X::View, Table> + Copy + Send + Sync + 'static,
-{
-    type Params = P;
-
-    fn fit(&mut self, device: &AnyDevice, lanes: u64) -> Result<()> {
-        self.exclusion.fit(device, lanes)
-    }
-
-    fn shared_bytes(&self) -> u32 {
-        self.exclusion.shared_bytes()
-    }
+impl ContenderData for OneKey {
+    type Params = Table;
 
     fn reset(&mut self) -> Result<()> {
-        self.nexts.clear()?;
-        Ok(self.heads.clear()?)
+        self.0.reset()
     }
 
-    fn params(&self, transactions: u64) -> P {
-        let table = Table {
-            heads: self.heads.tarray(),
-            nexts: self.nexts.tarray(),
-            keys: self.keys.tarray(),
+    fn params(&self, transactions: u64) -> Table {
+        let of_chains = self.0.params(transactions);
+        Table {
+            heads: of_chains.heads,
+            nexts: of_chains.nexts,
+            keys: of_chains.keys,
             transactions,
-        };
-        P::join(self.exclusion.view(), table)
+        }
     }
 
     fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
-        if let Some(wrong) = self.exclusion.wrong()? {
-            return Ok(Some(wrong));
-        }
-        let (heads, nexts) = (self.heads.download()?, self.nexts.download()?);
-        let there = transactions as usize;
-        Ok(difference(
-            &heads,
-            &nexts[..there],
-            &self.keys_host[..there],
-            1,
-        ))
+        self.0.verify(transactions)
     }
 }
 
-/// The contender with locks of kind `K`.
-fn of_kind<K: LockKind, Kernel>(name: &'static str) -> Contender<Ht>
+/// The contender in which `X` excludes threads from a bucket.
+fn under<X: Exclusion + 'static, K>(name: &'static str) -> Contender<Ht>
 where
-    Kernel: stm_core::Kernel<Params = LockedTableParams<K>>,
+    K: Kernel<Params: Joined<X::View, Table>>,
 {
-    let prepare = Excluded::<Locks<AnyDevice, K>, LockedTableParams<K>>::prepare;
-    Contender::new::<Kernel, _>(Excluding, name, super::floor::KEYS, prepare)
+    let locks: (_, fn(&Ht) -> u64) = ("the buckets' locks", |of| of.buckets.into());
+    excluding::<K, X, _, _>(name, KEYS, locks, OneKey::prepare)
+}
+
+/// The contender with locks of kind `L`.
+fn locked<L: LockKind, K>(name: &'static str) -> Contender<Ht>
+where
+    K: Kernel<Params = LockedTableParams<L>>,
+{
+    under::<Locks<AnyDevice, L>, K>(name)
 }
 
 /// The contenders under locks.
 pub(super) fn contenders() -> Vec<Contender<Ht>> {
     vec![
-        of_kind::<_, TableTasLane>("tas/lane"),
-        of_kind::<_, TableTtasLane>("ttas/lane"),
-        of_kind::<_, TableMcsLane>("mcs/lane"),
-        of_kind::<_, TableTas>("tas"),
-        of_kind::<_, TableTtas>("ttas"),
-        of_kind::<_, TableBackoff>("tas-backoff"),
-        of_kind::<_, TableTicket>("ticket"),
-        of_kind::<_, TableHandoff>("ticket-handoff"),
-        of_kind::<_, TableFetchAdd>("fetch-add"),
-        of_kind::<_, TableAnderson>("anderson"),
-        of_kind::<_, TableMcs>("mcs"),
-        Contender::new::<CombinedTable, _>(
-            Excluding,
-            "combining",
-            super::floor::KEYS,
-            Excluded::<Combiners<AnyDevice, 1>, CombinedTableParams>::prepare,
-        ),
-        Contender::new::<LockFreeTable, _>(
-            Excluding,
-            "lock-free",
-            super::floor::KEYS,
-            Excluded::<Open, Table>::prepare,
-        ),
+        locked::<_, TableTasLane>("tas/lane"),
+        locked::<_, TableTtasLane>("ttas/lane"),
+        locked::<_, TableMcsLane>("mcs/lane"),
+        locked::<_, TableTas>("tas"),
+        locked::<_, TableTtas>("ttas"),
+        locked::<_, TableBackoff>("tas-backoff"),
+        locked::<_, TableTicket>("ticket"),
+        locked::<_, TableHandoff>("ticket-handoff"),
+        locked::<_, TableFetchAdd>("fetch-add"),
+        locked::<_, TableAnderson>("anderson"),
+        locked::<_, TableMcs>("mcs"),
+        under::<Combiners<AnyDevice, 1>, CombinedTable>("combining"),
+        under::<Open, LockFreeTable>("lock-free"),
     ]
 }

@@ -37,7 +37,11 @@ impl Sorted {
     /// Returns the bits of a key that say where in its range it is.
     pub(super) const fn range_bits(&self) -> u32 {
         let keys = self.keys.next_power_of_two();
-        keys.ilog2().saturating_sub(self.entry_points.ilog2())
+        let entry_points = match self.entry_points.checked_ilog2() {
+            Some(log2) => log2,
+            None => 0, // no number of entry points that `check` lets through
+        };
+        keys.ilog2().saturating_sub(entry_points)
     }
 
     /// Returns the keys in the order of their insertions.
