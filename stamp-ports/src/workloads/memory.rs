@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use stm_core::array::Layout;
 use stm_core::collections::{List, Lists, Map, OrderedMap};
-use stm_core::host::{Cpu, Device, Pod, Records, Stm, Sums, TxArray};
+use stm_core::host::{self, Cpu, Device, Pod, Records, Stm, Sums, TxArray};
 use stm_core::memory::WordAddress;
 use stm_core::{Element, Summand};
 use stm_kernels::ht::{HtNode, HtPoolNode};
@@ -65,6 +65,9 @@ impl<D: Device, T: Element + Pod + Summand> Accessed<D> for Sums<D, T> {
     }
 }
 
+/// What returns the words of a container.
+type WordsOf<T> = fn(&T) -> std::result::Result<Vec<(WordAddress, u64)>, host::Error>;
+
 macro_rules! accessed {
     ($($owner:ty, $watch:expr, $words:expr;)*) => {
         $(
@@ -78,25 +81,21 @@ macro_rules! accessed {
                 }
 
                 fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
-                    Ok($words(self)?)
+                    let words: WordsOf<Self> = $words;
+                    Ok(words(self)?)
                 }
             }
         )*
     };
 }
 
-/// Says that no word is read before it is written.
-const fn none<T>(_: &T) -> Result<Vec<(WordAddress, u64)>> {
-    Ok(Vec::new())
-}
-
 accessed! {
-    List<D, u32, u32>, List::watch, none;
-    OrderedMap<D, u32, u32>, OrderedMap::watch, none;
+    List<D, u32, u32>, List::watch, |_| Ok(Vec::new());
+    OrderedMap<D, u32, u32>, OrderedMap::watch, |_| Ok(Vec::new());
     Map<D, u32, u32>, Map::watch, Map::words;
     Lists<D, u32, u32>, Lists::watch, Lists::words;
-    Records<D, HtNode>, |records, stm: &mut Stm<D>| stm.watch_records(records), none;
-    Records<D, HtPoolNode>, |records, stm: &mut Stm<D>| stm.watch_records(records), none;
+    Records<D, HtNode>, |records, stm: &mut Stm<D>| stm.watch_records(records), |_| Ok(Vec::new());
+    Records<D, HtPoolNode>, |records, stm: &mut Stm<D>| stm.watch_records(records), |_| Ok(Vec::new());
 }
 
 /// Refuses data that the device or the host has no room for, before any of it

@@ -1,8 +1,8 @@
 //! The bank without transactions: without synchronisation, by atomic additions, and as
 //! critical sections.
 
+use super::BankData;
 use super::check::{audit_difference, difference};
-use super::driver::BankData;
 use super::input::Bank;
 use crate::devices::AnyDevice;
 use crate::error::Result;

@@ -119,11 +119,13 @@ impl<K: Kind> Sizes for Operations<K> {
     }
 
     fn summary(&self) -> String {
-        let mut keys = of(self.keys.into(), "key");
-        if K::HAS_CHAINS {
-            keys += &format!(" in {}", of(self.chains.into(), "chain"));
-        }
-        format!("{keys}, {} % lookups", self.lookups_percent)
+        let chains = if K::HAS_CHAINS {
+            format!(" in {}", of(self.chains.into(), "chain"))
+        } else {
+            String::new()
+        };
+        let keys = of(self.keys.into(), "key");
+        format!("{keys}{chains}, {} % lookups", self.lookups_percent)
     }
 
     fn capacity(&self) -> Capacity {

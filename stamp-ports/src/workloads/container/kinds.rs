@@ -1,8 +1,7 @@
 //! The containers that operations work on, and what differs between them.
 
-use super::data::ContainerData;
+use super::data::{ContainerData, section};
 use super::input::Operations;
-use super::section::section;
 use crate::error::{Error, Result};
 use crate::numbers::parse_count_32;
 use crate::workloads::contender::Contender;

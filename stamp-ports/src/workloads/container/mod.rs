@@ -6,7 +6,6 @@ mod check;
 mod data;
 mod input;
 pub mod kinds;
-mod section;
 
 pub use data::{Container, ContainerData};
 pub use input::{List, Map, Operations, Ordered};

@@ -1,6 +1,6 @@
 //! The counter under locks of every kind, by combining, and by additions alone.
 
-use super::input::Counter;
+use super::Counter;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{Contender, ContenderData, one_each};

@@ -1,9 +1,9 @@
 //! The passes of a run: data put in place, a launch, a check, the centres moved.
 
 use super::check::{Follower, Pass};
+use super::floor::wrong_sums;
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
-use super::sums::wrong_sums;
 use crate::error::Result;
 use crate::workloads::memory::Accessed;
 use stm_core::array::Layout;

@@ -1,6 +1,6 @@
 //! LB with paths that are claimed in critical sections, on the workload's own data.
 
-use super::data::LabyrinthData;
+use super::LabyrinthData;
 use super::input::Labyrinth;
 use crate::devices::AnyDevice;
 use crate::error::Result;

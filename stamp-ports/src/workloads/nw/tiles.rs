@@ -1,7 +1,7 @@
 //! The alignment by diagonals of tiles: what data-parallel programs do, and the dataflow of
 //! Li et al. 2015 inside of tiles.
 
-use super::input::{Nw, linear_nucleotides};
+use super::{Nw, linear_nucleotides};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::nw::align::LastRow;

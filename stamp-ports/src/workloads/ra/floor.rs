@@ -1,8 +1,7 @@
 //! The random array without transactions: without synchronisation, by atomic additions, and
 //! as critical sections.
 
-use super::check::difference;
-use super::input::Ra;
+use super::{Ra, difference};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::compare::Expectation;

@@ -1,6 +1,6 @@
 //! The sorted list under locks: one for each entry point, or one for each node.
 
-use super::input::Sorted;
+use super::Sorted;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{Contender, ContenderData, one_each};

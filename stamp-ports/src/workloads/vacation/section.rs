@@ -46,7 +46,7 @@ impl Data {
         let lists = "the reservations of vacation";
         Ok(Self {
             tables: PlainTable::with_room(device, records, "the tables of vacation")?,
-            initial: filled(records, super::data::initial(&plan)),
+            initial: filled(records, super::initial(&plan)),
             lists: PlainChains::with_chains(device, relations, list_nodes, lists)?,
             notes: Buffer::zeroed(device, transactions as usize, "the notes of vacation")?,
             plan,
