@@ -1,6 +1,7 @@
 //! Kernels without transactions that do a workload's work: what `bench floor`
 //! measures beside the transactional memory.
 
+use super::workload::Verdict;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use serde::Serialize;
@@ -79,7 +80,7 @@ pub trait ContenderData {
     ///
     /// # Errors
     /// The device's errors.
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>>;
+    fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// What a reader of the figures has to know about the last launch, beside
     /// its verification.
@@ -123,7 +124,7 @@ pub trait PreparedContender {
     ///
     /// # Errors
     /// The device's errors.
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>>;
+    fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// Does what [`ContenderData::note`] does.
     ///
@@ -169,7 +170,7 @@ impl<T: ContenderData, K: Kernel<Params = T::Params>> PreparedContender for With
         Ok(unsafe { device.launch::<K>(&launch, &params)? })
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         self.data.verify(transactions)
     }
 

@@ -11,7 +11,7 @@
 
 use super::contender::{CRITICAL_SECTION, Contender, ContenderData, ContenderKind};
 use super::exclusion::{Excluded, Held, Joined};
-use super::workload::Workload;
+use super::workload::{Verdict, Workload};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use stm_core::Kernel;
@@ -95,7 +95,7 @@ where
         (self.params)(&self.of, &self.data, transactions)
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         self.of.verify(&mut self.data, transactions)
     }
 }

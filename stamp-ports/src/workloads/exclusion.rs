@@ -2,6 +2,7 @@
 //! hold it: locks of a kind, combiners, or nothing.
 
 use super::contender::{Contender, ContenderData, ContenderKind};
+use super::workload::Verdict;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use std::marker::PhantomData;
@@ -143,7 +144,7 @@ impl<X: Exclusion> Held<X> {
     ///
     /// # Errors
     /// An error of the device.
-    pub fn wrong(&self) -> Result<Option<String>> {
+    pub fn wrong(&self) -> Verdict {
         match self.made.check() {
             Ok(()) => Ok(None),
             Err(fault @ (Error::LockMisused { .. } | Error::LockTimeout { .. })) => {
@@ -202,7 +203,7 @@ where
         P::join(self.exclusion.view(), self.data.params(transactions))
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         match self.exclusion.wrong()? {
             Some(wrong) => Ok(Some(wrong)),
             None => self.data.verify(transactions),

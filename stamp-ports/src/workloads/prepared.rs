@@ -3,7 +3,7 @@
 //! are compiled once.
 
 use super::launcher::{Launched, Launcher};
-use super::workload::{Sizes, Workload};
+use super::workload::{Sizes, Verdict, Workload};
 use crate::error::Result;
 use serde_json::Value;
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub trait Prepared<D: Device> {
     ///
     /// # Errors
     /// The device's errors.
-    fn verify(&mut self, commits: u64, transactions: u64) -> Result<Option<String>>;
+    fn verify(&mut self, commits: u64, transactions: u64) -> Verdict;
 
     /// Does what [`Workload::observed`] does.
     fn observed(&self) -> Vec<(&'static str, Value)>;
@@ -171,7 +171,7 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         Ok(launcher.finish())
     }
 
-    fn verify(&mut self, commits: u64, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {
         match self.of.commits_expected(&self.data, transactions)? {
             Some(expected) if commits != expected => Ok(Some(format!(
                 "{commits} of {expected} transactions committed"

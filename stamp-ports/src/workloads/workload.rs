@@ -10,12 +10,11 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::time::Duration;
-use stm_core::Capacity;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::array::Layout;
 use stm_core::host::Device;
 use stm_core::observe::Observation;
-use stm_core::{Kernel, StmRef};
+use stm_core::{Capacity, Kernel, StmRef};
 
 /// What a result is verified for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -64,6 +63,9 @@ impl Verifies {
         }
     }
 }
+
+/// What is wrong with what a run left, on one line; `None` if it is right.
+pub type Verdict = Result<Option<String>>;
 
 /// The random accesses of a transaction, on average, to words of 32 bits that all
 /// transactions share.
@@ -249,11 +251,7 @@ pub trait Workload: Sizes + Sized {
     ///
     /// # Errors
     /// The device's errors.
-    fn verify<D: Device>(
-        &self,
-        data: &mut Self::Data<D>,
-        transactions: u64,
-    ) -> Result<Option<String>>;
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict;
 
     /// What the last run found beside its verification, by its names in JSON.
     fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, Value)> {

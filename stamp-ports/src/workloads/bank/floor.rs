@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
 use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::critical::critical_section;
-use crate::workloads::workload::Workload;
+use crate::workloads::workload::{Verdict, Workload};
 use stm_core::algorithm::Cgl;
 use stm_kernels::bank::{CHECKS, WRONG_SUMS};
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
@@ -51,7 +51,7 @@ impl<const ISOLATED: bool> ContenderData for Accounts<ISOLATED> {
         }
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         let (found, (expected, audits)) = self.of.outcome(&mut self.data, transactions)?;
         let wrong = difference(&found, expected);
         if !ISOLATED || wrong.is_some() {

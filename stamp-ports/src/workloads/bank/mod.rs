@@ -6,7 +6,7 @@ use crate::workloads::contender::Contender;
 use crate::workloads::form::Form;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::Workload;
+use crate::workloads::workload::{Verdict, Workload};
 use check::{audit_difference, difference};
 use input::BANK_ROW;
 use std::time::Duration;
@@ -101,12 +101,7 @@ impl Workload for Bank {
         })
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        _transactions_max: u64,
-    ) -> Result<BankData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<BankData<D>> {
         let plan = self.plan(seed);
         let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges()));
         let tables = if self.zipf_thousandths == 0 {
@@ -167,11 +162,7 @@ impl Workload for Bank {
         data.upload(self, &self.initial(data.seed))
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut BankData<D>,
-        transactions: u64,
-    ) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut BankData<D>, transactions: u64) -> Verdict {
         let (found, (expected, audits)) = self.outcome(data, transactions)?;
         let (wrong, audits) = (difference(&found, expected), *audits);
         let findings = data.findings.download()?;

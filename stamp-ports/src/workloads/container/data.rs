@@ -9,6 +9,7 @@ use crate::workloads::contender::{Contender, ContenderData, one_each};
 use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
 use crate::workloads::plain::PlainEntries;
+use crate::workloads::workload::Verdict;
 use serde_json::Value;
 use stm_core::array::Layout;
 use stm_core::collections::{List, Map, OrderedMap};
@@ -134,7 +135,7 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
     }
 
     /// Returns what is wrong, if anything.
-    pub(in crate::workloads) fn verify(&mut self, operations: u64) -> Result<Option<String>> {
+    pub(in crate::workloads) fn verify(&mut self, operations: u64) -> Verdict {
         let entries = match self.entries.entries() {
             Ok(entries) => entries,
             Err(Error::Corrupt { what }) => return Ok(Some(what)),
@@ -209,7 +210,7 @@ impl<P: PlainEntries> ContenderData for Data<P> {
         }
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         let entries = match self.entries.entries()? {
             Ok(entries) => entries,
             Err(wrong) => return Ok(Some(wrong)),

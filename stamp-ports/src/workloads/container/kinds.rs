@@ -8,7 +8,7 @@ use crate::workloads::contender::Contender;
 use crate::workloads::input::NoOptions;
 use crate::workloads::memory::Accessed;
 use crate::workloads::plain::{PlainChains, PlainEntries, PlainRadix, PlainTable};
-use crate::workloads::workload::Workload;
+use crate::workloads::workload::{Verdict, Workload};
 use clap::Args;
 use serde_json::Value;
 use std::fmt::Debug;
@@ -228,11 +228,7 @@ macro_rules! workload {
                 data.clear()
             }
 
-            fn verify<D: Device>(
-                &self,
-                data: &mut Self::Data<D>,
-                transactions: u64,
-            ) -> Result<Option<String>> {
+            fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict {
                 data.verify(transactions)
             }
 

@@ -5,6 +5,7 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{Contender, ContenderData, one_each};
 use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
+use crate::workloads::workload::Verdict;
 use stm_core::Kernel;
 use stm_core::host::{Buffer, Combiners, Locks};
 use stm_core::sync::{LockKind, TCombiners, TLocks, Tas};
@@ -47,7 +48,7 @@ struct Counters<const EXCLUDE: bool> {
 }
 
 impl<const EXCLUDE: bool> Counters<EXCLUDE> {
-    fn prepare(of: &Counter, device: &AnyDevice, _seed: u64, _transactions: u64) -> Result<Self> {
+    fn prepare(of: &Counter, device: &AnyDevice, _: u64, _: u64) -> Result<Self> {
         Ok(Self {
             of: *of,
             words: Buffer::zeroed(device, of.words(), "the counters")?,
@@ -77,7 +78,7 @@ impl<const EXCLUDE: bool> ContenderData for Counters<EXCLUDE> {
         }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         Ok(self.of.wrong(&self.words.download()?, EXCLUDE))
     }
 

@@ -6,7 +6,7 @@ use crate::workloads::contender::Contender;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
 use clap::Args;
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
@@ -213,12 +213,7 @@ impl Workload for Counter {
         locked::contenders()
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        _seed: u64,
-        _transactions_max: u64,
-    ) -> Result<CounterData<D>> {
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<CounterData<D>> {
         let bytes = 4 * (self.words() as u64 + u64::from(self.items));
         check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
         let layout = Layout::Plain;
@@ -239,7 +234,7 @@ impl Workload for Counter {
         Ok(data.words.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut CounterData<D>, _: u64) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut CounterData<D>, _: u64) -> Verdict {
         Ok(self.wrong(&data.words.download()?, true))
     }
 

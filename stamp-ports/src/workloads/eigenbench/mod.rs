@@ -6,7 +6,7 @@ use crate::workloads::compare::Expectation;
 use crate::workloads::contender::Contender;
 use crate::workloads::critical::{critical_section_of, unsynchronised_of};
 use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::Workload;
+use crate::workloads::workload::{Verdict, Workload};
 use check::{Arrays, cold_words, mild_words};
 use stm_core::StmRef;
 use stm_core::algorithm::{Algorithm, Cgl};
@@ -42,12 +42,7 @@ impl Workload for Eigenbench {
         contenders()
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        _transactions_max: u64,
-    ) -> Result<EigenbenchData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<EigenbenchData<D>> {
         let plan = EigenbenchPlan { seed, ..self.plan };
         let bytes = u64::from(plan.hot_words) * 4;
         let fix = "use fewer --hot-words";
@@ -122,11 +117,7 @@ impl Workload for Eigenbench {
         Ok(data.checksums.upload(&initial.checksums)?)
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut EigenbenchData<D>,
-        transactions: u64,
-    ) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut EigenbenchData<D>, transactions: u64) -> Verdict {
         if data.lanes == 0 {
             return Ok(Some("no lane has run any of the transactions".into()));
         }

@@ -13,7 +13,7 @@ use crate::workloads::critical::{OneLock, critical_section, one_lock};
 use crate::workloads::exclusion::Held;
 use crate::workloads::memory::check_memory;
 use crate::workloads::shape::filling;
-use crate::workloads::workload::Workload;
+use crate::workloads::workload::{Verdict, Workload};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::algorithm::Cgl;
@@ -31,7 +31,7 @@ struct Set {
 }
 
 impl Set {
-    fn prepare(of: &Genome, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
+    fn prepare(of: &Genome, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
         let words = u64::from(words_of(of.segment));
         let most = u64::from(of.segments) + u64::from(of.bases);
         let bytes = most * words * 8 + of.slots() * 4;
@@ -70,7 +70,7 @@ impl ContenderData for Set {
         }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         Ok(wrong_set(&self.gene, &self.slots.download()?))
     }
 }
@@ -192,7 +192,7 @@ impl PreparedContender for Linked {
         Ok(time)
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         match self.lock.wrong()? {
             Some(wrong) => Ok(Some(wrong)),
             None => self.of.verify(&mut self.data, transactions),

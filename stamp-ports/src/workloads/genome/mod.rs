@@ -12,7 +12,7 @@ use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::series::Series;
 use crate::workloads::shape::filling;
-use crate::workloads::workload::Workload;
+use crate::workloads::workload::{Verdict, Workload};
 use check::Left;
 use gene::Gene;
 use serde_json::Value;
@@ -132,12 +132,7 @@ impl Workload for Genome {
         Ok(Some(data.gene.starts.len() as u64 + links))
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        _transactions_max: u64,
-    ) -> Result<GenomeData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<GenomeData<D>> {
         let words = u64::from(words_of(self.segment));
         let most = u64::from(self.segments) + u64::from(self.bases);
         let slots = self.slots();
@@ -189,11 +184,7 @@ impl Workload for Genome {
         Ok(data.pair_counts.clear()?)
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut GenomeData<D>,
-        _transactions: u64,
-    ) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut GenomeData<D>, _: u64) -> Verdict {
         let left = Left {
             slots: &data.slots.download()?,
             nexts: &data.nexts.download()?,

@@ -10,6 +10,7 @@ use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::critical::critical_section;
 use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
 use crate::workloads::memory::check_memory;
+use crate::workloads::workload::Verdict;
 use stm_core::Kernel;
 use stm_core::host::{Buffer, Combiners, Locks};
 use stm_core::sync::{LockKind, TCombiners, TLocks};
@@ -74,7 +75,7 @@ impl ContenderData for Chains {
         }
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         let (heads, nexts) = (self.heads.download()?, self.nexts.download()?);
         let there = (transactions * u64::from(self.of.keys_per_tx)) as usize;
         Ok(difference(
@@ -159,7 +160,7 @@ impl ContenderData for Slots {
         }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         let slots = self.table.download()?;
         Ok(wrong_slots(&slots, &self.keys_host, self.empty))
     }
@@ -231,7 +232,7 @@ impl ContenderData for OneKey {
         }
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         self.0.verify(transactions)
     }
 }

@@ -7,7 +7,7 @@ use crate::workloads::input::{Input, Occasion};
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Accesses, Sizes, Verifies, Workload};
+use crate::workloads::workload::{Accesses, Sizes, Verdict, Verifies, Workload};
 use check::{difference, keys, renumbered};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
@@ -333,7 +333,7 @@ impl Workload for Ht {
         Ok(data.nodes.records_mut().upload(&wrong)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut HtData<D>, transactions: u64) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut HtData<D>, transactions: u64) -> Verdict {
         let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
         if let Some(pool) = &data.pool {
             let view = pool.pool().view();

@@ -13,7 +13,7 @@ use crate::workloads::contender::{CRITICAL_SECTION, Contender, ContenderData, Pr
 use crate::workloads::critical::OneLock;
 use crate::workloads::exclusion::{Exclusion, Held, Joined, Open};
 use crate::workloads::memory::check_memory;
-use crate::workloads::workload::{Sizes, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Workload};
 use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::Kernel;
@@ -39,7 +39,7 @@ struct FirstPass {
 }
 
 impl FirstPass {
-    fn prepare(of: &Kmeans, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
+    fn prepare(of: &Kmeans, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
         let (n, dims) = (of.points.len(), of.points.dims());
         let clusters = of.clusters_max as usize;
         let words = n * (dims + 1) + clusters * (2 * dims + 1) + 2;
@@ -92,7 +92,7 @@ impl ContenderData for FirstPass {
         }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         let of = &self.of;
         let (members, rows) = (self.members.download()?, self.rows.download()?);
         let changed = self.changed.download()?.into_iter().sum();
@@ -247,7 +247,7 @@ where
         transactions * u64::from(passes.max(1))
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         match self.exclusion.wrong()? {
             Some(wrong) => Ok(Some(wrong)),
             None => self.of.verify(&mut self.data, transactions),

@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::workloads::contender::Contender;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::{Sizes, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Workload};
 use passes::{Found, Rows};
 use serde_json::Value;
 use std::time::Duration;
@@ -128,12 +128,7 @@ impl Workload for Kmeans {
         })
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        _transactions_max: u64,
-    ) -> Result<KmeansData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<KmeansData<D>> {
         let n = self.points.len();
         let (rows, centres) = (
             self.shared_words(0) as usize,
@@ -186,11 +181,7 @@ impl Workload for Kmeans {
         ]
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut KmeansData<D>,
-        _transactions: u64,
-    ) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut KmeansData<D>, _: u64) -> Verdict {
         let clusterings = (self.clusters_max - self.clusters_min + 1) as usize;
         Ok(data.found.wrong.clone().or_else(|| {
             let made = data.found.passes.len();

@@ -12,7 +12,7 @@ use crate::numbers::{digits3, of};
 use crate::workloads::contender::Contender;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::Workload;
+use crate::workloads::workload::{Verdict, Workload};
 use check::{Left, Routed, check, initial_grid};
 use maze::cell;
 use serde_json::Value;
@@ -254,12 +254,7 @@ impl Workload for Labyrinth {
         Ok(Some(results.iter().filter(routed).count() as u64))
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        _seed: u64,
-        _transactions_max: u64,
-    ) -> Result<LabyrinthData<D>> {
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<LabyrinthData<D>> {
         let bytes = self.maze.size.cells() * 4;
         let fix = "use a smaller grid";
         check_memory(device, "labyrinth", bytes, 4 * bytes, fix)?;
@@ -310,11 +305,7 @@ impl Workload for Labyrinth {
         Ok(data.next.clear()?)
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut LabyrinthData<D>,
-        _transactions: u64,
-    ) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut LabyrinthData<D>, _: u64) -> Verdict {
         let left = Left {
             grid: &data.grid.download()?,
             results: &data.results.download()?,

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::workloads::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender};
 use crate::workloads::critical::{OneLock, one_lock};
 use crate::workloads::exclusion::Held;
-use crate::workloads::workload::{Sizes, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Workload};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::algorithm::Cgl;
@@ -67,7 +67,7 @@ impl PreparedContender for Routed {
         Ok(time)
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         match self.lock.wrong()? {
             Some(wrong) => Ok(Some(wrong)),
             None => self.of.verify(&mut self.data, transactions),

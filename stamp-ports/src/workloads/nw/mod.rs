@@ -10,7 +10,7 @@ use crate::workloads::contender::Contender;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
 use clap::Args;
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
@@ -211,12 +211,7 @@ impl Workload for Nw {
         tiles::contenders()
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        _transactions_max: u64,
-    ) -> Result<NwData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<NwData<D>> {
         let cells = (self.side() as u64).pow(2);
         check_memory(device, "nw", 12 * cells, 16 * cells, "use fewer --letters")?;
         let [border, expected] = self.cells(seed);
@@ -246,7 +241,7 @@ impl Workload for Nw {
         Ok(data.cells.upload(&data.border)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut NwData<D>, _: u64) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut NwData<D>, _: u64) -> Verdict {
         let found = data.cells.download()?;
         let wrong = Difference::first(&found, &data.expected);
         Ok(wrong.map(|wrong| {

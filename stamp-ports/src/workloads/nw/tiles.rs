@@ -12,6 +12,7 @@ use crate::nw::scorer::{Host, Scorer};
 use crate::workloads::compare::Difference;
 use crate::workloads::contender::ContenderKind::Excluding;
 use crate::workloads::contender::{Contender, PreparedContender};
+use crate::workloads::workload::Verdict;
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::Device;
@@ -72,7 +73,7 @@ impl PreparedContender for Tiled {
         self.tables.fill()
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         let found = self.tables.last_rows(&[pass(&self.a, &self.b)])?;
         Ok(difference(&found[0], &self.expected))
     }
@@ -105,7 +106,7 @@ impl PreparedContender for Flowing {
         self.strips.fill()
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         let found = self.strips.last_rows(&[pass(&self.a, &self.b)])?;
         Ok(difference(&found[0], &self.expected))
     }

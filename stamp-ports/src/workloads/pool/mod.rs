@@ -8,7 +8,7 @@ use crate::workloads::input::{Input, NoOptions};
 use crate::workloads::memory::Accessed;
 use crate::workloads::plain::PlainNodes;
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Device, Error as HostError, Pool as Nodes};
@@ -88,12 +88,7 @@ impl Workload for Pool {
         vec![section()]
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        _seed: u64,
-        _transactions_max: u64,
-    ) -> Result<PoolData<D>> {
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<PoolData<D>> {
         Ok(PoolData {
             pool: Nodes::new(device, NODES_A_LANE, "the pool")?,
             lanes: 1,
@@ -117,11 +112,7 @@ impl Workload for Pool {
         Ok(data.pool.clear()?)
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut PoolData<D>,
-        transactions: u64,
-    ) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut PoolData<D>, transactions: u64) -> Verdict {
         match data.pool.check(transactions.min(data.lanes)) {
             Ok(()) => Ok(None),
             Err(wrong @ HostError::PoolCount { .. }) => Ok(Some(wrong.to_string())),
@@ -150,7 +141,7 @@ struct Data {
 }
 
 impl Data {
-    fn prepare(_: &Pool, device: &AnyDevice, _seed: u64, _transactions: u64) -> Result<Self> {
+    fn prepare(_: &Pool, device: &AnyDevice, _: u64, _: u64) -> Result<Self> {
         Ok(Self {
             nodes: PlainNodes::new(device, NODES_A_LANE, "the nodes")?,
             lanes: 1,
@@ -181,7 +172,7 @@ impl ContenderData for Data {
     }
 
     /// Each lane that ran a transaction holds the node of its last one.
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         let expected = transactions.min(self.lanes);
         Ok(match self.nodes.taken()? {
             Err(wrong) => Some(wrong),

@@ -8,7 +8,7 @@ use crate::workloads::critical::critical_section_of;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
 use check::{Left, difference};
 use clap::Args;
 use serde_json::Value;
@@ -266,11 +266,7 @@ impl Workload for Queue {
         Ok(data.results.clear()?)
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut QueueData<D>,
-        transactions: u64,
-    ) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut QueueData<D>, transactions: u64) -> Verdict {
         let results = data.results.download()?;
         let counts = data.counts.download()?;
         let left = Left {

@@ -18,7 +18,7 @@ use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::parallel::{SharedWords, in_ranges};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Accesses, Sizes, Verifies, Workload};
+use crate::workloads::workload::{Accesses, Sizes, Verdict, Verifies, Workload};
 use clap::Args;
 use serde_json::Value;
 use std::time::Duration;
@@ -229,12 +229,7 @@ impl Workload for Ra {
         floor::contenders()
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        _transactions_max: u64,
-    ) -> Result<RaData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<RaData<D>> {
         let bytes = u64::from(self.words) * 4;
         check_memory(device, "ra", bytes, 2 * bytes, "use fewer --words")?;
         Ok(RaData {
@@ -262,7 +257,7 @@ impl Workload for Ra {
         Ok(data.array.upload(&self.initial(data.seed))?)
     }
 
-    fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Verdict {
         let seed = data.seed;
         let expected = data
             .expected

@@ -5,6 +5,7 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{Contender, ContenderData, one_each};
 use crate::workloads::exclusion::{Joined, excluding};
+use crate::workloads::workload::Verdict;
 use stm_core::Kernel;
 use stm_core::host::{Buffer, Locks};
 use stm_core::sync::{LockKind, TLocks};
@@ -36,7 +37,7 @@ struct Locked {
 }
 
 impl Locked {
-    fn prepare(of: &Sorted, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
+    fn prepare(of: &Sorted, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
         let nodes = nodes_of(of) as usize;
         let keys_host = of.keys(seed);
         Ok(Self {
@@ -103,7 +104,7 @@ impl ContenderData for Locked {
         }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         let (nodes, values) = (self.nodes.download()?, self.values.download()?);
         Ok(
             match entries(&nodes, &values, self.of.entry_points as usize) {

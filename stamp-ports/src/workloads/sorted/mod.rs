@@ -7,7 +7,7 @@ use crate::workloads::contender::Contender;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
 use clap::Args;
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
@@ -219,12 +219,7 @@ impl Workload for Sorted {
         locked::contenders()
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        _transactions_max: u64,
-    ) -> Result<SortedData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<SortedData<D>> {
         let keys = u64::from(self.keys);
         let bytes = keys * 20 + u64::from(self.entry_points) * 8;
         check_memory(
@@ -257,7 +252,7 @@ impl Workload for Sorted {
         Ok(data.list.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut SortedData<D>, _: u64) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut SortedData<D>, _: u64) -> Verdict {
         match data.list.download() {
             Ok(found) => Ok(Self::wrong(&data.keys_host, found)),
             Err(HostError::Corrupt { what }) => Ok(Some(what)),

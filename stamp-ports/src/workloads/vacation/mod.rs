@@ -8,7 +8,7 @@
 use crate::error::Result;
 use crate::workloads::contender::Contender;
 use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::Workload;
+use crate::workloads::workload::{Verdict, Workload};
 use check::{Found, Left};
 use section::section;
 use serde_json::Value;
@@ -181,7 +181,7 @@ impl<D: Device> VacationData<D> {
     }
 
     /// Returns what is wrong, if anything.
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         let left = match self.left(transactions) {
             Ok(left) => left,
             Err(Error::Corrupt { what }) => return Ok(Some(what)),
@@ -243,11 +243,7 @@ impl Workload for Vacation {
         data.reset()
     }
 
-    fn verify<D: Device>(
-        &self,
-        data: &mut VacationData<D>,
-        transactions: u64,
-    ) -> Result<Option<String>> {
+    fn verify<D: Device>(&self, data: &mut VacationData<D>, transactions: u64) -> Verdict {
         data.verify(transactions)
     }
 

@@ -9,6 +9,7 @@ use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
 use crate::workloads::plain::{PlainChains, PlainEntries, PlainTable, Whole};
+use crate::workloads::workload::Verdict;
 use std::collections::BTreeMap;
 use stm_core::host::Buffer;
 use stm_kernels::floor::plain::table::filled;
@@ -101,7 +102,7 @@ impl ContenderData for Data {
         }
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         Ok(match self.left(transactions)? {
             Ok(left) => left.check().err(),
             Err(wrong) => Some(wrong),
