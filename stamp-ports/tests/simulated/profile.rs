@@ -7,7 +7,6 @@ use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::ht::{Ht, NodeSource};
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
-use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Profile, ProfileRows, Statistics, StmConfig};
 use stm_core::observe::Phase;
@@ -18,22 +17,8 @@ use verify::sim::{Sim, SimConfig};
 fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> (Profile, Statistics) {
     let sim = Sim::new(config);
     let what = format!("{} {algorithm} on {config}", workload.name());
-    let setup = Setup {
-        algorithm,
-        shape: (2, 6),
-        config: StmConfig {
-            locks: 16,
-            retry_limits: RetryLimits {
-                read_polls: 8,
-                acquire_tries: 4,
-                retries_max: 0,
-                ..RetryLimits::DEFAULT
-            },
-            ..StmConfig::default()
-        },
-        seed: config.seed,
-        transactions: 60,
-    };
+    let mut setup = Setup::crowded(algorithm, config.seed, 60);
+    setup.config.stripe_bytes = StmConfig::default().stripe_bytes;
     let mut stm = setup.stm(workload, &sim).expect("metadata");
     let mut rows = ProfileRows::new(&sim, stm.shape()).expect("rows");
     stm.observe(rows.probe());

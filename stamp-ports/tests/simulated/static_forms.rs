@@ -37,11 +37,7 @@ fn aborted(workload: &impl Workload) -> u64 {
             seed: config.seed,
             transactions: 48,
         };
-        let what = format!("{}, static, on {config}", workload.name());
-        setup
-            .record(workload, &Sim::new(config), InitialMemory::INFERRED)
-            .unwrap_or_else(|error| panic!("{what}: {error}"))
-            .right(&what)
+        setup.right(workload, &Sim::new(config), InitialMemory::INFERRED)
     });
     runs.sum()
 }
