@@ -50,7 +50,7 @@ where
     T: ContenderData + 'static,
     K: Kernel<Params = Guarded<T::Params>>,
 {
-    Contender::with_data::<K, _>(
+    Contender::new::<K, _>(
         ContenderKind::CriticalSection,
         CRITICAL_SECTION,
         operations,
@@ -125,7 +125,7 @@ where
     P: Copy + Send + Sync + 'static,
     K: Kernel<Params = Guarded<P>>,
 {
-    Contender::with_data::<K, _>(
+    Contender::new::<K, _>(
         ContenderKind::CriticalSection,
         CRITICAL_SECTION,
         operations,
@@ -146,7 +146,7 @@ where
     P: Copy + Send + Sync + 'static,
     K: Kernel<Params = P>,
 {
-    Contender::with_data::<K, _>(
+    Contender::new::<K, _>(
         ContenderKind::Unsynchronised,
         "plain accesses",
         operations,

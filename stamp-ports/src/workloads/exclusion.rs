@@ -229,7 +229,7 @@ where
     T: ContenderData + 'static,
     K: Kernel<Params: Joined<X::View, T::Params>>,
 {
-    Contender::with_data::<K, Excluded<X, T, K::Params>>(
+    Contender::new::<K, Excluded<X, T, K::Params>>(
         ContenderKind::Excluding,
         name,
         operations,

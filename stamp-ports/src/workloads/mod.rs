@@ -2,12 +2,12 @@
 //!
 //! | file of a workload | is |
 //! | --- | --- |
-//! | `input.rs` | its sizes as a plain value, with defaults and checks |
-//! | `options.rs` | its options at the command line, and the input that they describe |
-//! | `driver.rs` | its data on a device: prepared, put back, launched |
+//! | `mod.rs` | its data on a device: prepared, put back, launched; and its input, if there is no file for it |
+//! | `input.rs` | its sizes as a plain value, with defaults and checks, and its options at the command line |
 //! | `check.rs` | what must hold afterwards |
-//! | `floor.rs` | what `bench floor` measures beside it |
-//! | `locked.rs` | the same under locks, which `bench sync` measures |
+//! | `floor.rs`, `section.rs`, `locked.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
+//!
+//! `map`, `ordered` and `list` are one workload with three containers, in `container`.
 //!
 //! | file | is |
 //! | --- | --- |
@@ -22,11 +22,11 @@
 //! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | locks and combiners, as contenders hold them |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
-//! | [`compare`], [`memory`], `parallel`, [`shape`] | what drivers share |
+//! | [`compare`], [`memory`], [`shape`] | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names
 /// and sentences, the enums below and what is made of them, and the options at
-/// the command line. A line has the folder, the variant of the enums, the type
+/// the command line. A line has the name, the variant of the enums, the type
 /// of the input, and a sentence for a person.
 macro_rules! for_each_workload {
     ($callback:ident) => {
@@ -75,7 +75,6 @@ pub mod input;
 pub mod launcher;
 pub mod memory;
 pub mod options;
-mod parallel;
 pub mod plain;
 pub mod prepared;
 pub mod series;
@@ -99,7 +98,7 @@ use workload::{Sizes, Workload};
 type MadeFrom<I> = <I as Input>::Workload;
 
 macro_rules! registry {
-    ($($name:ident: $Variant:ident($Input:ty), $about:literal;)*) => {
+    ($($name:ident: $Variant:ident($module:ident::$Input:ident), $about:literal;)*) => {
         /// The workloads' names, with a sentence about each.
         pub const WORKLOADS: &[(&str, &str)] = &[$((stringify!($name), $about)),*];
 
@@ -107,19 +106,19 @@ macro_rules! registry {
         #[derive(Clone, Debug)]
         #[allow(missing_docs)]
         pub enum AnyInput {
-            $($Variant($Input),)*
+            $($Variant($module::$Input),)*
         }
 
         /// Any workload, made from its input.
         #[derive(Debug)]
         #[allow(missing_docs)]
         pub enum AnyWorkload {
-            $($Variant(MadeFrom<$Input>),)*
+            $($Variant(MadeFrom<$module::$Input>),)*
         }
 
         $(
-            impl From<MadeFrom<$Input>> for AnyWorkload {
-                fn from(workload: MadeFrom<$Input>) -> Self {
+            impl From<MadeFrom<$module::$Input>> for AnyWorkload {
+                fn from(workload: MadeFrom<$module::$Input>) -> Self {
                     Self::$Variant(workload)
                 }
             }
@@ -130,7 +129,7 @@ macro_rules! registry {
         pub fn contender_kinds(name: &str) -> Vec<ContenderKind> {
             match name {
                 $(stringify!($name) => {
-                    let all = <MadeFrom<$Input> as Workload>::contenders().into_iter();
+                    let all = <MadeFrom<$module::$Input> as Workload>::contenders().into_iter();
                     all.map(|contender| contender.kind).collect()
                 })*
                 _ => Vec::new(),
@@ -157,7 +156,7 @@ macro_rules! registry {
             /// Whether the threads of a block work together.
             pub const fn is_by_blocks(&self) -> bool {
                 match self {
-                    $(Self::$Variant(_) => <$Input as Input>::BY_BLOCKS,)*
+                    $(Self::$Variant(_) => <$module::$Input as Input>::BY_BLOCKS,)*
                 }
             }
 

@@ -6,7 +6,6 @@
 use crate::driven::{self, Setup, simulations};
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
-use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::workload::Workload;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
@@ -15,12 +14,8 @@ use verify::history::InitialMemory;
 use verify::sim::Sim;
 
 const BANK: Bank = Bank {
-    accounts: 21,
     zipf_thousandths: 900,
-    audit_percent: 50,
-    audit_range: 6,
-    adds_row: None,
-    form: Form::Dynamic,
+    ..Bank::of(21, 50, 6)
 };
 
 const EIGENBENCH: Eigenbench = Eigenbench {
@@ -67,7 +62,7 @@ mod verified_and_opaque_is {
 
 fn noticed(workload: &impl Workload, mutant: Mutant) -> String {
     let setup = |seed| Setup::crowded(Variant::HvSorting, seed, 48);
-    driven::noticed(workload, mutant, 60, setup, InitialMemory::INFERRED)
+    driven::noticed(workload, mutant, 60, setup, &InitialMemory::INFERRED)
 }
 
 #[test]

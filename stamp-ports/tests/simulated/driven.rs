@@ -158,7 +158,7 @@ pub(crate) fn noticed(
     mutant: Mutant,
     seeds: u64,
     setup: impl Fn(u64) -> Setup,
-    initial: InitialMemory,
+    initial: &InitialMemory,
 ) -> String {
     let wrong = simulations(seeds).find_map(|config| {
         let sim = Sim::new(SimConfig {

@@ -69,7 +69,7 @@ fn the_driver_notices_a_memory_that_loses_updates() {
         Mutant::VersionBeforeLocking,
         30,
         setup,
-        InitialMemory::ZERO,
+        &InitialMemory::ZERO,
     );
     assert!(
         ["counts", "saw a count", "sum"]

@@ -99,7 +99,7 @@ fn the_accounts_notice_a_memory_that_loses_updates_and_nodes() {
         (Mutant::PoolNotUndone, Variant::Fast),
     ] {
         let setup = |seed| setup(algorithm, seed);
-        let wrong = noticed(&INPUTS[1], mutant, 60, setup, InitialMemory::INFERRED);
+        let wrong = noticed(&INPUTS[1], mutant, 60, setup, &InitialMemory::INFERRED);
         println!("{}: {wrong}", mutant.name());
     }
 }

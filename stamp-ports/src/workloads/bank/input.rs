@@ -36,6 +36,21 @@ pub(super) const BANK_ROW_MAX: u32 = 1 << 16;
 /// Accounts of a row, where transfers add.
 pub(super) const BANK_ROW: u32 = 64;
 
+impl Bank {
+    /// Makes a bank of so many accounts, drawn uniformly, with so many audits in a hundred
+    /// transactions, each of a range of so many accounts.
+    pub const fn of(accounts: u32, audit_percent: u32, audit_range: u32) -> Self {
+        Self {
+            accounts,
+            zipf_thousandths: 0,
+            audit_percent,
+            audit_range,
+            adds_row: None,
+            form: Form::Dynamic,
+        }
+    }
+}
+
 impl Default for Bank {
     fn default() -> Self {
         Self {
@@ -130,12 +145,14 @@ impl Input for Bank {
             )));
         }
         Ok(Bank {
-            accounts,
             zipf_thousandths: options.zipf.map_or(self.zipf_thousandths, |theta| theta.0),
-            audit_percent: options.audit_share.unwrap_or(self.audit_percent),
-            audit_range: options.audit_range.unwrap_or(range),
             adds_row: shared.adds.then_some(row),
             form: Form::of(shared.is_static),
+            ..Bank::of(
+                accounts,
+                options.audit_share.unwrap_or(self.audit_percent),
+                options.audit_range.unwrap_or(range),
+            )
         })
     }
 

@@ -244,12 +244,8 @@ mod tests {
     use stm_kernels::bank::BankTransaction;
 
     const BANK: Bank = Bank {
-        accounts: 1000,
         zipf_thousandths: 990,
-        audit_percent: 20,
-        audit_range: 48,
-        adds_row: None,
-        form: Form::Dynamic,
+        ..Bank::of(1000, 20, 48)
     };
 
     /// Data as a right run of so many transactions leaves it.

@@ -104,7 +104,7 @@ struct Linked {
 }
 
 impl Linked {
-    fn prepare(of: &Genome, device: &AnyDevice, seed: u64) -> Result<Self> {
+    fn prepare(of: &Genome, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
         let mut data = of.prepare(device, seed, 0)?;
         of.arrange(&mut data, Layout::Plain)?;
         Ok(Self {

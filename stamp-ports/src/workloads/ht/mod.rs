@@ -90,6 +90,18 @@ pub struct Options {
     nodes: Option<NodeSource>,
 }
 
+impl Ht {
+    /// Makes a table of so many buckets, into which transactions insert so many keys each, in
+    /// preassigned nodes.
+    pub const fn of(buckets: u32, keys_per_tx: u32) -> Self {
+        Self {
+            buckets,
+            keys_per_tx,
+            nodes: NodeSource::Preassigned,
+        }
+    }
+}
+
 impl Input for Ht {
     type Workload = Self;
     type Options = Options;
@@ -113,9 +125,11 @@ impl Input for Ht {
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
         Ok(Ht {
-            buckets: options.buckets.unwrap_or(self.buckets),
-            keys_per_tx: options.keys_per_tx.unwrap_or(self.keys_per_tx),
             nodes: options.nodes.unwrap_or(self.nodes),
+            ..Ht::of(
+                options.buckets.unwrap_or(self.buckets),
+                options.keys_per_tx.unwrap_or(self.keys_per_tx),
+            )
         })
     }
 

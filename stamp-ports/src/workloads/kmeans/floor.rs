@@ -274,7 +274,7 @@ where
     K: Kernel<Params: Joined<X::View, Params>>,
     X: Exclusion + 'static,
 {
-    Contender::of_launches(kind, name, K::ENTRY, POINTS, move |of, device, seed| {
+    Contender::of_launches(kind, name, K::ENTRY, POINTS, move |of, device, seed, _| {
         Passes::<K, X>::prepare(of, device, seed, (ordered, shared_words(of)))
     })
 }

@@ -23,7 +23,7 @@ struct Routed {
 }
 
 impl Routed {
-    fn prepare(of: &Labyrinth, device: &AnyDevice, seed: u64) -> Result<Self> {
+    fn prepare(of: &Labyrinth, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
         Ok(Self {
             lock: one_lock(device)?,
             data: of.prepare(device, seed, 0)?,

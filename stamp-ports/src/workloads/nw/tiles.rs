@@ -131,7 +131,7 @@ fn difference(found: &LastRow, expected: &LastRow) -> Option<String> {
 /// The contenders.
 pub(super) fn contenders() -> Vec<Contender<Nw>> {
     let contender = |name, entry, kernel, recorded| {
-        let prepare = move |of: &Nw, device: &AnyDevice, seed: u64| {
+        let prepare = move |of: &Nw, device: &AnyDevice, seed: u64, _: u64| {
             let [a, b] = of.sequences(seed);
             let scoring = linear_nucleotides();
             let passes = [pass(&a, &b)];
@@ -147,7 +147,7 @@ pub(super) fn contenders() -> Vec<Contender<Nw>> {
         };
         Contender::of_launches(Excluding, name, entry, ("cells", |_: &Nw| 1.0), prepare)
     };
-    let flowing = move |of: &Nw, device: &AnyDevice, seed: u64| {
+    let flowing = move |of: &Nw, device: &AnyDevice, seed: u64, _: u64| {
         let [a, b] = of.sequences(seed);
         let scoring = linear_nucleotides();
         let passes = [pass(&a, &b)];

@@ -10,13 +10,12 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
-use crate::workloads::compare::{Difference, Expectation, totals};
+use crate::workloads::compare::{Difference, Expectation, SharedWords, in_ranges, totals};
 use crate::workloads::contender::Contender;
 use crate::workloads::form::Form;
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::parallel::{SharedWords, in_ranges};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Accesses, Sizes, Verdict, Verifies, Workload};
 use clap::Args;
@@ -107,6 +106,17 @@ impl Input for Ra {
 }
 
 impl Ra {
+    /// Makes transactions that read so many of the words and write so many of those, in the
+    /// dynamic form.
+    pub const fn of(words: u32, reads: u32, writes: u32) -> Self {
+        Self {
+            words,
+            reads,
+            writes,
+            form: Form::Dynamic,
+        }
+    }
+
     /// What the transactions do; the parameters have been checked.
     fn plan(&self, seed: u64) -> RaPlan {
         RaPlan::new(seed, self.words, self.reads, self.writes)
@@ -354,12 +364,7 @@ mod tests {
     use super::*;
     use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
-    const RA: Ra = Ra {
-        words: 1000,
-        reads: 8,
-        writes: 6,
-        form: Form::Dynamic,
-    };
+    const RA: Ra = Ra::of(1000, 8, 6);
 
     /// Data as a right run of 50 transactions leaves it.
     fn data_after(transactions: u64) -> RaData<Cpu> {
