@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, right, stamp, text, with};
+use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, line, right, stamp, text, with};
 use serde_json::Value;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
@@ -63,15 +63,7 @@ fn parameters(arguments: &[&str]) -> Value {
 
 #[test]
 fn the_parameters_of_bank_are_in_its_json() {
-    let more = [
-        "--zipf",
-        "0.99",
-        "--audit-share",
-        "25%",
-        "--audit-range",
-        "30",
-        "--json",
-    ];
+    let more = line("--zipf 0.99 --audit-share 25% --audit-range 30 --json");
     let p = parameters(&with(&TINY_BANK, &more));
     assert_eq!(p["accounts"], 1024);
     assert_eq!(p["zipf_thousandths"], 990);
@@ -170,21 +162,9 @@ fn a_tiny_run_is_verified_and_its_table_fits_a_terminal() {
 
 #[test]
 fn all_runs_every_workload() {
-    let out = right(&[
-        "run",
-        "all",
-        "--device",
-        "cpu",
-        "--transactions",
-        "100",
-        "-x",
-        "32",
-        "-y",
-        "32",
-        "-z",
-        "12",
-        "--json",
-    ]);
+    let out = right(&line(
+        "run all --device cpu --transactions 100 -x 32 -y 32 -z 12 --json",
+    ));
     let names: Vec<Value> = out
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("an object")["workload"].clone())
@@ -292,29 +272,9 @@ fn tracing_goes_to_standard_error_and_leaves_standard_output_alone() {
 #[test]
 fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
     // One word, so that every two transactions conflict and look at the flag.
-    let output = stamp(&[
-        "run",
-        "ra",
-        "--device",
-        "cpu",
-        "--words",
-        "1",
-        "--reads",
-        "1",
-        "--writes",
-        "1",
-        "--variant",
-        "hv-sorting",
-        "--blocks",
-        "2",
-        "--threads",
-        "4",
-        "--transactions",
-        "4M",
-        "--time-limit",
-        "0.05",
-        "--json",
-    ]);
+    let output = stamp(&line(
+        "run ra --device cpu --words 1 --reads 1 --writes 1 --variant hv-sorting --blocks 2 --threads 4 --transactions 4M --time-limit 0.05 --json",
+    ));
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let run: Value = serde_json::from_slice(&output.stdout).expect("one object");
     assert_eq!(run["verified"], false);

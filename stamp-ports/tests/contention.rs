@@ -10,12 +10,9 @@ use common::Setting;
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::bank::Bank;
+use stamp_ports::workloads::container::{List, Map, Ordered};
 use stamp_ports::workloads::eigenbench::Eigenbench;
-use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::ht::{Ht, NodeSource};
-use stamp_ports::workloads::list::List;
-use stamp_ports::workloads::map::Map;
-use stamp_ports::workloads::ordered::Ordered;
 use stamp_ports::workloads::pool::Pool;
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::vacation::Vacation;
@@ -49,12 +46,7 @@ const SHAPES: [(u32, u32); 2] = [(2, 8), (5, 3)];
 
 #[test]
 fn random_array_of_32_words_keeps_every_increment() {
-    let ra = Ra {
-        words: 32,
-        reads: 4,
-        writes: 4,
-        form: Form::Dynamic,
-    };
+    let ra = Ra::of(32, 4, 4);
     for (locks, stripe) in MEMORIES {
         for shape in SHAPES {
             all_variants(ra, shape, locks, stripe, 600);
@@ -64,12 +56,7 @@ fn random_array_of_32_words_keeps_every_increment() {
 
 #[test]
 fn random_array_with_fewer_writes_than_reads_keeps_every_increment() {
-    let ra = Ra {
-        words: 32,
-        reads: 8,
-        writes: 3,
-        form: Form::Dynamic,
-    };
+    let ra = Ra::of(32, 8, 3);
     for (locks, stripe) in [(2, 4), (16, 16), (1 << 10, 4)] {
         all_variants(ra, (2, 8), locks, stripe, 600);
     }
@@ -77,23 +64,13 @@ fn random_array_with_fewer_writes_than_reads_keeps_every_increment() {
 
 #[test]
 fn transactions_that_only_read_commit_and_change_nothing() {
-    let ra = Ra {
-        words: 32,
-        reads: 4,
-        writes: 0,
-        form: Form::Dynamic,
-    };
+    let ra = Ra::of(32, 4, 0);
     all_variants(ra, (2, 8), 16, 4, 600);
 }
 
 #[test]
 fn more_reads_than_go_to_memory_together_are_verified() {
-    let ra = Ra {
-        words: 64,
-        reads: 37,
-        writes: 37,
-        form: Form::Dynamic,
-    };
+    let ra = Ra::of(64, 37, 37);
     all_variants(ra, (2, 4), 16, 4, 200);
 }
 
@@ -105,9 +82,8 @@ fn hash_table_of_few_buckets_keeps_every_key_once() {
         .flat_map(|n| sources.map(|from| (n, from)))
     {
         let ht = Ht {
-            buckets,
-            keys_per_tx: 4,
             nodes,
+            ..Ht::of(buckets, 4)
         };
         for (locks, stripe) in MEMORIES {
             all_variants(ht, SHAPES[0], locks, stripe, 400);
@@ -117,11 +93,7 @@ fn hash_table_of_few_buckets_keeps_every_key_once() {
 
 #[test]
 fn hash_table_with_one_key_a_transaction_is_verified() {
-    let ht = Ht {
-        buckets: 32,
-        keys_per_tx: 1,
-        nodes: NodeSource::Preassigned,
-    };
+    let ht = Ht::of(32, 1);
     all_variants(ht, SHAPES[1], 16, 4, 1000);
 }
 
@@ -131,18 +103,15 @@ fn maps_and_lists_lose_no_key_and_leak_no_node() {
         let map = Map {
             keys,
             chains,
-            lookups_percent: 20,
-            alike: 1,
+            ..Map::default()
         };
         let list = List {
             keys,
-            lookups_percent: 20,
-            alike: 1,
+            ..List::default()
         };
         let ordered = Ordered {
             keys,
-            lookups_percent: 20,
-            alike: 1,
+            ..Ordered::default()
         };
         for (locks, stripe) in MEMORIES {
             all_variants(map, SHAPES[0], locks, stripe, 400);
@@ -199,12 +168,8 @@ fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
     for (accounts, audit_range) in [(2, 2), (37, 5), (64, 64)] {
         for zipf_thousandths in [0, 1200] {
             let bank = Bank {
-                accounts,
                 zipf_thousandths,
-                audit_percent: 30,
-                audit_range,
-                adds_row: None,
-                form: Form::Dynamic,
+                ..Bank::of(accounts, 30, audit_range)
             };
             for (locks, stripe) in MEMORIES {
                 all_variants(bank, SHAPES[0], locks, stripe, 600);
@@ -216,14 +181,7 @@ fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
 #[test]
 fn bank_of_transfers_only_and_of_audits_only_is_verified() {
     for audit_percent in [0, 100] {
-        let bank = Bank {
-            accounts: 40,
-            zipf_thousandths: 0,
-            audit_percent,
-            audit_range: 20,
-            adds_row: None,
-            form: Form::Dynamic,
-        };
+        let bank = Bank::of(40, audit_percent, 20);
         all_variants(bank, SHAPES[1], 16, 4, 1000);
     }
 }
@@ -235,12 +193,9 @@ fn bank_whose_transfers_only_add_keeps_every_account_and_shows_audits_no_wrong_s
     for (accounts, audit_range, row) in [(2, 2, 1), (37, 5, 4), (64, 64, 32), (61, 20, 64)] {
         for audit_percent in [0, 30] {
             let bank = Bank {
-                accounts,
                 zipf_thousandths: 900,
-                audit_percent,
-                audit_range,
                 adds_row: Some(row),
-                form: Form::Dynamic,
+                ..Bank::of(accounts, audit_percent, audit_range)
             };
             for (locks, stripe) in MEMORIES {
                 for report in all_variants(bank, SHAPES[0], locks, stripe, 600) {
@@ -329,19 +284,10 @@ fn eigenbench_is_verified_at_the_ends_of_every_range() {
 
 #[test]
 fn these_runs_do_collide() {
-    let ra = Ra {
-        words: 32,
-        reads: 4,
-        writes: 4,
-        form: Form::Dynamic,
-    };
+    let ra = Ra::of(32, 4, 4);
     let bank = Bank {
-        accounts: 37,
         zipf_thousandths: 1200,
-        audit_percent: 30,
-        audit_range: 5,
-        adds_row: None,
-        form: Form::Dynamic,
+        ..Bank::of(37, 30, 5)
     };
     let eigenbench = Eigenbench { plan: EIGENBENCH };
     collides(|| all_variants(ra, (2, 8), 16, 4, 20_000));

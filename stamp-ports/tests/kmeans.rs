@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Setting, refused, stamp, text};
+use common::{Setting, refused, refused_rows, stamp, text};
 use serde_json::Value;
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::workloads::kmeans::{Kmeans, Points, Source};
@@ -263,18 +263,24 @@ fn bad_files_are_refused_with_file_line_and_what_was_expected() {
         fs::write(&path, bytes).expect("a file");
         run_refused(&["--input", file], &[parts, &["bad.txt"]].concat());
     }
-    run_refused(&["--input", "no/such/file"], &["no/such/file", "--input"]);
-    run_refused(&["--input", "."], &["cannot read ."]);
+    refused_rows(
+        "
+        run kmeans --device cpu --input no/such/file => no/such/file | --input
+        run kmeans --device cpu --input . => cannot read .
+        ",
+    );
 }
 
 #[test]
 fn cluster_numbers_that_do_not_fit_are_refused() {
-    let small = ["--points", "10", "--dims", "2"];
-    let with = |more: &[&'static str]| [&small[..], more].concat();
-    run_refused(&with(&["-m", "0"]), &["-m 0", "1 or more"]);
-    run_refused(&with(&["-n", "0", "-m", "2"]), &["-n 0", "1 or more"]);
-    run_refused(&with(&["-m", "11"]), &["-m 11", "10", "or less"]);
-    run_refused(&with(&["-n", "5", "-m", "3"]), &["-n 5", "-m 3"]);
+    refused_rows(
+        "
+        run kmeans --device cpu --points 10 --dims 2 -m 0 => -m 0 | 1 or more
+        run kmeans --device cpu --points 10 --dims 2 -n 0 -m 2 => -n 0 | 1 or more
+        run kmeans --device cpu --points 10 --dims 2 -m 11 => -m 11 | 10 | or less
+        run kmeans --device cpu --points 10 --dims 2 -n 5 -m 3 => -n 5 | -m 3
+        ",
+    );
     run_refused(
         &["--input", &stamps(), "-m", "2049"],
         &["-m 2049", "kmeans-random-n2048-d16-c16.txt", "2048"],
@@ -283,18 +289,16 @@ fn cluster_numbers_that_do_not_fit_are_refused() {
         &["--input", &stamps(), "--dims", "4"],
         &["--dims 4", "--input"],
     );
-    run_refused(&["--points", "0"], &["--points 0", "1 or more"]);
-    run_refused(&["--dims", "0"], &["--dims 0", "1 or more"]);
-    run_refused(&["--dims", "2M"], &["--dims 2097152", "at most 1048575"]);
-    run_refused(&["--centres", "0"], &["--centres 0", "1 or more"]);
-    run_refused(&["--points", "4G"], &["--points", "too large"]);
-    run_refused(
-        &["--points", "3G", "--dims", "512K"],
-        &["--points", "available"],
-    );
-    run_refused(
-        &with(&["--passes-max", "0"]),
-        &["--passes-max 0", "1 or more"],
+    refused_rows(
+        "
+        run kmeans --device cpu --points 0 => --points 0 | 1 or more
+        run kmeans --device cpu --dims 0 => --dims 0 | 1 or more
+        run kmeans --device cpu --dims 2M => --dims 2097152 | at most 1048575
+        run kmeans --device cpu --centres 0 => --centres 0 | 1 or more
+        run kmeans --device cpu --points 4G => --points | too large
+        run kmeans --device cpu --points 3G --dims 512K => --points | available
+        run kmeans --device cpu --points 10 --dims 2 --passes-max 0 => --passes-max 0 | 1 or more
+        ",
     );
     for bad in ["nan", "-1", "1.5", "inf", "x", ""] {
         let option = format!("-t={bad}");
@@ -304,43 +308,33 @@ fn cluster_numbers_that_do_not_fit_are_refused() {
 
 #[test]
 fn options_of_other_workloads_are_refused() {
-    run_refused(&["--words", "5"], &["--words 5", "for ra", "leave it out"]);
-    run_refused(
-        &["--transactions", "5"],
-        &["--transactions 5", "leave it out"],
+    refused_rows(
+        "
+        run kmeans --device cpu --words 5 => --words 5 | for ra | leave it out
+        run kmeans --device cpu --transactions 5 => --transactions 5 | leave it out
+        ",
     );
     for option in ["-m", "-n", "-t", "--points", "--passes-max"] {
         let arguments = ["run", "ra", "--device", "cpu", option, "1"];
         refused(&arguments, &[option, "kmeans", "leave it out"]);
     }
-    refused(
-        &["run", "ht", "--device", "cpu", "--no-normalise"],
-        &["--no-normalise", "kmeans", "leave it out"],
-    );
-    refused(
-        &["run", "ht", "--device", "cpu", "--adds"],
-        &["--adds", "kmeans", "leave it out"],
+    refused_rows(
+        "
+        run ht --device cpu --no-normalise => --no-normalise | kmeans | leave it out
+        run ht --device cpu --adds => --adds | kmeans | leave it out
+        ",
     );
 }
 
 #[test]
 fn a_file_that_cannot_be_written_is_refused_and_leaves_nothing() {
-    refused(
-        &[
-            "generate",
-            "kmeans",
-            "--points",
-            "9",
-            "--out",
-            "no/such/x.txt",
-        ],
-        &["no/such", "make it first"],
+    refused_rows(
+        "
+        generate kmeans --points 9 --out no/such/x.txt => no/such | make it first
+        generate kmeans --points 0 => --points 0 | 1 or more
+        generate kmean => 'kmean'
+        ",
     );
-    refused(
-        &["generate", "kmeans", "--points", "0"],
-        &["--points 0", "1 or more"],
-    );
-    refused(&["generate", "kmean"], &["'kmean'"]);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("x.txt");
     let file = path.to_str().expect("UTF-8");

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{refused, right, stamp, text};
+use common::{line, refused, right, stamp, text};
 use serde_json::Value;
 use stamp_ports::nw::align::{Op, score_of};
 use stamp_ports::nw::align::{align, score};
@@ -168,14 +168,7 @@ fn people_see_the_alignment_or_the_score_alone() {
 #[test]
 fn matrices_are_named_or_read() {
     let files = Files::new(">p\nMKWVW\n", ">q\nMKVW*\n");
-    let named = files.json(&[
-        "--matrix",
-        "BLOSUM62",
-        "--gap-open",
-        "11",
-        "--gap-extend",
-        "1",
-    ]);
+    let named = files.json(&line("--matrix BLOSUM62 --gap-open 11 --gap-extend 1"));
     assert_eq!(
         (&named[0]["matrix"], &named[0]["gap_open"]),
         (&"blosum62".into(), &11.into())

@@ -11,19 +11,13 @@ use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::measure::runner::Runner;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::AnyWorkload;
-use stamp_ports::workloads::form::Form;
-use stamp_ports::workloads::ht::{Ht, NodeSource};
+use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Profile, StmConfig};
 use stm_core::observe::Phase;
 
-const RA: Ra = Ra {
-    words: 32,
-    reads: 4,
-    writes: 4,
-    form: Form::Dynamic,
-};
+const RA: Ra = Ra::of(32, 4, 4);
 
 fn run(
     workload: &AnyWorkload,
@@ -86,11 +80,7 @@ fn phases_of_the_random_array_are_all_of_the_time() {
 
 #[test]
 fn phases_of_the_hash_table_are_all_of_the_time() {
-    phases_of_every_variant(Ht {
-        buckets: 16,
-        keys_per_tx: 2,
-        nodes: NodeSource::Preassigned,
-    });
+    phases_of_every_variant(Ht::of(16, 2));
 }
 
 #[test]

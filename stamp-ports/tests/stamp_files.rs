@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{refused, right};
+use common::{line, refused, refused_rows, right};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -29,16 +29,7 @@ fn a_generated_file_is_what_a_generated_run_routes() {
     assert_eq!(told.matches("\np ").count(), 12);
     assert_eq!(told.matches("\nw ").count(), 7);
 
-    let base = [
-        "run",
-        "labyrinth",
-        "--device",
-        "cpu",
-        "--blocks",
-        "1",
-        "--threads",
-        "1",
-    ];
+    let base = line("run labyrinth --device cpu --blocks 1 --threads 1");
     let from_file = one_run(&[&base[..], &["--json", "-i", file]].concat());
     let drawn = one_run(&[&base[..], &["--json"], &shape[..]].concat());
     // One router alone takes the requests in their order.
@@ -87,15 +78,7 @@ fn the_tables_name_the_sizes() {
 
 #[test]
 fn a_launch_can_be_searched_for() {
-    let base = [
-        "tune",
-        "labyrinth",
-        "--device",
-        "cpu",
-        "--variant",
-        "hv-sorting",
-        "--json",
-    ];
+    let base = line("tune labyrinth --device cpu --variant hv-sorting --json");
     let out = right(&[&base[..], &SMALL[..]].concat());
     let document: Value = serde_json::from_str(&out).expect("a document");
     assert_eq!(document["runs"][0]["verified"], true);
@@ -104,64 +87,40 @@ fn a_launch_can_be_searched_for() {
 
 #[test]
 fn sizes_that_make_no_sense_are_refused() {
-    let labyrinth =
-        |more: &[&'static str]| [&["run", "labyrinth", "--device", "cpu"], more].concat();
-    refused(&labyrinth(&["-x", "0"]), &["0 x 512 x 7", "-x, -y or -z"]);
-    refused(
-        &labyrinth(&["-z", "9999"]),
-        &["512 x 512 x 9999", "too large"],
+    refused_rows(
+        r#"
+        run labyrinth --device cpu -x 0 => 0 x 512 x 7 | -x, -y or -z
+        run labyrinth --device cpu -z 9999 => 512 x 512 x 9999 | too large
+        run labyrinth --device cpu -n 0 => -n 0 | 1 or more
+        run labyrinth --device cpu -x 3 -y 3 -z 1 -n 5 => 10 places | has 9 | smaller -n
+        run labyrinth --device cpu -x three => "three" | 2^20
+        run labyrinth --device cpu --transactions 5 => --transactions 5 | ra and ht | leave it out
+        run labyrinth --device cpu -g 5 => -g 5 | genome | leave it out
+        run labyrinth --device cpu -i a.txt -x 5 => -x 5 | --input
+        run labyrinth --device cpu -i a.txt -n 5 => -n 5 | --input
+        run ra -n 5 => -n 5 | genome and labyrinth
+        "#,
     );
-    refused(&labyrinth(&["-n", "0"]), &["-n 0", "1 or more"]);
-    refused(
-        &labyrinth(&["-x", "3", "-y", "3", "-z", "1", "-n", "5"]),
-        &["10 places", "has 9", "smaller -n"],
-    );
-    refused(&labyrinth(&["-x", "three"]), &["\"three\"", "2^20"]);
-    refused(
-        &labyrinth(&["--transactions", "5"]),
-        &["--transactions 5", "ra and ht", "leave it out"],
-    );
-    refused(
-        &labyrinth(&["-g", "5"]),
-        &["-g 5", "genome", "leave it out"],
-    );
-    refused(
-        &labyrinth(&["-i", "a.txt", "-x", "5"]),
-        &["-x 5", "--input"],
-    );
-    refused(
-        &labyrinth(&["-i", "a.txt", "-n", "5"]),
-        &["-n 5", "--input"],
-    );
-    refused(&["run", "ra", "-n", "5"], &["-n 5", "genome and labyrinth"]);
     // Nothing of `all` runs before everything is known to make sense.
     let all = |option, bad| ["run", "all", "--device", "cpu", option, bad];
     refused(&all("-x", "0"), &["0 x 512 x 7"]);
     refused(&all("-s", "1"), &["-s 1", "2 or more"]);
-    refused(
-        &["run", "all", "-n", "5"],
-        &["-n 5", "name one instead of all"],
+    refused_rows(
+        "
+        run all -n 5 => -n 5 | name one instead of all
+        ",
     );
 
-    let genome = |more: &[&'static str]| [&["run", "genome", "--device", "cpu"], more].concat();
-    refused(&genome(&["-s", "1"]), &["-s 1", "2 or more"]);
-    refused(&genome(&["-g", "20", "-s", "32"]), &["-g 20", "-s 32"]);
-    refused(
-        &genome(&["-g", "2^30"]),
-        &["-g 1073741824", "at most 268435456"],
-    );
-    refused(&genome(&["-n", "0"]), &["-n 0", "1 or more"]);
-    refused(
-        &genome(&["-n", "4294967295"]),
-        &["-n 4294967295", "at most"],
-    );
-    refused(
-        &genome(&["-g", "1K", "-s", "6"]),
-        &["-s 6", "too short", "or more"],
-    );
-    refused(
-        &genome(&["-g", "1K", "-s", "32", "-n", "100", "--write-capacity", "3"]),
-        &["CapacityExceeded", "write set of 3", "--write-capacity 4"],
+    refused_rows(
+        "
+        run genome --device cpu -s 1 => -s 1 | 2 or more
+        run genome --device cpu -g 20 -s 32 => -g 20 | -s 32
+        run genome --device cpu -g 2^30 => -g 1073741824 | at most 268435456
+        run genome --device cpu -n 0 => -n 0 | 1 or more
+        run genome --device cpu -n 4294967295 => -n 4294967295 | at most
+        run genome --device cpu -g 1K -s 6 => -s 6 | too short | or more
+        run genome --device cpu -g 1K -s 32 -n 100 --write-capacity 3 => CapacityExceeded | write set of 3 | --write-capacity 4
+        ",
     );
 }
 
@@ -195,9 +154,10 @@ fn bad_files_are_refused_with_file_line_and_what_was_expected() {
 
 #[test]
 fn nothing_is_left_of_a_file_that_cannot_be_written() {
-    refused(
-        &["generate", "labyrinth", "--out", "no/such/folder/maze.txt"],
-        &["no/such/folder", "make it first"],
+    refused_rows(
+        "
+        generate labyrinth --out no/such/folder/maze.txt => no/such/folder | make it first
+        ",
     );
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("maze.txt");
@@ -218,8 +178,12 @@ fn nothing_is_left_of_a_file_that_cannot_be_written() {
         &["has 1"],
     );
     assert!(!Path::new(file).exists());
-    refused(&["generate", "labirinth"], &["'labirinth'"]);
-    refused(&["generate"], &["stamp generate --help"]);
+    refused_rows(
+        "
+        generate labirinth => 'labirinth'
+        generate => stamp generate --help
+        ",
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Setting, TINY_BANK, TINY_RA, refused, right, stamp, text};
+use common::{Setting, TINY_BANK, TINY_RA, line, refused, refused_rows, right, stamp, text};
 use serde_json::Value;
 use stamp_ports::devices::AnyDevice;
 use stamp_ports::measure::runner::Runner;
@@ -78,22 +78,9 @@ fn tables_and_documents_name_the_static_form() {
 
 #[test]
 fn a_search_names_the_static_form_in_all_of_its_tables() {
-    let document = right(&[
-        "tune",
-        "ra",
-        "--device",
-        "cpu",
-        "--words",
-        "1K",
-        "--transactions",
-        "2K",
-        "--static",
-        "--variant",
-        "fast",
-        "--repeat",
-        "1",
-        "--json",
-    ]);
+    let document = right(&line(
+        "tune ra --device cpu --words 1K --transactions 2K --static --variant fast --repeat 1 --json",
+    ));
     let document: Value = serde_json::from_str(&document).expect("JSON");
     for table in ["ratios", "runs", "search"] {
         let rows = document[table].as_array().expect("rows");
@@ -103,21 +90,9 @@ fn a_search_names_the_static_form_in_all_of_its_tables() {
 
 #[test]
 fn recorded_histories_of_the_static_form_are_opaque_and_named() {
-    let output = stamp(&[
-        "record",
-        "ra",
-        "--device",
-        "cpu",
-        "--words",
-        "64",
-        "--transactions",
-        "2K",
-        "--static",
-        "--variant",
-        "fast",
-        "--check",
-        "--json",
-    ]);
+    let output = stamp(&line(
+        "record ra --device cpu --words 64 --transactions 2K --static --variant fast --check --json",
+    ));
     let errors = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{errors}");
     let row: Value = serde_json::from_str(&text(&output.stdout)).expect("JSON");
@@ -140,7 +115,11 @@ fn what_has_no_static_form_is_refused_with_the_value_and_the_fix() {
             );
         }
     }
-    refused(&of_ra(&["--variant", "all"]), &["cgl", "--variant fast"]);
+    refused_rows(
+        "
+        TINY_RA --static --variant all => cgl | --variant fast
+        ",
+    );
     for (more, parts) in [
         (&["--reads", "8"][..], &["--reads 8", "16", "leave"][..]),
         (&["--writes", "15"], &["--writes 15", "16", "leave"]),
@@ -150,17 +129,19 @@ fn what_has_no_static_form_is_refused_with_the_value_and_the_fix() {
         refused(&of_ra(more), parts);
     }
     let of_bank = |more: &[&'static str]| [&TINY_BANK[..], more].concat();
-    refused(
-        &of_bank(&["--static"]),
-        &["--audit-share 10", "--audit-share 0", "--static"],
+    refused_rows(
+        "
+        TINY_BANK --static => --audit-share 10 | --audit-share 0 | --static
+        ",
     );
     refused(
         &[&of_bank(&TRANSFERS)[..], &["--adds"]].concat(),
         &["--adds", "--static", "leave"],
     );
-    refused(
-        &["run", "ht", "--device", "cpu", "--static"],
-        &["--static", "ra and bank", "not for ht"],
+    refused_rows(
+        "
+        run ht --device cpu --static => --static | ra and bank | not for ht
+        ",
     );
     for command in ["tune", "record"] {
         refused(

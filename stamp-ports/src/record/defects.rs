@@ -8,7 +8,7 @@ use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::workloads::AnyWorkload;
 use crate::workloads::launcher::{Launched, Launcher};
-use crate::workloads::prepared::Prepared;
+use crate::workloads::prepared::{Prepared, words_of};
 use crate::workloads::ra::{Ra, RaData};
 use crate::workloads::workload::{Sizes, Workload};
 use serde_json::Value;
@@ -71,8 +71,8 @@ impl Prepared<AnyDevice> for Defective<'_> {
         self.of.arrange(&mut self.data, layout)
     }
 
-    fn initial(&self) -> Result<Vec<(WordAddress, u64)>> {
-        self.of.initial(&self.data)
+    fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>> {
+        words_of(self.of, &mut self.data)
     }
 
     fn clear(&mut self) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Kernels without transactions that do a workload's work: what `bench floor`
 //! measures beside the transactional memory.
 
+use super::workload::Verdict;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use serde::Serialize;
@@ -79,7 +80,7 @@ pub trait ContenderData {
     ///
     /// # Errors
     /// The device's errors.
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>>;
+    fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// What a reader of the figures has to know about the last launch, beside
     /// its verification.
@@ -123,7 +124,7 @@ pub trait PreparedContender {
     ///
     /// # Errors
     /// The device's errors.
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>>;
+    fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// Does what [`ContenderData::note`] does.
     ///
@@ -169,7 +170,7 @@ impl<T: ContenderData, K: Kernel<Params = T::Params>> PreparedContender for With
         Ok(unsafe { device.launch::<K>(&launch, &params)? })
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         self.data.verify(transactions)
     }
 
@@ -216,46 +217,44 @@ impl<W> Contender<W> {
     pub fn new<K, T>(
         kind: ContenderKind,
         name: &'static str,
-        (operations, operations_a_transaction): (&'static str, fn(&W) -> f64),
-        prepare: fn(&W, &AnyDevice, u64, u64) -> Result<T>,
-    ) -> Self
-    where
-        W: 'static,
-        T: ContenderData + 'static,
-        K: Kernel<Params = T::Params>,
-    {
-        Self::with_data::<K, T>(kind, name, (operations, operations_a_transaction), prepare)
-    }
-
-    /// Does the same with data that a closure makes.
-    pub fn with_data<K, T>(
-        kind: ContenderKind,
-        name: &'static str,
-        (operations, operations_a_transaction): (&'static str, fn(&W) -> f64),
+        operations: (&'static str, fn(&W) -> f64),
         prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
     ) -> Self
     where
         T: ContenderData + 'static,
         K: Kernel<Params = T::Params>,
     {
+        let with = move |of: &W, device: &AnyDevice, seed, transactions| {
+            Ok(With::<K, T> {
+                data: prepare(of, device, seed, transactions)?,
+                kernel: std::marker::PhantomData,
+            })
+        };
+        Self::of_launches(kind, name, K::ENTRY, operations, with)
+    }
+
+    /// Makes a contender whose launches are its own business: `prepare` returns its data,
+    /// and `entry` is the entry point of its first kernel.
+    pub fn of_launches<T: PreparedContender + 'static>(
+        kind: ContenderKind,
+        name: &'static str,
+        entry: &'static str,
+        (operations, operations_a_transaction): (&'static str, fn(&W) -> f64),
+        prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
+    ) -> Self {
         Self {
             name,
             kind,
-            entry: K::ENTRY,
+            entry,
             operations,
             operations_a_transaction,
             suits: |_| true,
             prepare: Box::new(move |of, device, seed, transactions| {
-                Ok(Box::new(With::<K, T> {
-                    data: prepare(of, device, seed, transactions)?,
-                    kernel: std::marker::PhantomData,
-                }))
+                Ok(Box::new(prepare(of, device, seed, transactions)?))
             }),
         }
     }
-}
 
-impl<W> Contender<W> {
     /// Gives the contender another name, where a workload has several of its kind or it
     /// does a part of the work.
     #[must_use]
@@ -267,28 +266,6 @@ impl<W> Contender<W> {
     #[must_use]
     pub fn only_if(self, suits: fn(&W) -> bool) -> Self {
         Self { suits, ..self }
-    }
-
-    /// Makes a contender whose launches are its own business: `prepare` returns its data,
-    /// and `entry` is the entry point of its first kernel.
-    pub fn of_launches<T: PreparedContender + 'static>(
-        kind: ContenderKind,
-        name: &'static str,
-        entry: &'static str,
-        (operations, operations_a_transaction): (&'static str, fn(&W) -> f64),
-        prepare: impl Fn(&W, &AnyDevice, u64) -> Result<T> + 'static,
-    ) -> Self {
-        Self {
-            name,
-            kind,
-            entry,
-            operations,
-            operations_a_transaction,
-            suits: |_| true,
-            prepare: Box::new(move |of, device, seed, _transactions| {
-                Ok(Box::new(prepare(of, device, seed)?))
-            }),
-        }
     }
 }
 

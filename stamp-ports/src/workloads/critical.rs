@@ -10,8 +10,8 @@
 //! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 
 use super::contender::{CRITICAL_SECTION, Contender, ContenderData, ContenderKind};
-use super::exclusion::{Held, Joined};
-use super::workload::Workload;
+use super::exclusion::{Excluded, Held, Joined};
+use super::workload::{Verdict, Workload};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use stm_core::Kernel;
@@ -40,48 +40,6 @@ pub fn one_lock(device: &AnyDevice) -> Result<Held<OneLock>> {
     Held::new(device, 1, LOCK)
 }
 
-/// Data, and the lock that guards all of it.
-struct Section<T> {
-    lock: Held<OneLock>,
-    data: T,
-}
-
-impl<T: ContenderData> ContenderData for Section<T> {
-    type Params = Guarded<T::Params>;
-
-    fn transactions(&self, asked: u64) -> u64 {
-        self.data.transactions(asked)
-    }
-
-    fn fit(&mut self, device: &AnyDevice, lanes: u64) -> Result<()> {
-        self.lock.fit(device, lanes)?;
-        self.data.fit(device, lanes)
-    }
-
-    fn shared_bytes(&self) -> u32 {
-        self.data.shared_bytes()
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        self.data.reset()
-    }
-
-    fn params(&self, transactions: u64) -> Self::Params {
-        Guarded::join(self.lock.view(), self.data.params(transactions))
-    }
-
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
-        match self.lock.wrong()? {
-            Some(wrong) => Ok(Some(wrong)),
-            None => self.data.verify(transactions),
-        }
-    }
-
-    fn note(&self) -> Result<Option<String>> {
-        self.data.note()
-    }
-}
-
 /// Makes the contender that runs `K` on the data that `prepare` makes for another one.
 pub fn critical_section<K, W, T>(
     operations: (&'static str, fn(&W) -> f64),
@@ -92,24 +50,25 @@ where
     T: ContenderData + 'static,
     K: Kernel<Params = Guarded<T::Params>>,
 {
-    Contender::with_data::<K, _>(
+    Contender::new::<K, _>(
         ContenderKind::CriticalSection,
         CRITICAL_SECTION,
         operations,
         move |of, device, seed, transactions| {
-            Ok(Section {
-                lock: one_lock(device)?,
-                data: prepare(of, device, seed, transactions)?,
-            })
+            let data = prepare(of, device, seed, transactions)?;
+            Ok(Excluded::<_, _, K::Params>::new(one_lock(device)?, data))
         },
     )
 }
+
+/// What makes a kernel's parameters of a workload's own data.
+type ParamsOf<W, P> = fn(&W, &<W as Workload>::Data<AnyDevice>, u64) -> P;
 
 /// A workload's own data, in the plain layout.
 struct Own<W: Workload, P> {
     of: W,
     data: W::Data<AnyDevice>,
-    params: fn(&W, &W::Data<AnyDevice>, u64) -> P,
+    params: ParamsOf<W, P>,
 }
 
 impl<W, P> ContenderData for Own<W, P>
@@ -136,35 +95,63 @@ where
         (self.params)(&self.of, &self.data, transactions)
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         self.of.verify(&mut self.data, transactions)
     }
 }
 
-/// Makes the contender that runs `K` on the workload's own data.
+impl<W: Workload + Clone, P> Own<W, P> {
+    fn prepare(
+        of: &W,
+        device: &AnyDevice,
+        (seed, transactions): (u64, u64),
+        params: ParamsOf<W, P>,
+    ) -> Result<Self> {
+        Ok(Self {
+            data: of.prepare(device, seed, of.transactions().unwrap_or(transactions))?,
+            of: of.clone(),
+            params,
+        })
+    }
+}
+
+/// Makes the contender that runs `K` on the workload's own data, as critical sections.
 pub fn critical_section_of<K, W, P>(
     operations: (&'static str, fn(&W) -> f64),
-    params: fn(&W, &W::Data<AnyDevice>, u64) -> P,
+    params: ParamsOf<W, P>,
 ) -> Contender<W>
 where
     W: Workload + Clone + 'static,
     P: Copy + Send + Sync + 'static,
     K: Kernel<Params = Guarded<P>>,
 {
-    Contender::with_data::<K, _>(
+    Contender::new::<K, _>(
         ContenderKind::CriticalSection,
         CRITICAL_SECTION,
         operations,
         move |of: &W, device, seed, transactions| {
-            let of = of.clone();
-            Ok(Section {
-                lock: one_lock(device)?,
-                data: Own {
-                    data: of.prepare(device, seed, of.transactions().unwrap_or(transactions))?,
-                    of,
-                    params,
-                },
-            })
+            let data = Own::prepare(of, device, (seed, transactions), params)?;
+            Ok(Excluded::<_, _, Guarded<P>>::new(one_lock(device)?, data))
+        },
+    )
+}
+
+/// Makes the contender that runs `K` on the workload's own data, without synchronisation.
+pub fn unsynchronised_of<K, W, P>(
+    operations: (&'static str, fn(&W) -> f64),
+    params: ParamsOf<W, P>,
+) -> Contender<W>
+where
+    W: Workload + Clone + 'static,
+    P: Copy + Send + Sync + 'static,
+    K: Kernel<Params = P>,
+{
+    Contender::new::<K, _>(
+        ContenderKind::Unsynchronised,
+        "plain accesses",
+        operations,
+        move |of: &W, device, seed, transactions| {
+            Own::prepare(of, device, (seed, transactions), params)
         },
     )
 }

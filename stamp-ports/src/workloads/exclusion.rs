@@ -1,8 +1,12 @@
 //! What keeps threads out of each other's way in place of transactions, as contenders
 //! hold it: locks of a kind, combiners, or nothing.
 
+use super::contender::{Contender, ContenderData, ContenderKind};
+use super::workload::Verdict;
 use crate::devices::AnyDevice;
 use crate::error::Result;
+use std::marker::PhantomData;
+use stm_core::Kernel;
 use stm_core::host::{Combiners, Error, Locks};
 use stm_core::sync::{LockKind, TCombiners, TLocks};
 
@@ -140,7 +144,7 @@ impl<X: Exclusion> Held<X> {
     ///
     /// # Errors
     /// An error of the device.
-    pub fn wrong(&self) -> Result<Option<String>> {
+    pub fn wrong(&self) -> Verdict {
         match self.made.check() {
             Ok(()) => Ok(None),
             Err(fault @ (Error::LockMisused { .. } | Error::LockTimeout { .. })) => {
@@ -149,4 +153,92 @@ impl<X: Exclusion> Held<X> {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Data, and what excludes threads from each other's sections on it; `P` are the parameters
+/// of the kernel.
+pub struct Excluded<X, T, P> {
+    exclusion: Held<X>,
+    data: T,
+    parameters: PhantomData<P>,
+}
+
+impl<X, T, P> Excluded<X, T, P> {
+    /// Puts both together.
+    pub const fn new(exclusion: Held<X>, data: T) -> Self {
+        Self {
+            exclusion,
+            data,
+            parameters: PhantomData,
+        }
+    }
+}
+
+impl<X, T, P> ContenderData for Excluded<X, T, P>
+where
+    X: Exclusion,
+    T: ContenderData,
+    P: Joined<X::View, T::Params> + Copy + Send + Sync + 'static,
+{
+    type Params = P;
+
+    fn transactions(&self, asked: u64) -> u64 {
+        self.data.transactions(asked)
+    }
+
+    fn fit(&mut self, device: &AnyDevice, lanes: u64) -> Result<()> {
+        self.exclusion.fit(device, lanes)?;
+        self.data.fit(device, lanes)
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        self.exclusion.shared_bytes() + self.data.shared_bytes()
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.data.reset()
+    }
+
+    fn params(&self, transactions: u64) -> P {
+        P::join(self.exclusion.view(), self.data.params(transactions))
+    }
+
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        match self.exclusion.wrong()? {
+            Some(wrong) => Ok(Some(wrong)),
+            None => self.data.verify(transactions),
+        }
+    }
+
+    fn note(&self) -> Result<Option<String>> {
+        self.data.note()
+    }
+}
+
+/// Makes the contender that runs `K` on the data that `prepare` makes, on which `X` excludes
+/// threads from each other; errors call it `what`, and `count` says how many there are.
+pub fn excluding<K, X, W, T>(
+    name: &'static str,
+    operations: (&'static str, fn(&W) -> f64),
+    (what, count): (&'static str, fn(&W) -> u64),
+    prepare: fn(&W, &AnyDevice, u64, u64) -> Result<T>,
+) -> Contender<W>
+where
+    X: Exclusion + 'static,
+    W: 'static,
+    T: ContenderData + 'static,
+    K: Kernel<Params: Joined<X::View, T::Params>>,
+{
+    Contender::new::<K, Excluded<X, T, K::Params>>(
+        ContenderKind::Excluding,
+        name,
+        operations,
+        move |of, device, seed, transactions| {
+            let exclusion = Held::new(device, count(of), what)?;
+            Ok(Excluded::new(
+                exclusion,
+                prepare(of, device, seed, transactions)?,
+            ))
+        },
+    )
 }

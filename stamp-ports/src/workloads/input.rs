@@ -1,8 +1,10 @@
 //! What a workload works on, as a plain value: sizes that have defaults and can
 //! be checked, and from which the workload itself is made.
 
+use super::shared_options::{SharedOption, SharedOptions};
 use crate::devices::DeviceKind;
 use crate::error::Result;
+use clap::Args;
 use std::fmt::Debug;
 
 /// The occasion for which an input's defaults are sized.
@@ -30,10 +32,21 @@ impl Occasion {
     }
 }
 
+/// The options of a workload that has none of its own.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[group(skip)]
+pub struct NoOptions {}
+
 /// A workload's input.
 pub trait Input: Clone + Debug + Default + 'static {
     /// What is made from it.
     type Workload;
+
+    /// Its own options at the command line.
+    type Options: Args + Clone + Debug + Default;
+
+    /// The shared options that it takes as well, besides the seed.
+    const TAKES: &'static [SharedOption];
 
     /// Whether the threads of a block work together, and one of them runs the
     /// transactions.
@@ -45,6 +58,12 @@ pub trait Input: Clone + Debug + Default + 'static {
     fn sized(_occasion: Occasion) -> Self {
         Self::default()
     }
+
+    /// Returns the input with what the options say in place of its values.
+    ///
+    /// # Errors
+    /// Options that contradict each other.
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self>;
 
     /// Reads or draws what the input names.
     ///

@@ -2,24 +2,100 @@
 //! read back as a history wants it.
 
 use crate::error::{Error, Result};
-use stm_core::Element;
-use stm_core::host::{Cpu, Device, Pod, TxArray};
+use stm_core::array::Layout;
+use stm_core::collections::{List, Lists, Map, OrderedMap};
+use stm_core::host::{self, Cpu, Device, Pod, Records, Stm, Sums, TxArray};
 use stm_core::memory::WordAddress;
+use stm_core::{Element, Summand};
+use stm_kernels::ht::{HtNode, HtPoolNode};
 
 /// The most words that a transaction reads, or writes: what a set holds.
 pub const SET_WORDS_MAX: u32 = 1 << 20;
 
-/// Returns the words of an array and what they hold, for
-/// [`Workload::initial`](super::workload::Workload::initial).
-///
-/// # Errors
-/// The device's errors.
-pub fn words_of<D: Device, T: Element + Pod>(
-    array: &TxArray<D, T>,
-) -> Result<Vec<(WordAddress, u64)>> {
-    let values = array.download()?;
-    let words = values.iter().map(|value| value.to_bits64());
-    Ok((0..).map(|i| array.word(i)).zip(words).collect())
+/// What transactions access of a workload's data: an array, sums, records or a container.
+pub trait Accessed<D: Device> {
+    /// Changes the layout.
+    ///
+    /// # Errors
+    /// Too little memory, or an error of the device.
+    fn arrange(&mut self, layout: Layout) -> Result<()>;
+
+    /// Lets the check after a launch cover the words.
+    fn watch(&self, stm: &mut Stm<D>);
+
+    /// Returns the words that are not zero with what they hold, where a reset leaves any.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn words(&self) -> Result<Vec<(WordAddress, u64)>>;
+}
+
+impl<D: Device, T: Element + Pod> Accessed<D> for TxArray<D, T> {
+    fn arrange(&mut self, layout: Layout) -> Result<()> {
+        Ok(self.arrange_as(layout)?)
+    }
+
+    fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch(self);
+    }
+
+    fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
+        let values = self.download()?.into_iter().map(Element::to_bits64);
+        let words = (0..).map(|i| self.word(i)).zip(values);
+        Ok(words.filter(|(_, value)| *value != 0).collect())
+    }
+}
+
+impl<D: Device, T: Element + Pod + Summand> Accessed<D> for Sums<D, T> {
+    fn arrange(&mut self, _layout: Layout) -> Result<()> {
+        Ok(())
+    }
+
+    fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch_sums(self);
+    }
+
+    fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
+        let values = self.download()?.into_iter().map(Element::to_bits64);
+        let (row, at) = (self.row_len(), 0u32..);
+        let words = at
+            .map(|i| self.word((i / row) as usize, i % row))
+            .zip(values);
+        Ok(words.filter(|(_, value)| *value != 0).collect())
+    }
+}
+
+/// What returns the words of a container.
+type WordsOf<T> = fn(&T) -> std::result::Result<Vec<(WordAddress, u64)>, host::Error>;
+
+macro_rules! accessed {
+    ($($owner:ty, $watch:expr, $words:expr;)*) => {
+        $(
+            impl<D: Device> Accessed<D> for $owner {
+                fn arrange(&mut self, layout: Layout) -> Result<()> {
+                    Ok(self.arrange_as(layout)?)
+                }
+
+                fn watch(&self, stm: &mut Stm<D>) {
+                    $watch(self, stm);
+                }
+
+                fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
+                    let words: WordsOf<Self> = $words;
+                    Ok(words(self)?)
+                }
+            }
+        )*
+    };
+}
+
+accessed! {
+    List<D, u32, u32>, List::watch, |_| Ok(Vec::new());
+    OrderedMap<D, u32, u32>, OrderedMap::watch, |_| Ok(Vec::new());
+    Map<D, u32, u32>, Map::watch, Map::words;
+    Lists<D, u32, u32>, Lists::watch, Lists::words;
+    Records<D, HtNode>, |records, stm: &mut Stm<D>| stm.watch_records(records), |_| Ok(Vec::new());
+    Records<D, HtPoolNode>, |records, stm: &mut Stm<D>| stm.watch_records(records), |_| Ok(Vec::new());
 }
 
 /// Refuses data that the device or the host has no room for, before any of it

@@ -2,12 +2,12 @@
 //!
 //! | file of a workload | is |
 //! | --- | --- |
-//! | `input.rs` | its sizes as a plain value, with defaults and checks |
-//! | `options.rs` | its options at the command line, and the input that they describe |
-//! | `driver.rs` | its data on a device: prepared, put back, launched |
+//! | `mod.rs` | its data on a device: prepared, put back, launched; and its input, if there is no file for it |
+//! | `input.rs` | its sizes as a plain value, with defaults and checks, and its options at the command line |
 //! | `check.rs` | what must hold afterwards |
-//! | `floor.rs` | what `bench floor` measures beside it |
-//! | `locked.rs` | the same under locks, which `bench sync` measures |
+//! | `floor.rs`, `section.rs`, `locked.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
+//!
+//! `map`, `ordered` and `list` are one workload with three containers, in `container`.
 //!
 //! | file | is |
 //! | --- | --- |
@@ -22,46 +22,44 @@
 //! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | locks and combiners, as contenders hold them |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
-//! | [`compare`], [`memory`], `parallel`, [`shape`] | what drivers share |
+//! | [`compare`], [`memory`], [`shape`] | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names
 /// and sentences, the enums below and what is made of them, and the options at
-/// the command line. A line has the folder, the variant of the enums, the type
+/// the command line. A line has the name, the variant of the enums, the type
 /// of the input, and a sentence for a person.
 macro_rules! for_each_workload {
     ($callback:ident) => {
         $callback! {
-            ra: Ra(Ra), "random array: each transaction reads and changes random words";
-            ht: Ht(Ht), "hash table: each transaction inserts several keys, all or none";
-            bank: Bank(Bank), "transfers between accounts, audits that sum up a range of them";
-            eigenbench: Eigenbench(Eigenbench), "every characteristic of a transaction, each set alone";
-            genome: Genome(Genome), "puts a gene together: drops duplicate segments, links the others";
-            labyrinth: Labyrinth(LabyrinthInput), "routes paths through a grid: each transaction claims one path";
-            kmeans: Kmeans(KmeansInput), "k-means: each transaction adds a point to its nearest centre";
-            vacation: Vacation(Vacation), "travel agency: reservations, customers deleted, tables changed";
-            queue: Queue(Queue), "bounded queue: producers and consumers try, first in, first out";
-            map: Map(Map), "map: keys inserted, removed and looked up, nodes from a pool";
-            ordered: Ordered(Ordered), "ordered map: keys inserted, removed and looked up";
-            list: List(List), "one sorted list, nodes from a pool";
-            pool: Pool(Pool), "nodes allocated and freed, and nothing else";
-            counter: Counter(Counter), "counters that all threads increment";
-            sorted: Sorted(Sorted), "one sorted list with entry points, keys inserted";
-            nw: Nw(Nw), "alignment of sequences: each transaction computes a cell";
+            ra: Ra(ra::Ra), "random array: each transaction reads and changes random words";
+            ht: Ht(ht::Ht), "hash table: each transaction inserts several keys, all or none";
+            bank: Bank(bank::Bank), "transfers between accounts, audits that sum up a range of them";
+            eigenbench: Eigenbench(eigenbench::Eigenbench), "every characteristic of a transaction, each set alone";
+            genome: Genome(genome::Genome), "puts a gene together: drops duplicate segments, links the others";
+            labyrinth: Labyrinth(labyrinth::LabyrinthInput), "routes paths through a grid: each transaction claims one path";
+            kmeans: Kmeans(kmeans::KmeansInput), "k-means: each transaction adds a point to its nearest centre";
+            vacation: Vacation(vacation::Vacation), "travel agency: reservations, customers deleted, tables changed";
+            queue: Queue(queue::Queue), "bounded queue: producers and consumers try, first in, first out";
+            map: Map(container::Map), "map: keys inserted, removed and looked up, nodes from a pool";
+            ordered: Ordered(container::Ordered), "ordered map: keys inserted, removed and looked up";
+            list: List(container::List), "one sorted list, nodes from a pool";
+            pool: Pool(pool::Pool), "nodes allocated and freed, and nothing else";
+            counter: Counter(counter::Counter), "counters that all threads increment";
+            sorted: Sorted(sorted::Sorted), "one sorted list with entry points, keys inserted";
+            nw: Nw(nw::Nw), "alignment of sequences: each transaction computes a cell";
         }
     };
 }
 
 pub mod bank;
+pub mod container;
 pub mod counter;
 pub mod eigenbench;
 pub mod genome;
 pub mod ht;
 pub mod kmeans;
 pub mod labyrinth;
-pub mod list;
-pub mod map;
 pub mod nw;
-pub mod ordered;
 pub mod pool;
 pub mod queue;
 pub mod ra;
@@ -77,7 +75,6 @@ pub mod input;
 pub mod launcher;
 pub mod memory;
 pub mod options;
-mod parallel;
 pub mod plain;
 pub mod prepared;
 pub mod series;
@@ -101,7 +98,7 @@ use workload::{Sizes, Workload};
 type MadeFrom<I> = <I as Input>::Workload;
 
 macro_rules! registry {
-    ($($name:ident: $Variant:ident($Input:ident), $about:literal;)*) => {
+    ($($name:ident: $Variant:ident($module:ident::$Input:ident), $about:literal;)*) => {
         /// The workloads' names, with a sentence about each.
         pub const WORKLOADS: &[(&str, &str)] = &[$((stringify!($name), $about)),*];
 
@@ -109,19 +106,19 @@ macro_rules! registry {
         #[derive(Clone, Debug)]
         #[allow(missing_docs)]
         pub enum AnyInput {
-            $($Variant($name::$Input),)*
+            $($Variant($module::$Input),)*
         }
 
         /// Any workload, made from its input.
         #[derive(Debug)]
         #[allow(missing_docs)]
         pub enum AnyWorkload {
-            $($Variant(MadeFrom<$name::$Input>),)*
+            $($Variant(MadeFrom<$module::$Input>),)*
         }
 
         $(
-            impl From<MadeFrom<$name::$Input>> for AnyWorkload {
-                fn from(workload: MadeFrom<$name::$Input>) -> Self {
+            impl From<MadeFrom<$module::$Input>> for AnyWorkload {
+                fn from(workload: MadeFrom<$module::$Input>) -> Self {
                     Self::$Variant(workload)
                 }
             }
@@ -132,7 +129,7 @@ macro_rules! registry {
         pub fn contender_kinds(name: &str) -> Vec<ContenderKind> {
             match name {
                 $(stringify!($name) => {
-                    let all = <MadeFrom<$name::$Input> as Workload>::contenders().into_iter();
+                    let all = <MadeFrom<$module::$Input> as Workload>::contenders().into_iter();
                     all.map(|contender| contender.kind).collect()
                 })*
                 _ => Vec::new(),
@@ -159,7 +156,7 @@ macro_rules! registry {
             /// Whether the threads of a block work together.
             pub const fn is_by_blocks(&self) -> bool {
                 match self {
-                    $(Self::$Variant(_) => <$name::$Input as Input>::BY_BLOCKS,)*
+                    $(Self::$Variant(_) => <$module::$Input as Input>::BY_BLOCKS,)*
                 }
             }
 

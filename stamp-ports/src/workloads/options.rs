@@ -6,7 +6,7 @@
 
 use super::AnyInput;
 use super::input::{Input, Occasion};
-use super::shared_options::{SharedOption, SharedOptions, WorkloadOptions};
+use super::shared_options::{SharedOption, SharedOptions};
 use crate::error::{Error, Result};
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
@@ -59,14 +59,17 @@ fn given(command: &Command, matches: &ArgMatches) -> Vec<(String, String, String
     given.collect()
 }
 
+/// The options of one workload, by its input.
+type OptionsOf<I> = <I as Input>::Options;
+
 macro_rules! options {
-    ($($name:ident: $Variant:ident($Input:ident), $about:literal;)*) => {
+    ($($name:ident: $Variant:ident($module:ident::$Input:ident), $about:literal;)*) => {
         /// The options of all workloads, and those that several share.
         #[derive(Debug, Clone, Default)]
         pub struct WorkloadArgs {
             /// The shared ones.
             pub shared: SharedOptions,
-            $($name: super::$name::Options,)*
+            $($name: OptionsOf<super::$module::$Input>,)*
             given: Vec<Given>,
         }
 
@@ -76,7 +79,7 @@ macro_rules! options {
                 let command = SharedOptions::augment_args(command);
                 $(
                     let command = command.next_help_heading(concat!("Workload ", stringify!($name)));
-                    let command = super::$name::Options::augment_args(command);
+                    let command = OptionsOf::<super::$module::$Input>::augment_args(command);
                 )*
                 command.next_help_heading(Resettable::Reset)
             }
@@ -90,7 +93,7 @@ macro_rules! options {
             fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
                 let mut all = Self {
                     shared: SharedOptions::from_arg_matches(matches)?,
-                    $($name: super::$name::Options::from_arg_matches(matches)?,)*
+                    $($name: OptionsOf::<super::$module::$Input>::from_arg_matches(matches)?,)*
                     given: Vec::new(),
                 };
                 let shared = SharedOptions::augment_args(Command::new(""));
@@ -98,7 +101,7 @@ macro_rules! options {
                     let Some(of) = SharedOption::of_field(&field) else {
                         continue;
                     };
-                    let takers = [$((stringify!($name), super::$name::Options::TAKES)),*];
+                    let takers = [$((stringify!($name), <super::$module::$Input as Input>::TAKES)),*];
                     let takers = takers.iter().filter(|(_, takes)| takes.contains(&of));
                     all.given.push(Given {
                         option,
@@ -108,7 +111,7 @@ macro_rules! options {
                     });
                 }
                 $(
-                    let own = super::$name::Options::augment_args(Command::new(""));
+                    let own = OptionsOf::<super::$module::$Input>::augment_args(Command::new(""));
                     all.given.extend(given(&own, matches).into_iter().map(|(_, option, value)| Given {
                         option,
                         value,
@@ -128,7 +131,7 @@ macro_rules! options {
         impl WorkloadArgs {
             /// Returns the names of those options that none of these workloads takes.
             pub fn not_of(workloads: &[&str]) -> Vec<String> {
-                let taken = [$((stringify!($name), super::$name::Options::TAKES)),*];
+                let taken = [$((stringify!($name), <super::$module::$Input as Input>::TAKES)),*];
                 let taken: Vec<SharedOption> = taken
                     .iter()
                     .filter(|(name, _)| workloads.contains(name))
@@ -139,7 +142,7 @@ macro_rules! options {
                 fields.retain(|field| SharedOption::of_field(field).is_some_and(|of| !taken.contains(&of)));
                 $(
                     if !workloads.contains(&stringify!($name)) {
-                        let own = super::$name::Options::augment_args(Command::new(""));
+                        let own = OptionsOf::<super::$module::$Input>::augment_args(Command::new(""));
                         fields.extend(options_of(&own).into_iter().map(|(field, ..)| field));
                     }
                 )*
@@ -155,8 +158,8 @@ macro_rules! options {
                 match name {
                     $(
                         stringify!($name) => {
-                            let base = Input::sized(occasion);
-                            let input = self.$name.fill(&self.shared, base)?;
+                            let sized = <super::$module::$Input as Input>::sized(occasion);
+                            let input = sized.with(&self.$name, &self.shared)?;
                             Ok(AnyInput::$Variant(input))
                         }
                     )*

@@ -3,7 +3,7 @@
 //! are compiled once.
 
 use super::launcher::{Launched, Launcher};
-use super::workload::{Sizes, Workload};
+use super::workload::{Sizes, Verdict, Workload};
 use crate::error::Result;
 use serde_json::Value;
 use std::time::Duration;
@@ -27,11 +27,12 @@ pub trait Prepared<D: Device> {
     /// memory on the host or the device, or an error of the device.
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()>;
 
-    /// Does what [`Workload::initial`] does.
+    /// Returns the words that transactions access and that are not zero after a reset, each
+    /// with its value: what a history of the run starts from.
     ///
     /// # Errors
     /// The device's errors.
-    fn initial(&self) -> Result<Vec<(WordAddress, u64)>>;
+    fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>>;
 
     /// Does what [`Workload::clear`] does.
     ///
@@ -67,7 +68,7 @@ pub trait Prepared<D: Device> {
     ///
     /// # Errors
     /// The device's errors.
-    fn verify(&mut self, commits: u64, transactions: u64) -> Result<Option<String>>;
+    fn verify(&mut self, commits: u64, transactions: u64) -> Verdict;
 
     /// Does what [`Workload::observed`] does.
     fn observed(&self) -> Vec<(&'static str, Value)>;
@@ -92,6 +93,19 @@ pub fn prepare<'a, D: Device, W: Workload>(
         device,
         data: of.prepare(device, seed, transactions_max)?,
     }))
+}
+
+/// Returns the words of all that transactions access and that are not zero, with their values.
+///
+/// # Errors
+/// The device's errors.
+pub fn words_of<D: Device, W: Workload>(
+    of: &W,
+    data: &mut W::Data<D>,
+) -> Result<Vec<(WordAddress, u64)>> {
+    let parts = of.accessed(data).into_iter();
+    let words: Result<Vec<_>> = parts.map(|accessed| accessed.words()).collect();
+    Ok(words?.concat())
 }
 
 /// The workload, and its data.
@@ -127,8 +141,8 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         self.of.arrange(&mut self.data, layout)
     }
 
-    fn initial(&self) -> Result<Vec<(WordAddress, u64)>> {
-        self.of.initial(&self.data)
+    fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>> {
+        words_of(self.of, &mut self.data)
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -150,12 +164,14 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         transactions: u64,
     ) -> Result<Launched> {
         let (of, data) = (self.of, &mut self.data);
-        of.watch(data, launcher.stm_mut());
+        for accessed in of.accessed(data) {
+            accessed.watch(launcher.stm_mut());
+        }
         with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;
         Ok(launcher.finish())
     }
 
-    fn verify(&mut self, commits: u64, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {
         match self.of.commits_expected(&self.data, transactions)? {
             Some(expected) if commits != expected => Ok(Some(format!(
                 "{commits} of {expected} transactions committed"

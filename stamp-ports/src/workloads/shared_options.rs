@@ -1,8 +1,5 @@
-//! Options of the command line that several workloads share, and what the
-//! options of one workload are.
+//! Options of the command line that several workloads share.
 
-use super::input::Input;
-use crate::error::Result;
 use crate::numbers::{parse_count, parse_count_32};
 use clap::Args;
 use std::path::PathBuf;
@@ -126,21 +123,6 @@ impl Default for SharedOptions {
             seed: SEED,
         }
     }
-}
-
-/// The options of one workload at the command line.
-pub trait WorkloadOptions: Args {
-    /// The input that they describe.
-    type Input: Input;
-
-    /// The shared options that it takes as well, besides the seed.
-    const TAKES: &'static [SharedOption];
-
-    /// Returns `base` with what the options say in place of its values.
-    ///
-    /// # Errors
-    /// Options that contradict each other.
-    fn fill(&self, shared: &SharedOptions, base: Self::Input) -> Result<Self::Input>;
 }
 
 /// Reads a whole number of per cent, from 0 to 100.

@@ -4,18 +4,17 @@
 use super::contender::Contender;
 use super::form::Form;
 use super::launcher::Launcher;
+use super::memory::Accessed;
 use crate::error::Result;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::time::Duration;
-use stm_core::Capacity;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::array::Layout;
-use stm_core::host::{Device, Stm};
-use stm_core::memory::WordAddress;
+use stm_core::host::Device;
 use stm_core::observe::Observation;
-use stm_core::{Kernel, StmRef};
+use stm_core::{Capacity, Kernel, StmRef};
 
 /// What a result is verified for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -64,6 +63,9 @@ impl Verifies {
         }
     }
 }
+
+/// What is wrong with what a run left, on one line; `None` if it is right.
+pub type Verdict = Result<Option<String>>;
 
 /// The random accesses of a transaction, on average, to words of 32 bits that all
 /// transactions share.
@@ -202,35 +204,28 @@ pub trait Workload: Sizes + Sized {
         Ok(())
     }
 
-    /// Lays out the arrays that transactions access, for a transactional memory
-    /// that has not used them yet. Called after [`fit`](Self::fit).
+    /// Returns what transactions access of the data. A history of a run starts from the
+    /// [words](Accessed::words) of all of it after a [`reset`](Self::reset).
+    fn accessed<'d, D: Device>(&self, data: &'d mut Self::Data<D>) -> Vec<&'d mut dyn Accessed<D>>;
+
+    /// Lays out what transactions access, for a transactional memory
+    /// that has not used it yet. Called after [`fit`](Self::fit).
     ///
     /// # Errors
     /// Too little memory on the host or the device, or an error of the device.
-    fn arrange<D: Device>(&self, _data: &mut Self::Data<D>, _layout: Layout) -> Result<()> {
-        Ok(())
+    fn arrange<D: Device>(&self, data: &mut Self::Data<D>, layout: Layout) -> Result<()> {
+        let mut all = self.accessed(data).into_iter();
+        all.try_for_each(|accessed| accessed.arrange(layout))
     }
 
-    /// The words that transactions access and that are not zero before a run,
-    /// each with its value: what a history of the run starts from. Called after
-    /// [`reset`](Self::reset).
+    /// Makes the data fit for another launch whose result nobody verifies:
+    /// [`reset`](Self::reset), unless something cheaper will do.
     ///
     /// # Errors
     /// The device's errors.
-    fn initial<D: Device>(&self, _data: &Self::Data<D>) -> Result<Vec<(WordAddress, u64)>> {
-        Ok(Vec::new())
+    fn clear<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
+        self.reset(data)
     }
-
-    /// Lets the checks after launches cover the arrays and sums that
-    /// transactions access.
-    fn watch<D: Device>(&self, data: &Self::Data<D>, stm: &mut Stm<D>);
-
-    /// Makes the data fit for another launch whose result nobody verifies: a
-    /// cheaper [`reset`](Self::reset).
-    ///
-    /// # Errors
-    /// The device's errors.
-    fn clear<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()>;
 
     /// Puts the data into its state before a launch.
     ///
@@ -256,11 +251,7 @@ pub trait Workload: Sizes + Sized {
     ///
     /// # Errors
     /// The device's errors.
-    fn verify<D: Device>(
-        &self,
-        data: &mut Self::Data<D>,
-        transactions: u64,
-    ) -> Result<Option<String>>;
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict;
 
     /// What the last run found beside its verification, by its names in JSON.
     fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, Value)> {

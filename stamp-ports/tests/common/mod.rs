@@ -95,6 +95,11 @@ pub(crate) fn right(arguments: &[&str]) -> String {
     text(&output.stdout)
 }
 
+/// The arguments of a line, which are separated by blanks.
+pub(crate) fn line(arguments: &str) -> Vec<&str> {
+    arguments.split(' ').collect()
+}
+
 pub(crate) fn stamp(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_stamp"))
         .args(arguments)
@@ -106,46 +111,47 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
 }
 
-pub(crate) const TINY_RA: [&str; 8] = [
-    "run",
-    "ra",
-    "--device",
-    "cpu",
-    "--words",
-    "1K",
-    "--transactions",
-    "500",
-];
-pub(crate) const TINY_HT: [&str; 8] = [
-    "run",
-    "ht",
-    "--device",
-    "cpu",
-    "--buckets",
-    "64",
-    "--transactions",
-    "500",
-];
-pub(crate) const TINY_BANK: [&str; 8] = [
-    "run",
-    "bank",
-    "--device",
-    "cpu",
-    "--accounts",
-    "1K",
-    "--transactions",
-    "500",
-];
-pub(crate) const TINY_EIGENBENCH: [&str; 8] = [
-    "run",
-    "eigenbench",
-    "--device",
-    "cpu",
-    "--hot-words",
-    "1K",
-    "--transactions",
-    "500",
-];
+/// Runs the program as each row of a table says, which must be refused with all that the row
+/// names: `arguments => part | part`. A row may start with the name of a small run, and one
+/// that starts with `//` says something to a reader.
+pub(crate) fn refused_rows(rows: &str) {
+    let rows = rows.lines().map(str::trim);
+    for row in rows.filter(|row| !row.is_empty() && !row.starts_with("//")) {
+        let (line, parts) = row.split_once(" => ").expect("arguments and parts");
+        let mut arguments = Vec::new();
+        for word in line.split(' ') {
+            match word {
+                "TINY_RA" => arguments.extend(TINY_RA),
+                "TINY_HT" => arguments.extend(TINY_HT),
+                "TINY_BANK" => arguments.extend(TINY_BANK),
+                "TINY_EIGENBENCH" => arguments.extend(TINY_EIGENBENCH),
+                "\"\"" => arguments.push(""),
+                word => arguments.push(word),
+            }
+        }
+        refused(&arguments, &parts.split(" | ").collect::<Vec<_>>());
+    }
+}
+
+/// A small run of a workload with so many words of its own.
+const fn tiny<'a>(workload: &'a str, option: &'a str, size: &'a str) -> [&'a str; 8] {
+    let (device, transactions) = ("--device", "--transactions");
+    [
+        "run",
+        workload,
+        device,
+        "cpu",
+        option,
+        size,
+        transactions,
+        "500",
+    ]
+}
+
+pub(crate) const TINY_RA: [&str; 8] = tiny("ra", "--words", "1K");
+pub(crate) const TINY_HT: [&str; 8] = tiny("ht", "--buckets", "64");
+pub(crate) const TINY_BANK: [&str; 8] = tiny("bank", "--accounts", "1K");
+pub(crate) const TINY_EIGENBENCH: [&str; 8] = tiny("eigenbench", "--hot-words", "1K");
 
 pub(crate) fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [base, more].concat()

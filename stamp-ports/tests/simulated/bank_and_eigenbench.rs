@@ -3,27 +3,19 @@
 //! of every attempt, recorded, is opaque. And with a defect seeded into the
 //! transactional memory, the workloads' own checks notice.
 
-use crate::driven::{Recorded, Setup, simulations};
-use stamp_ports::Error;
+use crate::driven::{self, Setup, simulations};
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
-use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::workload::Workload;
-use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
-use stm_core::host::StmConfig;
 use stm_core::observe::Mutant;
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 use verify::history::InitialMemory;
-use verify::sim::{Sim, SimConfig};
+use verify::sim::Sim;
 
 const BANK: Bank = Bank {
-    accounts: 21,
     zipf_thousandths: 900,
-    audit_percent: 50,
-    audit_range: 6,
-    adds_row: None,
-    form: Form::Dynamic,
+    ..Bank::of(21, 50, 6)
 };
 
 const EIGENBENCH: Eigenbench = Eigenbench {
@@ -46,82 +38,42 @@ const fn accesses(reads: u32, writes: u32) -> Accesses {
     Accesses { reads, writes }
 }
 
-/// Runs a workload once, recorded.
-fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> Result<Recorded, Error> {
-    let setup = Setup {
-        algorithm,
-        shape: (2, 6),
-        config: StmConfig {
-            locks: 16,
-            stripe_bytes: 4 << (config.seed % 3),
-            retry_limits: RetryLimits {
-                read_polls: 8,
-                acquire_tries: 4,
-                retries_max: 0,
-                ..RetryLimits::DEFAULT
-            },
-            ..StmConfig::default()
-        },
-        seed: config.seed,
-        transactions: 48,
-    };
-    setup.record(workload, &Sim::new(config), InitialMemory::INFERRED)
-}
-
 /// Runs a workload under each schedule, and returns how many attempts aborted.
-fn all_right(workload: &impl Workload, algorithm: Variant) -> u64 {
-    simulations(8)
-        .map(|config| {
-            let what = format!("{} {algorithm} on {config}", workload.name());
-            let run = run(workload, algorithm, config);
-            run.unwrap_or_else(|error| panic!("{what}: {error}"))
-                .right(&what)
-        })
-        .sum()
+fn aborted(workload: &impl Workload, algorithm: Variant) -> u64 {
+    let runs = simulations(8).map(|config| {
+        let setup = Setup::crowded(algorithm, config.seed, 48);
+        setup.right(workload, &Sim::new(config), InitialMemory::INFERRED)
+    });
+    runs.sum()
 }
 
-macro_rules! all_right {
-    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(
-            #[test]
-            fn $entry() {
-                let bank = all_right(&BANK, Variant::$variant);
-                let eigenbench = all_right(&EIGENBENCH, Variant::$variant);
-                // Without conflicts this would test little.
-                assert_eq!([bank > 0, eigenbench > 0], [Variant::$variant != Variant::Cgl; 2]);
-            }
-        )*
-    };
+fn everywhere(algorithm: Variant) {
+    let (bank, eigenbench) = (aborted(&BANK, algorithm), aborted(&EIGENBENCH, algorithm));
+    // Without conflicts this would test little.
+    assert_eq!([bank > 0, eigenbench > 0], [algorithm != Variant::Cgl; 2]);
 }
 
 /// One test for each algorithm of the registry.
 mod verified_and_opaque_is {
     use super::*;
 
-    stm_core::for_each_algorithm!(all_right! {});
+    stm_core::for_each_algorithm!(tests_of_everywhere! {});
 }
 
-/// What the driver says of the first result that it refuses, of a memory with
-/// this defect.
-fn noticed(workload: &impl Workload, mutant: Mutant) -> Option<String> {
-    simulations(60).find_map(|config| {
-        let config = SimConfig {
-            mutant: Some(mutant as u32),
-            ..config
-        };
-        run(workload, Variant::HvSorting, config).ok()?.wrong
-    })
+fn noticed(workload: &impl Workload, mutant: Mutant) -> String {
+    let setup = |seed| Setup::crowded(Variant::HvSorting, seed, 48);
+    driven::noticed(workload, mutant, 60, setup, &InitialMemory::INFERRED)
 }
 
 #[test]
 fn the_drivers_notice_a_memory_that_loses_updates() {
     let mutant = Mutant::VersionBeforeLocking;
-    let bank = noticed(&BANK, mutant).expect("bank does not notice");
+    let bank = noticed(&BANK, mutant);
     assert!(
         bank.contains("account") || bank.contains("audits"),
         "{bank}"
     );
-    let eigenbench = noticed(&EIGENBENCH, mutant).expect("eigenbench does not notice");
+    let eigenbench = noticed(&EIGENBENCH, mutant);
     assert!(eigenbench.contains("hot word"), "{eigenbench}");
 }
 
@@ -136,7 +88,6 @@ fn audits_notice_reads_of_no_state() {
         Mutant::NoE4Extension,
     ] {
         let what = noticed(&BANK, mutant);
-        let what = what.unwrap_or_else(|| panic!("{}: no audit saw it", mutant.name()));
         assert!(
             what.contains("audits saw a sum"),
             "{}: {what}",

@@ -4,12 +4,26 @@ use stamp_ports::Error;
 use stamp_ports::workloads::launcher::Launcher;
 use stamp_ports::workloads::prepared::prepare;
 use stamp_ports::workloads::workload::Workload;
+use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
+use stm_core::observe::Mutant;
 use verify::history::records::Records;
 use verify::history::{Header, History, InitialMemory};
 use verify::opacity;
-use verify::sim::{MemoryModel, Schedule, SimConfig};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+
+/// Makes one test for each algorithm of the registry, which calls `everywhere` with it.
+macro_rules! tests_of_everywhere {
+    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
+        $(
+            #[test]
+            fn $entry() {
+                everywhere(Variant::$variant);
+            }
+        )*
+    };
+}
 
 /// Words of a lane's recording buffer.
 const RECORD_WORDS: u64 = 1 << 17;
@@ -28,7 +42,31 @@ pub(crate) struct Setup {
     pub(crate) transactions: u64,
 }
 
+/// Limits at which lanes that wait give up soon.
+pub(crate) const LIMITS: RetryLimits = RetryLimits {
+    read_polls: 8,
+    acquire_tries: 4,
+    retries_max: 0,
+    ..RetryLimits::DEFAULT
+};
+
 impl Setup {
+    /// Few locks and small limits, so that lanes collide.
+    pub(crate) fn crowded(algorithm: Variant, seed: u64, transactions: u64) -> Self {
+        Self {
+            algorithm,
+            shape: (2, 6),
+            config: StmConfig {
+                locks: 16,
+                stripe_bytes: 4 << (seed % 3),
+                retry_limits: LIMITS,
+                ..StmConfig::default()
+            },
+            seed,
+            transactions,
+        }
+    }
+
     /// The launch of a workload.
     pub(crate) fn launch(&self, workload: &impl Workload) -> Launch {
         Launch {
@@ -96,6 +134,44 @@ impl Setup {
     }
 }
 
+impl Setup {
+    /// Runs a workload recorded, whose result must be right and whose history opaque; returns
+    /// the attempts that aborted.
+    pub(crate) fn right<D: Device>(
+        &self,
+        workload: &impl Workload,
+        device: &D,
+        initial: InitialMemory,
+    ) -> u64 {
+        let (name, id, seed) = (workload.name(), device.id(), self.seed);
+        let what = format!("{name} {} on {id}, seed {seed}", self.algorithm);
+        let run = self.record(workload, device, initial);
+        run.unwrap_or_else(|error| panic!("{what}: {error}"))
+            .right(&what)
+    }
+}
+
+/// Returns what the driver says of the first result that it refuses, of a memory with this
+/// defect.
+pub(crate) fn noticed(
+    workload: &impl Workload,
+    mutant: Mutant,
+    seeds: u64,
+    setup: impl Fn(u64) -> Setup,
+    initial: &InitialMemory,
+) -> String {
+    let wrong = simulations(seeds).find_map(|config| {
+        let sim = Sim::new(SimConfig {
+            mutant: Some(mutant as u32),
+            ..config
+        });
+        let run = setup(config.seed).record(workload, &sim, initial.clone());
+        run.ok()?.wrong
+    });
+    let (workload, mutant) = (workload.name(), mutant.name());
+    wrong.unwrap_or_else(|| panic!("{workload} does not notice {mutant}"))
+}
+
 /// The outcome of a recorded run.
 pub(crate) struct Recorded {
     pub(crate) aborted: u64,
@@ -107,7 +183,7 @@ pub(crate) struct Recorded {
 impl Recorded {
     /// The attempts that aborted, of a run with a right result and an opaque
     /// history.
-    pub(crate) fn right(&self, what: &str) -> u64 {
+    fn right(&self, what: &str) -> u64 {
         assert_eq!(self.wrong, None, "{what}");
         let verdict = opacity::check(&self.history);
         let verdict = verdict.unwrap_or_else(|error| panic!("{what}: {error}"));

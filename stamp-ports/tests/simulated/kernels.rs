@@ -2,8 +2,7 @@
 //! final state compared with what the transactions must leave.
 
 use stamp_ports::record::{Settings, record_made};
-use stamp_ports::workloads::form::Form;
-use stamp_ports::workloads::ht::{Ht, NodeSource};
+use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
 use std::ops::ControlFlow;
@@ -93,17 +92,8 @@ fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u6
     (aborted, repeated)
 }
 
-const RA: Ra = Ra {
-    words: 24,
-    reads: 3,
-    writes: 2,
-    form: Form::Dynamic,
-};
-const HT: Ht = Ht {
-    buckets: 5,
-    keys_per_tx: 2,
-    nodes: NodeSource::Preassigned,
-};
+const RA: Ra = Ra::of(24, 3, 2);
+const HT: Ht = Ht::of(5, 2);
 
 macro_rules! kernels {
     ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {

@@ -3,15 +3,13 @@
 //! attempt of a pass, recorded, is opaque. And with a defect seeded into the
 //! transactional memory, the driver's checks notice.
 
-use crate::driven::{Recorded, Setup, simulations};
-use stamp_ports::Error;
+use crate::driven::{Setup, noticed, simulations};
 use stamp_ports::workloads::kmeans::{Kmeans, Points, Source};
-use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Cpu, Device, StmConfig};
+use stm_core::host::Cpu;
 use stm_core::observe::Mutant;
 use verify::history::InitialMemory;
-use verify::sim::{Sim, SimConfig};
+use verify::sim::Sim;
 
 /// More points than a lane takes at a time, and rows longer than a batch.
 fn kmeans(points: u32, passes_max: u32) -> Kmeans {
@@ -29,90 +27,50 @@ fn kmeans(points: u32, passes_max: u32) -> Kmeans {
     }
 }
 
-/// Runs k-means once, recorded.
-fn run<D: Device>(
-    kmeans: &Kmeans,
-    algorithm: Variant,
-    device: &D,
-    seed: u64,
-) -> Result<Recorded, Error> {
-    let setup = Setup {
-        algorithm,
-        shape: (2, 6),
-        config: StmConfig {
-            locks: 16,
-            stripe_bytes: 4 << (seed % 3),
-            retry_limits: RetryLimits {
-                read_polls: 8,
-                acquire_tries: 4,
-                retries_max: 0,
-                ..RetryLimits::DEFAULT
-            },
-            ..StmConfig::default()
-        },
-        seed,
-        transactions: kmeans.points.len() as u64,
-    };
-    setup.record(kmeans, device, InitialMemory::ZERO)
+fn setup(kmeans: &Kmeans, algorithm: Variant, seed: u64) -> Setup {
+    Setup::crowded(algorithm, seed, kmeans.points.len() as u64)
 }
 
-/// Runs under each schedule and on the CPU, and returns how many attempts
-/// aborted on the simulator.
-fn all_right(algorithm: Variant) -> u64 {
+fn everywhere(algorithm: Variant) {
     let mut aborted = 0;
     // Between two launches the host clears the sums, of which a history says
     // nothing: so one launch.
     let pass = kmeans(130, 1);
     for config in simulations(3) {
-        let what = format!("{algorithm} on {config}");
-        let run = run(&pass, algorithm, &Sim::new(config), config.seed)
-            .unwrap_or_else(|error| panic!("{what}: {error}"));
-        aborted += run.right(&what);
+        let setup = setup(&pass, algorithm, config.seed);
+        aborted += setup.right(&pass, &Sim::new(config), InitialMemory::ZERO);
     }
     for seed in 0..20 {
-        let run = run(&pass, algorithm, &Cpu::new(), seed).expect("a run on the CPU");
-        run.right(&format!("{algorithm} on the CPU, seed {seed}"));
+        setup(&pass, algorithm, seed).right(&pass, &Cpu::new(), InitialMemory::ZERO);
     }
+    let all = kmeans(40, 4);
     for config in simulations(1) {
-        let run = run(&kmeans(40, 4), algorithm, &Sim::new(config), config.seed);
+        let setup = setup(&all, algorithm, config.seed);
+        let run = setup.record(&all, &Sim::new(config), InitialMemory::ZERO);
         assert_eq!(run.expect("a run").wrong, None, "{algorithm} on {config}");
     }
-    aborted
-}
-
-macro_rules! all_right {
-    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(
-            #[test]
-            fn $entry() {
-                // Without conflicts this would test little.
-                assert_eq!(all_right(Variant::$variant) > 0, Variant::$variant != Variant::Cgl);
-            }
-        )*
-    };
+    // Without conflicts this would test little.
+    assert_eq!(aborted > 0, algorithm != Variant::Cgl);
 }
 
 /// One test for each algorithm of the registry.
 mod verified_and_opaque_is {
     use super::*;
 
-    stm_core::for_each_algorithm!(all_right! {});
+    stm_core::for_each_algorithm!(tests_of_everywhere! {});
 }
 
 #[test]
 fn the_driver_notices_a_memory_that_loses_updates() {
     let pass = kmeans(130, 1);
-    let wrong = simulations(30).find_map(|config| {
-        let config = SimConfig {
-            mutant: Some(Mutant::VersionBeforeLocking as u32),
-            ..config
-        };
-        let sim = Sim::new(config);
-        run(&pass, Variant::HvSorting, &sim, config.seed)
-            .ok()?
-            .wrong
-    });
-    let wrong = wrong.expect("the driver does not notice");
+    let setup = |seed| setup(&pass, Variant::HvSorting, seed);
+    let wrong = noticed(
+        &pass,
+        Mutant::VersionBeforeLocking,
+        30,
+        setup,
+        &InitialMemory::ZERO,
+    );
     assert!(
         ["counts", "saw a count", "sum"]
             .iter()

@@ -26,10 +26,7 @@ fn run<D: Device>(
         seed: 5,
         transactions: workload.transactions().expect("of the input"),
     };
-    let what = format!("{} {algorithm} on {}", workload.name(), device.id());
-    let run = setup.record(workload, device, initial);
-    run.unwrap_or_else(|error| panic!("{what}: {error}"))
-        .right(&what)
+    setup.right(workload, device, initial)
 }
 
 fn labyrinth(seed: u64) -> Labyrinth {
@@ -97,20 +94,9 @@ fn everywhere(algorithm: Variant) {
     assert!(aborted > 0);
 }
 
-macro_rules! variants {
-    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(
-            #[test]
-            fn $entry() {
-                everywhere(Variant::$variant);
-            }
-        )*
-    };
-}
-
 /// One test for each algorithm of the registry.
 mod labyrinth_and_genome_are_opaque_with {
     use super::*;
 
-    stm_core::for_each_algorithm!(variants! {});
+    stm_core::for_each_algorithm!(tests_of_everywhere! {});
 }

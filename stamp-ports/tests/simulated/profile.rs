@@ -3,11 +3,9 @@
 //! and an attempt that aborts has its time in `aborted`, whatever the variant.
 
 use crate::driven::{Setup, simulations};
-use stamp_ports::workloads::form::Form;
-use stamp_ports::workloads::ht::{Ht, NodeSource};
+use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
-use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Profile, ProfileRows, Statistics, StmConfig};
 use stm_core::observe::Phase;
@@ -18,22 +16,8 @@ use verify::sim::{Sim, SimConfig};
 fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> (Profile, Statistics) {
     let sim = Sim::new(config);
     let what = format!("{} {algorithm} on {config}", workload.name());
-    let setup = Setup {
-        algorithm,
-        shape: (2, 6),
-        config: StmConfig {
-            locks: 16,
-            retry_limits: RetryLimits {
-                read_polls: 8,
-                acquire_tries: 4,
-                retries_max: 0,
-                ..RetryLimits::DEFAULT
-            },
-            ..StmConfig::default()
-        },
-        seed: config.seed,
-        transactions: 60,
-    };
+    let mut setup = Setup::crowded(algorithm, config.seed, 60);
+    setup.config.stripe_bytes = StmConfig::default().stripe_bytes;
     let mut stm = setup.stm(workload, &sim).expect("metadata");
     let mut rows = ProfileRows::new(&sim, stm.shape()).expect("rows");
     stm.observe(rows.probe());
@@ -55,17 +39,8 @@ fn profiled(seeds: u64) -> impl Iterator<Item = SimConfig> {
 
 /// A few words and buckets, so that lanes collide.
 fn all_schedules(algorithm: Variant) {
-    let ra = Ra {
-        words: 24,
-        reads: 4,
-        writes: 3,
-        form: Form::Dynamic,
-    };
-    let ht = Ht {
-        buckets: 8,
-        keys_per_tx: 2,
-        nodes: NodeSource::Preassigned,
-    };
+    let ra = Ra::of(24, 4, 3);
+    let ht = Ht::of(8, 2);
     let mut aborted = 0;
     for config in profiled(6) {
         for (profile, statistics) in [run(&ra, algorithm, config), run(&ht, algorithm, config)] {
@@ -97,12 +72,7 @@ fn phases_are_all_of_the_time_under_every_schedule() {
 #[test]
 fn more_words_read_is_more_time_in_the_sets() {
     let time = |reads| {
-        let ra = Ra {
-            words: 1 << 10,
-            reads,
-            writes: 1,
-            form: Form::Dynamic,
-        };
+        let ra = Ra::of(1 << 10, reads, 1);
         let config = SimConfig {
             warp_width: 4,
             ..SimConfig::default()
@@ -119,12 +89,7 @@ fn more_words_read_is_more_time_in_the_sets() {
 
 #[test]
 fn with_one_lock_for_all_lanes_spend_their_time_waiting_for_it() {
-    let ra = Ra {
-        words: 24,
-        reads: 4,
-        writes: 3,
-        form: Form::Dynamic,
-    };
+    let ra = Ra::of(24, 4, 3);
     for config in profiled(2) {
         let (profile, _) = run(&ra, Variant::Cgl, config);
         let share = profile.share(Phase::Locks);

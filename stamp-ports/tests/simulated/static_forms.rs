@@ -12,19 +12,14 @@ use verify::history::InitialMemory;
 use verify::sim::Sim;
 
 const RA: Ra = Ra {
-    words: 32,
-    reads: 16,
-    writes: 16,
     form: Form::Static,
+    ..Ra::of(32, 16, 16)
 };
 
 const BANK: Bank = Bank {
-    accounts: 21,
     zipf_thousandths: 900,
-    audit_percent: 0,
-    audit_range: 6,
-    adds_row: None,
     form: Form::Static,
+    ..Bank::of(21, 0, 6)
 };
 
 /// Runs a workload under each schedule, and returns how many attempts aborted.
@@ -37,11 +32,7 @@ fn aborted(workload: &impl Workload) -> u64 {
             seed: config.seed,
             transactions: 48,
         };
-        let what = format!("{}, static, on {config}", workload.name());
-        setup
-            .record(workload, &Sim::new(config), InitialMemory::INFERRED)
-            .unwrap_or_else(|error| panic!("{what}: {error}"))
-            .right(&what)
+        setup.right(workload, &Sim::new(config), InitialMemory::INFERRED)
     });
     runs.sum()
 }

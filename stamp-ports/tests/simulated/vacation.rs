@@ -3,17 +3,17 @@
 //! of every attempt, recorded, is opaque. And with a defect seeded into the
 //! transactional memory, the accounts notice.
 
-use crate::driven::{Setup, simulations};
+use crate::driven::{Setup, noticed, simulations};
 use stamp_ports::record::{Settings, record_made};
 use stamp_ports::workloads::vacation::Vacation;
 use std::ops::ControlFlow;
 use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Cpu, StmConfig};
+use stm_core::host::Cpu;
 use stm_core::observe::Mutant;
 use verify::history::InitialMemory;
 use verify::opacity;
-use verify::sim::{Sim, SimConfig};
+use verify::sim::Sim;
 
 const TRANSACTIONS: u64 = 120;
 
@@ -38,18 +38,9 @@ const LIMITS: RetryLimits = RetryLimits {
 };
 
 fn setup(algorithm: Variant, seed: u64) -> Setup {
-    Setup {
-        algorithm,
-        shape: (2, 6),
-        config: StmConfig {
-            locks: 16,
-            stripe_bytes: 4 << (seed % 3),
-            retry_limits: LIMITS,
-            ..StmConfig::default()
-        },
-        seed,
-        transactions: TRANSACTIONS,
-    }
+    let mut setup = Setup::crowded(algorithm, seed, TRANSACTIONS);
+    setup.config.retry_limits = LIMITS;
+    setup
 }
 
 fn everywhere(algorithm: Variant) {
@@ -57,10 +48,7 @@ fn everywhere(algorithm: Variant) {
     for (config, input) in simulations(2).flat_map(|config| INPUTS.map(|input| (config, input))) {
         let what = format!("{algorithm} on {config}");
         let sim = Sim::new(config);
-        let run = setup(algorithm, config.seed).record(&input, &sim, InitialMemory::INFERRED);
-        aborted += run
-            .unwrap_or_else(|error| panic!("{what}: {error}"))
-            .right(&what);
+        aborted += setup(algorithm, config.seed).right(&input, &sim, InitialMemory::INFERRED);
         // The same from the words that the workload says there are at first.
         let settings = Settings {
             runs_max: None,
@@ -91,30 +79,16 @@ fn everywhere(algorithm: Variant) {
         assert_eq!(row.transactions, TRANSACTIONS, "{what}");
     }
     for (seed, input) in (0..4).flat_map(|seed| INPUTS.map(|input| (seed, input))) {
-        let what = format!("{algorithm} on the CPU");
-        let run = setup(algorithm, seed).record(&input, &Cpu::new(), InitialMemory::INFERRED);
-        run.unwrap_or_else(|error| panic!("{what}: {error}"))
-            .right(&what);
+        setup(algorithm, seed).right(&input, &Cpu::new(), InitialMemory::INFERRED);
     }
     assert_eq!(aborted == 0, algorithm == Variant::Cgl, "{algorithm}");
-}
-
-macro_rules! variants {
-    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(
-            #[test]
-            fn $entry() {
-                everywhere(Variant::$variant);
-            }
-        )*
-    };
 }
 
 /// One test for each algorithm of the registry.
 mod vacation_is_opaque_with {
     use super::*;
 
-    stm_core::for_each_algorithm!(variants! {});
+    stm_core::for_each_algorithm!(tests_of_everywhere! {});
 }
 
 #[test]
@@ -124,16 +98,8 @@ fn the_accounts_notice_a_memory_that_loses_updates_and_nodes() {
         (Mutant::ReadsNotValidated, Variant::Fast),
         (Mutant::PoolNotUndone, Variant::Fast),
     ] {
-        let wrong = simulations(60).find_map(|config| {
-            let sim = Sim::new(SimConfig {
-                mutant: Some(mutant as u32),
-                ..config
-            });
-            let run =
-                setup(algorithm, config.seed).record(&INPUTS[1], &sim, InitialMemory::INFERRED);
-            run.ok()?.wrong
-        });
-        let wrong = wrong.unwrap_or_else(|| panic!("{}: nobody noticed", mutant.name()));
+        let setup = |seed| setup(algorithm, seed);
+        let wrong = noticed(&INPUTS[1], mutant, 60, setup, &InitialMemory::INFERRED);
         println!("{}: {wrong}", mutant.name());
     }
 }

@@ -1,60 +1,34 @@
 //! The bank without transactions: without synchronisation, by atomic additions, and as
 //! critical sections.
 
+use super::BankData;
 use super::check::{audit_difference, difference};
 use super::input::Bank;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::workloads::compare::Expectation;
 use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
 use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::critical::critical_section;
-use crate::workloads::memory::check_memory;
-use stm_core::host::Buffer;
-use stm_kernels::bank::{BankPlan, CHECKS, FINDINGS, WRONG_SUMS};
+use crate::workloads::workload::{Verdict, Workload};
+use stm_core::algorithm::Cgl;
+use stm_kernels::bank::{CHECKS, WRONG_SUMS};
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
 
-/// The accounts, and what they must become. If the transactions are `ISOLATED`, the
-/// audits are judged as well.
+/// The accounts, and what they must become. Where transactions are not `ISOLATED`, what
+/// audits saw is told, and not refused.
 struct Accounts<const ISOLATED: bool> {
     of: Bank,
-    plan: BankPlan,
-    initial: Vec<i32>,
-    balances: Buffer<AnyDevice, i32>,
-    sums: Buffer<AnyDevice, i32>,
-    tables: Buffer<AnyDevice, u64>,
-    findings: Buffer<AnyDevice, u64>,
-    tables_host: Vec<u64>,
-    /// The accounts, and how many transactions are audits.
-    expected: Expectation<(Vec<i32>, u64)>,
+    data: BankData<AnyDevice>,
 }
 
 impl<const ISOLATED: bool> Accounts<ISOLATED> {
-    fn prepare(of: &Bank, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
-        let plan = of.plan(seed);
-        let (accounts, ranges) = (u64::from(of.accounts), u64::from(plan.ranges()));
-        let tables = if of.zipf_thousandths == 0 {
-            0
-        } else {
-            (accounts + ranges) * 8
+    fn prepare(of: &Bank, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+        let of = Bank {
+            adds_row: None,
+            ..*of
         };
-        let bytes = accounts * 4 + ranges * 4 + tables;
-        let host = accounts * 16 + ranges * 4 + 2 * tables;
-        check_memory(device, "bank", bytes, host, "use fewer --accounts")?;
-        let tables = of.tables(&plan);
-        let initial = of.initial(seed);
-        let sums = Bank::sums(&plan, &initial);
-        Ok(Self {
-            of: *of,
-            plan,
-            sums: Buffer::from_slice(device, &sums, "the sums of bank")?,
-            balances: Buffer::from_slice(device, &initial, "the accounts of bank")?,
-            tables: Buffer::from_slice(device, &tables, "the Zipf tables of bank")?,
-            findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
-            initial,
-            tables_host: tables,
-            expected: Expectation::default(),
-        })
+        let data = of.prepare(device, seed, transactions)?;
+        Ok(Self { of, data })
     }
 }
 
@@ -62,38 +36,33 @@ impl<const ISOLATED: bool> ContenderData for Accounts<ISOLATED> {
     type Params = Params;
 
     fn reset(&mut self) -> Result<()> {
-        self.findings.clear()?;
-        Ok(self.balances.upload(&self.initial)?)
+        self.of.reset(&mut self.data)
     }
 
     fn params(&self, transactions: u64) -> Params {
         Params {
-            accounts: self.balances.tarray(),
-            sums: self.sums.tarray(),
-            tables: self.tables.tarray(),
-            findings: self.findings.tarray(),
+            accounts: self.data.accounts.view::<Cgl>(),
+            sums: self.data.sums.tarray(),
+            tables: self.data.tables.tarray(),
+            findings: self.data.findings.tarray(),
             accounts_drawn: self.of.accounts,
             transactions,
-            plan: self.plan,
+            plan: self.data.plan,
         }
     }
 
-    /// Compares the accounts. Audits that are not isolated are no transactions, and
-    /// their sums are noted, not judged.
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
-        let (plan, tables, initial) = (&self.plan, &self.tables_host, &self.initial);
-        let (expected, audits) = self.expected.after(transactions, || {
-            Bank::replay(plan, tables, initial.clone(), transactions)
-        });
-        let wrong = difference(&self.balances.download()?, expected);
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        let (found, (expected, audits)) = self.of.outcome(&mut self.data, transactions)?;
+        let wrong = difference(&found, expected);
         if !ISOLATED || wrong.is_some() {
             return Ok(wrong);
         }
-        Ok(audit_difference(&self.findings.download()?, *audits))
+        let audits = *audits;
+        Ok(audit_difference(&self.data.findings.download()?, audits))
     }
 
     fn note(&self) -> Result<Option<String>> {
-        let findings = self.findings.download()?;
+        let findings = self.data.findings.download()?;
         let [checks, wrong] = [CHECKS, WRONG_SUMS].map(|i| findings[i as usize]);
         Ok((self.of.audit_percent > 0 && !ISOLATED)
             .then(|| format!("{wrong} of {checks} audits saw a sum that their range never had")))

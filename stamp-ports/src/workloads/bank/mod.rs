@@ -1,11 +1,374 @@
 //! Bank: transfers between accounts, and audits that sum up a range of them.
 
+use crate::error::Result;
+use crate::workloads::compare::Expectation;
+use crate::workloads::contender::Contender;
+use crate::workloads::form::Form;
+use crate::workloads::launcher::Launcher;
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::workload::{Verdict, Workload};
+use check::{audit_difference, difference};
+use input::BANK_ROW;
+use std::time::Duration;
+use stm_core::StmRef;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, Sums, TxArray};
+use stm_core::observe::Observation;
+use stm_kernels::bank::{
+    Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates, FINDINGS,
+};
+
 mod check;
-mod driver;
 mod floor;
 mod input;
-mod options;
 
-pub use driver::BankData;
-pub use input::Bank;
-pub use options::Options;
+pub use input::{Bank, Options};
+
+/// The accounts, and what they must become.
+pub struct BankData<D: Device> {
+    seed: u64,
+    plan: BankPlan,
+    tables_host: Vec<u64>,
+    /// None, if transfers add.
+    accounts: TxArray<D, i32>,
+    /// The accounts then; past the last there are zeros.
+    rows: Option<Sums<D, i32>>,
+    sums: Buffer<D, i32>,
+    tables: Buffer<D, u64>,
+    findings: Buffer<D, u64>,
+    /// The accounts, and how many transactions are audits.
+    expected: Expectation<Outcome>,
+}
+
+impl<D: Device> BankData<D> {
+    fn upload(&mut self, of: &Bank, accounts: &[i32]) -> Result<()> {
+        match &mut self.rows {
+            Some(rows) => rows.upload(&of.in_rows(accounts))?,
+            None => self.accounts.upload(accounts)?,
+        }
+        Ok(())
+    }
+}
+
+/// The accounts as the host knows them.
+fn download<D: Device>(
+    accounts: &TxArray<D, i32>,
+    rows: Option<&Sums<D, i32>>,
+    of: &Bank,
+) -> Result<Vec<i32>> {
+    let Some(rows) = rows else {
+        return Ok(accounts.download()?);
+    };
+    let mut accounts = rows.download()?;
+    accounts.truncate(of.accounts as usize);
+    Ok(accounts)
+}
+
+/// The accounts after a run, and how many audits there were.
+type Outcome = (Vec<i32>, u64);
+
+impl Bank {
+    /// Returns what a run left in the accounts, and what must be there with the number of
+    /// audits.
+    fn outcome<'d, D: Device>(
+        &self,
+        data: &'d mut BankData<D>,
+        transactions: u64,
+    ) -> Result<(Vec<i32>, &'d Outcome)> {
+        let found = download(&data.accounts, data.rows.as_ref(), self)?;
+        let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
+        let expected = data.expected.after(transactions, || {
+            Self::replay(plan, tables, initial, transactions)
+        });
+        Ok((found, expected))
+    }
+}
+
+impl Workload for Bank {
+    type Data<D: Device> = BankData<D>;
+    type Kernel<A: Algorithm> = BankKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        floor::contenders()
+    }
+
+    fn with_adds(&self) -> Option<Self> {
+        self.adds_row.is_none().then_some(Self {
+            adds_row: Some(BANK_ROW),
+            form: Form::Dynamic,
+            ..*self
+        })
+    }
+
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<BankData<D>> {
+        let plan = self.plan(seed);
+        let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges()));
+        let tables = if self.zipf_thousandths == 0 {
+            0
+        } else {
+            (accounts + ranges) * 8
+        };
+        check_memory(
+            device,
+            "bank",
+            // With a header each.
+            accounts * if self.adds_row.is_some() { 12 } else { 4 } + ranges * 4 + tables,
+            // The tables, twice while they are made; the replay, and what came
+            // back.
+            accounts * 8 + ranges * 4 + 2 * tables,
+            "use fewer --accounts",
+        )?;
+        let tables_host = self.tables(&plan);
+        let initial = self.initial(seed);
+        Ok(BankData {
+            seed,
+            plan,
+            sums: Buffer::from_slice(device, &Self::sums(&plan, &initial), "the sums of bank")?,
+            accounts: {
+                let words: &[i32] = if self.adds_row.is_some() {
+                    &[]
+                } else {
+                    &initial
+                };
+                TxArray::from_slice(device, Layout::Plain, words, "the accounts of bank")?
+            },
+            rows: (self.adds_row)
+                .map(|row| {
+                    let accounts = self.in_rows(&initial);
+                    Sums::from_slice(device, row, &accounts, "the accounts of bank")
+                })
+                .transpose()?,
+            tables: Buffer::from_slice(device, &tables_host, "the Zipf tables of bank")?,
+            findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
+            tables_host,
+            expected: Expectation::default(),
+        })
+    }
+
+    fn accessed<'d, D: Device>(&self, data: &'d mut BankData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        let mut accessed: Vec<&mut dyn Accessed<D>> = vec![&mut data.accounts];
+        accessed.extend(data.rows.as_mut().map(|rows| rows as &mut dyn Accessed<D>));
+        accessed
+    }
+
+    fn clear<D: Device>(&self, _data: &mut BankData<D>) -> Result<()> {
+        // Whatever a launch leaves, the sums of the ranges are the same.
+        Ok(())
+    }
+
+    fn reset<D: Device>(&self, data: &mut BankData<D>) -> Result<()> {
+        data.findings.clear()?;
+        data.upload(self, &self.initial(data.seed))
+    }
+
+    fn verify<D: Device>(&self, data: &mut BankData<D>, transactions: u64) -> Verdict {
+        let (found, (expected, audits)) = self.outcome(data, transactions)?;
+        let (wrong, audits) = (difference(&found, expected), *audits);
+        let findings = data.findings.download()?;
+        Ok(wrong.or_else(|| audit_difference(&findings, audits)))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &BankData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> BankParams<A> {
+        BankParams {
+            stm,
+            accounts: data.accounts.view::<A>(),
+            sums: data.sums.tarray(),
+            tables: data.tables.tarray(),
+            findings: data.findings.tarray(),
+            transactions,
+            plan: data.plan,
+        }
+    }
+
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(match (self.form, self.adds_row) {
+            (Form::Static, _) => device.prepare::<BankUpdates<A>>(observation)?,
+            (_, Some(_)) => device.prepare::<BankAdds<A>>(observation)?,
+            (_, None) => device.prepare::<BankKernel<A>>(observation)?,
+        })
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut BankData<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let stm = launcher.handle::<A>();
+        match &data.rows {
+            None => {
+                let params = self.params(data, stm, transactions);
+                // SAFETY: the parameters hold this memory's handle, for `A`
+                // alone, and views of buffers that `data` keeps and nothing else
+                // uses.
+                unsafe {
+                    match self.form {
+                        Form::Dynamic => launcher.launch::<BankKernel<A>>(&params)?,
+                        Form::Static => launcher.launch::<BankUpdates<A>>(&params)?,
+                    }
+                };
+            }
+            Some(rows) => {
+                let params = BankAddsParams {
+                    stm,
+                    accounts: rows.view(),
+                    row_log2: rows.row_len().trailing_zeros(),
+                    sums: data.sums.tarray(),
+                    tables: data.tables.tarray(),
+                    findings: data.findings.tarray(),
+                    transactions,
+                    plan: data.plan,
+                };
+                // SAFETY: as above.
+                unsafe { launcher.launch::<BankAdds<A>>(&params)? };
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_core::host::Cpu;
+    use stm_kernels::bank::BankTransaction;
+
+    const BANK: Bank = Bank {
+        zipf_thousandths: 990,
+        ..Bank::of(1000, 20, 48)
+    };
+
+    /// Data as a right run of so many transactions leaves it.
+    fn data_after(transactions: u64) -> BankData<Cpu> {
+        let mut data = BANK.prepare(&Cpu::new(), 7, transactions).unwrap();
+        let initial = BANK.initial(data.seed);
+        let (accounts, audits) = Bank::replay(&data.plan, &data.tables_host, initial, transactions);
+        data.accounts.upload(&accounts).unwrap();
+        data.findings.upload(&[audits, 0, 0]).unwrap();
+        data
+    }
+
+    fn verdict(mut data: BankData<Cpu>) -> String {
+        BANK.verify(&mut data, 500).unwrap().expect("a refusal")
+    }
+
+    #[test]
+    fn a_right_result_is_accepted_and_conserves_every_sum() {
+        let mut data = data_after(500);
+        assert_eq!(BANK.verify(&mut data, 500).unwrap(), None);
+        let accounts = data.accounts.download().unwrap();
+        assert_eq!(
+            Bank::sums(&data.plan, &accounts),
+            data.sums.download().unwrap()
+        );
+        assert_ne!(BANK.initial(data.seed), accounts);
+        // More checks than audits: attempts that did not commit looked too.
+        data.findings.upload(&[499, 0, 0]).unwrap();
+        assert_eq!(BANK.verify(&mut data, 500).unwrap(), None);
+    }
+
+    #[test]
+    fn an_account_off_by_one_is_refused_with_the_total() {
+        let mut data = data_after(500);
+        let mut accounts = data.accounts.download().unwrap();
+        accounts[999] += 1;
+        data.accounts.upload(&accounts).unwrap();
+        let what = verdict(data);
+        assert!(what.contains("account 999 has"), "{what}");
+        assert!(
+            what.contains("0 more accounts differ; the total is "),
+            "{what}"
+        );
+        assert!(!what.contains("right"), "{what}");
+    }
+
+    #[test]
+    fn money_in_the_wrong_account_is_refused_though_the_total_is_right() {
+        let mut data = data_after(500);
+        let mut accounts = data.accounts.download().unwrap();
+        accounts[1] += 5;
+        accounts[2] -= 5;
+        data.accounts.upload(&accounts).unwrap();
+        assert!(verdict(data).contains("the total is right"));
+    }
+
+    #[test]
+    fn one_transfer_too_few_is_refused() {
+        let is_audit = |data: &BankData<Cpu>, i| {
+            let tables = |at| data.tables_host[at as usize];
+            matches!(
+                data.plan.transaction(i, tables),
+                BankTransaction::Audit { .. }
+            )
+        };
+        let mut data = data_after(500);
+        let last = (0..500).rev().find(|&i| !is_audit(&data, i)).unwrap();
+        assert!(BANK.verify(&mut data, last).unwrap().is_some());
+        assert!(verdict(data_after(last)).contains("account"));
+    }
+
+    #[test]
+    fn a_single_wrong_sum_is_refused_with_its_transaction() {
+        let mut data = data_after(500);
+        let checks = data.findings.download().unwrap()[0];
+        data.findings.upload(&[checks, 1, 18]).unwrap();
+        let what = verdict(data);
+        assert!(
+            what.contains("1 of ") && what.contains("transaction 17"),
+            "{what}"
+        );
+    }
+
+    #[test]
+    fn audits_that_did_not_look_are_refused() {
+        let mut data = data_after(500);
+        let checks = data.findings.download().unwrap()[0];
+        data.findings.upload(&[checks - 1, 0, 0]).unwrap();
+        assert!(verdict(data).contains(&format!("only {} of {checks}", checks - 1)));
+        assert!(audit_difference(&[1, 0, 0], 0).is_some());
+    }
+
+    #[test]
+    fn the_account_that_loses_follows_zipfs_law() {
+        let bank = Bank {
+            accounts: 103,
+            audit_range: 10,
+            audit_percent: 0,
+            ..BANK
+        };
+        let plan = bank.plan(3);
+        let tables = bank.tables(&plan);
+        let mut taken = vec![0u32; 103];
+        let n = 400_000;
+        for i in 0..n {
+            if let BankTransaction::Transfer { from, .. } =
+                plan.transaction(i, |at| tables[at as usize])
+            {
+                taken[from as usize] += 1;
+            }
+        }
+        let weight = |rank: u64| ((rank + 1) as f64).powf(-0.99);
+        let all: f64 = (0..103).map(weight).sum();
+        let mut ranks = [false; 103];
+        for (account, &times) in taken.iter().enumerate() {
+            let range = (account as u32 / 10).min(9);
+            let rank = bank.rank(&plan, range, account as u32 - plan.start(range));
+            ranks[rank as usize] = true;
+            let mean = n as f64 * weight(rank) / all;
+            // Six standard deviations.
+            let off = (f64::from(times) - mean).abs();
+            assert!(off < 6.0 * mean.sqrt(), "rank {rank}: {times}, not {mean}");
+        }
+        assert!(ranks.iter().all(|&r| r), "ranks are no permutation");
+    }
+}

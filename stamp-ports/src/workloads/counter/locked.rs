@@ -1,11 +1,12 @@
 //! The counter under locks of every kind, by combining, and by additions alone.
 
-use super::input::Counter;
+use super::Counter;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::workloads::contender::ContenderKind::Excluding;
 use crate::workloads::contender::{Contender, ContenderData, one_each};
-use crate::workloads::exclusion::{Exclusion, Held, Joined, Open};
+use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
+use crate::workloads::workload::Verdict;
+use stm_core::Kernel;
 use stm_core::host::{Buffer, Combiners, Locks};
 use stm_core::sync::{LockKind, TCombiners, TLocks, Tas};
 use stm_kernels::locked::counter::{
@@ -39,77 +40,46 @@ impl Joined<(), Work> for Work {
     }
 }
 
-/// The counters, and what excludes threads from each other; `P` are the parameters of
-/// the kernel.
-struct Excluded<X, P> {
+/// The counters; sections `EXCLUDE` each other, or not.
+struct Counters<const EXCLUDE: bool> {
     of: Counter,
-    exclusion: Held<X>,
     words: Buffer<AnyDevice, u32>,
     items: Buffer<AnyDevice, u32>,
-    parameters: std::marker::PhantomData<P>,
 }
 
-impl<X: Exclusion, P> Excluded<X, P> {
-    fn prepare(of: &Counter, device: &AnyDevice, _seed: u64, _transactions: u64) -> Result<Self> {
-        Self::with(of, device, of.counters.into())
-    }
-
-    /// Makes the counters with two locks each.
-    fn twice(of: &Counter, device: &AnyDevice, _seed: u64, _transactions: u64) -> Result<Self> {
-        Self::with(of, device, 2 * u64::from(of.counters))
-    }
-
-    fn with(of: &Counter, device: &AnyDevice, locks: u64) -> Result<Self> {
+impl<const EXCLUDE: bool> Counters<EXCLUDE> {
+    fn prepare(of: &Counter, device: &AnyDevice, _: u64, _: u64) -> Result<Self> {
         Ok(Self {
             of: *of,
-            exclusion: Held::new(device, locks, "the counters' locks")?,
             words: Buffer::zeroed(device, of.words(), "the counters")?,
             items: Buffer::from_slice(device, &of.items(), "the items")?,
-            parameters: std::marker::PhantomData,
         })
     }
 }
 
-impl<X: Exclusion, P> ContenderData for Excluded<X, P>
-where
-    P: Joined<X::View, Work> + Copy + Send + Sync + 'static,
-{
-    type Params = P;
+impl<const EXCLUDE: bool> ContenderData for Counters<EXCLUDE> {
+    type Params = Work;
 
     fn transactions(&self, _asked: u64) -> u64 {
         self.of.items.into()
-    }
-
-    fn fit(&mut self, device: &AnyDevice, lanes: u64) -> Result<()> {
-        self.exclusion.fit(device, lanes)
-    }
-
-    fn shared_bytes(&self) -> u32 {
-        self.exclusion.shared_bytes()
     }
 
     fn reset(&mut self) -> Result<()> {
         Ok(self.words.clear()?)
     }
 
-    fn params(&self, transactions: u64) -> P {
-        let work = Work {
+    fn params(&self, transactions: u64) -> Work {
+        Work {
             words: self.words.tarray(),
             items: self.items.tarray(),
             sections: transactions,
             plan: self.of.plan(),
             first_only: self.of.first_only.into(),
-        };
-        P::join(self.exclusion.view(), work)
+        }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
-        if let Some(wrong) = self.exclusion.wrong()? {
-            return Ok(Some(wrong));
-        }
-        // Additions alone exclude nobody between the counter and the sum.
-        let exclude = size_of::<X::View>() > 0;
-        Ok(self.of.wrong(&self.words.download()?, exclude))
+    fn verify(&mut self, _: u64) -> Verdict {
+        Ok(self.of.wrong(&self.words.download()?, EXCLUDE))
     }
 
     fn note(&self) -> Result<Option<String>> {
@@ -120,59 +90,56 @@ where
     }
 }
 
-/// The contenders of the counter.
-pub(super) fn contenders() -> Vec<Contender<Counter>> {
-    macro_rules! locked {
-        ($($name:literal: $kernel:ty;)*) => {
-            vec![
-                $(of_kind::<_, $kernel>($name),)*
-                Contender::new::<TwiceLockedCounter, _>(
-                    Excluding,
-                    "spin-spin",
-                    one_each(),
-                    Excluded::<Locks<AnyDevice, Tas>, TwiceLockedCounterParams>::twice,
-                ),
-                Contender::new::<CombinedCounter, _>(
-                    Excluding,
-                    "combining",
-                    one_each(),
-                    Excluded::<Combiners<AnyDevice, 1>, CombinedCounterParams>::prepare,
-                ),
-                Contender::new::<AddedCounter, _>(
-                    Excluding,
-                    "added",
-                    one_each(),
-                    Excluded::<Open, Work>::prepare,
-                ),
-            ]
-        };
-    }
-    locked! {
-        "tas/lane": CounterTasLane;
-        "ttas/lane": CounterTtasLane;
-        "mcs/lane": CounterMcsLane;
-        "tas": CounterTas;
-        "ttas": CounterTtas;
-        "tas-backoff": CounterBackoff;
-        "ticket": CounterTicket;
-        "ticket-handoff": CounterHandoff;
-        "fetch-add": CounterFetchAdd;
-        "ring": CounterRing;
-        "anderson": CounterAnderson;
-        "mcs": CounterMcs;
-        "cohort": CounterCohort;
-    }
-}
-
-/// The contender with locks of kind `K`.
-fn of_kind<K: LockKind, Kernel>(name: &'static str) -> Contender<Counter>
+/// The contender in which `X` excludes threads from a counter, with so many of it for each.
+fn under<X: Exclusion + 'static, K>(
+    name: &'static str,
+    each: fn(&Counter) -> u64,
+) -> Contender<Counter>
 where
-    Kernel: stm_core::Kernel<Params = LockedCounterParams<K>>,
+    K: Kernel<Params: Joined<X::View, Work>>,
 {
-    Contender::new::<Kernel, _>(
-        Excluding,
+    excluding::<K, X, _, _>(
         name,
         one_each(),
-        Excluded::<Locks<AnyDevice, K>, LockedCounterParams<K>>::prepare,
+        ("the counters' locks", each),
+        Counters::<true>::prepare,
     )
+}
+
+/// The contender with locks of kind `L`.
+fn locked<L: LockKind, K>(name: &'static str) -> Contender<Counter>
+where
+    K: Kernel<Params = LockedCounterParams<L>>,
+{
+    under::<Locks<AnyDevice, L>, K>(name, |of| of.counters.into())
+}
+
+/// The contenders of the counter.
+pub(super) fn contenders() -> Vec<Contender<Counter>> {
+    vec![
+        locked::<_, CounterTasLane>("tas/lane"),
+        locked::<_, CounterTtasLane>("ttas/lane"),
+        locked::<_, CounterMcsLane>("mcs/lane"),
+        locked::<_, CounterTas>("tas"),
+        locked::<_, CounterTtas>("ttas"),
+        locked::<_, CounterBackoff>("tas-backoff"),
+        locked::<_, CounterTicket>("ticket"),
+        locked::<_, CounterHandoff>("ticket-handoff"),
+        locked::<_, CounterFetchAdd>("fetch-add"),
+        locked::<_, CounterRing>("ring"),
+        locked::<_, CounterAnderson>("anderson"),
+        locked::<_, CounterMcs>("mcs"),
+        locked::<_, CounterCohort>("cohort"),
+        under::<Locks<AnyDevice, Tas>, TwiceLockedCounter>("spin-spin", |of| {
+            2 * u64::from(of.counters)
+        }),
+        under::<Combiners<AnyDevice, 1>, CombinedCounter>("combining", |of| of.counters.into()),
+        // Additions alone exclude nobody between the counter and the sum.
+        excluding::<AddedCounter, Open, _, _>(
+            "added",
+            one_each(),
+            ("nothing", |_| 0),
+            Counters::<false>::prepare,
+        ),
+    ]
 }

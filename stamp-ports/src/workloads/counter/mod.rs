@@ -1,10 +1,280 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-mod driver;
-mod input;
-mod locked;
-mod options;
+use crate::error::{Error, Result};
+use crate::numbers::{of, parse_count_32};
+use crate::workloads::contender::Contender;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
+use clap::Args;
+use serde_json::Value;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, TxArray};
+use stm_core::{Capacity, StmRef};
+use stm_kernels::counter::{Counter as CounterKernel, CounterParams, CounterPlan, STRIDE};
 
-pub use driver::CounterData;
-pub use input::Counter;
-pub use options::Options;
+mod locked;
+
+/// The counter's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// The number of increments: items of the work queue.
+    pub items: u32,
+    /// The number of counters, which the items name in turn.
+    pub counters: u32,
+    /// The number of times that a section lowers and raises its counter.
+    pub rounds: u32,
+    /// Whether a section adds its counter to a sum at the end.
+    pub sums: bool,
+    /// Whether, under locks, the first thread of each block makes all sections.
+    pub first_only: bool,
+}
+
+impl Default for Counter {
+    /// The counter of Grote 2020.
+    fn default() -> Self {
+        Self {
+            items: 32_768,
+            counters: 1,
+            rounds: 0,
+            sums: false,
+            first_only: false,
+        }
+    }
+}
+
+impl Counter {
+    /// Returns what a section does.
+    const fn plan(&self) -> CounterPlan {
+        CounterPlan {
+            rounds: self.rounds,
+            sums: self.sums as u32,
+        }
+    }
+
+    /// Returns the number of 32-bit words of all counters.
+    const fn words(&self) -> usize {
+        self.counters as usize * STRIDE as usize
+    }
+
+    /// Returns the counter of each item.
+    fn items(&self) -> Vec<u32> {
+        (0..self.items).map(|i| i % self.counters).collect()
+    }
+
+    /// Returns what is wrong with the words that all sections have left, if anything.
+    /// The sums are not looked at unless sections `exclude` each other.
+    fn wrong(&self, words: &[u32], exclude: bool) -> Option<String> {
+        (0..self.counters).find_map(|counter| {
+            let first = counter as usize * STRIDE as usize;
+            let (count, sum) = (words[first], words[first + 1]);
+            let right = u64::from(self.items / self.counters)
+                + u64::from(counter < self.items % self.counters);
+            if u64::from(count) != right {
+                return Some(format!(
+                    "counter {counter} is {count} after {right} sections"
+                ));
+            }
+            let of_all = if self.sums {
+                right * (right + 1) / 2
+            } else {
+                0
+            };
+            (exclude && sum != of_all as u32)
+                .then(|| format!("the sum of counter {counter} is {sum} and not {of_all}"))
+        })
+    }
+}
+
+/// The options of `counter`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Increments in all [default: 32768]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    items: Option<u32>,
+    /// Counters, which the increments name in turn [default: 1]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    counters: Option<u32>,
+    /// Times that a section lowers and raises its counter again, before it adds the
+    /// counter to a sum [default: 0, and no sum]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    rounds: Option<u32>,
+}
+
+impl Input for Counter {
+    type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[];
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick => Self {
+                items: 2048,
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        let rounds = options.rounds.unwrap_or(self.rounds);
+        Ok(Counter {
+            items: options.items.unwrap_or(self.items),
+            counters: options.counters.unwrap_or(self.counters),
+            rounds,
+            sums: rounds > 0,
+            ..self
+        })
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Sizes for Counter {
+    fn name(&self) -> &'static str {
+        "counter"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("items", self.items.into()),
+            ("counters", self.counters.into()),
+            ("rounds", self.rounds.into()),
+            ("sums", self.sums.into()),
+            ("first_only", self.first_only.into()),
+        ]
+    }
+
+    fn summary(&self) -> String {
+        let rounds = match self.rounds {
+            0 => String::new(),
+            rounds => format!(", {} each", of(rounds.into(), "round")),
+        };
+        format!(
+            "{} of {}{rounds}",
+            of(self.items.into(), "increment"),
+            of(self.counters.into(), "counter")
+        )
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity {
+            reads: 2,
+            writes: 2,
+            actions: 0,
+        }
+    }
+
+    fn transactions(&self) -> Option<u64> {
+        Some(self.items.into())
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        self.words() as u64
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("each counter is the number of its increments")
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        if self.items == 0 {
+            return Err(Error::Usage(
+                "--items 0 leaves nothing to increment: give 1 or more".into(),
+            ));
+        }
+        if self.counters == 0 || self.counters > self.items {
+            return Err(Error::Usage(format!(
+                "--counters {} does not suit {} increments: give from 1 to as many",
+                self.counters, self.items
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The counters, and which of them each item names.
+pub struct CounterData<D: Device> {
+    words: TxArray<D, u32>,
+    items: Buffer<D, u32>,
+}
+
+impl Workload for Counter {
+    type Data<D: Device> = CounterData<D>;
+    type Kernel<A: Algorithm> = CounterKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        locked::contenders()
+    }
+
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<CounterData<D>> {
+        let bytes = 4 * (self.words() as u64 + u64::from(self.items));
+        check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
+        let layout = Layout::Plain;
+        Ok(CounterData {
+            words: TxArray::zeroed(device, layout, self.words(), "the counters")?,
+            items: Buffer::from_slice(device, &self.items(), "the items")?,
+        })
+    }
+
+    fn accessed<'d, D: Device>(
+        &self,
+        data: &'d mut CounterData<D>,
+    ) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.words]
+    }
+
+    fn reset<D: Device>(&self, data: &mut CounterData<D>) -> Result<()> {
+        Ok(data.words.clear()?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut CounterData<D>, _: u64) -> Verdict {
+        Ok(self.wrong(&data.words.download()?, true))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &CounterData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> CounterParams<A> {
+        CounterParams {
+            stm,
+            words: data.words.view::<A>(),
+            items: data.items.tarray(),
+            transactions,
+            plan: self.plan(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_increments_and_overlapping_sections_are_seen() {
+        let of = Counter {
+            items: 5,
+            counters: 2,
+            sums: true,
+            ..Counter::default()
+        };
+        let mut words = vec![0; of.words()];
+        (words[0], words[1]) = (3, 6);
+        (words[32], words[33]) = (2, 3);
+        assert_eq!(of.wrong(&words, true), None);
+        words[33] = 4;
+        assert_eq!(of.wrong(&words, false), None);
+        assert!(of.wrong(&words, true).unwrap().contains("sum of counter 1"));
+        words[0] = 2;
+        let what = of.wrong(&words, false).unwrap();
+        assert_eq!(what, "counter 0 is 2 after 3 sections");
+    }
+}

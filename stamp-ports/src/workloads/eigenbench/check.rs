@@ -7,8 +7,7 @@
 //! numbers: so every word is known as well, and with them the checksum over all
 //! that the lane has read of its own parts.
 
-use crate::workloads::compare::Difference;
-use crate::workloads::parallel::{SharedWords, in_ranges};
+use crate::workloads::compare::{Difference, SharedWords, in_ranges};
 use std::cell::Cell;
 use stm_kernels::draw::draw;
 use stm_kernels::eigenbench::{EigenbenchPlan, checksum};

@@ -1,10 +1,12 @@
 //! The sizes of `EigenBench`.
 
 use crate::error::{Error, Result};
-use crate::numbers::of;
+use crate::numbers::{of, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::SET_WORDS_MAX;
+use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
 use crate::workloads::workload::{Accesses as SharedAccesses, Sizes, Verifies};
+use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -48,14 +50,94 @@ impl Default for Eigenbench {
     }
 }
 
+/// The options of `eigenbench`, named as in its paper: hot is shared, mild is a lane's own
+/// but transactional, cold is a lane's own and plain.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Words of the hot array, which all lanes share (A1) [default: 1M]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    hot_words: Option<u32>,
+    /// Hot words that a transaction reads (R1) [default: 32]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    hot_reads: Option<u32>,
+    /// Hot words that it adds to: those read, then further ones (W1) [default: 32]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    hot_writes: Option<u32>,
+    /// Words of each lane's mild array (A2) [default: 256]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    mild_words: Option<u32>,
+    /// Mild words that a transaction reads (R2) [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    mild_reads: Option<u32>,
+    /// Mild words that it adds to: those read, then further ones (W2) [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    mild_writes: Option<u32>,
+    /// Words of each lane's cold array, accessed plainly (A3) [default: 256]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    cold_words: Option<u32>,
+    /// Cold reads inside a transaction (R3i) [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    cold_reads: Option<u32>,
+    /// Cold writes inside a transaction (W3i) [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    cold_writes: Option<u32>,
+    /// Cold reads between two transactions (R3o) [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    cold_reads_outside: Option<u32>,
+    /// Cold writes between two transactions (W3o) [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    cold_writes_outside: Option<u32>,
+    /// Steps of arithmetic inside a transaction [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    nops: Option<u32>,
+    /// Steps of arithmetic between two transactions [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    nops_outside: Option<u32>,
+    /// Accesses that repeat an earlier address of the transaction, in per cent
+    /// (lct) [default: 0]
+    #[arg(long, value_name = "P", value_parser = parse_percent)]
+    locality: Option<u32>,
+}
+
 impl Input for Eigenbench {
     type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
             Occasion::Quick => Self::of_hot_words(64 << 10),
             _ => Self::default(),
         }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        let plan = self.plan;
+        let accesses = |reads: Option<u32>, writes: Option<u32>, base: Accesses| Accesses {
+            reads: reads.unwrap_or(base.reads),
+            writes: writes.unwrap_or(base.writes),
+        };
+        Ok(Eigenbench {
+            plan: EigenbenchPlan {
+                seed: plan.seed,
+                hot_words: options.hot_words.unwrap_or(plan.hot_words),
+                mild_words: options.mild_words.unwrap_or(plan.mild_words),
+                cold_words: options.cold_words.unwrap_or(plan.cold_words),
+                hot: accesses(options.hot_reads, options.hot_writes, plan.hot),
+                mild: accesses(options.mild_reads, options.mild_writes, plan.mild),
+                cold_inside: accesses(options.cold_reads, options.cold_writes, plan.cold_inside),
+                cold_outside: accesses(
+                    options.cold_reads_outside,
+                    options.cold_writes_outside,
+                    plan.cold_outside,
+                ),
+                nops_inside: options.nops.unwrap_or(plan.nops_inside),
+                nops_outside: options.nops_outside.unwrap_or(plan.nops_outside),
+                locality_percent: options.locality.unwrap_or(plan.locality_percent),
+            },
+        })
     }
 
     fn make(&self, _seed: u64) -> Result<Self> {

@@ -1,11 +1,299 @@
 //! `EigenBench`: every characteristic of a transaction, each set alone.
 
-mod check;
-mod driver;
-mod floor;
-mod input;
-mod options;
+use crate::devices::AnyDevice;
+use crate::error::Result;
+use crate::workloads::compare::Expectation;
+use crate::workloads::contender::Contender;
+use crate::workloads::critical::{critical_section_of, unsynchronised_of};
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::workload::{Verdict, Workload};
+use check::{Arrays, cold_words, mild_words};
+use stm_core::StmRef;
+use stm_core::algorithm::{Algorithm, Cgl};
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, TxArray};
+use stm_kernels::eigenbench::{
+    Accesses, Eigenbench as EigenbenchKernel, EigenbenchParams, EigenbenchPlan,
+};
+use stm_kernels::floor::eigenbench::{CriticalSection, Floor, Params};
 
-pub use driver::EigenbenchData;
-pub use input::Eigenbench;
-pub use options::Options;
+mod check;
+mod input;
+
+pub use input::{Eigenbench, Options};
+
+/// The arrays on a device, and what they must become.
+pub struct EigenbenchData<D: Device> {
+    plan: EigenbenchPlan,
+    /// Lanes that the parts were made for.
+    lanes: u64,
+    hot: TxArray<D, u32>,
+    mild: TxArray<D, u32>,
+    cold: Buffer<D, u32>,
+    checksums: Buffer<D, u32>,
+    expected: Expectation<Arrays>,
+}
+
+impl Workload for Eigenbench {
+    type Data<D: Device> = EigenbenchData<D>;
+    type Kernel<A: Algorithm> = EigenbenchKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        contenders()
+    }
+
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<EigenbenchData<D>> {
+        let plan = EigenbenchPlan { seed, ..self.plan };
+        let bytes = u64::from(plan.hot_words) * 4;
+        let fix = "use fewer --hot-words";
+        check_memory(device, "eigenbench", bytes, 2 * bytes, fix)?;
+        let none = || Buffer::zeroed(device, 0, "nothing yet");
+        Ok(EigenbenchData {
+            plan,
+            lanes: 0,
+            hot: TxArray::zeroed(
+                device,
+                Layout::Plain,
+                plan.hot_words as usize,
+                "the hot array",
+            )?,
+            mild: TxArray::zeroed(device, Layout::Plain, 0, "nothing yet")?,
+            cold: none()?,
+            checksums: none()?,
+            expected: Expectation::default(),
+        })
+    }
+
+    fn fit<D: Device>(&self, device: &D, data: &mut EigenbenchData<D>, lanes: u64) -> Result<()> {
+        if data.lanes == lanes {
+            return Ok(());
+        }
+        // Given back before the next are made: memory.
+        data.lanes = 0;
+        data.expected = Expectation::default();
+        data.mild = TxArray::zeroed(device, Layout::Plain, 0, "nothing yet")?;
+        for part in [&mut data.cold, &mut data.checksums] {
+            *part = Buffer::zeroed(device, 0, "nothing yet")?;
+        }
+        let (mild, cold) = (mild_words(&data.plan), cold_words(&data.plan));
+        let bytes = lanes.saturating_mul((mild + cold + 1) * 4);
+        check_memory(
+            device,
+            "eigenbench's lanes",
+            bytes,
+            bytes
+                .saturating_add(u64::from(data.plan.hot_words) * 4)
+                .saturating_mul(2),
+            "use fewer --mild-words, --cold-words, --blocks or --threads",
+        )?;
+        data.mild = TxArray::zeroed(
+            device,
+            Layout::Plain,
+            (lanes * mild) as usize,
+            "the mild array",
+        )?;
+        data.cold = Buffer::zeroed(device, (lanes * cold) as usize, "the cold array")?;
+        data.checksums = Buffer::zeroed(device, lanes as usize, "the checksums")?;
+        data.lanes = lanes;
+        Ok(())
+    }
+
+    fn accessed<'d, D: Device>(
+        &self,
+        data: &'d mut EigenbenchData<D>,
+    ) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.hot, &mut data.mild]
+    }
+
+    fn clear<D: Device>(&self, _data: &mut EigenbenchData<D>) -> Result<()> {
+        Ok(()) // what the words hold changes nothing in the work
+    }
+
+    fn reset<D: Device>(&self, data: &mut EigenbenchData<D>) -> Result<()> {
+        let initial = Arrays::initial(&data.plan, data.lanes);
+        data.hot.upload(&initial.hot)?;
+        data.mild.upload(&initial.mild)?;
+        data.cold.upload(&initial.cold)?;
+        Ok(data.checksums.upload(&initial.checksums)?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut EigenbenchData<D>, transactions: u64) -> Verdict {
+        if data.lanes == 0 {
+            return Ok(Some("no lane has run any of the transactions".into()));
+        }
+        let (plan, lanes) = (data.plan, data.lanes);
+        let expected = data
+            .expected
+            .after(transactions, || Arrays::replay(&plan, lanes, transactions));
+        let found = Arrays {
+            hot: data.hot.download()?,
+            mild: data.mild.download()?,
+            cold: data.cold.download()?,
+            checksums: data.checksums.download()?,
+        };
+        Ok(found.difference(expected))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &EigenbenchData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> EigenbenchParams<A> {
+        EigenbenchParams {
+            stm,
+            hot: data.hot.view::<A>(),
+            mild: data.mild.view::<A>(),
+            cold: data.cold.tarray(),
+            checksums: data.checksums.tarray(),
+            transactions,
+            plan: data.plan,
+        }
+    }
+}
+
+/// What is counted.
+const ACCESSES: (&str, fn(&Eigenbench) -> f64) = ("reads and writes", |of| {
+    let sum = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
+    let plan = &of.plan;
+    [plan.hot, plan.mild, plan.cold_inside, plan.cold_outside]
+        .map(sum)
+        .iter()
+        .sum()
+});
+
+/// The contenders of `EigenBench`.
+fn contenders() -> Vec<Contender<Eigenbench>> {
+    let params = |_: &Eigenbench, data: &EigenbenchData<AnyDevice>, transactions| Params {
+        hot: data.hot.view::<Cgl>(),
+        mild: data.mild.view::<Cgl>(),
+        cold: data.cold.tarray(),
+        checksums: data.checksums.tarray(),
+        transactions,
+        plan: data.plan,
+    };
+    vec![
+        unsynchronised_of::<Floor, _, _>(ACCESSES, params),
+        critical_section_of::<CriticalSection, _, _>(ACCESSES, params),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_core::host::Cpu;
+    use stm_kernels::eigenbench::Accesses;
+
+    const fn accesses(reads: u32, writes: u32) -> Accesses {
+        Accesses { reads, writes }
+    }
+
+    const EIGENBENCH: Eigenbench = Eigenbench {
+        plan: EigenbenchPlan {
+            seed: 0,
+            hot_words: 100,
+            mild_words: 10,
+            cold_words: 12,
+            hot: accesses(6, 4),
+            mild: accesses(3, 5),
+            cold_inside: accesses(2, 1),
+            cold_outside: accesses(1, 3),
+            nops_inside: 2,
+            nops_outside: 1,
+            locality_percent: 25,
+        },
+    };
+    const LANES: u64 = 3;
+    const TRANSACTIONS: u64 = 50;
+
+    /// Data as a right run leaves it, but for what `spoil` does.
+    fn data_after(spoil: impl FnOnce(&mut Arrays)) -> EigenbenchData<Cpu> {
+        let cpu = Cpu::new();
+        let mut data = EIGENBENCH.prepare(&cpu, 7, TRANSACTIONS).unwrap();
+        EIGENBENCH.fit(&cpu, &mut data, LANES).unwrap();
+        let mut arrays = Arrays::replay(&data.plan, LANES, TRANSACTIONS);
+        spoil(&mut arrays);
+        data.hot.upload(&arrays.hot).unwrap();
+        data.mild.upload(&arrays.mild).unwrap();
+        data.cold.upload(&arrays.cold).unwrap();
+        data.checksums.upload(&arrays.checksums).unwrap();
+        data
+    }
+
+    fn verdict(spoil: impl FnOnce(&mut Arrays)) -> Option<String> {
+        let mut data = data_after(spoil);
+        EIGENBENCH.verify(&mut data, TRANSACTIONS).unwrap()
+    }
+
+    fn refusal(spoil: impl FnOnce(&mut Arrays)) -> String {
+        verdict(spoil).expect("a refusal")
+    }
+
+    #[test]
+    fn a_right_result_is_accepted_and_each_addition_counts() {
+        assert_eq!(verdict(|_| ()), None);
+        let plan = EigenbenchPlan {
+            seed: 7,
+            ..EIGENBENCH.plan
+        };
+        let sum = |words: &[u32]| words.iter().fold(0u32, |s, w| s.wrapping_add(*w));
+        let (before, after) = (
+            Arrays::initial(&plan, LANES),
+            Arrays::replay(&plan, LANES, TRANSACTIONS),
+        );
+        let added = (0..TRANSACTIONS)
+            .flat_map(|i| (0..4).map(move |k| plan.transaction(i).hot().amount(k)))
+            .sum::<u32>();
+        assert_eq!(sum(&after.hot), sum(&before.hot).wrapping_add(added));
+        assert!(before.mild != after.mild && before.cold != after.cold);
+    }
+
+    #[test]
+    fn a_lost_addition_is_refused_in_either_array() {
+        let what = refusal(|arrays| arrays.hot[99] = arrays.hot[99].wrapping_sub(3));
+        assert!(
+            what.contains("hot word 99 is") && what.contains("lacks 3"),
+            "{what}"
+        );
+        let what = refusal(|arrays| arrays.mild[29] = arrays.mild[29].wrapping_sub(3));
+        assert!(what.contains("mild word 9 of lane 2 is"), "{what}");
+    }
+
+    #[test]
+    fn an_addition_to_a_wrong_word_is_refused_though_the_sum_is_right() {
+        let what = refusal(|arrays| {
+            arrays.hot[1] = arrays.hot[1].wrapping_add(5);
+            arrays.hot[2] = arrays.hot[2].wrapping_sub(5);
+        });
+        assert!(what.contains("1 more differ; the sum is right"), "{what}");
+    }
+
+    #[test]
+    fn a_wrong_cold_word_and_a_wrong_read_are_refused() {
+        let what = refusal(|arrays| arrays.cold[13] ^= 1);
+        assert!(what.contains("cold word 1 of lane 1 is"), "{what}");
+        let what = refusal(|arrays| arrays.checksums[2] ^= 1);
+        assert!(what.contains("read by lane 2 is"), "{what}");
+    }
+
+    #[test]
+    fn one_transaction_too_few_and_other_lanes_are_refused() {
+        let mut data = data_after(|_| ());
+        let verify = |data: &mut _, n| EIGENBENCH.verify(data, n).unwrap();
+        assert!(verify(&mut data, TRANSACTIONS - 1).is_some());
+        assert_eq!(verify(&mut data, TRANSACTIONS), None);
+        let plan = data.plan;
+        let other = Arrays::replay(&plan, LANES + 1, TRANSACTIONS);
+        assert!(
+            other
+                .difference(data.expected.after(TRANSACTIONS, || unreachable!()))
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn data_that_was_made_for_no_lanes_is_refused() {
+        let mut data = EIGENBENCH.prepare(&Cpu::new(), 7, 1).unwrap();
+        assert!(EIGENBENCH.verify(&mut data, 1).unwrap().is_some());
+    }
+}

@@ -1,18 +1,27 @@
 //! GN-1 without transactions: without synchronisation, as critical sections, and the hash set
 //! that one writes by hand.
 
+use super::GenomeData;
 use super::check::wrong_set;
 use super::gene::Gene;
 use super::input::Genome;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
-use crate::workloads::contender::{Contender, ContenderData};
-use crate::workloads::critical::critical_section;
+use crate::workloads::contender::{Contender, ContenderData, ContenderKind, PreparedContender};
+use crate::workloads::critical::{OneLock, critical_section, one_lock};
+use crate::workloads::exclusion::Held;
 use crate::workloads::memory::check_memory;
-use stm_core::host::Buffer;
-use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, Params};
-use stm_kernels::genome::{Segments, words_of};
+use crate::workloads::shape::filling;
+use crate::workloads::workload::{Verdict, Workload};
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::algorithm::Cgl;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, Launch};
+use stm_kernels::floor::Guarded;
+use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
+use stm_kernels::genome::{Match, Segments, words_of};
 
 /// The segments and the set.
 struct Set {
@@ -22,7 +31,7 @@ struct Set {
 }
 
 impl Set {
-    fn prepare(of: &Genome, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
+    fn prepare(of: &Genome, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
         let words = u64::from(words_of(of.segment));
         let most = u64::from(of.segments) + u64::from(of.bases);
         let bytes = most * words * 8 + of.slots() * 4;
@@ -61,7 +70,7 @@ impl ContenderData for Set {
         }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         Ok(wrong_set(&self.gene, &self.slots.download()?))
     }
 }
@@ -82,5 +91,128 @@ pub(super) fn contenders() -> Vec<Contender<Genome>> {
         Contender::new::<CasSet, _>(SpecialPurpose, "GN-1, CAS set", SEGMENTS, Set::prepare),
         critical_section::<CriticalSection, _, _>(SEGMENTS, Set::prepare)
             .named("GN-1, critical-section"),
+        // GN-2 has critical sections only: it spends its time in some sixty short launches.
+        links(),
     ]
+}
+
+/// The workload's data, and the lock.
+struct Linked {
+    of: Genome,
+    lock: Held<OneLock>,
+    data: GenomeData<AnyDevice>,
+}
+
+impl Linked {
+    fn prepare(of: &Genome, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
+        let mut data = of.prepare(device, seed, 0)?;
+        of.arrange(&mut data, Layout::Plain)?;
+        Ok(Self {
+            of: *of,
+            lock: one_lock(device)?,
+            data,
+        })
+    }
+
+    /// The number of links of a whole run.
+    fn all(&self) -> u64 {
+        u64::from(self.data.gene.distinct).saturating_sub(1)
+    }
+
+    /// Inserts the segments into the set.
+    fn insert(&self, device: &AnyDevice, filling: &Launch) -> Result<()> {
+        let params = Params {
+            segments: self.data.segments(),
+            slots: self.data.slots.view::<Cgl>(),
+            transactions: self.data.gene.starts.len() as u64,
+        };
+        // SAFETY: the parameters are views of buffers that `data` keeps, made for this
+        // kernel, and nothing else uses them meanwhile.
+        unsafe { device.launch::<CasSet>(filling, &params)? };
+        Ok(())
+    }
+
+    /// Returns the parameters of the links of an overlap.
+    fn links(&self, overlap: u32, limit: u64) -> Guarded<Links> {
+        let data = &self.data;
+        Guarded {
+            lock: self.lock.view(),
+            work: Links {
+                nexts: data.nexts.view::<Cgl>(),
+                prevs: data.prevs.view::<Cgl>(),
+                others: data.others.view::<Cgl>(),
+                pairs: data.pairs.tarray(),
+                pair_counts: data.pair_counts.tarray(),
+                overlap,
+                limit,
+            },
+        }
+    }
+}
+
+impl PreparedContender for Linked {
+    fn transactions(&self, _asked: u64) -> u64 {
+        self.all()
+    }
+
+    /// Links all pairs; asked for fewer, those that are found first.
+    fn launch(
+        &mut self,
+        device: &AnyDevice,
+        (blocks, threads): (u32, u32),
+        transactions: u64,
+    ) -> Result<Duration> {
+        let lanes = u64::from(blocks) * u64::from(threads);
+        self.lock.fit(device, lanes)?;
+        self.of.reset(&mut self.data)?;
+        let (filled, full) = filling(&device.limits());
+        let (filling, launch) = (Launch::new(filled, full), Launch::new(blocks, threads));
+        self.insert(device, &filling)?;
+        let mut time = Duration::ZERO;
+        let mut left = transactions;
+        for overlap in (1..=self.of.segment).rev() {
+            // SAFETY: as in `insert`.
+            unsafe { device.launch::<Match<Cgl>>(&filling, &self.data.pairs_of(overlap))? };
+            // The first search only makes the table for the next.
+            if overlap == self.of.segment {
+                continue;
+            }
+            let pairs = self.data.pair_counts.download()?[overlap as usize];
+            if transactions == self.all() {
+                left = pairs.into();
+            }
+            let params = self.links(overlap, left);
+            // SAFETY: as in `insert`.
+            time += unsafe { device.launch::<LinkSection>(&launch, &params)? };
+            left = left.saturating_sub(pairs.into());
+            if left == 0 && transactions != self.all() {
+                break;
+            }
+        }
+        Ok(time)
+    }
+
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        match self.lock.wrong()? {
+            Some(wrong) => Ok(Some(wrong)),
+            None => self.of.verify(&mut self.data, transactions),
+        }
+    }
+
+    fn note(&self) -> Result<Option<String>> {
+        Ok(Some(
+            "the links alone, without the searches for pairs".into(),
+        ))
+    }
+}
+
+/// The contender.
+fn links() -> Contender<Genome> {
+    Contender::of_launches(
+        ContenderKind::CriticalSection,
+        "GN-2, critical-section",
+        LinkSection::ENTRY,
+        ("links", |_| 1.0),
+        Linked::prepare,
+    )
 }

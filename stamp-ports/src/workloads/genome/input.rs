@@ -3,9 +3,11 @@
 use super::gene::GENE_MAX;
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
-use crate::numbers::of;
+use crate::numbers::{of, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Sizes, Verifies};
+use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -45,8 +47,23 @@ impl Default for Genome {
     }
 }
 
+/// The options of `genome`, by STAMP's letters.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Bases of the gene [default: 16K]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    g: Option<u32>,
+    /// Bases of a segment [default: 64]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    s: Option<u32>,
+}
+
 impl Input for Genome {
     type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::N];
 
     fn sized(occasion: Occasion) -> Self {
         let (bases, segment, segments) = match occasion {
@@ -63,6 +80,14 @@ impl Input for Genome {
             segment,
             segments,
         }
+    }
+
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
+        Ok(Genome {
+            bases: options.g.unwrap_or(self.bases),
+            segment: options.s.unwrap_or(self.segment),
+            segments: shared.n.unwrap_or(self.segments),
+        })
     }
 
     fn make(&self, _seed: u64) -> Result<Self> {

@@ -6,15 +6,402 @@
 //! | `gene.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
+use crate::error::Result;
+use crate::workloads::contender::Contender;
+use crate::workloads::launcher::Launcher;
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::series::Series;
+use crate::workloads::shape::filling;
+use crate::workloads::workload::{Verdict, Workload};
+use check::Left;
+use gene::Gene;
+use serde_json::Value;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Cgl, Fast};
+use stm_core::array::Layout;
+use stm_core::host::{self, Buffer, Device, Launch, TxArray};
+use stm_core::observe::Observation;
+use stm_core::{Kernel, StmRef, View};
+use stm_kernels::genome::{
+    Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
+    TABLES, words_of,
+};
+
 pub mod check;
-mod data;
-mod driver;
 mod floor;
 pub mod gene;
 mod input;
-mod links;
-mod options;
 
-pub use data::GenomeData;
-pub use input::Genome;
-pub use options::Options;
+pub use input::{Genome, Options};
+
+/// The segments and what the kernels make of them.
+pub struct GenomeData<D: Device> {
+    gene: Gene,
+    packed: Vec<u64>,
+    words: Buffer<D, u64>,
+    slots: TxArray<D, u32>,
+    nexts: TxArray<D, u64>,
+    prevs: TxArray<D, u32>,
+    others: TxArray<D, u32>,
+    heads: Buffer<D, u32>,
+    chains: Buffer<D, u32>,
+    pairs: Buffer<D, u64>,
+    pair_counts: Buffer<D, u32>,
+}
+
+impl<D: Device> std::fmt::Debug for GenomeData<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GenomeData")
+            .field("segments", &self.gene.starts.len())
+            .field("distinct", &self.gene.distinct)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Device> GenomeData<D> {
+    fn assembly<A: Algorithm>(&self) -> Assembly<A> {
+        Assembly {
+            segments: self.segments(),
+            slots: self.slots.view::<A>(),
+            nexts: self.nexts.view::<A>(),
+            prevs: self.prevs.view::<A>(),
+            others: self.others.view::<A>(),
+            pairs: self.pairs.tarray(),
+            pair_counts: self.pair_counts.tarray(),
+        }
+    }
+
+    /// Returns the parameters of the search for the pairs of an overlap.
+    fn pairs_of<A: Algorithm>(&self, overlap: u32) -> MatchParams<A> {
+        MatchParams {
+            assembly: self.assembly::<A>(),
+            heads: self.heads.tarray(),
+            chains: self.chains.tarray(),
+            overlap,
+        }
+    }
+
+    /// Returns the segments, as kernels see them.
+    fn segments(&self) -> Segments {
+        Segments {
+            words: self.words.tarray(),
+            bases: self.gene.segment,
+        }
+    }
+}
+
+impl<D: Device> GenomeData<D> {
+    /// Launches the search for the pairs of an overlap, by the kernel for the
+    /// arrays of `A`.
+    fn find_pairs<A: Algorithm, T: Algorithm, K: Kernel>(
+        &self,
+        series: &mut Series<'_, '_, '_, '_, D, T, K>,
+        search: &Launch,
+        overlap: u32,
+    ) -> Result<(), host::Error> {
+        let params = self.pairs_of::<A>(overlap);
+        // SAFETY: the parameters hold views of buffers that `self` keeps and
+        // nothing else uses.
+        unsafe { series.launch_plain::<Match<A>>(search, &params) }
+    }
+}
+
+impl Workload for Genome {
+    type Data<D: Device> = GenomeData<D>;
+    type Kernel<A: Algorithm> = Deduplicate<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        floor::contenders()
+    }
+
+    fn observed<D: Device>(&self, data: &GenomeData<D>) -> Vec<(&'static str, Value)> {
+        vec![
+            ("segments", data.gene.starts.len().into()),
+            ("distinct_segments", data.gene.distinct.into()),
+        ]
+    }
+
+    /// All segments, those that fill holes too, and a link to each but the
+    /// first of the different ones.
+    fn commits_expected<D: Device>(
+        &self,
+        data: &GenomeData<D>,
+        _transactions: u64,
+    ) -> Result<Option<u64>> {
+        let links = u64::from(data.gene.distinct) - 1;
+        Ok(Some(data.gene.starts.len() as u64 + links))
+    }
+
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<GenomeData<D>> {
+        let words = u64::from(words_of(self.segment));
+        let most = u64::from(self.segments) + u64::from(self.bases);
+        let slots = self.slots();
+        let tables = slots * u64::from(TABLES);
+        let on_device =
+            most * words * 8 + slots * 40 + tables * 8 + u64::from(self.bases) * 8 + 1024;
+        let on_host = most * (words * 8 + 4) + slots * 16 + u64::from(self.bases) * 80;
+        let fix = "use a smaller -n or -g";
+        check_memory(device, "genome", on_device, on_host, fix)?;
+        let gene = Gene::generate(seed, self.bases, self.segment, self.segments)?;
+        let packed = gene.packed();
+        let zeros = |len: u64, what| Buffer::zeroed(device, len as usize, what);
+        let shared = |what| TxArray::zeroed(device, Layout::Plain, slots as usize, what);
+        Ok(GenomeData {
+            words: Buffer::from_slice(device, &packed, "the segments of genome")?,
+            slots: shared("the set of genome")?,
+            nexts: TxArray::zeroed(
+                device,
+                Layout::Plain,
+                slots as usize,
+                "the successors of genome",
+            )?,
+            prevs: shared("the predecessors of genome")?,
+            others: shared("the chains' ends of genome")?,
+            heads: zeros(tables, "the tables of genome")?,
+            chains: zeros(tables, "the entries of genome's tables")?,
+            pairs: Buffer::zeroed(device, gene.distinct as usize, "the pairs of genome")?,
+            pair_counts: zeros(u64::from(self.segment) + 1, "the counts of genome's pairs")?,
+            packed,
+            gene,
+        })
+    }
+
+    fn accessed<'d, D: Device>(&self, data: &'d mut GenomeData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![
+            &mut data.slots,
+            &mut data.nexts,
+            &mut data.prevs,
+            &mut data.others,
+        ]
+    }
+
+    fn reset<D: Device>(&self, data: &mut GenomeData<D>) -> Result<()> {
+        data.nexts.clear()?;
+        for array in [&mut data.slots, &mut data.prevs, &mut data.others] {
+            array.clear()?;
+        }
+        data.heads.clear()?;
+        Ok(data.pair_counts.clear()?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut GenomeData<D>, _: u64) -> Verdict {
+        let left = Left {
+            slots: &data.slots.download()?,
+            nexts: &data.nexts.download()?,
+            prevs: &data.prevs.download()?,
+        };
+        Ok(check::wrong(&data.gene, &data.packed, &left))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &GenomeData<D>,
+        stm: StmRef<A>,
+        _transactions: u64,
+    ) -> DeduplicateParams<A> {
+        DeduplicateParams {
+            stm,
+            assembly: data.assembly(),
+            transactions: data.gene.starts.len() as u64,
+        }
+    }
+
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        let sets = device.prepare::<Deduplicate<A>>(observation)?;
+        let matches = match <A::Array<u32> as View<u32>>::LAYOUT {
+            Layout::Plain => device.prepare::<Match<Cgl>>(observation)?,
+            Layout::Cells => device.prepare::<Match<Fast>>(observation)?,
+        };
+        Ok(sets + matches + device.prepare::<Link<A>>(observation)?)
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut GenomeData<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let params = self.params(data, launcher.handle::<A>(), transactions);
+        // SAFETY: here and below, the parameters hold this memory's handle, for
+        // `A` alone, and views of buffers that `data` keeps and nothing else
+        // uses.
+        unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
+        let (blocks, threads) = filling(&launcher.device().limits());
+        let search = Launch::new(blocks, threads);
+        let stm = launcher.handle::<A>();
+        launcher.in_order::<A, Link<A>>(|series| {
+            for overlap in (1..=self.segment).rev() {
+                match <A::Array<u32> as View<u32>>::LAYOUT {
+                    Layout::Plain => data.find_pairs::<Cgl, _, _>(series, &search, overlap)?,
+                    Layout::Cells => data.find_pairs::<Fast, _, _>(series, &search, overlap)?,
+                }
+                // The first search only makes the table for the next.
+                if overlap == self.segment {
+                    continue;
+                }
+                let params = LinkParams {
+                    stm,
+                    assembly: data.assembly(),
+                    overlap,
+                };
+                // SAFETY: as above.
+                unsafe { series.launch(&params)? };
+            }
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::launcher::{KernelTime, Launched};
+    use crate::workloads::workload::Sizes;
+    use std::time::Duration;
+    use stm_core::algorithm::HvSorting;
+    use stm_core::host::{Cpu, ProfileRows, Statistics, Stm, StmConfig};
+
+    const GENOME: Genome = Genome {
+        bases: 200,
+        segment: 24,
+        segments: 60,
+    };
+
+    /// The data as a right run leaves it.
+    fn assembled() -> GenomeData<Cpu> {
+        let cpu = Cpu::new();
+        let config = StmConfig {
+            capacity: GENOME.capacity(),
+            ..StmConfig::default()
+        };
+        let mut stm = Stm::new(&cpu, Launch::new(2, 3), config).unwrap();
+        let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
+        GENOME.reset(&mut data).unwrap();
+        let mut launcher = Launcher::new(&cpu, &mut stm);
+        GENOME
+            .run::<_, HvSorting>(&mut data, &mut launcher, 60)
+            .unwrap();
+        let commits = launcher.finish().statistics.commits;
+        let expected = GENOME.commits_expected(&data, 60).unwrap();
+        assert_eq!(Some(commits), expected);
+        assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
+        data
+    }
+
+    #[test]
+    fn no_pair_was_found_twice_or_in_vain() {
+        let data = assembled();
+        let pairs: u32 = data.pair_counts.download().unwrap().iter().sum();
+        assert_eq!(pairs, data.gene.distinct - 1);
+    }
+
+    #[test]
+    fn the_ends_of_the_chain_point_to_each_other() {
+        use stm_kernels::genome::{link_of, other_of};
+        let data = assembled();
+        let (slots, nexts) = (
+            data.slots.download().unwrap(),
+            data.nexts.download().unwrap(),
+        );
+        let (prevs, others) = (
+            data.prevs.download().unwrap(),
+            data.others.download().unwrap(),
+        );
+        let entries = || (0..slots.len()).filter(|&e| slots[e] != 0);
+        let first = entries().find(|&e| prevs[e] == 0).unwrap();
+        let last = entries().find(|&e| link_of(nexts[e]).is_none()).unwrap();
+        assert_eq!(other_of(others[first], first as u32), last as u32);
+        assert_eq!(other_of(others[last], last as u32), first as u32);
+    }
+
+    #[test]
+    fn what_the_kernels_left_is_refused_with_any_word_changed() {
+        let right = assembled();
+        let [slots, prevs] = [&right.slots, &right.prevs].map(|b| b.download().unwrap());
+        let nexts = right.nexts.download().unwrap();
+        let refused = |data: &mut GenomeData<Cpu>, what: &str| {
+            assert!(GENOME.verify(data, 60).unwrap().is_some(), "{what}");
+        };
+        let mut data = assembled();
+        // Which segment of several alike is in the set, and where, may differ
+        // from run to run; so the words of one run are put in.
+        data.nexts.upload(&nexts).unwrap();
+        for entry in 0..slots.len() {
+            let mut changed = slots.clone();
+            changed[entry] = u32::from(slots[entry] == 0);
+            data.slots.upload(&changed).unwrap();
+            data.prevs.upload(&prevs).unwrap();
+            refused(&mut data, "slots");
+            if slots[entry] != 0 {
+                let mut changed = prevs.clone();
+                changed[entry] ^= 1;
+                data.slots.upload(&slots).unwrap();
+                data.prevs.upload(&changed).unwrap();
+                refused(&mut data, "prevs");
+            }
+        }
+        data.slots.upload(&slots).unwrap();
+        data.prevs.upload(&prevs).unwrap();
+        assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
+    }
+
+    /// A run, followed launch by launch or not, and how often it was reported.
+    fn run(followed: bool) -> (Launched, usize) {
+        let cpu = Cpu::new();
+        let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+        let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
+        GENOME.reset(&mut data).unwrap();
+        let mut reported = 0;
+        let mut count = |_: Duration, _: &Statistics| reported += 1;
+        let mut launcher = Launcher::new(&cpu, &mut stm);
+        if followed {
+            launcher = launcher.followed_by(&mut count);
+        }
+        GENOME
+            .run::<_, HvSorting>(&mut data, &mut launcher, 60)
+            .unwrap();
+        let done = launcher.finish();
+        assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
+        (done, reported)
+    }
+
+    #[test]
+    fn launches_are_enqueued_unless_somebody_follows_them_and_their_sums_are_the_same() {
+        let segment = u64::from(GENOME.segment);
+        let (alone, reported) = run(true);
+        // The set once, and the links of all overlaps but the longest.
+        assert_eq!(reported as u64, 1 + segment - 1);
+        assert_eq!(alone.enqueued.us_a_launch(), None);
+        let (in_order, _) = run(false);
+        assert_eq!(in_order.enqueued.launches, 2 * segment - 1);
+        assert!(in_order.enqueued.us_a_launch() > Some(0.0));
+        // One thread does the same whatever the way, so all counts are the same.
+        assert_eq!(in_order.statistics, alone.statistics);
+        let counts = |done: &Launched| -> Vec<_> {
+            let of = |k: &KernelTime| (k.kernel, k.launches, k.commits, k.aborts);
+            done.kernels.iter().map(of).collect()
+        };
+        assert_eq!(counts(&in_order), counts(&alone));
+        let sum: f64 = in_order.kernels.iter().map(|kernel| kernel.time_ms).sum();
+        assert!((sum - in_order.time.as_secs_f64() * 1e3).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_observed_memory_has_its_launches_one_by_one() {
+        let cpu = Cpu::new();
+        let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+        let rows = ProfileRows::new(&cpu, Launch::new(1, 1)).unwrap();
+        stm.observe(rows.probe());
+        let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
+        GENOME.reset(&mut data).unwrap();
+        let mut launcher = Launcher::new(&cpu, &mut stm);
+        GENOME
+            .run::<_, HvSorting>(&mut data, &mut launcher, 60)
+            .unwrap();
+        assert_eq!(launcher.finish().enqueued.launches, 0);
+    }
+}

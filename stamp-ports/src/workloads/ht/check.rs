@@ -6,7 +6,7 @@
 //! transaction must commit, every node must be there: so transactions were all
 //! or nothing.
 
-use crate::workloads::parallel::in_ranges;
+use crate::workloads::compare::in_ranges;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

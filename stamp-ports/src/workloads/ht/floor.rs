@@ -1,24 +1,33 @@
 //! The hash table without transactions: without synchronisation, as critical sections, and
 //! the table that one writes by hand.
 
+use super::Ht;
 use super::check::{difference, keys};
-use super::input::Ht;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
 use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::critical::critical_section;
+use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
 use crate::workloads::memory::check_memory;
-use stm_core::host::Buffer;
+use crate::workloads::workload::Verdict;
+use stm_core::Kernel;
+use stm_core::host::{Buffer, Combiners, Locks};
+use stm_core::sync::{LockKind, TCombiners, TLocks};
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
+use stm_kernels::locked::table::{
+    CombinedTable, CombinedTableParams, LockFreeTable, LockedTableParams, Table, TableAnderson,
+    TableBackoff, TableFetchAdd, TableHandoff, TableMcs, TableMcsLane, TableTas, TableTasLane,
+    TableTicket, TableTtas, TableTtasLane,
+};
 
 /// Slots of the hand-written table for each key: with one more for each bucket
 /// it takes the memory of the chained table's links and keys.
 const SLOTS_A_KEY: u64 = 2;
 
 /// The chained table.
-struct Chains {
+pub(super) struct Chains {
     of: Ht,
     keys_host: Vec<u32>,
     keys: Buffer<AnyDevice, u32>,
@@ -27,7 +36,12 @@ struct Chains {
 }
 
 impl Chains {
-    fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+    pub(super) fn prepare(
+        of: &Ht,
+        device: &AnyDevice,
+        seed: u64,
+        transactions: u64,
+    ) -> Result<Self> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let bytes = nodes * 8 + u64::from(of.buckets) * 4;
         let fix = "use fewer --transactions or --buckets";
@@ -61,7 +75,7 @@ impl ContenderData for Chains {
         }
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         let (heads, nexts) = (self.heads.download()?, self.nexts.download()?);
         let there = (transactions * u64::from(self.of.keys_per_tx)) as usize;
         Ok(difference(
@@ -146,7 +160,7 @@ impl ContenderData for Slots {
         }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         let slots = self.table.download()?;
         Ok(wrong_slots(&slots, &self.keys_host, self.empty))
     }
@@ -157,11 +171,105 @@ pub(super) const KEYS: (&str, fn(&Ht) -> f64) = ("keys", |of| of.keys_per_tx as 
 
 /// The contenders of the hash table.
 pub(super) fn contenders() -> Vec<Contender<Ht>> {
-    vec![
+    let mut all = vec![
         Contender::new::<Floor, _>(Unsynchronised, "plain accesses", KEYS, Chains::prepare),
         // A compare-and-swap for each slot looked at, linear probing.
         Contender::new::<CasTable, _>(SpecialPurpose, "CAS table", KEYS, Slots::prepare),
         critical_section::<CriticalSection, _, _>(KEYS, Chains::prepare),
+    ];
+    all.extend(locked_contenders());
+    all
+}
+
+impl<K: LockKind> Joined<TLocks<K>, Table> for LockedTableParams<K> {
+    fn join(locks: TLocks<K>, table: Table) -> Self {
+        Self { locks, table }
+    }
+}
+
+impl Joined<TCombiners<1>, Table> for CombinedTableParams {
+    fn join(combiners: TCombiners<1>, table: Table) -> Self {
+        Self { combiners, table }
+    }
+}
+
+impl Joined<(), Table> for Table {
+    fn join((): (), table: Table) -> Self {
+        table
+    }
+}
+
+/// The table, into which each section inserts a key.
+struct OneKey(Chains);
+
+impl OneKey {
+    fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+        if of.keys_per_tx != 1 {
+            return Err(Error::Usage(format!(
+                "--keys-per-tx {} does not suit a table under locks, which inserts each key by \
+                 itself: give 1",
+                of.keys_per_tx
+            )));
+        }
+        Ok(Self(Chains::prepare(of, device, seed, transactions)?))
+    }
+}
+
+impl ContenderData for OneKey {
+    type Params = Table;
+
+    fn reset(&mut self) -> Result<()> {
+        self.0.reset()
+    }
+
+    fn params(&self, transactions: u64) -> Table {
+        let of_chains = self.0.params(transactions);
+        Table {
+            heads: of_chains.heads,
+            nexts: of_chains.nexts,
+            keys: of_chains.keys,
+            transactions,
+        }
+    }
+
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        self.0.verify(transactions)
+    }
+}
+
+/// The contender in which `X` excludes threads from a bucket.
+fn under<X: Exclusion + 'static, K>(name: &'static str) -> Contender<Ht>
+where
+    K: Kernel<Params: Joined<X::View, Table>>,
+{
+    let locks: (_, fn(&Ht) -> u64) = ("the buckets' locks", |of| of.buckets.into());
+    excluding::<K, X, _, _>(name, KEYS, locks, OneKey::prepare)
+}
+
+/// The contender with locks of kind `L`.
+fn locked<L: LockKind, K>(name: &'static str) -> Contender<Ht>
+where
+    K: Kernel<Params = LockedTableParams<L>>,
+{
+    under::<Locks<AnyDevice, L>, K>(name)
+}
+
+/// The contenders under locks.
+fn locked_contenders() -> Vec<Contender<Ht>> {
+    vec![
+        locked::<_, TableTasLane>("tas/lane"),
+        locked::<_, TableTtasLane>("ttas/lane"),
+        locked::<_, TableMcsLane>("mcs/lane"),
+        locked::<_, TableTas>("tas"),
+        locked::<_, TableTtas>("ttas"),
+        locked::<_, TableBackoff>("tas-backoff"),
+        locked::<_, TableTicket>("ticket"),
+        locked::<_, TableHandoff>("ticket-handoff"),
+        locked::<_, TableFetchAdd>("fetch-add"),
+        locked::<_, TableAnderson>("anderson"),
+        locked::<_, TableMcs>("mcs"),
+        under::<Combiners<AnyDevice, 1>, CombinedTable>("combining"),
+        under::<Open, LockFreeTable>("lock-free"),
     ]
 }
 

@@ -1,12 +1,429 @@
 //! HT, hash table: each transaction inserts several keys, all or none.
 
-mod check;
-mod driver;
-mod floor;
-mod input;
-mod locked;
-mod options;
+use crate::error::{Error, Result};
+use crate::numbers::{of, parse_count_32};
+use crate::workloads::contender::Contender;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::launcher::Launcher;
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
+use crate::workloads::workload::{Accesses, Sizes, Verdict, Verifies, Workload};
+use check::{difference, keys, renumbered};
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, Nodes, PreassignedNodes, TxArray};
+use stm_core::observe::Observation;
+use stm_core::{Capacity, StmRef};
+use stm_kernels::ht::{HashTable, HashTablePool, HtNode, HtParams, HtPoolNode, HtPoolParams};
 
-pub use driver::HtData;
-pub use input::{Ht, NodeSource};
-pub use options::Options;
+mod check;
+mod floor;
+
+/// Where the nodes come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum NodeSource {
+    /// They belong to the transactions' numbers.
+    #[default]
+    Preassigned,
+    /// Each transaction allocates them from a pool.
+    Pool,
+}
+
+impl NodeSource {
+    /// Its name at the command line and in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Preassigned => "preassigned",
+            Self::Pool => "pool",
+        }
+    }
+}
+
+/// The hash table's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ht {
+    /// Buckets of the table.
+    pub buckets: u32,
+    /// Keys that a transaction inserts.
+    pub keys_per_tx: u32,
+    /// Where the nodes come from.
+    pub nodes: NodeSource,
+}
+
+impl Default for Ht {
+    fn default() -> Self {
+        Self {
+            buckets: 256 << 10,
+            keys_per_tx: 4,
+            nodes: NodeSource::Preassigned,
+        }
+    }
+}
+
+impl ValueEnum for NodeSource {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Preassigned, Self::Pool]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
+}
+
+/// The options of `ht`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Buckets of the table [default: 256K]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    buckets: Option<u32>,
+    /// Keys that a transaction inserts [default: 4]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    keys_per_tx: Option<u32>,
+    /// Nodes that belong to the transactions' numbers (preassigned), or that
+    /// each transaction allocates (pool) [default: preassigned]
+    #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
+    nodes: Option<NodeSource>,
+}
+
+impl Ht {
+    /// Makes a table of so many buckets, into which transactions insert so many keys each, in
+    /// preassigned nodes.
+    pub const fn of(buckets: u32, keys_per_tx: u32) -> Self {
+        Self {
+            buckets,
+            keys_per_tx,
+            nodes: NodeSource::Preassigned,
+        }
+    }
+}
+
+impl Input for Ht {
+    type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick => Self {
+                buckets: 16 << 10,
+                ..Self::default()
+            },
+            // Eight heads read, and eight written.
+            Occasion::Paper => Self {
+                keys_per_tx: 8,
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(Ht {
+            nodes: options.nodes.unwrap_or(self.nodes),
+            ..Ht::of(
+                options.buckets.unwrap_or(self.buckets),
+                options.keys_per_tx.unwrap_or(self.keys_per_tx),
+            )
+        })
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Sizes for Ht {
+    fn name(&self) -> &'static str {
+        "ht"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        let mut all = vec![
+            ("buckets", self.buckets.into()),
+            ("keys_per_tx", self.keys_per_tx.into()),
+        ];
+        if self.nodes != NodeSource::Preassigned {
+            all.push(("nodes", self.nodes.name().into()));
+        }
+        all
+    }
+
+    fn summary(&self) -> String {
+        let keys = of(self.keys_per_tx.into(), "key");
+        let allocated = match self.nodes {
+            NodeSource::Preassigned => "",
+            NodeSource::Pool => ", nodes from a pool",
+        };
+        format!(
+            "{}, {keys} a transaction{allocated}",
+            of(self.buckets.into(), "bucket")
+        )
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity {
+            reads: self.keys_per_tx,
+            // Of each key the head and the words of its node.
+            writes: self.keys_per_tx.saturating_mul(match self.nodes {
+                NodeSource::Preassigned => 2,
+                NodeSource::Pool => 3,
+            }),
+            actions: match self.nodes {
+                NodeSource::Preassigned => 0,
+                NodeSource::Pool => self.keys_per_tx,
+            },
+        }
+    }
+
+    fn shared_words(&self, transactions: u64) -> u64 {
+        let nodes = match self.nodes {
+            // Nobody but the transaction that a node belongs to reads or writes it.
+            NodeSource::Preassigned => 0,
+            NodeSource::Pool => transactions.saturating_mul(self.keys_per_tx.into()),
+        };
+        nodes.saturating_add(self.buckets.into())
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(
+            "each key is once in its bucket's chain, all of a transaction or none",
+        )
+    }
+
+    /// The first link of each key's bucket. The nodes lie together.
+    fn accesses(&self) -> Option<Accesses> {
+        let keys = f64::from(self.keys_per_tx);
+        Some(Accesses {
+            reads: keys,
+            writes: keys,
+            validated: 0.0,
+            words: self.buckets.into(),
+        })
+    }
+
+    fn check(&self, transactions: u64) -> Result<()> {
+        if self.buckets == 0 {
+            return Err(Error::Usage(
+                "--buckets 0 leaves the keys no place: give 1 or more".into(),
+            ));
+        }
+        if self.keys_per_tx == 0 {
+            return Err(Error::Usage(
+                "--keys-per-tx 0 leaves a transaction nothing to do: give 1 or more".into(),
+            ));
+        }
+        let nodes = transactions.checked_mul(self.keys_per_tx.into());
+        if nodes.is_none_or(|n| n > u64::from(u32::MAX - 1)) {
+            return Err(Error::Usage(format!(
+                "{transactions} transactions of {} keys are too many: links of 32 bits name \
+                 {} nodes, so use fewer --transactions",
+                self.keys_per_tx,
+                u32::MAX - 1
+            )));
+        }
+        Ok(())
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        (algorithm == Variant::Fast).then_some((processors, 192))
+    }
+}
+
+/// The table.
+pub struct HtData<D: Device> {
+    keys_host: Vec<u32>,
+    keys: Buffer<D, u32>,
+    heads: TxArray<D, u32>,
+    /// The nodes, if they are preassigned; else one for no transaction.
+    nodes: PreassignedNodes<D, HtNode>,
+    /// The nodes, if they are allocated.
+    pool: Option<Nodes<D, HtPoolNode>>,
+}
+
+impl Workload for Ht {
+    type Data<D: Device> = HtData<D>;
+    type Kernel<A: Algorithm> = HashTable<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        floor::contenders()
+    }
+
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<HtData<D>> {
+        let is_pool = self.nodes == NodeSource::Pool;
+        let nodes = (transactions_max * u64::from(self.keys_per_tx)) as usize;
+        let (nodes_bytes, heads_bytes) = (nodes as u64 * 4, u64::from(self.buckets) * 4);
+        check_memory(
+            device,
+            "ht",
+            2 * nodes_bytes + heads_bytes,
+            2 * nodes_bytes + heads_bytes + nodes_bytes / 32,
+            "use fewer --transactions or --buckets",
+        )?;
+        let keys_host = keys(seed, nodes as u64);
+        Ok(HtData {
+            keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
+            heads: TxArray::zeroed(
+                device,
+                Layout::Plain,
+                self.buckets as usize,
+                "the buckets of ht",
+            )?,
+            nodes: PreassignedNodes::new(
+                device,
+                Layout::Plain,
+                self.keys_per_tx,
+                if is_pool { 1 } else { transactions_max },
+                "the nodes of ht",
+            )?,
+            pool: None,
+            keys_host,
+        })
+    }
+
+    fn fit<D: Device>(&self, device: &D, data: &mut HtData<D>, lanes: u64) -> Result<()> {
+        if self.nodes == NodeSource::Preassigned {
+            return Ok(());
+        }
+        // An attempt that aborts holds nodes for a while.
+        let held = lanes * u64::from(self.keys_per_tx);
+        // A quarter more than the table takes: an allocation searches long where
+        // hardly a node is free.
+        let keys = data.keys_host.len() as u64;
+        let needed = keys + keys / 4 + held;
+        if data
+            .pool
+            .as_ref()
+            .is_none_or(|nodes| nodes.pool().nodes() != needed)
+        {
+            data.pool = None;
+            data.pool = Some(Nodes::new(
+                device,
+                Layout::Plain,
+                needed,
+                "the nodes of ht",
+            )?);
+        }
+        Ok(())
+    }
+
+    fn accessed<'d, D: Device>(&self, data: &'d mut HtData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        let HtData {
+            heads, nodes, pool, ..
+        } = data;
+        let mut accessed: Vec<&mut dyn Accessed<D>> = vec![heads, nodes.records_mut()];
+        if let Some(nodes) = pool {
+            accessed.push(nodes.records_mut());
+        }
+        accessed
+    }
+
+    fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+        if let Some(nodes) = &mut data.pool {
+            nodes.pool_mut().clear()?;
+        }
+        data.nodes.reuse()?;
+        Ok(data.heads.clear()?)
+    }
+
+    fn reset<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+        data.heads.clear()?;
+        if let Some(nodes) = &mut data.pool {
+            nodes.clear()?;
+        }
+        // Full of wrong links, so that one that is not written shows.
+        data.nodes.reuse()?;
+        let wrong = vec![HtNode { next: u32::MAX }; data.nodes.records().len()];
+        Ok(data.nodes.records_mut().upload(&wrong)?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut HtData<D>, transactions: u64) -> Verdict {
+        let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
+        if let Some(pool) = &data.pool {
+            let view = pool.pool().view();
+            let (heads, nexts) = renumbered(
+                &data.heads.download()?,
+                &pool.records().download()?,
+                |node| view.index(node),
+                &pool.pool().taken()?,
+                &data.keys_host[..nodes],
+            );
+            let keys = &data.keys_host[..nodes];
+            let wrong = difference(&heads, &nexts, keys, self.keys_per_tx);
+            let leaked = pool.pool().check(nodes as u64).err();
+            return Ok(wrong.or_else(|| leaked.map(|error| error.to_string())));
+        }
+        let records = data.nodes.records().download()?;
+        let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
+        Ok(difference(
+            &data.heads.download()?,
+            &nexts,
+            &data.keys_host[..nodes],
+            self.keys_per_tx,
+        ))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &HtData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> HtParams<A> {
+        HtParams {
+            stm,
+            heads: data.heads.view::<A>(),
+            nodes: data.nodes.view::<A>(),
+            keys: data.keys.tarray(),
+            transactions,
+        }
+    }
+
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(match self.nodes {
+            NodeSource::Preassigned => device.prepare::<HashTable<A>>(observation)?,
+            NodeSource::Pool => device.prepare::<HashTablePool<A>>(observation)?,
+        })
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut HtData<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let stm = launcher.handle::<A>();
+        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
+        // views of buffers that `data` keeps and nothing else uses.
+        unsafe {
+            if let Some(nodes) = &data.pool {
+                let params = HtPoolParams {
+                    stm,
+                    heads: data.heads.view::<A>(),
+                    nodes: nodes.view::<A>(),
+                    keys: data.keys.tarray(),
+                    transactions,
+                    keys_per_tx: self.keys_per_tx,
+                };
+                launcher.launch::<HashTablePool<A>>(&params)?;
+            } else {
+                let params = self.params(data, stm, transactions);
+                launcher.launch::<HashTable<A>>(&params)?;
+            }
+        }
+        Ok(())
+    }
+}

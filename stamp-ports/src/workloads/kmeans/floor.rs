@@ -3,15 +3,25 @@
 
 use super::check::{Follower, Pass};
 use super::input::Kmeans;
-use super::rivals::{self, POINTS};
-use super::sums::wrong_sums;
+use super::passes::KmeansData;
+use super::points::Points;
+use super::sequential::ROUNDING;
 use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::contender::ContenderKind::Unsynchronised;
-use crate::workloads::contender::{Contender, ContenderData};
+use crate::error::{Error, Result};
+use crate::workloads::contender::ContenderKind::{self, SpecialPurpose, Unsynchronised};
+use crate::workloads::contender::{CRITICAL_SECTION, Contender, ContenderData, PreparedContender};
+use crate::workloads::critical::OneLock;
+use crate::workloads::exclusion::{Exclusion, Held, Joined, Open};
 use crate::workloads::memory::check_memory;
-use stm_core::host::Buffer;
-use stm_kernels::floor::kmeans::{Floor, Params};
+use crate::workloads::workload::{Sizes, Verdict, Workload};
+use std::marker::PhantomData;
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::algorithm::Cgl;
+use stm_core::host::{Buffer, Device, Launch};
+use stm_kernels::floor::kmeans::{
+    Additions, CriticalSection, Floor, Params, Privatised, WarpAPoint,
+};
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays of a pass.
@@ -29,7 +39,7 @@ struct FirstPass {
 }
 
 impl FirstPass {
-    fn prepare(of: &Kmeans, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
+    fn prepare(of: &Kmeans, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
         let (n, dims) = (of.points.len(), of.points.dims());
         let clusters = of.clusters_max as usize;
         let words = n * (dims + 1) + clusters * (2 * dims + 1) + 2;
@@ -82,7 +92,7 @@ impl ContenderData for FirstPass {
         }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         let of = &self.of;
         let (members, rows) = (self.members.download()?, self.rows.download()?);
         let changed = self.changed.download()?.into_iter().sum();
@@ -121,8 +131,216 @@ pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
         POINTS,
         FirstPass::prepare,
     )];
-    all.extend(rivals::contenders());
+    all.extend(rivals());
     all
+}
+
+impl Joined<(), Self> for Params {
+    fn join((): (), work: Self) -> Self {
+        work
+    }
+}
+
+/// The passes by kernel `K`, whose threads `X` excludes from each other.
+struct Passes<K, X> {
+    of: Kmeans,
+    data: KmeansData<AnyDevice>,
+    exclusion: Held<X>,
+    /// Words of shared memory for each block.
+    shared_words: u32,
+    kernel: PhantomData<K>,
+}
+
+impl<K, X> Passes<K, X>
+where
+    K: Kernel<Params: Joined<X::View, Params>>,
+    X: Exclusion,
+{
+    /// Allocates the data; `ordered` says whether the kernel notes the order of the
+    /// additions.
+    fn prepare(
+        of: &Kmeans,
+        device: &AnyDevice,
+        seed: u64,
+        (ordered, shared_words): (bool, u32),
+    ) -> Result<Self> {
+        let with = |adds| Kmeans { adds, ..of.clone() };
+        Ok(Self {
+            // The rows are words that are read and written, whoever checks them.
+            data: with(false).prepare(device, seed, 0)?,
+            of: with(!ordered),
+            exclusion: Held::new(device, 1, "the lock of the critical sections")?,
+            shared_words,
+            kernel: PhantomData,
+        })
+    }
+}
+
+impl<K, X> PreparedContender for Passes<K, X>
+where
+    K: Kernel<Params: Joined<X::View, Params>>,
+    X: Exclusion,
+{
+    fn transactions(&self, _asked: u64) -> u64 {
+        self.of.points.len() as u64
+    }
+
+    /// Makes all passes; of fewer points, the first one.
+    fn launch(
+        &mut self,
+        device: &AnyDevice,
+        (blocks, threads): (u32, u32),
+        transactions: u64,
+    ) -> Result<Duration> {
+        let lanes = u64::from(blocks) * u64::from(threads);
+        self.exclusion.fit(device, lanes)?;
+        let launch = Launch {
+            shared_bytes: 4 * self.shared_words,
+            ..Launch::new(blocks, threads)
+        };
+        if device.resident_blocks::<K>(&launch)? == 0 {
+            return Err(Error::Usage(format!(
+                "a block of {threads} threads does not fit the device with what {} needs: use \
+                 fewer",
+                K::ENTRY
+            )));
+        }
+        let (of, view) = (&self.of, self.exclusion.view());
+        let mut time = Duration::ZERO;
+        let mut pass = |data: &KmeansData<AnyDevice>, clusters, points| {
+            let work = Params {
+                points: data.points.tarray(),
+                centres: data.centres.tarray(),
+                rows: data.rows.words.view::<Cgl>(),
+                members: data.members.tarray(),
+                ranks: data.ranks.tarray(),
+                changed: data.changed.tarray(),
+                transactions: points,
+                clusters,
+                dims: of.dims(),
+            };
+            // SAFETY: the parameters are views of buffers that `data` and `self` keep,
+            // made for this kernel, and nothing else uses them meanwhile.
+            time += unsafe { device.launch::<K>(&launch, &K::Params::join(view, work))? };
+            Ok(points)
+        };
+        let points = of.points.len() as u64;
+        if transactions < points {
+            of.clear(&mut self.data)?;
+            pass(&self.data, of.clusters_max, transactions)?;
+        } else {
+            of.reset(&mut self.data)?;
+            of.passes(&mut self.data, &mut |data, clusters| {
+                pass(data, clusters, points)
+            })?;
+        }
+        Ok(time)
+    }
+
+    /// One short of all is one pass, which nobody checks.
+    fn tried(&self, transactions: u64) -> u64 {
+        transactions.saturating_sub(1).max(1)
+    }
+
+    fn made(&self, transactions: u64) -> u64 {
+        let passes: u32 = self.data.found.passes.iter().sum();
+        transactions * u64::from(passes.max(1))
+    }
+
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        match self.exclusion.wrong()? {
+            Some(wrong) => Ok(Some(wrong)),
+            None => self.of.verify(&mut self.data, transactions),
+        }
+    }
+
+    fn note(&self) -> Result<Option<String>> {
+        let passes: Vec<String> = self.data.found.passes.iter().map(u32::to_string).collect();
+        Ok(Some(format!("{} passes", passes.join(" + "))))
+    }
+}
+
+/// What is counted.
+pub(super) const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
+
+/// The contender that makes all passes by the kernel `K`.
+fn contender<K, X>(
+    kind: ContenderKind,
+    name: &'static str,
+    ordered: bool,
+    shared_words: fn(&Kmeans) -> u32,
+) -> Contender<Kmeans>
+where
+    K: Kernel<Params: Joined<X::View, Params>>,
+    X: Exclusion + 'static,
+{
+    Contender::of_launches(kind, name, K::ENTRY, POINTS, move |of, device, seed, _| {
+        Passes::<K, X>::prepare(of, device, seed, (ordered, shared_words(of)))
+    })
+}
+
+/// The contenders that make all passes.
+fn rivals() -> Vec<Contender<Kmeans>> {
+    let none = |_: &Kmeans| 0;
+    // More than there is does not fit any launch.
+    let rows = |of: &Kmeans| u32::try_from(of.shared_words(0)).unwrap_or(u32::MAX >> 2);
+    vec![
+        contender::<Additions, Open>(SpecialPurpose, "atomic adds", false, none),
+        contender::<Privatised, Open>(SpecialPurpose, "privatised sums", false, rows)
+            .only_if(|of| of.shared_words(0) <= PRIVATE_WORDS),
+        contender::<WarpAPoint, Open>(SpecialPurpose, "a warp a point", false, none),
+        contender::<CriticalSection, OneLock>(
+            ContenderKind::CriticalSection,
+            CRITICAL_SECTION,
+            true,
+            none,
+        ),
+    ]
+}
+
+/// The most words of sums that each block has for itself: 48 KiB of shared memory, which
+/// every GPU gives a block.
+const PRIVATE_WORDS: u64 = 12 << 10;
+
+/// Compares the rows with what the members add up to in double precision. All
+/// members are centres.
+pub fn wrong_sums(points: &Points, members: &[u32], rows: &[u32]) -> Option<String> {
+    let dims = points.dims();
+    let clusters = rows.len() / (dims + 1);
+    let mut counts = vec![0u32; clusters];
+    // Of each coordinate the sum, and the sum of the magnitudes.
+    let mut sums = vec![(0.0f64, 0.0f64); clusters * dims];
+    for (&c, point) in members.iter().zip(points.iter()) {
+        counts[c as usize] += 1;
+        for ((sum, magnitude), &x) in sums[c as usize * dims..].iter_mut().zip(point) {
+            *sum += f64::from(x);
+            *magnitude += f64::from(x.abs());
+        }
+    }
+    for (c, row) in rows.chunks_exact(dims + 1).enumerate() {
+        let count = counts[c];
+        if row[0] != count {
+            return Some(format!(
+                "centre {c} counts {} points, and {count} sit with it",
+                row[0]
+            ));
+        }
+        for (j, (&bits, &(sum, magnitude))) in row[1..].iter().zip(&sums[c * dims..]).enumerate() {
+            let found = f64::from(f32::from_bits(bits));
+            // So many additions in any order (Higham 2002, section 4.2); twice
+            // the first order covers the higher ones.
+            let bound = 2.0 * f64::from(count) * ROUNDING * magnitude;
+            let explained = (found - sum).abs() <= bound;
+            // Of a sum that is no number, nothing is.
+            if !explained {
+                return Some(format!(
+                    "sum {j} of centre {c} is {found:e}, not the {sum:e} of its {count} points, \
+                     and rounding explains {bound:e}"
+                ));
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -5,9 +5,16 @@ use super::file;
 use super::points::Points;
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
+use crate::numbers::{of, parse_count, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::check_host_memory;
+use crate::workloads::shared_options::{SEED, SharedOption, SharedOptions};
+use crate::workloads::workload::{Sizes, Verifies};
+use clap::Args;
+use serde_json::Value;
 use std::path::PathBuf;
+use stm_core::Capacity;
+use stm_core::algorithm::Variant;
 
 /// The most coordinates of a point: a transaction's sets hold a row.
 pub(super) const DIMS_MAX: u32 = (1 << 20) - 1;
@@ -122,8 +129,113 @@ impl Default for KmeansInput {
     }
 }
 
+/// What drawn points look like.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+struct Shape {
+    /// Points to generate [default: 64K]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    points: Option<u32>,
+    /// Coordinates of a generated point [default: 31]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    dims: Option<u32>,
+    /// Centres around which points are generated [default: 64]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    centres: Option<u32>,
+}
+
+/// The options of `kmeans`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// The points.
+    #[command(flatten)]
+    shape: Shape,
+    /// Most clusters [default: as --centres, 16 with --input]
+    #[arg(short = 'm', long, value_name = "N", value_parser = parse_count_32)]
+    clusters_max: Option<u32>,
+    /// Stop once at most this part of the points changes its cluster
+    /// [default: 0.001]
+    #[arg(short, long, value_name = "T", value_parser = parse_threshold)]
+    threshold: Option<f64>,
+    /// Stop after so many passes in any case [default: 500]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    passes_max: Option<u32>,
+    /// Cluster the points as they are (STAMP's -z)
+    ///
+    /// Cluster the points as they are, not scaled to a mean of 0 and a deviation
+    /// of 1 in each coordinate (STAMP's -z)
+    #[arg(long)]
+    no_normalise: bool,
+}
+
+/// The options of `generate kmeans`.
+#[derive(Args, Debug, Clone)]
+pub struct GenerateOptions {
+    /// The points.
+    #[command(flatten)]
+    shape: Shape,
+    /// Seed of the points
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
+    seed: u64,
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+fn parse_threshold(text: &str) -> Result<f64, String> {
+    let threshold = text.parse().ok().filter(|t| (0.0..=1.0).contains(t));
+    threshold.ok_or_else(|| {
+        format!("{text:?} is no threshold: give a part of the points from 0 to 1, such as 0.001")
+    })
+}
+
+impl Shape {
+    fn given(&self) -> Option<(&'static str, u32)> {
+        let options = [
+            ("--points", self.points),
+            ("--dims", self.dims),
+            ("--centres", self.centres),
+        ];
+        let mut given = options.into_iter();
+        given.find_map(|(option, value)| Some((option, value?)))
+    }
+
+    /// The points that they ask for; `points_max` bounds the default.
+    fn fill(&self, points_max: u64, base: Drawn) -> Drawn {
+        let points = u64::from(base.points).min(points_max) as u32;
+        Drawn {
+            points: self.points.unwrap_or(points),
+            dims: self.dims.unwrap_or(base.dims),
+            centres: self.centres.unwrap_or(base.centres),
+        }
+    }
+}
+
+impl GenerateOptions {
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// The errors of a run that generates its points.
+    pub fn text(&self) -> Result<String> {
+        let points = self
+            .shape
+            .fill(u64::MAX, Drawn::default())
+            .draw(self.seed)?;
+        // Some 12 characters a coordinate.
+        let bytes = (points.len() * points.dims()) as u64 * 12;
+        let fix = "use fewer --points or --dims";
+        check_host_memory("the file of kmeans", bytes, fix)?;
+        Ok(file::text(&points))
+    }
+}
+
 impl Input for KmeansInput {
     type Workload = Kmeans;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] =
+        &[SharedOption::N, SharedOption::File, SharedOption::Adds];
 
     fn sized(occasion: Occasion) -> Self {
         let full = Self::default();
@@ -153,6 +265,34 @@ impl Input for KmeansInput {
             passes_max,
             ..full
         }
+    }
+
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
+        let points_max = shared.transactions.unwrap_or(u64::MAX);
+        let points = match (&shared.input, self.points) {
+            (None, PointsFrom::Drawn(base)) => {
+                PointsFrom::Drawn(options.shape.fill(points_max, base))
+            }
+            (None, file @ PointsFrom::File(_)) => file,
+            (Some(path), _) => {
+                if let Some((option, value)) = options.shape.given() {
+                    return Err(Error::Usage(format!(
+                        "{option} {value} is for generated points, and --input brings its own: \
+                         leave one of them out"
+                    )));
+                }
+                PointsFrom::File(path.clone())
+            }
+        };
+        Ok(KmeansInput {
+            points,
+            normalise: self.normalise && !options.no_normalise,
+            clusters_min: shared.n.or(self.clusters_min),
+            clusters_max: options.clusters_max.or(self.clusters_max),
+            threshold: options.threshold.unwrap_or(self.threshold),
+            passes_max: options.passes_max.unwrap_or(self.passes_max),
+            adds: shared.adds || self.adds,
+        })
     }
 
     fn make(&self, seed: u64) -> Result<Kmeans> {
@@ -217,4 +357,138 @@ pub struct Kmeans {
     pub passes_max: u32,
     /// Whether transactions add to sums, and do not read them.
     pub adds: bool,
+}
+
+impl Kmeans {
+    /// The coordinates of a point.
+    pub(super) fn dims(&self) -> u32 {
+        self.points.dims() as u32
+    }
+
+    /// The source and how to name more points, for errors.
+    fn fix(&self) -> String {
+        match &self.source {
+            Source::File(name) => format!("the points of {name}"),
+            Source::Generated(_) => "--points".into(),
+        }
+    }
+}
+
+impl Sizes for Kmeans {
+    fn name(&self) -> &'static str {
+        "kmeans"
+    }
+
+    fn by_warps(&self) -> bool {
+        !self.adds
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        let mut parameters = vec![
+            ("points", self.points.len().into()),
+            ("dims", self.dims().into()),
+        ];
+        if let Source::Generated(centres) = self.source {
+            parameters.push(("centres", centres.into()));
+        }
+        parameters.extend([
+            ("clusters_min", self.clusters_min.into()),
+            ("clusters_max", self.clusters_max.into()),
+            ("passes_max", self.passes_max.into()),
+            ("threshold", self.threshold.into()),
+            ("normalised", self.normalised.into()),
+        ]);
+        if self.adds {
+            parameters.push(("adds", true.into()));
+        }
+        if let Source::File(name) = &self.source {
+            parameters.push(("input", name.as_str().into()));
+        }
+        parameters
+    }
+
+    fn summary(&self) -> String {
+        let mut text = format!(
+            "{}, {}, {}",
+            of(self.points.len() as u64, "point"),
+            of(self.dims().into(), "coordinate"),
+            of(self.clusters_max.into(), "cluster")
+        );
+        if self.adds {
+            text += ", transactions add";
+        }
+        text
+    }
+
+    /// Transactions of one launch.
+    fn transactions(&self) -> Option<u64> {
+        Some(self.points.len() as u64)
+    }
+
+    /// The sums are cleared before each pass.
+    fn is_reset_between_launches(&self) -> bool {
+        true
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity {
+            reads: self.dims() + 1,
+            writes: self.dims() + 1,
+            actions: 0,
+        }
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        u64::from(self.clusters_max) * (u64::from(self.dims()) + 1)
+    }
+
+    fn verifies(&self) -> Verifies {
+        if self.adds {
+            Verifies::final_state("members and counts exactly, sums within rounding")
+        } else {
+            Verifies::isolation(
+                "each transaction saw the count that the one before it left, and sums are equal \
+                 bit for bit in that order",
+            )
+        }
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        let (least, most, n) = (self.clusters_min, self.clusters_max, self.points.len());
+        if least == 0 {
+            return Err(Error::Usage(
+                "-n 0 or -m 0 leaves the points no cluster: give 1 or more".into(),
+            ));
+        }
+        if least > most {
+            return Err(Error::Usage(format!(
+                "-n {least} is more than -m {most}: clusters go from -n up to -m"
+            )));
+        }
+        if most as usize > n {
+            return Err(Error::Usage(format!(
+                "-m {most} clusters are more than {}, {n}: each starts from a point of its own, \
+                 so give -m {n} or less",
+                self.fix()
+            )));
+        }
+        if self.dims() > DIMS_MAX {
+            return Err(Error::Usage(format!(
+                "{} coordinates are too many for a transaction: at most {DIMS_MAX}",
+                self.dims()
+            )));
+        }
+        if self.passes_max == 0 {
+            return Err(Error::Usage(
+                "--passes-max 0 leaves nothing to run: give 1 or more".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        // Few rows, and every transaction writes all of one.
+        let without = matches!(algorithm, Variant::Cgl | Variant::Egpgv);
+        (!without).then_some((processors, 64))
+    }
 }

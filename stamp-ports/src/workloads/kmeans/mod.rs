@@ -23,24 +23,338 @@
 //! | `check.rs` | the checks |
 //! | `sums.rs` | sums whose order is not known |
 
+use crate::error::Result;
+use crate::workloads::contender::Contender;
+use crate::workloads::launcher::Launcher;
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::workload::{Sizes, Verdict, Workload};
+use passes::{Found, Rows};
+use serde_json::Value;
+use std::time::Duration;
+use stm_core::StmRef;
+use stm_core::algorithm::Algorithm;
+use stm_core::host::{Buffer, Device, Statistics};
+use stm_core::observe::Observation;
+use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
+
 mod check;
-mod driver;
 mod file;
 mod floor;
 mod input;
-mod options;
 mod passes;
 mod points;
-mod rivals;
 mod sequential;
-mod sizes;
-mod sums;
 
 pub use check::{Follower, Pass};
-pub use driver::KmeansData;
 pub use file::{read, text};
-pub use input::{Drawn, Kmeans, KmeansInput, PointsFrom, Source};
-pub use options::{GenerateOptions, Options};
+pub use floor::wrong_sums;
+pub use input::{Drawn, GenerateOptions, Kmeans, KmeansInput, Options, PointsFrom, Source};
 pub use points::{MAGNITUDE_MAX, Points};
 pub use sequential::{Centres, Nearest, ROUNDING, SequentialRun, goes_on, move_centres, run};
-pub use sums::wrong_sums;
+
+pub use passes::KmeansData;
+
+impl Kmeans {
+    /// Launches the kernel on the first points, with as many clusters as there
+    /// are `centres`.
+    fn launch<D: Device, A: Algorithm>(
+        &self,
+        data: &KmeansData<D>,
+        launcher: &mut Launcher<'_, D>,
+        clusters: u32,
+        points_used: u64,
+    ) -> Result<Statistics> {
+        let stm = launcher.handle::<A>();
+        Ok(match &data.rows.sums {
+            None => {
+                let params = self.params_of(data, stm, clusters, points_used);
+                // SAFETY: the parameters hold this memory's handle, for `A`
+                // alone, and views of buffers that `data` keeps and nothing else
+                // uses.
+                unsafe { launcher.launch::<KMeans<A>>(&params)? }
+            }
+            Some(rows) => {
+                let params = KMeansAddsParams {
+                    stm,
+                    points: data.points.tarray(),
+                    centres: data.centres.tarray(),
+                    rows: rows.view(),
+                    members: data.members.tarray(),
+                    changed: data.changed.tarray(),
+                    points_used,
+                    clusters,
+                    dims: self.dims(),
+                };
+                // SAFETY: as above.
+                unsafe { launcher.launch::<KMeansAdds<A>>(&params)? }
+            }
+        })
+    }
+
+    fn params_of<D: Device, A: Algorithm>(
+        &self,
+        data: &KmeansData<D>,
+        stm: StmRef<A>,
+        clusters: u32,
+        points_used: u64,
+    ) -> KMeansParams<A> {
+        KMeansParams {
+            stm,
+            points: data.points.tarray(),
+            centres: data.centres.tarray(),
+            rows: data.rows.words.view::<A>(),
+            members: data.members.tarray(),
+            ranks: data.ranks.tarray(),
+            changed: data.changed.tarray(),
+            points_used,
+            clusters,
+            dims: self.dims(),
+        }
+    }
+}
+
+impl Workload for Kmeans {
+    type Data<D: Device> = KmeansData<D>;
+    type Kernel<A: Algorithm> = KMeans<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        floor::contenders()
+    }
+
+    fn with_adds(&self) -> Option<Self> {
+        (!self.adds).then(|| Self {
+            adds: true,
+            ..self.clone()
+        })
+    }
+
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<KmeansData<D>> {
+        let n = self.points.len();
+        let (rows, centres) = (
+            self.shared_words(0) as usize,
+            self.clusters_max as usize * self.points.dims(),
+        );
+        let words = n as u64 * (u64::from(self.dims()) + 2) + (rows + centres) as u64 + 2;
+        // On the host: the points by coordinate, members and their order.
+        let host = self.points.len() as u64 * (u64::from(self.dims()) * 4 + 32);
+        check_memory(device, "kmeans", words * 4, host, "use fewer points")?;
+        Ok(KmeansData {
+            chosen: self.points.choose(seed, self.clusters_max),
+            points: Buffer::from_slice(device, &self.points.by_coordinate(), "the points")?,
+            centres: Buffer::zeroed(device, centres, "the centres")?,
+            rows: Rows::zeroed(device, self)?,
+            members: Buffer::zeroed(device, n, "the points' centres")?,
+            ranks: Buffer::zeroed(device, n, "the points' ranks")?,
+            changed: Buffer::zeroed(device, 1, "the number of changes")?,
+            armed: false,
+            found: Found::default(),
+        })
+    }
+
+    fn accessed<'d, D: Device>(&self, data: &'d mut KmeansData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        data.rows.accessed()
+    }
+
+    fn clear<D: Device>(&self, data: &mut KmeansData<D>) -> Result<()> {
+        let first = self.begin(&data.chosen);
+        data.members.upload(&first.members)?;
+        data.armed = true;
+        data.arm(&first.centres)
+    }
+
+    fn reset<D: Device>(&self, data: &mut KmeansData<D>) -> Result<()> {
+        // The other arrays each clustering sets up for itself.
+        data.found = Found::default();
+        data.armed = false;
+        data.rows.clear()
+    }
+
+    fn commits_expected<D: Device>(&self, data: &KmeansData<D>, n: u64) -> Result<Option<u64>> {
+        let passes: u64 = data.found.passes.iter().copied().map(u64::from).sum();
+        Ok(Some(passes * n))
+    }
+
+    fn observed<D: Device>(&self, data: &KmeansData<D>) -> Vec<(&'static str, Value)> {
+        vec![
+            ("passes", data.found.passes.clone().into()),
+            ("ties", data.found.ties.into()),
+        ]
+    }
+
+    fn verify<D: Device>(&self, data: &mut KmeansData<D>, _: u64) -> Verdict {
+        let clusterings = (self.clusters_max - self.clusters_min + 1) as usize;
+        Ok(data.found.wrong.clone().or_else(|| {
+            let made = data.found.passes.len();
+            (made != clusterings).then(|| format!("{made} of {clusterings} clusterings were made"))
+        }))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &KmeansData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> KMeansParams<A> {
+        let points = transactions.min(self.points.len() as u64);
+        self.params_of(data, stm, self.clusters_max, points)
+    }
+
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(if self.adds {
+            device.prepare::<KMeansAdds<A>>(observation)?
+        } else {
+            device.prepare::<KMeans<A>>(observation)?
+        })
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut KmeansData<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        if data.armed {
+            let points = transactions.min(self.points.len() as u64);
+            self.launch::<D, A>(data, launcher, self.clusters_max, points)?;
+            return Ok(());
+        }
+        let points = self.points.len() as u64;
+        self.passes(data, &mut |data, clusters| {
+            let statistics = self.launch::<D, A>(data, launcher, clusters, points)?;
+            Ok(statistics.commits)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::input::Source;
+    use super::points::Points;
+    use super::*;
+    use stm_core::algorithm::HvSorting;
+    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+
+    fn kmeans(clusters: u32) -> Kmeans {
+        let mut points = Points::generate(2, 500, 3, 4);
+        points.normalise();
+        Kmeans {
+            points,
+            source: Source::Generated(4),
+            normalised: true,
+            clusters_min: clusters,
+            clusters_max: clusters,
+            threshold: 0.0,
+            passes_max: 500,
+            adds: false,
+        }
+    }
+
+    type Spoil = fn(&mut KmeansData<Cpu>);
+
+    /// Launches the first pass on the CPU, spoils what it left, and judges.
+    fn judged(spoil: Spoil) -> Option<String> {
+        let kmeans = kmeans(5);
+        let cpu = Cpu::new();
+        let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
+        kmeans.clear(&mut data).unwrap();
+        let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();
+        let mut launcher = Launcher::new(&cpu, &mut stm);
+        kmeans
+            .run::<_, HvSorting>(&mut data, &mut launcher, 500)
+            .unwrap();
+        assert_eq!(launcher.finish().statistics.commits, 500);
+        spoil(&mut data);
+        let mut now = kmeans.begin(&data.chosen);
+        kmeans.judge(&data, &mut now).unwrap().0
+    }
+
+    /// Changes one element of a buffer.
+    fn change<T: stm_core::host::Pod>(
+        buffer: &mut Buffer<Cpu, T>,
+        at: usize,
+        new: impl FnOnce(T) -> T,
+    ) {
+        let mut all = buffer.download().unwrap();
+        all[at] = new(all[at]);
+        buffer.upload(&all).unwrap();
+    }
+
+    /// Changes one word of the rows.
+    fn change_row(data: &mut KmeansData<Cpu>, at: usize, new: impl FnOnce(u32) -> u32) {
+        let mut all = data.rows.download().unwrap();
+        all[at] = new(all[at]);
+        data.rows.words.upload(&all).unwrap();
+    }
+
+    #[test]
+    fn what_a_launch_leaves_is_accepted_and_nothing_else() {
+        assert_eq!(judged(|_| {}), None);
+        let spoils: [(Spoil, &str); 8] = [
+            (|data| change_row(data, 4, |w| w + 1), "centre 1 counts"),
+            (|data| change_row(data, 7, |w| w ^ 1), "sum 2 of centre 1"),
+            (|data| change_row(data, 19, |w| w ^ 1), "sum 2 of centre 4"),
+            (
+                |data| change(&mut data.members, 9, |_| 5),
+                "point 9 has centre 5",
+            ),
+            (
+                |data| change(&mut data.members, 9, |c| (c + 1) % 5),
+                "sit with it",
+            ),
+            (
+                |data| {
+                    let ranks = data.ranks.download().unwrap();
+                    let first = ranks.iter().position(|&r| r == 0).unwrap();
+                    change(&mut data.ranks, first, |_| 1);
+                },
+                "both saw a count of 1",
+            ),
+            (
+                |data| change(&mut data.changed, 0, |n| n - 1),
+                "500 points changed their centre, and 499",
+            ),
+            // All is consistent, but with other centres than these.
+            (|data| data.chosen.swap(0, 1), "sits with centre"),
+        ];
+        for (i, (spoil, part)) in spoils.into_iter().enumerate() {
+            let wrong = judged(spoil);
+            assert!(
+                wrong.as_ref().is_some_and(|w| w.contains(part)),
+                "{i}: {wrong:?} lacks {part}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_run_on_the_cpu_ends_like_the_sequential_one_from_the_same_points() {
+        let kmeans = kmeans(4);
+        let cpu = Cpu::new();
+        let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
+        kmeans.reset(&mut data).unwrap();
+        let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();
+        let mut launcher = Launcher::new(&cpu, &mut stm);
+        kmeans
+            .run::<_, HvSorting>(&mut data, &mut launcher, 500)
+            .unwrap();
+        assert_eq!(kmeans.verify(&mut data, 500).unwrap(), None);
+        let free = super::sequential::run(&kmeans.points, &data.chosen, 0.0, 500);
+        assert_eq!(data.found.ties, 0);
+        assert_eq!(data.found.passes, [free.passes]);
+        assert_eq!(data.members.download().unwrap(), free.members);
+        let commits = launcher.finish().statistics.commits;
+        assert_eq!(kmeans.commits_expected(&data, 500).unwrap(), Some(commits));
+    }
+
+    #[test]
+    fn a_run_that_was_not_made_is_not_verified() {
+        let kmeans = kmeans(2);
+        let mut data = kmeans.prepare(&Cpu::new(), 3, 500).unwrap();
+        kmeans.reset(&mut data).unwrap();
+        let wrong = kmeans.verify(&mut data, 500).unwrap();
+        assert_eq!(wrong.as_deref(), Some("0 of 1 clusterings were made"));
+    }
+}

@@ -1,12 +1,13 @@
 //! The passes of a run: data put in place, a launch, a check, the centres moved.
 
 use super::check::{Follower, Pass};
+use super::floor::wrong_sums;
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
-use super::sums::wrong_sums;
 use crate::error::Result;
+use crate::workloads::memory::Accessed;
 use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Stm, Sums, TxArray};
+use stm_core::host::{Buffer, Device, Sums, TxArray};
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays on the device, and what the run has found.
@@ -56,12 +57,11 @@ impl<D: Device> Rows<D> {
         Ok(())
     }
 
-    /// Lets checks after launches cover the rows.
-    pub(super) fn watch(&self, stm: &mut Stm<D>) {
-        stm.watch(&self.words);
-        if let Some(sums) = &self.sums {
-            stm.watch_sums(sums);
-        }
+    /// Returns what transactions access.
+    pub(super) fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+        let mut accessed: Vec<&mut dyn Accessed<D>> = vec![&mut self.words];
+        accessed.extend(self.sums.as_mut().map(|sums| sums as &mut dyn Accessed<D>));
+        accessed
     }
 
     pub(super) fn download(&self) -> Result<Vec<u32>> {

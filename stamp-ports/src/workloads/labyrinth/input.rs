@@ -3,11 +3,19 @@
 
 use super::maze::Maze;
 use crate::devices::DeviceKind;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::numbers::{of, parse_count, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::check_host_memory;
+use crate::workloads::shared_options::{SEED, SharedOption, SharedOptions};
+use crate::workloads::workload::{Sizes, Verifies};
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+use serde_json::Value;
 use std::path::PathBuf;
-use stm_kernels::labyrinth::GridSize;
+use stm_core::Capacity;
+use stm_core::algorithm::Variant;
+use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
 
 /// Where a maze comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,8 +100,108 @@ impl Default for LabyrinthInput {
     }
 }
 
+/// What a drawn grid looks like.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+struct Shape {
+    /// Cells of a row [default: 512]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    x: Option<u32>,
+    /// Rows of a plane [default: 512]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    y: Option<u32>,
+    /// Planes [default: 7]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    z: Option<u32>,
+    /// Cells that no path may use [default: 0]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    walls: Option<u32>,
+}
+
+impl ValueEnum for Claim {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Warp, Self::Block]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Self::Warp => "warp",
+            Self::Block => "block",
+        }))
+    }
+}
+
+/// The options of `labyrinth`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// The grid.
+    #[command(flatten)]
+    shape: Shape,
+    /// With fast and fast-table, claim a path by the first warp of the router's
+    /// block (warp) or by all of it (block) [default: warp]
+    #[arg(long, value_name = "WHO", hide_possible_values = true)]
+    claim: Option<Claim>,
+}
+
+/// The options of `generate labyrinth`.
+#[derive(Args, Debug, Clone)]
+pub struct GenerateOptions {
+    /// The grid.
+    #[command(flatten)]
+    shape: Shape,
+    /// Paths to route [default: 512]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    n: Option<u32>,
+    /// Seed of the places
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
+    seed: u64,
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+impl Shape {
+    fn given(&self) -> Option<(&'static str, u32)> {
+        let options = [
+            ("-x", self.x),
+            ("-y", self.y),
+            ("-z", self.z),
+            ("--walls", self.walls),
+        ];
+        let mut given = options.into_iter();
+        given.find_map(|(option, value)| Some((option, value?)))
+    }
+
+    fn fill(&self, paths: Option<u32>, base: Drawn) -> Drawn {
+        Drawn {
+            size: GridSize {
+                x: self.x.unwrap_or(base.size.x),
+                y: self.y.unwrap_or(base.size.y),
+                z: self.z.unwrap_or(base.size.z),
+            },
+            paths: paths.unwrap_or(base.paths),
+            walls: self.walls.unwrap_or(base.walls),
+        }
+    }
+}
+
+impl GenerateOptions {
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// The errors of a run that draws its maze.
+    pub fn text(&self) -> Result<String> {
+        let drawn = self.shape.fill(self.n, Drawn::default());
+        Ok(drawn.draw(self.seed)?.text())
+    }
+}
+
 impl Input for LabyrinthInput {
     type Workload = Labyrinth;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::N, SharedOption::File];
 
     const BY_BLOCKS: bool = true;
 
@@ -108,6 +216,27 @@ impl Input for LabyrinthInput {
             grid: Grid::Drawn(drawn),
             claim: Claim::default(),
         }
+    }
+
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
+        let grid = match (&shared.input, self.grid) {
+            (None, Grid::Drawn(base)) => Grid::Drawn(options.shape.fill(shared.n, base)),
+            (None, file @ Grid::File(_)) => file,
+            (Some(path), _) => {
+                let paths = shared.n.map(|n| ("-n", n));
+                if let Some((option, value)) = options.shape.given().or(paths) {
+                    return Err(Error::Usage(format!(
+                        "{option} {value} is for a generated grid, and --input brings its own: \
+                         leave one of them out"
+                    )));
+                }
+                Grid::File(path.clone())
+            }
+        };
+        Ok(LabyrinthInput {
+            grid,
+            claim: options.claim.unwrap_or(self.claim),
+        })
     }
 
     fn make(&self, seed: u64) -> Result<Labyrinth> {
@@ -136,4 +265,94 @@ pub struct Labyrinth {
     pub file: Option<String>,
     /// Who claims the paths.
     pub claim: Claim,
+}
+
+/// The least default room for a path, in cells: in a small grid that is full,
+/// the way around is long.
+const PATH_ROOM_MIN: u64 = 256;
+
+impl Sizes for Labyrinth {
+    fn name(&self) -> &'static str {
+        "labyrinth"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        let size = self.maze.size;
+        let mut parameters = vec![
+            ("x", size.x.into()),
+            ("y", size.y.into()),
+            ("z", size.z.into()),
+            ("paths", self.maze.requests.len().into()),
+            ("walls", self.maze.walls.len().into()),
+        ];
+        if let Some(name) = &self.file {
+            parameters.push(("input", name.as_str().into()));
+        }
+        if self.claim == Claim::Block {
+            parameters.push(("claim", "block".into()));
+        }
+        parameters
+    }
+
+    fn summary(&self) -> String {
+        let size = self.maze.size;
+        format!(
+            "{} x {} x {} cells, {}, {}",
+            size.x,
+            size.y,
+            size.z,
+            of(self.maze.requests.len() as u64, "path"),
+            of(self.maze.walls.len() as u64, "wall")
+        )
+    }
+
+    /// Room for a path of twice the longest way through an empty grid.
+    fn capacity(&self) -> Capacity {
+        let size = self.maze.size;
+        let around = 2 * (u64::from(size.x) + u64::from(size.y) + u64::from(size.z));
+        let room = around.max(PATH_ROOM_MIN).min(size.inner_cells()).max(2) as u32;
+        Capacity {
+            reads: room,
+            writes: room,
+            actions: 0,
+        }
+    }
+
+    fn capacity_max(&self) -> Capacity {
+        let cells = self.maze.size.inner_cells() as u32;
+        Capacity {
+            reads: cells,
+            writes: cells,
+            actions: 0,
+        }
+    }
+
+    fn transactions(&self) -> Option<u64> {
+        Some(self.maze.requests.len() as u64)
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        SHARED_BYTES
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        self.maze.size.cells()
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(
+            "each path goes from its source to its destination through cells of its own, and \
+             what was left out has no path in the final grid",
+        )
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        Ok(()) // a maze is checked when it is made
+    }
+
+    /// A router a block, whose threads expand the grid together; the
+    /// transactions are one thread's, or with teams its warp's or the block's.
+    fn gpu_shape(&self, _algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        Some((processors, 256))
+    }
 }

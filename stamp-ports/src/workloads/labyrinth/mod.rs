@@ -7,17 +7,466 @@
 //! | `check.rs` | what a right routing has |
 //! | `claims.rs` | the time that routers spend in transactions |
 
+use crate::error::Result;
+use crate::numbers::{digits3, of};
+use crate::workloads::contender::Contender;
+use crate::workloads::launcher::Launcher;
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::workload::{Verdict, Workload};
+use check::{Left, Routed, check, initial_grid};
+use maze::cell;
+use serde_json::Value;
+use std::time::Duration;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::host::{self, Buffer, Device, TxArray};
+use stm_core::observe::Observation;
+use stm_core::{Capacity, StmRef};
+use stm_kernels::labyrinth::{
+    CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, RouterParams, TOO_LONG,
+    UNROUTED, UNSETTLED,
+};
+
 pub mod check;
-mod claims;
-mod data;
-mod driver;
 mod input;
 pub mod maze;
-mod options;
 mod section;
-mod sizes;
 
-pub use data::LabyrinthData;
-pub use input::{Claim, Drawn, Grid, Labyrinth, LabyrinthInput};
+pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
 pub use maze::{Maze, Place, Request};
-pub use options::{GenerateOptions, Options};
+
+/// What the routers' clocks say of their claims.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Claims {
+    /// Claims: one for each path traced, cancelled ones included.
+    count: u64,
+    /// Ticks that they took, of all routers together.
+    ticks: u64,
+    /// Ticks that the routers worked, together.
+    worked: u64,
+    /// Ticks that the one worked that worked longest.
+    longest: u64,
+}
+
+impl Claims {
+    fn of(clocks: &[u64]) -> Self {
+        let mut claims = Self::default();
+        for router in clocks.chunks_exact(CLOCK_WORDS as usize) {
+            claims.ticks += router[0];
+            claims.count += router[1];
+            claims.worked += router[2];
+            claims.longest = claims.longest.max(router[2]);
+        }
+        claims
+    }
+
+    /// Microseconds of a claim, on average, if the longest work took `time`.
+    fn microseconds(&self, time: Duration) -> f64 {
+        let tick = time.as_secs_f64() * 1e6 / self.longest.max(1) as f64;
+        self.ticks as f64 / self.count.max(1) as f64 * tick
+    }
+
+    /// The part of the routers' work.
+    fn share(&self) -> f64 {
+        self.ticks as f64 / self.worked.max(1) as f64
+    }
+}
+
+/// The grid, the requests, and what became of them.
+pub struct LabyrinthData<D: Device> {
+    initial: Vec<u32>,
+    grid: TxArray<D, u32>,
+    requests: Buffer<D, u32>,
+    results: Buffer<D, u32>,
+    next: Buffer<D, u32>,
+    /// The routers' clocks, made for the launches' blocks.
+    clocks: Buffer<D, u64>,
+    /// The time of the launches, for the clocks.
+    time: Duration,
+    claims: Claims,
+    /// The routers' memory, made for the launches' blocks.
+    routers: Buffer<D, u32>,
+    /// The paths, made for the launches' sets.
+    paths: Buffer<D, u32>,
+    path_cells_max: u32,
+    routed: Routed,
+}
+
+impl<D: Device> std::fmt::Debug for LabyrinthData<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LabyrinthData")
+            .field("path_cells_max", &self.path_cells_max)
+            .field("routed", &self.routed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Device> LabyrinthData<D> {
+    /// Returns what the routers of a launch work on beside the grid.
+    fn router_params(&self, of: &Labyrinth, transactions: u64) -> RouterParams {
+        RouterParams {
+            requests: self.requests.tarray(),
+            results: self.results.tarray(),
+            paths: self.paths.tarray(),
+            routers: self.routers.tarray(),
+            next: self.next.tarray(),
+            clocks: self.clocks.tarray(),
+            count: transactions as u32,
+            row: of.maze.size.row() as u32,
+            plane: of.maze.size.plane() as u32,
+            path_cells_max: self.path_cells_max,
+        }
+    }
+
+    /// The cells.
+    const fn grid(&self) -> &TxArray<D, u32> {
+        &self.grid
+    }
+
+    /// Notes the time of a launch, for the clocks.
+    const fn set_time(&mut self, time: Duration) {
+        self.time = time;
+    }
+
+    /// Makes the memory that depends on the launch.
+    fn fit(&mut self, device: &D, blocks: u32, path_cells_max: u32) -> Result<()> {
+        let cells = self.grid.len() as u64;
+        let routers = cells * 2 * u64::from(blocks);
+        let paths = self.results.len() as u64 * u64::from(path_cells_max);
+        if self.routers.len() as u64 != routers {
+            self.routers = Buffer::zeroed(device, 0, "the routers of labyrinth")?;
+            let fix = "use fewer --blocks";
+            check_memory(device, "labyrinth's routers", routers * 4, 0, fix)?;
+            self.routers = Buffer::zeroed(device, routers as usize, "the routers of labyrinth")?;
+        }
+        let clocks = CLOCK_WORDS * u64::from(blocks);
+        if self.clocks.len() as u64 != clocks {
+            self.clocks = Buffer::zeroed(device, clocks as usize, "the clocks of labyrinth")?;
+        }
+        if self.path_cells_max != path_cells_max {
+            self.paths = Buffer::zeroed(device, 0, "the paths of labyrinth")?;
+            let fix = "use a smaller --read-capacity";
+            check_memory(device, "labyrinth's paths", paths * 4, paths * 4, fix)?;
+            self.paths = Buffer::zeroed(device, paths as usize, "the paths of labyrinth")?;
+            self.path_cells_max = path_cells_max;
+        }
+        Ok(())
+    }
+
+    /// Before the launch of a run.
+    fn begin(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
+        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
+        let blocks = launcher.stm().shape().blocks;
+        self.fit(launcher.device(), blocks, reads.min(writes))
+    }
+
+    /// After the launch of a run.
+    fn end(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
+        self.time = launcher.time();
+        let Some(transaction) = self.too_long()? else {
+            return Ok(());
+        };
+        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
+        let set = if writes < reads {
+            "write set"
+        } else {
+            "read set"
+        };
+        Err(host::Error::CapacityExceeded {
+            set,
+            limit: reads.min(writes),
+            transaction,
+        }
+        .into())
+    }
+
+    /// The first request whose path there was no room for.
+    fn too_long(&self) -> Result<Option<u64>> {
+        let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
+        let at = self.results.download()?.iter().position(long);
+        Ok(at.map(|request| request as u64))
+    }
+}
+
+/// Nearly all of the time is the expansion of routes, which is the same with and without
+/// transactions.
+impl Workload for Labyrinth {
+    type Data<D: Device> = LabyrinthData<D>;
+    type Kernel<A: Algorithm> = Router<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        vec![section::contender()]
+    }
+
+    fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
+        let Routed {
+            routed,
+            unrouted,
+            cells,
+            longest,
+        } = data.routed;
+        let claims = data.claims;
+        let counts = [
+            ("routed", routed),
+            ("unrouted", unrouted),
+            ("path_cells", cells),
+            ("longest_path", longest),
+            ("claims", claims.count),
+            ("claim_ticks", claims.ticks),
+            ("router_ticks", claims.worked),
+        ];
+        let mut all = counts.map(|(name, n)| (name, n.into())).to_vec();
+        all.push(("claim_us", claims.microseconds(data.time).into()));
+        all.push(("claim_share", claims.share().into()));
+        all
+    }
+
+    fn remarks<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, String)> {
+        let mut remarks = Vec::new();
+        let Routed {
+            routed, unrouted, ..
+        } = data.routed;
+        if unrouted > 0 {
+            let all = of(routed + unrouted, "path");
+            remarks.push((
+                "Paths without a route, as others bar every way",
+                format!("{unrouted} of {all}"),
+            ));
+        }
+        if data.claims.count > 0 {
+            let (us, share) = (data.claims.microseconds(data.time), data.claims.share());
+            remarks.push((
+                "One claim of a path, and the share of claims in the routers' time",
+                format!("{} us ({} %)", digits3(us), digits3(share * 100.0)),
+            ));
+        }
+        remarks
+    }
+
+    /// Each path is one commit; [`verify`](Workload::verify) checks the paths.
+    fn commits_expected<D: Device>(
+        &self,
+        data: &LabyrinthData<D>,
+        _transactions: u64,
+    ) -> Result<Option<u64>> {
+        let results = data.results.download()?;
+        let routed = |&&result: &&u32| result != UNROUTED && result != UNSETTLED;
+        Ok(Some(results.iter().filter(routed).count() as u64))
+    }
+
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<LabyrinthData<D>> {
+        let bytes = self.maze.size.cells() * 4;
+        let fix = "use a smaller grid";
+        check_memory(device, "labyrinth", bytes, 4 * bytes, fix)?;
+        let initial = initial_grid(&self.maze);
+        let ends: Vec<u32> = self
+            .maze
+            .requests
+            .iter()
+            .flat_map(|r| [r.source, r.destination])
+            .map(|end| cell(self.maze.size, end))
+            .collect();
+        let zeros = |len, what| Buffer::zeroed(device, len, what);
+        Ok(LabyrinthData {
+            grid: TxArray::zeroed(
+                device,
+                Layout::Plain,
+                initial.len(),
+                "the grid of labyrinth",
+            )?,
+            requests: Buffer::from_slice(device, &ends, "the requests of labyrinth")?,
+            results: zeros(self.maze.requests.len(), "the results of labyrinth")?,
+            next: zeros(1, "the queue of labyrinth")?,
+            clocks: Buffer::zeroed(device, 0, "the clocks of labyrinth")?,
+            time: Duration::ZERO,
+            claims: Claims::default(),
+            routers: zeros(0, "the routers of labyrinth")?,
+            paths: zeros(0, "the paths of labyrinth")?,
+            path_cells_max: 0,
+            routed: Routed::default(),
+            initial,
+        })
+    }
+
+    fn accessed<'d, D: Device>(
+        &self,
+        data: &'d mut LabyrinthData<D>,
+    ) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.grid]
+    }
+
+    fn reset<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
+        data.grid.upload(&data.initial)?;
+        data.results.clear()?;
+        data.routed = Routed::default();
+        data.clocks.clear()?;
+        data.time = Duration::ZERO;
+        data.claims = Claims::default();
+        Ok(data.next.clear()?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut LabyrinthData<D>, _: u64) -> Verdict {
+        let left = Left {
+            grid: &data.grid.download()?,
+            results: &data.results.download()?,
+            paths: &data.paths.download()?,
+            room: data.path_cells_max as usize,
+        };
+        match check(&self.maze, &left) {
+            Err(what) => Ok(Some(what)),
+            Ok(routed) => {
+                data.routed = routed;
+                data.claims = Claims::of(&data.clocks.download()?);
+                Ok(None)
+            }
+        }
+    }
+
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(match self.claim {
+            Claim::Block if A::TEAMS => device.prepare::<LabyrinthByBlock<A>>(observation)?,
+            Claim::Warp | Claim::Block => device.prepare::<Router<A>>(observation)?,
+        })
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &LabyrinthData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> LabyrinthParams<A> {
+        LabyrinthParams {
+            stm,
+            grid: data.grid.view::<A>(),
+            work: data.router_params(self, transactions),
+        }
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut LabyrinthData<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        data.begin(launcher)?;
+        let params = self.params(data, launcher.handle::<A>(), transactions);
+        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
+        // views of buffers that `data` keeps and nothing else uses.
+        unsafe {
+            match self.claim {
+                Claim::Block if A::TEAMS => launcher.launch::<LabyrinthByBlock<A>>(&params)?,
+                Claim::Warp | Claim::Block => launcher.launch::<Router<A>>(&params)?,
+            }
+        };
+        data.end(launcher)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::maze::Maze;
+    use super::*;
+    use crate::workloads::workload::Sizes;
+    use stm_core::algorithm::HvSorting;
+    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+    use stm_kernels::labyrinth::{FREE, GridSize, cell_of_path};
+
+    /// A small maze, and its data as a right run leaves it.
+    fn routed() -> (Labyrinth, LabyrinthData<Cpu>) {
+        let size = GridSize { x: 9, y: 8, z: 2 };
+        let labyrinth = Labyrinth {
+            maze: Maze::generate(2, size, 8, 12).unwrap(),
+            file: None,
+            claim: Claim::Warp,
+        };
+        let cpu = Cpu::new();
+        let launch = Launch {
+            shared_bytes: labyrinth.shared_bytes(),
+            ..Launch::new(2, 3)
+        };
+        let config = StmConfig {
+            capacity: labyrinth.capacity(),
+            ..StmConfig::default()
+        };
+        let mut stm = Stm::new(&cpu, launch, config).unwrap();
+        let mut data = labyrinth.prepare(&cpu, 0, 8).unwrap();
+        labyrinth.reset(&mut data).unwrap();
+        let mut launcher = Launcher::new(&cpu, &mut stm);
+        labyrinth
+            .run::<_, HvSorting>(&mut data, &mut launcher, 8)
+            .unwrap();
+        let commits = launcher.finish().statistics.commits;
+        let expected = labyrinth.commits_expected(&data, 8).unwrap();
+        assert_eq!(Some(commits), expected);
+        assert_eq!(labyrinth.verify(&mut data, 8).unwrap(), None);
+        assert!(data.routed.routed > 4, "{:?}", data.routed);
+        (labyrinth, data)
+    }
+
+    fn refused(change: impl FnOnce(&mut LabyrinthData<Cpu>), part: &str) {
+        let (labyrinth, mut data) = routed();
+        change(&mut data);
+        let what = labyrinth.verify(&mut data, 8).unwrap().expect("refused");
+        assert!(what.contains(part), "{what} lacks {part}");
+    }
+
+    #[test]
+    fn what_a_kernel_left_is_refused_with_one_cell_freed_or_taken() {
+        let change = |from: u32, to: u32| {
+            move |data: &mut LabyrinthData<Cpu>| {
+                let mut grid = data.grid.download().unwrap();
+                let at = grid.iter().position(|&word| word == from).unwrap();
+                grid[at] = to;
+                data.grid.upload(&grid).unwrap();
+            }
+        };
+        refused(change(FREE, cell_of_path(3)), "should be free");
+        refused(
+            change(stm_kernels::labyrinth::WALL, FREE),
+            "should be a wall",
+        );
+        let (_, data) = routed();
+        let results = data.results.download().unwrap();
+        let path = results.iter().position(|&r| r != UNROUTED).unwrap() as u32;
+        refused(change(cell_of_path(path), FREE), "should be on path");
+    }
+
+    #[test]
+    fn what_a_kernel_left_is_refused_with_another_result() {
+        refused(
+            |data| {
+                let mut results = data.results.download().unwrap();
+                let routed = results.iter().position(|&r| r != UNROUTED).unwrap();
+                results[routed] -= 1;
+                data.results.upload(&results).unwrap();
+            },
+            "the path of request",
+        );
+        refused(|data| data.results.clear().unwrap(), "not settled");
+    }
+
+    #[test]
+    fn each_path_was_claimed_and_its_time_is_part_of_the_routers() {
+        let (_, data) = routed();
+        assert!(data.claims.count >= data.routed.routed, "{:?}", data.claims);
+        assert!(data.claims.ticks > 0 && data.claims.ticks < data.claims.worked);
+        let claims = Claims::of(&[30, 2, 100, 10, 3, 400]);
+        assert_eq!((claims.count, claims.ticks), (5, 40));
+        // 400 ticks in 800 us: 2 us a tick, 8 ticks a claim.
+        let us = claims.microseconds(Duration::from_micros(800));
+        assert!((us - 16.0).abs() < 1e-9 && (claims.share() - 0.08).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_second_run_finds_the_first_state_again() {
+        let (labyrinth, mut data) = routed();
+        labyrinth.reset(&mut data).unwrap();
+        assert_eq!(data.grid.download().unwrap(), initial_grid(&labyrinth.maze));
+        let what = labyrinth.verify(&mut data, 8).unwrap();
+        assert!(what.is_some_and(|w| w.contains("not settled")));
+    }
+}

@@ -1,13 +1,13 @@
 //! LB with paths that are claimed in critical sections, on the workload's own data.
 
-use super::data::LabyrinthData;
+use super::LabyrinthData;
 use super::input::Labyrinth;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender};
 use crate::workloads::critical::{OneLock, one_lock};
 use crate::workloads::exclusion::Held;
-use crate::workloads::workload::{Sizes, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Workload};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::algorithm::Cgl;
@@ -23,7 +23,7 @@ struct Routed {
 }
 
 impl Routed {
-    fn prepare(of: &Labyrinth, device: &AnyDevice, seed: u64) -> Result<Self> {
+    fn prepare(of: &Labyrinth, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
         Ok(Self {
             lock: one_lock(device)?,
             data: of.prepare(device, seed, 0)?,
@@ -67,7 +67,7 @@ impl PreparedContender for Routed {
         Ok(time)
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         match self.lock.wrong()? {
             Some(wrong) => Ok(Some(wrong)),
             None => self.of.verify(&mut self.data, transactions),

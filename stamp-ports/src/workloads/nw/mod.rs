@@ -1,12 +1,315 @@
 //! Alignment of two sequences: a transaction for each cell of the matrix, which waits for its
 //! neighbours, and the same by tiles.
 
-mod driver;
-mod input;
-mod options;
+use crate::error::{Error, Result};
+use crate::numbers::parse_count_32;
+use crate::nw::matrix::Matrix as Scores;
+use crate::nw::scoring::{Gap, Scoring};
+use crate::workloads::compare::Difference;
+use crate::workloads::contender::Contender;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
+use clap::Args;
+use serde_json::Value;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, TxArray};
+use stm_core::{Capacity, StmRef};
+use stm_kernels::draw::{below, draw};
+use stm_kernels::nw::layout::transformed_scores;
+use stm_kernels::nw::transactions::{Matrix, MatrixParams, score, word};
+
 mod tiles;
 
-pub use driver::NwData;
-pub use input::{Nw, linear_nucleotides, random_codes};
-pub use options::Options;
 pub use tiles::cut_of_paper;
+
+/// The alignment's parameters: two random sequences of nucleotides, which are aligned with
+/// linear gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nw {
+    /// Letters of each sequence.
+    pub letters: u32,
+}
+
+impl Default for Nw {
+    /// A size of Li et al. 2015 (Table 3) with 246,016 cells.
+    fn default() -> Self {
+        Self { letters: 496 }
+    }
+}
+
+/// The most letters: 64 M cells.
+const LETTERS_MAX: u32 = 8192;
+
+/// Letters of a nucleotide.
+const NUCLEOTIDES: u32 = 4;
+
+/// Returns a random sequence of codes of an alphabet, number `which` of a seed.
+pub fn random_codes(seed: u64, which: u64, letters: u32, alphabet: u32) -> Vec<u8> {
+    let code = |i| below(draw(seed, i, which as u32), alphabet) as u8;
+    (0..u64::from(letters)).map(code).collect()
+}
+
+/// Returns the scoring of nucleotides with linear gaps: 5 for equal letters, -4 for others,
+/// and 8 for each letter of a gap.
+pub fn linear_nucleotides() -> Scoring {
+    let letters = b"ACGT";
+    let scores = |same: i32, other: i32| Scores::of_match(letters, same, other);
+    let matrix = match scores(5, -4) {
+        Ok(matrix) => matrix,
+        Err(never) => unreachable!("four letters: {never}"),
+    };
+    let gap = Gap { open: 0, extend: 8 };
+    Scoring { matrix, gap }
+}
+
+impl Nw {
+    /// Returns both sequences.
+    pub fn sequences(&self, seed: u64) -> [Vec<u8>; 2] {
+        [0, 1].map(|which| random_codes(seed, which, self.letters, NUCLEOTIDES))
+    }
+
+    /// Returns the letters of a side of the matrix of cells, with the border.
+    const fn side(&self) -> usize {
+        self.letters as usize + 1
+    }
+}
+
+/// The options of `nw`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Letters of each of the two sequences [default: 496]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    letters: Option<u32>,
+}
+
+impl Input for Nw {
+    type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[];
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick | Occasion::Recording(_) => Self { letters: 62 },
+            _ => Self::default(),
+        }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(Nw {
+            letters: options.letters.unwrap_or(self.letters),
+        })
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Sizes for Nw {
+    fn name(&self) -> &'static str {
+        "nw"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![("letters", self.letters.into())]
+    }
+
+    fn summary(&self) -> String {
+        format!("{0} x {0} letters", self.letters)
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity {
+            reads: 3,
+            writes: 1,
+            actions: 0,
+        }
+    }
+
+    fn transactions(&self) -> Option<u64> {
+        Some(u64::from(self.letters).pow(2))
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        (self.side() as u64).pow(2)
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("the whole table is equal, so each cell saw its neighbours")
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        if !(1..=LETTERS_MAX).contains(&self.letters) {
+            return Err(Error::Usage(format!(
+                "--letters {} does not suit an alignment by transactions: give from 1 to \
+                 {LETTERS_MAX}",
+                self.letters
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The cells, the order in which they are computed, and what they must be.
+pub struct NwData<D: Device> {
+    cells: TxArray<D, u32>,
+    order: Buffer<D, u32>,
+    letters: Buffer<D, u32>,
+    scores: Buffer<D, u32>,
+    next: Buffer<D, u64>,
+    /// The cells before a launch: the border alone.
+    border: Vec<u32>,
+    /// The cells after it.
+    expected: Vec<u32>,
+}
+
+impl Nw {
+    /// Returns the cells in the order of their diagonals: the row in the upper half of a
+    /// word, the column in the lower.
+    fn order(&self) -> Vec<u32> {
+        let n = self.letters;
+        (2..=2 * n)
+            .flat_map(|sum| {
+                let rows = sum.saturating_sub(n).max(1)..=(sum - 1).min(n);
+                rows.map(move |row| (row << 16) | (sum - row))
+            })
+            .collect()
+    }
+
+    /// Returns the cells before a launch, and those after it.
+    fn cells(&self, seed: u64) -> [Vec<u32>; 2] {
+        let (side, [a, b]) = (self.side(), self.sequences(seed));
+        let scoring = linear_nucleotides();
+        let mut border = vec![0; side * side];
+        for i in 0..side {
+            // Transformed scores outside of the matrix are 0 with linear gaps.
+            (border[i], border[i * side]) = (word(0), word(0));
+        }
+        let mut scores = vec![0; side * side];
+        for row in 1..side {
+            for column in 1..side {
+                let at = row * side + column;
+                let pair = scoring.matrix.score(a[row - 1], b[column - 1]);
+                let matched = scores[at - side - 1] + pair + 2 * scoring.gap.extend;
+                scores[at] = matched.max(scores[at - side]).max(scores[at - 1]);
+            }
+        }
+        [border, scores.into_iter().map(word).collect()]
+    }
+}
+
+impl Workload for Nw {
+    type Data<D: Device> = NwData<D>;
+    type Kernel<A: Algorithm> = Matrix<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        tiles::contenders()
+    }
+
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<NwData<D>> {
+        let cells = (self.side() as u64).pow(2);
+        check_memory(device, "nw", 12 * cells, 16 * cells, "use fewer --letters")?;
+        let [border, expected] = self.cells(seed);
+        // Letter 0 is padding, which cells do not have.
+        let letters = self.sequences(seed).concat();
+        let letters: Vec<u32> = letters.iter().map(|&code| u32::from(code) + 1).collect();
+        let scoring = linear_nucleotides();
+        let alphabet = scoring.matrix.alphabet.len();
+        let scores = transformed_scores(scoring.matrix.scores(), alphabet, scoring.gap.extend);
+        Ok(NwData {
+            cells: TxArray::from_slice(device, Layout::Plain, &border, "the cells")?,
+            order: Buffer::from_slice(device, &self.order(), "the order of the cells")?,
+            letters: Buffer::from_slice(device, &letters, "the letters")?,
+            scores: Buffer::from_slice(device, &scores, "the letters' scores")?,
+            next: Buffer::zeroed(device, 1, "the next cell")?,
+            border,
+            expected,
+        })
+    }
+
+    fn accessed<'d, D: Device>(&self, data: &'d mut NwData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.cells]
+    }
+
+    fn reset<D: Device>(&self, data: &mut NwData<D>) -> Result<()> {
+        data.next.clear()?;
+        Ok(data.cells.upload(&data.border)?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut NwData<D>, _: u64) -> Verdict {
+        let found = data.cells.download()?;
+        let wrong = Difference::first(&found, &data.expected);
+        Ok(wrong.map(|wrong| {
+            let (row, column) = (wrong.at / self.side(), wrong.at % self.side());
+            let shown = |word: u32| score(word).map_or("nothing".into(), |s| s.to_string());
+            format!(
+                "row {row}, column {column} has {}, not {}, and {} more are wrong",
+                shown(wrong.found),
+                shown(wrong.expected),
+                wrong.more
+            )
+        }))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &NwData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> MatrixParams<A> {
+        MatrixParams {
+            stm,
+            cells: data.cells.view::<A>(),
+            order: data.order.tarray(),
+            letters: data.letters.tarray(),
+            scores: data.scores.tarray(),
+            next: data.next.tarray(),
+            transactions,
+            rows: self.letters,
+            columns: self.letters,
+            alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nw::align;
+
+    #[test]
+    fn every_cell_is_in_the_order_once_and_after_its_neighbours() {
+        for letters in [1, 2, 7] {
+            let of = Nw { letters };
+            let order = of.order();
+            assert_eq!(order.len(), letters.pow(2) as usize);
+            let place = |row: u32, column: u32| {
+                let at = order.iter().position(|&cell| cell == (row << 16) | column);
+                at.expect("a cell")
+            };
+            for row in 1..=letters {
+                for column in 1..=letters {
+                    let here = place(row, column);
+                    assert!(row == 1 || place(row - 1, column) < here);
+                    assert!(column == 1 || place(row, column - 1) < here);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_cell_is_the_score() {
+        let of = Nw { letters: 40 };
+        let [_, cells] = of.cells(3);
+        let [a, b] = of.sequences(3);
+        let scoring = linear_nucleotides();
+        let transformed = score(cells[cells.len() - 1]).expect("a score");
+        let plain = i64::from(transformed - 80 * scoring.gap.extend);
+        assert_eq!(plain, align::score(&a, &b, &scoring));
+    }
+}

@@ -1,7 +1,7 @@
 //! The alignment by diagonals of tiles: what data-parallel programs do, and the dataflow of
 //! Li et al. 2015 inside of tiles.
 
-use super::input::{Nw, linear_nucleotides};
+use super::{Nw, linear_nucleotides};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::nw::align::LastRow;
@@ -12,6 +12,7 @@ use crate::nw::scorer::{Host, Scorer};
 use crate::workloads::compare::Difference;
 use crate::workloads::contender::ContenderKind::Excluding;
 use crate::workloads::contender::{Contender, PreparedContender};
+use crate::workloads::workload::Verdict;
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::Device;
@@ -72,7 +73,7 @@ impl PreparedContender for Tiled {
         self.tables.fill()
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         let found = self.tables.last_rows(&[pass(&self.a, &self.b)])?;
         Ok(difference(&found[0], &self.expected))
     }
@@ -105,7 +106,7 @@ impl PreparedContender for Flowing {
         self.strips.fill()
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, _: u64) -> Verdict {
         let found = self.strips.last_rows(&[pass(&self.a, &self.b)])?;
         Ok(difference(&found[0], &self.expected))
     }
@@ -130,7 +131,7 @@ fn difference(found: &LastRow, expected: &LastRow) -> Option<String> {
 /// The contenders.
 pub(super) fn contenders() -> Vec<Contender<Nw>> {
     let contender = |name, entry, kernel, recorded| {
-        let prepare = move |of: &Nw, device: &AnyDevice, seed: u64| {
+        let prepare = move |of: &Nw, device: &AnyDevice, seed: u64, _: u64| {
             let [a, b] = of.sequences(seed);
             let scoring = linear_nucleotides();
             let passes = [pass(&a, &b)];
@@ -146,7 +147,7 @@ pub(super) fn contenders() -> Vec<Contender<Nw>> {
         };
         Contender::of_launches(Excluding, name, entry, ("cells", |_: &Nw| 1.0), prepare)
     };
-    let flowing = move |of: &Nw, device: &AnyDevice, seed: u64| {
+    let flowing = move |of: &Nw, device: &AnyDevice, seed: u64, _: u64| {
         let [a, b] = of.sequences(seed);
         let scoring = linear_nucleotides();
         let passes = [pass(&a, &b)];

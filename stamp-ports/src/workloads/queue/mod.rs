@@ -1,10 +1,303 @@
 //! Queue: producers and consumers try a bounded first-in-first-out queue.
 
-mod check;
-mod driver;
-mod input;
-mod options;
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::numbers::{of, parse_count_32};
+use crate::workloads::contender::{Contender, one_each};
+use crate::workloads::critical::critical_section_of;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
+use check::{Left, difference};
+use clap::Args;
+use serde_json::Value;
+use stm_core::algorithm::{Algorithm, Cgl};
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, Device, TxArray};
+use stm_core::{Capacity, StmRef};
+use stm_kernels::floor::queue::{CriticalSection, Params};
+use stm_kernels::queue::{Queue as QueueKernel, QueueParams, QueuePlan, Roles};
 
-pub use driver::QueueData;
-pub use input::Queue;
-pub use options::Options;
+mod check;
+
+/// The queue's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Values that the queue holds at most.
+    pub places: u32,
+    /// Producers in a hundred operations; the others are consumers.
+    pub producers_percent: u32,
+    /// Operations of a run, each a transaction.
+    pub operations: u32,
+    /// The operations' roles, and whether they wait.
+    pub roles: Roles,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            places: 1 << 10,
+            producers_percent: 50,
+            operations: 64 << 10,
+            roles: Roles::Drawn,
+        }
+    }
+}
+
+/// The options of `queue`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Values that the queue holds at most [default: 1K]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    places: Option<u32>,
+    /// Producers in a hundred operations, the others consume [default: 50]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_count_32)]
+    producers: Option<u32>,
+    /// Operations, each a transaction [default: 64K]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    operations: Option<u32>,
+    /// Operations wait while the queue is full or empty; half of them are
+    /// producers, in turn with consumers or after them [default: none waits]
+    #[arg(long, value_name = "ROLES", conflicts_with = "producers")]
+    wait: Option<Wait>,
+}
+
+/// The order of roles where operations wait.
+#[derive(clap::ValueEnum, Debug, Clone, Copy)]
+enum Wait {
+    /// Producers and consumers in turn
+    Alternating,
+    /// All consumers before the first producer
+    ConsumersFirst,
+}
+
+impl Input for Queue {
+    type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[];
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick => Self {
+                places: 64,
+                operations: 4 << 10,
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(Queue {
+            places: options.places.unwrap_or(self.places),
+            producers_percent: options.producers.unwrap_or(self.producers_percent),
+            operations: options.operations.unwrap_or(self.operations),
+            roles: match options.wait {
+                None => self.roles,
+                Some(Wait::Alternating) => Roles::Alternating,
+                Some(Wait::ConsumersFirst) => Roles::ConsumersFirst,
+            },
+        })
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Sizes for Queue {
+    fn name(&self) -> &'static str {
+        "queue"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("places", self.places.into()),
+            ("producers_percent", self.producers_percent.into()),
+            ("operations", self.operations.into()),
+            (
+                "waiting",
+                match self.roles {
+                    Roles::Drawn => "none",
+                    Roles::Alternating => "alternating",
+                    Roles::ConsumersFirst => "consumers-first",
+                }
+                .into(),
+            ),
+        ]
+    }
+
+    fn summary(&self) -> String {
+        let places = of(self.places.into(), "place");
+        match self.roles {
+            Roles::Drawn => format!("{places}, {} % producers", self.producers_percent),
+            Roles::Alternating => format!("{places}, all wait"),
+            Roles::ConsumersFirst => format!("{places}, all wait, consumers first"),
+        }
+    }
+
+    fn capacity(&self) -> Capacity {
+        // The two counts and a place of the ring; one of the counts and the place.
+        Capacity {
+            reads: 3,
+            writes: 2,
+            actions: 0,
+        }
+    }
+
+    fn transactions(&self) -> Option<u64> {
+        Some(self.operations.into())
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        u64::from(self.places) + 2
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::isolation(
+            "each value came out once, in the order in which values went in, at the position \
+             that its transaction saw",
+        )
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        if self.places == 0 {
+            return Err(Error::Usage(
+                "--places 0 leaves the queue no room for a value: give 1 or more".into(),
+            ));
+        }
+        if self.producers_percent > 100 {
+            return Err(Error::Usage(format!(
+                "--producers {} is no share: give from 0 to 100 per cent",
+                self.producers_percent
+            )));
+        }
+        if self.roles != Roles::Drawn && !self.operations.is_multiple_of(2) {
+            return Err(Error::Usage(format!(
+                "--operations {} leaves one operation without a partner to wait for: give an \
+                 even number with --wait",
+                self.operations
+            )));
+        }
+        if self.operations == 0 {
+            return Err(Error::Usage(
+                "--operations 0 leaves nothing to do: give 1 or more".into(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The queue, and what its operations noted.
+pub struct QueueData<D: Device> {
+    plan: QueuePlan,
+    counts: TxArray<D, u32>,
+    ring: TxArray<D, u32>,
+    results: Buffer<D, u64>,
+    /// Lanes that run transactions.
+    lanes: u64,
+    /// Operations of the last run that found the queue full, or empty.
+    refused: Option<u64>,
+}
+
+impl Workload for Queue {
+    type Data<D: Device> = QueueData<D>;
+    type Kernel<A: Algorithm> = QueueKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        let params = |_: &Self, data: &QueueData<AnyDevice>, transactions| Params {
+            counts: data.counts.view::<Cgl>(),
+            ring: data.ring.view::<Cgl>(),
+            results: data.results.tarray(),
+            transactions,
+            plan: data.plan,
+        };
+        let section = critical_section_of::<CriticalSection, _, _>(one_each(), params);
+        // A critical section does not wait for what another one does.
+        vec![section.only_if(|of| of.roles == Roles::Drawn)]
+    }
+
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<QueueData<D>> {
+        let (places, results) = (u64::from(self.places), transactions_max * 8);
+        check_memory(
+            device,
+            "queue",
+            places * 4 + results,
+            // What the operations noted, and who appended what is at a position.
+            places * 4 + 2 * results,
+            "use fewer --places or --operations",
+        )?;
+        let array = |len, what| TxArray::zeroed(device, Layout::Plain, len, what);
+        Ok(QueueData {
+            plan: QueuePlan {
+                seed,
+                transactions: self.operations.into(),
+                producers_percent: self.producers_percent,
+                roles: self.roles,
+            },
+            counts: array(2, "the counts of queue")?,
+            ring: array(self.places as usize, "the ring of queue")?,
+            results: Buffer::zeroed(device, transactions_max as usize, "the results of queue")?,
+            lanes: 1,
+            refused: None,
+        })
+    }
+
+    fn fit<D: Device>(&self, _device: &D, data: &mut QueueData<D>, lanes: u64) -> Result<()> {
+        data.lanes = lanes;
+        Ok(())
+    }
+
+    fn accessed<'d, D: Device>(&self, data: &'d mut QueueData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.counts, &mut data.ring]
+    }
+
+    fn reset<D: Device>(&self, data: &mut QueueData<D>) -> Result<()> {
+        data.counts.clear()?;
+        data.ring.clear()?;
+        Ok(data.results.clear()?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut QueueData<D>, transactions: u64) -> Verdict {
+        let results = data.results.download()?;
+        let counts = data.counts.download()?;
+        let left = Left {
+            plan: data.plan,
+            lanes: data.lanes,
+            results: &results[..transactions as usize],
+            counts: [counts[0], counts[1]],
+            ring: &data.ring.download()?,
+        };
+        data.refused = Some(left.results.iter().filter(|&&r| r == 0).count() as u64);
+        Ok(difference(&left))
+    }
+
+    fn observed<D: Device>(&self, data: &QueueData<D>) -> Vec<(&'static str, Value)> {
+        let refused = data.refused.map(|n| ("refused", n.into()));
+        refused.into_iter().collect()
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &QueueData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> QueueParams<A> {
+        QueueParams {
+            stm,
+            counts: data.counts.view::<A>(),
+            ring: data.ring.view::<A>(),
+            results: data.results.tarray(),
+            transactions,
+            plan: data.plan,
+        }
+    }
+}

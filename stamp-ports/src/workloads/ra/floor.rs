@@ -1,8 +1,7 @@
 //! The random array without transactions: without synchronisation, by atomic additions, and
 //! as critical sections.
 
-use super::check::difference;
-use super::input::Ra;
+use super::{Ra, difference};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::compare::Expectation;
@@ -10,6 +9,7 @@ use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised}
 use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
+use crate::workloads::workload::Verdict;
 use stm_core::Element;
 use stm_core::host::{Buffer, Pod};
 use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor, Params};
@@ -26,7 +26,7 @@ struct Array<T> {
 }
 
 impl<T: Pod + Element + From<u32>> Array<T> {
-    fn prepare(of: &Ra, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
+    fn prepare(of: &Ra, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
         let (words, bytes) = (u64::from(of.words), size_of::<T>() as u64);
         let host = words * (4 + 2 * bytes);
         check_memory(device, "ra", words * bytes, host, "use fewer --words")?;
@@ -62,7 +62,7 @@ impl<T: Pod + Element> ContenderData for Array<T> {
 
     /// Compares the low 32 bits, which are all that the amounts are added to
     /// in either width.
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         let words = self.words.download()?.into_iter();
         let words: Vec<u32> = words.map(|word| word.to_bits64() as u32).collect();
         let (of, seed) = (self.of, self.seed);

@@ -1,12 +1,435 @@
 //! RA, random array: each transaction reads random words and adds to some of
 //! them.
+//!
+//! What the random array must hold afterwards.
+//!
+//! What a transaction adds depends on the seed and its number only, and
+//! additions commute: so the host replays all transactions in any order and
+//! compares every word. A lost or doubled update changes a word; a torn or
+//! stale one changes it too.
 
-mod check;
-mod driver;
+use crate::error::{Error, Result};
+use crate::numbers::{of, parse_count_32};
+use crate::workloads::compare::{Difference, Expectation, SharedWords, in_ranges, totals};
+use crate::workloads::contender::Contender;
+use crate::workloads::form::Form;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::launcher::Launcher;
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
+use crate::workloads::workload::{Accesses, Sizes, Verdict, Verifies, Workload};
+use clap::Args;
+use serde_json::Value;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::array::Layout;
+use stm_core::host::{Device, TxArray};
+use stm_core::observe::Observation;
+use stm_core::{Capacity, StmRef};
+use stm_kernels::draw::draw;
+use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RandomArray};
+
 mod floor;
-mod input;
-mod options;
 
-pub use driver::RaData;
-pub use input::Ra;
-pub use options::Options;
+/// The random array's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ra {
+    /// Words of the array.
+    pub words: u32,
+    /// Words that a transaction reads.
+    pub reads: u32,
+    /// How many of those it writes.
+    pub writes: u32,
+    /// The form of its transactions.
+    pub form: Form,
+}
+
+impl Default for Ra {
+    /// Table 1 of the paper.
+    fn default() -> Self {
+        Self {
+            words: 8 << 20,
+            reads: 16,
+            writes: 16,
+            form: Form::Dynamic,
+        }
+    }
+}
+
+/// The options of `ra`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Words of the array [default: 8M]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    words: Option<u32>,
+    /// Words that a transaction reads [default: 16]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    reads: Option<u32>,
+    /// How many of those it writes [default: 16]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    writes: Option<u32>,
+}
+
+impl Input for Ra {
+    type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
+
+    fn sized(occasion: Occasion) -> Self {
+        let words = match occasion {
+            Occasion::Quick => 64 << 10,
+            Occasion::Recording(_) => 1 << 20,
+            _ => Self::default().words,
+        };
+        Self {
+            words,
+            ..Self::default()
+        }
+    }
+
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
+        let reads = options.reads.unwrap_or(self.reads);
+        Ok(Ra {
+            words: options.words.unwrap_or(self.words),
+            reads,
+            // A transaction writes words that it has read.
+            writes: options.writes.unwrap_or(self.writes.min(reads)),
+            form: Form::of(shared.is_static),
+        })
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Ra {
+    /// Makes transactions that read so many of the words and write so many of those, in the
+    /// dynamic form.
+    pub const fn of(words: u32, reads: u32, writes: u32) -> Self {
+        Self {
+            words,
+            reads,
+            writes,
+            form: Form::Dynamic,
+        }
+    }
+
+    /// What the transactions do; the parameters have been checked.
+    fn plan(&self, seed: u64) -> RaPlan {
+        RaPlan::new(seed, self.words, self.reads, self.writes)
+    }
+}
+
+impl Sizes for Ra {
+    fn name(&self) -> &'static str {
+        "ra"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("words", self.words.into()),
+            ("reads", self.reads.into()),
+            ("writes", self.writes.into()),
+        ]
+    }
+
+    fn summary(&self) -> String {
+        format!(
+            "{}, {}, {} a transaction",
+            of(self.words.into(), "word"),
+            of(self.reads.into(), "read"),
+            of(self.writes.into(), "write")
+        )
+    }
+
+    fn form(&self) -> Form {
+        self.form
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity {
+            reads: self.reads,
+            // A set without an entry is not accepted; none is used.
+            writes: self.writes.max(1),
+            actions: 0,
+        }
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        self.words.into()
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("every word is the sum of all additions to it, which commute")
+    }
+
+    fn accesses(&self) -> Option<Accesses> {
+        let (reads, writes) = (f64::from(self.reads), f64::from(self.writes));
+        Some(Accesses {
+            reads,
+            writes,
+            validated: if self.writes > 0 { reads - writes } else { 0.0 },
+            words: self.words.into(),
+        })
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        let Self {
+            words,
+            reads,
+            writes,
+            form,
+        } = *self;
+        if reads == 0 {
+            return Err(Error::Usage(
+                "--reads 0 leaves a transaction nothing to do: give 1 or more".into(),
+            ));
+        }
+        if writes > reads {
+            return Err(Error::Usage(format!(
+                "--writes {writes} is more than --reads {reads}: a transaction writes words that it has read"
+            )));
+        }
+        if words < reads {
+            return Err(Error::Usage(format!(
+                "--words {words} is too few for --reads {reads}: a transaction reads distinct words"
+            )));
+        }
+        for (option, given) in [("--reads", reads), ("--writes", writes)] {
+            if form == Form::Static && given != BATCH as u32 {
+                return Err(Error::Usage(format!(
+                    "{option} {given} has no static form, which has {BATCH} reads and {BATCH} \
+                     writes: leave --static or {option} out"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        let p = processors;
+        match algorithm {
+            // More threads only stand in line for the sequence lock.
+            Variant::Vbv => Some((16, 64)),
+            // Without values, every old stamp aborts: fewer transactions at a time.
+            Variant::TbvSorting => Some((2 * p, 32)),
+            Variant::HvSorting | Variant::HvBackoff => Some((4 * p, 64)),
+            Variant::Fast => Some((p, 96)),
+            _ => None,
+        }
+    }
+}
+
+/// The array, and what it must become.
+pub struct RaData<D: Device> {
+    seed: u64,
+    plan: RaPlan,
+    array: TxArray<D, u32>,
+    expected: Expectation<Vec<u32>>,
+}
+
+impl Workload for Ra {
+    type Data<D: Device> = RaData<D>;
+    type Kernel<A: Algorithm> = RandomArray<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        floor::contenders()
+    }
+
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<RaData<D>> {
+        let bytes = u64::from(self.words) * 4;
+        check_memory(device, "ra", bytes, 2 * bytes, "use fewer --words")?;
+        Ok(RaData {
+            seed,
+            plan: self.plan(seed),
+            array: TxArray::zeroed(
+                device,
+                Layout::Plain,
+                self.words as usize,
+                "the array of ra",
+            )?,
+            expected: Expectation::default(),
+        })
+    }
+
+    fn accessed<'d, D: Device>(&self, data: &'d mut RaData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.array]
+    }
+
+    fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
+        Ok(()) // what the words hold changes nothing in the work
+    }
+
+    fn reset<D: Device>(&self, data: &mut RaData<D>) -> Result<()> {
+        Ok(data.array.upload(&self.initial(data.seed))?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Verdict {
+        let seed = data.seed;
+        let expected = data
+            .expected
+            .after(transactions, || self.replay(seed, transactions));
+        let found = data.array.download()?;
+        Ok(difference(&found, expected))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &RaData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> RaParams<A> {
+        RaParams {
+            stm,
+            words: data.array.view::<A>(),
+            transactions,
+            plan: data.plan,
+        }
+    }
+
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(match self.form {
+            Form::Dynamic => device.prepare::<RandomArray<A>>(observation)?,
+            Form::Static => device.prepare::<RaUpdates<A>>(observation)?,
+        })
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut RaData<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let params = self.params(data, launcher.handle::<A>(), transactions);
+        // SAFETY: the parameters hold this memory's handle, for `A` alone, and a view of a buffer
+        // that `data` keeps and nothing else uses.
+        unsafe {
+            match self.form {
+                Form::Dynamic => launcher.launch::<RandomArray<A>>(&params)?,
+                Form::Static => launcher.launch::<RaUpdates<A>>(&params)?,
+            }
+        };
+        Ok(())
+    }
+}
+
+impl Ra {
+    /// The array before a launch: a number drawn for each word, so that a
+    /// store to a wrong word shows.
+    fn initial(&self, seed: u64) -> Vec<u32> {
+        (0..u64::from(self.words))
+            .map(|w| draw(seed, w, u32::MAX) as u32)
+            .collect()
+    }
+
+    /// The array after all of `transactions`.
+    pub fn replay(&self, seed: u64, transactions: u64) -> Vec<u32> {
+        let array = SharedWords::new(self.initial(seed));
+        let plan = self.plan(seed);
+        in_ranges(transactions, |range| {
+            for i in range {
+                let transaction = plan.transaction(i);
+                for k in 0..self.writes {
+                    array.add(transaction.word(k), transaction.delta(k));
+                }
+            }
+        });
+        array.into_words()
+    }
+}
+
+/// What is wrong with `found`, if anything.
+fn difference(found: &[u32], expected: &[u32]) -> Option<String> {
+    let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
+    let wrong = Difference::first(found, expected)?;
+    Some(format!(
+        "word {} is {}, not {}, and {} more words differ; {}",
+        wrong.at,
+        wrong.found,
+        wrong.expected,
+        wrong.more,
+        totals(&sum(found), &sum(expected))
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+
+    const RA: Ra = Ra::of(1000, 8, 6);
+
+    /// Data as a right run of 50 transactions leaves it.
+    fn data_after(transactions: u64) -> RaData<Cpu> {
+        let mut data = RA.prepare(&Cpu::new(), 7, transactions).unwrap();
+        data.array
+            .upload(&RA.replay(data.seed, transactions))
+            .unwrap();
+        data
+    }
+
+    #[test]
+    fn a_right_result_is_accepted_and_conserves_the_total() {
+        let mut data = data_after(50);
+        assert_eq!(RA.verify(&mut data, 50).unwrap(), None);
+        let sum = |a: &[u32]| a.iter().fold(0u32, |s, w| s.wrapping_add(*w));
+        let after = RA.replay(data.seed, 50);
+        assert_eq!(sum(&RA.initial(data.seed)), sum(&after));
+        assert_ne!(RA.initial(data.seed), after);
+    }
+
+    #[test]
+    fn one_word_off_by_one_is_refused() {
+        let mut data = data_after(50);
+        let mut array = data.array.download().unwrap();
+        array[999] = array[999].wrapping_add(1);
+        data.array.upload(&array).unwrap();
+        let what = RA.verify(&mut data, 50).unwrap().unwrap();
+        assert!(
+            what.contains("word 999 is") && what.contains("0 more"),
+            "{what}"
+        );
+        assert!(what.contains("the total is"), "{what}");
+    }
+
+    #[test]
+    fn an_amount_moved_between_two_words_is_refused_though_the_total_is_right() {
+        let mut data = data_after(50);
+        let mut array = data.array.download().unwrap();
+        array[1] = array[1].wrapping_add(5);
+        array[2] = array[2].wrapping_sub(5);
+        data.array.upload(&array).unwrap();
+        let what = RA.verify(&mut data, 50).unwrap().unwrap();
+        assert!(what.contains("the total is right"), "{what}");
+    }
+
+    #[test]
+    fn one_transaction_too_few_is_refused() {
+        let mut data = data_after(49);
+        assert!(RA.verify(&mut data, 50).unwrap().is_some());
+        // And the other way about, which also replaces the kept expectation.
+        assert_eq!(RA.verify(&mut data, 49).unwrap(), None);
+    }
+
+    #[test]
+    fn checks_after_launches_cover_the_array() {
+        let (cpu, mut data) = (Cpu::new(), data_after(1));
+        let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+        for accessed in RA.accessed(&mut data) {
+            accessed.watch(&mut stm);
+        }
+        for accessed in RA.accessed(&mut data) {
+            accessed.watch(&mut stm);
+        }
+        assert_eq!(stm.watched(), 1);
+        drop(data);
+        assert_eq!(stm.watched(), 0);
+    }
+}

@@ -1,11 +1,12 @@
 //! The sorted list under locks: one for each entry point, or one for each node.
 
-use super::input::Sorted;
+use super::Sorted;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::workloads::contender::ContenderKind::Excluding;
 use crate::workloads::contender::{Contender, ContenderData, one_each};
-use crate::workloads::exclusion::{Exclusion, Held, Joined};
+use crate::workloads::exclusion::{Joined, excluding};
+use crate::workloads::workload::Verdict;
+use stm_core::Kernel;
 use stm_core::host::{Buffer, Locks};
 use stm_core::sync::{LockKind, TLocks};
 use stm_kernels::locked::sorted::{
@@ -26,42 +27,32 @@ impl<K: LockKind> Joined<TLocks<K>, SortedList> for CoupledParams<K> {
     }
 }
 
-/// The list, and its locks; `P` are the parameters of the kernel.
-struct Excluded<X, P> {
+/// The list under locks.
+struct Locked {
     of: Sorted,
-    exclusion: Held<X>,
     nodes: Buffer<AnyDevice, u64>,
     values: Buffer<AnyDevice, u32>,
     keys: Buffer<AnyDevice, u32>,
     keys_host: Vec<u32>,
-    parameters: std::marker::PhantomData<P>,
 }
 
-impl<X: Exclusion, P> Excluded<X, P> {
-    /// Makes the list with a lock for each entry point.
-    fn coarse(of: &Sorted, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
-        Self::prepare(of, device, seed, of.entry_points.into())
-    }
-
-    /// Makes the list with a lock for each node, the entry points first.
-    fn coupled(of: &Sorted, device: &AnyDevice, seed: u64, _transactions: u64) -> Result<Self> {
-        let nodes = u64::from(of.entry_points) + u64::from(of.keys);
-        Self::prepare(of, device, seed, nodes)
-    }
-
-    fn prepare(of: &Sorted, device: &AnyDevice, seed: u64, locks: u64) -> Result<Self> {
-        let nodes = of.entry_points as usize + of.keys as usize;
+impl Locked {
+    fn prepare(of: &Sorted, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
+        let nodes = nodes_of(of) as usize;
         let keys_host = of.keys(seed);
         Ok(Self {
             of: *of,
-            exclusion: Held::new(device, locks, "the list's locks")?,
             nodes: Buffer::zeroed(device, nodes, "the nodes")?,
             values: Buffer::zeroed(device, nodes, "the values")?,
             keys: Buffer::from_slice(device, &keys_host, "the keys")?,
             keys_host,
-            parameters: std::marker::PhantomData,
         })
     }
+}
+
+/// Returns the nodes that there are: the entry points, and one for each key.
+fn nodes_of(of: &Sorted) -> u64 {
+    u64::from(of.entry_points) + u64::from(of.keys)
 }
 
 /// Returns the entries of a list in the order of its links, or what is wrong with
@@ -90,22 +81,11 @@ fn entries(
     Ok(found)
 }
 
-impl<X: Exclusion, P> ContenderData for Excluded<X, P>
-where
-    P: Joined<X::View, SortedList> + Copy + Send + Sync + 'static,
-{
-    type Params = P;
+impl ContenderData for Locked {
+    type Params = SortedList;
 
     fn transactions(&self, _asked: u64) -> u64 {
         self.of.keys.into()
-    }
-
-    fn fit(&mut self, device: &AnyDevice, lanes: u64) -> Result<()> {
-        self.exclusion.fit(device, lanes)
-    }
-
-    fn shared_bytes(&self) -> u32 {
-        self.exclusion.shared_bytes()
     }
 
     fn reset(&mut self) -> Result<()> {
@@ -113,22 +93,18 @@ where
         Ok(self.nodes.clear()?)
     }
 
-    fn params(&self, transactions: u64) -> P {
-        let list = SortedList {
+    fn params(&self, transactions: u64) -> SortedList {
+        SortedList {
             nodes: self.nodes.tarray(),
             values: self.values.tarray(),
             keys: self.keys.tarray(),
             transactions,
             entry_points: self.of.entry_points,
             shift: self.of.range_bits(),
-        };
-        P::join(self.exclusion.view(), list)
+        }
     }
 
-    fn verify(&mut self, _transactions: u64) -> Result<Option<String>> {
-        if let Some(wrong) = self.exclusion.wrong()? {
-            return Ok(Some(wrong));
-        }
+    fn verify(&mut self, _: u64) -> Verdict {
         let (nodes, values) = (self.nodes.download()?, self.values.download()?);
         Ok(
             match entries(&nodes, &values, self.of.entry_points as usize) {
@@ -139,22 +115,24 @@ where
     }
 }
 
-/// The contender with one lock of kind `K` for each entry point.
-fn coarse<K: LockKind, Kernel>(name: &'static str) -> Contender<Sorted>
+/// What errors call the locks.
+const LOCKS: &str = "the list's locks";
+
+/// The contender with a lock of kind `L` for each entry point.
+fn coarse<L: LockKind, K>(name: &'static str) -> Contender<Sorted>
 where
-    Kernel: stm_core::Kernel<Params = CoarseParams<K>>,
+    K: Kernel<Params = CoarseParams<L>>,
 {
-    let prepare = Excluded::<Locks<AnyDevice, K>, CoarseParams<K>>::coarse;
-    Contender::new::<Kernel, _>(Excluding, name, one_each(), prepare)
+    let locks: (_, fn(&Sorted) -> u64) = (LOCKS, |of| of.entry_points.into());
+    excluding::<K, Locks<AnyDevice, L>, _, _>(name, one_each(), locks, Locked::prepare)
 }
 
-/// The contender with one lock of kind `K` for each node.
-fn coupled<K: LockKind, Kernel>(name: &'static str) -> Contender<Sorted>
+/// The contender with a lock of kind `L` for each node, of which a thread holds two at a time.
+fn coupled<L: LockKind, K>(name: &'static str) -> Contender<Sorted>
 where
-    Kernel: stm_core::Kernel<Params = CoupledParams<K>>,
+    K: Kernel<Params = CoupledParams<L>>,
 {
-    let prepare = Excluded::<Locks<AnyDevice, K>, CoupledParams<K>>::coupled;
-    Contender::new::<Kernel, _>(Excluding, name, one_each(), prepare)
+    excluding::<K, Locks<AnyDevice, L>, _, _>(name, one_each(), (LOCKS, nodes_of), Locked::prepare)
 }
 
 /// The contenders of the sorted list.

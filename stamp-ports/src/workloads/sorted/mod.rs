@@ -1,11 +1,313 @@
 //! Sorted: all threads insert into one sorted list with entry points, by transactions or
 //! under locks.
 
-mod driver;
-mod input;
-mod locked;
-mod options;
+use crate::error::{Error, Result};
+use crate::numbers::{of, parse_count_32};
+use crate::workloads::contender::Contender;
+use crate::workloads::input::{Input, Occasion};
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
+use clap::Args;
+use serde_json::Value;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::collections::List;
+use stm_core::host::{Buffer, Device, Error as HostError};
+use stm_core::{Capacity, StmRef};
+use stm_kernels::draw::{below, draw};
+use stm_kernels::sorted::{Sorted as SortedKernel, SortedParams, value};
 
-pub use driver::SortedData;
-pub use input::Sorted;
-pub use options::Options;
+mod locked;
+
+/// The sorted list's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sorted {
+    /// The number of keys that are inserted, which are all below the next power of two.
+    pub keys: u32,
+    /// The number of entry points, a power of two.
+    pub entry_points: u32,
+}
+
+impl Default for Sorted {
+    /// The list of Grote 2020 with the most entry points.
+    fn default() -> Self {
+        Self {
+            keys: 262_000,
+            entry_points: 4096,
+        }
+    }
+}
+
+/// The most keys: a step along a list without entry points reads two words of each.
+const KEYS_MAX: u32 = 1 << 24;
+
+impl Sorted {
+    /// Returns the bits of a key that say where in its range it is.
+    const fn range_bits(&self) -> u32 {
+        let keys = self.keys.next_power_of_two();
+        let entry_points = match self.entry_points.checked_ilog2() {
+            Some(log2) => log2,
+            None => 0, // no number of entry points that `check` lets through
+        };
+        keys.ilog2().saturating_sub(entry_points)
+    }
+
+    /// Returns the keys in the order of their insertions.
+    fn keys(&self, seed: u64) -> Vec<u32> {
+        let mut keys: Vec<u32> = (0..self.keys.next_power_of_two()).collect();
+        // Fisher and Yates's shuffle.
+        for last in (1..keys.len()).rev() {
+            let chosen = below(draw(seed, last as u64, 0), last as u32 + 1);
+            keys.swap(last, chosen as usize);
+        }
+        keys.truncate(self.keys as usize);
+        keys
+    }
+
+    /// Returns what is wrong with a list, if anything: it must have every key once, in
+    /// their order, with its value.
+    fn wrong(keys: &[u32], found: impl IntoIterator<Item = (u32, u32)>) -> Option<String> {
+        let mut right: Vec<(u32, u32)> = keys.iter().copied().zip((0..).map(value)).collect();
+        right.sort_unstable();
+        let mut found = found.into_iter();
+        for (i, expected) in right.iter().enumerate() {
+            match found.next() {
+                None => {
+                    return Some(format!("the list has {i} entries and not {}", right.len()));
+                }
+                Some(there) if there != *expected => {
+                    return Some(format!(
+                        "entry {i} is key {} with value {}, not key {} with value {}",
+                        there.0, there.1, expected.0, expected.1
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        found
+            .next()
+            .map(|_| format!("the list has more than {} entries", right.len()))
+    }
+}
+
+/// The options of `sorted`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Keys that are inserted [default: 262000]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    list_keys: Option<u32>,
+    /// Entry points of the list, a power of two: the fewer, the longer is each walk
+    /// [default: 4096]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    entry_points: Option<u32>,
+}
+
+impl Input for Sorted {
+    type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[];
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick | Occasion::Recording(_) => Self {
+                keys: 4000,
+                entry_points: 128,
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(Sorted {
+            keys: options.list_keys.unwrap_or(self.keys),
+            entry_points: options.entry_points.unwrap_or(self.entry_points),
+        })
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
+}
+
+impl Sizes for Sorted {
+    fn name(&self) -> &'static str {
+        "sorted"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("keys", self.keys.into()),
+            ("entry_points", self.entry_points.into()),
+        ]
+    }
+
+    fn summary(&self) -> String {
+        format!(
+            "{}, {}",
+            of(self.keys.into(), "key"),
+            of(self.entry_points.into(), "entry point")
+        )
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity {
+            // The entry point, and two words of each node of a range and of the keys
+            // between two random ones.
+            reads: 2 * self.keys.min(1 << self.range_bits()) + 4,
+            writes: 5,
+            actions: 1,
+        }
+    }
+
+    fn transactions(&self) -> Option<u64> {
+        Some(self.keys.into())
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        3 * u64::from(self.keys) + u64::from(self.entry_points)
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("the list has every key in order, and no other")
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        if !(1..=KEYS_MAX).contains(&self.keys) {
+            return Err(Error::Usage(format!(
+                "--list-keys {} does not suit a list: give from 1 to {KEYS_MAX}",
+                self.keys
+            )));
+        }
+        let most = self.keys.next_power_of_two();
+        if !self.entry_points.is_power_of_two() || self.entry_points > most {
+            return Err(Error::Usage(format!(
+                "--entry-points {} does not suit {} keys: give a power of two up to {most}",
+                self.entry_points, self.keys
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The list, and the keys in the order of their insertions.
+pub struct SortedData<D: Device> {
+    list: List<D, u32, u32>,
+    keys_host: Vec<u32>,
+    keys: Buffer<D, u32>,
+}
+
+impl Sorted {
+    /// Makes the empty list with a node for each key, and one more for each lane.
+    fn list<D: Device>(&self, device: &D, lanes: u64) -> Result<List<D, u32, u32>> {
+        let nodes = u64::from(self.keys) + lanes;
+        let entry_points = self.entry_points as usize;
+        let bits = self.range_bits();
+        let list =
+            List::with_entry_points(device, Layout::Plain, nodes, entry_points, bits, "the list");
+        Ok(list?)
+    }
+}
+
+impl Workload for Sorted {
+    type Data<D: Device> = SortedData<D>;
+    type Kernel<A: Algorithm> = SortedKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        locked::contenders()
+    }
+
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<SortedData<D>> {
+        let keys = u64::from(self.keys);
+        let bytes = keys * 20 + u64::from(self.entry_points) * 8;
+        check_memory(
+            device,
+            "sorted",
+            bytes,
+            bytes + keys * 48,
+            "use fewer --list-keys",
+        )?;
+        let keys_host = self.keys(seed);
+        Ok(SortedData {
+            list: self.list(device, 0)?,
+            keys: Buffer::from_slice(device, &keys_host, "the keys")?,
+            keys_host,
+        })
+    }
+
+    fn fit<D: Device>(&self, device: &D, data: &mut SortedData<D>, lanes: u64) -> Result<()> {
+        if data.list.capacity() != u64::from(self.keys) + lanes {
+            data.list = self.list(device, lanes)?;
+        }
+        Ok(())
+    }
+
+    fn accessed<'d, D: Device>(&self, data: &'d mut SortedData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![&mut data.list]
+    }
+
+    fn reset<D: Device>(&self, data: &mut SortedData<D>) -> Result<()> {
+        Ok(data.list.clear()?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut SortedData<D>, _: u64) -> Verdict {
+        match data.list.download() {
+            Ok(found) => Ok(Self::wrong(&data.keys_host, found)),
+            Err(HostError::Corrupt { what }) => Ok(Some(what)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &SortedData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> SortedParams<A> {
+        SortedParams {
+            stm,
+            entries: data.list.view::<A>(),
+            keys: data.keys.tarray(),
+            transactions,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_with_a_key_missing_twice_or_with_another_value_is_refused() {
+        let of = Sorted {
+            keys: 100,
+            entry_points: 4,
+        };
+        let keys = of.keys(7);
+        let mut list: Vec<(u32, u32)> = keys.iter().copied().zip((0..).map(value)).collect();
+        list.sort_unstable();
+        assert_eq!(Sorted::wrong(&keys, list.clone()), None);
+        let wrong = |list: Vec<(u32, u32)>| Sorted::wrong(&keys, list).unwrap();
+        assert_eq!(
+            wrong(list[..99].to_vec()),
+            "the list has 99 entries and not 100"
+        );
+        assert_eq!(
+            wrong(list.iter().copied().chain([(200, 0)]).collect()),
+            "the list has more than 100 entries"
+        );
+        list[5].1 ^= 1;
+        assert!(wrong(list).starts_with("entry 5 is key"));
+    }
+
+    #[test]
+    fn ranges_have_all_keys() {
+        for (keys, entry_points, bits) in [(262_000, 16, 14), (4000, 128, 5), (4, 4, 0)] {
+            let of = Sorted { keys, entry_points };
+            assert_eq!(of.range_bits(), bits);
+            of.check(keys.into()).unwrap();
+        }
+    }
+}

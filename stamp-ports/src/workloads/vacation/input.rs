@@ -1,10 +1,12 @@
 //! The sizes of vacation.
 
 use crate::error::{Error, Result};
-use crate::numbers::of;
+use crate::numbers::{of, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::SET_WORDS_MAX;
+use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
 use crate::workloads::workload::{Sizes, Verifies};
+use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
@@ -39,8 +41,27 @@ impl Default for Vacation {
     }
 }
 
+/// The options of `vacation`, by STAMP's letters; its `-t` is `--transactions`.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    /// Cars, flights, rooms and customers, so many of each [default: 1M]
+    #[arg(short, long, value_name = "N", value_parser = parse_count_32)]
+    relations: Option<u32>,
+    /// Share of them that tasks choose among, in per cent [default: 90]
+    #[arg(short = 'q', long, value_name = "PERCENT", value_parser = parse_percent)]
+    range_percent: Option<u32>,
+    /// Share of tasks that make reservations, in per cent; the others delete
+    /// customers and change tables [default: 98]
+    #[arg(short = 'u', long, value_name = "PERCENT", value_parser = parse_percent)]
+    users_percent: Option<u32>,
+}
+
 impl Input for Vacation {
     type Workload = Self;
+    type Options = Options;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::N, SharedOption::Transactions];
 
     fn sized(occasion: Occasion) -> Self {
         // STAMP's size for simulators, and its default. The buffers of a recording
@@ -55,6 +76,16 @@ impl Input for Vacation {
             transactions_max,
             ..Self::default()
         }
+    }
+
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
+        Ok(Vacation {
+            relations: options.relations.unwrap_or(self.relations),
+            queries: shared.n.unwrap_or(self.queries),
+            range_percent: options.range_percent.unwrap_or(self.range_percent),
+            users_percent: options.users_percent.unwrap_or(self.users_percent),
+            transactions_max: shared.transactions.unwrap_or(self.transactions_max),
+        })
     }
 
     fn make(&self, _seed: u64) -> Result<Self> {

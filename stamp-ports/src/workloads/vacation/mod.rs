@@ -5,16 +5,347 @@
 //! and the tables agree, and every reservation that was made is in a list at the end
 //! or was cancelled with its customer.
 
+use crate::error::Result;
+use crate::workloads::contender::Contender;
+use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::workload::{Verdict, Workload};
+use check::{Found, Left};
+use section::section;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use stm_core::StmRef;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::collections::{Lists, Map};
+use stm_core::host::{Buffer, Device, Error};
+use stm_kernels::vacation::{
+    CUSTOMERS, TABLES, Vacation as VacationKernel, VacationParams, VacationPlan, record_key,
+    record_of,
+};
+
 mod books;
 mod check;
-mod data;
-mod driver;
 mod input;
 #[cfg(test)]
 mod model;
-mod options;
 mod section;
 
-pub use data::VacationData;
-pub use input::Vacation;
-pub use options::Options;
+pub use input::{Options, Vacation};
+
+/// Bytes of a node: a key, a link and a value, and two bits of the pool.
+const NODE_BYTES: u64 = 13;
+
+/// The tables with that of the customers.
+const ALL_TABLES: u64 = TABLES as u64 + 1;
+
+/// Chains for each record.
+const CHAINS: u64 = 2;
+
+/// Of the tables' nodes, the part that nothing takes for long, so that an allocation
+/// finds a free one soon: one in so many.
+const SPARE: u64 = 4;
+
+/// The tables, customers included, and the lists of the customers.
+struct Agency<D: Device> {
+    tables: Map<D, u32, u32>,
+    lists: Lists<D, u32, u32>,
+}
+
+/// The agency, and what the tasks noted.
+pub struct VacationData<D: Device> {
+    plan: VacationPlan,
+    notes: Buffer<D, u64>,
+    agency: Agency<D>,
+    /// The nodes of the tables, and of the lists, without those that attempts hold.
+    table_nodes: u64,
+    list_nodes: u64,
+    /// The lanes that there are nodes for.
+    lanes: u64,
+    /// The most nodes of the tables that a lane holds beside those of the data.
+    nodes_a_lane: u64,
+    /// What the last run left.
+    found: Option<Found>,
+}
+
+/// Returns the keys and values of all tables as they are before the first task.
+fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
+    let ids = || 1..=plan.relations();
+    let records = (0..TABLES).flat_map(move |table| {
+        ids().map(move |id| (record_key(table, id), plan.initial(table, id).bits()))
+    });
+    records.chain(ids().map(|id| (record_key(CUSTOMERS, id), 0)))
+}
+
+impl<D: Device> Agency<D> {
+    /// Makes empty tables and lists.
+    fn new(device: &D, relations: u32, table_nodes: u64, list_nodes: u64) -> Result<Self> {
+        let chains = (CHAINS * ALL_TABLES * u64::from(relations)) as usize;
+        let tables = "the tables of vacation";
+        let lists = "the reservations of vacation";
+        Ok(Self {
+            tables: Map::with_buckets(device, Layout::Plain, table_nodes, chains, tables)?,
+            lists: Lists::new(device, Layout::Plain, relations as usize, list_nodes, lists)?,
+        })
+    }
+
+    /// Fills the tables as they are before the first task.
+    fn fill(&mut self, plan: &VacationPlan) -> Result<()> {
+        self.tables.upload(initial(plan))?;
+        Ok(self.lists.clear()?)
+    }
+}
+
+impl<D: Device> VacationData<D> {
+    /// Allocates the agency for up to `transactions_max` tasks.
+    fn new(device: &D, of: &Vacation, seed: u64, transactions_max: u64) -> Result<Self> {
+        let list_nodes = of.list_nodes(transactions_max);
+        let relations = u64::from(of.relations);
+        let records = ALL_TABLES * relations;
+        let table_nodes = records + records / SPARE;
+        let bytes = table_nodes * NODE_BYTES
+            + records * 4 * CHAINS
+            + list_nodes * NODE_BYTES
+            + relations * 4
+            + transactions_max * 8;
+        // The check holds all of it once more, as maps and lists of the host, and
+        // what it expects of each record and customer.
+        let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
+        let fix = "use fewer --relations or --transactions";
+        check_memory(device, "vacation", bytes, host_bytes, fix)?;
+        Ok(Self {
+            plan: of.plan(seed),
+            notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
+            agency: Agency::new(device, of.relations, table_nodes, list_nodes)?,
+            table_nodes,
+            list_nodes,
+            lanes: 0,
+            nodes_a_lane: 2 * u64::from(of.queries),
+            found: None,
+        })
+    }
+
+    /// Makes room for the nodes that attempts hold beside those of the data: those
+    /// that they have allocated, and those that they are about to free.
+    fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
+        if self.lanes != lanes {
+            self.agency = Agency::new(
+                device,
+                self.plan.relations(),
+                self.table_nodes + self.nodes_a_lane * lanes,
+                // Every reservation has a node of its own.
+                self.list_nodes + u64::from(TABLES) * lanes,
+            )?;
+            self.lanes = lanes;
+        }
+        Ok(())
+    }
+
+    /// Returns what transactions access.
+    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
+        vec![&mut self.agency.lists, &mut self.agency.tables]
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.agency.fill(&self.plan)?;
+        Ok(self.notes.clear()?)
+    }
+
+    /// The records of all tables, customers included.
+    const fn tables(&self) -> &Map<D, u32, u32> {
+        &self.agency.tables
+    }
+
+    const fn lists(&self) -> &Lists<D, u32, u32> {
+        &self.agency.lists
+    }
+
+    /// Copies what the tasks left to the host. The copies check that the containers
+    /// are whole and that no node has leaked.
+    fn left(&self, transactions: u64) -> Result<Left, Error> {
+        let mut tables: [BTreeMap<u32, u32>; ALL_TABLES as usize] = Default::default();
+        for (key, value) in self.tables().download()? {
+            let (table, id) = record_of(key);
+            // The upper two bits of a key, so one of four.
+            tables[table as usize].insert(id, value);
+        }
+        let [cars, flights, rooms, customers] = tables;
+        let mut notes = self.notes.download()?;
+        notes.truncate(transactions as usize);
+        Ok(Left {
+            plan: self.plan,
+            notes,
+            tables: [cars, flights, rooms],
+            customers,
+            lists: self.lists().download()?,
+        })
+    }
+
+    /// Returns what is wrong, if anything.
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        let left = match self.left(transactions) {
+            Ok(left) => left,
+            Err(Error::Corrupt { what }) => return Ok(Some(what)),
+            Err(error) => return Err(error.into()),
+        };
+        let checked = left.check();
+        self.found = checked.as_ref().ok().copied();
+        Ok(checked.err())
+    }
+
+    /// Returns what the last run left, by its names in JSON.
+    fn observed(&self) -> Vec<(&'static str, Value)> {
+        self.found.map_or_else(Vec::new, |found| {
+            vec![
+                ("reserved", found.reserved.into()),
+                ("held", found.held.into()),
+                ("cancelled", (found.reserved - found.held).into()),
+                ("customers_added", found.customers_added.into()),
+                ("customers_deleted", found.customers_deleted.into()),
+                ("updates", found.updates.into()),
+            ]
+        })
+    }
+}
+
+impl Workload for Vacation {
+    type Data<D: Device> = VacationData<D>;
+    type Kernel<A: Algorithm> = VacationKernel<A>;
+
+    fn contenders() -> Vec<Contender<Self>> {
+        vec![section()]
+    }
+
+    fn prepare<D: Device>(
+        &self,
+        device: &D,
+        seed: u64,
+        transactions_max: u64,
+    ) -> Result<VacationData<D>> {
+        VacationData::new(device, self, seed, transactions_max)
+    }
+
+    fn fit<D: Device>(&self, device: &D, data: &mut VacationData<D>, lanes: u64) -> Result<()> {
+        data.fit(device, lanes)
+    }
+
+    fn accessed<'d, D: Device>(
+        &self,
+        data: &'d mut VacationData<D>,
+    ) -> Vec<&'d mut dyn Accessed<D>> {
+        data.accessed()
+    }
+
+    fn clear<D: Device>(&self, data: &mut VacationData<D>) -> Result<()> {
+        data.reset() // the work depends on what the tables hold
+    }
+
+    fn reset<D: Device>(&self, data: &mut VacationData<D>) -> Result<()> {
+        data.reset()
+    }
+
+    fn verify<D: Device>(&self, data: &mut VacationData<D>, transactions: u64) -> Verdict {
+        data.verify(transactions)
+    }
+
+    fn observed<D: Device>(&self, data: &VacationData<D>) -> Vec<(&'static str, Value)> {
+        data.observed()
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &VacationData<D>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> VacationParams<A> {
+        VacationParams {
+            stm,
+            tables: data.tables().view::<A>(),
+            lists: data.lists().view::<A>(),
+            notes: data.notes.tarray(),
+            transactions,
+            plan: data.plan,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{model, *};
+    use crate::workloads::launcher::Launcher;
+    use crate::workloads::workload::Sizes;
+    use stm_core::algorithm::Fast;
+    use stm_core::array::Layout;
+    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+
+    const TRANSACTIONS: u64 = 3_000;
+
+    fn vacation(relations: u32, queries: u32, users_percent: u32) -> Vacation {
+        Vacation {
+            relations,
+            queries,
+            range_percent: 90,
+            users_percent,
+            transactions_max: TRANSACTIONS,
+        }
+    }
+
+    /// Runs the tasks by one lane, and returns the data.
+    fn alone(device: &Cpu, vacation: &Vacation) -> VacationData<Cpu> {
+        let mut data = vacation.prepare(device, 7, TRANSACTIONS).unwrap();
+        let config = StmConfig {
+            capacity: vacation.capacity(),
+            ..StmConfig::default()
+        };
+        let mut stm = Stm::new(device, Launch::new(1, 1), config).unwrap();
+        vacation.fit(device, &mut data, 1).unwrap();
+        vacation.arrange(&mut data, Layout::Cells).unwrap();
+        vacation.reset(&mut data).unwrap();
+        let mut launcher = Launcher::new(device, &mut stm);
+        vacation
+            .run::<Cpu, Fast>(&mut data, &mut launcher, TRANSACTIONS)
+            .unwrap();
+        assert_eq!(launcher.finish().statistics.commits, TRANSACTIONS);
+        data
+    }
+
+    #[test]
+    fn one_lane_does_what_an_agency_without_transactions_does() {
+        let cpu = Cpu::new();
+        for (relations, queries, users) in [(1, 1, 50), (20, 4, 60), (300, 10, 90), (40, 2, 0)] {
+            let vacation = vacation(relations, queries, users);
+            let mut data = alone(&cpu, &vacation);
+            let found = data.left(TRANSACTIONS).unwrap();
+            let expected = model::run(vacation.plan(7), TRANSACTIONS);
+            let wrong = (0..).zip(found.notes.iter().zip(&expected.notes));
+            let wrong = wrong.into_iter().find(|(_, (a, b))| a != b);
+            assert_eq!(wrong, None, "{vacation:?}");
+            assert_eq!(found.tables, expected.tables, "{vacation:?}");
+            assert_eq!(found.customers, expected.customers, "{vacation:?}");
+            assert_eq!(found.lists, expected.lists, "{vacation:?}");
+            assert_eq!(vacation.verify(&mut data, TRANSACTIONS).unwrap(), None);
+            assert_eq!(vacation.observed(&data).len(), 6);
+        }
+    }
+
+    #[test]
+    fn another_run_begins_with_the_same_tables() {
+        let cpu = Cpu::new();
+        let vacation = vacation(30, 3, 50);
+        let mut data = alone(&cpu, &vacation);
+        assert!(
+            data.lists()
+                .download()
+                .unwrap()
+                .iter()
+                .any(|l| !l.is_empty())
+        );
+        vacation.clear(&mut data).unwrap();
+        let left = data.left(0).unwrap();
+        let fresh = model::run(vacation.plan(7), 0);
+        assert_eq!((left.tables, left.lists), (fresh.tables, fresh.lists));
+        assert!(left.customers.values().all(|&by| by == 0));
+        assert_eq!(left.customers.len(), 30);
+        // Nobody has done anything, and nobody has noted anything.
+        assert_eq!(vacation.verify(&mut data, TRANSACTIONS).unwrap(), None);
+    }
+}

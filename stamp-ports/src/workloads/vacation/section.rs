@@ -9,6 +9,7 @@ use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
 use crate::workloads::plain::{PlainChains, PlainEntries, PlainTable, Whole};
+use crate::workloads::workload::Verdict;
 use std::collections::BTreeMap;
 use stm_core::host::Buffer;
 use stm_kernels::floor::plain::table::filled;
@@ -46,7 +47,7 @@ impl Data {
         let lists = "the reservations of vacation";
         Ok(Self {
             tables: PlainTable::with_room(device, records, "the tables of vacation")?,
-            initial: filled(records, super::data::initial(&plan)),
+            initial: filled(records, super::initial(&plan)),
             lists: PlainChains::with_chains(device, relations, list_nodes, lists)?,
             notes: Buffer::zeroed(device, transactions as usize, "the notes of vacation")?,
             plan,
@@ -101,7 +102,7 @@ impl ContenderData for Data {
         }
     }
 
-    fn verify(&mut self, transactions: u64) -> Result<Option<String>> {
+    fn verify(&mut self, transactions: u64) -> Verdict {
         Ok(match self.left(transactions)? {
             Ok(left) => left.check().err(),
             Err(wrong) => Some(wrong),

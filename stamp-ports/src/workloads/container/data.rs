@@ -1,14 +1,21 @@
-//! A container on a device with what operations on it noted, which `map`,
-//! `ordered` and `list` share.
+//! A container on a device with what operations on it noted.
 
 use super::check::{Found, Left};
+use super::input::Operations;
+use super::kinds::Kind;
+use crate::devices::AnyDevice;
 use crate::error::Result;
+use crate::workloads::contender::{Contender, ContenderData, one_each};
+use crate::workloads::critical::critical_section;
 use crate::workloads::memory::check_memory;
+use crate::workloads::plain::PlainEntries;
+use crate::workloads::workload::Verdict;
 use serde_json::Value;
 use stm_core::array::Layout;
 use stm_core::collections::{List, Map, OrderedMap};
-use stm_core::host::{Buffer, Device, Error, Stm};
+use stm_core::host::{Buffer, Device, Error};
 use stm_kernels::chain::ChainPlan;
+use stm_kernels::floor::chain::Params;
 
 /// A container of `stm_core` whose keys and values have 32 bits.
 pub trait Container<D: Device>: Sized {
@@ -18,20 +25,7 @@ pub trait Container<D: Device>: Sized {
     ///
     /// # Errors
     /// The errors of the container.
-    fn make(
-        device: &D,
-        layout: Layout,
-        nodes: u64,
-        buckets: u32,
-        what: &'static str,
-    ) -> Result<Self, Error>;
-    /// Changes the layout.
-    ///
-    /// # Errors
-    /// The errors of the container.
-    fn arrange(&mut self, layout: Layout) -> Result<(), Error>;
-    /// Lets the check after a launch see the container's words.
-    fn watch(&self, stm: &mut Stm<D>);
+    fn make(device: &D, nodes: u64, buckets: u32, what: &'static str) -> Result<Self, Error>;
     /// Removes all entries.
     ///
     /// # Errors
@@ -46,26 +40,17 @@ pub trait Container<D: Device>: Sized {
 
 macro_rules! container {
     ($owner:ident, $node_bytes:literal,
-        |$device:ident, $layout:ident, $nodes:ident, $buckets:ident, $what:ident| $make:expr) => {
+        |$device:ident, $nodes:ident, $buckets:ident, $what:ident| $make:expr) => {
         impl<D: Device> Container<D> for $owner<D, u32, u32> {
             const NODE_BYTES: u64 = $node_bytes;
 
             fn make(
                 $device: &D,
-                $layout: Layout,
                 $nodes: u64,
                 $buckets: u32,
                 $what: &'static str,
             ) -> Result<Self, Error> {
                 $make
-            }
-
-            fn arrange(&mut self, layout: Layout) -> Result<(), Error> {
-                self.arrange_as(layout)
-            }
-
-            fn watch(&self, stm: &mut Stm<D>) {
-                self.watch(stm);
             }
 
             fn clear(&mut self) -> Result<(), Error> {
@@ -79,15 +64,15 @@ macro_rules! container {
     };
 }
 
-container!(List, 13, |device, layout, nodes, _buckets, what| {
-    Self::new(device, layout, nodes, what)
+container!(List, 13, |device, nodes, _buckets, what| {
+    Self::new(device, Layout::Plain, nodes, what)
 });
-container!(Map, 13, |device, layout, nodes, buckets, what| {
-    Self::with_buckets(device, layout, nodes, buckets as usize, what)
+container!(Map, 13, |device, nodes, buckets, what| {
+    Self::with_buckets(device, Layout::Plain, nodes, buckets as usize, what)
 });
 // A leaf of two words, and a branch of 18.
-container!(OrderedMap, 81, |device, layout, nodes, _buckets, what| {
-    Self::new(device, layout, nodes, what)
+container!(OrderedMap, 81, |device, nodes, _buckets, what| {
+    Self::new(device, Layout::Plain, nodes, what)
 });
 
 /// A container, and what the operations noted.
@@ -96,18 +81,11 @@ pub struct ContainerData<D: Device, C> {
     pub(in crate::workloads) entries: C,
     pub(in crate::workloads) results: Buffer<D, u32>,
     buckets: u32,
-    layout: Layout,
     /// The nodes that there are.
     nodes: u64,
     what: &'static str,
     /// What the last run left.
     found: Option<Found>,
-}
-
-impl<D: Device, C> std::fmt::Debug for ContainerData<D, C> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ContainerData").finish_non_exhaustive()
-    }
 }
 
 impl<D: Device, C: Container<D>> ContainerData<D, C> {
@@ -129,13 +107,11 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
             bytes + nodes * 64 + operations_max / 8,
             "use fewer --keys or --transactions",
         )?;
-        let layout = Layout::Plain;
         Ok(Self {
             plan,
-            entries: C::make(device, layout, nodes, buckets, what)?,
+            entries: C::make(device, nodes, buckets, what)?,
             results: Buffer::zeroed(device, operations_max as usize, "the results")?,
             buckets,
-            layout,
             nodes,
             what,
             found: None,
@@ -147,21 +123,10 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
     pub(in crate::workloads) fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
         let needed = u64::from(self.plan.keys) + 2 * lanes;
         if self.nodes != needed {
-            self.entries = C::make(device, self.layout, needed, self.buckets, self.what)?;
+            self.entries = C::make(device, needed, self.buckets, self.what)?;
             self.nodes = needed;
         }
         Ok(())
-    }
-
-    pub(in crate::workloads) fn arrange(&mut self, layout: Layout) -> Result<()> {
-        self.entries.arrange(layout)?;
-        self.layout = layout;
-        Ok(())
-    }
-
-    /// Lets the check after a launch see the words of the container.
-    pub(in crate::workloads) fn watch(&self, stm: &mut Stm<D>) {
-        self.entries.watch(stm);
     }
 
     pub(in crate::workloads) fn clear(&mut self) -> Result<()> {
@@ -170,7 +135,7 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
     }
 
     /// Returns what is wrong, if anything.
-    pub(in crate::workloads) fn verify(&mut self, operations: u64) -> Result<Option<String>> {
+    pub(in crate::workloads) fn verify(&mut self, operations: u64) -> Verdict {
         let entries = match self.entries.entries() {
             Ok(entries) => entries,
             Err(Error::Corrupt { what }) => return Ok(Some(what)),
@@ -197,4 +162,70 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
             ]
         })
     }
+}
+
+/// A structure, and what the operations on it noted.
+struct Data<P> {
+    plan: ChainPlan,
+    entries: P,
+    results: Buffer<AnyDevice, u32>,
+}
+
+impl<P: PlainEntries> Data<P> {
+    fn prepare<K: Kind>(
+        of: &Operations<K>,
+        device: &AnyDevice,
+        seed: u64,
+        operations: u64,
+    ) -> Result<Self> {
+        let plan = of.plan(seed);
+        let keys = u64::from(plan.keys);
+        let bytes = keys * P::KEY_BYTES + operations * 4;
+        // The check holds the entries once more, and a bit for each operation.
+        let host_bytes = bytes + keys * 24 + operations / 8;
+        let fix = "use fewer --keys or --transactions";
+        check_memory(device, "the critical sections", bytes, host_bytes, fix)?;
+        Ok(Self {
+            plan,
+            entries: P::new(device, keys)?,
+            results: Buffer::zeroed(device, operations as usize, "the results")?,
+        })
+    }
+}
+
+impl<P: PlainEntries> ContenderData for Data<P> {
+    type Params = Params<P::View>;
+
+    fn reset(&mut self) -> Result<()> {
+        self.entries.clear()?;
+        Ok(self.results.clear()?)
+    }
+
+    fn params(&self, transactions: u64) -> Self::Params {
+        Params {
+            entries: self.entries.view(),
+            results: self.results.tarray(),
+            transactions,
+            plan: self.plan,
+        }
+    }
+
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        let entries = match self.entries.entries()? {
+            Ok(entries) => entries,
+            Err(wrong) => return Ok(Some(wrong)),
+        };
+        let results = self.results.download()?;
+        let left = Left {
+            plan: self.plan,
+            results: &results[..transactions as usize],
+            entries: &entries,
+        };
+        Ok(left.check().err())
+    }
+}
+
+/// The contender that runs the operations of `K` on its structure without versions.
+pub(super) fn section<K: Kind>() -> Contender<Operations<K>> {
+    critical_section::<K::Section, _, Data<K::Plain>>(one_each(), Data::prepare)
 }

@@ -11,7 +11,7 @@
 //! That the container is whole, and that no node was lost, its `download` checks.
 
 /// What is verified of operations on a container.
-pub const RESULTS: &str = "each value that was inserted was removed once or is there, what operations returned \
+pub(super) const RESULTS: &str = "each value that was inserted was removed once or is there, what operations returned \
                             fits that, and the container is whole";
 
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};

@@ -1,0 +1,11 @@
+//! Operations on a container: keys inserted, removed and looked up, in nodes from a pool.
+//!
+//! `map`, `ordered` and `list` are this workload with a container each ([`kinds`]).
+
+mod check;
+mod data;
+mod input;
+pub mod kinds;
+
+pub use data::{Container, ContainerData};
+pub use input::{List, Map, Operations, Ordered};
