@@ -90,6 +90,37 @@ impl<A: Algorithm> Blocks<A> {
     }
 }
 
+impl<A: Algorithm> Blocks<A> {
+    /// The threads of a team agree and tell each other numbers.
+    fn talk<L: Lane>(lane: &L, p: &P<A>) {
+        let rank = u64::from(lane.thread_index());
+        let size = lane.block_dim();
+        let told = p.stm.team_of_block(lane, |tx| {
+            assert_eq!((tx.size(), tx.rank()), (size, lane.thread_index()));
+            let mut sum = 0;
+            for k in 0..size {
+                assert!(tx.any(tx.rank() == k) && !tx.any(tx.rank() == size));
+                assert_eq!(tx.all(tx.rank() == k), size == 1);
+                assert!(tx.all(tx.rank() < size));
+                sum += tx.told_by(k, u64::from(tx.rank()) << 40 | 1);
+            }
+            let own = p.sums.get(rank).unwrap();
+            let next = p.sums.get((rank + 1) % u64::from(size)).unwrap();
+            // SAFETY: live; one thread stores it, and the others load
+            // it after all have met.
+            let seen = unsafe {
+                lane.store_relaxed_64(own, rank + 9);
+                tx.sync();
+                lane.load_relaxed_64(next)
+            };
+            assert_eq!(seen, (rank + 1) % u64::from(size) + 9);
+            Ok(sum)
+        });
+        let ranks = u64::from(size) * (u64::from(size) - 1) / 2;
+        assert_eq!(told, Ok(ranks << 40 | u64::from(size)));
+    }
+}
+
 impl<A: Algorithm> Kernel for Blocks<A> {
     const ENTRY: &'static str = "blocks";
     type Params = P<A>;
@@ -144,32 +175,7 @@ impl<A: Algorithm> Kernel for Blocks<A> {
                     });
                 }
             }
-            How::Talk => {
-                let size = lane.block_dim();
-                let told = p.stm.team_of_block(lane, |tx| {
-                    assert_eq!((tx.size(), tx.rank()), (size, lane.thread_index()));
-                    let mut sum = 0;
-                    for k in 0..size {
-                        assert!(tx.any(tx.rank() == k) && !tx.any(tx.rank() == size));
-                        assert_eq!(tx.all(tx.rank() == k), size == 1);
-                        assert!(tx.all(tx.rank() < size));
-                        sum += tx.told_by(k, u64::from(tx.rank()) << 40 | 1);
-                    }
-                    let own = p.sums.get(rank).unwrap();
-                    let next = p.sums.get((rank + 1) % u64::from(size)).unwrap();
-                    // SAFETY: live; one thread stores it, and the others load
-                    // it after all have met.
-                    let seen = unsafe {
-                        lane.store_relaxed_64(own, rank + 9);
-                        tx.sync();
-                        lane.load_relaxed_64(next)
-                    };
-                    assert_eq!(seen, (rank + 1) % u64::from(size) + 9);
-                    Ok(sum)
-                });
-                let ranks = u64::from(size) * (u64::from(size) - 1) / 2;
-                assert_eq!(told, Ok(ranks << 40 | u64::from(size)));
-            }
+            How::Talk => Self::talk(lane, p),
         }
     }
 }

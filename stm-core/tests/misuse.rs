@@ -43,6 +43,49 @@ fn add<L: Lane>(at: &mut impl Transact<L, HvSorting>, p: &P, i: u64) -> TxResult
     })
 }
 
+/// Transactions inside of a transaction are part of it.
+fn flat<L: Lane>(lane: &L, p: &P) {
+    let mut end = p.stm.atomically(lane, |tx| {
+        add(tx, p, 0)?;
+        tx.atomically(|tx| add(tx, p, 0))
+    });
+    if end.is_ok() {
+        end = add(&mut p.stm.on(lane), p, 0);
+    }
+    assert_eq!(end, Ok(()));
+    let cancelled = p.stm.atomically(lane, |tx| {
+        tx.write(&p.words, 0, 100)?;
+        // The method itself has a lifetime too few.
+        #[allow(clippy::redundant_closure_for_method_calls)]
+        let swallowed: TxResult<()> = tx.atomically(|tx| tx.cancel());
+        assert!(matches!(swallowed, Err(Abort::User { .. })));
+        Ok(())
+    });
+    assert!(matches!(cancelled, Err(Abort::User { .. })));
+}
+
+/// An attempt answers with the abort that an earlier one has met.
+fn keep<L: Lane>(lane: &L, p: &P) {
+    let kept = std::cell::Cell::new(None);
+    p.stm.for_each_with(
+        lane,
+        0..4,
+        |tx, _| {
+            if let Some(abort) = kept.get() {
+                Err(abort)
+            } else {
+                tx.read(&p.words, 1)?;
+                // SAFETY: an element of a live array. It makes the
+                // attempt fail.
+                unsafe { lane.fetch_add_relaxed_32(p.words.get(1).unwrap(), 1) };
+                tx.write(&p.words, 0, 1)
+            }
+        },
+        |_, ()| {},
+        |_, abort| kept.set(Some(abort)),
+    );
+}
+
 struct K;
 impl Kernel for K {
     const ENTRY: &'static str = "misuse";
@@ -71,49 +114,12 @@ impl Kernel for K {
                 p.stm.atomically(lane, |tx| tx.write(&p.words, 1, 1))?;
                 Ok(())
             }),
-            How::Flat => {
-                let mut end = p.stm.atomically(lane, |tx| {
-                    add(tx, p, 0)?;
-                    tx.atomically(|tx| add(tx, p, 0))
-                });
-                if end.is_ok() {
-                    end = add(&mut p.stm.on(lane), p, 0);
-                }
-                assert_eq!(end, Ok(()));
-                let cancelled = p.stm.atomically(lane, |tx| {
-                    tx.write(&p.words, 0, 100)?;
-                    // The method itself has a lifetime too few.
-                    #[allow(clippy::redundant_closure_for_method_calls)]
-                    let swallowed: TxResult<()> = tx.atomically(|tx| tx.cancel());
-                    assert!(matches!(swallowed, Err(Abort::User { .. })));
-                    Ok(())
-                });
-                assert!(matches!(cancelled, Err(Abort::User { .. })));
-            }
+            How::Flat => flat(lane, p),
             How::Panic => p.stm.for_each(lane, 0..100, |tx, i| {
                 assert!(i != 50, "number fifty");
                 tx.write(&p.words, 0, 1)
             }),
-            How::Keep => {
-                let kept = std::cell::Cell::new(None);
-                p.stm.for_each_with(
-                    lane,
-                    0..4,
-                    |tx, _| {
-                        if let Some(abort) = kept.get() {
-                            Err(abort)
-                        } else {
-                            tx.read(&p.words, 1)?;
-                            // SAFETY: an element of a live array. It makes the
-                            // attempt fail.
-                            unsafe { lane.fetch_add_relaxed_32(p.words.get(1).unwrap(), 1) };
-                            tx.write(&p.words, 0, 1)
-                        }
-                    },
-                    |_, ()| {},
-                    |_, abort| kept.set(Some(abort)),
-                );
-            }
+            How::Keep => keep(lane, p),
             How::Loop => {
                 for _ in 0..1 << 30 {
                     if p.stm

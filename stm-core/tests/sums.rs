@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use stm_core::Capacity;
 use stm_core::algorithm::{Algorithm, Fast, FastTable};
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Kernel, Lane, StmRef, Summand, TArray, TSums};
+use stm_core::{Kernel, Lane, StmRef, Summand, TArray, TSums, Tx, TxResult};
 
 /// The work of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,23 @@ struct Adds<A, T>(PhantomData<(A, T)>);
 
 fn spread(i: u64) -> u64 {
     i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
+}
+
+/// Returns whether all elements have one value.
+fn is_all_one<L: Lane, A: Algorithm, T: Summand>(
+    tx: &mut Tx<'_, L, A>,
+    p: &Params<A, T>,
+) -> TxResult<bool> {
+    let (rows, len) = (p.sums.rows(), p.sums.row_len().min(8));
+    let mut first = None;
+    let mut one = true;
+    for row in 0..rows {
+        let found: [T; 8] = tx.read_sum_many(&p.sums, row, 0, len)?;
+        for value in &found[..len as usize] {
+            one &= *first.get_or_insert(value.to_bits64()) == value.to_bits64();
+        }
+    }
+    Ok(one)
 }
 
 impl<A: Algorithm, T: Summand> Kernel for Adds<A, T> {
@@ -111,15 +128,8 @@ impl<A: Algorithm, T: Summand> Kernel for Adds<A, T> {
                     tx.add(&p.sums, row, a, amount(if found % 2 == 0 { 1 } else { 3 }))
                 }
                 Job::Everywhere if i % 4 == 0 => {
-                    let mut first = None;
-                    for row in 0..rows {
-                        let found: [T; 8] = tx.read_sum_many(&p.sums, row, 0, len.min(8))?;
-                        for value in &found[..len.min(8) as usize] {
-                            let first = *first.get_or_insert(value.to_bits64());
-                            if value.to_bits64() != first {
-                                report();
-                            }
-                        }
+                    if !is_all_one(tx, p)? {
+                        report();
                     }
                     Ok(())
                 }

@@ -98,32 +98,18 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
         if args.seconds.is_some_and(|time| began.elapsed() >= time) {
             break;
         }
-        let mut lacking = paper.speedups.iter();
         let lacks = |s: &&Speedup| {
             let asked = args.workload.contains(&s.workload.as_str());
             asked && s.verified && s.isolation.is_none()
         };
-        let Some(result) = lacking.find(lacks).cloned() else {
+        let Some(result) = paper.speedups.iter().find(lacks).cloned() else {
             break;
         };
         let verdict = judging.judge(&result)?;
-        writeln!(
-            stdout(),
-            "{} {}: {}",
-            result.workload,
-            result.resolved,
-            verdict.told()
-        )?;
-        let same = |s: &&mut Speedup| {
-            (&s.workload, &s.resolved, s.blocks, s.threads)
-                == (
-                    &result.workload,
-                    &result.resolved,
-                    result.blocks,
-                    result.threads,
-                )
-        };
-        for speedup in paper.speedups.iter_mut().filter(same) {
+        let (workload, resolved) = (&result.workload, &result.resolved);
+        writeln!(stdout(), "{workload} {resolved}: {}", verdict.told())?;
+        let of = |s: &Speedup| (s.workload.clone(), s.resolved.clone(), s.blocks, s.threads);
+        for speedup in paper.speedups.iter_mut().filter(|s| of(s) == of(&result)) {
             speedup.isolation = Some(verdict.clone());
         }
         let unit = format!("isolation {}", result.workload);
@@ -135,6 +121,11 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
         paper.pieces.push(piece.clone());
         OutFile::new(&path)?.write(&paper.to_text()?)?;
     }
+    conclude(&paper)
+}
+
+/// Says how many results have which verdict. Returns whether all of them are good.
+fn conclude(paper: &Paper) -> Result<bool> {
     let of = |good: fn(&Isolation) -> bool| {
         let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());
         verdicts.filter(|verdict| good(verdict)).count()

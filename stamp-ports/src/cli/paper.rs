@@ -133,6 +133,29 @@ fn fewer(paper: &Paper) -> Vec<String> {
 /// A ratio of a result.
 type Ratio = fn(&Speedup) -> Option<f64>;
 
+/// What is wrong, with the reason.
+fn not_verified(out: &mut impl Write, paper: &Paper) -> Result<()> {
+    for s in paper.critical_sections.iter().filter(|s| !s.verified) {
+        let why = s.error.as_deref().unwrap_or("no result");
+        writeln!(
+            out,
+            "NOT verified: {} {CRITICAL_SECTION}: {why}",
+            s.workload
+        )?;
+    }
+    for t in paper.threads.iter().filter(|t| t.verified == Some(false)) {
+        let why = t.note.as_deref().unwrap_or("no result");
+        let (blocks, threads) = (t.blocks, t.threads);
+        let what = format!("{} {} at {blocks}x{threads}", t.workload, t.variant);
+        writeln!(out, "NOT verified: {what}: {why}")?;
+    }
+    for s in paper.speedups.iter().filter(|s| !s.verified) {
+        let why = s.error.as_deref().unwrap_or("no result");
+        writeln!(out, "NOT verified: {} {}: {why}", s.workload, s.variant)?;
+    }
+    Ok(())
+}
+
 /// The speed-ups as tables, and what there is.
 fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     let paper = &store.document;
@@ -172,24 +195,7 @@ fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     for line in fewer(paper) {
         writeln!(out, "{line}")?;
     }
-    for s in paper.critical_sections.iter().filter(|s| !s.verified) {
-        let why = s.error.as_deref().unwrap_or("no result");
-        writeln!(
-            out,
-            "NOT verified: {} {CRITICAL_SECTION}: {why}",
-            s.workload
-        )?;
-    }
-    for t in paper.threads.iter().filter(|t| t.verified == Some(false)) {
-        let why = t.note.as_deref().unwrap_or("no result");
-        let (blocks, threads) = (t.blocks, t.threads);
-        let what = format!("{} {} at {blocks}x{threads}", t.workload, t.variant);
-        writeln!(out, "NOT verified: {what}: {why}")?;
-    }
-    for s in paper.speedups.iter().filter(|s| !s.verified) {
-        let why = s.error.as_deref().unwrap_or("no result");
-        writeln!(out, "NOT verified: {} {}: {why}", s.workload, s.variant)?;
-    }
+    not_verified(out, paper)?;
     writeln!(
         out,
         "{} speed-ups, {} launches tried, {} points by threads, {} of EigenBench: {}",

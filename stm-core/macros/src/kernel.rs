@@ -189,55 +189,48 @@ impl<'a> Signature<'a> {
         .collect()
     }
 
+    /// Returns the types of the functions' arguments, for the lifetime `'env` if that is asked for,
+    /// with the algorithm `default` in place of the generic one if one is given.
+    fn lent(&self, env: bool, default: Option<&Ident>) -> Vec<TokenStream> {
+        let of = |Argument { is_data, ty, .. }: &Argument| {
+            let mut ty = (*ty).clone();
+            if let Some(algorithm) = default {
+                let generic = self.algorithm;
+                Named { generic, algorithm }.visit_type_mut(&mut ty);
+            }
+            match (is_data, env) {
+                (false, _) => quote!(#ty),
+                (true, false) => quote!(impl ::stm_core::host::Argument<D, #ty>),
+                (true, true) => quote!(impl ::stm_core::host::Argument<D, #ty> + 'env),
+            }
+        };
+        self.arguments.iter().map(of).collect()
+    }
+
+    /// Returns the arguments as the kernel's parameters on a device.
+    fn values(&self, device: &TokenStream) -> Vec<TokenStream> {
+        let of = |Argument { name, is_data, .. }: &Argument| {
+            if *is_data {
+                quote!(::stm_core::host::Argument::parameter(#name, #device, stringify!(#name))?)
+            } else {
+                quote!(#name)
+            }
+        };
+        self.arguments.iter().map(of).collect()
+    }
+
     /// Returns the functions that launch the kernel.
     fn host(&self, default: &Ident) -> TokenStream {
-        let (algorithm, arguments) = (self.algorithm, &self.arguments);
-        let names: Vec<&Ident> = arguments.iter().map(|a| a.name).collect();
-        let lent = |is_data: bool, ty: &Type| {
-            if is_data {
-                quote!(impl ::stm_core::host::Argument<D, #ty>)
-            } else {
-                quote!(#ty)
-            }
-        };
-        let defaulted = |ty: &Type| {
-            let mut ty = ty.clone();
-            let named = &mut Named {
-                generic: algorithm,
-                algorithm: default,
-            };
-            named.visit_type_mut(&mut ty);
-            ty
-        };
-        let types = arguments.iter().map(|a| lent(a.is_data, a.ty));
-        let default_types = arguments.iter().map(|a| lent(a.is_data, &defaulted(a.ty)));
-        let values = arguments.iter().map(|Argument { name, is_data, .. }| {
-            if *is_data {
-                quote!(::stm_core::host::Argument::parameter(#name, stm.device(), stringify!(#name))?)
-            } else {
-                quote!(#name)
-            }
-        });
-        let checks = self.checks(&quote!(stm));
-        let queue_checks = self.checks(&quote!(queue));
-        let env_lent = |is_data: bool, ty: &Type| {
-            if is_data {
-                quote!(impl ::stm_core::host::Argument<D, #ty> + 'env)
-            } else {
-                quote!(#ty)
-            }
-        };
-        let env_types = arguments.iter().map(|a| env_lent(a.is_data, a.ty));
-        let env_default_types = arguments
-            .iter()
-            .map(|a| env_lent(a.is_data, &defaulted(a.ty)));
-        let env_values = arguments.iter().map(|Argument { name, is_data, .. }| {
-            if *is_data {
-                quote!(::stm_core::host::Argument::parameter(#name, device, stringify!(#name))?)
-            } else {
-                quote!(#name)
-            }
-        });
+        let algorithm = self.algorithm;
+        let names: Vec<&Ident> = self.arguments.iter().map(|a| a.name).collect();
+        let (types, default_types) = (self.lent(false, None), self.lent(false, Some(default)));
+        let (env_types, env_default_types) =
+            (self.lent(true, None), self.lent(true, Some(default)));
+        let (values, env_values) = (
+            self.values(&quote!(stm.device())),
+            self.values(&quote!(device)),
+        );
+        let (checks, queue_checks) = (self.checks(&quote!(stm)), self.checks(&quote!(queue)));
         let about = format!(
             "Launches the kernel under [`{default}`](stm_core::algorithm::{default}) and waits \
              for it; see `launch_with`."

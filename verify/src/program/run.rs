@@ -16,7 +16,7 @@ use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
 use stm_core::host::{self, Launch, Nodes, Stm, StmConfig, Sums, TxArray};
 use stm_core::memory::WordAddress;
-use stm_core::{View, with_algorithm};
+use stm_core::{StmRef, View, with_algorithm};
 
 /// What a run that found nothing did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -267,6 +267,34 @@ fn addresses<A: Algorithm>(program: &Program, params: &Params<A>) -> Vec<u64> {
         .collect()
 }
 
+/// Returns the parameters of launch `k`. The program and the watch outlive it, as it runs on this
+/// thread.
+fn parameters<A: Algorithm>(
+    case: &Case,
+    k: u32,
+    stm: StmRef<A>,
+    data: &Data,
+    watch: Option<&Watch>,
+) -> Params<A> {
+    let program = &case.program;
+    let launch = program.launch(k);
+    Params {
+        stm,
+        narrow: data.narrow.view::<A>(),
+        wide: data.wide.view::<A>(),
+        narrow_sums: data.narrow_sums.view(),
+        wide_sums: data.wide_sums.view(),
+        nodes: data.nodes.view::<A>(),
+        // SAFETY: both outlive the launch, as the caller has them.
+        program: unsafe { ProgramRef::new(program, watch) },
+        launch: (launch.start, launch.len()),
+        updates: program.updates(k),
+        // Half of the schedules, and the same ones when a case is replayed. The
+        // lowest bits of the seed choose other things.
+        in_step: case.sim.seed >> 40 & 1 == 0,
+    }
+}
+
 /// Makes the launches of a case, and judges what they did.
 fn launches<A: Algorithm>(
     case: &Case,
@@ -294,22 +322,7 @@ fn launches<A: Algorithm>(
     let mut complete = true;
     let mut addresses = Vec::new();
     for k in 0..program.launches {
-        let launch = program.launch(k);
-        let params = Params::<A> {
-            stm: stm.handle::<A>(),
-            narrow: data.narrow.view::<A>(),
-            wide: data.wide.view::<A>(),
-            narrow_sums: data.narrow_sums.view(),
-            wide_sums: data.wide_sums.view(),
-            nodes: data.nodes.view::<A>(),
-            // SAFETY: both outlive the launch, which runs on this thread.
-            program: unsafe { ProgramRef::new(program, watch.as_ref()) },
-            launch: (launch.start, launch.len()),
-            updates: program.updates(k),
-            // Half of the schedules, and the same ones when a case is replayed. The
-            // lowest bits of the seed choose other things.
-            in_step: case.sim.seed >> 40 & 1 == 0,
-        };
+        let params = parameters::<A>(case, k, stm.handle::<A>(), &data, watch.as_ref());
         addresses = self::addresses(program, &params);
         // SAFETY: everything that the parameters point to lives in this
         // function, and only these transactions touch the words.
@@ -331,7 +344,7 @@ fn launches<A: Algorithm>(
         }
         if let Some(watch) = &watch {
             let memory = data.download(program)?;
-            watch.judge(&memory, launch.end)?;
+            watch.judge(&memory, program.launch(k).end)?;
             if program.silent == Some(Invariant::Nodes) {
                 data.check_nodes(&memory, case.sim.seed & 1 != 0)?;
             }

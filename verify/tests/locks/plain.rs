@@ -294,6 +294,30 @@ fn the_pool_gives_no_node_twice_and_loses_none() {
     assert_eq!(right, (0, None));
 }
 
+/// Returns the places of each record, by its first ones and what the updates noted.
+fn places(plan: &VacationPlan, notes: &[u64]) -> Result<BTreeMap<u32, i64>, String> {
+    let ids = |table| (1..=plan.relations()).map(move |id| (table, id));
+    let first = |(table, id)| {
+        let total = plan.initial(table, id).total();
+        (record_key(table, id), i64::from(total))
+    };
+    let mut places: BTreeMap<u32, i64> = (0..TABLES).flat_map(ids).map(first).collect();
+    for (i, &bits) in (0..).zip(notes) {
+        let (me, note) = (plan.transaction(i), Note::from_bits(bits));
+        if note == Note::DISAGREEMENT {
+            return Err(format!("task {i} found a reservation of no record"));
+        }
+        let updates = matches!(me.task, stm_kernels::vacation::Task::Update);
+        for k in 0..if updates { me.queries } else { 0 } {
+            let query = me.query(k);
+            let by = i64::from(note.updated(k)) * if query.adds { 1 } else { -1 };
+            *places.entry(record_key(query.table, query.id)).or_default() += by;
+        }
+    }
+    places.retain(|_, places| *places != 0);
+    Ok(places)
+}
+
 #[test]
 fn no_place_of_the_agency_is_made_or_lost() {
     // Few records, so that tasks meet, and many updates and deletions.
@@ -324,29 +348,10 @@ fn no_place_of_the_agency_is_made_or_lost() {
             (Ok(records), Ok(lists)) => (records, lists),
             (Err(wrong), _) | (_, Err(wrong)) => return Some(wrong),
         };
-        // The places of each record, by its first ones and what the updates noted.
-        let mut places: BTreeMap<u32, i64> = all
-            .clone()
-            .map(|(table, id)| {
-                (
-                    record_key(table, id),
-                    plan.initial(table, id).total().into(),
-                )
-            })
-            .collect();
-        for (i, bits) in (0..).zip(notes.download().unwrap()) {
-            let (me, note) = (plan.transaction(i), Note::from_bits(bits));
-            if note == Note::DISAGREEMENT {
-                return Some(format!("task {i} found a reservation of no record"));
-            }
-            let updates = matches!(me.task, stm_kernels::vacation::Task::Update);
-            for k in 0..if updates { me.queries } else { 0 } {
-                let query = me.query(k);
-                let by = i64::from(note.updated(k)) * if query.adds { 1 } else { -1 };
-                *places.entry(record_key(query.table, query.id)).or_default() += by;
-            }
-        }
-        places.retain(|_, places| *places != 0);
+        let places = match places(&plan, &notes.download().unwrap()) {
+            Ok(places) => places,
+            Err(wrong) => return Some(wrong),
+        };
         let mut held: BTreeMap<u32, u32> = BTreeMap::new();
         for &(key, _) in lists.iter().flatten() {
             *held.entry(key).or_default() += 1;

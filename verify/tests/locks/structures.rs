@@ -74,6 +74,20 @@ impl OfKey {
     }
 }
 
+/// Returns what is wrong if the list, by its nodes, has not all even keys in their order.
+fn out_of_order(words: &[u64]) -> Option<String> {
+    let mut found = Vec::new();
+    for entry_point in 0..ENTRY_POINTS {
+        let mut next = words[entry_point as usize] as u32;
+        while next != 0 && found.len() < words.len() {
+            found.push((words[next as usize] >> 32) as u32);
+            next = words[next as usize] as u32;
+        }
+    }
+    let right: Vec<u32> = (0..KEYS).map(|key| 2 * key).collect();
+    (found != right).then(|| format!("the list is {found:?}"))
+}
+
 /// Lanes insert all even keys and look for others in between. Returns what is wrong.
 fn list<K: LockKind>(config: SimConfig, launch: Launch, coupled: bool) -> Option<String> {
     let sim = Sim::new(config);
@@ -138,19 +152,7 @@ fn list<K: LockKind>(config: SimConfig, launch: Launch, coupled: bool) -> Option
         let wrong = of.borrow().wrong()?;
         Some(format!("key {key}: {wrong}"))
     });
-    wrong.or_else(|| {
-        let words = words.download().unwrap();
-        let mut found = Vec::new();
-        for entry_point in 0..ENTRY_POINTS {
-            let mut next = words[entry_point as usize] as u32;
-            while next != 0 && found.len() < nodes {
-                found.push((words[next as usize] >> 32) as u32);
-                next = words[next as usize] as u32;
-            }
-        }
-        let right: Vec<u32> = (0..KEYS).map(|key| 2 * key).collect();
-        (found != right).then(|| format!("the list is {found:?}"))
-    })
+    wrong.or_else(|| out_of_order(&words.download().unwrap()))
 }
 
 /// The launches: lanes by themselves, and warps of four.

@@ -187,6 +187,31 @@ pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) 
     for line in align(&rows(measured), 4, true) {
         writeln!(out, "{line}")?;
     }
+    beside(out, measured)?;
+    bounds(out, measured)?;
+    writeln!(out)?;
+    for (workload, verifies) in &measured.verifies {
+        let (covers, what) = (verifies.covers.told(), verifies.what);
+        writeln!(out, "verified, {workload}: {covers}: {what}.")?;
+    }
+    if measured.has(ContenderKind::Unsynchronised) {
+        writeln!(
+            out,
+            "unsynchronised: the same accesses without synchronisation. That is no bound: a \
+             kernel that needs fewer accesses can be faster."
+        )?;
+    }
+    if measured.has(ContenderKind::CriticalSection) {
+        writeln!(
+            out,
+            "critical-section: the same transactions under one hand-written spin lock."
+        )?;
+    }
+    notes(out, measured)
+}
+
+/// The transactional memory beside the contenders.
+fn beside(out: &mut impl Write, measured: &Measured) -> Result<()> {
     let ratios = ratios(measured);
     if !ratios.is_empty() {
         writeln!(out, "\nThe transactional memory beside them:")?;
@@ -206,6 +231,11 @@ pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) 
             writeln!(out, "  {line}")?;
         }
     }
+    Ok(())
+}
+
+/// The bounds, and how much of them was reached.
+fn bounds(out: &mut impl Write, measured: &Measured) -> Result<()> {
     if !measured.bounds.is_empty() {
         writeln!(
             out,
@@ -227,24 +257,11 @@ pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) 
             writeln!(out, "  {line}")?;
         }
     }
-    writeln!(out)?;
-    for (workload, verifies) in &measured.verifies {
-        let (covers, what) = (verifies.covers.told(), verifies.what);
-        writeln!(out, "verified, {workload}: {covers}: {what}.")?;
-    }
-    if measured.has(ContenderKind::Unsynchronised) {
-        writeln!(
-            out,
-            "unsynchronised: the same accesses without synchronisation. That is no bound: a \
-             kernel that needs fewer accesses can be faster."
-        )?;
-    }
-    if measured.has(ContenderKind::CriticalSection) {
-        writeln!(
-            out,
-            "critical-section: the same transactions under one hand-written spin lock."
-        )?;
-    }
+    Ok(())
+}
+
+/// What is to be known about single runs.
+fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
     let mut told: Vec<(&str, &str)> = Vec::new();
     for run in &measured.runs {
         if !told.contains(&(run.workload, run.operations)) {

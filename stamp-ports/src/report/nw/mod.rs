@@ -45,6 +45,38 @@ fn judged(times: &Times<'_>, (rows, ask): (&'static str, Ask)) -> Vec<Claim> {
     claim::rows(rows).into_iter().map(of).collect()
 }
 
+/// What the page is about, and its words.
+fn lead() -> Markup {
+    html! {
+    p .lead {
+        "The scores of Needleman and Wunsch\u{2019}s alignments, by six implementations, and what it costs to hand a \
+         value from warp to warp."
+    }
+    dl {
+        dt { "tagged word" }
+        dd {
+            "A word with a value and a tag that says which value it is. A thread waits for the value with the load \
+             that fetches it. It is a scheme of synchronisation, in the place of the paper\u{2019}s tiny lock, a lock \
+             bit of each word; a channel is made of such words."
+        }
+        dt { "dataflow" }
+        dd {
+            "One launch, in which a warp computes a strip of rows as soon as the row above it comes through \
+             channels, by tagged words."
+        }
+        dt { "diagonals, graph" }
+        dd { "A launch for each diagonal of tiles, and the same launches as a CUDA graph." }
+        dt { "locks, cells" }
+        dd {
+            "The same launches; in a tile a thread for each cell waits for its neighbours, for locks or for tagged \
+             words. The paper\u{2019}s dataflow is written so."
+        }
+        dt { "stm:fast" }
+        dd { "A transaction for each cell." }
+    }
+    }
+}
+
 /// Returns the report about a document.
 pub fn report(bench: &Bench) -> Report<'_> {
     let times = &Times::new(bench);
@@ -73,34 +105,7 @@ pub fn report(bench: &Bench) -> Report<'_> {
     Report {
         title: "Alignments by dataflow and by launches on this machine",
         head: &bench.head,
-        lead: html! {
-        p .lead {
-            "The scores of Needleman and Wunsch\u{2019}s alignments, by six implementations, and what it costs to hand a \
-             value from warp to warp."
-        }
-        dl {
-            dt { "tagged word" }
-            dd {
-                "A word with a value and a tag that says which value it is. A thread waits for the value with the load \
-                 that fetches it. It is a scheme of synchronisation, in the place of the paper\u{2019}s tiny lock, a lock \
-                 bit of each word; a channel is made of such words."
-            }
-            dt { "dataflow" }
-            dd {
-                "One launch, in which a warp computes a strip of rows as soon as the row above it comes through \
-                 channels, by tagged words."
-            }
-            dt { "diagonals, graph" }
-            dd { "A launch for each diagonal of tiles, and the same launches as a CUDA graph." }
-            dt { "locks, cells" }
-            dd {
-                "The same launches; in a tile a thread for each cell waits for its neighbours, for locks or for tagged \
-                 words. The paper\u{2019}s dataflow is written so."
-            }
-            dt { "stm:fast" }
-            dd { "A transaction for each cell." }
-        }
-        },
+        lead: lead(),
         warnings: of_cpu.into_iter().chain(points::wrong(&bench.points)).collect(),
         sections,
         figures: figures.into_iter().map(|drawn| drawn.figure).collect(),

@@ -241,41 +241,46 @@ fn thread_lines(here: &[&ThreadPoint], measure: impl Fn(&ThreadPoint) -> Option<
         .collect()
 }
 
+/// The threads of a point's launch.
+fn threads_of(p: &EigenbenchPoint) -> u64 {
+    total(p.blocks, p.threads)
+}
+
+/// A line of Figure 4 through the points of one variant.
+fn eigenbench_line((hue, marker): (Hue, usize), mut of: Vec<&EigenbenchPoint>) -> Line {
+    of.sort_by_key(|p| threads_of(p));
+    let point = |p: &&EigenbenchPoint| {
+        let told = format!(
+            "{}, {} locks, {} words, {}: {} tx/s, {} of attempts aborted",
+            p.variant,
+            count(p.locks),
+            count(p.hot_words),
+            numbers::of(threads_of(p), "thread"),
+            short(p.tx_per_s),
+            percent(p.abort_rate)
+        );
+        (threads_of(p) as f64, p.tx_per_s, told)
+    };
+    let points = of.iter().map(point).collect();
+    Line {
+        hue,
+        marker,
+        points,
+    }
+}
+
 /// Figure 4: a row of panels for each amount of data, with one for each variant that has version
 /// locks, so that few lines share one; all have the same axes.
 fn locks(paper: &Paper) -> Figure {
     let points = &paper.eigenbench;
-    let threads = |p: &EigenbenchPoint| total(p.blocks, p.threads);
     let all_locks = distinct(points.iter().map(|p| p.locks));
     let (without, names): (Vec<&str>, Vec<&str>) =
         variants(points.iter().map(|p| p.variant.as_str()))
             .into_iter()
             .partition(|name| *name == WITHOUT_LOCKS);
     let ran = |p: &&EigenbenchPoint| p.tx_per_s > 0.0;
-    let x = Axis::binary(points.iter().map(|p| threads(p) as f64));
+    let x = Axis::binary(points.iter().map(|p| threads_of(p) as f64));
     let y = Axis::decimal(points.iter().filter(ran).map(|p| p.tx_per_s));
-    let line = |(hue, marker), of: Vec<&EigenbenchPoint>| {
-        let mut of = of;
-        of.sort_by_key(|p| threads(p));
-        let point = |p: &&EigenbenchPoint| {
-            let told = format!(
-                "{}, {} locks, {} words, {}: {} tx/s, {} of attempts aborted",
-                p.variant,
-                count(p.locks),
-                count(p.hot_words),
-                numbers::of(threads(p), "thread"),
-                short(p.tx_per_s),
-                percent(p.abort_rate)
-            );
-            (threads(p) as f64, p.tx_per_s, told)
-        };
-        let points = of.iter().map(point).collect();
-        Line {
-            hue,
-            marker,
-            points,
-        }
-    };
     let mut panels = Vec::new();
     for words in distinct(points.iter().map(|p| p.hot_words)) {
         for name in &names {
@@ -288,13 +293,13 @@ fn locks(paper: &Paper) -> Figure {
             let mut lines: Vec<Line> = (all_locks.iter().enumerate())
                 .map(|(i, locks)| {
                     let some = all.iter().filter(|p| p.locks == *locks);
-                    line(palette::locks(i), some.copied().collect())
+                    eigenbench_line(palette::locks(i), some.copied().collect())
                 })
                 .collect();
             let beside = without.iter();
-            lines.extend(
-                beside.map(|name| line((palette::variant(name), marker_of(name)), here(name))),
-            );
+            lines.extend(beside.map(|name| {
+                eigenbench_line((palette::variant(name), marker_of(name)), here(name))
+            }));
             let texts = Texts {
                 title: &format!("{} words: {name}", count(words)),
                 below: &format!("transactions a second ({})", y.scale()),

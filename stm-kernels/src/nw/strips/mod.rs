@@ -347,6 +347,7 @@ fn one_stage<L: Lane, const AFFINE: bool>(
 /// Computes a strip; all lanes of a warp do it together. It returns false to all of them
 /// if the launch was told to stop.
 #[inline(always)]
+#[allow(clippy::too_many_lines)] // cutting it moves device code, which needs a measurement
 fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &Strip) -> bool {
     let (warp, me, width) = (full_warp(lane), lane.lane_index(), lane.warp_width());
     let steps = stage_steps(width);
