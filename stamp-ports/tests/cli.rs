@@ -273,7 +273,8 @@ fn tracing_goes_to_standard_error_and_leaves_standard_output_alone() {
 fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
     // One word, so that every two transactions conflict and look at the flag.
     let output = stamp(&line(
-        "run ra --device cpu --words 1 --reads 1 --writes 1 --variant hv-sorting --blocks 2 --threads 4 --transactions 4M --time-limit 0.05 --json",
+        "run ra --device cpu --words 1 --reads 1 --writes 1 --variant hv-sorting --blocks 2 \
+         --threads 4 --transactions 4M --time-limit 0.05 --json",
     ));
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let run: Value = serde_json::from_slice(&output.stdout).expect("one object");
@@ -301,24 +302,9 @@ fn tune_finds_a_launch_for_each_variant_and_writes_all_it_tried() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ra.json");
     let path_text = path.to_str().expect("UTF-8");
-    let out = right(&[
-        "tune",
-        "ra",
-        "--device",
-        "cpu",
-        "--words",
-        "4K",
-        "--transactions",
-        "2K",
-        "--variant",
-        "cgl,hv-sorting,optimized",
-        "--locks",
-        "512,1K",
-        "--repeat",
-        "1",
-        "--out",
-        path_text,
-    ]);
+    let tune = "tune ra --device cpu --words 4K --transactions 2K --locks 512,1K --repeat 1 \
+                --variant cgl,hv-sorting,optimized --out";
+    let out = right(&with(&line(tune), &[path_text]));
     assert!(out.contains("All 5 results are verified."), "{out}");
     let file = std::fs::read(&path).expect("the file");
     let document: Value = serde_json::from_slice(&file).expect("JSON");

@@ -164,17 +164,10 @@ fn nothing_is_left_of_a_file_that_cannot_be_written() {
     let file = path.to_str().unwrap();
     refused(
         &[
-            "generate",
-            "labyrinth",
-            "-x",
-            "1",
-            "-y",
-            "1",
-            "-z",
-            "1",
-            "--out",
-            file,
-        ],
+            &line("generate labyrinth -x 1 -y 1 -z 1 --out")[..],
+            &[file],
+        ]
+        .concat(),
         &["has 1"],
     );
     assert!(!Path::new(file).exists());

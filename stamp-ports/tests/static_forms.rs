@@ -146,14 +146,10 @@ fn what_has_no_static_form_is_refused_with_the_value_and_the_fix() {
     for command in ["tune", "record"] {
         refused(
             &[
-                command,
-                "ra",
-                "--device",
-                "cpu",
-                "--static",
-                "--variant",
-                "vbv",
-            ],
+                &[command],
+                &line("ra --device cpu --static --variant vbv")[..],
+            ]
+            .concat(),
             &["--static", "vbv", "--variant fast"],
         );
     }

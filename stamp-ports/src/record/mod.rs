@@ -14,7 +14,7 @@
 //! A run of several launches is one history, as the clock goes on from launch
 //! to launch, unless the host changes the transactions' words between them:
 //! then each launch is one. Where every history starts is known from the
-//! workload ([`crate::workloads::workload::Workload::initial`]).
+//! workload ([`crate::workloads::prepared::Prepared::initial`]).
 //!
 //! # A full buffer
 //! A lane's buffer has room for [`Settings::attempts`] attempts at each of its

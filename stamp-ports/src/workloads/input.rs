@@ -37,6 +37,19 @@ impl Occasion {
 #[group(skip)]
 pub struct NoOptions {}
 
+/// Says in an implementation of [`Input`] that the input is the workload: nothing has to be read
+/// or drawn to make it.
+macro_rules! is_its_workload {
+    () => {
+        type Workload = Self;
+
+        fn make(&self, _seed: u64) -> $crate::error::Result<Self> {
+            Ok(*self)
+        }
+    };
+}
+pub(super) use is_its_workload;
+
 /// A workload's input.
 pub trait Input: Clone + Debug + Default + 'static {
     /// What is made from it.

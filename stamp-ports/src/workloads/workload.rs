@@ -67,6 +67,16 @@ impl Verifies {
 /// What is wrong with what a run left, on one line; `None` if it is right.
 pub type Verdict = Result<Option<String>>;
 
+/// Makes the room of a transaction's sets: words that it reads, words that it writes, and
+/// actions that it defers until its end.
+pub const fn sets(reads: u32, writes: u32, actions: u32) -> Capacity {
+    Capacity {
+        reads,
+        writes,
+        actions,
+    }
+}
+
 /// The random accesses of a transaction, on average, to words of 32 bits that all
 /// transactions share.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
 use crate::workloads::form::Form;
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
 use crate::workloads::workload::{Accesses, Sizes, Verifies};
@@ -111,7 +111,7 @@ fn parse_zipf(text: &str) -> Result<Thousandths, String> {
 }
 
 impl Input for Bank {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[
@@ -154,10 +154,6 @@ impl Input for Bank {
                 options.audit_range.unwrap_or(range),
             )
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 

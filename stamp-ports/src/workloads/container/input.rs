@@ -4,7 +4,7 @@ use super::check::RESULTS;
 use super::kinds::{Kind, ListKind, MapKind, OrderedKind};
 use crate::error::{Error, Result};
 use crate::numbers::of;
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Sizes, Verifies};
 use serde_json::Value;
@@ -71,7 +71,7 @@ impl<K: Kind> Input for Operations<K>
 where
     Self: Sizes,
 {
-    type Workload = Self;
+    is_its_workload!();
     type Options = K::Options;
 
     const TAKES: &'static [SharedOption] = &[
@@ -96,10 +96,6 @@ where
             alike: shared.alike.unwrap_or(self.alike),
             kind: PhantomData,
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 

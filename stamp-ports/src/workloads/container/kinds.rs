@@ -8,7 +8,7 @@ use crate::workloads::contender::Contender;
 use crate::workloads::input::NoOptions;
 use crate::workloads::memory::Accessed;
 use crate::workloads::plain::{PlainChains, PlainEntries, PlainRadix, PlainTable};
-use crate::workloads::workload::{Verdict, Workload};
+use crate::workloads::workload::{Verdict, Workload, sets};
 use clap::Args;
 use serde_json::Value;
 use std::fmt::Debug;
@@ -62,15 +62,6 @@ pub struct MapOptions {
     /// Chains of the hash table [default: as --keys]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     chains: Option<u32>,
-}
-
-/// Makes the sets' sizes of an operation.
-const fn sets(reads: u32, writes: u32, actions: u32) -> Capacity {
-    Capacity {
-        reads,
-        writes,
-        actions,
-    }
 }
 
 /// Refuses another number of keys than from 1 to `most`.

@@ -3,10 +3,10 @@
 use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
 use crate::workloads::contender::Contender;
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
 use clap::Args;
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
@@ -105,7 +105,7 @@ pub struct Options {
 }
 
 impl Input for Counter {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[];
@@ -129,10 +129,6 @@ impl Input for Counter {
             sums: rounds > 0,
             ..self
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 
@@ -164,11 +160,7 @@ impl Sizes for Counter {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity {
-            reads: 2,
-            writes: 2,
-            actions: 0,
-        }
+        sets(2, 2, 0)
     }
 
     fn transactions(&self) -> Option<u64> {

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
-use crate::workloads::workload::{Accesses as SharedAccesses, Sizes, Verifies};
+use crate::workloads::workload::{Accesses as SharedAccesses, Sizes, Verifies, sets};
 use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
@@ -101,7 +101,7 @@ pub struct Options {
 }
 
 impl Input for Eigenbench {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
@@ -138,10 +138,6 @@ impl Input for Eigenbench {
                 locality_percent: options.locality.unwrap_or(plan.locality_percent),
             },
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 
@@ -213,11 +209,11 @@ impl Sizes for Eigenbench {
         };
         let (hot, mild) = (self.plan.hot, self.plan.mild);
         // A set without an entry is not accepted, even if none is used.
-        Capacity {
-            reads: batches(hot).saturating_add(batches(mild)).max(1),
-            writes: hot.writes.saturating_add(mild.writes).max(1),
-            actions: 0,
-        }
+        sets(
+            batches(hot).saturating_add(batches(mild)).max(1),
+            hot.writes.saturating_add(mild.writes).max(1),
+            0,
+        )
     }
 
     /// The words of the hot array: those of the others belong to one lane each.

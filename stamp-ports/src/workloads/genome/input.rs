@@ -4,9 +4,9 @@ use super::gene::GENE_MAX;
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies};
+use crate::workloads::workload::{Sizes, Verifies, sets};
 use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
@@ -60,7 +60,7 @@ pub struct Options {
 }
 
 impl Input for Genome {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[SharedOption::N];
@@ -88,10 +88,6 @@ impl Input for Genome {
             segment: options.s.unwrap_or(self.segment),
             segments: shared.n.unwrap_or(self.segments),
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 
@@ -127,11 +123,7 @@ impl Sizes for Genome {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity {
-            reads: LOOKS_MAX,
-            writes: LINK_WORDS,
-            actions: 0,
-        }
+        sets(LOOKS_MAX, LINK_WORDS, 0)
     }
 
     fn transactions(&self) -> Option<u64> {

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
 use crate::workloads::contender::Contender;
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
@@ -103,7 +103,7 @@ impl Ht {
 }
 
 impl Input for Ht {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
@@ -131,10 +131,6 @@ impl Input for Ht {
                 options.keys_per_tx.unwrap_or(self.keys_per_tx),
             )
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 

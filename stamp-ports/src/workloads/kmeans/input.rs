@@ -9,7 +9,7 @@ use crate::numbers::{of, parse_count, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::check_host_memory;
 use crate::workloads::shared_options::{SEED, SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies};
+use crate::workloads::workload::{Sizes, Verifies, sets};
 use clap::Args;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -431,11 +431,7 @@ impl Sizes for Kmeans {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity {
-            reads: self.dims() + 1,
-            writes: self.dims() + 1,
-            actions: 0,
-        }
+        sets(self.dims() + 1, self.dims() + 1, 0)
     }
 
     fn shared_words(&self, _transactions: u64) -> u64 {

@@ -8,7 +8,7 @@ use crate::numbers::{of, parse_count, parse_count_32};
 use crate::workloads::input::{Input, Occasion};
 use crate::workloads::memory::check_host_memory;
 use crate::workloads::shared_options::{SEED, SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies};
+use crate::workloads::workload::{Sizes, Verifies, sets};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -311,20 +311,12 @@ impl Sizes for Labyrinth {
         let size = self.maze.size;
         let around = 2 * (u64::from(size.x) + u64::from(size.y) + u64::from(size.z));
         let room = around.max(PATH_ROOM_MIN).min(size.inner_cells()).max(2) as u32;
-        Capacity {
-            reads: room,
-            writes: room,
-            actions: 0,
-        }
+        sets(room, room, 0)
     }
 
     fn capacity_max(&self) -> Capacity {
         let cells = self.maze.size.inner_cells() as u32;
-        Capacity {
-            reads: cells,
-            writes: cells,
-            actions: 0,
-        }
+        sets(cells, cells, 0)
     }
 
     fn transactions(&self) -> Option<u64> {

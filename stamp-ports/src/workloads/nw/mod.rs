@@ -7,10 +7,10 @@ use crate::nw::matrix::Matrix as Scores;
 use crate::nw::scoring::{Gap, Scoring};
 use crate::workloads::compare::Difference;
 use crate::workloads::contender::Contender;
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
 use clap::Args;
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
@@ -87,7 +87,7 @@ pub struct Options {
 }
 
 impl Input for Nw {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[];
@@ -103,10 +103,6 @@ impl Input for Nw {
         Ok(Nw {
             letters: options.letters.unwrap_or(self.letters),
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 
@@ -124,11 +120,7 @@ impl Sizes for Nw {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity {
-            reads: 3,
-            writes: 1,
-            actions: 0,
-        }
+        sets(3, 1, 0)
     }
 
     fn transactions(&self) -> Option<u64> {

@@ -4,11 +4,11 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{Contender, ContenderData, one_each};
 use crate::workloads::critical::critical_section;
-use crate::workloads::input::{Input, NoOptions};
+use crate::workloads::input::{Input, NoOptions, is_its_workload};
 use crate::workloads::memory::Accessed;
 use crate::workloads::plain::PlainNodes;
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
 use serde_json::Value;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Device, Error as HostError, Pool as Nodes};
@@ -21,17 +21,13 @@ use stm_kernels::pool::{Pool as PoolKernel, PoolParams};
 pub struct Pool;
 
 impl Input for Pool {
-    type Workload = Self;
+    is_its_workload!();
     type Options = NoOptions;
 
     const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
 
     fn with(self, _options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
         Ok(self)
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 
@@ -53,11 +49,7 @@ impl Sizes for Pool {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity {
-            reads: 1,
-            writes: 1,
-            actions: 2,
-        }
+        sets(1, 1, 2)
     }
 
     fn shared_words(&self, _transactions: u64) -> u64 {

@@ -5,10 +5,10 @@ use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
 use crate::workloads::contender::{Contender, one_each};
 use crate::workloads::critical::critical_section_of;
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
 use check::{Left, difference};
 use clap::Args;
 use serde_json::Value;
@@ -74,7 +74,7 @@ enum Wait {
 }
 
 impl Input for Queue {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[];
@@ -101,10 +101,6 @@ impl Input for Queue {
                 Some(Wait::ConsumersFirst) => Roles::ConsumersFirst,
             },
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 
@@ -141,11 +137,7 @@ impl Sizes for Queue {
 
     fn capacity(&self) -> Capacity {
         // The two counts and a place of the ring; one of the counts and the place.
-        Capacity {
-            reads: 3,
-            writes: 2,
-            actions: 0,
-        }
+        sets(3, 2, 0)
     }
 
     fn transactions(&self) -> Option<u64> {

@@ -13,7 +13,7 @@ use crate::numbers::{of, parse_count_32};
 use crate::workloads::compare::{Difference, Expectation, SharedWords, in_ranges, totals};
 use crate::workloads::contender::Contender;
 use crate::workloads::form::Form;
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
@@ -72,7 +72,7 @@ pub struct Options {
 }
 
 impl Input for Ra {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
@@ -98,10 +98,6 @@ impl Input for Ra {
             writes: options.writes.unwrap_or(self.writes.min(reads)),
             form: Form::of(shared.is_static),
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 

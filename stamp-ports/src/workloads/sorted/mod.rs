@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
 use crate::workloads::contender::Contender;
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
@@ -105,7 +105,7 @@ pub struct Options {
 }
 
 impl Input for Sorted {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[];
@@ -125,10 +125,6 @@ impl Input for Sorted {
             keys: options.list_keys.unwrap_or(self.keys),
             entry_points: options.entry_points.unwrap_or(self.entry_points),
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
-use crate::workloads::input::{Input, Occasion};
+use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
-use crate::workloads::workload::{Sizes, Verifies};
+use crate::workloads::workload::{Sizes, Verifies, sets};
 use clap::Args;
 use serde_json::Value;
 use stm_core::Capacity;
@@ -58,7 +58,7 @@ pub struct Options {
 }
 
 impl Input for Vacation {
-    type Workload = Self;
+    is_its_workload!();
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[SharedOption::N, SharedOption::Transactions];
@@ -86,10 +86,6 @@ impl Input for Vacation {
             users_percent: options.users_percent.unwrap_or(self.users_percent),
             transactions_max: shared.transactions.unwrap_or(self.transactions_max),
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 
@@ -161,11 +157,11 @@ impl Vacation {
         let cancelled = list * 10 + 4 * search;
         let searched = (queries + 1) * search + 1 + 2 * list;
         let written = u64::from(INSERTION) * (queries.max(reserved) + 1) + reserved;
-        Capacity {
-            reads: words(searched.max(search + 1 + cancelled)),
-            writes: words(written.max(u64::from(INSERTION) + 1 + list)),
-            actions: words((queries + 2).max(list + 2)),
-        }
+        sets(
+            words(searched.max(search + 1 + cancelled)),
+            words(written.max(u64::from(INSERTION) + 1 + list)),
+            words((queries + 2).max(list + 2)),
+        )
     }
 }
 
