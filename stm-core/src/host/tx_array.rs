@@ -2,15 +2,15 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::{Layout, View};
-use crate::host::buffer::Pod;
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::inspect::{Allocation, Items, Watcher, owned_cell};
 use crate::memory::version::CellWord;
 use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
+use stm_machine::host::Pod;
 
 /// `len` elements of `T` in the memory of a device, for transactions of any
 /// algorithm: the layout is a value and can be changed.

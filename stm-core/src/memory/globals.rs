@@ -2,7 +2,7 @@
 //! line.
 
 use crate::lane::Lane;
-use crate::observe::probe::ProbeBuffer;
+use crate::observe::ProbeBuffer;
 use crate::tx::abort::Abort;
 use core::ptr::addr_of_mut;
 

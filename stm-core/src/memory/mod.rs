@@ -2,7 +2,7 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `word`, `access` | the address of a transactional word, and how a lane loads and stores it |
+//! | `word` | of `stm-machine`: the address of a word, and how a lane loads and stores it |
 //! | `version` | versions, lock words and cell words |
 //! | `stripe` | the map from an address to an entry of the lock table |
 //! | [`globals`] | the clock, the gate's word and the rest of the global metadata |
@@ -12,14 +12,13 @@
 //! Invariant: everything here is all zero at the start, except the logs, whose
 //! contents never matter before they are stored.
 
-pub(crate) mod access;
 pub(crate) mod bloom;
 pub mod globals;
 pub(crate) mod logs;
 pub(crate) mod stripe;
 pub(crate) mod version;
-pub(crate) mod word;
 
 pub use logs::Capacity;
+pub(crate) use stm_machine::memory::word;
 pub use version::Version;
 pub use word::{Element, WordAddress};

@@ -4,8 +4,8 @@
 use crate::algorithm::contract::Algorithm;
 use crate::lane::{Lane, times};
 use crate::memory::globals::{self, Counter, FaultRecord};
+use crate::observe::Event;
 use crate::observe::mark::mark;
-use crate::observe::probe::Event;
 use crate::run::outcome::{Counts, Outcome};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;

@@ -2,9 +2,9 @@
 
 use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
+use crate::observe::Probe;
 use crate::observe::mark::mark;
 use crate::observe::mutant::Mutant;
-use crate::observe::probe::Probe;
 use crate::run::admission::Admission;
 use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};

@@ -16,12 +16,13 @@
 //! without work stays until all have none.
 
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
-use crate::lane::{Lane, rarely, records, times};
+use crate::hint::rarely;
+use crate::lane::{Lane, records, times};
 use crate::memory::logs::Logs;
+use crate::observe::Probe;
 use crate::observe::mark::mark;
 use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
-use crate::observe::probe::Probe;
 use crate::run::admission::Admission;
 use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};

@@ -9,7 +9,7 @@ use crate::algorithm::contract::{Algorithm, Scratch};
 use crate::lane::Lane;
 use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::observe::mutant::Mutant;
-use crate::observe::probe::{Event, Probe};
+use crate::observe::{Event, Probe};
 use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::wait::Sleep;

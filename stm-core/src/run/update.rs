@@ -4,7 +4,7 @@ use crate::algorithm::contract::{Algorithm, Owned};
 use crate::array::view::View;
 use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
-use crate::observe::probe::Event;
+use crate::observe::Event;
 use crate::run::step::Step;
 use crate::run::work::Work;
 use crate::tx::abort::TxResult;

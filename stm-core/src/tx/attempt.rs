@@ -17,7 +17,7 @@ use crate::memory::word::{Element, WordAddress};
 use crate::observe::mark::mark;
 use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
-use crate::observe::probe::{Event, Probe};
+use crate::observe::{Event, Probe};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::stm_ref::StmRef;
 
@@ -129,13 +129,16 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// Marks the end of a phase, for a probe that measures time.
     #[inline(always)]
     pub(crate) fn spent(&mut self, phase: Phase) {
-        self.lane.probe().spent(self.lane, &mut self.cursor, phase);
+        self.lane
+            .probe()
+            .spent(self.lane, &mut self.cursor, phase as usize);
     }
 
     /// Settles the marked time as that of an aborted attempt or not.
     #[inline(always)]
     pub(crate) fn settle(&mut self, aborted: bool) {
-        self.lane.probe().settle(&mut self.cursor, aborted);
+        let instead = aborted.then_some(Phase::Aborted as usize);
+        self.lane.probe().settle(&mut self.cursor, instead);
     }
 
     /// Reports an event to the probe, if there is one.
@@ -150,7 +153,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
                 self.accepted += 1;
             }
             let lane = self.lane;
-            lane.probe().record(lane, &mut self.cursor, event);
+            lane.probe().record(lane, &mut self.cursor, event.record());
         }
     }
 

@@ -23,7 +23,7 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::lane::{Lane, records};
-use crate::observe::probe::Event;
+use crate::observe::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::When;
 use crate::tx::attempt::Tx;

@@ -4,7 +4,7 @@ use crate::lane::Lane;
 use crate::memory::globals::{self, Counter, Globals};
 use crate::memory::logs::{BUCKETS, Capacity, Logs};
 use crate::memory::stripe::{Stripe, StripeMap};
-use crate::observe::probe::ProbeBuffer;
+use crate::observe::ProbeBuffer;
 use crate::run::word::Gate;
 use crate::tx::abort::Abort;
 use core::marker::PhantomData;

@@ -3,8 +3,8 @@
 use crate::algorithm::contract::Algorithm;
 use crate::array::sums::{Addend, RowSlice, Summand, TSums};
 use crate::lane::{Lane, records};
+use crate::observe::Event;
 use crate::observe::mark::mark;
-use crate::observe::probe::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 

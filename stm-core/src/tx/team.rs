@@ -24,7 +24,7 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::view::View;
 use crate::lane::{Lane, records};
 use crate::memory::word::{Element, WordAddress};
-use crate::observe::probe::Event;
+use crate::observe::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};

@@ -4,8 +4,8 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::view::View;
 use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
+use crate::observe::Event;
 use crate::observe::mark::mark;
-use crate::observe::probe::Event;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 

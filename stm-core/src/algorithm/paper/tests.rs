@@ -9,7 +9,7 @@ use crate::lane::cpu::{Block, CpuLane};
 use crate::memory::logs::{Capacity, Logs};
 use crate::memory::stripe::Stripe;
 use crate::memory::word::WordAddress;
-use crate::observe::host_probe::HostProbe;
+use crate::observe::HostProbe;
 use crate::tx::abort::Abort;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};

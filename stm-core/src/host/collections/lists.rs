@@ -4,8 +4,6 @@ use super::{NodeSet, check_nodes, damaged};
 use crate::algorithm::contract::Algorithm;
 use crate::array::view::Layout;
 use crate::collections::{Key, ListItem, TList, TLists, TMap, bucket, range};
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
 use crate::host::tx_array::TxArray;
@@ -15,6 +13,8 @@ use std::collections::BTreeMap;
 use std::format;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
 
 /// Ordered lists whose nodes come from one pool, numbered from 0
 /// ([`TLists`]).
