@@ -149,7 +149,6 @@ pub mod prelude {
     };
     pub use crate::kernel;
     pub use crate::kernel::{Kernel, Plain};
-    pub use crate::lane::Lane;
     pub use crate::memory::Element;
     pub use crate::tx::abort::{Abort, TxResult};
     pub use crate::tx::actions::Action;
@@ -157,6 +156,7 @@ pub mod prelude {
     pub use crate::tx::compose::Transact;
     pub use crate::tx::stm_ref::StmRef;
     pub use crate::tx::team::TeamTx;
+    pub use stm_machine::Lane;
 }
 
 #[cfg(all(doctest, feature = "host"))]

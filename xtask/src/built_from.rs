@@ -16,11 +16,15 @@ const FILE: &str = "stm-kernels/built-from.txt";
 
 /// The files and folders that a build of the PTX reads. What a file is of is said by the compiler
 /// in the PTX itself.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 13] = [
     "Cargo.lock",
     "Cargo.toml",
     "stm-core/Cargo.toml",
     "stm-core/src",
+    "stm-core/machine/Cargo.toml",
+    "stm-core/machine/src",
+    "stm-core/sync/Cargo.toml",
+    "stm-core/sync/src",
     "stm-core/macros",
     "stm-core/build",
     "stm-kernels/Cargo.toml",
@@ -29,7 +33,11 @@ const SOURCES: [&str; 9] = [
 ];
 
 /// Those of them that are of the host alone: no build for a GPU has them.
-const OF_THE_HOST: [&str; 1] = ["stm-core/src/host"];
+const OF_THE_HOST: [&str; 3] = [
+    "stm-core/src/host",
+    "stm-core/machine/src/host",
+    "stm-core/sync/src/host",
+];
 
 /// Adds the sources below a path.
 fn sources(path: &Path, root: &Path, found: &mut BTreeSet<PathBuf>) -> Result<(), Error> {
@@ -104,6 +112,7 @@ mod tests {
         }
         for folder in [
             "stm-core/src/host",
+            "stm-core/machine/src/host",
             "stm-core/ptx/copy",
             "stm-kernels/ptx/ra",
         ] {
@@ -120,10 +129,13 @@ mod tests {
         let (_folder, tree) = tree();
         assert!(!is_current(&tree).unwrap(), "nothing was written");
         for (changed, seen) in [
-            ("stm-core/src/host/cpu.rs", false),
+            ("stm-core/src/host/stm.rs", false),
+            ("stm-core/machine/src/host/cpu.rs", false),
             ("stm-core/src/ORDERING.md", false),
             ("stm-core/src/lib.rs", true),
             ("stm-core/src/new.rs", true),
+            ("stm-core/machine/src/lib.rs", true),
+            ("stm-core/sync/src/lib.rs", true),
             ("Cargo.lock", true),
             ("stm-kernels/ptx/ra/fast.ptx", true),
             ("xtask/src/build.rs", true),

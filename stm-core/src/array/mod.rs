@@ -35,5 +35,4 @@ pub use pool::{Node, TNodes, TPool};
 pub use preassigned::{Preassigned, TPreassigned};
 pub use record::{Field, Record, TRecords};
 pub use stm_machine::array::{Input, Layout, Output, TArray, View};
-pub(crate) use stm_machine::array::{io, plain, view};
 pub use sums::{Summand, TSums};

@@ -5,12 +5,12 @@ use crate::array::pool::{TNodes, TPool};
 use crate::array::preassigned::TPreassigned;
 use crate::array::record::{Record, TRecords};
 use crate::array::sums::{Summand, TSums};
-use crate::array::view::View;
 use crate::host::pool::{Nodes, Pool, PreassignedNodes};
 use crate::host::records::Records;
 use crate::host::sums::Sums;
 use crate::host::tx_array::TxArray;
 use stm_machine::Element;
+use stm_machine::View;
 use stm_machine::host::{Argument, Device, Error, Pod, on};
 
 // SAFETY: the view is of the array's memory, and `view_for` checks its layout;

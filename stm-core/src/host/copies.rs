@@ -1,12 +1,12 @@
 //! Copies between an array of transactions and foreign memory, by the device.
 
-use crate::array::plain::TArray;
-use crate::array::view::Layout;
 use crate::host::inspect::owned_cell;
 use crate::host::tx_array::TxArray;
 use crate::kernel::copy::{FromCells, FromCellsParams, IntoCells, IntoCellsParams};
-use crate::memory::word::Element;
 use std::time::Duration;
+use stm_machine::Element;
+use stm_machine::Layout;
+use stm_machine::TArray;
 use stm_machine::host::Error;
 use stm_machine::host::ForeignArray;
 use stm_machine::host::Pod;

@@ -6,8 +6,6 @@ use crate::host::{
     Buffer, Cuda, Device, Error, ForeignArray, Launch, Memory, Pod, Stm, StmConfig, Sums, TxArray,
 };
 use crate::kernel::{Build, Kernel};
-use crate::lane::Lane;
-use crate::memory::word::Element;
 use crate::observe::Observation;
 use crate::tx::stm_ref::StmRef;
 use cudarc::driver::sys::CUresult as R;
@@ -15,6 +13,8 @@ use std::borrow::Cow;
 use std::string::ToString;
 use std::time::Duration;
 use std::vec::Vec;
+use stm_machine::Element;
+use stm_machine::Lane;
 use stm_machine::host::stand_in::{StandIn, State};
 
 /// A kernel that the stand-in does not run.

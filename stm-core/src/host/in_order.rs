@@ -3,12 +3,12 @@
 use crate::algorithm::contract::Algorithm;
 use crate::host::call::Done;
 use crate::host::stm::Stm;
-use crate::kernel::Kernel;
-use crate::lane::Stop;
 use crate::tx::stm_ref::StmRef;
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use std::time::Instant;
+use stm_machine::Kernel;
+use stm_machine::Stop;
 use stm_machine::host::Error;
 use stm_machine::host::{Device, Launch};
 

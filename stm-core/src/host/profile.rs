@@ -1,12 +1,12 @@
 //! The host's side of [`crate::observe::profiler`]: the rows, and their sums.
 
-use crate::observe::HostProbe;
 use crate::observe::phase::{CLOSED, OPENED, OPENS, Phase, ROW_WORDS, SUMS};
-use crate::observe::{Observation, ProbeBuffer};
 use core::ops::AddAssign;
 use stm_machine::host::Buffer;
 use stm_machine::host::Error;
 use stm_machine::host::{Device, Launch};
+use stm_machine::observe::HostProbe;
+use stm_machine::observe::{Observation, ProbeBuffer};
 
 /// The time of all lanes of a launch by phase, in ticks of
 /// [`crate::Lane::clock`]: cycles on a GPU, nanoseconds on the CPU.

@@ -13,13 +13,9 @@ use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
 use crate::host::fault_error;
 use crate::host::inspect::Watcher;
-use crate::kernel::Kernel;
-use crate::lane::Stop;
 use crate::memory::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
 use crate::memory::logs::Capacity;
 use crate::memory::stripe::StripeMap;
-use crate::observe::HostProbe;
-use crate::observe::{Observation, ProbeBuffer};
 use crate::tx::abort::Abort;
 use crate::tx::stm_ref::StmRef;
 use core::mem::offset_of;
@@ -29,8 +25,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::Kernel;
+use stm_machine::Stop;
 use stm_machine::host::Error;
 use stm_machine::host::{Device, Launch, Memory, StopAt};
+use stm_machine::observe::HostProbe;
+use stm_machine::observe::{Observation, ProbeBuffer};
 
 /// The statistics of a launch's transactions. `attempts == commits + aborts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

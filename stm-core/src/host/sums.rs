@@ -2,10 +2,10 @@
 
 use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
 use crate::host::inspect::{Allocation, Items, Watcher, pending_row};
-use crate::memory::word::WordAddress;
 use core::marker::PhantomData;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::WordAddress;
 use stm_machine::host::Device;
 use stm_machine::host::Error;
 use stm_machine::host::Pod;

@@ -13,9 +13,9 @@
 //! recorded run is the silent run.
 
 use crate::memory::version::Version;
-use crate::memory::word::WordAddress;
 use crate::observe::history_layout as layout;
 use crate::tx::abort::Abort;
+use stm_machine::WordAddress;
 use stm_machine::observe::LogRecord;
 
 /// An event of an attempt.

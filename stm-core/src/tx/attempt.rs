@@ -9,17 +9,18 @@
 //! alone.
 
 use crate::algorithm::contract::{Algorithm, Granule};
-use crate::array::view::View;
-use crate::lane::{Lane, records, times};
 use crate::memory::logs::Logs;
 use crate::memory::version::Version;
-use crate::memory::word::{Element, WordAddress};
+use crate::observe::event::Event;
 use crate::observe::mark::mark;
-use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
-use crate::observe::{Event, Probe};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::stm_ref::StmRef;
+use stm_machine::View;
+use stm_machine::lane::{Lane, records, times};
+use stm_machine::observe::Mutant;
+use stm_machine::observe::Probe;
+use stm_machine::{Element, WordAddress};
 
 /// One attempt at a transaction, which [`StmRef::atomically`] and
 /// [`StmRef::for_each`] pass to their closure.

@@ -46,8 +46,8 @@
 //! looks before it stores the request, and then asks for the response under the
 //! number with its lowest bit flipped.
 
+use super::header::{HEADER_WORDS, record_fault};
 use super::lock::{LockFault, cas_grant, store_given_up};
-use super::locks::{HEADER_WORDS, record_fault};
 use super::unwound::Failure;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;

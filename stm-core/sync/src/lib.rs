@@ -133,6 +133,7 @@ pub mod chosen;
 pub mod cohort;
 pub mod combine;
 mod group;
+mod header;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod host;
 pub mod lock;

@@ -12,13 +12,13 @@
 //! On a GPU nothing unwinds (`panic = "abort"`): there the guard is never dropped, and
 //! nobody looks.
 
+use super::header::{FAULT_WORDS, record_fault};
 use super::lock::{LockFault, UNWINDS};
-use super::locks::record_fault;
 use stm_machine::Lane;
 
 /// The word of an array's header that is 1 once a section has panicked. The words
 /// before it are those of the record of the first fault.
-const FAILED: usize = super::locks::FAULT_WORDS;
+const FAILED: usize = FAULT_WORDS;
 
 /// The flag of an array whose sections may panic.
 #[derive(Clone, Copy)]

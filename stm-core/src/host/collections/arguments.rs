@@ -4,7 +4,7 @@ use super::{List, Lists, Map, OrderedMap, Queue};
 use crate::algorithm::contract::Algorithm;
 use crate::collections::{Key, TList, TLists, TMap, TOrderedMap, TQueue};
 use crate::host::tx_array::TxArray;
-use crate::memory::word::Element;
+use stm_machine::Element;
 use stm_machine::host::Argument;
 use stm_machine::host::Device;
 use stm_machine::host::Error;

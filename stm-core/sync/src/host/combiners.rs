@@ -1,8 +1,8 @@
 //! The owner of combiners.
 
 use crate::combine::{COMBINER_WORDS, HEAD, TAIL, TCombiners};
+use crate::header::HEADER_WORDS;
 use crate::host::locks::{check, check_sizes};
-use crate::locks::HEADER_WORDS;
 use stm_machine::host::Error;
 use stm_machine::host::{Argument, on};
 use stm_machine::host::{Device, Memory};

@@ -1,8 +1,9 @@
 //! The owner of locks.
 
 use crate::chosen::{Chosen, Kind};
+use crate::header::{FAULT_WORDS, HEADER_WORDS};
 use crate::lock::{LockFault, LockKind};
-use crate::locks::{FAULT_WORDS, HEADER_WORDS, TLocks};
+use crate::locks::TLocks;
 use core::marker::PhantomData;
 use stm_machine::host::Error;
 use stm_machine::host::{Argument, on};
