@@ -9,13 +9,14 @@ use crate::workloads::contender::ContenderKind::Excluding;
 use crate::workloads::contender::{Contender, ContenderData};
 use crate::workloads::exclusion::{Exclusion, Held, Joined, Open};
 use crate::workloads::memory::check_memory;
-use stm_core::host::{Buffer, Combiners, Locks};
-use stm_core::sync::{LockKind, TCombiners, TLocks};
+use stm_core::host::Buffer;
 use stm_kernels::locked::table::{
     CombinedTable, CombinedTableParams, LockFreeTable, LockedTableParams, Table, TableAnderson,
     TableBackoff, TableFetchAdd, TableHandoff, TableMcs, TableMcsLane, TableTas, TableTasLane,
     TableTicket, TableTtas, TableTtasLane,
 };
+use stm_sync::host::{Combiners, Locks};
+use stm_sync::{LockKind, TCombiners, TLocks};
 
 impl<K: LockKind> Joined<TLocks<K>, Table> for LockedTableParams<K> {
     fn join(locks: TLocks<K>, table: Table) -> Self {
