@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use stm_core::host::Defaults;
-use stm_core::sync::barrier::Kind as BarrierKind;
-use stm_core::sync::semaphore::Kind as SemaphoreKind;
+use stm_sync::barrier::Kind as BarrierKind;
+use stm_sync::host::Defaults;
+use stm_sync::semaphore::Kind as SemaphoreKind;
 
 /// Runs `bench sync` on the CPU with these arguments.
 fn sync(folder: &Path, arguments: &[&str]) -> Output {

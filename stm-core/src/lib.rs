@@ -54,9 +54,12 @@
 //! | [`algorithm`] | the interface of an algorithm and the registry of all of them |
 //! | `algorithm/paper` | the algorithms of Xu et al. 2014 |
 //! | `algorithm/fast` | `fast` and `fast-table` |
-//! | [`sync`] | synchronisation without transactions: locks, barriers, semaphores and channels |
 //! | [`observe`] | probes that record histories or measure time, and seeded defects |
 //! | `host` | devices, memory, launches, and the owner of the metadata |
+//!
+//! [`lane`], the machine's side of [`kernel`](mod@kernel) and `host`, and words and plain arrays
+//! are those of the crate `stm-machine`, under the names that they have here. Locks, barriers,
+//! semaphores and channels are in `stm-sync`, which needs no transactions.
 //!
 //! `ORDERING.md` beside this file gives the reason for every memory order.
 //!
@@ -91,11 +94,6 @@
 #![no_std]
 // What only the host's side uses stands beside what kernels use.
 #![cfg_attr(not(feature = "host"), allow(dead_code))]
-#![cfg_attr(
-    target_arch = "nvptx64",
-    feature(asm_experimental_arch, stdarch_nvptx, link_llvm_intrinsics)
-)]
-
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 extern crate std;
 
@@ -105,14 +103,13 @@ extern crate self as stm_core;
 pub mod algorithm;
 pub mod array;
 pub mod collections;
+mod hint;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod host;
 pub mod kernel;
-pub mod lane;
 pub mod memory;
 pub mod observe;
 mod run;
-pub mod sync;
 mod tx;
 
 pub use array::{
@@ -120,13 +117,14 @@ pub use array::{
     TPool, TPreassigned, TRecords, TSums, View,
 };
 pub use kernel::{Kernel, Plain};
-pub use lane::Lane;
 pub use memory::{Capacity, Element, WordAddress};
 pub use run::step::InStep;
 #[doc = include_str!("kernel/attribute.md")]
 pub use stm_core_macros::kernel;
+pub use stm_machine::lane::{self, Lane};
 #[doc(hidden)]
-pub use stm_core_macros::ptx_of;
+pub use stm_machine::{__entry_point, __observed, __registers, ptx_of};
+pub use stm_machine::{kernel_alone, ptx_note};
 pub use tx::abort::{Abort, TxResult};
 pub use tx::actions::Action;
 pub use tx::attempt::Tx;
@@ -146,12 +144,11 @@ pub mod prelude {
     pub use crate::host::Cuda;
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub use crate::host::{
-        Argument, Buffer, Cpu, Device, Done, ForeignArray, Launch, Nodes, Pool, Records, Stm,
-        StmConfig, Sums, TxArray,
+        Argument, Buffer, Cpu, Device, Done, ForeignArray, ForeignView, Launch, Nodes, Pool,
+        Records, Stm, StmConfig, Sums, TxArray,
     };
     pub use crate::kernel;
     pub use crate::kernel::{Kernel, Plain};
-    pub use crate::lane::Lane;
     pub use crate::memory::Element;
     pub use crate::tx::abort::{Abort, TxResult};
     pub use crate::tx::actions::Action;
@@ -159,13 +156,7 @@ pub mod prelude {
     pub use crate::tx::compose::Transact;
     pub use crate::tx::stm_ref::StmRef;
     pub use crate::tx::team::TeamTx;
-}
-
-/// Never runs, as no kernel panics, and leaves nothing in the PTX.
-#[cfg(target_arch = "nvptx64")]
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    loop {}
+    pub use stm_machine::Lane;
 }
 
 #[cfg(all(doctest, feature = "host"))]

@@ -8,7 +8,7 @@ const FIRST_KERNEL: &str = include_str!("../../docs/book/src/first-kernel.md");
 
 /// The sources of the two enumerations of errors.
 const ERRORS: [&str; 2] = [
-    include_str!("../src/host/error.rs"),
+    include_str!("../machine/src/host/error.rs"),
     include_str!("../build/src/error.rs"),
 ];
 

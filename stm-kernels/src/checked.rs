@@ -3,9 +3,9 @@
 //! takes the time of the bare loop can make the same with the check beside it: a barrier
 //! that lets a thread through early, or a semaphore that lets too many in, may be fast.
 
-use stm_core::sync::barrier::{Chosen, TBarrier};
-use stm_core::sync::semaphore::{self, TSemaphores};
 use stm_core::{Lane, TArray, kernel_alone};
+use stm_sync::barrier::{Chosen, TBarrier};
+use stm_sync::semaphore::{self, TSemaphores};
 
 /// All threads wait at a barrier again and again, and look for the number of the round
 /// in the word of another thread, each time of another one.

@@ -5,9 +5,9 @@
 //! number of hops. It is what the paper's reduction ([`reduction`](crate::reduction)) has
 //! between warps, for one lane, and a bound for every pipeline across blocks.
 
-use stm_core::sync::Stop;
-use stm_core::sync::channel::{Cluster, Shared, Space, TChannels};
 use stm_core::{Lane, TArray, kernel_alone};
+use stm_sync::Stop;
+use stm_sync::channel::{Cluster, Shared, Space, TChannels};
 
 /// The parameters of all kernels.
 #[repr(C)]

@@ -7,9 +7,9 @@
 
 use crate::draw::mix;
 use stm_core::kernel_alone;
-use stm_core::sync::barrier::{Chosen, TBarrier};
-use stm_core::sync::semaphore::{self, TSemaphores};
 use stm_core::{Lane, TArray};
+use stm_sync::barrier::{Chosen, TBarrier};
+use stm_sync::semaphore::{self, TSemaphores};
 
 /// The number of accesses that a thread has in flight.
 pub const IN_FLIGHT: u32 = 8;

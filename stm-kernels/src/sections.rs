@@ -9,11 +9,11 @@
 //! some blocks first is seen to.
 
 use core::marker::PhantomData;
-use stm_core::sync::{
+use stm_core::{Lane, TArray, kernel_alone};
+use stm_sync::{
     Anderson, Chosen, Combined, FetchAdd, LockKind, Mcs, Reserving, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, Ttas,
 };
-use stm_core::{Lane, TArray, kernel_alone};
 
 /// Sections on a lock of kind `K`.
 #[derive(Clone, Copy, Debug)]

@@ -309,7 +309,7 @@ fn a_copy_into_cells_and_back_has_four_words_in_flight_and_no_stack() {
 
 #[test]
 fn the_tables_name_every_method_of_the_trait() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stm-core/src/lane/mod.rs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stm-core/machine/src/lane/mod.rs");
     let source = std::fs::read_to_string(source).unwrap();
     let (mut required, mut provided) = trait_methods(&source);
     // What observes a lane, its seeded defect, and what bounds the age of an

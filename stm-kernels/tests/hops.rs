@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Channels, Cpu, Error, Launch, Watchdog};
+use stm_core::host::{Buffer, Cpu, Error, Launch, Watchdog};
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
+use stm_sync::host::Channels;
 
 /// Makes two launches with tags of their own; returns the values in the end.
 fn run<K: Kernel<Params = HopsParams>>(launch: Launch) -> Result<[u64; 2], Error> {

@@ -19,11 +19,15 @@ const COMPILER: &str = "compiler";
 
 /// The files and folders that a build of the PTX reads. What a file is of is said by the compiler
 /// in the PTX itself.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 13] = [
     "Cargo.lock",
     "Cargo.toml",
     "stm-core/Cargo.toml",
     "stm-core/src",
+    "stm-core/machine/Cargo.toml",
+    "stm-core/machine/src",
+    "stm-core/sync/Cargo.toml",
+    "stm-core/sync/src",
     "stm-core/macros",
     "stm-core/build",
     "stm-kernels/Cargo.toml",
@@ -32,7 +36,11 @@ const SOURCES: [&str; 9] = [
 ];
 
 /// Those of them that are of the host alone: no build for a GPU has them.
-const OF_THE_HOST: [&str; 1] = ["stm-core/src/host"];
+const OF_THE_HOST: [&str; 3] = [
+    "stm-core/src/host",
+    "stm-core/machine/src/host",
+    "stm-core/sync/src/host",
+];
 
 /// Adds the sources below a path.
 fn sources(path: &Path, root: &Path, found: &mut BTreeSet<PathBuf>) -> Result<(), Error> {
@@ -108,7 +116,11 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, source).unwrap();
         }
-        for folder in ["stm-core/src/host", "stm-core/ptx/copy"] {
+        for folder in [
+            "stm-core/src/host",
+            "stm-core/machine/src/host",
+            "stm-core/ptx/copy",
+        ] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
         write_archive(&root.join(COMMITTED_PTX[1]), &BTreeMap::new()).unwrap();
@@ -122,10 +134,13 @@ mod tests {
         let (_folder, tree) = tree();
         assert!(!is_current(&tree).unwrap(), "nothing was written");
         for (changed, seen) in [
-            ("stm-core/src/host/cpu.rs", false),
+            ("stm-core/src/host/stm.rs", false),
+            ("stm-core/machine/src/host/cpu.rs", false),
             ("stm-core/src/ORDERING.md", false),
             ("stm-core/src/lib.rs", true),
             ("stm-core/src/new.rs", true),
+            ("stm-core/machine/src/lib.rs", true),
+            ("stm-core/sync/src/lib.rs", true),
             ("Cargo.lock", true),
             ("stm-core/ptx/copy/in.ptx", true),
             ("xtask/src/build.rs", true),

@@ -30,7 +30,15 @@ const TSAN: &str = "test --package stm-core --features host -Zbuild-std \
 const DENY: &str = "deny --all-features check";
 
 /// The packages that a user depends on.
-const PACKAGES: [&str; 4] = ["stm-core", "stm-core-macros", "stm-core-build", "verify"];
+const PACKAGES: [&str; 7] = [
+    "stm-core",
+    "stm-machine",
+    "stm-sync",
+    "stm-core-macros",
+    "stm-core-build",
+    "stm-core-pack",
+    "verify",
+];
 
 /// The largest size of a package for the registry, in bytes.
 const PACKAGE_BYTES_MAX: u64 = 1 << 20;
@@ -139,6 +147,10 @@ pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result<(), Error> {
         "semver-checks",
         "--package",
         "stm-core",
+        "--package",
+        "stm-machine",
+        "--package",
+        "stm-sync",
         "--package",
         "stm-core-build",
     ]);

@@ -11,7 +11,7 @@ use crate::numbers::{bytes, digits3, short};
 use crate::output::align;
 use clap::Args;
 use std::io::{Write, stdout};
-use stm_core::sync::chosen::Kind as MutexKind;
+use stm_sync::chosen::Kind as MutexKind;
 
 /// The options of `device`.
 #[derive(Args, Debug, Clone, Copy)]

@@ -16,9 +16,9 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use stm_core::Kernel;
 use stm_core::array::Layout;
-use stm_core::host::Locks;
-use stm_core::sync::TasBackoff;
 use stm_kernels::floor::{Guarded, Lock};
+use stm_sync::TasBackoff;
+use stm_sync::host::Locks;
 
 /// The lock on a device.
 pub type OneLock = Locks<AnyDevice, TasBackoff>;

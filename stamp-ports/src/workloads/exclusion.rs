@@ -7,8 +7,9 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use std::marker::PhantomData;
 use stm_core::Kernel;
-use stm_core::host::{Combiners, Error, Locks};
-use stm_core::sync::{LockKind, TCombiners, TLocks};
+use stm_core::host::Error;
+use stm_sync::host::{Combiners, Locks};
+use stm_sync::{LockKind, TCombiners, TLocks};
 
 /// Something that excludes threads from each other's sections.
 pub trait Exclusion: Sized {

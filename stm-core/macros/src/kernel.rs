@@ -8,15 +8,15 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Error, FnArg, GenericParam, Ident, ItemFn, LitStr, Pat, Type, parse_quote};
 
 /// A parameter of the kernel after the lane and the memory.
-struct Argument<'a> {
-    name: &'a Ident,
+pub(crate) struct Argument<'a> {
+    pub(crate) name: &'a Ident,
     /// Its type in the parameter struct.
-    ty: &'a Type,
+    pub(crate) ty: &'a Type,
     /// Says whether the function borrows it: data in the device's memory.
-    is_data: bool,
+    pub(crate) is_data: bool,
 }
 
-fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
+pub(crate) fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
     let FnArg::Typed(parameter) = parameter else {
         return Err(Error::new_spanned(
             parameter,
@@ -70,6 +70,21 @@ fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
     }
 }
 
+/// Refuses a function that is asynchronous or returns something.
+pub(crate) fn refuse_results(function: &ItemFn) -> syn::Result<()> {
+    let signature = &function.sig;
+    if let Some(other) = signature.asyncness {
+        return Err(Error::new(other.span, "a kernel is not asynchronous"));
+    }
+    if !matches!(signature.output, syn::ReturnType::Default) {
+        return Err(Error::new_spanned(
+            &signature.output,
+            "a kernel returns nothing: write results to an `Output`",
+        ));
+    }
+    Ok(())
+}
+
 /// What the function says.
 struct Signature<'a> {
     function: &'a ItemFn,
@@ -82,15 +97,7 @@ impl<'a> Signature<'a> {
     fn of(function: &'a ItemFn) -> syn::Result<Self> {
         let signature = &function.sig;
         let (lane, algorithm) = machine(function)?;
-        if let Some(other) = signature.asyncness {
-            return Err(Error::new(other.span, "a kernel is not asynchronous"));
-        }
-        if !matches!(signature.output, syn::ReturnType::Default) {
-            return Err(Error::new_spanned(
-                &signature.output,
-                "a kernel returns nothing: write results to an `Output`",
-            ));
-        }
+        refuse_results(function)?;
         let mut parameters = signature.inputs.iter();
         let (Some(_), Some(stm)) = (parameters.next(), parameters.next()) else {
             return Err(Error::new_spanned(
@@ -379,7 +386,7 @@ impl VisitMut for Named<'_> {
 }
 
 /// Returns the names and types of the arguments as the PTX records them.
-fn note(arguments: &[Argument<'_>]) -> String {
+pub(crate) fn note(arguments: &[Argument<'_>]) -> String {
     let parts = arguments.iter().map(|a| {
         let ty: String =
             a.ty.to_token_stream()

@@ -1,5 +1,6 @@
-//! The procedural macros of `stm-core`, which exports and documents them.
+//! The procedural macros of `stm-core` and `stm-machine`, which export and document them.
 
+mod alone;
 mod kernel;
 mod options;
 mod plain;
@@ -17,16 +18,38 @@ pub fn kernel(options: TokenStream, function: TokenStream) -> TokenStream {
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
+/// Makes a kernel without transactions of a function; `stm-machine` exports it as `kernel`.
+#[proc_macro_attribute]
+pub fn kernel_alone(options: TokenStream, function: TokenStream) -> TokenStream {
+    let made = syn::parse(options).and_then(|options| {
+        let function = syn::parse(function)?;
+        alone::expand(&options, &function)
+    });
+    made.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
 /// Implements `stm_core::kernel::Plain` for a `#[repr(C)]` struct of plain
 /// fields.
 #[proc_macro_derive(Plain)]
 pub fn plain(item: TokenStream) -> TokenStream {
-    let made = syn::parse(item).and_then(|item| plain::expand(&item));
+    plain_at(item, &syn::parse_quote!(::stm_core::kernel::Plain))
+}
+
+/// Does the same by the name `stm_machine::kernel::Plain`, for crates that do not depend on
+/// `stm-core`; `stm-machine` exports it as `Plain`.
+#[proc_macro_derive(PlainOfMachine)]
+pub fn plain_of_machine(item: TokenStream) -> TokenStream {
+    plain_at(item, &syn::parse_quote!(::stm_machine::kernel::Plain))
+}
+
+/// Implements the trait at a path.
+fn plain_at(item: TokenStream, plain: &syn::Path) -> TokenStream {
+    let made = syn::parse(item).and_then(|item| plain::expand(&item, plain));
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
 /// Evaluates to the packed PTX of the kernel of this name that the crate's build
-/// script has left, a `stm_core::kernel::ptx::Carried`, or to no bytes.
+/// script has left, a `stm_machine::kernel::ptx::Carried`, or to no bytes.
 #[proc_macro]
 pub fn ptx_of(name: TokenStream) -> TokenStream {
     let name: syn::LitStr = match syn::parse(name) {

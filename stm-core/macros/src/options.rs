@@ -12,7 +12,7 @@ pub(crate) struct Options {
     /// The algorithms named; `all` and `teams` stand for those of the registry.
     algorithms: Vec<Ident>,
     pub(crate) name: Option<LitStr>,
-    wide: bool,
+    pub(crate) wide: bool,
     registers: Vec<(Ident, LitInt)>,
 }
 
@@ -42,6 +42,14 @@ impl Parse for Options {
             }
         }
         Ok(options)
+    }
+}
+
+impl Options {
+    /// Returns the first option that needs algorithms of transactions, if there is one.
+    pub(crate) fn of_transactions(&self) -> Option<&Ident> {
+        let limited = self.registers.iter().map(|(entry, _)| entry);
+        self.algorithms.iter().chain(limited).next()
     }
 }
 

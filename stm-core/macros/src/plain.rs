@@ -2,9 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, parse_quote};
+use syn::{Data, DeriveInput, Error, Path, parse_quote};
 
-pub(crate) fn expand(item: &DeriveInput) -> syn::Result<TokenStream> {
+/// Implements the trait at a path.
+pub(crate) fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<TokenStream> {
     let Data::Struct(data) = &item.data else {
         return Err(Error::new_spanned(
             &item.ident,
@@ -31,14 +32,12 @@ pub(crate) fn expand(item: &DeriveInput) -> syn::Result<TokenStream> {
     for field in &data.fields {
         let ty = &field.ty;
         let clause = generics.make_where_clause();
-        clause
-            .predicates
-            .push(parse_quote!(#ty: ::stm_core::kernel::Plain));
+        clause.predicates.push(parse_quote!(#ty: #plain));
     }
     let (before, after, clause) = generics.split_for_impl();
     Ok(quote! {
         // SAFETY: the struct has `repr(C)`, and its fields are plain data.
         #[automatically_derived]
-        unsafe impl #before ::stm_core::kernel::Plain for #name #after #clause {}
+        unsafe impl #before #plain for #name #after #clause {}
     })
 }

@@ -11,14 +11,14 @@
 
 use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
-use crate::array::view::View;
-use crate::lane::Lane;
 use crate::memory::version::Version;
-use crate::memory::word::{Element, WordAddress};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use core::mem::MaybeUninit;
+use stm_machine::Lane;
+use stm_machine::View;
+use stm_machine::{Element, WordAddress};
 
 /// How the threads of a launch are divided into those that run transactions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,10 @@
 //! Cells: a typed view of an array whose elements each carry their version.
 
-use crate::array::view::{Layout, View};
-use crate::lane::Lane;
 use crate::memory::version::CellWord;
-use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
+use stm_machine::Lane;
+use stm_machine::{Element, WordAddress};
+use stm_machine::{Layout, View};
 
 /// An array whose elements each carry their version, so that one load reads
 /// both and one compare-and-swap validates and locks.

@@ -29,8 +29,8 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Record, TRecords};
-use crate::lane::Lane;
-use crate::observe::mutant::Mutant;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 /// The number of nodes whose bits share a word.
 pub(crate) const NODES_A_WORD: u32 = 32;

@@ -22,8 +22,8 @@
 use crate::algorithm::contract::Algorithm;
 use crate::array::pool::Misuse;
 use crate::array::record::{Record, TRecords};
-use crate::lane::Lane;
 use core::marker::PhantomData;
+use stm_machine::Lane;
 
 /// A view of preassigned nodes, small enough to be a kernel parameter. The
 /// host's [`PreassignedNodes`](crate::host::PreassignedNodes) makes one.

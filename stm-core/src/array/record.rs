@@ -15,14 +15,14 @@
 //! lock table covers both.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::view::{Layout, View};
-use crate::lane::Lane;
-#[doc(hidden)]
-pub use crate::memory::word::Element;
-use crate::memory::word::WordAddress;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
+#[doc(hidden)]
+pub use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::WordAddress;
+use stm_machine::{Layout, View};
 
 /// A struct whose fields are words, as the element of an array.
 ///

@@ -25,9 +25,9 @@
 //! several times occupies several entries, and a set may be full before it
 //! holds as many distinct words as its capacity says.
 
-use crate::lane::Lane;
-use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
+use stm_machine::Lane;
+use stm_machine::{Element, WordAddress};
 
 /// The value that a transaction adds to a header to announce its additions.
 pub(crate) const ANNOUNCED: u64 = 1;

@@ -12,11 +12,11 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Field, Fields, Record};
-use crate::lane::Lane;
-use crate::memory::word::{Element, WordAddress};
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
+use stm_machine::Lane;
+use stm_machine::{Element, WordAddress};
 
 /// A type of keys: `u32` or `u64`.
 pub trait Key: Element + Ord + core::fmt::Debug {

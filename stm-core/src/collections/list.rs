@@ -44,10 +44,10 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::pool::Node;
 use crate::collections::item::Key;
 use crate::collections::lists::{ListEntry, ListPlace, TLists};
-use crate::lane::Lane;
-use crate::memory::word::Element;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
+use stm_machine::Element;
+use stm_machine::Lane;
 
 /// One ordered list, small enough to be a kernel parameter. The host's
 /// [`List`](super::List) makes one.

@@ -8,13 +8,13 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::pool::{Node, TNodes};
-use crate::array::view::View;
 use crate::collections::item::{Item, Key};
-use crate::lane::Lane;
-use crate::memory::word::Element;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::View;
 
 mod entry;
 

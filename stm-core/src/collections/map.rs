@@ -4,10 +4,10 @@
 use crate::algorithm::contract::Algorithm;
 use crate::collections::item::Key;
 use crate::collections::lists::{ListEntry, ListPlace, TLists};
-use crate::lane::Lane;
-use crate::memory::word::Element;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
+use stm_machine::Element;
+use stm_machine::Lane;
 
 /// A hash map, small enough to be a kernel parameter. The host's
 /// [`Map`](super::Map) makes one.

@@ -52,10 +52,10 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::pool::TNodes;
 use crate::array::record::Field;
 use crate::collections::item::{Item, Key};
-use crate::lane::Lane;
-use crate::memory::word::Element;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
+use stm_machine::Element;
+use stm_machine::Lane;
 
 mod entry;
 mod link;

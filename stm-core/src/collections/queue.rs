@@ -8,11 +8,11 @@
 //! those who pop.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::view::View;
-use crate::lane::Lane;
-use crate::memory::word::Element;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::View;
 
 /// The place of the count of values popped.
 const POPPED: u64 = 0;

@@ -2,16 +2,16 @@
 //! [`#[kernel]`](macro@crate::kernel) makes are built on.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::view::Layout;
-use crate::host::buffer::Pod;
 use crate::host::config::StmConfig;
-use crate::host::device::{Device, Launch};
-use crate::host::error::Error;
 use crate::host::stm::{Statistics, Stm};
 use crate::host::tx_array::TxArray;
-use crate::memory::word::Element;
 use core::ops::Deref;
 use std::time::Duration;
+use stm_machine::Element;
+use stm_machine::Layout;
+use stm_machine::host::Error;
+use stm_machine::host::Pod;
+use stm_machine::host::{Device, Launch};
 
 /// A launch that has ended: its time and the statistics of its transactions, to
 /// which it dereferences.

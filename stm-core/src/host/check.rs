@@ -8,8 +8,6 @@
 //! | [`Stm::check_in_full`] | all of these memories |
 
 use crate::array::record::Record;
-use crate::host::device::{Device, Memory};
-use crate::host::error::Error;
 use crate::host::inspect::{self, Extent, Watcher};
 use crate::host::records::Records;
 use crate::host::stm::{Statistics, Stm};
@@ -21,6 +19,8 @@ use crate::run::word;
 use core::mem::offset_of;
 use std::format;
 use std::string::{String, ToString};
+use stm_machine::host::Error;
+use stm_machine::host::{Device, Memory};
 
 impl<D: Device> Stm<D> {
     /// Lets the checks after launches cover an array, until it is dropped. To

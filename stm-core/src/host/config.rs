@@ -1,10 +1,10 @@
 //! The sizes and limits of a transactional memory.
 
-use crate::host::error::Error;
 use crate::memory::logs::Capacity;
 use crate::memory::stripe::StripeMap;
 use crate::tx::stm_ref::RetryLimits;
 use std::time::Duration;
+use stm_machine::host::Error;
 
 /// The sizes and limits of a transactional memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! Copies between an array of transactions and foreign memory, by the device.
 
-use crate::array::plain::TArray;
-use crate::array::view::Layout;
-use crate::host::buffer::Pod;
-use crate::host::device::{Device, Launch, Limits, Memory};
-use crate::host::error::Error;
-use crate::host::foreign::ForeignArray;
 use crate::host::inspect::owned_cell;
 use crate::host::tx_array::TxArray;
 use crate::kernel::copy::{FromCells, FromCellsParams, IntoCells, IntoCellsParams};
-use crate::memory::word::Element;
 use std::time::Duration;
+use stm_machine::Element;
+use stm_machine::Layout;
+use stm_machine::TArray;
+use stm_machine::host::Error;
+use stm_machine::host::ForeignArray;
+use stm_machine::host::Pod;
+use stm_machine::host::{Device, Launch, Limits, Memory};
 
 /// Returns the shape of a copy of so many words: on a GPU 8 blocks of 256
 /// threads on each multiprocessor, which fill it, and never more than there is
@@ -148,12 +148,12 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::cpu::Cpu;
     use crate::memory::version::CellWord;
     use core::fmt::Debug;
     use std::string::ToString;
     use std::vec;
     use std::vec::Vec;
+    use stm_machine::host::Cpu;
 
     /// Marks a cell as owned, and copies.
     fn copies_with_an_owned_cell<T: Pod + Element + Debug>(len: usize, cell: usize) {
@@ -201,8 +201,8 @@ mod tests {
         let mut data = [7u32; 4];
         for layout in [Layout::Plain, Layout::Cells] {
             let mut array = TxArray::from_slice(&cpu, layout, &[1u32; 4], "an array").unwrap();
-            let mut other = cpu.borrow("data", &mut data).unwrap();
-            other.space = 1;
+            let other = cpu.borrow("data", &mut data).unwrap();
+            let mut other = other.as_if_in_space(1);
             for error in [
                 array.copy_from(&other).unwrap_err(),
                 array.copy_to(&mut other).unwrap_err(),

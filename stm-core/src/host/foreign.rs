@@ -1,30 +1,19 @@
-//! Arrays over memory that somebody else owns.
+//! Arrays over memory that somebody else owns, as the arrays of transactions.
 //!
-//! A [`ForeignArray`] borrows elements that lie as in a slice. Kernels of an
-//! algorithm with plain arrays (`fast-table`, and the paper's) work on it as it
-//! is. For an algorithm that keeps a version beside each value (`fast`), its
-//! elements are copied into the cells of a [`TxArray`] and back, by the device.
+//! Kernels of an algorithm with plain arrays (`fast-table`, and the paper's) work on a
+//! [`ForeignArray`] as it is. For an algorithm that keeps a version beside each value
+//! (`fast`), its elements are copied into the cells of a
+//! [`TxArray`](crate::host::TxArray) and back, by the device.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::io::{Input, Output};
-use crate::array::plain::TArray;
-use crate::array::view::{Layout, View};
-use crate::host::argument::{Argument, on};
-use crate::host::buffer::{Buffer, Pod};
-use crate::host::cpu::Cpu;
-use crate::host::device::Device;
-use crate::host::error::Error;
-use crate::memory::word::{Element, WordAddress};
-use core::marker::PhantomData;
+use stm_machine::Element;
+use stm_machine::host::{Device, Error, ForeignArray, Pod};
 
-/// `len` elements of `T` in the memory of a device, which somebody else owns and
-/// which is borrowed for `'a`, alone.
+/// Gives the view of a [`ForeignArray`] that the transactions of an algorithm use.
 ///
-/// It is made by [`Cpu::borrow`], `Cuda::borrow`, [`Self::of_buffer`] or
-/// [`Self::from_raw`], and copies nothing. Lend it to a launch as `&array`, for a
-/// kernel's parameter `&A::Array<T>`, as [`array.as_input()`](Self::as_input) for
-/// `&Input<T>`, or as `&mut array` for `&Output<T>`. Under an algorithm that keeps versions beside the values, copy
-/// it into a [`TxArray`] of cells
+/// Lend the array to a launch as `&array`, for a kernel's parameter `&A::Array<T>`. Under an
+/// algorithm that keeps versions beside the values, copy it into a
+/// [`TxArray`](crate::host::TxArray) of cells
 /// ([`TxArray::copy_from`](crate::host::TxArray::copy_from)) and back
 /// ([`TxArray::copy_to`](crate::host::TxArray::copy_to)).
 ///
@@ -60,214 +49,18 @@ use core::marker::PhantomData;
 /// # Ok(())
 /// # }
 /// ```
-///
-/// The owner has it back when the borrow has ended:
-///
-/// ```compile_fail,E0506
-/// use stm_core::prelude::*;
-///
-/// # fn main() -> Result<(), stm_core::host::Error> {
-/// let mut data = [1u32; 10];
-/// let words = Cpu::new().borrow("words", &mut data)?;
-/// data[0] = 2;
-/// println!("{}", words.len());
-/// # Ok(())
-/// # }
-/// ```
-///
-/// [`TxArray`]: crate::host::TxArray
-pub struct ForeignArray<'a, D: Device, T> {
-    start: *mut T,
-    len: usize,
-    pub(super) space: u64,
-    what: &'static str,
-    device: PhantomData<fn() -> D>,
-    borrowed: PhantomData<&'a mut [T]>,
-}
-
-/// Foreign memory that a launch reads and nobody writes
-/// ([`ForeignArray::as_input`]).
-#[derive(Debug)]
-pub struct ForeignInput<'b, 'a, D: Device, T>(&'b ForeignArray<'a, D, T>);
-
-// SAFETY: it stands for an exclusive borrow of the elements.
-unsafe impl<D: Device, T: Send> Send for ForeignArray<'_, D, T> {}
-// SAFETY: a shared reference gives no access on the host.
-unsafe impl<D: Device, T: Sync> Sync for ForeignArray<'_, D, T> {}
-
-impl<D: Device, T> core::fmt::Debug for ForeignArray<'_, D, T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ForeignArray")
-            .field("what", &self.what)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
-    /// Makes the array of `len` elements at `start`; `name` names it in an
-    /// error.
-    ///
-    /// # Errors
-    /// [`Error::NoMemory`] if `start` is null or `len` is zero, and
-    /// [`Error::Misaligned`] if `start` is not a multiple of the element's size.
-    ///
-    /// # Safety
-    /// 1. `start` points to `len` live, initialised elements in the memory of
-    ///    this device, that is, in the context of a GPU or in the host's memory
-    ///    for the CPU;
-    /// 2. they live for the lifetime that the caller chooses;
-    /// 3. in that time nothing else accesses them, and what other streams or
-    ///    threads have done with them before has ended, or comes earlier in the
-    ///    stream of every device that launches with the array.
-    pub unsafe fn from_raw(
-        device: &D,
-        name: &'static str,
-        start: *mut T,
-        len: usize,
-    ) -> Result<Self, Error> {
-        // SAFETY: the caller promises it.
-        unsafe { Self::in_space(device.space(), name, start, len) }
-    }
-
-    /// Does what [`Self::from_raw`] does, given the address space.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::from_raw`].
-    unsafe fn in_space(
-        space: u64,
-        what: &'static str,
-        start: *mut T,
-        len: usize,
-    ) -> Result<Self, Error> {
-        if start.is_null() || len == 0 {
-            return Err(Error::NoMemory { what });
-        }
-        let align = size_of::<T>();
-        if !start.addr().is_multiple_of(align) {
-            return Err(Error::Misaligned {
-                what,
-                address: start.addr() as u64,
-                align,
-            });
-        }
-        Ok(Self {
-            start,
-            len,
-            space,
-            what,
-            device: PhantomData,
-            borrowed: PhantomData,
-        })
-    }
-
-    /// Returns the number of elements, which is not zero.
-    #[allow(clippy::len_without_is_empty)] // it never is
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns the name that errors use.
-    pub const fn name(&self) -> &'static str {
-        self.what
-    }
-
-    /// Returns the address of the first element, on the device.
-    pub const fn as_mut_ptr(&self) -> *mut T {
-        self.start
-    }
-
-    /// Returns the word by which a history names element `i`.
-    pub fn word(&self, i: usize) -> WordAddress {
-        WordAddress::of(self.start.wrapping_add(i).cast_const())
-    }
-
+pub trait ForeignView<T: Element> {
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
     /// It must not be used after the borrow has ended, which the caller of
     /// `Device::launch` promises.
     ///
     /// # Errors
     /// [`Error::ForeignCells`] if the algorithm keeps versions beside the values.
-    pub fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>, Error> {
+    fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>, Error>;
+}
+
+impl<D: Device, T: Pod + Element> ForeignView<T> for ForeignArray<'_, D, T> {
+    fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>, Error> {
         self.view_for(A::NAME)
-    }
-
-    /// Returns a view of this type, for the transactions of `algorithm`.
-    fn view_for<V: View<T>>(&self, algorithm: &'static str) -> Result<V, Error> {
-        if V::LAYOUT != Layout::Plain {
-            let what = self.what;
-            return Err(Error::ForeignCells { what, algorithm });
-        }
-        // SAFETY: there are `len` aligned elements (`from_raw`); that they live
-        // while a kernel runs is what the caller of `launch` promises.
-        Ok(unsafe { View::from_start(self.start.cast(), self.len as u64) })
-    }
-
-    /// Returns a view of the elements, after it has checked that kernels on the
-    /// device reach them.
-    pub(super) fn elements_on(&self, device: &D) -> Result<TArray<T>, Error> {
-        on(device, self.space, self.what)?;
-        self.view_for("the library")
-    }
-}
-
-impl<'a, D: Device, T: Pod + Element> ForeignArray<'a, D, T> {
-    /// Returns what is lent to a launch for a kernel's parameter `&Input<T>`.
-    pub const fn as_input(&self) -> ForeignInput<'_, 'a, D, T> {
-        ForeignInput(self)
-    }
-
-    /// Makes the array over a buffer, which is borrowed as if somebody else
-    /// owned it.
-    ///
-    /// # Errors
-    /// [`Error::NoMemory`] if the buffer is empty.
-    pub fn of_buffer(buffer: &'a mut Buffer<D, T>) -> Result<Self, Error> {
-        let (space, name) = (buffer.space(), buffer.name());
-        // SAFETY: the buffer has this many elements, is borrowed alone, and
-        // waits for its own copies.
-        unsafe { Self::in_space(space, name, buffer.as_mut_ptr(), buffer.len()) }
-    }
-}
-
-impl Cpu {
-    /// Makes an array over elements in the host's memory, which kernels on the
-    /// CPU work on; `name` names it in an error.
-    ///
-    /// # Errors
-    /// [`Error::NoMemory`] if there are no elements. [`Error::Misaligned`] does
-    /// not occur where the host aligns numbers to their size.
-    pub fn borrow<'a, T: Pod + Element>(
-        &self,
-        name: &'static str,
-        data: &'a mut [T],
-    ) -> Result<ForeignArray<'a, Self, T>, Error> {
-        // SAFETY: the slice is borrowed alone.
-        unsafe { ForeignArray::from_raw(self, name, data.as_mut_ptr(), data.len()) }
-    }
-}
-
-// SAFETY: the view is of memory that is borrowed alone, and `view_for` checks
-// the layout.
-unsafe impl<D: Device, T: Pod + Element, V: View<T>> Argument<D, V> for &ForeignArray<'_, D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<V, Error> {
-        on(device, self.space, what)?;
-        self.view_for("the kernel's algorithm")
-    }
-}
-
-// SAFETY: as above.
-unsafe impl<D: Device, T: Pod + Element> Argument<D, Input<T>> for ForeignInput<'_, '_, D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<Input<T>, Error> {
-        on(device, self.0.space, what)?;
-        Ok(Input::of(self.0.view_for("the kernel's algorithm")?))
-    }
-}
-
-// SAFETY: as above; nobody else has the array during the launch.
-unsafe impl<D: Device, T: Pod + Element> Argument<D, Output<T>> for &mut ForeignArray<'_, D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<Output<T>, Error> {
-        on(device, self.space, what)?;
-        Ok(Output::of(self.view_for("the kernel's algorithm")?))
     }
 }

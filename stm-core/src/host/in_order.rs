@@ -2,15 +2,15 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::call::Done;
-use crate::host::device::{Device, Launch};
-use crate::host::error::Error;
 use crate::host::stm::Stm;
-use crate::kernel::Kernel;
-use crate::sync::Stop;
 use crate::tx::stm_ref::StmRef;
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use std::time::Instant;
+use stm_machine::Kernel;
+use stm_machine::Stop;
+use stm_machine::host::Error;
+use stm_machine::host::{Device, Launch};
 
 /// The launches of one [`Stm`] that [`Stm::in_order`] makes: each begins after
 /// the one before has ended, and the host does not wait in between, where the

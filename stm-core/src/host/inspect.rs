@@ -8,14 +8,14 @@
 //! from launch to launch, so that enough launches see all of it.
 
 use crate::array::sums::is_pending;
-use crate::host::device::Memory;
-use crate::host::error::Error;
 use crate::memory::version::CellWord;
 use core::ops::Range;
 use std::format;
 use std::string::String;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::vec;
+use stm_machine::host::Error;
+use stm_machine::host::Memory;
 
 /// The number of bytes of a memory that a check of a part reads.
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
@@ -249,9 +249,9 @@ impl<M: Memory> Watcher<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::cpu::Cpu;
-    use crate::host::device::Device;
     use std::vec::Vec;
+    use stm_machine::host::Cpu;
+    use stm_machine::host::Device;
 
     #[test]
     fn windows_cover_everything_one_after_the_other() {

@@ -12,12 +12,7 @@
 //! | [`Pool`], [`Nodes`] | nodes that transactions allocate and free; with records |
 //! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
-//! | [`GridBarrier`] | a barrier across the blocks of a launch |
-//! | [`Semaphores`] | semaphores, at most a given number of threads inside of each |
-//! | [`Channels`], [`Rings`] | channels: words that hold a tag and a value; rings of them |
 //! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
-//! | [`Locks`], [`Combiners`] | arrays of locks of one [kind](crate::sync), and of combiners |
-//! | [`Defaults`] | the mutexes, barriers and semaphores that suit a kind of device |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 //!
@@ -53,62 +48,40 @@
 //! otherwise; it is unsafe, as it cannot tell what a parameter block points to.
 
 mod argument;
-mod buffer;
 mod call;
-mod channels;
 mod check;
 pub(crate) mod collections;
-mod combiners;
 mod config;
 mod copies;
-mod cpu;
-#[cfg(feature = "cuda")]
-mod cuda;
-mod defaults;
-mod device;
-mod error;
+#[cfg(all(test, feature = "cuda"))]
+mod driver_tests;
 mod fault_error;
 mod foreign;
-mod grid_barrier;
 mod in_order;
 mod inspect;
-mod locks;
-mod parameters;
 mod pool;
 mod pool_names;
 mod profile;
 mod records;
-mod semaphores;
 mod stm;
 mod sums;
 mod tx_array;
-mod watchdog;
 
 pub use crate::memory::logs::Capacity;
 pub use crate::tx::stm_ref::RetryLimits;
-pub use argument::Argument;
-pub use buffer::{Buffer, Pod};
 pub use call::Done;
-pub use channels::{Channels, Rings};
-pub use combiners::Combiners;
 pub use config::StmConfig;
-pub use cpu::Cpu;
-#[cfg(feature = "cuda")]
-pub use cuda::{Cuda, CudaInfo};
-pub use defaults::Defaults;
-pub use device::Replay;
-pub use device::{Device, Laps, Launch, Limits, Memory, StopAt};
-pub use error::Error;
-pub use foreign::{ForeignArray, ForeignInput};
-pub use grid_barrier::GridBarrier;
+pub use foreign::ForeignView;
 pub use in_order::InOrder;
-pub use locks::Locks;
-pub use parameters::check_parameters;
 pub use pool::{Nodes, Pool, PreassignedNodes};
 pub use profile::{Profile, ProfileRows};
 pub use records::Records;
-pub use semaphores::Semaphores;
 pub use stm::{Statistics, Stm};
+pub use stm_machine::host::{
+    Argument, Buffer, Cpu, Device, Error, ForeignArray, ForeignInput, Laps, Launch, Limits, Memory,
+    Pod, Replay, StopAt, Watchdog, check_parameters,
+};
+#[cfg(feature = "cuda")]
+pub use stm_machine::host::{Cuda, CudaInfo};
 pub use sums::Sums;
 pub use tx_array::TxArray;
-pub use watchdog::Watchdog;

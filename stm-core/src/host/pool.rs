@@ -4,13 +4,13 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::pool::{NODES_A_WORD, NODES_MAX, Node, TNodes, TPool};
 use crate::array::preassigned::{TPreassigned, header_words};
 use crate::array::record::Record;
-use crate::array::view::Layout;
-use crate::host::device::{Device, Memory};
-use crate::host::error::Error;
 use crate::host::pool_names::Identity;
 use crate::host::records::Records;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::Layout;
+use stm_machine::host::Error;
+use stm_machine::host::{Device, Memory};
 
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
 /// in the memory of a device.

@@ -1,12 +1,12 @@
 //! The host's side of [`crate::observe::profiler`]: the rows, and their sums.
 
-use crate::host::buffer::Buffer;
-use crate::host::device::{Device, Launch};
-use crate::host::error::Error;
-use crate::observe::host_probe::HostProbe;
-use crate::observe::phase::{CLOSED, OPENED, OPENS, PHASES, Phase, ROW_WORDS};
-use crate::observe::probe::{Observation, ProbeBuffer};
+use crate::observe::phase::{CLOSED, OPENED, OPENS, Phase, ROW_WORDS, SUMS};
 use core::ops::AddAssign;
+use stm_machine::host::Buffer;
+use stm_machine::host::Error;
+use stm_machine::host::{Device, Launch};
+use stm_machine::observe::HostProbe;
+use stm_machine::observe::{Observation, ProbeBuffer};
 
 /// The time of all lanes of a launch by phase, in ticks of
 /// [`crate::Lane::clock`]: cycles on a GPU, nanoseconds on the CPU.
@@ -32,7 +32,7 @@ impl Profile {
             }
             let total = row[CLOSED].wrapping_sub(row[OPENED]);
             let mut phases = 0u64;
-            for (sum, of_lane) in profile.phases.iter_mut().zip(&row[PHASES..]) {
+            for (sum, of_lane) in profile.phases.iter_mut().zip(&row[SUMS..]) {
                 phases = phases.wrapping_add(*of_lane);
                 *sum = sum.wrapping_add(*of_lane);
             }

@@ -2,16 +2,16 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Field, Fields, Record, TRecords, offset, stride};
-use crate::array::view::Layout;
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::inspect::{Allocation, Items, Watcher};
 use crate::host::tx_array::{decode, encode};
-use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
 use std::format;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::Layout;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
+use stm_machine::{Element, WordAddress};
 
 /// `len` records of type `R` in the memory of a device, for transactions of any
 /// algorithm: the layout is a value and can be changed.

@@ -11,16 +11,11 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
-use crate::host::device::{Device, Launch, Memory, StopAt};
-use crate::host::error::Error;
+use crate::host::fault_error;
 use crate::host::inspect::Watcher;
-use crate::kernel::Kernel;
 use crate::memory::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
 use crate::memory::logs::Capacity;
 use crate::memory::stripe::StripeMap;
-use crate::observe::host_probe::HostProbe;
-use crate::observe::probe::{Observation, ProbeBuffer};
-use crate::sync::Stop;
 use crate::tx::abort::Abort;
 use crate::tx::stm_ref::StmRef;
 use core::mem::offset_of;
@@ -30,6 +25,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::Kernel;
+use stm_machine::Stop;
+use stm_machine::host::Error;
+use stm_machine::host::{Device, Launch, Memory, StopAt};
+use stm_machine::observe::HostProbe;
+use stm_machine::observe::{Observation, ProbeBuffer};
 
 /// The statistics of a launch's transactions. `attempts == commits + aborts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -357,7 +358,7 @@ impl<D: Device> Stm<D> {
             .checked_sub(1)
             .and_then(|r| Abort::ALL.get(r))
         {
-            return Err(Error::of_fault(reason, &fault));
+            return Err(fault_error::of_fault(reason, &fault));
         }
         if unfinished != 0 {
             return Err(Error::Timeout {

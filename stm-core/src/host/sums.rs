@@ -1,14 +1,14 @@
 //! Rows of sums in the memory of a device.
 
 use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
-use crate::host::buffer::Pod;
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::inspect::{Allocation, Items, Watcher, pending_row};
-use crate::memory::word::WordAddress;
 use core::marker::PhantomData;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::WordAddress;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
+use stm_machine::host::Pod;
 
 /// `rows` rows of `row_len` sums of type `T`, for transactions of any
 /// algorithm, as all of them use the same layout ([`TSums`]).

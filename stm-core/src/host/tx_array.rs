@@ -1,16 +1,16 @@
 //! An array that transactions access, in whichever layout their algorithm uses.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::view::{Layout, View};
-use crate::host::buffer::Pod;
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::inspect::{Allocation, Items, Watcher, owned_cell};
 use crate::memory::version::CellWord;
-use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
+use stm_machine::host::Pod;
+use stm_machine::{Element, WordAddress};
+use stm_machine::{Layout, View};
 
 /// `len` elements of `T` in the memory of a device, for transactions of any
 /// algorithm: the layout is a value and can be changed.

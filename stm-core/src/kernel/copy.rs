@@ -19,13 +19,13 @@
 //! The entry points are in `stm-kernels`, and their PTX is in `ptx/` of this
 //! crate, so that every program carries it.
 
-use crate::array::plain::TArray;
-use crate::array::view::View;
-use crate::kernel::Kernel;
-use crate::lane::Lane;
 use crate::memory::version::CellWord;
-use crate::memory::word::Element;
 use core::marker::PhantomData;
+use stm_machine::Element;
+use stm_machine::Kernel;
+use stm_machine::Lane;
+use stm_machine::TArray;
+use stm_machine::View;
 
 /// Copies elements into cells. `T` is `u32` or `u64`, and stands for all
 /// elements of its width.
@@ -172,12 +172,12 @@ macro_rules! kernels_of_words {
 
                 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
                 fn ptx(
-                    build: crate::kernel::Build,
-                ) -> Result<std::borrow::Cow<'static, str>, crate::host::Error> {
-                    if build == crate::kernel::Build::default() {
+                    build: stm_machine::kernel::Build,
+                ) -> Result<std::borrow::Cow<'static, str>, stm_machine::host::Error> {
+                    if build == stm_machine::kernel::Build::default() {
                         return Ok(include_str!(concat!("../../ptx/", $file, ".ptx")).into());
                     }
-                    Err(crate::host::Error::NoPtx { entry: Self::ENTRY })
+                    Err(stm_machine::host::Error::NoPtx { entry: Self::ENTRY })
                 }
 
                 #[inline(always)]

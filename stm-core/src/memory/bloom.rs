@@ -1,7 +1,7 @@
 //! A 64-bit Bloom filter over the addresses in the write set, so that a read
 //! searches the set only if the word may be there (section 3.2.2, `TXRead`).
 
-use crate::memory::word::WordAddress;
+use stm_machine::WordAddress;
 
 /// A filter with one bit for each address added. It may claim a word that was
 /// never added; it never misses one that was.

@@ -1,10 +1,10 @@
 //! The global metadata of a transactional memory, each piece on its own cache
 //! line.
 
-use crate::lane::Lane;
-use crate::observe::probe::ProbeBuffer;
 use crate::tx::abort::Abort;
 use core::ptr::addr_of_mut;
+use stm_machine::Lane;
+use stm_machine::observe::ProbeBuffer;
 
 /// The number of copies of the statistics, so that warps rarely add to the same
 /// word.

@@ -27,8 +27,8 @@
 //! Invariant: nothing is ever cleared; counts in registers say which entries
 //! are valid.
 
-use crate::lane::Lane;
-use crate::memory::word::WordAddress;
+use stm_machine::Lane;
+use stm_machine::WordAddress;
 
 /// The number of buckets of a lock log, each the head of a list.
 pub(crate) const BUCKETS: u32 = 32;

@@ -2,24 +2,23 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `word`, `access` | the address of a transactional word, and how a lane loads and stores it |
 //! | `version` | versions, lock words and cell words |
 //! | `stripe` | the map from an address to an entry of the lock table |
 //! | [`globals`] | the clock, the gate's word and the rest of the global metadata |
 //! | `logs` | the logs of each lane |
 //! | `bloom` | the filter over the words of a set |
 //!
+//! Words and their addresses, [`Element`] and [`WordAddress`], are those of `stm-machine`.
+//!
 //! Invariant: everything here is all zero at the start, except the logs, whose
 //! contents never matter before they are stored.
 
-pub(crate) mod access;
 pub(crate) mod bloom;
 pub mod globals;
 pub(crate) mod logs;
 pub(crate) mod stripe;
 pub(crate) mod version;
-pub(crate) mod word;
 
 pub use logs::Capacity;
+pub use stm_machine::{Element, WordAddress};
 pub use version::Version;
-pub use word::{Element, WordAddress};

@@ -70,8 +70,7 @@ pub const OPERAND_MASK: u64 = (1 << TAG_SHIFT) - 1;
 pub const REASON_BITS: u32 = 8;
 /// The largest number of a transaction in an operand, beside a reason.
 pub const NUMBER_MAX: u64 = OPERAND_MASK >> REASON_BITS;
-/// The number of words before the first record.
-pub const HEADER_WORDS: u64 = 1;
+pub use stm_machine::observe::recorder::HEADER_WORDS;
 
 /// Makes the head word of a record. An operand above 56 bits loses its upper
 /// bits.

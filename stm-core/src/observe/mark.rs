@@ -5,7 +5,7 @@
 /// code of a kernel without a profiler is the same to the byte.
 macro_rules! mark {
     ($tx:expr, $phase:ident) => {
-        if $crate::lane::times($tx.lane) {
+        if stm_machine::lane::times($tx.lane) {
             $tx.spent($crate::observe::phase::Phase::$phase);
         }
     };

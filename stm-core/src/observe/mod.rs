@@ -3,26 +3,19 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `probe` | [`Probe`], the interface through which a transaction reports its [`Event`]s |
-//! | `recorder`, `history_layout` | the probe that records histories, and the layout of its buffer |
-//! | `profiler`, `phase`, `mark` | the probe that measures time, the phases, and the macro at their boundaries |
-//! | `host_probe` | the probe of the host's lanes, which is chosen at run time |
-//! | `mutant` | the seeded defects |
+//! | `event` | [`Event`], what a transaction reports, and its record |
+//! | `history_layout` | the layout of recorded histories |
+//! | `phase`, `mark` | the phases of a transaction, and the macro at their boundaries |
+//!
+//! The probes themselves, and the list of seeded defects, are those of `stm-machine`.
 //!
 //! Invariant: a silent kernel on a GPU contains no code of this module.
 
+pub mod event;
 pub mod history_layout;
-pub mod host_probe;
 pub(crate) mod mark;
-pub mod mutant;
 pub mod phase;
-pub mod probe;
-pub mod profiler;
-pub mod recorder;
 
-pub use host_probe::HostProbe;
-pub use mutant::Mutant;
+pub use event::Event;
 pub use phase::Phase;
-pub use probe::{Event, Observation, Probe, ProbeBuffer, Silent};
-pub use profiler::Profiler;
-pub use recorder::Recorder;
+pub use stm_machine::observe::*;

@@ -33,7 +33,7 @@
 //! | [`OPENED`] | the lane's clock when it began to run its first transaction |
 //! | [`CLOSED`] | the lane's clock when its last transaction had ended |
 //! | [`OPENS`] | how many times the lane began to run transactions; 0 for a lane that ran none |
-//! | [`PHASES`].. | the sums, by [`Phase`] |
+//! | [`SUMS`].. | the sums, by [`Phase`] |
 
 /// A phase that a lane spends time in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,14 +88,10 @@ impl Phase {
     }
 }
 
-/// The word of a row that holds the lane's clock at its first transaction.
-pub const OPENED: usize = 0;
-/// The word of a row that holds the lane's clock after its last transaction.
-pub const CLOSED: usize = 1;
-/// The word of a row that counts how many times the lane began to run
-/// transactions.
-pub const OPENS: usize = 2;
-/// The first word of a row that holds a sum.
-pub const PHASES: usize = 3;
-/// The number of words of a row.
-pub const ROW_WORDS: usize = PHASES + Phase::COUNT;
+pub use stm_machine::observe::profiler::{CLOSED, OPENED, OPENS, ROW_WORDS, SUMS};
+
+// The sum of the program's own code is that which the probe adds to.
+const _: () = assert!(
+    Phase::Native as usize == stm_machine::observe::profiler::OUTSIDE
+        && Phase::COUNT == stm_machine::observe::profiler::PHASES
+);

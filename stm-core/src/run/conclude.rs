@@ -2,14 +2,14 @@
 //! result: counts, faults, and whether there is another attempt.
 
 use crate::algorithm::contract::Algorithm;
-use crate::lane::{Lane, times};
 use crate::memory::globals::{self, Counter, FaultRecord};
+use crate::observe::event::Event;
 use crate::observe::mark::mark;
-use crate::observe::probe::Event;
 use crate::run::outcome::{Counts, Outcome};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;
+use stm_machine::lane::{Lane, times};
 
 /// The number of attempts of a lane between two checks of the stop flag.
 const STOP_POLL_ATTEMPTS: u32 = 16;

@@ -57,12 +57,12 @@
 //! Then the tickets behind it are not served until the launch is stopped, for example by its
 //! time limit. A transaction that waits by `retry` ends its attempt, and its warp's turn.
 
-use crate::lane::Lane;
 use crate::memory::globals::{self, Counter};
-use crate::observe::mutant::Mutant;
 use crate::run::admission::Admission;
 use crate::run::period::{Period, looks};
 use crate::run::word::{Gate, Word};
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 /// The time between two polls of the head.
 const POLL_NS: u32 = 256;

@@ -1,10 +1,7 @@
 //! The loop of one transaction of a lane on its own.
 
 use crate::algorithm::contract::{Algorithm, Scratch};
-use crate::lane::Lane;
 use crate::observe::mark::mark;
-use crate::observe::mutant::Mutant;
-use crate::observe::probe::Probe;
 use crate::run::admission::Admission;
 use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};
@@ -16,6 +13,9 @@ use crate::tx::attempt::Tx;
 use crate::tx::crew::WarpCrew;
 use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+use stm_machine::observe::Probe;
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction on the calling lane until it commits.

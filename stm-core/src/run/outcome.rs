@@ -1,9 +1,9 @@
 //! The result of an attempt for the loop around it, and the counts that a lane
 //! keeps.
 
-use crate::lane::Lane;
 use crate::memory::globals::{self, Counter};
 use crate::tx::stm_ref::StmRef;
+use stm_machine::Lane;
 
 /// The result of an attempt, for the loop around it.
 #[derive(Clone, Copy, PartialEq, Eq)]

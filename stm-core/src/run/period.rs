@@ -25,10 +25,10 @@
 //! or has been together with the others for no longer than the last period took, and twice as
 //! long again as a place waits before it is late.
 
-use crate::lane::Lane;
-use crate::observe::mutant::Mutant;
 use crate::run::word::{Gate, Word};
 use core::ptr::addr_of_mut;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 /// The conflict in a row from which on a place measures its wait. It looks at the time after twice
 /// as many, four times, and so on: a look takes the time of an attempt, and places that fail a few

@@ -3,11 +3,11 @@
 //!
 //! They are not inlined, as a loop of rounds needs them rarely.
 
-use crate::lane::Lane;
 use crate::run::admission::Admission;
 use crate::run::gate::Place;
 use crate::run::word::{self, Gate, Word};
 use crate::tx::crew::{Crew, WarpCrew};
+use stm_machine::Lane;
 
 impl Place {
     /// Asks for an attempt of a lane or a team, of a gate that had just now this word. `starves`

@@ -3,12 +3,12 @@
 use crate::algorithm::contract::{Algorithm, Granule};
 use crate::array::preassigned::{Preassigned, TPreassigned};
 use crate::array::record::Record;
-use crate::lane::Lane;
 use crate::memory::globals::{self, FaultRecord};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
+use stm_machine::Lane;
 
 impl<A: Algorithm> StmRef<A> {
     /// Does [`Self::for_each`] for the transactions `0..transactions`, each of

@@ -1,14 +1,14 @@
 //! Transactions that have results.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::io::Output;
-use crate::lane::Lane;
 use crate::memory::globals::{self, FaultRecord};
-use crate::memory::word::Element;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;
 use core::ops::Range;
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::Output;
 
 impl<A: Algorithm> StmRef<A> {
     /// Does [`Self::for_each`] with transactions that have results: element `i`

@@ -16,12 +16,10 @@
 //! without work stays until all have none.
 
 use crate::algorithm::contract::{Algorithm, Granule, Scratch};
-use crate::lane::{Lane, rarely, records, times};
+use crate::hint::rarely;
 use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
-use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
-use crate::observe::probe::Probe;
 use crate::run::admission::Admission;
 use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};
@@ -37,6 +35,9 @@ use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use core::ops::Range;
+use stm_machine::lane::{Lane, records, times};
+use stm_machine::observe::Mutant;
+use stm_machine::observe::Probe;
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs a transaction for each number in `range`, spread over all threads

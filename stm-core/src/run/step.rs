@@ -28,14 +28,14 @@
 //! block that has left stays out.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::io::Output;
-use crate::lane::Lane;
-use crate::memory::word::Element;
 use crate::run::work::Body;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;
 use core::ops::Range;
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::Output;
 
 /// The longest pause of a warp that the gate does not admit.
 const PAUSE_NS: u32 = 500;

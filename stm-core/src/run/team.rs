@@ -6,10 +6,8 @@
 //! members.
 
 use crate::algorithm::contract::{Algorithm, Scratch};
-use crate::lane::Lane;
 use crate::memory::globals::{self, FaultRecord, Globals};
-use crate::observe::mutant::Mutant;
-use crate::observe::probe::{Event, Probe};
+use crate::observe::event::Event;
 use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::wait::Sleep;
@@ -19,6 +17,9 @@ use crate::tx::stm_ref::StmRef;
 use crate::tx::team::{TeamTx, agree};
 use core::mem::MaybeUninit;
 use core::ops::Range;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+use stm_machine::observe::Probe;
 
 /// A team that runs transactions. The ticket, the conflicts and the counts are
 /// the leader's.

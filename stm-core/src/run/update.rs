@@ -1,10 +1,7 @@
 //! The loop of static updates.
 
 use crate::algorithm::contract::{Algorithm, Owned};
-use crate::array::view::View;
-use crate::lane::Lane;
-use crate::memory::word::{Element, WordAddress};
-use crate::observe::probe::Event;
+use crate::observe::event::Event;
 use crate::run::step::Step;
 use crate::run::work::Work;
 use crate::tx::abort::TxResult;
@@ -14,6 +11,9 @@ use crate::tx::each::each;
 use crate::tx::stm_ref::StmRef;
 use core::marker::PhantomData;
 use core::ops::Range;
+use stm_machine::Lane;
+use stm_machine::View;
+use stm_machine::{Element, WordAddress};
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs a static update for each number in `range`, spread over all threads of the launch: a

@@ -59,11 +59,11 @@
 //! It never ends a launch in which a thread is inside a transaction and does
 //! not wait, however long that takes: its mark is 1.
 
-use crate::lane::Lane;
 use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::memory::logs::{ALONE, Capacity, Logs, RUNNING, WHOLE_WARP, state_of};
 use crate::tx::abort::Abort;
 use core::ptr::addr_of_mut;
+use stm_machine::Lane;
 
 /// The length of the first pause.
 const PAUSE_NS: u32 = 256;

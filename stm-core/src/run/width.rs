@@ -4,7 +4,7 @@
 //! one in which nearly none did. At a width of one lane that still aborts, the warp backs off,
 //! longer each time. Where that does not help, the gate does ([`super::gate`]).
 
-use crate::lane::Lane;
+use stm_machine::Lane;
 
 /// The number of conflicts in a row at width 1 after which pauses stop growing.
 const PAUSE_DOUBLINGS_MAX: u32 = 6;

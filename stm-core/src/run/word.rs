@@ -11,9 +11,9 @@
 //! 2^20 threads of a launch run at a time on every machine. So the tickets not yet served are
 //! fewer than 2^20 as well, and the tickets drawn may wrap around.
 
-use crate::lane::Lane;
 use crate::memory::globals::Globals;
 use core::ptr::addr_of_mut;
+use stm_machine::Lane;
 
 /// What a turn costs each other place, in attempts. A place that has lost as many as all others
 /// would has lost less than twice of what it must, whenever it would have committed without a

@@ -1,10 +1,10 @@
 //! The work of an attempt, which the loops of single lanes run round by round.
 
 use crate::algorithm::contract::Algorithm;
-use crate::lane::Lane;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use crate::tx::crew::WarpCrew;
+use stm_machine::Lane;
 
 /// What a lane does in an attempt of a loop, in its two parts: all lanes of a warp run the
 /// first, and those that have succeeded commit together.

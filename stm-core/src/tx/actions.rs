@@ -23,18 +23,18 @@
 //! The second word is the operand, the third the subject, which a fault names.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::plain::TArray;
 use crate::array::pool::freed_twice;
 use crate::array::sums::{Addend, Summand};
-use crate::lane::Lane;
 use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::memory::logs::Logs;
-use crate::memory::word::Element;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::team::{TeamTx, agree};
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::TArray;
+use stm_machine::observe::Mutant;
 
 /// The end of an attempt after which an action is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,17 +9,18 @@
 //! alone.
 
 use crate::algorithm::contract::{Algorithm, Granule};
-use crate::array::view::View;
-use crate::lane::{Lane, records, times};
 use crate::memory::logs::Logs;
 use crate::memory::version::Version;
-use crate::memory::word::{Element, WordAddress};
+use crate::observe::event::Event;
 use crate::observe::mark::mark;
-use crate::observe::mutant::Mutant;
 use crate::observe::phase::Phase;
-use crate::observe::probe::{Event, Probe};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::stm_ref::StmRef;
+use stm_machine::View;
+use stm_machine::lane::{Lane, records, times};
+use stm_machine::observe::Mutant;
+use stm_machine::observe::Probe;
+use stm_machine::{Element, WordAddress};
 
 /// One attempt at a transaction, which [`StmRef::atomically`] and
 /// [`StmRef::for_each`] pass to their closure.
@@ -129,13 +130,16 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// Marks the end of a phase, for a probe that measures time.
     #[inline(always)]
     pub(crate) fn spent(&mut self, phase: Phase) {
-        self.lane.probe().spent(self.lane, &mut self.cursor, phase);
+        self.lane
+            .probe()
+            .spent(self.lane, &mut self.cursor, phase as usize);
     }
 
     /// Settles the marked time as that of an aborted attempt or not.
     #[inline(always)]
     pub(crate) fn settle(&mut self, aborted: bool) {
-        self.lane.probe().settle(&mut self.cursor, aborted);
+        let instead = aborted.then_some(Phase::Aborted as usize);
+        self.lane.probe().settle(&mut self.cursor, instead);
     }
 
     /// Reports an event to the probe, if there is one.
@@ -150,7 +154,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
                 self.accepted += 1;
             }
             let lane = self.lane;
-            lane.probe().record(lane, &mut self.cursor, event);
+            lane.probe().record(lane, &mut self.cursor, event.record());
         }
     }
 

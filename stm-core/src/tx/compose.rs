@@ -22,14 +22,14 @@
 //! repeats all of it.
 
 use crate::algorithm::contract::Algorithm;
-use crate::lane::{Lane, records};
-use crate::observe::probe::Event;
+use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::When;
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::stm_ref::StmRef;
 use crate::tx::team::TeamTx;
+use stm_machine::lane::{Lane, records};
 
 /// What an attempt holds when an alternative begins.
 struct Before<S> {

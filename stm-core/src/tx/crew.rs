@@ -24,10 +24,10 @@
 //! still load. If several threads want to speak, the one that finds the claim
 //! free does; it frees the claim when all have tried.
 
-use crate::lane::Lane;
 use crate::memory::logs::{Logs, PLACE_WORDS};
-use crate::observe::mutant::Mutant;
 use crate::tx::stm_ref::StmRef;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 mod sealed {
     /// Seals [`Crew`](super::Crew), whose only implementations are in this

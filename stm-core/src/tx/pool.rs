@@ -11,12 +11,12 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::pool::{Misuse, NODES_A_WORD, Node, TNodes, TPool, Taken};
 use crate::array::preassigned::Preassigned;
 use crate::array::record::{Field, Fields, Record};
-use crate::lane::Lane;
-use crate::memory::word::Element;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::{Action, When};
 use crate::tx::attempt::Tx;
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 /// The allocations that find no free node after a transaction has drawn a ticket,
 /// before the pool counts as exhausted. By then the other attempts have ended and

@@ -2,10 +2,10 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Field, Fields, Record, TRecords};
-use crate::lane::Lane;
-use crate::memory::word::Element;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
+use stm_machine::Element;
+use stm_machine::Lane;
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Reads the record `records[i]`. The loads of its fields of one width are

@@ -1,8 +1,8 @@
 //! Early release, for the walks of containers (`collections/list.rs`).
 
 use crate::algorithm::contract::Algorithm;
-use crate::lane::{Lane, records};
 use crate::tx::attempt::Tx;
+use stm_machine::lane::{Lane, records};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Returns how many entries the sets have ([`Algorithm::reads_held`]).

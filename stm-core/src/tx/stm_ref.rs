@@ -1,14 +1,14 @@
 //! The kernel's handle on the metadata of a transactional memory.
 
-use crate::lane::Lane;
 use crate::memory::globals::{self, Counter, Globals};
 use crate::memory::logs::{BUCKETS, Capacity, Logs};
 use crate::memory::stripe::{Stripe, StripeMap};
-use crate::observe::probe::ProbeBuffer;
 use crate::run::word::Gate;
 use crate::tx::abort::Abort;
 use core::marker::PhantomData;
 use core::ptr::addr_of_mut;
+use stm_machine::Lane;
+use stm_machine::observe::ProbeBuffer;
 
 /// Limits of waits and retries: how often a wait polls, and how often a commit
 /// tries to acquire its locks. The paper's waits are unbounded; on a warp in

@@ -2,11 +2,11 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::sums::{Addend, RowSlice, Summand, TSums};
-use crate::lane::{Lane, records};
+use crate::observe::event::Event;
 use crate::observe::mark::mark;
-use crate::observe::probe::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
+use stm_machine::lane::{Lane, records};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Returns the `count` elements from `first` on, or an abort that names the

@@ -21,14 +21,14 @@
 //! pools, no operations on records and no preassigned nodes.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::view::View;
-use crate::lane::{Lane, records};
-use crate::memory::word::{Element, WordAddress};
-use crate::observe::probe::Event;
+use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
+use stm_machine::View;
+use stm_machine::lane::{Lane, records};
+use stm_machine::{Element, WordAddress};
 
 /// One attempt at a transaction, as each lane of the team that makes it sees
 /// it. [`StmRef::team`] and [`StmRef::for_each_team`] pass it to their closure,

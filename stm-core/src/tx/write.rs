@@ -1,13 +1,13 @@
 //! Writes of an attempt: one word, several together, and captured ones.
 
 use crate::algorithm::contract::Algorithm;
-use crate::array::view::View;
-use crate::lane::Lane;
-use crate::memory::word::{Element, WordAddress};
+use crate::observe::event::Event;
 use crate::observe::mark::mark;
-use crate::observe::probe::Event;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
+use stm_machine::Lane;
+use stm_machine::View;
+use stm_machine::{Element, WordAddress};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Writes `array[i]`; the write takes effect when the transaction commits.

@@ -24,7 +24,7 @@
 //!   stores are, and the release that gives the lock up is the only wait for them.
 //! - Lanes of a warp that want the lock take it once, and their sections follow each
 //!   other under it; it goes from lane to lane by a barrier of the warp
-//!   (`stm_core::sync`, `TLocks::with`).
+//!   (`stm_sync`, `TLocks::with`).
 //!
 //! - Containers are plain structures without versions ([`plain`]).
 //!
@@ -46,8 +46,8 @@ pub mod queue;
 pub mod ra;
 pub mod vacation;
 
-use stm_core::sync::{TLocks, TasBackoff};
 use stm_core::{Element, Lane, TArray};
+use stm_sync::{TLocks, TasBackoff};
 
 /// The lock of critical sections: an array of one.
 pub type Lock = TLocks<TasBackoff>;

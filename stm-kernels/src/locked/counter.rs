@@ -4,11 +4,11 @@
 use super::of_kinds;
 use crate::counter::{CounterPlan, STRIDE, counter_of};
 use core::marker::PhantomData;
-use stm_core::sync::{
+use stm_core::{Lane, TArray, kernel_alone};
+use stm_sync::{
     Anderson, Cohort, Combined, FetchAdd, LockKind, Mcs, PerLane, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, TicketHandoff, Ttas,
 };
-use stm_core::{Lane, TArray, kernel_alone};
 
 /// Which threads work on what.
 #[repr(C)]

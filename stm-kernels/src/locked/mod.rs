@@ -7,7 +7,7 @@
 //! | [`sorted`] | [`crate::sorted`] |
 //!
 //! A kernel is generic over the kind of lock, and has an entry point for each kind
-//! that is measured. As all of `stm_core::sync`, they report what goes wrong to the
+//! that is measured. As all of `stm_sync`, they report what goes wrong to the
 //! locks' owner on the host.
 
 pub mod counter;

@@ -13,8 +13,8 @@
 use super::of_kinds;
 use crate::sorted::value;
 use core::marker::PhantomData;
-use stm_core::sync::{LockFault, LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
 use stm_core::{Lane, TArray};
+use stm_sync::{LockFault, LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
 
 /// The list, and what is inserted.
 #[repr(C)]

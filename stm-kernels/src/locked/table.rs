@@ -7,11 +7,11 @@
 use super::of_kinds;
 use crate::ht::bucket_of_key;
 use core::marker::PhantomData;
-use stm_core::sync::{
+use stm_core::{Lane, TArray, kernel_alone};
+use stm_sync::{
     Anderson, Combined, FetchAdd, LockFault, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, TicketHandoff, Ttas,
 };
-use stm_core::{Lane, TArray, kernel_alone};
 
 /// The table.
 #[repr(C)]

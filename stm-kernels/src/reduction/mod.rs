@@ -14,7 +14,7 @@
 //! | [`WarpBarr`] | `warp_barr` | a named barrier: `bar.sync` and `bar.arrive` | 0, and 1 of 15 barriers |
 //! | [`WarpVote`] | `warp_vote` | a tag that all lanes load, and a vote | 4 |
 //! | [`CountedBarr`] | | a barrier that counts arrivals: `mbarrier` | 8 |
-//! | [`Tagged`] | in place of `tiny_lock` | the load of the value, by [`TChannels`](stm_core::sync::channel::TChannels) | 128 |
+//! | [`Tagged`] | in place of `tiny_lock` | the load of the value, by [`TChannels`](stm_sync::channel::TChannels) | 128 |
 //!
 //! Where the paper's schemes hand over N times, there are N - 1 hand-overs here: nobody waits
 //! for the last warp. All schemes order what the value needs by the letter of the memory
@@ -23,8 +23,8 @@
 mod schemes;
 
 use core::marker::PhantomData;
-use stm_core::sync::Stop;
 use stm_core::{Lane, TArray, kernel_alone};
+use stm_sync::Stop;
 
 pub use schemes::{AtomLock, CountedBarr, Place, Scheme, ShrdLock, Tagged, WarpBarr, WarpVote};
 

@@ -4,8 +4,8 @@
 //! for [`Tagged`], and behind them the words of synchronisation.
 
 use stm_core::Lane;
-use stm_core::sync::Stop;
-use stm_core::sync::channel::{Shared, TChannels};
+use stm_sync::Stop;
+use stm_sync::channel::{Shared, TChannels};
 
 /// Where a thread is in its block.
 #[derive(Clone, Copy, Debug)]

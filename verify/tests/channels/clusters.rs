@@ -3,7 +3,7 @@
 use crate::config;
 use stm_core::Lane;
 use stm_core::host::{Device, Error, Launch, Watchdog};
-use stm_core::sync::channel::{Cluster, RingShape, TChannels, TRings};
+use stm_sync::channel::{Cluster, RingShape, TChannels, TRings};
 use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 /// The values that each block sends.

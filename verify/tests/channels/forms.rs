@@ -5,11 +5,12 @@ use crate::{config, runs_both_sides};
 use std::fmt::Debug;
 use std::time::Duration;
 use stm_core::Lane;
-use stm_core::host::{Channels, Error, Launch, Rings, StopAt, Watchdog};
-use stm_core::sync::channel::{
+use stm_core::host::{Error, Launch, StopAt, Watchdog};
+use stm_sync::channel::{
     Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
 };
-use stm_core::sync::{Stop, Stopped};
+use stm_sync::host::{Channels, Rings};
+use stm_sync::{Stop, Stopped};
 use verify::sim::{Sim, SimConfig, SimLane};
 
 /// A value whose halves tell which it is.

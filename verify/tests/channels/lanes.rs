@@ -2,8 +2,9 @@
 
 use crate::{config, runs_both_sides};
 use stm_core::Lane;
-use stm_core::host::{Channels, Launch, Rings, Watchdog};
-use stm_core::sync::channel::{RingShape, Shared, TChannels, in_rounds};
+use stm_core::host::{Launch, Watchdog};
+use stm_sync::channel::{RingShape, Shared, TChannels, in_rounds};
+use stm_sync::host::{Channels, Rings};
 use verify::sim::{Schedule, Sim, SimConfig};
 
 /// Lane i waits for lane i - 1 and puts for lane i + 1: the longest chain in a warp.

@@ -3,7 +3,7 @@
 use crate::config;
 use crate::forms::{Form, In, Numbered, Run, run};
 use stm_core::observe::Mutant;
-use stm_core::sync::channel::{Copies, RingShape};
+use stm_sync::channel::{Copies, RingShape};
 use verify::sim::SimConfig;
 
 /// Runs until one goes wrong, and returns its number and what went wrong.

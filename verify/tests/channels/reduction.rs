@@ -4,7 +4,7 @@
 
 use crate::{config, runs_both_sides};
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Channels, Launch, Watchdog};
+use stm_core::host::{Buffer, Launch, Watchdog};
 use stm_core::observe::Mutant;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::reduction::{
@@ -12,6 +12,7 @@ use stm_kernels::reduction::{
     ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
     Tagged, WarpBarr, WarpVote, expected,
 };
+use stm_sync::host::Channels;
 use verify::sim::{Sim, SimConfig};
 
 /// The rounds of each launch.

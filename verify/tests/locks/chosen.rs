@@ -3,9 +3,10 @@
 use super::common::{FAIR, SHAPES, config, increment, word};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
-use stm_core::host::{Buffer, Defaults, Error, Launch, Locks};
-use stm_core::sync::chosen::Kind;
-use stm_core::sync::{Chosen, LockFault, LockKind, Mutex, Step, TLocks};
+use stm_core::host::{Buffer, Error, Launch};
+use stm_sync::chosen::Kind;
+use stm_sync::host::{Defaults, Locks};
+use stm_sync::{Chosen, LockFault, LockKind, Mutex, Step, TLocks};
 use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 /// How a lane makes a section.

@@ -4,8 +4,9 @@
 use super::common::{FAIR, SHAPES, config, word};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
-use stm_core::host::{Buffer, Combiners, Error, Launch};
-use stm_core::sync::{Combined, LockFault};
+use stm_core::host::{Buffer, Error, Launch};
+use stm_sync::host::Combiners;
+use stm_sync::{Combined, LockFault};
 use verify::sim::{Schedule, Sim, SimConfig, SimError};
 
 /// A counter in memory, of which a holder keeps the sum. A request adds its first

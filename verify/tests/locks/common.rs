@@ -2,31 +2,32 @@
 
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
-use stm_core::host::{Buffer, Launch, Locks};
-use stm_core::sync::LockKind;
+use stm_core::host::{Buffer, Launch};
+use stm_sync::LockKind;
+use stm_sync::host::Locks;
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimError, SimLane};
 
 /// Calls a generic function for each kind of lock.
 macro_rules! each_kind {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        $function::<stm_core::sync::Tas>($($argument),*);
-        $function::<stm_core::sync::Ttas>($($argument),*);
-        $function::<stm_core::sync::TasBackoff>($($argument),*);
-        $function::<stm_core::sync::Ticket>($($argument),*);
-        $function::<stm_core::sync::TicketHandoff>($($argument),*);
-        $function::<stm_core::sync::FetchAdd>($($argument),*);
-        $function::<stm_core::sync::Anderson>($($argument),*);
-        $function::<stm_core::sync::Ring>($($argument),*);
-        $function::<stm_core::sync::Mcs>($($argument),*);
-        $function::<stm_core::sync::Mcs2>($($argument),*);
-        $function::<stm_core::sync::Checked<stm_core::sync::Mcs>>($($argument),*);
-        $function::<stm_core::sync::Timeout<stm_core::sync::Ticket, { 1 << 30 }>>($($argument),*);
-        $function::<stm_core::sync::Cohort<1>>($($argument),*);
-        $function::<stm_core::sync::Cohort<3>>($($argument),*);
-        $function::<stm_core::sync::Reserving<1>>($($argument),*);
-        $function::<stm_core::sync::Reserving<3>>($($argument),*);
-        $function::<stm_core::sync::PerLane<stm_core::sync::Ttas>>($($argument),*);
-        $function::<stm_core::sync::PerLane<stm_core::sync::Mcs>>($($argument),*);
+        $function::<stm_sync::Tas>($($argument),*);
+        $function::<stm_sync::Ttas>($($argument),*);
+        $function::<stm_sync::TasBackoff>($($argument),*);
+        $function::<stm_sync::Ticket>($($argument),*);
+        $function::<stm_sync::TicketHandoff>($($argument),*);
+        $function::<stm_sync::FetchAdd>($($argument),*);
+        $function::<stm_sync::Anderson>($($argument),*);
+        $function::<stm_sync::Ring>($($argument),*);
+        $function::<stm_sync::Mcs>($($argument),*);
+        $function::<stm_sync::Mcs2>($($argument),*);
+        $function::<stm_sync::Checked<stm_sync::Mcs>>($($argument),*);
+        $function::<stm_sync::Timeout<stm_sync::Ticket, { 1 << 30 }>>($($argument),*);
+        $function::<stm_sync::Cohort<1>>($($argument),*);
+        $function::<stm_sync::Cohort<3>>($($argument),*);
+        $function::<stm_sync::Reserving<1>>($($argument),*);
+        $function::<stm_sync::Reserving<3>>($($argument),*);
+        $function::<stm_sync::PerLane<stm_sync::Ttas>>($($argument),*);
+        $function::<stm_sync::PerLane<stm_sync::Mcs>>($($argument),*);
     };
 }
 pub(crate) use each_kind;

@@ -3,8 +3,9 @@
 use super::common::{FAIR, SHAPES, config, increment, word};
 use std::cell::Cell;
 use stm_core::Lane;
-use stm_core::host::{Buffer, Error, Launch, Locks};
-use stm_core::sync::{LockFault, LockKind, Mcs2, Step, Tas, Ticket, TicketHandoff};
+use stm_core::host::{Buffer, Error, Launch};
+use stm_sync::host::Locks;
+use stm_sync::{LockFault, LockKind, Mcs2, Step, Tas, Ticket, TicketHandoff};
 use verify::sim::{Schedule, Sim, SimConfig, SimError};
 
 /// The places of the list: each walk goes from the first to the last.

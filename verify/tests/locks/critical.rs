@@ -4,7 +4,7 @@
 
 use super::common::{FAIR, SHAPES, config};
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Launch, Locks};
+use stm_core::host::{Buffer, Launch};
 use stm_kernels::bank::{BankPlan, BankTransaction, FINDINGS, WRONG_SUMS};
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 use stm_kernels::floor::{Guarded, bank, eigenbench, ht, kmeans, queue, ra};
@@ -12,6 +12,7 @@ use stm_kernels::ht::key_of_node;
 use stm_kernels::kmeans::NOWHERE;
 use stm_kernels::queue::{QueuePlan, Roles};
 use stm_kernels::ra::RaPlan;
+use stm_sync::host::Locks;
 use verify::sim::{Sim, SimConfig};
 
 /// Transactions of a run.

@@ -2,7 +2,7 @@
 
 use super::common::{FAIR, Found, Load, SHAPES, config, each_kind, increments};
 use stm_core::host::Launch;
-use stm_core::sync::LockKind;
+use stm_sync::LockKind;
 use verify::sim::{Schedule, SimError};
 
 /// Each lane three times, for one lock and for two.

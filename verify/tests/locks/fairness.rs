@@ -3,9 +3,10 @@
 use super::common::{FAIR, Served, config, order};
 use std::cell::Cell;
 use stm_core::Lane;
-use stm_core::host::{Launch, Locks};
+use stm_core::host::Launch;
 use stm_core::observe::Mutant;
-use stm_core::sync::{
+use stm_sync::host::Locks;
+use stm_sync::{
     Anderson, Cohort, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, Ticket, TicketHandoff,
 };
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};

@@ -2,8 +2,9 @@
 
 use super::common::{FAIR, config, increment, shared, word};
 use stm_core::Lane;
-use stm_core::host::{Buffer, Error, Launch, Locks};
-use stm_core::sync::{
+use stm_core::host::{Buffer, Error, Launch};
+use stm_sync::host::Locks;
+use stm_sync::{
     Anderson, Checked, Cohort, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, Tas, Ticket,
     Timeout, TryLock,
 };

@@ -6,7 +6,7 @@ use super::common::{Found, Load, config, increments};
 use super::coupling::{Walked, walk};
 use stm_core::host::Launch;
 use stm_core::observe::Mutant;
-use stm_core::sync::{
+use stm_sync::{
     Anderson, Cohort, FetchAdd, LockKind, Mcs, Mcs2, Reserving, Ring, Tas, Ticket, TicketHandoff,
     Ttas,
 };

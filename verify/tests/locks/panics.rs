@@ -5,8 +5,9 @@ use super::common::{FAIR, config, each_kind, increment, shared, word};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::Lane;
-use stm_core::host::{Buffer, Combiners, Launch, Locks};
-use stm_core::sync::{Combined, LockFault, LockKind, Mcs2, Step};
+use stm_core::host::{Buffer, Launch};
+use stm_sync::host::{Combiners, Locks};
+use stm_sync::{Combined, LockFault, LockKind, Mcs2, Step};
 use verify::sim::Sim;
 
 /// Ends like a panic, without its message.

@@ -4,9 +4,10 @@
 use super::common::{FAIR, SHAPES, config, each_kind, increment, shared, word};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
-use stm_core::host::{Buffer, Launch, Locks};
+use stm_core::host::{Buffer, Launch};
 use stm_core::observe::Mutant;
-use stm_core::sync::{Anderson, FetchAdd, LockKind, Mcs, Ring, Tas, Ticket, TicketHandoff};
+use stm_sync::host::Locks;
+use stm_sync::{Anderson, FetchAdd, LockKind, Mcs, Ring, Tas, Ticket, TicketHandoff};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimError};
 
 /// What a launch found.

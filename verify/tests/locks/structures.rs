@@ -9,12 +9,13 @@
 use super::common::{FAIR, config, each_kind};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
-use stm_core::host::{Buffer, Combiners, Launch, Locks};
+use stm_core::host::{Buffer, Launch};
 use stm_core::observe::Mutant;
-use stm_core::sync::{LockKind, Mcs2, PerLane, Tas, TasBackoff, Ticket, Ttas};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
 use stm_kernels::locked::sorted::SortedList;
 use stm_kernels::locked::table::{Insertion, Table};
+use stm_sync::host::{Combiners, Locks};
+use stm_sync::{LockKind, Mcs2, PerLane, Tas, TasBackoff, Ticket, Ttas};
 use verify::sim::{Sim, SimConfig, SimLane};
 
 /// When an operation began and ended, by a clock that no two events share.

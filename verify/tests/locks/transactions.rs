@@ -3,9 +3,10 @@
 use super::common::config;
 use std::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule, Variant};
-use stm_core::host::{Buffer, Launch, Locks, Stm, StmConfig, TxArray};
-use stm_core::sync::{LockKind, Mcs, TLocks, Tas, TicketHandoff};
+use stm_core::host::{Buffer, Launch, Stm, StmConfig, TxArray};
 use stm_core::{Kernel, Lane, StmRef, TArray, View, with_algorithm};
+use stm_sync::host::Locks;
+use stm_sync::{LockKind, Mcs, TLocks, Tas, TicketHandoff};
 use verify::sim::{Schedule, Sim, SimConfig};
 
 /// Sections of each thread.

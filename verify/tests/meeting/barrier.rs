@@ -5,13 +5,14 @@ use crate::config;
 use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::algorithm::Fast;
-use stm_core::host::{Buffer, Error, GridBarrier, Launch, Stm, StmConfig, Watchdog};
+use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, Watchdog};
 use stm_core::observe::Mutant;
-use stm_core::sync::Stop;
-use stm_core::sync::barrier::{
+use stm_core::{Kernel, Lane, StmRef, TArray, TCells, View};
+use stm_sync::Stop;
+use stm_sync::barrier::{
     Chosen, Counted, Grouped, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
 };
-use stm_core::{Kernel, Lane, StmRef, TArray, TCells, View};
+use stm_sync::host::GridBarrier;
 use verify::sim::{Sim, SimConfig};
 
 /// Rounds of a launch, of two waits each.

@@ -3,12 +3,13 @@
 
 use crate::config;
 use std::collections::BTreeSet;
-use stm_core::host::{Buffer, GridBarrier, Launch, Semaphores, Watchdog};
+use stm_core::host::{Buffer, Launch, Watchdog};
 use stm_core::observe::Mutant;
-use stm_core::sync::{barrier, semaphore};
 use stm_kernels::checked::{
     CheckedEntries, CheckedEntriesParams, CheckedMeetings, CheckedMeetingsParams,
 };
+use stm_sync::host::{GridBarrier, Semaphores};
+use stm_sync::{barrier, semaphore};
 use verify::sim::{Sim, SimConfig};
 
 /// The waits, and the entries of each block.

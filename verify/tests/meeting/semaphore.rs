@@ -4,13 +4,14 @@
 use crate::config;
 use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::host::{Buffer, Error, Launch, Semaphores, Watchdog};
+use stm_core::host::{Buffer, Error, Launch, Watchdog};
 use stm_core::observe::Mutant;
-use stm_core::sync::Stop;
-use stm_core::sync::semaphore::{
+use stm_core::{Kernel, Lane, TArray};
+use stm_sync::Stop;
+use stm_sync::host::Semaphores;
+use stm_sync::semaphore::{
     COUNT_MAX, Checked, Chosen, Kind, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
 };
-use stm_core::{Kernel, Lane, TArray};
 use verify::sim::{Schedule, Sim, SimConfig};
 
 /// Times that each thread comes in.

@@ -5,10 +5,11 @@ use super::sizes::Sizes;
 use super::{LIMIT, median, net};
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use stm_core::host::{Device, GridBarrier, Launch, Watchdog};
+use stm_core::host::{Device, Launch, Watchdog};
 use stm_core::observe::Observation;
-use stm_core::sync::barrier::Kind;
 use stm_kernels::machine::{Meetings, MeetingsParams};
+use stm_sync::barrier::Kind;
+use stm_sync::host::GridBarrier;
 
 /// Measures every barrier with every number of blocks that are resident together.
 pub(super) fn measure(

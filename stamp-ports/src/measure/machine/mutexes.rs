@@ -7,10 +7,11 @@ use super::{median, net};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use std::time::Duration;
-use stm_core::host::{self, Buffer, Device, Launch, Locks};
+use stm_core::host::{self, Buffer, Device, Launch};
 use stm_core::observe::Observation;
-use stm_core::sync::chosen::Kind;
 use stm_kernels::sections::{SectionsChosen, SectionsChosenParams};
+use stm_sync::chosen::Kind;
+use stm_sync::host::Locks;
 
 /// The words of a line, which the counter has for itself.
 const LINE: usize = 32;

@@ -6,10 +6,11 @@ use super::sizes::Sizes;
 use super::{LIMIT, median, net};
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use stm_core::host::{Device, Launch, Semaphores, Watchdog};
+use stm_core::host::{Device, Launch, Watchdog};
 use stm_core::observe::Observation;
-use stm_core::sync::semaphore::Kind;
 use stm_kernels::machine::{Entries, EntriesParams};
+use stm_sync::host::Semaphores;
+use stm_sync::semaphore::Kind;
 
 /// Measures every semaphore with every count and number of blocks that are resident together.
 pub(super) fn measure(

@@ -6,8 +6,9 @@ use crate::error::{Error, Result};
 use crate::points::{Asked, Point};
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Channels, Device, Launch, Watchdog};
+use stm_core::host::{Buffer, Device, Launch, Watchdog};
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
+use stm_sync::host::Channels;
 
 /// Between warps of a block.
 pub(super) const SHARED: &str = "shared";

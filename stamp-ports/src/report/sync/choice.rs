@@ -15,14 +15,14 @@
 //!   takes one atomic to enter and one to leave, and nobody waits. A spinning one takes an
 //!   atomic and a store for each, and others cannot do either in between. So sleeping
 //!   needs fewer accesses whatever they cost.
-//! - **Barrier**. Every algorithm of [`stm_core::sync::barrier`] is a chain of accesses, and the
+//! - **Barrier**. Every algorithm of [`stm_sync::barrier`] is a chain of accesses, and the
 //!   cheapest chain at this number of blocks is chosen. A chain of flags counts as one access,
 //!   as there are enough threads in the leading block to look at all of them together.
 
 use crate::measure::machine::abstraction::{Abstraction, Column, Pair, Ratios, TWICE};
-use stm_core::sync::barrier::Kind;
-use stm_core::sync::chosen::Kind as MutexKind;
-use stm_core::sync::semaphore::Kind as SemaphoreKind;
+use stm_sync::barrier::Kind;
+use stm_sync::chosen::Kind as MutexKind;
+use stm_sync::semaphore::Kind as SemaphoreKind;
 
 /// What suits a machine, by its abstraction.
 #[derive(Clone, Copy, PartialEq, Debug)]

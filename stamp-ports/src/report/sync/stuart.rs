@@ -11,7 +11,7 @@ use super::data::{BARRIER, MUTEX, SEMAPHORE, blocks, over, smallest, spread};
 use super::shape::{At, Then};
 use crate::measure::machine::abstraction::{Abstraction, Ratios};
 use crate::report::claim::{Found, one};
-use stm_core::sync::barrier::Kind;
+use stm_sync::barrier::Kind;
 
 /// The paper's mutexes, barriers and semaphores by our names.
 const MUTEXES: [&str; 4] = ["tas", "tas-backoff", "fetch-add", "ring"];

@@ -7,10 +7,11 @@ use crate::error::Result;
 use crate::sync::document::{Asked, Point};
 use crate::sync::peers::{BarrierParams, CheckedMeetingsPeer, GRID_SYNC, MeetingsPeer, Peers};
 use std::time::Duration;
-use stm_core::host::{Buffer, Device, Error, GridBarrier, Launch, Watchdog};
-use stm_core::sync::barrier::Kind;
+use stm_core::host::{Buffer, Device, Error, Launch, Watchdog};
 use stm_kernels::checked::{CheckedMeetings, CheckedMeetingsParams};
 use stm_kernels::machine::{Meetings, MeetingsParams};
+use stm_sync::barrier::Kind;
+use stm_sync::host::GridBarrier;
 
 /// The name of this part.
 pub(super) const PART: &str = "barrier";

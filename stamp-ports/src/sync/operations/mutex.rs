@@ -8,13 +8,12 @@ use crate::error::Result;
 use crate::sync::document::{Asked, Point};
 use crate::sync::peers::{BINARY_SEMAPHORE, Peers, SectionsParams as PeerParams, SectionsPeer};
 use std::time::Duration;
-use stm_core::host::{Buffer, Combiners, Defaults, Device, Error, Launch, Locks};
-use stm_core::sync::series::IN_A_ROW;
-use stm_core::sync::{
-    Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas,
-};
+use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::{Kernel, TArray};
 use stm_kernels::sections::{CombinedSections, CombinedSectionsParams, Sections, SectionsParams};
+use stm_sync::host::{Combiners, Defaults, Locks};
+use stm_sync::series::IN_A_ROW;
+use stm_sync::{Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas};
 
 /// The name of this part.
 pub(super) const PART: &str = "mutex";

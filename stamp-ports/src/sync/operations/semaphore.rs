@@ -9,10 +9,11 @@ use crate::sync::peers::{
     COUNTING_SEMAPHORE, CheckedEntriesPeer, EntriesPeer, Peers, SemaphoreParams,
 };
 use std::time::Duration;
-use stm_core::host::{Buffer, Device, Error, Semaphores, Watchdog};
-use stm_core::sync::semaphore::Kind;
+use stm_core::host::{Buffer, Device, Error, Watchdog};
 use stm_kernels::checked::{CheckedEntries, CheckedEntriesParams};
 use stm_kernels::machine::{Entries, EntriesParams};
+use stm_sync::host::Semaphores;
+use stm_sync::semaphore::Kind;
 
 /// The name of this part.
 pub(super) const PART: &str = "semaphore";

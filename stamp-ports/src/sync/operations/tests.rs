@@ -2,8 +2,8 @@ use super::*;
 use crate::sync::peers::{BINARY_SEMAPHORE, COUNTING_SEMAPHORE, GRID_SYNC};
 use std::collections::BTreeSet;
 use stm_core::host::Device;
-use stm_core::sync::barrier::Kind as BarrierKind;
-use stm_core::sync::semaphore::Kind as SemaphoreKind;
+use stm_sync::barrier::Kind as BarrierKind;
+use stm_sync::semaphore::Kind as SemaphoreKind;
 
 /// Makes a run of so many milliseconds.
 fn run(ms: u64) -> Run {

@@ -7,14 +7,15 @@ use crate::workloads::contender::{Contender, ContenderData, one_each};
 use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
 use crate::workloads::workload::Verdict;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Combiners, Locks};
-use stm_core::sync::{LockKind, TCombiners, TLocks, Tas};
+use stm_core::host::Buffer;
 use stm_kernels::locked::counter::{
     AddedCounter, CombinedCounter, CombinedCounterParams, CounterAnderson, CounterBackoff,
     CounterCohort, CounterFetchAdd, CounterHandoff, CounterMcs, CounterMcsLane, CounterRing,
     CounterTas, CounterTasLane, CounterTicket, CounterTtas, CounterTtasLane, LockedCounterParams,
     TwiceLockedCounter, TwiceLockedCounterParams, Work,
 };
+use stm_sync::host::{Combiners, Locks};
+use stm_sync::{LockKind, TCombiners, TLocks, Tas};
 
 impl<K: LockKind> Joined<TLocks<K>, Work> for LockedCounterParams<K> {
     fn join(locks: TLocks<K>, work: Work) -> Self {

@@ -12,8 +12,7 @@ use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
 use crate::workloads::memory::check_memory;
 use crate::workloads::workload::Verdict;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Combiners, Locks};
-use stm_core::sync::{LockKind, TCombiners, TLocks};
+use stm_core::host::Buffer;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
 use stm_kernels::locked::table::{
@@ -21,6 +20,8 @@ use stm_kernels::locked::table::{
     TableBackoff, TableFetchAdd, TableHandoff, TableMcs, TableMcsLane, TableTas, TableTasLane,
     TableTicket, TableTtas, TableTtasLane,
 };
+use stm_sync::host::{Combiners, Locks};
+use stm_sync::{LockKind, TCombiners, TLocks};
 
 /// Slots of the hand-written table for each key: with one more for each bucket
 /// it takes the memory of the chained table's links and keys.

@@ -7,13 +7,14 @@ use crate::workloads::contender::{Contender, ContenderData, one_each};
 use crate::workloads::exclusion::{Joined, excluding};
 use crate::workloads::workload::Verdict;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Locks};
-use stm_core::sync::{LockKind, TLocks};
+use stm_core::host::Buffer;
 use stm_kernels::locked::sorted::{
     CoarseMcs, CoarseMcsLane, CoarseParams, CoarseTasLane, CoarseTicket, CoarseTtas,
     CoarseTtasLane, CoupledMcs2, CoupledParams, CoupledTas, CoupledTicket, CoupledTtas, SortedList,
     node_parts,
 };
+use stm_sync::host::Locks;
+use stm_sync::{LockKind, TLocks};
 
 impl<K: LockKind> Joined<TLocks<K>, SortedList> for CoarseParams<K> {
     fn join(locks: TLocks<K>, list: SortedList) -> Self {

@@ -23,11 +23,11 @@ use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRI
 use crate::algorithm::fast::pairs::Pairs;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 /// The number of swaps in flight together on a lane with atomics of 128 bits.
 /// It is lower than [`BATCH`], as each entry has a load of 128 bits and two

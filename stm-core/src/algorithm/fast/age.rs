@@ -22,12 +22,12 @@
 
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
 use crate::memory::version::Version;
-use crate::memory::word::{Element, WordAddress};
-use crate::observe::mutant::Mutant;
 use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+use stm_machine::{Element, WordAddress};
 
 /// The first snapshot of an attempt.
 #[derive(Clone, Copy, Debug)]

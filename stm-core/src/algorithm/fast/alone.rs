@@ -18,11 +18,11 @@
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
 use crate::memory::version::Version;
-use crate::memory::word::WordAddress;
-use crate::observe::mutant::Mutant;
 use crate::tx::attempt::Tx;
+use stm_machine::Lane;
+use stm_machine::WordAddress;
+use stm_machine::observe::Mutant;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Commits an attempt alone, unless that needs the whole protocol.

@@ -9,8 +9,8 @@
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, word_of};
 use crate::algorithm::fast::entry_set::{EntrySet, OPEN};
-use crate::lane::Lane;
-use crate::observe::mutant::Mutant;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 impl EntrySet {
     /// Returns the hint of a set of `len` entries after an alternative: that of

@@ -11,9 +11,9 @@
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
-use crate::observe::mutant::Mutant;
 use crate::tx::attempt::Tx;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns whether a word or a row that the attempt has read may have

@@ -10,11 +10,11 @@ use crate::algorithm::fast::acquire::GROUP;
 use crate::algorithm::fast::entries::{BATCH, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
 use crate::memory::version::Version;
-use crate::observe::mutant::Mutant;
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 /// Entries that are written back together.
 #[derive(Clone, Copy)]

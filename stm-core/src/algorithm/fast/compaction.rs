@@ -3,8 +3,8 @@
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, word_of};
 use crate::algorithm::fast::entry_set::EntrySet;
-use crate::lane::Lane;
 use crate::tx::abort::Abort;
+use stm_machine::Lane;
 
 impl EntrySet {
     /// Removes duplicates: keeps one entry for each word.

@@ -5,10 +5,10 @@
 //! `i` alone.
 
 use crate::algorithm::contract::Scratch;
-use crate::lane::Lane;
 use crate::memory::logs::{Capacity, Logs};
-use crate::memory::word::WordAddress;
 use core::mem::MaybeUninit;
+use stm_machine::Lane;
+use stm_machine::WordAddress;
 
 /// The flag of an entry that is written.
 pub(crate) const WRITTEN: u64 = 1 << 63;

@@ -26,11 +26,11 @@
 //! older than the alternative, and nothing is compacted ([`super::alternative`]).
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, search, word_of};
-use crate::lane::Lane;
 use crate::memory::bloom::Bloom;
-use crate::memory::word::WordAddress;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::Abort;
+use stm_machine::Lane;
+use stm_machine::WordAddress;
+use stm_machine::observe::Mutant;
 
 /// The flag of [`EntrySet::hint`] while an alternative is open.
 pub(super) const OPEN: u32 = 1 << 31;

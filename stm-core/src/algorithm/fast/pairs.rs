@@ -19,10 +19,10 @@
 use crate::algorithm::fast::entries::{Column, Entries, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
-use crate::memory::word::WordAddress;
-use crate::observe::mutant::Mutant;
 use crate::tx::attempt::Tx;
+use stm_machine::Lane;
+use stm_machine::WordAddress;
+use stm_machine::observe::Mutant;
 
 /// The present pairs of the entries of a batch.
 #[derive(Clone, Copy)]

@@ -41,14 +41,15 @@ use crate::algorithm::fast::storage::{Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
-use crate::lane::{Lane, rarely};
+use crate::hint::rarely;
 use crate::memory::version::Version;
-use crate::memory::word::{Element, WordAddress};
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+use stm_machine::{Element, WordAddress};
 
 /// The algorithm with its versions in `S` and `INLINE` entries on the stack.
 #[derive(Clone, Copy, Debug)]

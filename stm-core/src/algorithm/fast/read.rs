@@ -5,12 +5,12 @@
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
 use crate::memory::version::Version;
-use crate::memory::word::{Element, WordAddress};
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+use stm_machine::{Element, WordAddress};
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Loads the clock, without acquire if the defect `unordered` is switched
     /// on.

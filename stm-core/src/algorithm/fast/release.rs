@@ -8,8 +8,8 @@
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, SHARES, WRITTEN};
 use crate::algorithm::fast::entry_set::EntrySet;
-use crate::lane::Lane;
-use crate::observe::mutant::Mutant;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 impl EntrySet {
     /// Returns the set without the entries from `from` up to, and without, `to`;

@@ -6,12 +6,12 @@
 
 use crate::algorithm::registry::Variant;
 use crate::array::cells::TCells;
-use crate::array::plain::TArray;
-use crate::array::view::View;
 use crate::memory::stripe::StripeMap;
 use crate::memory::version::{CellWord, LockWord, Version};
-use crate::memory::word::{Element, WordAddress};
 use crate::tx::stm_ref::StmRef;
+use stm_machine::TArray;
+use stm_machine::View;
+use stm_machine::{Element, WordAddress};
 
 /// The place of the versions and locks of transactional words.
 pub trait Storage: Copy + Send + Sync + 'static {

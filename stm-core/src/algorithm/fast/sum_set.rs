@@ -22,9 +22,9 @@
 
 use crate::algorithm::contract::Scratch;
 use crate::array::sums::Addend;
-use crate::lane::Lane;
 use crate::memory::logs::Logs;
 use core::mem::MaybeUninit;
+use stm_machine::Lane;
 
 /// The flag of a row that is added to.
 pub(crate) const ADDED: u64 = 1;

@@ -26,14 +26,14 @@
 
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
 use crate::memory::version::Version;
-use crate::memory::word::{Element, WordAddress};
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::team::agree;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+use stm_machine::{Element, WordAddress};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Loads the clock for all lanes.

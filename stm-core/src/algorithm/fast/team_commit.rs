@@ -5,14 +5,14 @@ use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRI
 use crate::algorithm::fast::entry_set::EntrySet;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
 use crate::memory::version::Version;
-use crate::memory::word::WordAddress;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::team::agree;
+use stm_machine::Lane;
+use stm_machine::WordAddress;
+use stm_machine::observe::Mutant;
 /// The result of a lane's check of its own words.
 #[derive(Clone, Copy)]
 struct Looked {

@@ -20,14 +20,14 @@
 use crate::algorithm::contract::Owned;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::lane::Lane;
 use crate::memory::version::Version;
-use crate::memory::word::{Element, WordAddress};
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::each::each;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+use stm_machine::{Element, WordAddress};
 
 // All indices are constants: an iterator over an array would move it to the stack, on a GPU byte
 // by byte.

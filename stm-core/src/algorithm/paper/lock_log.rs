@@ -22,10 +22,10 @@
 //! cleared.
 
 use crate::algorithm::paper::read_set::BATCH;
-use crate::lane::Lane;
 use crate::memory::logs::Logs;
 use crate::memory::stripe::Stripe;
-use crate::observe::mutant::Mutant;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 /// The index that ends a bucket's list.
 const NIL: u32 = u32::MAX;

@@ -1,10 +1,10 @@
 //! The read set: every word read from memory, with the value found there.
 
-use crate::lane::Lane;
 use crate::memory::logs::Logs;
-use crate::memory::word::WordAddress;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::Abort;
+use stm_machine::Lane;
+use stm_machine::WordAddress;
+use stm_machine::observe::Mutant;
 
 /// The number of entries whose loads are in flight together.
 pub(crate) const BATCH: usize = 4;

@@ -5,16 +5,16 @@ extern crate std;
 use crate::algorithm::paper::lock_log::{Access, LockLog};
 use crate::algorithm::paper::read_set::ReadSet;
 use crate::algorithm::paper::write_set::WriteSet;
-use crate::lane::cpu::{Block, CpuLane};
 use crate::memory::logs::{Capacity, Logs};
 use crate::memory::stripe::Stripe;
-use crate::memory::word::WordAddress;
-use crate::observe::host_probe::HostProbe;
 use crate::tx::abort::Abort;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::vec;
 use std::vec::Vec;
+use stm_machine::WordAddress;
+use stm_machine::lane::cpu::{Block, CpuLane};
+use stm_machine::observe::HostProbe;
 
 /// Runs `f` with the logs of one lane.
 fn with_logs<R>(capacity: Capacity, f: impl FnOnce(&CpuLane<'_>, &Logs) -> R) -> R {

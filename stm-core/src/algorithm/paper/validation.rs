@@ -4,11 +4,11 @@
 use crate::algorithm::contract::Algorithm;
 use crate::algorithm::paper::logged::LoggedSets;
 use crate::algorithm::paper::read_set::BATCH;
-use crate::lane::Lane;
 use crate::memory::version::{LockWord, Version};
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 /// An algorithm whose attempts hold [`LoggedSets`].
 pub trait Logged: for<'s> Algorithm<Attempt<'s> = LoggedSets> {}

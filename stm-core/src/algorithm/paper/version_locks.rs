@@ -28,16 +28,16 @@ use crate::algorithm::paper::read_set::ReadSet;
 use crate::algorithm::paper::validation::{Hierarchical, POLL_NS, Tbv, Validation};
 use crate::algorithm::paper::write_set::WriteSet;
 use crate::algorithm::registry::Variant;
-use crate::array::plain::TArray;
-use crate::lane::Lane;
 use crate::memory::version::{LockWord, Version};
-use crate::memory::word::{Element, WordAddress};
 use crate::observe::mark::mark;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
+use stm_machine::Lane;
+use stm_machine::TArray;
+use stm_machine::observe::Mutant;
+use stm_machine::{Element, WordAddress};
 
 /// The algorithm with a validation and an acquisition scheme.
 #[derive(Clone, Copy, Debug)]

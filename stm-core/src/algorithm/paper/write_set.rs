@@ -2,12 +2,12 @@
 //! writes.
 
 use crate::algorithm::paper::read_set::BATCH;
-use crate::lane::Lane;
 use crate::memory::bloom::Bloom;
 use crate::memory::logs::Logs;
-use crate::memory::word::WordAddress;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::Abort;
+use stm_machine::Lane;
+use stm_machine::WordAddress;
+use stm_machine::observe::Mutant;
 
 /// The words that an attempt has written. The entries are in the lane's
 /// [`Logs`]; this is their count and a filter over them, in registers.

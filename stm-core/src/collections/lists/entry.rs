@@ -4,12 +4,12 @@ use super::{ListItem, ListPlace, TLists};
 use crate::algorithm::contract::Algorithm;
 use crate::array::pool::Node;
 use crate::collections::item::{Item, Key};
-use crate::lane::Lane;
-use crate::memory::word::Element;
-use crate::observe::mutant::Mutant;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
 
 /// The place of a key in a list, as [`TLists::entry`] finds it. It borrows the
 /// transaction, so that nothing changes the list before the entry is used.

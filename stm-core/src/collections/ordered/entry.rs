@@ -4,10 +4,10 @@ use super::link::{Link, WAYS, above, digit, highest_digit};
 use super::{Branch, Leaf, Place, TOrderedMap, Walk};
 use crate::algorithm::contract::Algorithm;
 use crate::collections::item::Key;
-use crate::lane::Lane;
-use crate::memory::word::Element;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
+use stm_machine::Element;
+use stm_machine::Lane;
 
 /// The place of a key in an ordered map, as [`TOrderedMap::entry`] finds it. It
 /// borrows the transaction, so that nothing changes the map before the entry is

@@ -3,12 +3,12 @@
 use super::{List, Lists, Map, OrderedMap, Queue};
 use crate::algorithm::contract::Algorithm;
 use crate::collections::{Key, TList, TLists, TMap, TOrderedMap, TQueue};
-use crate::host::argument::Argument;
-use crate::host::buffer::Pod;
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::tx_array::TxArray;
-use crate::memory::word::Element;
+use stm_machine::Element;
+use stm_machine::host::Argument;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
+use stm_machine::host::Pod;
 
 /// Checks that a part of a container is on the device, in the layout of
 /// algorithm `A`. All its parts are in one place and have one layout.

@@ -2,19 +2,19 @@
 
 use super::{NodeSet, check_nodes, damaged};
 use crate::algorithm::contract::Algorithm;
-use crate::array::view::Layout;
 use crate::collections::{Key, ListItem, TList, TLists, TMap, bucket, range};
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
 use crate::host::tx_array::TxArray;
-use crate::memory::word::{Element, WordAddress};
 use core::fmt;
 use std::collections::BTreeMap;
 use std::format;
 use std::vec;
 use std::vec::Vec;
+use stm_machine::Layout;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
+use stm_machine::{Element, WordAddress};
 
 /// Ordered lists whose nodes come from one pool, numbered from 0
 /// ([`TLists`]).

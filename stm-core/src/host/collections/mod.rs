@@ -16,11 +16,11 @@ pub use ordered::OrderedMap;
 pub use queue::Queue;
 
 use crate::array::record::Record;
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::pool::Nodes;
 use std::format;
 use std::vec::Vec;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
 
 /// Returns the error of a container that is not whole.
 fn damaged(what: &str, found: &str) -> Error {

@@ -2,18 +2,18 @@
 
 use super::{NodeSet, check_nodes, damaged};
 use crate::algorithm::contract::Algorithm;
-use crate::array::view::Layout;
 use crate::collections::{Branch, Key, Leaf, Link, TOrderedMap, above, digit, highest_digit};
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
 use crate::host::tx_array::TxArray;
-use crate::memory::word::Element;
 use core::fmt;
 use std::collections::BTreeMap;
 use std::format;
 use std::vec::Vec;
+use stm_machine::Element;
+use stm_machine::Layout;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
 
 /// A map in the order of its keys ([`TOrderedMap`]).
 pub struct OrderedMap<D: Device, K, V> {

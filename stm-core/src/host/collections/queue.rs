@@ -2,17 +2,17 @@
 
 use super::damaged;
 use crate::algorithm::contract::Algorithm;
-use crate::array::view::Layout;
 use crate::collections::TQueue;
-use crate::host::buffer::Pod;
-use crate::host::device::Device;
-use crate::host::error::Error;
 use crate::host::stm::Stm;
 use crate::host::tx_array::TxArray;
-use crate::memory::word::Element;
 use core::fmt;
 use std::format;
 use std::vec::Vec;
+use stm_machine::Element;
+use stm_machine::Layout;
+use stm_machine::host::Device;
+use stm_machine::host::Error;
+use stm_machine::host::Pod;
 
 /// A bounded first-in-first-out queue ([`TQueue`]).
 pub struct Queue<D: Device, T> {

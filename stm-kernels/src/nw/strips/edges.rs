@@ -3,7 +3,7 @@
 
 use super::{COLUMNS, full_warp, stage_columns, stage_steps};
 use stm_core::Lane;
-use stm_core::sync::channel::{Found, TChannels};
+use stm_sync::channel::{Found, TChannels};
 
 /// A row of channels, which has the values of a row of the matrix.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@
 //! one step a lane computes a block of [`ROWS`] rows and [`COLUMNS`] columns; lane `l` is
 //! `l` steps behind lane 0, so the values above its block are what the lane before it
 //! computed last, and come by a shuffle. The values below the strip go into a row of
-//! channels ([`stm_core::sync::channel`]), one a column, which the warp of the next strip
+//! channels ([`stm_sync::channel`]), one a column, which the warp of the next strip
 //! reads.
 //!
 //! A channel is a word with a value and a tag, the number of the strip that put it. So one
@@ -61,8 +61,8 @@ mod sweep;
 
 use super::NEVER;
 use edges::{Above, Below, Letters, Row};
-use stm_core::sync::channel::TChannels;
 use stm_core::{Lane, TArray, kernel_alone};
+use stm_sync::channel::TChannels;
 use sweep::Sweep;
 
 /// Rows of a lane's block.

@@ -1,0 +1,110 @@
+//! Plain arrays: a typed view of elements without versions.
+
+use crate::array::view::{Layout, View};
+use crate::lane::Lane;
+use crate::memory::word::{Element, WordAddress};
+use core::marker::PhantomData;
+
+/// A plain array: a pointer and a length, small enough
+/// to be a kernel parameter. The host makes one from a buffer
+/// (`Buffer::tarray`), and [`TArray::from_raw`] makes one from any allocation
+/// of the device.
+///
+/// An index past the end is an error that the host reports with the index; it
+/// never becomes a wild access.
+#[repr(C)]
+pub struct TArray<T> {
+    pointer: *mut T,
+    len: u64,
+    element: PhantomData<T>,
+}
+
+// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
+// atomic, and `from_raw` demands memory that outlives the launch.
+unsafe impl<T: Send> Send for TArray<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for TArray<T> {}
+
+impl<T> Clone for TArray<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for TArray<T> {}
+
+impl<T> core::fmt::Debug for TArray<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TArray")
+            .field("pointer", &self.pointer)
+            .field("len", &self.len)
+            .finish()
+    }
+}
+
+impl<T: Element> TArray<T> {
+    /// Makes a view of `len` elements at `pointer`.
+    ///
+    /// # Safety
+    /// 1. `pointer` is aligned and points to `len` live elements in the memory
+    ///    of the device whose kernels will use the view;
+    /// 2. they stay live while such a kernel runs;
+    /// 3. while it runs, lanes make the only accesses to them, and all
+    ///    views of one word have the same width.
+    pub const unsafe fn from_raw(pointer: *mut T, len: u64) -> Self {
+        Self {
+            pointer,
+            len,
+            element: PhantomData,
+        }
+    }
+
+    /// Returns the number of elements.
+    #[inline(always)]
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns whether there are no elements.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the address of element `i`, which may be accessed only if `i <
+    /// len()`.
+    #[inline(always)]
+    pub fn at(&self, i: u64) -> *mut T {
+        self.pointer.wrapping_add(i as usize)
+    }
+
+    /// Returns the address of element `i`, if there is one.
+    #[inline(always)]
+    pub fn get(&self, i: u64) -> Option<*mut T> {
+        (i < self.len).then(|| self.at(i))
+    }
+}
+
+impl<T: Element> View<T> for TArray<T> {
+    const LAYOUT: Layout = Layout::Plain;
+
+    unsafe fn from_start(start: *mut u8, len: u64) -> Self {
+        // SAFETY: the caller's promises are the same.
+        unsafe { Self::from_raw(start.cast(), len) }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    #[inline(always)]
+    fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T> {
+        // SAFETY: in range of a live array.
+        (i < self.len).then(|| unsafe { self.word(i).load_relaxed(lane) })
+    }
+
+    #[inline(always)]
+    fn word(&self, i: u64) -> WordAddress {
+        WordAddress::of(self.at(i).cast_const())
+    }
+}

@@ -1,0 +1,70 @@
+//! Layouts: how the elements of an array lie in memory.
+//!
+//! | layout | size of an element | view |
+//! | --- | --- | --- |
+//! | [`Layout::Plain`] | its own size | [`TArray`](crate::TArray) |
+//! | [`Layout::Cells`] | 8 bytes, or 16 for 64-bit elements | that of a library which keeps a word beside each value |
+
+use crate::lane::Lane;
+use crate::memory::word::{Element, WordAddress};
+
+/// The layout of elements in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Layout {
+    /// The elements follow each other, as in a slice.
+    Plain,
+    /// Each element is in a cell together with a word that tells its versions apart.
+    Cells,
+}
+
+impl Layout {
+    /// Returns the number of bytes from one element to the next.
+    pub const fn stride<T: Element>(self) -> usize {
+        match (self, T::WIDE) {
+            (Self::Plain, false) => 4,
+            (Self::Plain, true) | (Self::Cells, false) => 8,
+            (Self::Cells, true) => 16,
+        }
+    }
+}
+
+/// A typed view of an array in a device's memory: a pointer and a length,
+/// small enough to be a kernel parameter. An index past the end is an error
+/// that the host reports; it never becomes a wild access.
+pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
+    /// The layout of the array.
+    const LAYOUT: Layout;
+
+    /// Makes a view of `len` elements that begin at `start`.
+    ///
+    /// # Safety
+    /// 1. `start` is aligned to [`Layout::stride`] and points to `len` live
+    ///    elements of this layout, in the memory of the device whose kernels
+    ///    will use the view;
+    /// 2. they stay live while such a kernel runs;
+    /// 3. while it runs, the library of the view and [`View::peek`] make the only accesses
+    ///    to them, and all views of one word are of the same type.
+    unsafe fn from_start(start: *mut u8, len: u64) -> Self;
+
+    /// Returns the number of elements.
+    fn len(&self) -> u64;
+
+    /// Returns whether there are no elements.
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the word of element `i`: its address or that of its cell, by
+    /// which it is accessed, and by which logs name it. It may be accessed
+    /// only if `i < len()`.
+    fn word(&self, i: u64) -> WordAddress;
+
+    /// Returns the present value of element `i`, or `None` past the end.
+    ///
+    /// It is one relaxed load. While other lanes change elements, it finds a value that some
+    /// of them have left there, which may be old, and two such loads may find values that
+    /// never existed together. It never finds half of an element. What else holds is up to the
+    /// library that changes them.
+    fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T>;
+}

@@ -1,0 +1,92 @@
+//! Arguments of a launch: what the host lends to a kernel.
+
+use crate::array::io::{Input, Output};
+use crate::array::plain::TArray;
+use crate::host::buffer::{Buffer, Pod};
+use crate::host::device::{Device, Launch};
+use crate::host::error::Error;
+use crate::kernel::Kernel;
+use crate::lane::Stop;
+use crate::memory::word::Element;
+
+/// Something that the host lends to a kernel on a device `D` for a launch, and
+/// that the kernel receives as a `P`.
+///
+/// | the host lends | the kernel's parameter |
+/// | --- | --- |
+/// | `&TxArray<D, T>` | `&A::Array<T>` |
+/// | `&Sums<D, T>` | `&TSums<T>` |
+/// | `&Records<D, R>` | `&TRecords<A, R>` |
+/// | `&Pool<D>`, `&Nodes<D, R>` | `&TPool`, `&TNodes<A, R>` |
+/// | `&mut PreassignedNodes<D, R>` | `&TPreassigned<A, R>` |
+/// | `&Map<D, K, V>` and the other containers | `&TMap<A, K, V>` … |
+/// | `&ForeignArray<D, T>` | a view of plain elements: `&TArray<T>`, `&A::Array<T>` of an algorithm with plain arrays |
+/// | `ForeignArray::as_input` | `&Input<T>` |
+/// | `&mut ForeignArray<D, T>` | `&Output<T>` |
+/// | `&Buffer<D, T>` | `&Input<T>`, or `&TArray<T>` |
+/// | `&mut Buffer<D, T>` | `&Output<T>` |
+/// | `&Locks<D, K>`, `&Combiners<D, N>` | `&TLocks<K>`, `&TCombiners<N>` |
+/// | `&GridBarrier<D, B>`, `&Semaphores<D, S>` | `&TBarrier<B>`, `&TSemaphores<S>` |
+/// | `&Channels<D, T>`, `&Rings<D, T>` | `&TChannels<T>`, `&TRings<T>` |
+///
+/// # Safety
+/// The parameter that [`Self::parameter`] returns refers to memory of that
+/// device, in the layout that its type says, which lives and is accessed by
+/// nothing but kernels while the argument is borrowed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for a kernel's parameter of type `&{P}`",
+    note = "an array of transactions is lent as `&TxArray`, plain input as `&Buffer`, results as `&mut Buffer`, and rows of sums, pools and records as references to their owners"
+)]
+pub unsafe trait Argument<D: Device, P> {
+    /// Returns the kernel's parameter; `what` names the argument in an error.
+    ///
+    /// # Errors
+    /// [`Error::OtherDevice`] or [`Error::WrongLayout`].
+    fn parameter(self, device: &D, what: &'static str) -> Result<P, Error>;
+
+    /// Refuses a launch of kernel `K` for which the argument was not made, by a memory
+    /// whose stop flag is `stop`. Most are for any launch.
+    ///
+    /// # Errors
+    /// Those of the argument's type.
+    fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
+        let _ = (launch, stop);
+        Ok(())
+    }
+}
+
+/// Refuses memory that kernels on the device do not reach.
+pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), Error> {
+    if space == device.space() {
+        return Ok(());
+    }
+    Err(Error::OtherDevice {
+        what,
+        device: device.id(),
+    })
+}
+
+// SAFETY: the view is of the buffer's memory, which has one layout, and which is written only
+// while nobody has borrowed it.
+unsafe impl<D: Device, T: Pod + Element> Argument<D, TArray<T>> for &Buffer<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TArray<T>, Error> {
+        on(device, self.space(), what)?;
+        Ok(self.tarray())
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<D: Device, T: Pod + Element> Argument<D, Input<T>> for &Buffer<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<Input<T>, Error> {
+        on(device, self.space(), what)?;
+        Ok(Input::of(self.tarray()))
+    }
+}
+
+// SAFETY: as above; nobody else has the buffer during the launch.
+unsafe impl<D: Device, T: Pod + Element> Argument<D, Output<T>> for &mut Buffer<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<Output<T>, Error> {
+        on(device, self.space(), what)?;
+        Ok(Output::of(self.tarray()))
+    }
+}

@@ -1,0 +1,131 @@
+//! An array in a device's memory.
+
+use crate::array::plain::TArray;
+use crate::host::device::{Device, Memory};
+use crate::host::error::Error;
+use crate::memory::word::Element;
+use core::marker::PhantomData;
+use std::vec::Vec;
+
+/// A type whose every bit pattern is a value and which has no padding, so that
+/// it may be copied as bytes.
+///
+/// # Safety
+/// The type has these properties.
+pub unsafe trait Pod: Copy + Send + Sync + 'static {}
+
+macro_rules! pod {
+    ($($ty:ty)*) => {
+        $(
+            // SAFETY: a primitive number: every pattern is one, no padding.
+            unsafe impl Pod for $ty {}
+        )*
+    };
+}
+pod!(u8 u16 u32 u64 i32 i64 f32 f64);
+
+/// `len` elements of `T` in the memory of a device.
+#[derive(Debug)]
+pub struct Buffer<D: Device, T> {
+    memory: D::Memory,
+    len: usize,
+    what: &'static str,
+    element: PhantomData<T>,
+}
+
+fn bytes_of<T: Pod>(data: &[T]) -> &[u8] {
+    // SAFETY: T has no padding (Pod), so each of its bytes is initialised.
+    unsafe { core::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
+}
+
+fn bytes_of_mut<T: Pod>(data: &mut [T]) -> &mut [u8] {
+    // SAFETY: T has no padding, and any bytes make a T (Pod).
+    unsafe { core::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) }
+}
+
+impl<D: Device, T: Pod> Buffer<D, T> {
+    /// Makes `len` zeros; `what` names the buffer in an error.
+    pub fn zeroed(device: &D, len: usize, what: &'static str) -> Result<Self, Error> {
+        let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::OutOfMemory {
+            what,
+            needed: u64::MAX,
+            available: device.available_bytes()?,
+        })?;
+        Ok(Self {
+            memory: device.allocate(bytes.max(1), what)?,
+            len,
+            what,
+            element: PhantomData,
+        })
+    }
+
+    /// Makes a buffer with a copy of `data`.
+    pub fn from_slice(device: &D, data: &[T], what: &'static str) -> Result<Self, Error> {
+        let mut buffer = Self::zeroed(device, data.len(), what)?;
+        buffer.upload(data)?;
+        Ok(buffer)
+    }
+
+    /// Returns the number of elements.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there are no elements.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the name that errors use.
+    pub const fn name(&self) -> &'static str {
+        self.what
+    }
+
+    /// Replaces all elements.
+    ///
+    /// # Panics
+    /// It panics if `data` has another length.
+    pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
+        assert_eq!(
+            data.len(),
+            self.len,
+            "upload of another length than the buffer's"
+        );
+        self.memory.write(0, bytes_of(data))
+    }
+
+    /// Sets all elements to zero.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.memory.clear()
+    }
+
+    /// Copies all elements to the host.
+    pub fn download(&self) -> Result<Vec<T>, Error> {
+        let mut data = Vec::with_capacity(self.len);
+        // SAFETY: zero bytes are a T (Pod).
+        data.resize(self.len, unsafe { core::mem::zeroed() });
+        self.memory.read(0, bytes_of_mut(&mut data))?;
+        Ok(data)
+    }
+
+    /// Returns the number of the address space that it is in.
+    pub fn space(&self) -> u64 {
+        self.memory.space()
+    }
+
+    /// Returns the address of the first element, on the device.
+    pub fn as_mut_ptr(&self) -> *mut T {
+        self.memory.address().cast()
+    }
+}
+
+impl<D: Device, T: Pod + Element> Buffer<D, T> {
+    /// Returns a view of the elements, as a kernel parameter. It must not be
+    /// used after the buffer is freed, which the caller of `Device::launch`
+    /// promises.
+    pub fn tarray(&self) -> TArray<T> {
+        // SAFETY: the buffer has len aligned elements; that they live while a
+        // kernel runs is what the caller of `launch` promises.
+        unsafe { TArray::from_raw(self.as_mut_ptr(), self.len as u64) }
+    }
+}

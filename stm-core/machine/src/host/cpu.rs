@@ -1,0 +1,430 @@
+//! The CPU as a device: each thread of a block is an OS thread.
+//!
+//! A few blocks run at a time, as on a GPU: each team of `threads` OS threads
+//! takes the next block when it has finished one. A cooperative launch gets a
+//! team for every block.
+
+use crate::host::device::check_range;
+use crate::host::device::{Device, Launch, Limits, Memory, StopAt};
+use crate::host::error::Error;
+use crate::kernel::Kernel;
+use crate::lane::cpu::{Block, BrokenBlock, Cluster, CpuLane, StopFlag};
+use crate::observe::host_probe::HostProbe;
+use crate::observe::probe::Observation;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::borrow::ToOwned;
+use std::format;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::string::String;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::vec::Vec;
+
+/// The CPU device.
+#[derive(Clone, Debug)]
+pub struct Cpu {
+    cores: u32,
+    /// The number of OS threads that a launch gets, as far as tests limit it.
+    os_threads: u64,
+}
+
+impl Cpu {
+    /// Makes a device of all cores that this process may use.
+    pub fn new() -> Self {
+        Self {
+            cores: thread::available_parallelism().map_or(1, |n| n.get() as u32),
+            os_threads: u64::MAX,
+        }
+    }
+
+    /// Returns the same device as if the system gave a launch only so many
+    /// threads, for tests of [`Error::NoThreads`].
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_os_threads(mut self, os_threads: u64) -> Self {
+        self.os_threads = os_threads;
+        self
+    }
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The largest number of OS threads that a launch starts.
+const OS_THREADS_MAX: u32 = 4096;
+
+/// Host memory that serves as device memory.
+#[derive(Debug)]
+pub struct CpuMemory {
+    start: *mut u8,
+    layout: Layout,
+}
+
+/// Held by launches, and alone by copies: kernels access memory through atomics,
+/// which a plain copy by another thread must not race with.
+static RUNNING: RwLock<()> = RwLock::new(());
+
+// SAFETY: it is an allocation of its own.
+unsafe impl Send for CpuMemory {}
+// SAFETY: reads and writes go through `&self` and `&mut self`, and not while a
+// kernel runs (`RUNNING`).
+unsafe impl Sync for CpuMemory {}
+
+impl Drop for CpuMemory {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `allocate` with this layout.
+        unsafe { dealloc(self.start, self.layout) }
+    }
+}
+
+impl Memory for CpuMemory {
+    fn address(&self) -> *mut u8 {
+        self.start
+    }
+
+    fn bytes(&self) -> usize {
+        self.layout.size()
+    }
+
+    fn space(&self) -> u64 {
+        0
+    }
+
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+        check_range(offset, data.len(), self.layout.size());
+        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: in range; no kernel runs (`RUNNING`).
+        unsafe {
+            self.start
+                .add(offset)
+                .copy_from_nonoverlapping(data.as_ptr(), data.len());
+        }
+        Ok(())
+    }
+
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
+        check_range(offset, data.len(), self.layout.size());
+        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: in range; no kernel runs (`RUNNING`).
+        unsafe {
+            self.start
+                .add(offset)
+                .copy_to_nonoverlapping(data.as_mut_ptr(), data.len());
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self) -> Result<(), Error> {
+        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the whole allocation; no kernel runs (`RUNNING`).
+        unsafe { self.start.write_bytes(0, self.layout.size()) }
+        Ok(())
+    }
+}
+
+/// Returns the number of bytes that the operating system would still give, from
+/// `/proc/meminfo`; without that file, no limit is known.
+fn available_memory() -> u64 {
+    if cfg!(miri) {
+        // An interpreter should not look at the system that it runs on.
+        return u64::MAX;
+    }
+    std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| {
+            let line = text
+                .lines()
+                .find(|line| line.starts_with("MemAvailable:"))?;
+            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+        })
+        .map_or(u64::MAX, |kib| kib * 1024)
+}
+
+impl Device for Cpu {
+    type Memory = CpuMemory;
+
+    fn space(&self) -> u64 {
+        0
+    }
+
+    fn name(&self) -> String {
+        format!("CPU, {} cores", self.cores)
+    }
+
+    fn id(&self) -> String {
+        "cpu".into()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            warp_width: 1,
+            threads_max: 1024,
+            blocks_max: i32::MAX as u32,
+            shared_bytes_max: 1 << 20,
+            processors: self.cores,
+            cluster_max: 16,
+        }
+    }
+
+    fn available_bytes(&self) -> Result<u64, Error> {
+        Ok(available_memory())
+    }
+
+    fn allocate(&self, bytes: usize, what: &'static str) -> Result<CpuMemory, Error> {
+        let available = available_memory();
+        let out = Error::OutOfMemory {
+            what,
+            needed: bytes as u64,
+            available,
+        };
+        if bytes as u64 > available {
+            return Err(out);
+        }
+        let layout = Layout::from_size_align(bytes.max(1), 256).map_err(|_| out.clone())?;
+        // SAFETY: the layout's size is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() {
+            Err(out)
+        } else {
+            Ok(CpuMemory { start, layout })
+        }
+    }
+
+    fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration, Error> {
+        Ok(Duration::ZERO)
+    }
+
+    /// Returns how many blocks a launch may give OS threads of their own.
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
+        let one = Launch {
+            blocks: launch.cluster,
+            ..*launch
+        };
+        one.check(&self.limits())?;
+        Ok(OS_THREADS_MAX / launch.threads)
+    }
+
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
+        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        let start = Instant::now();
+        // SAFETY: the caller promises it; no kernel runs (`RUNNING`).
+        unsafe { to.copy_from_nonoverlapping(from, bytes) };
+        Ok(start.elapsed())
+    }
+
+    unsafe fn launch<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<Duration, Error> {
+        // SAFETY: the caller promises it.
+        unsafe { self.launch_work(launch, K::ENTRY, &|lane| K::run_on_cpu(lane, params)) }
+    }
+}
+
+impl Cpu {
+    /// [`Device::launch`] for any kernel, so that it is compiled once: `work` is what one thread
+    /// does in a block, and `entry` the kernel's name.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::launch`].
+    unsafe fn launch_work(
+        &self,
+        launch: &Launch,
+        entry: &'static str,
+        work: &(dyn Fn(&CpuLane<'_>) + Sync),
+    ) -> Result<Duration, Error> {
+        launch.check(&self.limits())?;
+        let wanted = if launch.cooperative {
+            launch.blocks
+        } else {
+            self.cores.div_ceil(launch.threads).max(1)
+        };
+        // The blocks of a cluster run at the same time.
+        let teams = wanted.min(launch.blocks).next_multiple_of(launch.cluster);
+        let os_threads = u64::from(teams) * u64::from(launch.threads);
+        if os_threads > u64::from(OS_THREADS_MAX) {
+            return Err(Error::LaunchTooLarge {
+                what: "threads at the same time",
+                asked: os_threads.min(u64::from(u32::MAX)) as u32,
+                limit: OS_THREADS_MAX,
+            });
+        }
+        let blocks: Vec<Block> = (0..teams)
+            .map(|_| Block::new(launch.threads, launch.shared_bytes / 4))
+            .collect();
+        let clusters: Vec<Cluster<'_>> = blocks
+            .chunks(launch.cluster as usize)
+            .filter(|blocks| blocks.len() > 1)
+            .map(|blocks| Cluster::new(blocks, launch.threads))
+            .collect();
+        // SAFETY: the flag is live while the launch runs (the caller's promise).
+        let flag = launch.stop.map(|at| unsafe { StopFlag::new(at.flag) });
+        let crew = Crew {
+            blocks: &blocks,
+            clusters: &clusters,
+            queue: Mutex::new(0..launch.blocks),
+            threads: launch.threads,
+            grid: launch.blocks,
+            flag,
+            probe: launch.probe,
+            kernel: work,
+            panic: Mutex::new(None),
+            gate: RwLock::new(false),
+        };
+        let _running = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
+        let start = Instant::now();
+        // SAFETY: the caller promises it.
+        let started = unsafe { crew.run(launch.stop.and_then(|at| at.after), self.os_threads) };
+        let time = start.elapsed();
+        if started < os_threads {
+            return Err(Error::NoThreads {
+                started,
+                asked: os_threads,
+            });
+        }
+        match crew
+            .panic
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+        {
+            Some(message) => Err(Error::Panicked { entry, message }),
+            None => Ok(time),
+        }
+    }
+}
+
+/// The threads of one launch.
+struct Crew<'a> {
+    blocks: &'a [Block],
+    /// The clusters of the blocks, in their order, if they have more than one block.
+    clusters: &'a [Cluster<'a>],
+    queue: Mutex<Range<u32>>,
+    threads: u32,
+    grid: u32,
+    flag: Option<StopFlag<'a>>,
+    probe: HostProbe,
+    /// The work of one thread in a block.
+    kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
+    /// The message of the first panic.
+    panic: Mutex<Option<String>>,
+    /// Says whether the launch begins. It is locked until every thread has
+    /// started or one could not: a kernel that lacks threads must not run at
+    /// all, as it would leave what they do half-done.
+    gate: RwLock<bool>,
+}
+
+impl Crew<'_> {
+    /// Runs all blocks and returns how many threads the system provided, at
+    /// most `most`. If these are not all, nothing has run.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::launch`].
+    unsafe fn run(&self, limit: Option<Duration>, most: u64) -> u64 {
+        thread::scope(|scope| {
+            let mut gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+            let (done, finished) = channel::<()>();
+            let mut started = 0;
+            for team in 0..self.blocks.len() {
+                for thread in 0..self.threads {
+                    let done = done.clone();
+                    let work = move || {
+                        // SAFETY: the caller promises it.
+                        unsafe { self.work(team, thread) };
+                        drop(done);
+                    };
+                    if started == most || thread::Builder::new().spawn_scoped(scope, work).is_err()
+                    {
+                        return started;
+                    }
+                    started += 1;
+                }
+            }
+            if let (Some(flag), Some(after)) = (self.flag, limit) {
+                let watch = move || {
+                    if finished.recv_timeout(after) == Err(RecvTimeoutError::Timeout) {
+                        flag.raise();
+                    }
+                };
+                if thread::Builder::new().spawn_scoped(scope, watch).is_err() {
+                    return started - 1;
+                }
+            }
+            *gate = true;
+            started
+        })
+    }
+
+    /// Runs one thread: block after block, as long as no thread panics.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::launch`].
+    unsafe fn work(&self, team: usize, thread: u32) {
+        if !*self.gate.read().unwrap_or_else(PoisonError::into_inner) {
+            return;
+        }
+        let block = &self.blocks[team];
+        // Blocks of one cluster are those of neighbouring teams, so with clusters each team
+        // has its own blocks.
+        let draw = |present: Option<u32>| {
+            if self.clusters.is_empty() {
+                let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+                return queue.next();
+            }
+            let next = present.map_or(team, |present| present as usize + self.blocks.len());
+            u32::try_from(next).ok().filter(|&next| next < self.grid)
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            while let Some(index) = block.next(draw) {
+                // SAFETY: the caller's promise; the queue gives each block
+                // once, and its team each thread.
+                let mut lane = unsafe {
+                    CpuLane::new(block, thread, index, self.threads, self.grid, self.probe)
+                };
+                if !self.clusters.is_empty() {
+                    let size = self.blocks.len() / self.clusters.len();
+                    lane = lane.in_cluster(&self.clusters[team / size], (team % size) as u32);
+                }
+                (self.kernel)(&lane);
+            }
+        }));
+        let Err(payload) = result else { return };
+        if !payload.is::<BrokenBlock>() {
+            let text = payload
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| payload.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "no message".to_owned());
+            self.panic
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(text);
+        }
+        self.give_up();
+    }
+
+    /// Ends the launch early, so that no thread waits for one that will not
+    /// come.
+    fn give_up(&self) {
+        self.blocks.iter().for_each(Block::break_up);
+        self.clusters.iter().for_each(Cluster::break_up);
+        if let Some(flag) = self.flag {
+            flag.raise();
+        }
+    }
+}
+
+impl StopAt {
+    /// Returns whether the limit has passed, for a launch that began at
+    /// `start`.
+    #[cfg(feature = "cuda")]
+    pub(super) fn is_due(&self, start: Instant) -> bool {
+        self.after.is_some_and(|after| start.elapsed() >= after)
+    }
+}

@@ -1,0 +1,173 @@
+//! Modules: PTX text that the driver compiles when a kernel is first used.
+
+use crate::host::cuda::context::Loaded;
+use crate::host::cuda::context::{Cuda, code};
+use crate::host::cuda::driver::ends_context;
+use crate::host::error::Error;
+use crate::host::parameters::{Shape, check_names};
+use crate::kernel::{Build, Kernel};
+use crate::observe::probe::Observation;
+use core::any::TypeId;
+use cudarc::driver::sys;
+use std::borrow::{Cow, ToOwned};
+use std::ffi::CString;
+use std::format;
+use std::string::String;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+use std::vec;
+use std::vec::Vec;
+
+/// The entry point of a launch without the kernel's type, so that only a few
+/// lines are compiled for each kernel.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    id: TypeId,
+    pub(crate) name: &'static str,
+    ptx: fn(Build) -> Result<Cow<'static, str>, Error>,
+    parameters: Shape,
+    names: &'static str,
+}
+
+impl Entry {
+    /// Returns the entry point of a kernel.
+    pub(crate) fn of<K: Kernel>() -> Self {
+        Self {
+            id: TypeId::of::<K>(),
+            name: K::ENTRY,
+            ptx: K::ptx,
+            parameters: Shape::of::<K>(),
+            names: K::PARAMETERS,
+        }
+    }
+}
+
+impl Cuda {
+    /// Returns the name of a kernel's entry point for this GPU, the text of
+    /// its module, and whether that is the one for newer GPUs. A kernel without a module for wide atomics has only the
+    /// other one.
+    fn module_of(
+        &self,
+        kernel: Entry,
+        observation: Observation,
+    ) -> Result<(String, Cow<'static, str>, bool), Error> {
+        let of = |wide| {
+            let build = Build { wide, observation };
+            let name = format!("{}{}", kernel.name, build.suffix());
+            (kernel.ptx)(build).map(|text| (name, text, wide))
+        };
+        match if self.wide { of(true) } else { of(false) } {
+            Err(Error::NoPtx { .. }) if self.wide => of(false),
+            found => found,
+        }
+    }
+
+    /// Returns the kernel's function; the first call compiles its module. Threads that want
+    /// the same one meanwhile wait for it, others do not.
+    pub(crate) fn function(
+        &self,
+        kernel: Entry,
+        observation: Observation,
+    ) -> Result<Loaded, Error> {
+        self.alive()?;
+        let key = (kernel.id, self.wide, observation);
+        let slot = {
+            let loaded = self.context.loaded.lock();
+            let mut loaded = loaded.unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(loaded.entry(key).or_default())
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = *slot {
+            return Ok(found);
+        }
+        let (name, ptx, wide) = self.module_of(kernel, observation)?;
+        check_names(kernel.names, &ptx, &name)?;
+        kernel.parameters.check(&ptx, &name)?;
+        let start = Instant::now();
+        let entry = kernel.name;
+        let module = self.load_module(entry, &ptx)?;
+        let symbol = CString::new(name).map_err(|_| Error::NoPtx { entry })?;
+        // SAFETY: the module was just loaded, and is never unloaded: the
+        // context takes it along.
+        let found = unsafe { self.driver().function(module, symbol) };
+        let function = found.map_err(|error| {
+            if ends_context(error) {
+                self.lose("cuModuleGetFunction", error)
+            } else {
+                let log = code(error);
+                Error::BadPtx { entry, log }
+            }
+        })?;
+        // SAFETY: the function is loaded.
+        let threads_max = unsafe { self.driver().threads_max(function) };
+        let found = Loaded {
+            function,
+            threads_max: self.done("cuFuncGetAttribute", threads_max)? as u32,
+            compiled_in: start.elapsed(),
+            wide,
+        };
+        tracing::debug!(
+            entry,
+            ms = found.compiled_in.as_secs_f64() * 1e3,
+            "module compiled"
+        );
+        *slot = Some(found);
+        Ok(found)
+    }
+}
+
+impl Cuda {
+    /// Loads PTX text into the context.
+    fn load_module(&self, entry: &'static str, ptx: &str) -> Result<sys::CUmodule, Error> {
+        let bad = |log: String| Error::BadPtx { entry, log };
+        let text = CString::new(ptx).map_err(|_| bad("the text contains a NUL".to_owned()))?;
+        let mut log = vec![0u8; 8192];
+        let loaded = self.driver().load_module(&text, &mut log);
+        loaded.map_err(|error| {
+            if ends_context(error) {
+                return self.lose("cuModuleLoadDataEx", error);
+            }
+            let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
+            let log = String::from_utf8_lossy(&log[..end]);
+            let words: Vec<&str> = log.split_whitespace().collect();
+            bad(format!("{}: {}", code(error), words.join(" ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::cuda::stand_in::StandIn;
+    use crate::lane::Lane;
+
+    struct Nothing;
+
+    impl Kernel for Nothing {
+        const ENTRY: &'static str = "nothing";
+        type Params = ();
+        fn ptx(_build: Build) -> Result<Cow<'static, str>, Error> {
+            // Long enough for other threads to ask for the same.
+            std::thread::sleep(core::time::Duration::from_millis(20));
+            Ok(Cow::Borrowed(".version 7.0"))
+        }
+        fn run<L: Lane>(_lane: &L, _params: &()) {}
+    }
+
+    #[test]
+    fn threads_that_want_the_same_module_load_it_once() {
+        let driver = StandIn::new();
+        let cuda = driver.open().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let loaded = cuda.function(Entry::of::<Nothing>(), Observation::Silent);
+                    assert!(loaded.is_ok());
+                });
+            }
+        });
+        let calls = driver.state().calls.clone();
+        let loads = calls.iter().filter(|call| **call == "cuModuleLoadDataEx");
+        assert_eq!(loads.count(), 1);
+    }
+}

@@ -1,0 +1,343 @@
+//! The interface of a machine that allocates memory and launches kernels.
+
+use crate::host::error::Error;
+use crate::kernel::Kernel;
+use crate::observe::host_probe::HostProbe;
+use crate::observe::probe::Observation;
+use std::boxed::Box;
+use std::string::String;
+use std::time::{Duration, Instant};
+use std::vec::Vec;
+
+/// An allocation in a device's memory.
+pub trait Memory {
+    /// Returns its address on the device, which is aligned to 256 bytes.
+    fn address(&self) -> *mut u8;
+    /// Returns its size in bytes.
+    fn bytes(&self) -> usize;
+    /// Returns the number of the address space that it is in
+    /// ([`Device::space`]).
+    fn space(&self) -> u64;
+    /// Copies `data` to byte `offset`.
+    ///
+    /// # Panics
+    /// It panics if the range is not inside the allocation.
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error>;
+    /// Copies from byte `offset` into `data`.
+    ///
+    /// # Panics
+    /// It panics if the range is not inside the allocation.
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error>;
+    /// Sets every byte to zero.
+    fn clear(&mut self) -> Result<(), Error>;
+}
+
+/// Panics if a copy is not inside an allocation.
+///
+/// # Panics
+/// It panics if it is not.
+pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
+    assert!(
+        offset.checked_add(len).is_some_and(|end| end <= bytes),
+        "a copy of {len} bytes at {offset} in an allocation of {bytes}"
+    );
+}
+
+/// The limits of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The number of lanes of a warp.
+    pub warp_width: u32,
+    /// The largest number of threads of a block.
+    pub threads_max: u32,
+    /// The largest number of blocks of a launch.
+    pub blocks_max: u32,
+    /// The largest amount of dynamic shared memory of a block, in bytes.
+    pub shared_bytes_max: u32,
+    /// The number of processors (cores; streaming multiprocessors).
+    pub processors: u32,
+    /// The largest number of blocks of a cluster; 1 if there are no clusters.
+    pub cluster_max: u32,
+}
+
+/// A word that tells a running kernel to stop, and when to set it.
+#[derive(Clone, Copy, Debug)]
+pub struct StopAt {
+    /// The word's address on the device.
+    pub flag: *mut u32,
+    /// The time after the launch at which it is set to 1; `None` for never, so
+    /// that only the device itself sets it (for a kernel that panicked, on the
+    /// CPU).
+    pub after: Option<Duration>,
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// The number of blocks of the grid.
+    pub blocks: u32,
+    /// The number of threads of a block.
+    pub threads: u32,
+    /// The amount of dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// Says whether all blocks must run at the same time.
+    pub cooperative: bool,
+    /// The number of blocks of a cluster, which run at the same time and reach each other's
+    /// shared memory; 1 for none.
+    pub cluster: u32,
+    /// The time limit, if any.
+    pub stop: Option<StopAt>,
+    /// The probe of the launch.
+    pub probe: HostProbe,
+}
+
+impl Launch {
+    /// Makes a shape of `blocks` blocks of `threads` threads, with no shared
+    /// memory, no clusters, no time limit and no probe.
+    pub const fn new(blocks: u32, threads: u32) -> Self {
+        Self {
+            blocks,
+            threads,
+            shared_bytes: 0,
+            cooperative: false,
+            cluster: 1,
+            stop: None,
+            probe: HostProbe::SILENT,
+        }
+    }
+
+    /// Returns the same shape with clusters of `blocks` blocks.
+    #[must_use]
+    pub const fn with_cluster(self, blocks: u32) -> Self {
+        Self {
+            cluster: blocks,
+            ..self
+        }
+    }
+
+    /// Checks the shape against a device's limits.
+    pub fn check(&self, limits: &Limits) -> Result<(), Error> {
+        for (what, asked, limit) in [
+            ("threads a block", self.threads, limits.threads_max),
+            ("blocks", self.blocks, limits.blocks_max),
+            ("blocks a cluster", self.cluster, limits.cluster_max),
+        ] {
+            if asked == 0 {
+                return Err(Error::ZeroLaunch { what });
+            }
+            if asked > limit {
+                return Err(Error::LaunchTooLarge { what, asked, limit });
+            }
+        }
+        if !self.blocks.is_multiple_of(self.cluster) {
+            return Err(Error::BadConfig {
+                what: "the number of blocks of a launch with clusters",
+                value: self.blocks.into(),
+                expected: "a multiple of the cluster's blocks",
+            });
+        }
+        if self.shared_bytes > limits.shared_bytes_max {
+            return Err(Error::LaunchTooLarge {
+                what: "bytes of shared memory a block",
+                asked: self.shared_bytes,
+                limit: limits.shared_bytes_max,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A clock that takes times between launches in order ([`Device::laps`]).
+pub trait Laps {
+    /// Takes the time at which all that has been launched before has ended.
+    /// The caller does not wait for it.
+    ///
+    /// # Errors
+    /// An error of the device.
+    fn lap(&mut self) -> Result<(), Error>;
+
+    /// Returns the time from each lap to the next, when [`Device::wait`] has
+    /// returned. A time contains what the device has waited for the host.
+    ///
+    /// # Errors
+    /// An error of the device.
+    fn read(&mut self) -> Result<Vec<Duration>, Error>;
+}
+
+/// The host's clock.
+#[derive(Debug, Default)]
+struct HostLaps(Vec<Instant>);
+
+impl Laps for HostLaps {
+    fn lap(&mut self) -> Result<(), Error> {
+        self.0.push(Instant::now());
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<Vec<Duration>, Error> {
+        Ok(self.0.windows(2).map(|lap| lap[1] - lap[0]).collect())
+    }
+}
+
+/// A machine that allocates memory and launches kernels.
+pub trait Device: Clone {
+    /// The type of its allocations.
+    type Memory: Memory;
+
+    /// Returns its name for a person: `NVIDIA H200`, `CPU, 2 cores`.
+    fn name(&self) -> String;
+
+    /// Returns its identifier: `cpu`, `cuda:0`, `sim`.
+    fn id(&self) -> String;
+
+    /// Returns the number of the address space of its allocations. Kernels of
+    /// devices with the same number reach them.
+    fn space(&self) -> u64;
+
+    /// Returns its limits.
+    fn limits(&self) -> Limits;
+
+    /// Returns the width in bits of the widest atomic access that kernels use:
+    /// 128 where a 64-bit element and its version take one access, else 64.
+    fn atomics_bits(&self) -> u32 {
+        64
+    }
+
+    /// Returns how many bytes an allocation could still take, as far as the
+    /// device knows.
+    fn available_bytes(&self) -> Result<u64, Error>;
+
+    /// Allocates zeroed memory; `what` names it in an error.
+    fn allocate(&self, bytes: usize, what: &'static str) -> Result<Self::Memory, Error>;
+
+    /// Prepares a kernel, so that its first launch is not slower than others (a
+    /// GPU compiles its module for launches with this observation). Returns the
+    /// time that this took.
+    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error>;
+
+    /// Returns the largest number of blocks of this kernel that are resident at the
+    /// same time, in launches with the threads a block and the shared memory of
+    /// `launch`; its number of blocks does not matter. A launch with `cooperative`
+    /// is refused if it has more.
+    ///
+    /// # Errors
+    /// An error of the device, or of a launch of this shape with one block.
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error>;
+
+    /// Copies bytes from one place of its memory to another, after the launches
+    /// before, waits for that, and returns the time that it took, by the device's
+    /// own clock where it has one.
+    ///
+    /// # Errors
+    /// An error of the device.
+    ///
+    /// # Safety
+    /// Both places have this many live bytes in this device's memory, do not
+    /// overlap and are aligned to 4 bytes, as is their number. Nothing else
+    /// accesses them until this returns.
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error>;
+
+    /// Launches a kernel, waits for it, and returns the time that it ran, by
+    /// the device's own clock where it has one.
+    ///
+    /// # Safety
+    /// The memory that `params` points to is live in this device's memory, is
+    /// used as the kernel expects, and is accessed by nothing else until this
+    /// returns.
+    unsafe fn launch<K: Kernel>(
+        &self,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<Duration, Error>;
+
+    /// Begins a launch after those begun before, and does not wait for it, where
+    /// the device can do that; else it is [`Self::launch`].
+    ///
+    /// # Errors
+    /// Those of [`Self::launch`], as far as they are known yet.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::launch`], until [`Self::wait`]
+    /// returns.
+    unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<(), Error> {
+        // SAFETY: the caller promises it.
+        unsafe { self.launch::<K>(launch, params) }.map(|_| ())
+    }
+
+    /// Records launches of a kernel, none of which is made yet. [`Replay::replay`] makes
+    /// all of them in their order, each after the one before has ended. On a GPU they are a
+    /// CUDA graph, so that they take the host less time than by [`Self::enqueue`];
+    /// elsewhere they are kept in a list. No time limit holds for them.
+    ///
+    /// # Errors
+    /// Those of [`Self::launch`], as far as they are known yet.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::launch`], during each
+    /// [`Replay::replay`] until the recording has been dropped.
+    unsafe fn record<'d, K: Kernel>(
+        &'d self,
+        launches: &[(Launch, K::Params)],
+    ) -> Result<Box<dyn Replay + 'd>, Error> {
+        for (launch, _) in launches {
+            launch.check(&self.limits())?;
+        }
+        Ok(Box::new(Kept::<Self, K> {
+            device: self,
+            launches: launches.to_vec(),
+        }))
+    }
+
+    /// Returns a clock that takes up to about `most` times in the order of the
+    /// launches, so that launches which nobody waits for have their times, too.
+    /// It is the host's clock where [`Self::enqueue`] waits.
+    ///
+    /// # Errors
+    /// An error of the device.
+    fn laps(&self, _most: usize) -> Result<Box<dyn Laps + '_>, Error> {
+        Ok(Box::new(HostLaps::default()))
+    }
+
+    /// Waits for all launches that [`Self::enqueue`] has begun. At the time
+    /// limit of `stop`, counted from now, it tells them to stop.
+    ///
+    /// # Errors
+    /// An error of a kernel, which is one of the device.
+    fn wait(&self, _stop: Option<StopAt>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Launches that [`Device::record`] has recorded.
+pub trait Replay {
+    /// Makes the launches in their order, waits for the last one, and returns the time from
+    /// the beginning of the first to the end of the last, by the device's own clock where it has
+    /// one.
+    ///
+    /// # Errors
+    /// An error of the device.
+    fn replay(&mut self) -> Result<Duration, Error>;
+}
+
+/// Launches that are kept, and begun one after the other.
+struct Kept<'d, D, K: Kernel> {
+    device: &'d D,
+    launches: Vec<(Launch, K::Params)>,
+}
+
+impl<D: Device, K: Kernel> Replay for Kept<'_, D, K> {
+    fn replay(&mut self) -> Result<Duration, Error> {
+        let mut laps = self.device.laps(2)?;
+        laps.lap()?;
+        let begun = self.launches.iter().try_for_each(|(launch, params)| {
+            // SAFETY: whoever recorded it promised it until the recording is dropped.
+            unsafe { self.device.enqueue::<K>(launch, params) }
+        });
+        let ended = laps.lap();
+        // What has begun is waited for whatever happened.
+        self.device.wait(None)?;
+        begun?;
+        ended?;
+        Ok(laps.read()?.into_iter().sum())
+    }
+}

@@ -1,0 +1,83 @@
+//! The time limit of launches whose threads wait for each other.
+
+use crate::host::argument::on;
+use crate::host::buffer::Buffer;
+use crate::host::device::{Device, Launch, StopAt};
+use crate::host::error::Error;
+use crate::kernel::Kernel;
+use crate::lane::Stop;
+use std::time::Duration;
+
+/// The stop flag of launches with barriers and semaphores, and the time at which it is
+/// raised. Every wait looks at it now and then, so a launch that would wait for ever
+/// ends with [`Error::StillWaiting`]. On the CPU it is also raised if a thread panics,
+/// so that the others do not wait for it.
+pub struct Watchdog<D: Device> {
+    flag: Buffer<D, u32>,
+    limit: Option<Duration>,
+}
+
+impl<D: Device> Watchdog<D> {
+    /// Makes a flag in the memory of a device, with a time limit for each launch;
+    /// without one, launches may wait for ever.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn new(device: &D, limit: Option<Duration>) -> Result<Self, Error> {
+        Ok(Self {
+            flag: Buffer::zeroed(device, 1, "the stop flag")?,
+            limit,
+        })
+    }
+
+    /// Changes the time limit of the following launches.
+    pub const fn set_limit(&mut self, limit: Option<Duration>) {
+        self.limit = limit;
+    }
+
+    /// Returns the flag for the parameters of kernels. It is valid while this lives.
+    pub fn stop(&self) -> Stop {
+        // SAFETY: a word of this device; that it lives while a kernel runs is what the
+        // caller of a launch promises.
+        unsafe { Stop::from_raw(self.flag.as_mut_ptr()) }
+    }
+
+    /// Refuses a device that does not reach the flag.
+    ///
+    /// # Errors
+    /// [`Error::OtherDevice`] if it does not.
+    pub fn check_device(&self, device: &D) -> Result<(), Error> {
+        on(device, self.flag.space(), "the stop flag")
+    }
+
+    /// Launches a kernel whose waits look at this flag, waits for it, and returns the
+    /// time that it ran.
+    ///
+    /// # Errors
+    /// [`Error::StillWaiting`] if the flag was raised. Barriers and semaphores that the
+    /// launch used must be reset before the next one. Or an error of the device.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Device::launch`].
+    pub unsafe fn launch<K: Kernel>(
+        &mut self,
+        device: &D,
+        launch: &Launch,
+        params: &K::Params,
+    ) -> Result<Duration, Error> {
+        let launch = Launch {
+            stop: Some(StopAt {
+                flag: self.flag.as_mut_ptr(),
+                after: self.limit,
+            }),
+            ..*launch
+        };
+        self.flag.clear()?;
+        // SAFETY: the caller promises it.
+        let time = unsafe { device.launch::<K>(&launch, params) }?;
+        match self.limit {
+            Some(limit) if self.flag.download()? != [0] => Err(Error::StillWaiting { limit }),
+            _ => Ok(time),
+        }
+    }
+}

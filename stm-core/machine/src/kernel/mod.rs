@@ -1,0 +1,144 @@
+//! Kernels: a kernel is a type, and the machine that runs it is a parameter.
+
+mod entry;
+pub mod plain;
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub mod ptx;
+
+use crate::lane::Lane;
+
+pub use plain::{Plain, is_plain};
+pub use stm_core_macros::PlainOfMachine as Plain;
+
+/// Gives a kernel without a note of its parameters an empty one: a type's own
+/// constant comes before that of a trait.
+#[doc(hidden)]
+pub trait Unnoted {
+    /// The names and types of the parameters.
+    const NOTE: &'static str = "";
+}
+
+impl<K> Unnoted for K {}
+
+/// A kernel: an entry name, a parameter struct, and a body generic over the
+/// machine.
+///
+/// The same `run` becomes PTX (through an `extern "ptx-kernel"` entry point
+/// named [`Kernel::ENTRY`] that takes [`Kernel::Params`] by value and calls
+/// it), a call on CPU threads, or fibres in the simulator of the crate `verify`.
+pub trait Kernel: 'static {
+    /// The name of the PTX entry point. Those of other builds have a suffix
+    /// ([`Build::suffix`]).
+    const ENTRY: &'static str;
+
+    /// The parameters of a launch, which all threads read. They must be
+    /// `#[repr(C)]`, so that host and device agree on their layout. A launch on
+    /// a GPU compares their size and alignment with those in the PTX.
+    type Params: Copy + Send + Sync + 'static;
+
+    /// The names and types of the parameters as the sources name them, or
+    /// nothing if it is not known. PTX that records others is refused.
+    const PARAMETERS: &'static str = "";
+
+    /// Returns the text of the PTX module that holds the entry point of this
+    /// build.
+    ///
+    /// # Errors
+    /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel without PTX,
+    /// which is the default, or without PTX for this `wide` build;
+    /// [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) for PTX that is
+    /// built on demand and was not found.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    fn ptx(_build: Build) -> Result<std::borrow::Cow<'static, str>, crate::host::Error> {
+        Err(crate::host::Error::NoPtx { entry: Self::ENTRY })
+    }
+
+    /// Does one thread's work.
+    fn run<L: Lane>(lane: &L, params: &Self::Params);
+
+    /// Does one thread's work on the CPU. A crate of kernels may send this call
+    /// to code that it has compiled itself, so that its users need not compile
+    /// it again.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    fn run_on_cpu(lane: &crate::lane::cpu::CpuLane<'_>, params: &Self::Params) {
+        Self::run(lane, params);
+    }
+}
+
+/// The build of a kernel's PTX module.
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Build {
+    /// Says whether the build is for a device with atomics of 128 bits
+    /// ([`Lane::has_wide_atomics`]). Only kernels to which these make a
+    /// difference have one.
+    pub wide: bool,
+    /// The probe of the build.
+    pub observation: crate::observe::probe::Observation,
+}
+
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+impl Build {
+    /// Returns the suffix that follows [`Kernel::ENTRY`] in the name of the
+    /// entry point.
+    pub const fn suffix(self) -> &'static str {
+        use crate::observe::probe::Observation::{Profile, Record, Silent};
+        match (self.wide, self.observation) {
+            (false, Silent) => "",
+            (true, Silent) => "_wide",
+            (false, Record) => "_recorded",
+            (true, Record) => "_wide_recorded",
+            (false, Profile) => "_profiled",
+            (true, Profile) => "_wide_profiled",
+        }
+    }
+}
+
+/// The longest entry name that [`EntryName`] holds.
+const ENTRY_MAX: usize = 64;
+
+/// An entry name that is made of two parts at compile time, for kernels that
+/// are generic over an algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryName {
+    bytes: [u8; ENTRY_MAX],
+    len: usize,
+}
+
+impl EntryName {
+    /// Joins `kernel` and `variant` by an underscore and replaces hyphens in
+    /// `variant` by underscores.
+    ///
+    /// # Panics
+    /// It panics if the name is longer than 64 bytes.
+    pub const fn new(kernel: &str, variant: &str) -> Self {
+        let (kernel, variant) = (kernel.as_bytes(), variant.as_bytes());
+        let mut bytes = [0; ENTRY_MAX];
+        let mut len = 0;
+        while len < kernel.len() {
+            bytes[len] = kernel[len];
+            len += 1;
+        }
+        bytes[len] = b'_';
+        len += 1;
+        let mut i = 0;
+        while i < variant.len() {
+            bytes[len] = if variant[i] == b'-' { b'_' } else { variant[i] };
+            len += 1;
+            i += 1;
+        }
+        Self { bytes, len }
+    }
+
+    /// Returns the name.
+    ///
+    /// # Panics
+    /// It never panics, as the name is made of two strings.
+    pub const fn as_str(&self) -> &str {
+        let (text, _) = self.bytes.split_at(self.len);
+        match core::str::from_utf8(text) {
+            Ok(text) => text,
+            Err(_) => panic!("an entry name is text"),
+        }
+    }
+}

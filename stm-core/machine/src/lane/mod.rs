@@ -1,0 +1,502 @@
+//! The machines that a kernel runs on, each seen as one thread of a launch.
+//!
+//! A [`Lane`] is a closed vocabulary. Each memory method is one PTX instruction
+//! whose name spells out its order and scope; there is no `Ordering` argument to get wrong.
+//! Everything above this module is written against the trait, so the same source runs on the
+//! GPU (`lane::gpu`, inline PTX), on the CPU (`lane::cpu`, `core::sync::atomic`) and under any
+//! simulator that implements the trait.
+//!
+//! Only this module may contain an atomic, `asm!`, a fence or a spin hint; the
+//! test `tests/vocabulary.rs` enforces that.
+//!
+//! # Memory spaces
+//!
+//! | space | methods | order and scope |
+//! | --- | --- | --- |
+//! | global, accessed by several threads | `load_*`, `store_*`, `cas_*`, `exchange_*`, `fetch_*`, `add_*` | as named, `.gpu` |
+//! | global, private to one lane (its logs) | `private_*` | none |
+//! | shared memory of a block | `shared_*`, indexed in 32-bit words from the start of the dynamic shared memory | relaxed, `.cta` |
+//!
+//! # Warps
+//!
+//! A warp is [`Lane::warp_width`] lanes that run together: 32 on a GPU, 1 on
+//! the CPU, 1 to 32 in a simulator. A warp operation names the lanes that take
+//! part in a mask; all of them must call it with the same mask.
+
+use crate::observe::mutant::Mutant;
+use crate::observe::probe::Probe;
+
+mod hooks;
+pub use hooks::{records, times};
+
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub mod cpu;
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+mod cpu_block;
+#[cfg(target_arch = "nvptx64")]
+#[macro_use]
+mod gpu_access;
+#[cfg(target_arch = "nvptx64")]
+pub mod gpu;
+mod mbarrier;
+mod stop;
+pub use stop::Stop;
+
+/// One thread of a launch, and the operations it may perform.
+///
+/// Launches are one-dimensional: `grid_dim` blocks of `block_dim` threads.
+///
+/// # Safety of the memory methods
+///
+/// Every `unsafe` method that takes a pointer requires:
+/// 1. the pointer is aligned for its width and points into a live allocation
+///    of the device this lane runs on (global memory on a GPU);
+/// 2. other threads access the same word only through `Lane` methods of the
+///    same width while the kernel runs;
+/// 3. for `private_*`, no other thread accesses the word while the kernel runs.
+///
+/// # Safety of the operations of several threads
+///
+/// A call of `ballot`, `shuffle_32`, `match_any_*` or `sync_warp` requires:
+/// 4. the mask names the calling lane and only lanes that the warp has, and each
+///    lane that it names makes the same call with the same mask; on a machine
+///    that runs lanes apart, a lane that does not come is waited for for ever;
+/// 5. for `shuffle_32`, the source is one of them.
+///
+/// A call of `barrier`, `barrier_any` or `barrier_count` requires:
+/// 6. every thread of the block makes it, the same number of times and in the
+///    same order as the others.
+///
+/// A call of `barrier_named_sync` or `barrier_named_arrive` requires:
+/// 7. all lanes of the warp make it together, with the same operands; `threads` is a
+///    multiple of the warp's width and the same for all who meet at that barrier; and
+///    as many threads come each time.
+#[allow(clippy::missing_safety_doc)] // stated once, above
+pub trait Lane {
+    /// How far [`Self::clock`] must go before a launch ends in which all threads
+    /// inside an operation wait and others are outside: about a second, except
+    /// in a simulator.
+    const PATIENCE: u64 = 1 << 30;
+
+    /// The type of the probe of the code that lanes of this machine run.
+    type Probe: Probe;
+
+    /// Returns the probe of the code that this lane runs.
+    fn probe(&self) -> Self::Probe;
+
+    /// Returns the index of this thread in its block, 0 to `block_dim - 1`.
+    fn thread_index(&self) -> u32;
+    /// Returns the index of this block in the grid, 0 to `grid_dim - 1`.
+    fn block_index(&self) -> u32;
+    /// Returns the number of threads in a block.
+    fn block_dim(&self) -> u32;
+    /// Returns the number of blocks in the grid.
+    fn grid_dim(&self) -> u32;
+    /// Returns the number of lanes in a full warp, 1 to 32.
+    fn warp_width(&self) -> u32;
+
+    /// Returns the index of this lane in its warp.
+    #[inline(always)]
+    fn lane_index(&self) -> u32 {
+        self.thread_index() % self.warp_width()
+    }
+    /// Returns the index of this warp in its block.
+    #[inline(always)]
+    fn warp_index(&self) -> u32 {
+        self.thread_index() / self.warp_width()
+    }
+    /// Returns the index of this thread in the grid.
+    #[inline(always)]
+    fn grid_thread(&self) -> u64 {
+        u64::from(self.block_index()) * u64::from(self.block_dim()) + u64::from(self.thread_index())
+    }
+    /// Returns the number of threads in the grid.
+    #[inline(always)]
+    fn grid_threads(&self) -> u64 {
+        u64::from(self.grid_dim()) * u64::from(self.block_dim())
+    }
+    /// Returns this lane's bit in a warp mask.
+    #[inline(always)]
+    fn lane_bit(&self) -> u32 {
+        1 << self.lane_index()
+    }
+    /// Returns the mask of the lanes that exist in this warp; a block's last
+    /// warp may be short.
+    #[inline(always)]
+    fn warp_mask(&self) -> u32 {
+        let width = self.warp_width();
+        let lanes = (self.block_dim() - self.warp_index() * width).min(width);
+        u32::MAX >> (32 - lanes)
+    }
+
+    /// `ld.relaxed.gpu` of 32 bits.
+    unsafe fn load_relaxed_32(&self, p: *const u32) -> u32;
+    /// `ld.relaxed.gpu` of 64 bits.
+    unsafe fn load_relaxed_64(&self, p: *const u64) -> u64;
+    /// `ld.acquire.gpu` of 32 bits.
+    unsafe fn load_acquire_32(&self, p: *const u32) -> u32;
+    /// `ld.acquire.gpu` of 64 bits.
+    unsafe fn load_acquire_64(&self, p: *const u64) -> u64;
+    /// `st.relaxed.gpu` of 32 bits.
+    unsafe fn store_relaxed_32(&self, p: *mut u32, v: u32);
+    /// `st.relaxed.gpu` of 64 bits.
+    unsafe fn store_relaxed_64(&self, p: *mut u64, v: u64);
+    /// `st.release.gpu` of 32 bits.
+    unsafe fn store_release_32(&self, p: *mut u32, v: u32);
+    /// `st.release.gpu` of 64 bits.
+    unsafe fn store_release_64(&self, p: *mut u64, v: u64);
+    /// `atom.acquire.gpu.cas` of 32 bits; returns the word found.
+    unsafe fn cas_acquire_32(&self, p: *mut u32, expected: u32, new: u32) -> u32;
+    /// `atom.acquire.gpu.cas` of 64 bits; returns the word found.
+    unsafe fn cas_acquire_64(&self, p: *mut u64, expected: u64, new: u64) -> u64;
+    /// `atom.relaxed.gpu.cas` of 32 bits; returns the word found.
+    unsafe fn cas_relaxed_32(&self, p: *mut u32, expected: u32, new: u32) -> u32;
+    /// `atom.relaxed.gpu.cas` of 64 bits; returns the word found.
+    unsafe fn cas_relaxed_64(&self, p: *mut u64, expected: u64, new: u64) -> u64;
+    /// `atom.acquire.gpu.exch` of 32 bits; returns the word found.
+    unsafe fn exchange_acquire_32(&self, p: *mut u32, v: u32) -> u32;
+    /// `atom.relaxed.gpu.add` of 32 bits; returns the word found.
+    unsafe fn fetch_add_relaxed_32(&self, p: *mut u32, v: u32) -> u32;
+    /// `atom.relaxed.gpu.add` of 64 bits; returns the word found.
+    unsafe fn fetch_add_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
+    /// `atom.relaxed.gpu.or` of 64 bits; returns the word found.
+    unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
+    /// `atom.relaxed.gpu.and` of 64 bits; returns the word found.
+    unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
+    /// `red.relaxed.gpu.add` of 64 bits; returns nothing, so nothing waits.
+    unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64);
+    /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns
+    /// nothing, so nothing waits.
+    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32);
+    /// Does [`Self::load_relaxed_64`] if `on`, else returns `otherwise`. On a
+    /// GPU it is a predicate and no branch, so that several loads are in flight
+    /// together.
+    #[inline(always)]
+    unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
+        if on {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { self.load_relaxed_64(p) }
+        } else {
+            otherwise
+        }
+    }
+    /// Does [`Self::store_relaxed_64`] if `on`, by a predicate and no branch.
+    #[inline(always)]
+    unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
+        if on {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { self.store_relaxed_64(p, v) };
+        }
+    }
+    /// Does [`Self::cas_relaxed_64`] if `on`; else the result is meaningless.
+    /// On a GPU there is no branch, which would wait for the result: if not
+    /// `on`, the operation is made on `idle`, a word that nobody else uses and
+    /// whose value nobody needs.
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    unsafe fn cas_relaxed_64_if(
+        &self,
+        on: bool,
+        p: *mut u64,
+        idle: *mut u64,
+        expected: u64,
+        new: u64,
+    ) -> u64 {
+        let _ = idle;
+        if on {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { self.cas_relaxed_64(p, expected, new) }
+        } else {
+            expected
+        }
+    }
+    /// Does [`Self::fetch_or_relaxed_64`] if `on`, in the same way as
+    /// [`Self::cas_relaxed_64_if`].
+    #[inline(always)]
+    unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
+        let _ = idle;
+        if on {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { self.fetch_or_relaxed_64(p, v) }
+        } else {
+            0
+        }
+    }
+    /// Returns whether the lane has the operations of 128 bits below, which is
+    /// the same for all lanes of a device. Where it does not, they must not be
+    /// called.
+    fn has_wide_atomics(&self) -> bool;
+    /// `ld.relaxed.gpu` of 128 bits: two words of 64, the one at `p` first, in
+    /// one access.
+    unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2];
+    /// `st.relaxed.gpu` of 128 bits.
+    unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]);
+    /// `atom.relaxed.gpu.cas` of 128 bits; returns the words found.
+    unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2];
+    /// Does [`Self::load_relaxed_128`] if `on`, else returns zeros; it is a
+    /// predicate and no branch.
+    #[inline(always)]
+    unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
+        if on {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { self.load_relaxed_128(p) }
+        } else {
+            [0; 2]
+        }
+    }
+    /// Does [`Self::store_relaxed_128`] if `on`, by a predicate and no branch.
+    #[inline(always)]
+    unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
+        if on {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { self.store_relaxed_128(p, v) };
+        }
+    }
+    /// Does [`Self::cas_relaxed_128`] if `on`, in the same way as
+    /// [`Self::cas_relaxed_64_if`]; `idle` has 128 bits.
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    unsafe fn cas_relaxed_128_if(
+        &self,
+        on: bool,
+        p: *mut u64,
+        idle: *mut u64,
+        expected: [u64; 2],
+        new: [u64; 2],
+    ) -> [u64; 2] {
+        let _ = idle;
+        if on {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { self.cas_relaxed_128(p, expected, new) }
+        } else {
+            expected
+        }
+    }
+    /// `ld.global.nc` of 32 bits that nobody writes while the kernel runs: a load that
+    /// caches close to the lanes may answer, and that nothing orders.
+    #[inline(always)]
+    unsafe fn load_constant_32(&self, p: *const u32) -> u32 {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.load_relaxed_32(p) }
+    }
+    /// `ld.global` of 64 bits that a cache close to the lanes may answer. No other thread
+    /// may store the word between two fences with which this lane synchronises.
+    #[inline(always)]
+    unsafe fn load_weak_64(&self, p: *const u64) -> u64 {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.load_relaxed_64(p) }
+    }
+    /// `st.global` of 64 bits that no other thread accesses between two such fences.
+    #[inline(always)]
+    unsafe fn store_weak_64(&self, p: *mut u64, v: u64) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.store_relaxed_64(p, v) }
+    }
+    /// `fence.acq_rel.gpu`.
+    fn fence(&self);
+    /// `fence.acq_rel.cta`: a fence between threads of one block, for words of shared
+    /// memory. The CPU and a simulator have only the fence between all threads, so a
+    /// test there would not notice that blocks need the stronger one.
+    fn fence_block(&self);
+
+    /// `ld` of 32 bits that only this lane writes.
+    unsafe fn private_load_32(&self, p: *const u32) -> u32;
+    /// `ld` of 64 bits that only this lane writes.
+    unsafe fn private_load_64(&self, p: *const u64) -> u64;
+    /// `st` of 32 bits that only this lane reads.
+    unsafe fn private_store_32(&self, p: *mut u32, v: u32);
+    /// `st` of 64 bits that only this lane reads.
+    unsafe fn private_store_64(&self, p: *mut u64, v: u64);
+
+    /// Returns the number of 32-bit words of this block's dynamic shared
+    /// memory.
+    fn shared_words(&self) -> u32;
+    /// `ld.relaxed.cta.shared` of word `i`, `i < shared_words()`.
+    unsafe fn shared_load_32(&self, i: u32) -> u32;
+    /// `ld.relaxed.cta.shared.v4` of the four words from `i` on, a multiple of 4: four
+    /// loads in one instruction, each as [`Self::shared_load_32`] does it.
+    #[inline(always)]
+    unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe {
+            [
+                self.shared_load_32(i),
+                self.shared_load_32(i + 1),
+                self.shared_load_32(i + 2),
+                self.shared_load_32(i + 3),
+            ]
+        }
+    }
+    /// `st.relaxed.cta.shared` of word `i`, `i < shared_words()`.
+    unsafe fn shared_store_32(&self, i: u32, v: u32);
+    /// `st.relaxed.cta.shared.v4` to the four words from `i` on, a multiple of 4: four
+    /// stores in one instruction, each as [`Self::shared_store_32`] does it.
+    #[inline(always)]
+    unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe {
+            self.shared_store_32(i, v[0]);
+            self.shared_store_32(i + 1, v[1]);
+            self.shared_store_32(i + 2, v[2]);
+            self.shared_store_32(i + 3, v[3]);
+        }
+    }
+    /// `atom.relaxed.cta.shared.add` of word `i`; returns the word found.
+    unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32;
+    /// `atom.relaxed.cta.shared.cas` of word `i`; returns the word found.
+    unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32;
+    /// `ld.relaxed.cta.shared` of the 64 bits at word `i`, which is even, and `i + 1 <
+    /// shared_words()`. A word that is accessed with 64 bits is not accessed with 32
+    /// bits in the same launch.
+    unsafe fn shared_load_64(&self, i: u32) -> u64;
+    /// `st.relaxed.cta.shared` of the 64 bits at word `i`, under the same conditions.
+    unsafe fn shared_store_64(&self, i: u32, v: u64);
+    /// `bar.sync 0`: every thread of the block arrives before any continues,
+    /// and everything that a thread wrote before is visible to all of them
+    /// afterwards.
+    unsafe fn barrier(&self);
+    /// `bar.red.or.pred 0`: does a [`Self::barrier`] and returns to every
+    /// thread of the block whether `predicate` holds for any of them.
+    unsafe fn barrier_any(&self, predicate: bool) -> bool;
+    /// `bar.red.popc.u32 0`: does a [`Self::barrier`] and returns to every
+    /// thread of the block for how many of them `predicate` holds. On a GPU and
+    /// on the CPU, threads that have ended are not waited for and do not count.
+    unsafe fn barrier_count(&self, predicate: bool) -> u32;
+    /// `bar.sync id, threads`: arrives at named barrier `id`, 1 to 15 (0 is that of
+    /// [`Self::barrier`]), and waits until `threads` threads have come, by this or by
+    /// [`Self::barrier_named_arrive`]. What they wrote before is visible to those that
+    /// waited.
+    unsafe fn barrier_named_sync(&self, id: u32, threads: u32);
+    /// `bar.arrive id, threads`: arrives as [`Self::barrier_named_sync`] does, and goes
+    /// on at once.
+    unsafe fn barrier_named_arrive(&self, id: u32, threads: u32);
+    /// `mbarrier.init.shared::cta.b64`: makes the 64 bits at word `i` of shared memory
+    /// (`i` as for [`Self::shared_load_64`]) a barrier of `count` arrivals, 1 to 2^20 - 1 (4,095
+    /// where the lane has no atomics of 128 bits), in phase 0. A
+    /// [`Self::barrier`] stands between this and its first use. The words are used by
+    /// no other operation in the same launch.
+    #[inline(always)]
+    unsafe fn mbarrier_init(&self, i: u32, count: u32) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { mbarrier::init(self, i, count) }
+    }
+    /// `mbarrier.arrive.shared::cta.b64`, with release: counts one arrival. The last of
+    /// a phase ends it and begins the next.
+    #[inline(always)]
+    unsafe fn mbarrier_arrive(&self, i: u32) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { mbarrier::arrive(self, i) }
+    }
+    /// `mbarrier.try_wait.parity.shared::cta.b64`, with acquire: returns whether the
+    /// phase with this parity, 0 for the first, has ended. It may return only some
+    /// time later.
+    #[inline(always)]
+    unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { mbarrier::try_wait(self, i, parity) }
+    }
+    /// `%cluster_nctarank`: returns the number of blocks of a cluster, which reach each
+    /// other's shared memory: 1 in a launch without clusters.
+    #[inline(always)]
+    fn cluster_size(&self) -> u32 {
+        1
+    }
+    /// `%cluster_ctarank`: returns the number of this block in its cluster.
+    #[inline(always)]
+    fn cluster_rank(&self) -> u32 {
+        0
+    }
+    /// `ld.relaxed.cluster.shared::cluster`: [`Self::shared_load_64`] from the shared
+    /// memory of block `rank` of the cluster, `rank < cluster_size()`, which has begun
+    /// and not ended ([`Self::cluster_barrier`]). What several blocks access is
+    /// accessed by this and [`Self::cluster_store_64`] only.
+    #[inline(always)]
+    unsafe fn cluster_load_64(&self, _rank: u32, i: u32) -> u64 {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.shared_load_64(i) }
+    }
+    /// `st.relaxed.cluster.shared::cluster`, under the same conditions.
+    #[inline(always)]
+    unsafe fn cluster_store_64(&self, _rank: u32, i: u32, v: u64) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.shared_store_64(i, v) };
+    }
+    /// `barrier.cluster`: does for all threads of the cluster what [`Self::barrier`]
+    /// does for those of a block, and with the same obligation for all of them.
+    #[inline(always)]
+    unsafe fn cluster_barrier(&self) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.barrier() };
+    }
+
+    /// `vote.sync.ballot`: the lanes of `mask` whose `predicate` holds.
+    unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32;
+    /// `shfl.sync.idx` of 32 bits: the value that lane `source` passed.
+    unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32;
+    /// `match.any.sync` of 32 bits: the lanes of `mask` that passed the same value.
+    unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32;
+    /// `match.any.sync` of 64 bits: the lanes of `mask` that passed the same value.
+    unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32;
+    /// `bar.warp.sync`: the lanes of `mask` wait for each other, and everything
+    /// that one wrote before is visible to all of them afterwards.
+    unsafe fn sync_warp(&self, mask: u32);
+    /// `activemask`: returns the mask of the lanes that happen to run together
+    /// here, the same to each of them. Other lanes of the warp may arrive
+    /// later, so it is a hint and no proof of convergence. The lanes that it
+    /// names may take part in warp operations with it as the mask as long as
+    /// they follow the same control flow.
+    fn active_mask(&self) -> u32;
+
+    /// `%clock64`: returns a cycle counter of this multiprocessor (on the CPU,
+    /// nanoseconds).
+    fn clock(&self) -> u64;
+    /// Yields for about `ns` nanoseconds inside a wait (`nanosleep`; on the
+    /// CPU, yields the core).
+    fn pause(&self, ns: u32);
+
+    /// Loads a counter that only grows for an observer: the result is at least the
+    /// newest value that this lane has read or knows of, and no attempt that it
+    /// goes on with may be affected. A GPU and a CPU have nothing better than an
+    /// acquire load, which orders the accesses that follow; a simulator answers
+    /// from outside of the memory model.
+    #[inline(always)]
+    unsafe fn observed_clock(&self, p: *const u64) -> u64 {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.load_acquire_64(p) }
+    }
+    /// Returns the number of bits of a version in a cell of 32 bits of value.
+    /// It is 31 on every machine that ships; the simulator has fewer, so that
+    /// versions wrap around in every run.
+    #[inline(always)]
+    fn version_bits(&self) -> u32 {
+        31
+    }
+    /// Returns a measure of time, without ordering anything: while it grows by
+    /// at most [`Self::ticks_limit`], at most 2^([`Self::version_bits`] - 2)
+    /// ticks are drawn from the word at `ticks`. The difference of two results is
+    /// taken modulo 2^32.
+    ///
+    /// # Safety
+    /// `ticks` is live.
+    unsafe fn ticks_bound(&self, ticks: *const u64) -> u32;
+    /// Returns the measure for a value loaded from that word after `before` was
+    /// measured. A machine whose loads may be far behind, as those of the
+    /// simulator, measures from the value.
+    #[inline(always)]
+    fn ticks_loaded(&self, before: u32, loaded: u64) -> u32 {
+        let _ = loaded;
+        before
+    }
+    /// Returns by how much [`Self::ticks_bound`] may grow.
+    fn ticks_limit(&self) -> u32;
+
+    /// Waits now and then, on a machine that is to make seeded defects show
+    /// sooner. It is called where fences are, whether one is left out or not; on
+    /// a machine that ships it is nothing.
+    #[inline(always)]
+    fn delay_at_fence(&self) {}
+    /// Returns whether a seeded defect is switched on, which it never is on a
+    /// machine that ships.
+    #[inline(always)]
+    fn mutant(&self, _mutant: Mutant) -> bool {
+        false
+    }
+}

@@ -1,0 +1,88 @@
+//! The words that lanes read and write: their types, and their addresses.
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A type that fits one word of 32 or 64 bits: `u32`, `i32`,
+/// `f32`, `u64`, `i64`, `f64`. Values are compared by their bits, so that a
+/// `NaN` equals itself and validation never mistakes it for a change.
+pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
+    /// Says whether the word has 64 bits.
+    const WIDE: bool;
+    /// Returns the bits, zero-extended.
+    fn to_bits64(self) -> u64;
+    /// Returns the value with these bits.
+    fn from_bits64(bits: u64) -> Self;
+}
+
+macro_rules! element {
+    ($ty:ty, $wide:literal, |$v:ident| $to:expr, |$b:ident| $from:expr) => {
+        impl sealed::Sealed for $ty {}
+        impl Element for $ty {
+            const WIDE: bool = $wide;
+            #[inline(always)]
+            fn to_bits64(self) -> u64 {
+                let $v = self;
+                $to
+            }
+            #[inline(always)]
+            fn from_bits64($b: u64) -> Self {
+                $from
+            }
+        }
+    };
+}
+
+element!(u32, false, |v| u64::from(v), |b| b as u32);
+element!(i32, false, |v| u64::from(v as u32), |b| b as u32 as i32);
+element!(f32, false, |v| u64::from(v.to_bits()), |b| f32::from_bits(
+    b as u32
+));
+element!(u64, true, |v| v, |b| b);
+element!(i64, true, |v| v as u64, |b| b as i64);
+element!(f64, true, |v| v.to_bits(), |b| f64::from_bits(b));
+
+/// The address of an element's word, or of its cell in an array of cells, with the
+/// width of the element in bit 0, which is free because words are aligned to at
+/// least 4 bytes.
+///
+/// | bits | meaning |
+/// | --- | --- |
+/// | 63..1 | the address, bit 0 taken as 0 |
+/// | 0 | 1 for a 64-bit element, 0 for a 32-bit one, also if its cell has 64 bits |
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WordAddress(pub(crate) u64);
+
+impl WordAddress {
+    /// Makes the address of `*p`, or of the cell at `p` that holds a `T`.
+    #[inline(always)]
+    pub fn of<T: Element>(p: *const T) -> Self {
+        Self(p as u64 | T::WIDE as u64)
+    }
+
+    /// Returns the pointer that [`Self::of`] was given, for a word that is
+    /// known to be a `T`, so that the compiler knows which bit to clear.
+    #[inline(always)]
+    pub const fn pointer<T: Element>(self) -> *mut T {
+        (self.0 ^ T::WIDE as u64) as *mut T
+    }
+
+    /// Makes the address from what [`Self::bits`] returned.
+    #[inline(always)]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// Returns address and width as one number.
+    #[inline(always)]
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the byte address.
+    #[inline(always)]
+    pub const fn address(self) -> u64 {
+        self.0 & !1
+    }
+}

@@ -1,0 +1,26 @@
+//! Observation of lanes: probes that write a log of words or measure time, and the
+//! seeded defects that test the checks of what is built on lanes.
+//!
+//! | file | contains |
+//! | --- | --- |
+//! | `probe` | [`Probe`], the interface through which code reports its records and phases |
+//! | `recorder` | the probe that writes a log |
+//! | `profiler` | the probe that measures time |
+//! | `host_probe` | the probe of the host's lanes, which is chosen at run time |
+//! | `mutant` | the seeded defects |
+//!
+//! What a record or a phase means is up to the library that reports it.
+//!
+//! Invariant: a silent kernel on a GPU contains no code of this module.
+
+pub mod host_probe;
+pub mod mutant;
+pub mod probe;
+pub mod profiler;
+pub mod recorder;
+
+pub use host_probe::HostProbe;
+pub use mutant::Mutant;
+pub use probe::{LogRecord, Observation, Probe, ProbeBuffer, Silent};
+pub use profiler::Profiler;
+pub use recorder::Recorder;

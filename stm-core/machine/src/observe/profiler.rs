@@ -1,0 +1,164 @@
+//! The probe that measures the time of each phase.
+//!
+//! It reads the lane's clock at the boundaries of phases. Each reading is a mark: the time
+//! since the previous mark is added to the phase that the mark names. As no time is left
+//! out, the phases add up exactly to the lane's time from its first opening to its last
+//! end. Phase 0 ([`OUTSIDE`]) is the program's own code.
+//!
+//! # Layout
+//!
+//! Lane `l` of a launch owns the 64-bit words from `l * ROW_WORDS` on:
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | [`OPENED`] | the lane's clock when it first opened its part |
+//! | [`CLOSED`] | the lane's clock when it last closed it |
+//! | [`OPENS`] | how many times it has opened it; 0 for a lane that never did |
+//! | [`SUMS`].. | the sums, by phase |
+
+use crate::lane::Lane;
+use crate::observe::probe::{LogRecord, Probe, ProbeBuffer};
+
+/// The number of phases.
+pub const PHASES: usize = 8;
+/// The phase of the program's own code.
+pub const OUTSIDE: usize = 0;
+
+/// The word of a row that holds the lane's clock when it first opened its part.
+pub const OPENED: usize = 0;
+/// The word of a row that holds the lane's clock when it last closed its part.
+pub const CLOSED: usize = 1;
+/// The word of a row that counts how many times the lane has opened its part.
+pub const OPENS: usize = 2;
+/// The first word of a row that holds a sum.
+pub const SUMS: usize = 3;
+/// The number of words of a row.
+pub const ROW_WORDS: usize = SUMS + PHASES;
+
+/// A probe that measures the phases of every lane, in rows of
+/// [`ROW_WORDS`] words.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Profiler;
+
+/// A lane's sums while it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretches {
+    /// The lane's row.
+    row: *mut u64,
+    /// The clock at the last mark.
+    since: u64,
+    /// The sums since the last settling, which may yet count as those of another
+    /// phase.
+    open: [u64; PHASES],
+    /// The sums up to the last settling.
+    settled: [u64; PHASES],
+}
+
+impl Stretches {
+    /// The sums of a lane whose time is not measured.
+    pub(crate) const NONE: Self = Self {
+        row: core::ptr::null_mut(),
+        since: 0,
+        open: [0; PHASES],
+        settled: [0; PHASES],
+    };
+
+    #[inline(always)]
+    fn load<L: Lane>(&self, lane: &L, i: usize) -> u64 {
+        // SAFETY: in this lane's row: `i` is below ROW_WORDS.
+        unsafe { lane.private_load_64(self.row.wrapping_add(i)) }
+    }
+
+    #[inline(always)]
+    fn store<L: Lane>(&self, lane: &L, i: usize, v: u64) {
+        // SAFETY: in this lane's row: `i` is below ROW_WORDS.
+        unsafe { lane.private_store_64(self.row.wrapping_add(i), v) };
+    }
+
+    /// Continues the lane's row; the time between two openings counts as
+    /// native.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Probe::open`], for the buffer itself,
+    /// which has rows of [`ROW_WORDS`] words.
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    pub(crate) unsafe fn open<L: Lane>(lane: &L, buffer: ProbeBuffer) -> Self {
+        let mut cursor = Self {
+            row: buffer.of_lane(lane),
+            ..Self::NONE
+        };
+        let opens = cursor.load(lane, OPENS);
+        for k in 0..PHASES {
+            cursor.settled[k] = cursor.load(lane, SUMS + k);
+        }
+        let now = lane.clock();
+        cursor.since = now;
+        if opens == 0 {
+            cursor.store(lane, OPENED, now);
+        } else {
+            cursor.open[OUTSIDE] = now.wrapping_sub(cursor.load(lane, CLOSED));
+        }
+        cursor.store(lane, OPENS, opens + 1);
+        cursor
+    }
+
+    #[inline(always)]
+    pub(crate) fn spent<L: Lane>(&mut self, lane: &L, phase: usize) {
+        let now = lane.clock();
+        if let Some(sum) = self.open.get_mut(phase) {
+            *sum = sum.wrapping_add(now.wrapping_sub(self.since));
+        }
+        self.since = now;
+    }
+
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, instead: Option<usize>) {
+        let mut all = 0u64;
+        for k in 0..PHASES {
+            all = all.wrapping_add(self.open[k]);
+            if instead.is_none() {
+                self.settled[k] = self.settled[k].wrapping_add(self.open[k]);
+            }
+            self.open[k] = 0;
+        }
+        if let Some(sum) = instead.and_then(|phase| self.settled.get_mut(phase)) {
+            *sum = sum.wrapping_add(all);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn close<L: Lane>(mut self, lane: &L) {
+        self.spent(lane, OUTSIDE);
+        self.settle(None);
+        self.store(lane, CLOSED, self.since);
+        for (k, sum) in self.settled.into_iter().enumerate() {
+            self.store(lane, SUMS + k, sum);
+        }
+    }
+}
+
+impl Probe for Profiler {
+    const RECORDS: bool = false;
+    const TIMES: bool = true;
+    type Cursor = Stretches;
+
+    #[inline(always)]
+    unsafe fn open<L: Lane>(self, lane: &L, place: *const ProbeBuffer) -> Stretches {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { Stretches::open(lane, ProbeBuffer::load(lane, place)) }
+    }
+    #[inline(always)]
+    fn record<L: Lane>(self, _lane: &L, _cursor: &mut Stretches, _record: LogRecord) {}
+    #[inline(always)]
+    fn spent<L: Lane>(self, lane: &L, cursor: &mut Stretches, phase: usize) {
+        cursor.spent(lane, phase);
+    }
+    #[inline(always)]
+    fn settle(self, cursor: &mut Stretches, instead: Option<usize>) {
+        cursor.settle(instead);
+    }
+    #[inline(always)]
+    fn close<L: Lane>(self, lane: &L, cursor: Stretches) {
+        cursor.close(lane);
+    }
+}

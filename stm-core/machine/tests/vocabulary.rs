@@ -1,0 +1,67 @@
+//! A test that only the lane module contains atomics, `asm!`, fences and spin
+//! hints: everything else goes through `Lane`, where a test can see it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const FORBIDDEN: &[&str] = &[
+    "asm!",
+    "Atomic",
+    "atomic::",
+    "fence(Ordering",
+    "spin_loop",
+    "compare_exchange",
+    "nvptx::",
+    "llvm.nvvm",
+    "Ordering::",
+];
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns the lines of code of a file that use a forbidden word; comments may
+/// use them.
+fn offences(text: &str) -> Vec<(usize, &'static str)> {
+    let mut found = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or("");
+        for &word in FORBIDDEN {
+            if code.contains(word) {
+                found.push((i + 1, word));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn only_the_lane_module_speaks_to_the_machine() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for dir in ["src", "../sync/src", "../src", "../../stm-kernels/src"] {
+        sources(&root.join(dir), &mut files);
+    }
+    assert!(files.len() > 20, "found only {} source files", files.len());
+    let lane = root.join("src/lane");
+    let mut seen_in_lane = 0;
+    for file in files {
+        let offences = offences(&fs::read_to_string(&file).unwrap());
+        if file.starts_with(&lane) {
+            seen_in_lane += offences.len();
+        } else {
+            assert!(offences.is_empty(), "{}: {offences:?}", file.display());
+        }
+    }
+    assert!(
+        seen_in_lane > 10,
+        "the search finds nothing even where it must"
+    );
+}

@@ -1,0 +1,495 @@
+//! What a user sees when the driver fails, by a stand-in for the driver.
+
+use crate::algorithm::Fast;
+use crate::array::Layout;
+use crate::host::{
+    Buffer, Cuda, Device, Error, ForeignArray, Launch, Memory, Pod, Stm, StmConfig, Sums, TxArray,
+};
+use crate::kernel::{Build, Kernel};
+use crate::observe::Observation;
+use crate::tx::stm_ref::StmRef;
+use cudarc::driver::sys::CUresult as R;
+use std::borrow::Cow;
+use std::string::ToString;
+use std::time::Duration;
+use std::vec::Vec;
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::host::stand_in::{StandIn, State};
+
+/// A kernel that the stand-in does not run.
+struct Nothing;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Params {
+    stm: StmRef<Fast>,
+}
+
+impl Kernel for Nothing {
+    const ENTRY: &'static str = "nothing";
+    type Params = Params;
+    fn ptx(_build: Build) -> Result<Cow<'static, str>, Error> {
+        Ok(Cow::Borrowed(".version 7.0"))
+    }
+    fn run<L: Lane>(_lane: &L, _params: &Params) {}
+}
+
+/// Errors that end a context: a wild access, a trap, the watchdog, the memory.
+const FATAL: [R; 5] = [
+    R::CUDA_ERROR_ILLEGAL_ADDRESS,
+    R::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    R::CUDA_ERROR_LAUNCH_FAILED,
+    R::CUDA_ERROR_LAUNCH_TIMEOUT,
+    R::CUDA_ERROR_ECC_UNCORRECTABLE,
+];
+
+fn open(driver: &StandIn) -> Result<Cuda, Error> {
+    driver.open()
+}
+
+fn config() -> StmConfig {
+    StmConfig {
+        locks: 64,
+        ..StmConfig::default()
+    }
+}
+
+fn launch(stm: &mut Stm<Cuda>) -> Result<(), Error> {
+    let params = Params { stm: stm.handle() };
+    // SAFETY: the kernel does nothing.
+    unsafe { stm.launch::<Nothing>(&params) }.map(|_| ())
+}
+
+/// Opens the device, makes a memory and arrays, launches twice, and reads back.
+fn session(driver: &StandIn) -> Result<(), Error> {
+    let cuda = open(driver)?;
+    let mut stm = Stm::new(&cuda, Launch::new(2, 64), config())?;
+    let mut array = TxArray::from_slice(&cuda, Layout::Cells, &[1u64, 2, 3], "an array")?;
+    let sums = Sums::<_, u32>::zeroed(&cuda, 4, 2, "sums")?;
+    stm.watch(&array);
+    stm.watch_sums(&sums);
+    stm.set_time_limit(None);
+    launch(&mut stm)?;
+    stm.set_time_limit(Some(Duration::from_secs(5)));
+    launch(&mut stm)?;
+    stm.check_in_full()?;
+    assert_eq!(array.download()?, [1, 2, 3]);
+    assert_eq!(sums.download()?, [0; 8]);
+    let mut plain = TxArray::from_slice(&cuda, Layout::Plain, &[4u64, 5, 6], "a plain array")?;
+    let mut buffer = Buffer::zeroed(&cuda, 3, "a buffer")?;
+    let mut foreign = ForeignArray::of_buffer(&mut buffer)?;
+    plain.copy_to(&mut foreign)?;
+    array.copy_from(&foreign)?;
+    array.copy_to(&mut foreign)?;
+    assert_eq!(buffer.download()?, [4, 5, 6]);
+    drop(buffer);
+    let params = Params { stm: stm.handle() };
+    let launches = [1, 2].map(|blocks| (Launch::new(blocks, 64), params));
+    // SAFETY: the kernel does nothing.
+    let mut recorded = unsafe { cuda.record::<Nothing>(&launches) }?;
+    recorded.replay()?;
+    recorded.replay()?;
+    Ok(())
+}
+
+#[test]
+fn a_session_without_errors_gives_everything_back() {
+    let driver = StandIn::new();
+    session(&driver).unwrap();
+    let state = driver.state();
+    assert_eq!(state.left(), [0; 4]);
+    assert_eq!(state.free, 1 << 30);
+    assert!(state.calls.len() > 50, "{}", state.calls.len());
+}
+
+#[test]
+fn whichever_call_fails_the_error_is_typed_and_nothing_leaks() {
+    let all = {
+        let driver = StandIn::new();
+        session(&driver).unwrap();
+        driver.state().calls.clone()
+    };
+    for code in [R::CUDA_ERROR_OUT_OF_MEMORY, R::CUDA_ERROR_INVALID_VALUE] {
+        for (n, call) in all.iter().enumerate() {
+            let driver = StandIn::new();
+            driver.state().fail = Some((n, code));
+            let ended = session(&driver);
+            let left = driver.state().left();
+            let named = std::format!("{code:?}");
+            match ended {
+                Err(Error::DeviceLost { code, .. }) => {
+                    // The kernel could still run, so its memory stays.
+                    assert!(call.starts_with("cuEvent"), "{call}");
+                    assert_eq!(code, named);
+                    assert_eq!(left[1..], [0; 3], "{call} {n}");
+                }
+                Err(Error::OutOfMemory { what, .. }) => {
+                    assert_eq!(*call, "cuMemAlloc");
+                    assert!(!what.is_empty());
+                    assert_eq!(left, [0; 4], "{call} {n}");
+                }
+                Err(Error::Driver { code, .. } | Error::BadPtx { log: code, .. }) => {
+                    assert!(code.contains(&named), "{call}: {code}");
+                    assert_eq!(left, [0; 4], "{call} {n}");
+                }
+                // What was given back was given back, whatever the call said.
+                Ok(()) => {
+                    assert!(
+                        call.ends_with("Destroy")
+                            || call.ends_with("Free")
+                            || call.ends_with("Release")
+                            || *call == "cuCtxSetCurrent",
+                        "{call} failed and nobody said so"
+                    );
+                    let leaked = usize::from(*call == "cuCtxSetCurrent");
+                    assert!(left[0] <= leaked && left[1..] == [0; 3], "{call} {n}");
+                }
+                Err(other) => panic!("{call}: {other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn an_error_that_ends_the_context_is_a_lost_device_wherever_it_shows() {
+    let calls = {
+        let driver = StandIn::new();
+        session(&driver).unwrap();
+        driver.state().calls.clone()
+    };
+    let opened = calls
+        .iter()
+        .position(|&call| call == "cuMemGetInfo")
+        .unwrap();
+    let given_back = calls.iter().rposition(|&call| call == "cuMemcpyDtoH");
+    for code in FATAL {
+        let in_between = calls.iter().enumerate();
+        let in_between = in_between.take(given_back.unwrap() + 1).skip(opened);
+        for (n, call) in in_between {
+            let driver = StandIn::new();
+            driver.state().fail = Some((n, code));
+            let error = session(&driver).err();
+            let lost = matches!(&error, Some(Error::DeviceLost { code: found, .. })
+                if *found == std::format!("{code:?}"));
+            // The destruction of an event only shows in the call after it.
+            assert!(lost, "{call} {n}: {error:?}");
+            assert_eq!(driver.state().left()[1..], [0; 3]);
+        }
+    }
+}
+
+#[test]
+fn after_a_lost_device_every_call_refuses_and_the_driver_is_left_alone() {
+    for code in FATAL {
+        let driver = StandIn::new();
+        let cuda = open(&driver).unwrap();
+        let mut stm = Stm::new(&cuda, Launch::new(1, 32), config()).unwrap();
+        let array = TxArray::from_slice(&cuda, Layout::Cells, &[7u32; 4], "an array").unwrap();
+        let mut raw = cuda.allocate(64, "raw").unwrap();
+        driver.state().always = Some(("cuEventQuery", code));
+        let lost = launch(&mut stm).unwrap_err();
+        let Error::DeviceLost {
+            during,
+            code: found,
+        } = &lost
+        else {
+            panic!("{lost}");
+        };
+        assert_eq!(
+            (during.as_str(), found.clone()),
+            ("kernel nothing", std::format!("{code:?}"))
+        );
+        assert!(lost.to_string().contains("its memory is gone"), "{lost}");
+        let calls = driver.state().calls.len();
+        let same = |error: Error| assert_eq!(error, lost);
+        same(launch(&mut stm).unwrap_err());
+        same(stm.check_in_full().unwrap_err());
+        same(array.download().unwrap_err());
+        same(raw.write(0, &[1]).unwrap_err());
+        same(raw.read(0, &mut [0]).unwrap_err());
+        same(raw.clear().unwrap_err());
+        same(cuda.allocate(1, "more").err().unwrap());
+        same(cuda.available_bytes().unwrap_err());
+        same(cuda.prepare::<Nothing>(Observation::default()).unwrap_err());
+        same(cuda.without_wide_atomics().available_bytes().unwrap_err());
+        same(Stm::new(&cuda, Launch::new(1, 32), config()).err().unwrap());
+        drop((raw, array, stm));
+        assert_eq!(driver.state().calls.len(), calls);
+        // The driver frees the memory with the context.
+        drop(cuda);
+        assert_eq!(driver.state().left()[1..], [0; 3]);
+    }
+}
+
+#[test]
+fn exhausted_memory_is_named_with_what_it_was_for_and_the_device_stays_usable() {
+    let driver = StandIn::new();
+    let cuda = open(&driver).unwrap();
+    let needed = 1 << 31;
+    let error = cuda.allocate(needed, "a large array").err().unwrap();
+    assert_eq!(
+        error,
+        Error::OutOfMemory {
+            what: "a large array",
+            needed: needed as u64,
+            available: 1 << 30
+        }
+    );
+    // The driver may refuse what it said it had, as others use the device too.
+    let before = driver.state().left();
+    driver.state().always = Some(("cuMemAlloc", R::CUDA_ERROR_OUT_OF_MEMORY));
+    let error = Stm::new(&cuda, Launch::new(1, 32), config()).err().unwrap();
+    assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
+    driver.state().always = None;
+    assert_eq!(driver.state().left(), before);
+    // Of the three parts of the metadata, the later ones fail.
+    for nth in 1..3 {
+        let calls = driver.state().calls.len();
+        let stm = Stm::new(&cuda, Launch::new(1, 32), config()).unwrap();
+        let mut allocations = driver.state().calls[calls..]
+            .iter()
+            .enumerate()
+            .filter(|(_, call)| **call == "cuMemAlloc")
+            .map(|(i, _)| i)
+            .collect::<std::vec::Vec<_>>();
+        drop(stm);
+        let at = driver.state().calls.len() + allocations.remove(nth);
+        driver.state().fail = Some((at, R::CUDA_ERROR_OUT_OF_MEMORY));
+        Stm::new(&cuda, Launch::new(1, 32), config()).err().unwrap();
+        assert_eq!(driver.state().left(), before);
+    }
+    launch(&mut Stm::new(&cuda, Launch::new(1, 32), config()).unwrap()).unwrap();
+}
+
+#[test]
+fn bad_ptx_is_named_with_the_compilers_words_and_the_device_stays_usable() {
+    let driver = StandIn::new();
+    let cuda = open(&driver).unwrap();
+    let mut stm = Stm::new(&cuda, Launch::new(1, 32), config()).unwrap();
+    driver.state().log = "ptxas fatal:\n  unknown instruction";
+    driver.state().always = Some(("cuModuleLoadDataEx", R::CUDA_ERROR_INVALID_PTX));
+    let error = launch(&mut stm).unwrap_err();
+    let Error::BadPtx {
+        entry: "nothing",
+        log,
+    } = &error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        log,
+        "CUDA_ERROR_INVALID_PTX: ptxas fatal: unknown instruction"
+    );
+    driver.state().always = Some(("cuModuleGetFunction", R::CUDA_ERROR_NOT_FOUND));
+    let error = launch(&mut stm).unwrap_err();
+    assert!(
+        error.to_string().contains("CUDA_ERROR_NOT_FOUND"),
+        "{error}"
+    );
+    driver.state().always = None;
+    launch(&mut stm).unwrap();
+}
+
+#[test]
+fn no_driver_no_device_and_an_old_device_are_told_apart() {
+    let error = |set: fn(&mut State)| {
+        let driver = StandIn::new();
+        set(&mut driver.state());
+        let error = open(&driver).err().unwrap();
+        assert_eq!(driver.state().left(), [0; 4]);
+        error
+    };
+    assert_eq!(error(|s| s.absent = true), Error::NoDriver);
+    let none = Error::NoGpu {
+        ordinal: 0,
+        count: 0,
+    };
+    assert_eq!(error(|s| s.devices = 0), none);
+    let no_device = |s: &mut State| {
+        s.always = Some(("cuInit", R::CUDA_ERROR_NO_DEVICE));
+    };
+    assert_eq!(error(no_device), none);
+    assert!(matches!(
+        error(|s| s.major = 6),
+        Error::GpuTooOld { major: 6, .. }
+    ));
+    let stub = error(|s| s.always = Some(("cuInit", R::CUDA_ERROR_STUB_LIBRARY)));
+    assert!(
+        stub.to_string().contains("CUDA_ERROR_STUB_LIBRARY"),
+        "{stub}"
+    );
+}
+
+#[test]
+fn a_launch_that_is_too_large_is_refused_before_the_driver_sees_it() {
+    let driver = StandIn::new();
+    let cuda = open(&driver).unwrap();
+    let too_large = |launch: Launch| {
+        let stm = Stm::new(&cuda, launch, config());
+        let error = match stm {
+            Err(error) => error,
+            Ok(mut stm) => self::launch(&mut stm).unwrap_err(),
+        };
+        let Error::LaunchTooLarge { asked, limit, .. } = error else {
+            panic!("{error}");
+        };
+        assert!(asked > limit);
+        assert!(!driver.state().calls.contains(&"cuLaunchKernel"));
+    };
+    too_large(Launch::new(1, 1025));
+    // The registers of the kernel allow 512.
+    too_large(Launch::new(1, 513));
+    too_large(Launch {
+        shared_bytes: 1 << 20,
+        ..Launch::new(1, 32)
+    });
+    // Two blocks on each of four processors.
+    too_large(Launch {
+        cooperative: true,
+        ..Launch::new(9, 32)
+    });
+}
+
+#[test]
+fn blocks_that_are_resident_together_are_counted_over_all_processors() {
+    let driver = StandIn::new();
+    let cuda = open(&driver).unwrap();
+    let of = |threads| cuda.resident_blocks::<Nothing>(&Launch::new(1 << 20, threads));
+    assert_eq!(of(512), Ok(8));
+    let error = of(513).unwrap_err();
+    assert!(matches!(error, Error::LaunchTooLarge { limit: 512, .. }));
+    assert!(!driver.state().calls.contains(&"cuLaunchKernel"));
+}
+
+#[test]
+fn the_time_limit_raises_the_flag_and_the_launch_ends() {
+    let driver = StandIn::new();
+    let cuda = open(&driver).unwrap();
+    let mut stm = Stm::new(&cuda, Launch::new(1, 32), config()).unwrap();
+    let flag = stm.stop_flag() as u64;
+    driver.state().runs_until = Some(flag);
+    stm.set_time_limit(Some(Duration::from_millis(20)));
+    let start = std::time::Instant::now();
+    launch(&mut stm).unwrap();
+    assert!(start.elapsed() >= Duration::from_millis(20));
+    // The flag cannot be raised: the kernel runs on, and the device is lost.
+    let copies = |calls: &[&str]| {
+        calls
+            .iter()
+            .filter(|c| **c == "cuStreamSynchronize")
+            .count()
+    };
+    assert!(copies(&driver.state().calls) > 0);
+    driver.state().always = Some(("cuStreamSynchronize", R::CUDA_ERROR_LAUNCH_TIMEOUT));
+    let error = launch(&mut stm).unwrap_err();
+    assert!(matches!(error, Error::DeviceLost { .. }), "{error}");
+}
+
+/// Adds launches in order, and returns the calls that the driver got for them.
+fn calls_in_order(driver: &StandIn, launches: u32) -> Vec<&'static str> {
+    let cuda = open(driver).unwrap();
+    let mut stm = Stm::new(&cuda, Launch::new(2, 64), config()).unwrap();
+    // The first one loads the module.
+    launch(&mut stm).unwrap();
+    let mut calls = Vec::new();
+    stm.in_order(|queue| {
+        let before = driver.state().calls.len();
+        for _ in 0..launches {
+            // SAFETY: the kernel does nothing.
+            unsafe {
+                queue.enqueue::<Fast, Nothing>(Launch::new(2, 64), |_, stm| Ok(Params { stm }))?;
+            }
+        }
+        calls.extend(driver.state().calls[before..].iter().copied());
+        Ok(())
+    })
+    .unwrap();
+    calls
+}
+
+#[test]
+fn a_launch_in_order_waits_for_nothing() {
+    let calls = calls_in_order(&StandIn::new(), 3);
+    assert_eq!(
+        calls
+            .iter()
+            .filter(|&&call| call == "cuLaunchKernel")
+            .count(),
+        3
+    );
+    for call in &calls {
+        let waits = call.contains("Synchronize") || call.contains("Query") || call.contains("DtoH");
+        assert!(!waits && !call.contains("Event"), "{calls:?}");
+    }
+    // What the host does for one is a few calls, and no copy.
+    assert_eq!(calls.len() % 3, 0, "{calls:?}");
+    assert!(calls.len() / 3 <= 3, "{calls:?}");
+}
+
+#[test]
+fn laps_are_taken_without_a_wait_and_their_events_given_back() {
+    let driver = StandIn::new();
+    let cuda = open(&driver).unwrap();
+    let mut laps = cuda.laps(2).unwrap();
+    let before = driver.state().calls.len();
+    for _ in 0..3 {
+        laps.lap().unwrap();
+    }
+    // One more than was asked for.
+    let calls = driver.state().calls[before..].to_vec();
+    let [record, create] = ["cuEventRecord", "cuEventCreate"];
+    assert_eq!(calls, [record, record, create, record]);
+    let second = Duration::from_millis(1);
+    assert_eq!(laps.read().unwrap(), [second; 2]);
+    drop(laps);
+    assert_eq!(driver.state().left()[2], 0);
+}
+
+#[test]
+fn a_kernel_in_order_that_ends_the_context_is_reported_and_what_follows_too() {
+    for code in FATAL {
+        let driver = StandIn::new();
+        let cuda = open(&driver).unwrap();
+        let mut stm = Stm::new(&cuda, Launch::new(2, 64), config()).unwrap();
+        launch(&mut stm).unwrap();
+        driver.state().always = Some(("cuLaunchKernel", code));
+        let lost = stm.in_order(|queue| {
+            // SAFETY: the kernel does nothing.
+            unsafe {
+                queue.enqueue::<Fast, Nothing>(Launch::new(2, 64), |_, stm| Ok(Params { stm }))
+            }
+        });
+        assert!(matches!(lost, Err(Error::DeviceLost { .. })), "{lost:?}");
+        assert_eq!(launch(&mut stm), lost.map(|_| ()));
+    }
+}
+
+#[test]
+fn the_library_carries_the_ptx_of_its_copies_which_takes_what_they_pass() {
+    fn copies<T: Pod + Element>(cuda: &Cuda) -> Result<(), Error> {
+        let mut array = TxArray::<_, T>::zeroed(cuda, Layout::Cells, 3, "an array")?;
+        let mut buffer = Buffer::zeroed(cuda, 3, "a buffer")?;
+        let mut foreign = ForeignArray::of_buffer(&mut buffer)?;
+        array.copy_from(&foreign)?;
+        array.copy_to(&mut foreign).map(|_| ())
+    }
+    let driver = StandIn::new();
+    let cuda = open(&driver).unwrap();
+    // The parameters in the text are compared before the module is loaded.
+    copies::<f32>(&cuda).unwrap();
+    copies::<i64>(&cuda).unwrap();
+    let count = |name| {
+        let state = driver.state();
+        state.calls.iter().filter(|&&call| call == name).count()
+    };
+    assert_eq!(count("cuModuleLoadDataEx"), 4);
+    assert_eq!(count("cuLaunchKernel"), 4);
+    // Elements of one width have one kernel.
+    copies::<u32>(&cuda).unwrap();
+    copies::<f64>(&cuda).unwrap();
+    assert_eq!(count("cuModuleLoadDataEx"), 4);
+    // No element goes through the host: eight bytes of each copy back do.
+    assert_eq!(count("cuMemcpyHtoDAsync"), 0);
+    assert_eq!(count("cuMemcpyDtoH"), 4);
+}

@@ -1,0 +1,80 @@
+//! The events that a transaction reports to its probe, for the opacity checker of `verify`.
+//!
+//! With a recorder, each lane appends its transactions' events to its own buffer, in the
+//! layout of [`crate::observe::history_layout`].
+//!
+//! On a GPU and on a CPU, observation is not free of side effects on the memory
+//! order: the clock in the begin and end events is loaded with acquire
+//! ([`Lane::observed_clock`](crate::Lane::observed_clock)), which a silent kernel does not
+//! do there. Such a load can hide that the protocol itself lacks an acquire: what the
+//! silent kernel would read too early, the recorded one reads in order. A history recorded
+//! there proves nothing about the acquire at the begin of an attempt (E1, F1, S1). The
+//! simulator of `verify` answers that load from outside of its memory model, so there a
+//! recorded run is the silent run.
+
+use crate::memory::version::Version;
+use crate::observe::history_layout as layout;
+use crate::tx::abort::Abort;
+use stm_machine::WordAddress;
+use stm_machine::observe::LogRecord;
+
+/// An event of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// The attempt begins; the value is the clock before its first action.
+    Begin(Version),
+    /// A read from memory returned this value.
+    Read(WordAddress, u64),
+    /// A write was accepted.
+    Write(WordAddress, u64),
+    /// An addition was accepted.
+    Add(WordAddress, u64),
+    /// An addition of floats was accepted. The resulting value is not recorded,
+    /// as it depends on the order of the additions.
+    AddFloat(WordAddress),
+    /// The last writes and additions that were accepted, this many, are undone.
+    Undo(u64),
+    /// An update of the transaction with this number committed with this
+    /// version; the last value is the clock afterwards.
+    Commit(u64, Version, Version),
+    /// The attempt at the transaction with this number committed without writes;
+    /// the last value is the clock afterwards.
+    CommitReadOnly(u64, Version),
+    /// The attempt at the transaction with this number ended without effect; the
+    /// last value is the clock afterwards.
+    Abort(u64, Abort, Version),
+}
+
+impl Event {
+    /// Returns the record of the event in a history.
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    pub(crate) fn record(self) -> LogRecord {
+        let (words, len) = match self {
+            Event::Begin(clock) => ([layout::head(layout::BEGIN, 0), clock.0, 0], 2),
+            Event::Read(word, value) => ([layout::head(layout::READ, word.bits()), value, 0], 2),
+            Event::Write(word, value) => ([layout::head(layout::WRITE, word.bits()), value, 0], 2),
+            Event::Add(word, delta) => ([layout::head(layout::ADD, word.bits()), delta, 0], 2),
+            Event::AddFloat(word) => ([layout::head(layout::ADD_FLOAT, word.bits()), 0, 0], 2),
+            Event::Undo(count) => ([layout::head(layout::UNDO, 0), count, 0], 2),
+            Event::Commit(transaction, version, clock) => {
+                let number = layout::number(transaction);
+                (
+                    [layout::head(layout::COMMIT, number), version.0, clock.0],
+                    3,
+                )
+            }
+            Event::CommitReadOnly(transaction, clock) => {
+                let number = layout::number(transaction);
+                (
+                    [layout::head(layout::COMMIT_READ_ONLY, number), clock.0, 0],
+                    2,
+                )
+            }
+            Event::Abort(transaction, reason, clock) => {
+                let operand = layout::number(transaction) << layout::REASON_BITS | reason as u64;
+                ([layout::head(layout::ABORT, operand), clock.0, 0], 2)
+            }
+        };
+        LogRecord { words, len }
+    }
+}

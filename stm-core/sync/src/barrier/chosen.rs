@@ -1,0 +1,102 @@
+//! The choice of an algorithm at launch.
+
+use super::{Counted, Grouped, Led, Meeting, Place, Tree, TwoStage, XiaoFeng};
+use crate::sealed::Sealed;
+use stm_machine::Lane;
+
+/// A barrier whose algorithm the host chooses at launch (`GridBarrier::chosen`,
+/// `Defaults::barrier`). Each wait costs one branch, the same for all threads, and its code
+/// has every algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen;
+
+/// Lists the algorithms to choose from, and makes what depends on the list.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $number:literal: $meeting:ty;)*) => {
+        /// An algorithm of [`Chosen`].
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        pub enum Kind {
+            $($(#[$doc])* $kind = $number,)*
+        }
+
+        impl Kind {
+            /// All algorithms.
+            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            /// Returns the algorithm's name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => <$meeting>::NAME,)*
+                }
+            }
+
+            /// Returns the algorithm with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| kind.name() == name)
+            }
+
+            /// Returns the algorithm's [`Meeting::groups`].
+            pub fn groups(self, blocks: u32) -> u32 {
+                match self {
+                    $(Self::$kind => <$meeting>::groups(blocks),)*
+                }
+            }
+        }
+
+        impl Sealed for Chosen {}
+
+        impl Meeting for Chosen {
+            const NAME: &'static str = "chosen";
+            const CHOSEN: bool = true;
+
+            /// Returns the largest number of groups of any algorithm.
+            fn groups(blocks: u32) -> u32 {
+                let groups = Kind::ALL.iter().map(|kind| kind.groups(blocks));
+                groups.max().unwrap_or(1)
+            }
+
+            fn lines(blocks: u32, groups: u32) -> u32 {
+                [$(<$meeting>::lines(blocks, groups),)*].into_iter().max().unwrap_or(0)
+            }
+
+            #[inline(always)]
+            fn round<L: Lane>(lane: &L, place: &Place) -> u64 {
+                match place.kind() {
+                    $($number => <$meeting>::round(lane, place),)*
+                    _ => 0,
+                }
+            }
+
+            #[inline(always)]
+            fn step(place: &Place) -> u64 {
+                match place.kind() {
+                    $($number => <$meeting>::step(place),)*
+                    _ => 1,
+                }
+            }
+
+            #[inline(always)]
+            fn meet<L: Lane>(lane: &L, place: &Place, round: u64) -> bool {
+                match place.kind() {
+                    $($number => <$meeting>::meet(lane, place, round),)*
+                    _ => false,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// [`TwoStage`].
+    TwoStage = 0: TwoStage;
+    /// [`XiaoFeng`].
+    XiaoFeng = 1: XiaoFeng;
+    /// [`Tree`].
+    Tree = 2: Tree;
+    /// [`Counted`].
+    Counted = 3: Counted;
+    /// [`Grouped`].
+    Grouped = 4: Grouped;
+    /// [`Led`].
+    Led = 5: Led;
+}

@@ -1,0 +1,200 @@
+//! Where a barrier lies in memory.
+//!
+//! The memory of a barrier is counted in lines of 128 bytes, so that words which
+//! different blocks access do not share one. Line 0 holds the fault record; the
+//! algorithm arranges the lines behind it. Words of 64 bits are alone in their
+//! lines.
+
+use crate::wait::until;
+use stm_machine::Lane;
+use stm_machine::Stop;
+use stm_machine::observe::Mutant;
+
+/// The number of 32-bit words of a line.
+pub(super) const LINE_WORDS: u32 = 32;
+
+/// The pause after a poll that found the round incomplete, in nanoseconds: the polls of
+/// all blocks go to one line, and delay the arrivals there.
+const POLL_PAUSE_NS: u32 = 20;
+
+/// The memory of a barrier and the shape of its grid.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    memory: *mut u64,
+    stop: Stop,
+    blocks: u32,
+    groups_log2: u32,
+    kind: u32,
+}
+
+// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
+// atomic, and `from_raw` demands memory that outlives the launch.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+impl Place {
+    /// The number of bytes of a line.
+    pub const LINE_BYTES: usize = 128;
+
+    /// Makes a place at `memory` for a grid of `blocks` blocks in 2^`groups_log2`
+    /// groups. `kind` is for [`Chosen`](super::Chosen) only.
+    ///
+    /// # Safety
+    /// `memory` is aligned to 128 bytes, in the memory of the device whose kernels
+    /// will use the place, and live while such a kernel runs; so is the flag of
+    /// `stop`. `blocks` is 1 to [`BLOCKS_MAX`](super::BLOCKS_MAX), and there are at
+    /// most as many groups as blocks.
+    pub const unsafe fn from_raw(
+        memory: *mut u64,
+        stop: Stop,
+        blocks: u32,
+        groups_log2: u32,
+        kind: u32,
+    ) -> Self {
+        Self {
+            memory,
+            stop,
+            blocks,
+            groups_log2,
+            kind,
+        }
+    }
+
+    /// Returns the number of blocks of the grid.
+    #[inline(always)]
+    pub const fn blocks(&self) -> u32 {
+        self.blocks
+    }
+
+    /// Returns the number of groups, a power of two.
+    #[inline(always)]
+    pub(super) const fn groups(&self) -> u32 {
+        1 << self.groups_log2
+    }
+
+    /// Returns the logarithm of the number of groups.
+    #[inline(always)]
+    pub(super) const fn groups_log2(&self) -> u32 {
+        self.groups_log2
+    }
+
+    /// Returns the algorithm, for [`Chosen`](super::Chosen).
+    #[inline(always)]
+    pub(super) const fn kind(&self) -> u32 {
+        self.kind
+    }
+
+    /// Returns the group of a block. Neighbours are in different groups.
+    #[inline(always)]
+    pub(super) const fn group_of(&self, block: u32) -> u32 {
+        block & (self.groups() - 1)
+    }
+
+    /// Returns the number of blocks of a group.
+    #[inline(always)]
+    pub(super) const fn members(&self, group: u32) -> u32 {
+        (self.blocks - group + self.groups() - 1) >> self.groups_log2
+    }
+
+    /// Returns the word of 64 bits that is alone in line `line`, 1 or more.
+    #[inline(always)]
+    pub(super) const fn word(&self, line: u32) -> *mut u64 {
+        self.memory
+            .wrapping_add(line as usize * (Self::LINE_BYTES / 8))
+    }
+
+    /// Returns word `i` of the 32-bit words that begin at line `line`, 1 or more.
+    #[inline(always)]
+    pub(super) const fn flag(&self, line: u32, i: u32) -> *mut u32 {
+        self.word(line).cast::<u32>().wrapping_add(i as usize)
+    }
+
+    /// Returns the stop flag.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    pub(crate) const fn stop(&self) -> Stop {
+        self.stop
+    }
+
+    /// Notes that a launch of another grid used the barrier.
+    #[inline(always)]
+    pub(super) fn refuse<L: Lane>(&self, lane: &L) {
+        // SAFETY: the first word of live memory. Relaxed: the host reads it after
+        // the launch.
+        unsafe { lane.store_relaxed_32(self.memory.cast(), lane.grid_dim()) };
+    }
+
+    /// Polls until `came` returns true, with a pause after each poll, and returns
+    /// whether it did.
+    #[inline(always)]
+    fn poll<L: Lane>(&self, lane: &L, mut came: impl FnMut() -> bool) -> bool {
+        until(lane, self.stop, || {
+            let came = came();
+            if !came {
+                lane.pause(POLL_PAUSE_NS);
+            }
+            came
+        })
+    }
+
+    /// Polls until the word of 64 bits in line `line` is at least `goal`, and
+    /// returns whether it is; else the launch was told to stop. What those who
+    /// brought it there had written is visible then.
+    #[inline(always)]
+    pub(super) fn until<L: Lane>(&self, lane: &L, line: u32, goal: u64) -> bool {
+        let word = self.word(line);
+        self.poll(lane, || {
+            // ORDER(B2): acquire; pairs with B1 of the arrivals, or with B3 of the
+            // thread that passes them on.
+            // SAFETY: a live word of the algorithm's.
+            let found = unsafe {
+                if Mutant::BarrierNoAcquire.on(lane) {
+                    lane.load_relaxed_64(word)
+                } else {
+                    lane.load_acquire_64(word)
+                }
+            };
+            found >= goal
+        })
+    }
+
+    /// Polls until a flag of 32 bits is `goal`, as [`Self::until`] does.
+    #[inline(always)]
+    pub(super) fn until_flag<L: Lane>(&self, lane: &L, flag: *mut u32, goal: u32) -> bool {
+        self.poll(lane, || {
+            // ORDER(B2): as above.
+            // SAFETY: a live word of the algorithm's.
+            let found = unsafe {
+                if Mutant::BarrierNoAcquire.on(lane) {
+                    lane.load_relaxed_32(flag)
+                } else {
+                    lane.load_acquire_32(flag)
+                }
+            };
+            found == goal
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_members_of_the_groups_are_all_blocks() {
+        for blocks in 1..200 {
+            for groups_log2 in (0..6).filter(|log2| 1 << log2 <= blocks) {
+                // SAFETY: no kernel uses the place.
+                let place = unsafe {
+                    let stop = Stop::from_raw(core::ptr::null());
+                    Place::from_raw(core::ptr::null_mut(), stop, blocks, groups_log2, 0)
+                };
+                for group in 0..place.groups() {
+                    let members = (0..blocks).filter(|&block| place.group_of(block) == group);
+                    assert_eq!(place.members(group), members.count() as u32);
+                }
+            }
+        }
+    }
+}

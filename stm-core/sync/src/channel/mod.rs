@@ -1,0 +1,157 @@
+//! Channels: a thread waits for a value with the load that fetches it.
+//!
+//! A channel is a word of 64 bits, a *tag* and a value of 32 bits beside it. One relaxed
+//! store puts both; a consumer loads the word until the tag is the one that it awaits, and
+//! then has the value. So the wait costs no other traffic than the fetch, and nothing has
+//! to be ordered: tag and value are one access. A value of 64 bits is in two such words,
+//! with the tag in each, which are one access where lanes have atomics of 128 bits.
+//!
+//! | type | producers to consumers | what frees a word for the next value |
+//! | --- | --- | --- |
+//! | [`TChannels`] | any to any | the algorithm: a word is put again when those who needed the last value have it |
+//! | [`TRings`], [`Sender`], [`Receiver`] | one to one | the consumer's acknowledgement |
+//! | the same with several consumers, [`Copies::One`] | one to many, which load the same word | the acknowledgements of all |
+//! | the same with several consumers, [`Copies::Each`] | one to many, a word for each | the same |
+//! | [`TRings`], [`Gather`] | many to one: in order, or whichever is ready | the consumer's acknowledgement |
+//!
+//! Each is in one [`Space`]: [`Global`] memory, between any threads of a launch; [`Shared`]
+//! memory, between threads of a block; or the shared memory of one block of a [`Cluster`],
+//! between threads of its blocks (`Launch::with_cluster`). The host owns those in global memory
+//! (`host::Channels`, `host::Rings`); the others are made in the kernel
+//! ([`TChannels::in_shared`], [`TChannels::in_cluster`], and the same of [`TRings`]).
+//!
+//! The idea is that of full/empty bits (Smith 1978) and of I-structures (Arvind, Nikhil and
+//! Pingali 1989), for which machines had a bit beside each word. Li, van den Braak, Corporaal
+//! and Kumar 2015 found such bits in the shared memory of Fermi GPUs, which used them for its
+//! atomics, and built *tiny-lock* from them; their Figures 8 and 9 are the two forms of one
+//! to many. What limited it, and what is there instead:
+//!
+//! | tiny-lock (Li et al. 2015, sections 3, 4.4 and 7) | here |
+//! | --- | --- |
+//! | 1,024 lock bits a multiprocessor, which bound the threads | as many channels as there is memory, for a tag of 32 bits each |
+//! | locations 1,024 words apart have one lock bit: a deadlock if both are used | no two channels have a word in common |
+//! | assembly of Fermi GPUs, edited by hand | instructions of PTX for every GPU since `sm_70`; the same source on the CPU and in the simulator |
+//! | shared memory only | global memory, too |
+//! | of several consumers each must put the token back | all load the same word, and nothing is put back |
+//! | the producer must lock each word first, before a barrier of the block | a word has the tag of its last value until the next is put |
+//!
+//! # Deadlocks within a warp
+//!
+//! Li et al. 2015 (section 4.4.1) describe the deadlock of a warp in lockstep: lanes that
+//! wait keep the lane of their warp from running that would put. No wait of this module
+//! contains a warp operation, so lanes that the machine schedules independently (compute
+//! capability 7.0 and later, which all GPUs of this library have) may wait for one another
+//! in any pattern. On a machine that runs one side of a branch until it ends, use
+//! [`in_rounds`], where lanes that wait and lanes that put meet after every step; it is right
+//! on every machine.
+//!
+//! # What a channel does not order
+//!
+//! Nothing but its own words. To hand over what else was written, for example behind an index
+//! that goes through the channel, call [`Lane::fence`] before the put and after the get.
+
+mod gather;
+mod ring;
+mod rounds;
+mod slots;
+mod space;
+
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+
+pub use gather::Gather;
+pub use ring::{Copies, DEPTH_LOG2_MAX, Receiver, Ring, RingShape, Sender, TRings};
+pub use rounds::in_rounds;
+pub use slots::{Found, TChannels};
+pub use space::{Cluster, Global, Shared, Space};
+
+/// The position of the tag in a word.
+const TAG_SHIFT: u32 = 32;
+
+/// Returns the number of 64-bit words of a channel for values of type `T`.
+pub const fn words_of<T: Element>() -> u64 {
+    1 + T::WIDE as u64
+}
+
+/// Returns a word of a tag and half a value, or a whole one of 32 bits.
+#[inline(always)]
+const fn tagged(tag: u32, bits: u64) -> u64 {
+    (tag as u64) << TAG_SHIFT | bits & 0xFFFF_FFFF
+}
+
+/// Puts a value with a tag into channel `i` of a space.
+///
+/// # Safety
+/// The space has the words of the channel, and they are those of a channel of this type.
+#[inline(always)]
+unsafe fn put<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, tag: u32, value: T) {
+    let bits = value.to_bits64();
+    let words = [tagged(tag, bits), tagged(tag, bits >> 32)];
+    // SAFETY: the caller's promise. Relaxed: the value is in the word with its tag, so
+    // whoever sees the tag has the value (`ORDERING.md`, "Channels").
+    unsafe {
+        if Mutant::ChannelTagFirst.on(lane) {
+            store::<L, T, S>(lane, space, i, [tagged(tag, 0); 2]);
+        }
+        store::<L, T, S>(lane, space, i, words);
+    }
+}
+
+/// Stores the words of channel `i`.
+///
+/// # Safety
+/// The obligations are those of [`put`].
+#[inline(always)]
+unsafe fn store<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, words: [u64; 2]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if T::WIDE {
+            space.store_pair(lane, 2 * i, words);
+        } else {
+            space.store(lane, i, words[0]);
+        }
+    }
+}
+
+/// Loads the words of channel `i`; those of a channel of one word are the same twice.
+///
+/// # Safety
+/// The obligations are those of [`put`].
+#[inline(always)]
+unsafe fn look<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64) -> [u64; 2] {
+    // SAFETY: the caller's promise. Relaxed: as for `put`.
+    unsafe {
+        if T::WIDE {
+            space.load_pair(lane, 2 * i)
+        } else {
+            [space.load(lane, i); 2]
+        }
+    }
+}
+
+/// Returns the value in the words of a channel if its tag is `tag`.
+#[inline(always)]
+fn value_in<L: Lane, T: Element>(lane: &L, [low, high]: [u64; 2], tag: u32) -> Option<T> {
+    if !T::WIDE {
+        return ((low >> TAG_SHIFT) as u32 == tag).then(|| T::from_bits64(low & 0xFFFF_FFFF));
+    }
+    let both = (high >> TAG_SHIFT) as u32 == tag || Mutant::ChannelHalfAwaited.on(lane);
+    ((low >> TAG_SHIFT) as u32 == tag && both)
+        .then(|| T::from_bits64(high << TAG_SHIFT | low & 0xFFFF_FFFF))
+}
+
+/// Returns the value of channel `i` if its tag is `tag`.
+///
+/// # Safety
+/// The obligations are those of [`put`].
+#[inline(always)]
+unsafe fn try_get<L: Lane, T: Element, S: Space>(
+    lane: &L,
+    space: S,
+    i: u64,
+    tag: u32,
+) -> Option<T> {
+    // SAFETY: the caller's promise.
+    value_in(lane, unsafe { look::<L, T, S>(lane, space, i) }, tag)
+}

@@ -1,0 +1,436 @@
+//! Rings: channels of one producer, in which several values are under way at a time.
+//!
+//! A ring of depth D has D channels for each copy, and a word for each consumer, the number of
+//! values that it has taken. Value n, counted from 0, goes into channel n mod D with tag
+//! n + 1, so a channel's tags follow each other by D, and a stale one is never the awaited
+//! one (Lamport 1983 has such a buffer between one producer and one consumer, with two
+//! counters; here the tag is the producer's).
+//!
+//! 1. The producer puts value n when every consumer has taken at least n + 1 - D values. It
+//!    loads their numbers only when it does not know so already.
+//! 2. The consumer loads the channel until the tag is n + 1, and stores n + 1 as its number.
+//!
+//! The numbers carry no data, and all accesses are relaxed: `ORDERING.md`, "Channels".
+
+use super::space::{Cluster, Global, Shared, Space};
+use super::{put, try_get, words_of};
+use crate::wait::{Stopped, until_after};
+use core::marker::PhantomData;
+use stm_machine::Element;
+use stm_machine::Lane;
+use stm_machine::Stop;
+use stm_machine::observe::Mutant;
+
+/// The largest logarithm of a ring's depth.
+pub const DEPTH_LOG2_MAX: u32 = 20;
+
+/// How many copies of a value a ring holds.
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Copies {
+    /// One, which all consumers load: the least memory and the fewest stores.
+    One = 0,
+    /// One for each consumer, which no other one loads.
+    Each = 1,
+}
+
+/// The shape of rings.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingShape {
+    /// The number of rings.
+    pub rings: u32,
+    /// The logarithm of the number of values that may be under way in each, at most
+    /// [`DEPTH_LOG2_MAX`].
+    pub depth_log2: u32,
+    /// The number of consumers of each ring, at least 1; each takes all values.
+    pub consumers: u32,
+    /// How many copies of each value there are.
+    pub copies: Copies,
+}
+
+impl RingShape {
+    /// Makes the shape of `rings` rings between one producer and one consumer each.
+    pub const fn one_to_one(rings: u32, depth_log2: u32) -> Self {
+        Self {
+            rings,
+            depth_log2,
+            consumers: 1,
+            copies: Copies::One,
+        }
+    }
+
+    /// Returns what is out of its range.
+    #[inline(always)]
+    const fn is_right(self) -> bool {
+        self.depth_log2 <= DEPTH_LOG2_MAX && self.consumers != 0 && self.consumers <= 1 << 20
+    }
+
+    /// Returns the number of copies of a value.
+    #[inline(always)]
+    const fn copies(self) -> u64 {
+        match self.copies {
+            Copies::One => 1,
+            Copies::Each => self.consumers as u64,
+        }
+    }
+
+    /// Returns the number of words of the channels of one copy, in whole lines.
+    #[inline(always)]
+    const fn copy_words<T: Element, S: Space>(self) -> u64 {
+        (words_of::<T>() << self.depth_log2).next_multiple_of(S::LINE_WORDS)
+    }
+
+    /// Returns the number of words of one ring.
+    #[inline(always)]
+    const fn ring_words<T: Element, S: Space>(self) -> u64 {
+        self.copies() * self.copy_words::<T, S>() + self.consumers as u64 * S::LINE_WORDS
+    }
+
+    /// Returns the number of 64-bit words that the rings take, for values of type `T`, or
+    /// `None` for a shape that is out of range.
+    pub const fn words<T: Element, S: Space>(self) -> Option<u64> {
+        if self.is_right() {
+            self.ring_words::<T, S>().checked_mul(self.rings as u64)
+        } else {
+            None
+        }
+    }
+}
+
+/// Rings of one shape, for values of type `T`. The host's `Rings` owns those in global
+/// memory.
+///
+/// A ring goes on from launch to launch, if all values put in one were taken in it.
+#[repr(C)]
+pub struct TRings<T = u32, S = Global> {
+    space: S,
+    shape: RingShape,
+    stop: Stop,
+    value: PhantomData<T>,
+}
+
+impl<T, S: Copy> Clone for TRings<T, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, S: Copy> Copy for TRings<T, S> {}
+
+impl<T, S: core::fmt::Debug> core::fmt::Debug for TRings<T, S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TRings")
+            .field("space", &self.space)
+            .field("shape", &self.shape)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Element, S: Space> TRings<T, S> {
+    /// Makes rings at the beginning of a space.
+    ///
+    /// # Safety
+    /// The space has [`RingShape::words`] words, which is not `None`. They are zero at first
+    /// and used by these rings only, while a kernel runs that has them, by one producer and
+    /// one thread for each consumer of a ring at a time; the flag of `stop` is live as long.
+    #[inline(always)]
+    pub const unsafe fn from_raw(space: S, shape: RingShape, stop: Stop) -> Self {
+        Self {
+            space,
+            shape,
+            stop,
+            value: PhantomData,
+        }
+    }
+
+    /// Returns the number of rings.
+    #[inline(always)]
+    pub const fn len(&self) -> u32 {
+        self.shape.rings
+    }
+
+    /// Returns whether there are none.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.shape.rings == 0
+    }
+
+    /// Returns ring `i`, if there is one.
+    #[inline(always)]
+    pub fn get(&self, i: u32) -> Option<Ring<T, S>> {
+        (i < self.shape.rings).then(|| self.at(i))
+    }
+
+    /// Returns ring `i`, which exists.
+    #[inline(always)]
+    pub(super) fn at(&self, i: u32) -> Ring<T, S> {
+        let words = self.shape.ring_words::<T, S>();
+        Ring {
+            space: self.space.after(u64::from(i) * words),
+            shape: self.shape,
+            stop: self.stop,
+            value: PhantomData,
+        }
+    }
+
+    /// Returns the stop flag.
+    #[inline(always)]
+    pub(super) const fn stop(&self) -> Stop {
+        self.stop
+    }
+}
+
+impl<T: Element> TRings<T, Shared> {
+    /// Makes rings in the block's dynamic shared memory, from 32-bit word `first` on, an even
+    /// number; they take twice [`RingShape::words`] of 32 bits. The threads of the block clear
+    /// them together. Returns `None`, to all threads, if the block has not so much shared
+    /// memory, `first` is odd or the shape is out of range.
+    ///
+    /// # Safety
+    /// The obligations are those of [`TChannels::in_shared`](super::TChannels::in_shared).
+    #[inline(always)]
+    pub unsafe fn in_shared<L: Lane>(
+        lane: &L,
+        first: u32,
+        shape: RingShape,
+        stop: Stop,
+    ) -> Option<Self> {
+        let words = shape.words::<T, Shared>()?;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let space = Shared::cleared(lane, first, words)?;
+            Some(Self::from_raw(space, shape, stop))
+        }
+    }
+}
+
+impl<T: Element> TRings<T, Cluster> {
+    /// Makes rings in the dynamic shared memory of block `rank` of the cluster, for all its
+    /// blocks, as [`TRings::in_shared`] does in the calling thread's. Returns `None`, to all
+    /// threads, also if there is no such block.
+    ///
+    /// # Safety
+    /// The obligations are those of
+    /// [`TChannels::in_cluster`](super::TChannels::in_cluster).
+    #[inline(always)]
+    pub unsafe fn in_cluster<L: Lane>(
+        lane: &L,
+        rank: u32,
+        first: u32,
+        shape: RingShape,
+        stop: Stop,
+    ) -> Option<Self> {
+        let words = shape.words::<T, Cluster>()?;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let space = Cluster::cleared(lane, first, rank, words)?;
+            Some(Self::from_raw(space, shape, stop))
+        }
+    }
+}
+
+/// One ring.
+#[derive(Clone, Copy, Debug)]
+pub struct Ring<T, S> {
+    space: S,
+    shape: RingShape,
+    stop: Stop,
+    value: PhantomData<T>,
+}
+
+impl<T: Element, S: Space> Ring<T, S> {
+    /// Begins to produce. The calling thread is the only producer of the ring in this launch,
+    /// or until another one has been told that it ends; it costs one load.
+    #[inline(always)]
+    pub fn sender<'l, L: Lane>(&self, lane: &'l L) -> Sender<'l, L, T, S> {
+        let next = self.taken(lane, 0);
+        Sender {
+            lane,
+            ring: *self,
+            next,
+            taken: next,
+        }
+    }
+
+    /// Begins to consume as consumer `consumer`, if there is such a one, under the same
+    /// conditions.
+    #[inline(always)]
+    pub fn receiver<'l, L: Lane>(
+        &self,
+        lane: &'l L,
+        consumer: u32,
+    ) -> Option<Receiver<'l, L, T, S>> {
+        (consumer < self.shape.consumers).then(|| Receiver {
+            lane,
+            ring: *self,
+            consumer,
+            next: self.taken(lane, consumer),
+        })
+    }
+
+    #[inline(always)]
+    const fn depth(&self) -> u32 {
+        1 << self.shape.depth_log2
+    }
+
+    /// Returns the channels of a copy.
+    #[inline(always)]
+    fn copy(&self, copy: u64) -> S {
+        self.space.after(copy * self.shape.copy_words::<T, S>())
+    }
+
+    /// Returns the channel of value `n` in its copy.
+    #[inline(always)]
+    const fn channel(&self, n: u32) -> u64 {
+        (n & (self.depth() - 1)) as u64
+    }
+
+    /// Returns the word in which a consumer says how many values it has taken.
+    #[inline(always)]
+    const fn number(&self, consumer: u32) -> u64 {
+        self.shape.copies() * self.shape.copy_words::<T, S>() + consumer as u64 * S::LINE_WORDS
+    }
+
+    /// Returns how many values a consumer has taken, modulo 2^32.
+    #[inline(always)]
+    pub(super) fn taken<L: Lane>(&self, lane: &L, consumer: u32) -> u32 {
+        // SAFETY: a word of the ring (`from_raw`). Relaxed: `ORDERING.md`, "Channels".
+        unsafe { self.space.load(lane, self.number(consumer)) as u32 }
+    }
+
+    /// Takes value `n` as a consumer, if it has come.
+    #[inline(always)]
+    pub(super) fn try_take<L: Lane>(&self, lane: &L, consumer: u32, n: u32) -> Option<T> {
+        let copy = match self.shape.copies {
+            Copies::One => 0,
+            Copies::Each => u64::from(consumer),
+        };
+        let next = n.wrapping_add(1);
+        // SAFETY: words of the ring (`from_raw`). Relaxed: as above.
+        unsafe {
+            let value = try_get(lane, self.copy(copy), self.channel(n), next)?;
+            if !Mutant::ChannelNotAcknowledged.on(lane) {
+                self.space
+                    .store(lane, self.number(consumer), u64::from(next));
+            }
+            Some(value)
+        }
+    }
+
+    /// Puts value `n`.
+    #[inline(always)]
+    fn put<L: Lane>(&self, lane: &L, n: u32, value: T) {
+        let mut copy = 0;
+        while copy < self.shape.copies() {
+            let tag = n.wrapping_add(1);
+            // SAFETY: words of the ring (`from_raw`).
+            unsafe { put(lane, self.copy(copy), self.channel(n), tag, value) };
+            copy += 1;
+        }
+    }
+}
+
+/// The producer of a ring.
+#[derive(Debug)]
+pub struct Sender<'l, L, T, S> {
+    lane: &'l L,
+    ring: Ring<T, S>,
+    /// The number of values put, modulo 2^32.
+    next: u32,
+    /// The number of values that every consumer is known to have taken.
+    taken: u32,
+}
+
+impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
+    /// Returns whether fewer than `limit` values are under way.
+    #[inline(always)]
+    fn is_below(&mut self, limit: u32) -> bool {
+        if self.next.wrapping_sub(self.taken) < limit {
+            return true;
+        }
+        let (mut most, mut consumer) = (0, 0);
+        while consumer < self.ring.shape.consumers {
+            let taken = self.ring.taken(self.lane, consumer);
+            most = most.max(self.next.wrapping_sub(taken));
+            consumer += 1;
+        }
+        self.taken = self.next.wrapping_sub(most);
+        most < limit
+    }
+
+    /// Puts a value if there is room, and returns whether there was. There is room if some
+    /// consumer has not taken fewer than the ring's depth of the values before.
+    #[inline(always)]
+    pub fn try_send(&mut self, value: T) -> bool {
+        let room = self.is_below(self.ring.depth()) || Mutant::ChannelReusedEarly.on(self.lane);
+        if room {
+            self.ring.put(self.lane, self.next, value);
+            self.next = self.next.wrapping_add(1);
+        }
+        room
+    }
+
+    /// Puts a value, as soon as there is room.
+    ///
+    /// # Errors
+    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
+    #[inline(always)]
+    pub fn send(&mut self, value: T) -> Result<(), Stopped> {
+        let (lane, stop) = (self.lane, self.ring.stop);
+        let sent = until_after(lane, stop, S::POLLS, || self.try_send(value));
+        if sent { Ok(()) } else { Err(Stopped) }
+    }
+
+    /// Returns whether every consumer has taken all values.
+    #[inline(always)]
+    pub fn is_drained(&mut self) -> bool {
+        self.is_below(1)
+    }
+
+    /// Waits until every consumer has taken all values.
+    ///
+    /// # Errors
+    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
+    #[inline(always)]
+    pub fn drain(&mut self) -> Result<(), Stopped> {
+        let (lane, stop) = (self.lane, self.ring.stop);
+        let drained = until_after(lane, stop, S::POLLS, || self.is_drained());
+        if drained { Ok(()) } else { Err(Stopped) }
+    }
+}
+
+/// A consumer of a ring. It takes the values in the order in which they were put.
+#[derive(Debug)]
+pub struct Receiver<'l, L, T, S> {
+    lane: &'l L,
+    ring: Ring<T, S>,
+    consumer: u32,
+    /// The number of values taken, modulo 2^32.
+    next: u32,
+}
+
+impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
+    /// Takes the next value, if it has come.
+    #[inline(always)]
+    pub fn try_take(&mut self) -> Option<T> {
+        let value = self.ring.try_take(self.lane, self.consumer, self.next)?;
+        self.next = self.next.wrapping_add(1);
+        Some(value)
+    }
+
+    /// Waits for the next value and takes it. The wait contains no warp operation.
+    ///
+    /// # Errors
+    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
+    #[inline(always)]
+    pub fn take(&mut self) -> Result<T, Stopped> {
+        let mut value = None;
+        until_after(self.lane, self.ring.stop, S::POLLS, || {
+            value = self.ring.try_take(self.lane, self.consumer, self.next);
+            value.is_some()
+        });
+        let value = value.ok_or(Stopped)?;
+        self.next = self.next.wrapping_add(1);
+        Ok(value)
+    }
+}

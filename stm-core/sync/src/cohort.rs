@@ -1,0 +1,169 @@
+//! A hierarchical lock: within the warp, within the block, across blocks.
+//!
+//! It is a cohort lock (Dice, Marathe and Shavit 2012) whose cohorts are blocks:
+//! threads of a block queue for a lock of the block in its shared memory, and the
+//! one that has it queues for a lock in global memory. A holder that gives the lock
+//! up while others of its block wait passes both on to the next of them, `PASSES`
+//! times in a row at most, and that takes no trip through the L2 cache. Both locks
+//! are ticket locks. Lanes of a warp that run together act as one
+//! ([`LockKind::WARP_HANDOFF`]).
+//!
+//! | words of the lock | meaning |
+//! | --- | --- |
+//! | 0, 1 | the next ticket of the blocks, and the one that is served |
+//!
+//! | words in shared memory | meaning |
+//! | --- | --- |
+//! | 0, 1 | the next ticket of the block's threads, and the one that is served |
+//! | 2 | how many times in a row the lock was passed on within the block; 0 if the block has not got it |
+//! | 3 | the ticket that the block has |
+//! | 4 | a mark that the words were set up |
+//!
+//! L1 is the load of the ticket served, across blocks by acquire, within the block
+//! by a fence behind the load from shared memory. L2 is the fence before the stores of
+//! the next tickets. Nobody in a block is overtaken within it, and no block by another
+//! one, except by the threads of the block that is served.
+
+use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
+use crate::sealed::Sealed;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+
+/// The hierarchical lock (see the module). It takes two words of global memory and
+/// five of shared memory for each lock, and none for users. Anybody may use it:
+/// lanes, warps and blocks, in any number, after the block has called
+/// [`TLocks::set_up_block`](super::TLocks::set_up_block) in a launch with as much shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Cohort<const PASSES: u32>;
+
+/// The words in global memory.
+const NEXT: u32 = 0;
+const SERVED: u32 = 1;
+
+/// The words in shared memory.
+const OWN_NEXT: u32 = 0;
+const OWN_SERVED: u32 = 1;
+const PASSED: u32 = 2;
+const TICKET: u32 = 3;
+const MARK: u32 = 4;
+const SHARED_WORDS: u32 = 5;
+
+/// A turn that waits for the lock of its block.
+const IN_BLOCK: u32 = 0;
+/// A turn that waits for the lock across blocks.
+const ACROSS: u32 = 1;
+/// A turn that has the lock, after it was passed on so many times, less 2.
+const HOLDS: u32 = 2;
+
+/// Returns the mark of a lock whose words in shared memory are set up. Shared
+/// memory holds anything at first, so the mark is one that is rarely there.
+#[inline(always)]
+fn mark(place: &Place) -> u32 {
+    let address = place.word(0) as u64;
+    0x5EED_10C5 ^ address as u32 ^ (address >> 32) as u32
+}
+
+/// Returns whether the block's part of a lock is inside its shared memory.
+#[inline(always)]
+fn is_inside<L: Lane>(lane: &L, place: &Place) -> bool {
+    let words = lane.shared_words();
+    words >= SHARED_WORDS && place.shared_word() <= words - SHARED_WORDS
+}
+
+/// Loads a word of the block's part of a lock.
+#[inline(always)]
+fn load<L: Lane>(lane: &L, place: &Place, i: u32) -> u32 {
+    // SAFETY: inside the shared memory, as `arrive` has checked.
+    unsafe { lane.shared_load_32(place.shared_word() + i) }
+}
+
+/// Stores a word of the block's part of a lock.
+#[inline(always)]
+fn store<L: Lane>(lane: &L, place: &Place, i: u32, v: u32) {
+    // SAFETY: as above.
+    unsafe { lane.shared_store_32(place.shared_word() + i, v) };
+}
+
+impl<const PASSES: u32> Sealed for Cohort<PASSES> {}
+
+impl<const PASSES: u32> LockKind for Cohort<PASSES> {
+    const NAME: &'static str = "cohort";
+    const HELD_MAX: u32 = u32::MAX;
+    const USER_WORDS: u32 = 0;
+    const SHARED_WORDS: u32 = SHARED_WORDS;
+    const WARP_HANDOFF: bool = true;
+
+    #[inline(always)]
+    fn lock_words(_users: u32) -> u32 {
+        2
+    }
+
+    #[inline(always)]
+    fn set_up<L: Lane>(lane: &L, place: &Place) {
+        if !is_inside(lane, place) {
+            return;
+        }
+        for i in [OWN_NEXT, OWN_SERVED, PASSED, TICKET] {
+            store(lane, place, i, 0);
+        }
+        store(lane, place, MARK, mark(place));
+    }
+
+    #[inline(always)]
+    fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
+        if !is_inside(lane, place) || load(lane, place, MARK) != mark(place) {
+            return Err(LockFault::NotSetUp);
+        }
+        // SAFETY: inside the shared memory.
+        Ok(Turn::at(unsafe {
+            lane.shared_fetch_add_32(place.shared_word() + OWN_NEXT, 1)
+        }))
+    }
+
+    #[inline(always)]
+    fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
+        if turn.step == IN_BLOCK {
+            if load(lane, place, OWN_SERVED) != turn.place {
+                return Poll::Wait(0);
+            }
+            // ORDER(L1): acquire; pairs with L2 of the holder before, if it was one
+            // of the block.
+            Mutant::LockNoAcquire.fence(lane);
+            let passed = load(lane, place, PASSED);
+            if passed != 0 {
+                turn.found = load(lane, place, TICKET);
+                turn.step = HOLDS + passed;
+                return Poll::Granted;
+            }
+            // SAFETY: the lock's word. Relaxed: a number, and L1 follows.
+            turn.found = unsafe { lane.fetch_add_relaxed_32(place.word(NEXT), 1) };
+            turn.step = ACROSS;
+        }
+        // SAFETY: the lock's word.
+        if unsafe { load_grant(lane, place.word(SERVED)) } != turn.found {
+            return Poll::Wait(0);
+        }
+        store(lane, place, TICKET, turn.found);
+        turn.step = HOLDS;
+        Poll::Granted
+    }
+
+    #[inline(always)]
+    fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
+        let next = turn.place.wrapping_add(1);
+        let passes = turn.step - HOLDS + 1;
+        let passes_on = passes < PASSES && load(lane, place, OWN_NEXT) != next;
+        store(lane, place, PASSED, if passes_on { passes } else { 0 });
+        // ORDER(L2): release; pairs with L1 of the next thread of the block, which
+        // also finds the word above, and with L1 of the next block.
+        Mutant::LockNoRelease.fence(lane);
+        if !passes_on {
+            let served = turn.found.wrapping_add(1);
+            // SAFETY: the lock's word, which only the holder writes. Relaxed: the
+            // fence precedes.
+            unsafe { lane.store_relaxed_32(place.word(SERVED), served) };
+        }
+        store(lane, place, OWN_SERVED, next);
+        true
+    }
+}

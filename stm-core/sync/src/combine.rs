@@ -1,0 +1,469 @@
+//! Combining: one thread executes what others ask for.
+//!
+//! A lock that goes from multiprocessor to multiprocessor costs two trips through
+//! the L2 cache for each section. Here a thread *requests* an operation, and
+//! whoever holds the combiner, its *holder*, executes the requests of all and
+//! answers them. The data stay with the holder, in registers if the operation
+//! wants that, and many requests are in flight at a time.
+//!
+//! The idea is that of flat combining (Hendler, Incze, Shavit and Tzafrir 2010)
+//! and of remote core locking (Lozi et al. 2012). There the holder looks through
+//! one slot of each thread. On a GPU there are tens of thousands of threads, of
+//! which few ask at a time, so requests are put into a ring in the order of their
+//! numbers: the holder loads only what was asked for, and serves it first come,
+//! first served.
+//!
+//! # The protocol
+//!
+//! | words of a combiner | meaning |
+//! | --- | --- |
+//! | lock | 1 while there is a holder |
+//! | head | the number of the next request to be executed; only the holder uses it |
+//! | tail | the number of the next request |
+//! | an entry of the ring | the number of a request plus 1, with the requesting user; the same with each word of the request |
+//! | a response of a user | the number of the request answered, with the response |
+//!
+//! All words of entries and responses have 64 bits, the number in the upper half,
+//! so that each says by itself what it belongs to.
+//!
+//! 1. A thread draws a number by a fetch-and-add and stores the words of its
+//!    request into the entry of that number. There are as many entries as users, at
+//!    least, and each has one request at most, so the entry's last request has
+//!    been executed.
+//! 2. It polls its response. Now and then it looks at the lock, and if it is free,
+//!    takes it (L1) and becomes the holder.
+//! 3. The holder loads eight entries at a time, and the next eight before it
+//!    executes those, so that loads are in flight while it works. It executes the
+//!    requests that are complete, up to the first that is not, stores their
+//!    responses, and does not wait for these stores.
+//! 4. It goes on until its own request is answered and it has found nothing to do
+//!    four times in a row, or has executed `BOUND` requests. Then it stores the
+//!    head and frees the lock (L2). A request that came in between is executed by
+//!    the thread that made it, which finds the lock free.
+//!
+//! A number is taken for an answered one if the user's last response has the same,
+//! 2^32 requests before or because the response was never written. The thread
+//! looks before it stores the request, and then asks for the response under the
+//! number with its lowest bit flipped.
+
+use super::header::{HEADER_WORDS, record_fault};
+use super::lock::{LockFault, cas_grant, store_given_up};
+use super::unwound::Failure;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+
+/// Operations on data that a combiner protects, with requests of `N` words and
+/// responses of one.
+///
+/// ```
+/// use stm_machine::Lane;
+/// use stm_sync::Combined;
+///
+/// /// A counter in memory; a request adds a number and gets the sum before.
+/// struct Counter(*mut u32);
+///
+/// impl Combined<1> for Counter {
+///     type State = u32;
+///     // A request is one number, and nobody else accesses the counter.
+///     const ORDERED: bool = false;
+///
+///     fn begin<L: Lane>(&self, lane: &L) -> u32 {
+///         // SAFETY: the counter is live, and the combiner protects it.
+///         unsafe { lane.load_relaxed_32(self.0) }
+///     }
+///     fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number]: [u32; 1]) -> u32 {
+///         core::mem::replace(sum, sum.wrapping_add(number))
+///     }
+///     fn end<L: Lane>(&self, lane: &L, sum: u32) {
+///         // SAFETY: as above.
+///         unsafe { lane.store_relaxed_32(self.0, sum) };
+///     }
+/// }
+/// ```
+pub trait Combined<const N: usize> {
+    /// What a holder keeps while it executes requests, in registers if it is
+    /// small.
+    type State;
+
+    /// Says whether what a thread did before its request is visible to the
+    /// operation, and what the operation did to the thread after its response. It
+    /// costs two fences for each eight requests and two for each request. Without
+    /// it only the words of the request and of the response are exchanged, which
+    /// is enough if all other data are accessed by operations only.
+    const ORDERED: bool = true;
+
+    /// Begins to execute requests: loads what the holder keeps. It sees all that
+    /// the holders before have stored.
+    fn begin<L: Lane>(&self, lane: &L) -> Self::State;
+
+    /// Executes a request and returns the response. It must not wait for another
+    /// thread, nor ask the same combiner.
+    fn apply<L: Lane>(&self, lane: &L, state: &mut Self::State, request: [u32; N]) -> u32;
+
+    /// Ends a holder's work: stores what it has kept.
+    fn end<L: Lane>(&self, lane: &L, state: Self::State);
+}
+
+/// The number of entries that a holder loads at a time.
+const BATCH: usize = 8;
+
+/// The number of times in a row that a holder finds nothing to do before it
+/// leaves.
+const IDLE_MAX: u32 = 4;
+
+/// The pause between two polls of a response, and the number of polls between two
+/// looks at the lock.
+const POLL_NS: u32 = 32;
+const LOCK_POLLS: u32 = 4;
+
+/// The 32-bit words of a combiner: the lock and the head on one line, the tail,
+/// to which all threads add, on another.
+pub(crate) const COMBINER_WORDS: usize = 64;
+const LOCK: usize = 0;
+pub(crate) const HEAD: usize = 1;
+pub(crate) const TAIL: usize = 32;
+
+/// An array of combiners for requests of `N` words, as kernels receive it. Their
+/// owner on the host is `Combiners`. A holder executes at most `BOUND` requests,
+/// and up to seven more, after its own is answered.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TCombiners<const N: usize, const BOUND: u32 = 4096> {
+    header: *mut u32,
+    entries: *mut u64,
+    responses: *mut u64,
+    count: u64,
+    users: u32,
+    /// The number of entries of a ring less 1, which is a power of two less 1.
+    mask: u32,
+}
+
+// SAFETY: the pointers are only followed through a `Lane`, whose accesses are
+// atomic, and `from_raw` demands memory that outlives the launch.
+unsafe impl<const N: usize, const BOUND: u32> Send for TCombiners<N, BOUND> {}
+// SAFETY: as above.
+unsafe impl<const N: usize, const BOUND: u32> Sync for TCombiners<N, BOUND> {}
+
+/// A combiner, as one thread sees it.
+struct Place {
+    words: *mut u32,
+    entries: *mut u64,
+    responses: *mut u64,
+    mask: u32,
+    user: u32,
+}
+
+/// Entries loaded at one time.
+#[derive(Clone, Copy)]
+struct Batch<const N: usize> {
+    users: [u64; BATCH],
+    words: [[u64; N]; BATCH],
+}
+
+/// Joins a number and what belongs to it.
+#[inline(always)]
+const fn tagged(number: u32, payload: u32) -> u64 {
+    (number as u64) << 32 | payload as u64
+}
+
+/// Returns the number of a word.
+#[inline(always)]
+const fn tag(word: u64) -> u32 {
+    (word >> 32) as u32
+}
+
+impl Place {
+    #[inline(always)]
+    fn word(&self, i: usize) -> *mut u32 {
+        self.words.wrapping_add(i)
+    }
+
+    /// Returns the address of word `k` of the entry of a request, of which `n`
+    /// are words of the request.
+    #[inline(always)]
+    fn entry(&self, number: u32, k: usize, n: usize) -> *mut u64 {
+        let entry = (number & self.mask) as usize;
+        self.entries.wrapping_add(entry * (n + 1) + k)
+    }
+
+    #[inline(always)]
+    fn response(&self, user: u32) -> *mut u64 {
+        self.responses.wrapping_add(user as usize)
+    }
+
+    /// Loads the entries of the requests from `first` on.
+    #[inline(always)]
+    fn load<const N: usize, L: Lane>(&self, lane: &L, first: u32) -> Batch<N> {
+        let mut batch = Batch {
+            users: [0; BATCH],
+            words: [[0; N]; BATCH],
+        };
+        for i in 0..BATCH {
+            let number = first.wrapping_add(i as u32);
+            // SAFETY: entries are live, as the number is masked. Relaxed: each
+            // word says what it belongs to, and L7 follows where order is asked
+            // for.
+            unsafe {
+                batch.users[i] = lane.load_relaxed_64(self.entry(number, 0, N));
+                for k in 0..N {
+                    batch.words[i][k] = lane.load_relaxed_64(self.entry(number, k + 1, N));
+                }
+            }
+        }
+        batch
+    }
+}
+
+impl<const N: usize> Batch<N> {
+    /// Returns how many entries are complete, from the first on, which is that of
+    /// request `first`.
+    #[inline(always)]
+    fn ready(&self, first: u32) -> u32 {
+        let mut ready = 0;
+        let mut all = true;
+        for i in 0..BATCH {
+            let expected = first.wrapping_add(i as u32 + 1);
+            all &= tag(self.users[i]) == expected;
+            for k in 0..N {
+                all &= tag(self.words[i][k]) == expected;
+            }
+            ready += u32::from(all);
+        }
+        ready
+    }
+}
+
+impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
+    /// Makes a reference to `count` combiners.
+    ///
+    /// # Safety
+    /// While a kernel uses the reference:
+    /// 1. `header` has [`HEADER_WORDS`] words and [`COMBINER_WORDS`] for each
+    ///    combiner, `entries` has `users.next_power_of_two() * (N + 1)` words for
+    ///    each combiner and `responses` has `users`, all of them live, aligned, and
+    ///    zero at first;
+    /// 2. `users` is not 0 and at most 2^28;
+    /// 3. only lanes access these words, through such references.
+    pub(crate) const unsafe fn from_raw(
+        header: *mut u32,
+        entries: *mut u64,
+        responses: *mut u64,
+        count: u64,
+        users: u32,
+    ) -> Self {
+        Self {
+            header,
+            entries,
+            responses,
+            count,
+            users,
+            mask: users.next_power_of_two() - 1,
+        }
+    }
+
+    /// Returns the number of combiners.
+    #[inline(always)]
+    pub const fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns whether there are no combiners, which the host refuses to make.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns the flag of holders that have panicked.
+    #[inline(always)]
+    const fn failure(&self) -> Failure {
+        // SAFETY: the header is live (`from_raw`).
+        unsafe { Failure::of(self.header) }
+    }
+
+    #[inline(always)]
+    fn place<L: Lane>(&self, lane: &L, index: u64) -> Result<Place, LockFault> {
+        self.failure().check(lane)?;
+        let thread = lane.grid_thread();
+        let fault = if index >= self.count {
+            LockFault::OutOfRange
+        } else if thread >= u64::from(self.users) {
+            LockFault::TooManyUsers
+        } else {
+            let index = index as usize;
+            let slots = self.mask as usize + 1;
+            return Ok(Place {
+                words: (self.header).wrapping_add(HEADER_WORDS + index * COMBINER_WORDS),
+                entries: self.entries.wrapping_add(index * slots * (N + 1)),
+                responses: (self.responses).wrapping_add(index * self.users as usize),
+                mask: self.mask,
+                user: thread as u32,
+            });
+        };
+        // SAFETY: the header is live (`from_raw`).
+        Err(unsafe { record_fault(lane, self.header, index, fault) })
+    }
+
+    /// Has a request executed by combiner `index` and returns the response. All
+    /// threads must pass the same `combined` data to one combiner, as any of them
+    /// may execute the requests of all.
+    ///
+    /// Any lanes of a warp may call this at the same time, converged or not. Only
+    /// the executing lane waits for nothing; the others wait for it. It is not
+    /// called from within [`Combined::apply`] of the same combiner.
+    ///
+    /// # Errors
+    /// The index is past the end, or the thread's number in the grid is not below
+    /// the number of users. Then nothing was executed; the fault is recorded, and
+    /// the host reports it. Or a holder has panicked on the CPU, and whether the
+    /// request was executed is unknown.
+    #[inline(always)]
+    pub fn apply<L: Lane, C: Combined<N>>(
+        &self,
+        lane: &L,
+        index: u64,
+        combined: &C,
+        request: [u32; N],
+    ) -> Result<u32, LockFault> {
+        let place = self.place(lane, index)?;
+        let (number, answer) = Self::publish::<L, C>(lane, &place, request);
+        let mut polls = 0u32;
+        let response = loop {
+            // SAFETY: the user's own response. Relaxed: the word has its number,
+            // and L8 follows where order is asked for.
+            let found = unsafe { lane.load_relaxed_64(place.response(place.user)) };
+            if tag(found) == answer {
+                break found as u32;
+            }
+            let looks = polls.is_multiple_of(LOCK_POLLS);
+            if looks && Self::take(lane, &place) {
+                let serve = || Self::serve(lane, &place, combined, number);
+                self.failure().watch(lane, index, serve);
+            } else {
+                if looks {
+                    self.failure().check(lane)?;
+                }
+                lane.pause(POLL_NS);
+            }
+            polls = polls.wrapping_add(1);
+        };
+        if C::ORDERED {
+            // ORDER(L8): acquire; pairs with L8 of the holder.
+            lane.fence();
+        }
+        Ok(response)
+    }
+
+    /// Puts a request into the ring, and returns its number and the number that
+    /// its response will have.
+    #[inline(always)]
+    fn publish<L: Lane, C: Combined<N>>(lane: &L, place: &Place, request: [u32; N]) -> (u32, u32) {
+        // SAFETY: words of the combiner. Relaxed: each word of the entry has its
+        // number, L7 precedes them all where order is asked for, and only this
+        // thread waits for the response.
+        unsafe {
+            // It is in flight together with the fetch-and-add.
+            let last = lane.load_relaxed_64(place.response(place.user));
+            if C::ORDERED {
+                // ORDER(L7): release; pairs with L7 of the holder.
+                Mutant::LockRequestUnordered.fence(lane);
+            }
+            let number = lane.fetch_add_relaxed_32(place.word(TAIL), 1);
+            let flip = u32::from(tag(last) == number);
+            let plus_one = number.wrapping_add(1);
+            for (k, &word) in request.iter().enumerate() {
+                lane.store_relaxed_64(place.entry(number, k + 1, N), tagged(plus_one, word));
+            }
+            let user = place.user << 1 | flip;
+            lane.store_relaxed_64(place.entry(number, 0, N), tagged(plus_one, user));
+            (number, number ^ flip)
+        }
+    }
+
+    /// Tries to become the holder.
+    #[inline(always)]
+    fn take<L: Lane>(lane: &L, place: &Place) -> bool {
+        // SAFETY: a word of the combiner. The load is relaxed: L1 follows, or
+        // nothing.
+        unsafe {
+            lane.load_relaxed_32(place.word(LOCK)) == 0
+                && cas_grant(lane, place.word(LOCK), 0, 1) == 0
+        }
+    }
+
+    /// Executes requests as the holder, of which `own` is one, and frees the lock.
+    #[inline(always)]
+    fn serve<L: Lane, C: Combined<N>>(lane: &L, place: &Place, combined: &C, own: u32) {
+        // SAFETY: a word of the combiner. Relaxed: L1 precedes.
+        let mut head = unsafe { lane.load_relaxed_32(place.word(HEAD)) };
+        let mut state = combined.begin(lane);
+        let (mut executed, mut idle) = (0u32, 0);
+        let mut batch = place.load::<N, L>(lane, head);
+        while idle < IDLE_MAX {
+            // These loads are in flight while requests are executed.
+            let after = place.load::<N, L>(lane, head.wrapping_add(BATCH as u32));
+            let ready = batch.ready(head);
+            Self::execute(lane, place, combined, &mut state, (&batch, head, ready));
+            head = head.wrapping_add(ready);
+            executed += ready;
+            idle = if ready == 0 { idle + 1 } else { 0 };
+            let own_is_answered = (head.wrapping_sub(own) as i32) > 0;
+            if own_is_answered && executed >= BOUND {
+                break;
+            }
+            batch = if ready == BATCH as u32 {
+                after
+            } else {
+                place.load::<N, L>(lane, head)
+            };
+        }
+        combined.end(lane, state);
+        // SAFETY: words of the combiner. The first store is relaxed: L2 follows.
+        unsafe {
+            if !Mutant::LockHeadKept.on(lane) {
+                lane.store_relaxed_32(place.word(HEAD), head);
+            }
+            store_given_up(lane, place.word(LOCK), 0);
+        }
+    }
+
+    /// Executes the first `ready` requests of a batch, whose first is number
+    /// `head`, and stores the responses.
+    #[inline(always)]
+    fn execute<L: Lane, C: Combined<N>>(
+        lane: &L,
+        place: &Place,
+        combined: &C,
+        state: &mut C::State,
+        (batch, head, ready): (&Batch<N>, u32, u32),
+    ) {
+        if ready == 0 {
+            return;
+        }
+        if C::ORDERED {
+            // ORDER(L7): acquire; pairs with L7 of the threads that have made these
+            // requests.
+            lane.fence();
+        }
+        let mut responses = [0; BATCH];
+        for (i, response) in responses.iter_mut().enumerate() {
+            if (i as u32) < ready {
+                let request = batch.words[i].map(|word| word as u32);
+                *response = combined.apply(lane, state, request);
+            }
+        }
+        if C::ORDERED {
+            // ORDER(L8): release; pairs with L8 of the threads answered.
+            Mutant::LockResponseUnordered.fence(lane);
+        }
+        for (i, &response) in responses.iter().enumerate() {
+            if (i as u32) < ready {
+                let from = batch.users[i] as u32;
+                let number = head.wrapping_add(i as u32) ^ (from & 1);
+                let response = tagged(number, response);
+                // SAFETY: the entry names a user below their number. Relaxed: the
+                // word has its number, and L8 precedes.
+                unsafe { lane.store_relaxed_64(place.response(from >> 1), response) };
+            }
+        }
+    }
+}

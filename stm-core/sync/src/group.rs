@@ -1,0 +1,139 @@
+//! Lanes of a warp that acquire a lock together and hand it on among them.
+//!
+//! Lanes that run together when they ask for the same lock form a group. The
+//! first of them arrives, polls and leaves for all, and while it has the lock
+//! the lanes of the group have their critical sections in turn. They do not
+//! fight each other in memory, and the lock goes from lane to lane by a warp
+//! barrier (**L3**) instead of through the L2 cache. Grote (2020, sections 3.2
+//! and 4.1.3) puts a warp barrier into the loop of his ticket lock, so that the
+//! lanes that may enter get to run; this goes one step further, as the lanes that
+//! wait are at the barrier until it is their turn.
+//!
+//! No lane waits for a lane of its group that is not in the same call: the
+//! group is those lanes that the machine names as running together, and each of
+//! them goes through the loop of its call with all others. A group waits for
+//! one lock only, which each of its lanes would wait for anyway.
+//!
+//! # The loop of a critical section
+//!
+//! Where a loop exits into the critical section, a compiler may have the lanes that
+//! leave it wait there for those that still spin, which wait for them. So the
+//! section is inside of the loop, and the loop ends only by what the first lane
+//! tells in a later pass. That goes through a shuffle, which the compiler can
+//! neither see through nor move, also for a group of one lane. Only a lane that
+//! enters by itself, as one thread of a block does, has a loop that exits into its
+//! section: it has entered it without the lanes that may still spin in theirs, so the
+//! machine does not wait for them where it leaves.
+
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+
+/// The lanes that acquire a lock together, as one of them sees it.
+#[derive(Clone, Copy)]
+pub(super) struct Group {
+    lanes: u32,
+    first: u32,
+    /// Says whether this lane is the first, which acts for all.
+    pub(super) leads: bool,
+    /// Says whether no other lane of the warp enters the loop with this one.
+    pub(super) by_itself: bool,
+}
+
+/// What the first lane tells all lanes of its group in a pass of their loop; other
+/// numbers are those of faults. Nothing that is known on one way to the shuffle
+/// decides a branch after it, so that a compiler that threads jumps does not make
+/// two shuffles of one.
+pub(super) type Told = u32;
+
+/// The lock is granted: it is time for the sections.
+pub(super) const GRANTED: Told = 0;
+/// The lock has been given up: the loop ends.
+pub(super) const DONE: Told = u32::MAX - 1;
+/// There is nothing to do in this pass.
+pub(super) const WAIT: Told = u32::MAX;
+
+impl Group {
+    /// Makes the group of one lane.
+    #[inline(always)]
+    pub(super) fn alone<L: Lane>(lane: &L) -> Self {
+        Self {
+            lanes: lane.lane_bit(),
+            first: lane.lane_index(),
+            leads: true,
+            by_itself: lane.active_mask() == lane.lane_bit(),
+        }
+    }
+
+    /// Makes the group of the lanes that run together here with the same lock, given by
+    /// its address.
+    #[inline(always)]
+    pub(super) fn of<L: Lane>(lane: &L, lock: u64) -> Self {
+        let active = lane.active_mask();
+        let by_itself = active == lane.lane_bit();
+        let lanes = if by_itself {
+            active
+        } else {
+            // SAFETY: lanes that run together make the same call, as the condition
+            // is the same for all of them.
+            unsafe { lane.match_any_64(active, lock) }
+        };
+        let first = lanes.trailing_zeros();
+        Self {
+            lanes,
+            first,
+            leads: first == lane.lane_index(),
+            by_itself,
+        }
+    }
+
+    /// Returns the lanes.
+    #[inline(always)]
+    pub(super) const fn mask(&self) -> u32 {
+        self.lanes
+    }
+
+    /// Returns the number of lanes.
+    #[inline(always)]
+    pub(super) const fn lanes(&self) -> u32 {
+        self.lanes.count_ones()
+    }
+
+    /// Tells all lanes what the first one says. What the others say does not
+    /// matter.
+    #[inline(always)]
+    pub(super) fn tell<L: Lane>(&self, lane: &L, says: Told) -> Told {
+        // SAFETY: each lane of the group goes through the same loop, whose
+        // course depends only on what is told here.
+        unsafe { lane.shuffle_32(self.lanes, says, self.first) }
+    }
+
+    /// Runs the sections of all lanes, one after the other, and returns the
+    /// result of this lane's.
+    #[inline(always)]
+    pub(super) fn in_turn<L: Lane, R>(
+        &self,
+        lane: &L,
+        section: &mut Option<impl FnOnce() -> R>,
+    ) -> Option<R> {
+        let earlier = (self.lanes & (lane.lane_bit() - 1)).count_ones();
+        self.pass(lane, earlier);
+        let result = section.take().map(|section| section());
+        self.pass(lane, self.lanes.count_ones() - earlier);
+        result
+    }
+
+    /// Waits until so many lanes of the group have had their sections.
+    #[inline(always)]
+    fn pass<L: Lane>(&self, lane: &L, sections: u32) {
+        if self.lanes == lane.lane_bit() || Mutant::LockNoHandoff.on(lane) {
+            return;
+        }
+        for _ in 0..sections {
+            // ORDER(L3): the section of one lane before that of the next, and all
+            // before the first lane gives the lock up.
+            // SAFETY: each lane of the group comes here as often as the group has
+            // lanes, before its section or after it.
+            unsafe { lane.sync_warp(self.lanes) };
+        }
+    }
+}

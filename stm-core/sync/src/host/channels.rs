@@ -1,0 +1,265 @@
+//! The owners of channels in global memory.
+
+use crate::channel::{DEPTH_LOG2_MAX, Global, RingShape, TChannels, TRings, words_of};
+use core::marker::PhantomData;
+use stm_machine::Element;
+use stm_machine::Kernel;
+use stm_machine::Stop;
+use stm_machine::host::Buffer;
+use stm_machine::host::Error;
+use stm_machine::host::{Argument, on};
+use stm_machine::host::{Device, Launch};
+
+/// Refuses a launch whose stop flag is another one than that of the channels.
+fn check_stop(own: Stop, stop: Stop) -> Result<(), Error> {
+    if own == stop {
+        return Ok(());
+    }
+    Err(Error::OtherStop { what: "channels" })
+}
+
+/// Channels for values of type `T` in the memory of a device. They are lent to a kernel as
+/// `&Channels<D, T>`:
+///
+/// ```
+/// use std::time::Duration;
+/// use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
+/// use stm_machine::{Lane, Output, kernel};
+/// use stm_sync::host::Channels;
+/// use stm_sync::channel::TChannels;
+///
+/// /// Each thread adds its number to what the thread before it has put.
+/// #[kernel]
+/// pub fn sums<L: Lane>(
+///     lane: &L, channels: &TChannels<u32>, sums: &Output<u32>, tag: u32,
+/// ) {
+///     let me = lane.grid_thread();
+///     let before = match me.checked_sub(1) {
+///         Some(other) => channels.get(lane, other, tag),
+///         None => Ok(0),
+///     };
+///     let Ok(before) = before else { return };
+///     let sum = before + me as u32;
+///     channels.put(lane, me, tag, sum);
+///     sums.set(lane, me, sum);
+/// }
+///
+/// # fn main() -> Result<(), stm_machine::host::Error> {
+/// let device = Cpu::new();
+/// let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
+/// let channels = Channels::new(&device, 6, watchdog.stop())?;
+/// let mut found = Buffer::zeroed(&device, 6, "sums")?;
+/// let shape = Launch { cooperative: true, ..Launch::new(3, 2) };
+/// for tag in 1..=2u32 {
+///     sums::launch(&device, &mut watchdog, shape, &channels, &mut found, tag)?;
+///     assert_eq!(found.download()?, [0u32, 1, 3, 6, 10, 15]);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Blocks that wait for blocks with higher numbers must be resident together with them
+/// (`Launch::cooperative`, [`Device::resident_blocks`]). A block that draws its work in order from a
+/// counter waits only for blocks that have begun, and needs no such launch.
+pub struct Channels<D: Device, T = u32> {
+    words: Buffer<D, u64>,
+    len: usize,
+    stop: Stop,
+    value: PhantomData<T>,
+}
+
+impl<D: Device, T: Element> Channels<D, T> {
+    /// Makes `len` channels with tag 0, whose waits look at the flag `stop`
+    /// ([`Watchdog::stop`](stm_machine::host::Watchdog::stop), or that of an `Stm`).
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn new(device: &D, len: usize, stop: Stop) -> Result<Self, Error> {
+        let words = len.saturating_mul(words_of::<T>() as usize);
+        Ok(Self {
+            words: Buffer::zeroed(device, words, "channels")?,
+            len,
+            stop,
+            value: PhantomData,
+        })
+    }
+
+    /// Returns the number of channels.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the channels for the parameters of kernels. They are valid while this and the
+    /// owner of the stop flag live.
+    pub fn view(&self) -> TChannels<T> {
+        // SAFETY: the words are aligned to 256 bytes and were zeroed; that they live while a
+        // kernel runs is what the caller of a launch promises.
+        unsafe {
+            let space = Global::from_raw(self.words.as_mut_ptr());
+            TChannels::from_raw(space, self.len as u64, self.stop)
+        }
+    }
+
+    /// Copies all channels to the host, after a launch: the tag of each, and its value.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn download(&self) -> Result<std::vec::Vec<(u32, T)>, Error> {
+        let words = self.words.download()?;
+        let values = words.chunks(words_of::<T>() as usize).map(|words| {
+            let bits = |word: &u64| word & 0xFFFF_FFFF;
+            let high = words.get(1).map_or(0, bits);
+            let value = T::from_bits64(high << 32 | bits(&words[0]));
+            ((words[0] >> 32) as u32, value)
+        });
+        Ok(values.collect())
+    }
+
+    /// Makes all channels as they were when they were new.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn reset(&mut self) -> Result<(), Error> {
+        self.words.clear()
+    }
+}
+
+// SAFETY: the view is of the channels' memory, which is accessed by nobody else while it is
+// borrowed; the stop flag is that of the launch (`check_launch`), and live.
+unsafe impl<D: Device, T: Element> Argument<D, TChannels<T>> for &Channels<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TChannels<T>, Error> {
+        on(device, self.words.space(), what)?;
+        Ok(self.view())
+    }
+
+    fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
+        check_stop(self.stop, stop)
+    }
+}
+
+/// Rings for values of type `T` in the memory of a device: channels whose consumers
+/// acknowledge what they take. They are lent to a kernel as `&Rings<D, T>`:
+///
+/// ```
+/// use std::time::Duration;
+/// use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
+/// use stm_machine::{Lane, Output, kernel};
+/// use stm_sync::host::Rings;
+/// use stm_sync::channel::{RingShape, TRings};
+///
+/// /// Block 0 sends squares, and block 1 adds them up.
+/// #[kernel]
+/// pub fn squares<L: Lane>(
+///     lane: &L, rings: &TRings<u64>, sum: &Output<u64>, values: u64,
+/// ) {
+///     let Some(ring) = rings.get(0) else { return };
+///     if lane.block_index() == 0 {
+///         let mut sender = ring.sender(lane);
+///         for i in 0..values {
+///             if sender.send(i * i).is_err() { return; }
+///         }
+///     } else if let Some(mut receiver) = ring.receiver(lane, 0) {
+///         let mut all = 0;
+///         for _ in 0..values {
+///             let Ok(square) = receiver.take() else { return };
+///             all += square;
+///         }
+///         sum.set(lane, 0, all);
+///     }
+/// }
+///
+/// # fn main() -> Result<(), stm_machine::host::Error> {
+/// let device = Cpu::new();
+/// let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
+/// let rings = Rings::new(&device, RingShape::one_to_one(1, 3), watchdog.stop())?;
+/// let mut sum = Buffer::zeroed(&device, 1, "the sum")?;
+/// let shape = Launch { cooperative: true, ..Launch::new(2, 1) };
+/// squares::launch(&device, &mut watchdog, shape, &rings, &mut sum, 100)?;
+/// assert_eq!(sum.download()?, [328_350u64]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// After a launch that ended with an error, or in which not all values were taken, call
+/// [`Self::reset`].
+pub struct Rings<D: Device, T = u32> {
+    words: Buffer<D, u64>,
+    shape: RingShape,
+    stop: Stop,
+    value: PhantomData<T>,
+}
+
+impl<D: Device, T: Element> Rings<D, T> {
+    /// Makes empty rings, whose waits look at the flag `stop`.
+    ///
+    /// # Errors
+    /// [`Error::BadConfig`] if the depth is above 2^[`DEPTH_LOG2_MAX`] or there are not 1 to 2^20
+    /// consumers, or an error of the device.
+    pub fn new(device: &D, shape: RingShape, stop: Stop) -> Result<Self, Error> {
+        let wrong = if shape.depth_log2 > DEPTH_LOG2_MAX {
+            (
+                "the logarithm of a ring's depth",
+                shape.depth_log2,
+                "0 to 20",
+            )
+        } else {
+            (
+                "the number of a ring's consumers",
+                shape.consumers,
+                "1 to 1048576",
+            )
+        };
+        let words = shape.words::<T, Global>().ok_or(Error::BadConfig {
+            what: wrong.0,
+            value: wrong.1.into(),
+            expected: wrong.2,
+        })?;
+        let len = usize::try_from(words).unwrap_or(usize::MAX);
+        Ok(Self {
+            words: Buffer::zeroed(device, len, "rings")?,
+            shape,
+            stop,
+            value: PhantomData,
+        })
+    }
+
+    /// Returns the shape.
+    pub const fn shape(&self) -> RingShape {
+        self.shape
+    }
+
+    /// Returns the rings for the parameters of kernels. They are valid while this and the
+    /// owner of the stop flag live.
+    pub fn view(&self) -> TRings<T> {
+        // SAFETY: as for channels; `new` has asked for the words of the shape.
+        unsafe {
+            let space = Global::from_raw(self.words.as_mut_ptr());
+            TRings::from_raw(space, self.shape, self.stop)
+        }
+    }
+
+    /// Empties all rings.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn reset(&mut self) -> Result<(), Error> {
+        self.words.clear()
+    }
+}
+
+// SAFETY: as for channels.
+unsafe impl<D: Device, T: Element> Argument<D, TRings<T>> for &Rings<D, T> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TRings<T>, Error> {
+        on(device, self.words.space(), what)?;
+        Ok(self.view())
+    }
+
+    fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
+        check_stop(self.stop, stop)
+    }
+}

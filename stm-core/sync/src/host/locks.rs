@@ -1,0 +1,310 @@
+//! The owner of locks.
+
+use crate::chosen::{Chosen, Kind};
+use crate::header::{FAULT_WORDS, HEADER_WORDS};
+use crate::lock::{LockFault, LockKind};
+use crate::locks::TLocks;
+use core::marker::PhantomData;
+use stm_machine::host::Error;
+use stm_machine::host::{Argument, on};
+use stm_machine::host::{Device, Memory};
+
+/// The largest number of users, so that numbers of nodes and tickets have room.
+const USERS_MAX: u64 = 1 << 28;
+
+/// The words of a line of the L2 cache.
+const LINE_WORDS: u64 = 32;
+
+/// An array of locks of kind `K` in a device's memory. Kernels receive it as a
+/// [`TLocks`]; it is lent to a kernel as `&Locks<D, K>`.
+///
+/// ```
+/// use std::time::Duration;
+/// use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
+/// use stm_machine::{Lane, TArray, kernel};
+/// use stm_sync::host::Locks;
+/// use stm_sync::{TLocks, Ticket};
+///
+/// /// Adds 1 to an element, `times` times in each thread.
+/// #[kernel]
+/// pub fn add<L: Lane>(
+///     lane: &L, locks: &TLocks<Ticket>, data: &TArray<u32>, times: u64,
+/// ) {
+///     let Some(word) = data.get(0) else { return };
+///     for _ in 0..times {
+///         let done = locks.with(lane, 0, || {
+///             // SAFETY: the word is live, and lock 0 protects it.
+///             unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
+///         });
+///         if done.is_err() { return; }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), stm_machine::host::Error> {
+/// let device = Cpu::new();
+/// let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
+/// let locks = Locks::<_, Ticket>::new(&device, 1, 8, "the lock")?;
+/// let data = Buffer::zeroed(&device, 1, "data")?;
+/// add::launch(&device, &mut watchdog, Launch::new(4, 2), &locks, &data, 100)?;
+/// locks.check()?;
+/// assert_eq!(data.download()?, [800u32]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Locks<D: Device, K> {
+    memory: D::Memory,
+    nodes: D::Memory,
+    count: u64,
+    stride: u32,
+    users: u32,
+    shared: u32,
+    /// The kind of [`Chosen`].
+    chosen: u32,
+    what: &'static str,
+    kind: PhantomData<K>,
+}
+
+impl<D: Device, K: LockKind> Locks<D, K> {
+    /// Makes `count` locks, each on a line of its own, so that threads that use
+    /// one do not disturb those that use another. `users` is the number of
+    /// threads of the largest launch that uses them; kinds with nodes refuse
+    /// threads whose number is not below it. `what` names the locks in an error.
+    ///
+    /// Locks whose kind is chosen at launch are made by [`Locks::chosen`]; this does not
+    /// compile, as it does not say which:
+    ///
+    /// ```compile_fail,E0080
+    /// # use stm_machine::host::Cpu;
+    /// # use stm_sync::{Chosen, host::Locks};
+    /// Locks::<_, Chosen>::new(&Cpu::new(), 1, 1, "the lock");
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadConfig`] if there are no locks or users, or too many users;
+    /// or the device has too little memory.
+    pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
+        Self::of_type(device, count, users, what, LINE_WORDS)
+    }
+
+    /// Makes `count` locks that follow each other without gaps, for arrays of so
+    /// many locks that two of them are rarely used at the same time.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn dense(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
+        Self::of_type(device, count, users, what, 1)
+    }
+
+    fn of_type(
+        device: &D,
+        count: u64,
+        users: u64,
+        what: &'static str,
+        multiple: u64,
+    ) -> Result<Self, Error> {
+        const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
+        check_sizes(count, users)?;
+        let form = Form {
+            chosen: 0,
+            lock_words: u64::from(K::lock_words(users as u32)).next_multiple_of(multiple),
+            user_words: K::USER_WORDS,
+        };
+        Self::arranged(device, count, users, what, form)
+    }
+
+    fn arranged(
+        device: &D,
+        count: u64,
+        users: u64,
+        what: &'static str,
+        form: Form,
+    ) -> Result<Self, Error> {
+        let words = form.lock_words;
+        let bytes = (words.checked_mul(count))
+            .and_then(|words| words.checked_add(HEADER_WORDS as u64))
+            .and_then(|words| usize::try_from(words.checked_mul(4)?).ok());
+        let (Some(bytes), Ok(stride)) = (bytes, u32::try_from(words)) else {
+            return Err(Error::OutOfMemory {
+                what,
+                needed: u64::MAX,
+                available: device.available_bytes()?,
+            });
+        };
+        let node_bytes = users as usize * form.user_words as usize * 4;
+        Ok(Self {
+            memory: device.allocate(bytes, what)?,
+            nodes: device.allocate(node_bytes.max(4), what)?,
+            count,
+            stride,
+            users: users as u32,
+            shared: 0,
+            chosen: form.chosen,
+            what,
+            kind: PhantomData,
+        })
+    }
+
+    /// Puts the locks' words in shared memory behind so many 32-bit words, which
+    /// the kernel uses for something else.
+    #[must_use]
+    pub const fn behind_shared_words(mut self, words: u32) -> Self {
+        self.shared = words;
+        self
+    }
+
+    /// Returns the number of bytes of dynamic shared memory that a launch with these
+    /// locks needs (`Launch::shared_bytes`), with the words before them.
+    pub const fn shared_bytes(&self) -> u64 {
+        (self.shared as u64 + self.count * K::SHARED_WORDS as u64) * 4
+    }
+
+    /// Returns the number of locks.
+    pub const fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns whether there are no locks, which never happens.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns the number of bytes of device memory that the locks take.
+    pub fn bytes(&self) -> u64 {
+        (self.memory.bytes() + self.nodes.bytes()) as u64
+    }
+
+    /// Returns the reference for kernels. It must not be used after the locks are
+    /// freed, which the caller of `Device::launch` promises.
+    pub fn view(&self) -> TLocks<K> {
+        // SAFETY: the memories have these sizes, and were zeroed; that they live
+        // while a kernel runs is what the caller of `launch` promises.
+        unsafe {
+            TLocks::from_raw(
+                self.memory.address().cast(),
+                self.nodes.address().cast(),
+                self.count,
+                self.stride,
+                self.users,
+                (self.shared, self.chosen),
+            )
+        }
+    }
+
+    /// Reports the first fault of the launches since the locks were made or
+    /// [reset](Self::reset).
+    ///
+    /// # Errors
+    /// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the
+    /// device.
+    pub fn check(&self) -> Result<(), Error> {
+        check(&self.memory, self.what)
+    }
+
+    /// Frees all locks and forgets the fault, for another launch after an error.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn reset(&mut self) -> Result<(), Error> {
+        self.memory.clear()?;
+        self.nodes.clear()
+    }
+}
+
+impl<D: Device> Locks<D, Chosen> {
+    /// Makes `count` locks of a kind that is chosen now, each on a line of its own.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn chosen(
+        device: &D,
+        kind: Kind,
+        count: u64,
+        users: u64,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        check_sizes(count, users)?;
+        let form = Form {
+            chosen: kind as u32,
+            lock_words: u64::from(kind.lock_words(users as u32)).next_multiple_of(LINE_WORDS),
+            user_words: kind.user_words(),
+        };
+        Self::arranged(device, count, users, what, form)
+    }
+}
+
+/// What of an array's memory depends on the kind.
+#[derive(Clone, Copy)]
+struct Form {
+    /// The number of the kind, for [`Chosen`].
+    chosen: u32,
+    /// The words from one lock to the next.
+    lock_words: u64,
+    /// The words of a user.
+    user_words: u32,
+}
+
+/// Reports the fault that the first words of a memory record, if there is one;
+/// `what` names the locks.
+///
+/// # Errors
+/// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the device.
+pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Error> {
+    let mut bytes = [0; FAULT_WORDS * 4];
+    memory.read(0, &mut bytes)?;
+    let word = |i: usize| {
+        let mut word = [0; 4];
+        word.copy_from_slice(&bytes[4 * i..4 * i + 4]);
+        u32::from_le_bytes(word)
+    };
+    let pair = |i: usize| u64::from(word(i)) | u64::from(word(i + 1)) << 32;
+    let (number, lock, thread) = (word(0), pair(1), pair(3));
+    if number == 0 {
+        return Ok(());
+    }
+    let mistake = match LockFault::of(number) {
+        LockFault::OutOfRange => "asked for a lock past the end of the array",
+        LockFault::TooManyUsers => "is not below the number of users that the locks have",
+        LockFault::TooManyHeld => "asked for more locks at a time than it has nodes",
+        LockFault::HeldAlready => "asked for a lock that it held already",
+        LockFault::NotHeld => "gave up a lock that it did not hold",
+        LockFault::NotSetUp => "used a lock before its block had set it up in shared memory",
+        LockFault::HolderFailed => "panicked in a section, so that the lock is never given up",
+        LockFault::TimedOut => return Err(Error::LockTimeout { thread, lock, what }),
+    };
+    Err(Error::LockMisused {
+        thread,
+        mistake,
+        lock,
+        what,
+    })
+}
+
+/// Refuses numbers of locks and users that are out of range.
+pub(super) fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
+    if count == 0 {
+        return Err(Error::BadConfig {
+            what: "the number of locks",
+            value: count,
+            expected: "1 or more",
+        });
+    }
+    if users == 0 || users > USERS_MAX {
+        return Err(Error::BadConfig {
+            what: "the number of users of locks",
+            value: users,
+            expected: "from 1 to 2^28",
+        });
+    }
+    Ok(())
+}
+
+// SAFETY: the view is of the locks' memory, which has the layout of kind `K` and
+// is accessed by nobody else while it is borrowed, except that `check` reads the
+// record of faults.
+unsafe impl<D: Device, K: LockKind> Argument<D, TLocks<K>> for &Locks<D, K> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TLocks<K>, Error> {
+        on(device, self.memory.space(), what)?;
+        Ok(self.view())
+    }
+}

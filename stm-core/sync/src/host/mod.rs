@@ -1,0 +1,23 @@
+//! The host's side: the owners of locks, combiners, barriers, semaphores and channels.
+//!
+//! | type | meaning |
+//! | --- | --- |
+//! | [`Locks`], [`Combiners`] | arrays of locks of one [kind](crate), and of combiners |
+//! | [`GridBarrier`] | a barrier across the blocks of a launch |
+//! | [`Semaphores`] | semaphores, at most a given number of threads inside of each |
+//! | [`Channels`], [`Rings`] | channels: words that hold a tag and a value; rings of them |
+//! | [`Defaults`] | the mutexes, barriers and semaphores that suit a kind of device |
+
+mod channels;
+mod combiners;
+mod defaults;
+mod grid_barrier;
+mod locks;
+mod semaphores;
+
+pub use channels::{Channels, Rings};
+pub use combiners::Combiners;
+pub use defaults::Defaults;
+pub use grid_barrier::GridBarrier;
+pub use locks::Locks;
+pub use semaphores::Semaphores;

@@ -1,0 +1,200 @@
+//! The owner of semaphores.
+
+use crate::semaphore::{
+    COUNT_MAX, Checked, Chosen, Kind, MISUSE, SEMAPHORE_WORDS, TSemaphores, Waiting,
+};
+use core::marker::PhantomData;
+use std::vec;
+use stm_machine::Kernel;
+use stm_machine::Stop;
+use stm_machine::host::Buffer;
+use stm_machine::host::Error;
+use stm_machine::host::{Argument, on};
+use stm_machine::host::{Device, Launch};
+
+/// Semaphores of one count, with the algorithm `S`, in the memory of a device. They are
+/// lent to a kernel as `&Semaphores<D, S>`:
+///
+/// ```
+/// use std::time::Duration;
+/// use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
+/// use stm_machine::{Lane, TArray, kernel};
+/// use stm_sync::host::Semaphores;
+/// use stm_sync::semaphore::{TSemaphores, Tickets};
+///
+/// /// Adds 1 to a word, `times` times in each thread, one thread at a time.
+/// #[kernel]
+/// pub fn add<L: Lane>(
+///     lane: &L, semaphores: &TSemaphores<Tickets>, data: &TArray<u32>,
+///     times: u64,
+/// ) {
+///     let (Some(semaphore), Some(word)) = (semaphores.get(0), data.get(0)) else { return };
+///     for _ in 0..times {
+///         let done = semaphore.with(lane, || {
+///             // SAFETY: the word is live, and only one thread is inside.
+///             unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
+///         });
+///         if done.is_err() { return; }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), stm_machine::host::Error> {
+/// let device = Cpu::new();
+/// let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
+/// let semaphores = Semaphores::<_, Tickets>::new(&device, 1, 1, watchdog.stop())?;
+/// let data = Buffer::zeroed(&device, 1, "data")?;
+/// add::launch(&device, &mut watchdog, Launch::new(4, 2), &semaphores, &data, 100)?;
+/// assert_eq!(data.download()?, [800u32]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// After a launch that ended with an error, call [`Self::reset`].
+pub struct Semaphores<D: Device, S> {
+    words: Buffer<D, u32>,
+    count: u32,
+    kind: u32,
+    stop: Stop,
+    waiting: PhantomData<S>,
+}
+
+impl<D: Device, S: Waiting> Semaphores<D, S> {
+    /// Makes `len` semaphores with room for `count` threads each, whose waits look at the
+    /// flag `stop` ([`Watchdog::stop`](stm_machine::host::Watchdog::stop),
+    /// or that of an `Stm`).
+    ///
+    /// Those with an algorithm that is chosen at launch are made by [`Semaphores::chosen`];
+    /// this does not compile, as it does not say which:
+    ///
+    /// ```compile_fail,E0080
+    /// # use stm_machine::host::{Cpu, Watchdog};
+    /// # use stm_sync::{host::Semaphores, semaphore::Chosen};
+    /// # let watchdog = Watchdog::new(&Cpu::new(), None).unwrap();
+    /// Semaphores::<_, Chosen>::new(&Cpu::new(), 1, 1, watchdog.stop());
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadConfig`] if the count is 0 or above [`COUNT_MAX`], or an error of the
+    /// device.
+    pub fn new(device: &D, len: usize, count: u32, stop: Stop) -> Result<Self, Error> {
+        const { assert!(!S::CHOSEN, "say which algorithm: Semaphores::chosen") };
+        Self::of_kind(device, len, count, 0, stop)
+    }
+
+    fn of_kind(device: &D, len: usize, count: u32, kind: u32, stop: Stop) -> Result<Self, Error> {
+        if !(1..=COUNT_MAX).contains(&count) {
+            return Err(Error::BadConfig {
+                what: "the count of a semaphore",
+                value: u64::from(count),
+                expected: "1 to 1073741823",
+            });
+        }
+        let mut semaphores = Self {
+            words: Buffer::zeroed(device, len.saturating_mul(SEMAPHORE_WORDS), "semaphores")?,
+            count,
+            kind,
+            stop,
+            waiting: PhantomData,
+        };
+        semaphores.reset()?;
+        Ok(semaphores)
+    }
+
+    /// Returns the number of semaphores.
+    pub const fn len(&self) -> usize {
+        self.words.len() / SEMAPHORE_WORDS
+    }
+
+    /// Returns whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns how many threads may be inside of each.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Returns the semaphores for the parameters of kernels. They are valid while this
+    /// and the owner of the stop flag live.
+    pub fn view(&self) -> TSemaphores<S> {
+        // SAFETY: the words are aligned to 256 bytes and were set by `reset`; that they
+        // live while a kernel runs is what the caller of a launch promises.
+        unsafe {
+            let len = self.len() as u64;
+            TSemaphores::from_raw(
+                self.words.as_mut_ptr().cast(),
+                len,
+                self.count,
+                self.kind,
+                self.stop,
+            )
+        }
+    }
+
+    /// Empties all semaphores, after a launch that was told to stop or ended with an
+    /// error.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn reset(&mut self) -> Result<(), Error> {
+        let mut words = vec![0; self.words.len()];
+        for first in words.iter_mut().step_by(SEMAPHORE_WORDS) {
+            *first = S::first_word(self.kind, self.count);
+        }
+        self.words.upload(&words)
+    }
+}
+
+impl<D: Device> Semaphores<D, Chosen> {
+    /// Makes semaphores with an algorithm that is chosen now.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn chosen(
+        device: &D,
+        kind: Kind,
+        len: usize,
+        count: u32,
+        stop: Stop,
+    ) -> Result<Self, Error> {
+        Self::of_kind(device, len, count, kind as u32, stop)
+    }
+}
+
+impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
+    /// Reports the first post without a wait, by the index of its semaphore, of the
+    /// launches since the semaphores were made or [reset](Self::reset).
+    ///
+    /// # Errors
+    /// [`Error::PostWithoutWait`], or an error of the device.
+    pub fn check(&self) -> Result<(), Error> {
+        let words = self.words.download()?;
+        for (semaphore, words) in (0..).zip(words.chunks(SEMAPHORE_WORDS)) {
+            if let [1, low, high] = words[MISUSE..MISUSE + 3] {
+                return Err(Error::PostWithoutWait {
+                    thread: u64::from(low) | u64::from(high) << 32,
+                    semaphore,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+// SAFETY: the view is of the semaphores' memory, which has the layout of algorithm `S` and
+// is accessed by nobody else while it is borrowed; the stop flag is that of the launch
+// (`check_launch`), and live.
+unsafe impl<D: Device, S: Waiting> Argument<D, TSemaphores<S>> for &Semaphores<D, S> {
+    fn parameter(self, device: &D, what: &'static str) -> Result<TSemaphores<S>, Error> {
+        on(device, self.words.space(), what)?;
+        Ok(self.view())
+    }
+
+    fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
+        if self.stop == stop {
+            return Ok(());
+        }
+        Err(Error::OtherStop { what: "semaphores" })
+    }
+}

@@ -1,0 +1,183 @@
+//! Synchronisation of the threads of a launch without transactions: locks, barriers
+//! across blocks, semaphores, and channels.
+//!
+//! | module | contains |
+//! | --- | --- |
+//! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
+//! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, the critical section, and a table of the kinds |
+//! | [`series`] | several sections of a thread in a row, up to a bound |
+//! | [`walk`] | walks from lock to lock, hand over hand |
+//! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
+//! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
+//! | [`slots`] | locks with a slot for each waiter: [`Anderson`], [`Ring`] |
+//! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
+//! | [`cohort`] | [`Cohort`]: within the warp, within the block, across blocks |
+//! | [`reserve`] | [`Reserving`]: a holder that comes back at once has the lock again, a bounded number of times |
+//! | [`per_lane`] | [`PerLane`]: lanes of a warp each by itself, as in the literature |
+//! | [`chosen`] | [`Chosen`], whose kind the host chooses at launch |
+//! | [`watch`] | [`Checked`] and [`Timeout`], which report misuse of any kind |
+//! | [`combine`] | [`TCombiners`]: one thread executes what others ask for |
+//! | [`barrier`] | barriers across blocks: no thread goes on before all blocks have come |
+//! | [`semaphore`] | semaphores: at most a given number of threads are inside at a time |
+//! | [`channel`] | channels: a thread waits for a value with the load that fetches it |
+//!
+//! Everything here is written against [`Lane`](stm_machine::Lane), as the transactions of `stm-core` are, so the same source runs on the
+//! GPU, on the CPU and in the simulator. A kernel gets a small reference as a parameter; its owner is on the host
+//! (`host::Locks`, `host::Combiners`, `host::GridBarrier`, `host::Semaphores`, `host::Channels`, `host::Rings`). Each wait at a barrier, a
+//! semaphore or a channel looks
+//! at the stop flag of the launch now and then ([`Stop`]), so a launch that would wait for ever ends with an error
+//! (`host::Watchdog`); locks have [`Timeout`]. [`Mutex`], [`Barrier`] and [`Semaphore`] are those that
+//! suit the kind of device, by a recorded measurement (`host::Defaults`).
+//!
+//! ```
+//! use std::time::Duration;
+//! use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
+//! use stm_machine::{Kernel, Lane, TArray};
+//! use stm_sync::barrier::{Led, TBarrier};
+//! use stm_sync::host::{GridBarrier, Semaphores};
+//! use stm_sync::semaphore::{TSemaphores, Tickets};
+//!
+//! /// Each thread stores a number, and when all have, adds up those of all.
+//! struct Totals;
+//!
+//! #[repr(C)]
+//! #[derive(Clone, Copy)]
+//! struct Params {
+//!     barrier: TBarrier<Led>,
+//!     semaphores: TSemaphores<Tickets>,
+//!     numbers: TArray<u32>,
+//!     totals: TArray<u32>,
+//! }
+//!
+//! impl Kernel for Totals {
+//!     const ENTRY: &'static str = "totals";
+//!     type Params = Params;
+//!
+//!     fn run<L: Lane>(lane: &L, p: &Params) {
+//!         let mut grid = p.barrier.enter(lane);
+//!         let me = lane.grid_thread();
+//!         let (Some(mine), Some(total)) = (p.numbers.get(me), p.totals.get(me)) else { return };
+//!         // SAFETY: live words of this launch; every thread waits once.
+//!         unsafe {
+//!             lane.store_relaxed_32(mine, me as u32 + 1);
+//!             let Ok(()) = grid.wait() else { return };
+//!         }
+//!         // At most two threads add at a time.
+//!         let Some(semaphore) = p.semaphores.get(0) else { return };
+//!         let sum = semaphore.with(lane, || {
+//!             let words = (0..p.numbers.len()).filter_map(|i| p.numbers.get(i));
+//!             // SAFETY: as above.
+//!             words.map(|word| unsafe { lane.load_relaxed_32(word) }).sum()
+//!         });
+//!         if let Ok(sum) = sum {
+//!             // SAFETY: as above.
+//!             unsafe { lane.store_relaxed_32(total, sum) };
+//!         }
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), stm_machine::host::Error> {
+//! let cpu = Cpu::new();
+//! let shape = Launch::new(4, 2);
+//! let mut watchdog = Watchdog::new(&cpu, Some(Duration::from_secs(10)))?;
+//! let mut barrier = GridBarrier::new(&cpu, shape, watchdog.stop())?;
+//! let semaphores = Semaphores::new(&cpu, 1, 2, watchdog.stop())?;
+//! let numbers = Buffer::zeroed(&cpu, 8, "numbers")?;
+//! let totals = Buffer::zeroed(&cpu, 8, "totals")?;
+//! let params = Params {
+//!     barrier: barrier.view(),
+//!     semaphores: semaphores.view(),
+//!     numbers: numbers.tarray(),
+//!     totals: totals.tarray(),
+//! };
+//! // SAFETY: all of them live until the launch has ended.
+//! unsafe { barrier.launch::<Totals>(&mut watchdog, &params) }?;
+//! assert_eq!(totals.download()?, [36; 8]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Locks and transactions
+//!
+//! - **A section may run transactions**, by `StmRef::atomically` of `stm-core`,
+//!   under every algorithm: each of them commits within the section, and the next holder sees
+//!   it. It is the transaction of one lane, as the section is; loops of the whole warp and
+//!   teams do not belong there. It must not `retry` for a change that needs
+//!   the same lock.
+//! - **A transaction must not acquire a lock**, nor wait at a barrier or a semaphore. An
+//!   attempt may run again, or hold what its algorithm locks (all of memory, under `cgl`), and a
+//!   holder of the lock that runs a transaction would wait for it: the two rules together
+//!   exclude that circle. The types do not refuse it, as both take the lane by reference.
+//!   [`Timeout`] makes an error of the wait. What is to be done under a lock because of a
+//!   transaction is done after it, with what it returned; additions and stores to plain words are
+//!   `at_commit`.
+//!
+//! # Panics
+//!
+//! A section that panics, on the CPU, leaves its lock held, and all locks of the array refuse
+//! whoever waits or comes with [`LockFault::HolderFailed`], until they are reset. A panic between
+//! [`TLocks::lock`] and [`TLocks::unlock`] is in no section, and nobody is told.
+//!
+//! `ORDERING.md`, "Barriers and semaphores", gives the reason for each memory order.
+
+#![no_std]
+// What only the host's side uses stands beside what kernels use.
+#![cfg_attr(not(feature = "host"), allow(dead_code))]
+
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+extern crate std;
+
+pub mod barrier;
+pub mod channel;
+pub mod chosen;
+pub mod cohort;
+pub mod combine;
+mod group;
+mod header;
+#[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+pub mod host;
+pub mod lock;
+pub mod locks;
+pub mod mcs;
+pub mod per_lane;
+pub mod reserve;
+mod sealed;
+pub mod semaphore;
+pub mod series;
+pub mod slots;
+pub mod spin;
+pub mod ticket;
+mod unwound;
+mod wait;
+pub mod walk;
+pub mod watch;
+
+pub use chosen::Chosen;
+pub use cohort::Cohort;
+pub use combine::{Combined, TCombiners};
+pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
+pub use locks::TLocks;
+pub use mcs::{Mcs, Mcs2};
+pub use per_lane::PerLane;
+pub use reserve::Reserving;
+pub use slots::{Anderson, Ring};
+pub use spin::{Tas, TasBackoff, Ttas};
+#[doc(no_inline)]
+pub use stm_machine::Stop;
+pub use ticket::{FetchAdd, Ticket, TicketHandoff};
+pub use wait::Stopped;
+pub use walk::Step;
+pub use watch::{Checked, Timeout};
+
+/// The kind of lock that suits the kind of device: `TLocks<Mutex>` in a kernel, made by the
+/// host's `Defaults::mutexes`. It is first come, first served, so that it serves all blocks
+/// alike.
+pub type Mutex = Chosen;
+
+/// The algorithm of the barrier that suits the device: `TBarrier<Barrier>` in a kernel, made
+/// by the host's `Defaults::barrier`.
+pub type Barrier = barrier::Chosen;
+
+/// The algorithm of semaphores that suits the device: `TSemaphores<Semaphore>` in a kernel,
+/// made by the host's `Defaults::semaphores`.
+pub type Semaphore = semaphore::Chosen;

@@ -1,0 +1,357 @@
+//! The interface of a kind of lock.
+//!
+//! A kind is three steps, none of which waits: a thread *arrives*, *polls* until
+//! the lock is granted to it, and *leaves*, in one step or several. The loop
+//! around them is the same for all kinds ([`TLocks::with`](super::TLocks::with)).
+//! It is what makes a lock safe under divergence: lanes of one warp that wait
+//! and lanes that are in their critical section or leave it go through one
+//! loop, so none of them is ever kept out by a loop of another.
+//!
+//! # Orders
+//!
+//! Two events make a critical section: **L1**, the access that grants the lock,
+//! acquires, and **L2**, the first access by which a thread gives the lock up,
+//! releases. Each kind says which accesses these are.
+
+use crate::sealed::Sealed;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+
+/// The reason for which a lock was not acquired. The first one of a launch is
+/// recorded, and the host reports it (`Locks::check`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[repr(u32)]
+pub enum LockFault {
+    /// The index is past the end of the array of locks.
+    OutOfRange = 1,
+    /// The kind has a node for each user, and the thread's number in the grid is
+    /// not below the number of users that the locks were made for.
+    TooManyUsers = 2,
+    /// The thread holds as many locks of this array as it has nodes
+    /// ([`LockKind::HELD_MAX`]).
+    TooManyHeld = 3,
+    /// The thread holds this lock already.
+    HeldAlready = 4,
+    /// The thread does not hold this lock.
+    NotHeld = 5,
+    /// The lock was not granted within the bound of the watchdog.
+    TimedOut = 6,
+    /// The block has not set up its part of the lock, or has too little shared
+    /// memory for it.
+    NotSetUp = 7,
+    /// The section of a holder of some lock of the array has panicked, on the CPU,
+    /// so that its lock is never given up.
+    HolderFailed = 8,
+}
+
+impl LockFault {
+    /// All faults, in the order of their numbers, which begin at 1.
+    pub const ALL: [Self; 8] = [
+        Self::OutOfRange,
+        Self::TooManyUsers,
+        Self::TooManyHeld,
+        Self::HeldAlready,
+        Self::NotHeld,
+        Self::TimedOut,
+        Self::NotSetUp,
+        Self::HolderFailed,
+    ];
+
+    /// Returns the fault with this number.
+    #[inline(always)]
+    pub(crate) const fn of(number: u32) -> Self {
+        match number {
+            1 => Self::OutOfRange,
+            2 => Self::TooManyUsers,
+            3 => Self::TooManyHeld,
+            4 => Self::HeldAlready,
+            5 => Self::NotHeld,
+            7 => Self::NotSetUp,
+            8 => Self::HolderFailed,
+            _ => Self::TimedOut,
+        }
+    }
+}
+
+/// A lock and the thread that asks for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    lock: *mut u32,
+    nodes: *mut u32,
+    users: u32,
+    user: u64,
+    shared: u32,
+    /// The kind, for [`Chosen`](super::Chosen).
+    kind: u32,
+}
+
+impl Place {
+    /// Makes the place of user `user` at the lock at `lock`, whose words in shared
+    /// memory begin at `shared`. `kind` is for [`Chosen`](super::Chosen) only.
+    #[inline(always)]
+    pub(crate) const fn new(
+        lock: *mut u32,
+        (nodes, users): (*mut u32, u32),
+        user: u64,
+        (shared, kind): (u32, u32),
+    ) -> Self {
+        Self {
+            lock,
+            nodes,
+            users,
+            user,
+            shared,
+            kind,
+        }
+    }
+
+    /// Returns the kind, for [`Chosen`](super::Chosen).
+    #[inline(always)]
+    pub(super) const fn kind(&self) -> u32 {
+        self.kind
+    }
+
+    /// Returns the index of the lock's first word in the block's shared memory. It
+    /// may be past the end of that.
+    #[inline(always)]
+    pub const fn shared_word(&self) -> u32 {
+        self.shared
+    }
+
+    /// Returns the address of word `i` of the lock, which may be accessed if
+    /// `i` is below [`LockKind::lock_words`].
+    #[inline(always)]
+    pub const fn word(&self, i: u32) -> *mut u32 {
+        self.lock.wrapping_add(i as usize)
+    }
+
+    /// Returns the address of word `i` of the words of user `user`, which may be
+    /// accessed if `i` is below [`LockKind::USER_WORDS`] and `user` is below
+    /// [`Self::users`].
+    #[inline(always)]
+    pub const fn user_word<K: LockKind>(&self, user: u32, i: u32) -> *mut u32 {
+        let first = user as usize * K::USER_WORDS as usize;
+        self.nodes.wrapping_add(first + i as usize)
+    }
+
+    /// Returns the number of users that the locks were made for.
+    #[inline(always)]
+    pub const fn users(&self) -> u32 {
+        self.users
+    }
+
+    /// Returns the number of the asking thread in the grid.
+    #[inline(always)]
+    pub const fn thread(&self) -> u64 {
+        self.user
+    }
+
+    /// Returns the number of the asking thread as a user, or
+    /// [`LockFault::TooManyUsers`] if the locks were made for fewer.
+    #[inline(always)]
+    pub const fn user(&self) -> Result<u32, LockFault> {
+        if self.user < self.users as u64 {
+            Ok(self.user as u32)
+        } else {
+            Err(LockFault::TooManyUsers)
+        }
+    }
+}
+
+/// What a thread keeps of its arrival until it has left: a ticket, a node, or
+/// the length of its next pause. Each kind uses the numbers as it likes; those
+/// that it does not use take no registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Turn {
+    /// The thread's place among those that wait.
+    pub place: u32,
+    /// How far it has come.
+    pub step: u32,
+    /// What it has found at the lock.
+    pub found: u32,
+    /// When that was, by the lane's clock.
+    pub since: u32,
+    /// When the thread arrived, by the clock of a watchdog.
+    pub asked: u32,
+}
+
+impl Turn {
+    /// Makes the turn of a thread at this place that has not come far.
+    #[inline(always)]
+    pub const fn at(place: u32) -> Self {
+        Self {
+            place,
+            step: 0,
+            found: 0,
+            since: 0,
+            asked: 0,
+        }
+    }
+}
+
+/// The result of one poll.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Poll {
+    /// The lock is granted to the thread.
+    Granted,
+    /// It is not, and the next poll should come after so many nanoseconds.
+    Wait(u32),
+    /// It will not be.
+    Failed(LockFault),
+}
+
+/// The number of polls without a pause between two short pauses. A poll of a GPU
+/// takes so long that these do not count; threads of a CPU that share a core, and
+/// schedules that are not fair, need them to let the others run.
+const POLLS: u32 = 16;
+
+/// The short pause.
+const PAUSE_NS: u32 = 20;
+
+/// Says whether a panic unwinds here.
+pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
+
+/// The pauses of one wait.
+#[derive(Default)]
+pub(super) struct Pauses(u32);
+
+impl Pauses {
+    /// Pauses for as long as a poll asked for, or now and then if it asked for
+    /// nothing.
+    ///
+    /// # Errors
+    /// What `failed` returns, which is asked now and then where code unwinds.
+    #[inline(always)]
+    pub(super) fn pause<L: Lane>(
+        &mut self,
+        lane: &L,
+        ns: u32,
+        failed: impl FnOnce() -> Result<(), LockFault>,
+    ) -> Result<(), LockFault> {
+        if ns != 0 {
+            lane.pause(ns);
+            if !UNWINDS {
+                return Ok(());
+            }
+        }
+        self.0 = self.0.wrapping_add(1);
+        if !self.0.is_multiple_of(POLLS) {
+            return Ok(());
+        }
+        if ns == 0 {
+            lane.pause(PAUSE_NS);
+        }
+        failed()
+    }
+}
+
+/// A kind of lock.
+///
+/// Its words are zero at first. The steps are called by one lane for itself, or
+/// for a group of lanes of its warp. None of them may wait for another thread.
+pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
+    /// The name of the kind in tables and on the command line.
+    const NAME: &'static str;
+    /// Says whether the host chooses the kind at launch, so that it must say which.
+    const CHOSEN: bool = false;
+    /// The number of locks of one array that a thread may hold at the same time;
+    /// `u32::MAX` if there is no limit.
+    const HELD_MAX: u32;
+    /// The number of 32-bit words of each user, which all locks of an array
+    /// have in common.
+    const USER_WORDS: u32;
+    /// The number of 32-bit words of each lock in the shared memory of each block.
+    const SHARED_WORDS: u32 = 0;
+    /// Says whether a thread that gives up its wait leaves others behind it in a queue.
+    const QUEUES: bool = true;
+    /// Says whether all locks of an array refuse everybody once there was a fault.
+    const POISONED: bool = false;
+    /// Says whether lanes that run together and want the same lock acquire it
+    /// once and hand it on within the warp.
+    const WARP_HANDOFF: bool;
+
+    /// Returns the number of 32-bit words of a lock for this many users.
+    fn lock_words(users: u32) -> u32;
+
+    /// Sets up the words of a lock in the block's shared memory, as far as they are
+    /// inside of it. One thread of the block does so.
+    #[inline(always)]
+    fn set_up<L: Lane>(_lane: &L, _place: &Place) {}
+
+    /// Arrives at a lock: says that the thread wants it.
+    ///
+    /// # Errors
+    /// The thread cannot be served.
+    fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault>;
+
+    /// Asks once whether the lock is granted to the thread, and takes it if it is
+    /// free for those who come first.
+    fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll;
+
+    /// Makes one step towards giving the lock up, and returns whether it is
+    /// given up. Until then the step is to be made again.
+    fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool;
+}
+
+/// A kind of lock that can be acquired without waiting.
+pub trait TryLock: LockKind {
+    /// Acquires the lock if nobody holds or awaits it. It may fail now and then
+    /// although nobody does.
+    ///
+    /// # Errors
+    /// The thread cannot be served.
+    fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault>;
+}
+
+/// Loads a word by which a lock is granted.
+///
+/// # Safety
+/// The word is live and accessed with 32 bits by lanes only.
+#[inline(always)]
+pub(crate) unsafe fn load_grant<L: Lane>(lane: &L, p: *const u32) -> u32 {
+    // ORDER(L1): acquire; pairs with L2 of the last holder. Where the word grants
+    // nothing, its order is idle.
+    // SAFETY: the caller's promise.
+    unsafe {
+        if Mutant::LockNoAcquire.on(lane) {
+            lane.load_relaxed_32(p)
+        } else {
+            lane.load_acquire_32(p)
+        }
+    }
+}
+
+/// Swaps a word by which a lock is taken, and returns the word found.
+///
+/// # Safety
+/// The obligations are those of [`load_grant`].
+#[inline(always)]
+pub(crate) unsafe fn cas_grant<L: Lane>(lane: &L, p: *mut u32, free: u32, taken: u32) -> u32 {
+    // ORDER(L1): acquire; pairs with L2 of the last holder. On failure nothing is
+    // read under the lock, so its order is idle.
+    // SAFETY: the caller's promise.
+    unsafe {
+        if Mutant::LockNoAcquire.on(lane) {
+            lane.cas_relaxed_32(p, free, taken)
+        } else {
+            lane.cas_acquire_32(p, free, taken)
+        }
+    }
+}
+
+/// Stores a word by which a lock is given up.
+///
+/// # Safety
+/// The obligations are those of [`load_grant`].
+#[inline(always)]
+pub(crate) unsafe fn store_given_up<L: Lane>(lane: &L, p: *mut u32, word: u32) {
+    // ORDER(L2): release; pairs with L1 of the next holder.
+    // SAFETY: the caller's promise.
+    unsafe {
+        if Mutant::LockNoRelease.on(lane) {
+            lane.store_relaxed_32(p, word);
+        } else {
+            lane.store_release_32(p, word);
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! Arrays of locks, as kernels receive them.
+//!
+//! | kind | 32-bit words of a lock | of a user | order | use |
+//! | --- | --- | --- | --- | --- |
+//! | [`Tas`](super::Tas), [`Ttas`](super::Ttas) | 1 | 0 | none | many locks, each rarely wanted by two |
+//! | [`TasBackoff`](super::TasBackoff) | 1 | 0 | none | the same, now and then by many |
+//! | [`Ticket`](super::Ticket), [`TicketHandoff`](super::TicketHandoff), [`FetchAdd`](super::FetchAdd) | 2 | 0 | first come, first served | fairness |
+//! | [`Anderson`](super::Anderson) | 8 + 8 for each user | 0 | first come, first served | one lock, few users |
+//! | [`Ring`](super::Ring) | 2 + 1 for each user | 0 | first come, first served | comparison |
+//! | [`Mcs`](super::Mcs), [`Mcs2`](super::Mcs2) | 1 | 8, 16 | first come, first served | many locks that are wanted by many |
+//! | [`Cohort`](super::Cohort) | 2, and 5 of shared memory | 0 | first come, first served in a block and among blocks | blocks of many threads |
+//! | [`Chosen`](super::Chosen) | those of a kind that the host chooses at launch | | | the default, [`Mutex`](super::Mutex) |
+//! | [`Reserving`](super::Reserving) | 4 | 0 | first come, first served, a bounded number of times each | one lock that all blocks want |
+//!
+//! Any number of lanes, warps and blocks may use them. The kinds with words for
+//! users and [`Ring`](super::Ring) serve threads whose number in the grid is below the
+//! number of users. A launch may have more blocks than are resident: those that are not have not arrived, so
+//! nobody waits for them. `Locks::new` puts each lock on 32 words at least,
+//! `Locks::dense` does not.
+
+use super::group::{DONE, GRANTED, Group, WAIT};
+use super::header::{HEADER_WORDS, record_fault};
+use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn, UNWINDS};
+use super::unwound::Failure;
+use core::marker::PhantomData;
+use stm_machine::Lane;
+
+/// More words than shared memory has.
+const SHARED_MAX: u64 = u32::MAX as u64;
+
+/// An array of locks of kind `K`: a `Copy` reference that is a kernel's
+/// parameter. The host's `Locks` owns the memory.
+///
+/// A lock protects what the program says that it protects. Data that its
+/// holders access are accessed through the lane, by relaxed loads and stores;
+/// the lock orders them.
+///
+/// ```
+/// use stm_machine::Lane;
+/// use stm_sync::{LockKind, TLocks};
+///
+/// /// Adds 1 to a counter that lock 0 protects.
+/// fn increment<L: Lane, K: LockKind>(lane: &L, locks: &TLocks<K>, counter: *mut u32) {
+///     let done = locks.with(lane, 0, || {
+///         // SAFETY: the counter is live, and the lock's holder alone uses it.
+///         unsafe { lane.store_relaxed_32(counter, lane.load_relaxed_32(counter) + 1) };
+///     });
+///     // A fault is recorded, and the host reports it.
+///     let _ = done;
+/// }
+/// ```
+#[repr(C)]
+pub struct TLocks<K> {
+    /// The record of the first fault, and behind it the locks.
+    header: *mut u32,
+    nodes: *mut u32,
+    count: u64,
+    /// The words from one lock to the next.
+    stride: u32,
+    users: u32,
+    /// The first word of the locks in shared memory.
+    shared: u32,
+    /// The kind, for [`Chosen`](super::Chosen).
+    chosen: u32,
+    kind: PhantomData<K>,
+}
+
+// SAFETY: the pointers are only followed through a `Lane`, whose accesses are
+// atomic, and `from_raw` demands memory that outlives the launch.
+unsafe impl<K> Send for TLocks<K> {}
+// SAFETY: as above.
+unsafe impl<K> Sync for TLocks<K> {}
+
+impl<K> Clone for TLocks<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for TLocks<K> {}
+
+impl<K> core::fmt::Debug for TLocks<K> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TLocks")
+            .field("count", &self.count)
+            .field("users", &self.users)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K: LockKind> TLocks<K> {
+    /// Makes a reference to `count` locks.
+    ///
+    /// # Safety
+    /// While a kernel uses the reference:
+    /// 1. `header` has [`HEADER_WORDS`] words and then `count * stride` words of
+    ///    locks, and `nodes` has `users * K::USER_WORDS` words, all of them live,
+    ///    aligned, and zero at first;
+    /// 2. `stride` is at least `K::lock_words(users)`, and `users` is not 0 and
+    ///    at most 2^28; of [`Chosen`](super::Chosen), whose kind is `chosen`, both
+    ///    numbers of words are those of that kind;
+    /// 3. only lanes access these words, through such references of kind `K`.
+    pub(crate) const unsafe fn from_raw(
+        header: *mut u32,
+        nodes: *mut u32,
+        count: u64,
+        stride: u32,
+        users: u32,
+        (shared, chosen): (u32, u32),
+    ) -> Self {
+        Self {
+            header,
+            nodes,
+            count,
+            stride,
+            users,
+            shared,
+            chosen,
+            kind: PhantomData,
+        }
+    }
+
+    /// Returns the number of locks.
+    #[inline(always)]
+    pub const fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns whether there are no locks, which the host refuses to make.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns the place of the calling thread at a lock.
+    #[inline(always)]
+    pub(super) fn place<L: Lane>(&self, lane: &L, index: u64) -> Result<Place, LockFault> {
+        if index >= self.count {
+            return Err(self.fault(lane, index, LockFault::OutOfRange));
+        }
+        self.failure().check(lane)?;
+        if K::POISONED {
+            // SAFETY: the header is live (`from_raw`). Relaxed: a thread sees at least
+            // its own fault.
+            let fault = unsafe { lane.load_relaxed_32(self.header) };
+            if fault != 0 {
+                return Err(LockFault::of(fault));
+            }
+        }
+        let word = HEADER_WORDS + index as usize * self.stride as usize;
+        // Past 2^32 words there is no shared memory either.
+        let shared = index.saturating_mul(K::SHARED_WORDS.into()).min(SHARED_MAX) as u32;
+        Ok(Place::new(
+            self.header.wrapping_add(word),
+            (self.nodes, self.users),
+            lane.grid_thread(),
+            (self.shared.saturating_add(shared), self.chosen),
+        ))
+    }
+
+    /// Sets up the block's part of the locks in its shared memory, from the word on
+    /// that the locks were made for (`Locks::behind_shared_words`). It does nothing
+    /// for kinds that have none ([`LockKind::SHARED_WORDS`]); for others it is
+    /// called before the first use of a lock, and ends with a barrier of the block.
+    /// If the launch has too little shared memory, the use of the locks that are
+    /// past its end is a fault.
+    ///
+    /// # Safety
+    /// All threads of the block make this call, and nobody else uses these words of
+    /// shared memory.
+    #[inline(always)]
+    pub unsafe fn set_up_block<L: Lane>(&self, lane: &L) {
+        if K::SHARED_WORDS == 0 {
+            return;
+        }
+        let mut index = u64::from(lane.thread_index());
+        while index < self.count {
+            if let Ok(place) = self.place(lane, index) {
+                K::set_up(lane, &place);
+            }
+            index += u64::from(lane.block_dim());
+        }
+        // SAFETY: all threads of the block call this.
+        unsafe { lane.barrier() };
+    }
+
+    /// Returns the flag of sections that have panicked.
+    #[inline(always)]
+    pub(super) const fn failure(&self) -> Failure {
+        // SAFETY: the header is live (`from_raw`).
+        unsafe { Failure::of(self.header) }
+    }
+
+    /// Records a fault, if it is the first, and returns it.
+    #[inline(always)]
+    pub(super) fn fault<L: Lane>(&self, lane: &L, index: u64, fault: LockFault) -> LockFault {
+        if UNWINDS && fault == LockFault::HolderFailed {
+            // The holder itself has recorded it.
+            return fault;
+        }
+        // SAFETY: the header is live (`from_raw`).
+        unsafe { record_fault(lane, self.header, index, fault) }
+    }
+
+    /// Runs `section` while the calling lane holds the lock of this index, and
+    /// returns its result.
+    ///
+    /// Lanes of one warp may call this together, for the same lock or for
+    /// different ones, or while other lanes of the warp do something else: no
+    /// divergence makes it wait for ever. For kinds with
+    /// [`LockKind::WARP_HANDOFF`], lanes that run together and want the same lock
+    /// acquire it once, and their sections follow each other in the order of the
+    /// lanes. The section is that of one lane, so it must not contain operations
+    /// of the whole warp or block.
+    ///
+    /// The section may acquire locks of other arrays, and of the same array up to
+    /// [`LockKind::HELD_MAX`]. Then all threads must acquire locks in one order,
+    /// as everywhere, and the lanes of a warp must be scheduled independently
+    /// (compute capability 7.0): a lane that waits inside of a section may wait
+    /// for another one of its warp.
+    ///
+    /// # Errors
+    /// The index is past the end, or the thread cannot be served; then the
+    /// section has not run. The fault is recorded, and the host reports it.
+    #[inline(always)]
+    pub fn with<L: Lane, R>(
+        &self,
+        lane: &L,
+        index: u64,
+        section: impl FnOnce() -> R,
+    ) -> Result<R, LockFault> {
+        self.with_group(lane, index, |_| section())
+    }
+
+    /// Does [`Self::with`] with a section that is told how many lanes acquire the lock
+    /// together.
+    #[inline(always)]
+    pub(super) fn with_group<L: Lane, R>(
+        &self,
+        lane: &L,
+        index: u64,
+        section: impl FnOnce(u32) -> R,
+    ) -> Result<R, LockFault> {
+        let place = self.place(lane, index)?;
+        let group = if K::WARP_HANDOFF {
+            Group::of(lane, place.word(0) as u64)
+        } else {
+            Group::alone(lane)
+        };
+        if group.by_itself {
+            return self.with_by_itself(lane, index, &place, || section(1));
+        }
+        let mut refused = None;
+        let mut turn = Turn::default();
+        if group.leads {
+            match K::arrive(lane, &place) {
+                Ok(arrived) => turn = arrived,
+                Err(fault) => refused = Some(fault),
+            }
+        }
+        let mut section = Some(|| self.failure().watch(lane, index, || section(group.lanes())));
+        let mut result = None;
+        let mut phase = Phase::Asks;
+        let mut pauses = Pauses::default();
+        loop {
+            let says = if let Some(fault) = refused {
+                fault as u32
+            } else if !group.leads {
+                WAIT
+            } else {
+                match phase {
+                    Phase::Asks => match K::poll(lane, &place, &mut turn) {
+                        Poll::Granted => GRANTED,
+                        // The others wait at the shuffle for the first.
+                        Poll::Wait(ns) => {
+                            match pauses.pause(lane, ns, || self.failure().check(lane)) {
+                                Ok(()) => WAIT,
+                                Err(fault) => fault as u32,
+                            }
+                        }
+                        Poll::Failed(fault) => fault as u32,
+                    },
+                    Phase::Leaves => {
+                        if K::leave(lane, &place, &mut turn) {
+                            DONE
+                        } else {
+                            lane.pause(LEAVE_NS);
+                            WAIT
+                        }
+                    }
+                    Phase::Done => DONE,
+                }
+            };
+            match group.tell(lane, says) {
+                GRANTED => {
+                    result = group.in_turn(lane, &mut section);
+                    // The first step is made at once.
+                    if group.leads {
+                        phase = if K::leave(lane, &place, &mut turn) {
+                            Phase::Done
+                        } else {
+                            Phase::Leaves
+                        };
+                    }
+                }
+                WAIT => {}
+                DONE => break,
+                fault => return Err(self.fault(lane, index, LockFault::of(fault))),
+            }
+        }
+        // There is a result: the lock was granted before it was given up.
+        result.ok_or(LockFault::NotHeld)
+    }
+
+    /// Does [`Self::with`] for a lane that no other of its warp runs with here. It
+    /// needs no warp operation and no record of how far it has come, which takes a
+    /// third of the time of a section. (See [`super::group`] for why this is safe.)
+    #[inline(always)]
+    fn with_by_itself<L: Lane, R>(
+        &self,
+        lane: &L,
+        index: u64,
+        place: &Place,
+        section: impl FnOnce() -> R,
+    ) -> Result<R, LockFault> {
+        let refused = |fault| self.fault(lane, index, fault);
+        let mut turn = K::arrive(lane, place).map_err(refused)?;
+        let mut pauses = Pauses::default();
+        loop {
+            match K::poll(lane, place, &mut turn) {
+                Poll::Granted => break,
+                Poll::Wait(ns) => {
+                    (pauses.pause(lane, ns, || self.failure().check(lane))).map_err(refused)?;
+                }
+                Poll::Failed(fault) => return Err(refused(fault)),
+            }
+        }
+        let result = self.failure().watch(lane, index, section);
+        while !K::leave(lane, place, &mut turn) {
+            lane.pause(LEAVE_NS);
+        }
+        Ok(result)
+    }
+
+    /// Runs `section` while the calling lane holds the lock of this index, if
+    /// it is free now, and returns its result, or `None` if the lock is held or
+    /// awaited. It does not wait for the lock. Lanes of one warp do not act as a
+    /// group here.
+    ///
+    /// # Errors
+    /// Those of [`Self::with`].
+    #[inline(always)]
+    pub fn try_with<L: Lane, R>(
+        &self,
+        lane: &L,
+        index: u64,
+        section: impl FnOnce() -> R,
+    ) -> Result<Option<R>, LockFault>
+    where
+        K: TryLock,
+    {
+        let place = self.place(lane, index)?;
+        let mut turn = match K::try_acquire(lane, &place) {
+            Ok(Some(turn)) => turn,
+            Ok(None) => return Ok(None),
+            Err(fault) => return Err(self.fault(lane, index, fault)),
+        };
+        let result = self.failure().watch(lane, index, section);
+        while !K::leave(lane, &place, &mut turn) {
+            lane.pause(LEAVE_NS);
+        }
+        Ok(Some(result))
+    }
+}
+
+/// The pause between two steps of giving a lock up. The thread behind is about
+/// to link its node.
+const LEAVE_NS: u32 = 20;
+
+/// How far the first lane of a group has come.
+#[derive(Clone, Copy)]
+enum Phase {
+    /// It asks for the lock.
+    Asks,
+    /// It gives the lock up.
+    Leaves,
+    /// It has given the lock up.
+    Done,
+}

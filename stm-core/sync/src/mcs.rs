@@ -1,0 +1,204 @@
+//! Queues of nodes: the MCS lock, and MCS2 for two locks held at once.
+//!
+//! A thread that arrives puts a node of its own at the end of the lock's queue
+//! and polls a word of that node. The holder gives the lock to the node behind
+//! its own.
+//!
+//! | word of the lock | meaning |
+//! | --- | --- |
+//! | 0 | the node at the end of the queue, or 0 |
+//!
+//! | word of a node | meaning |
+//! | --- | --- |
+//! | 0 | the next node, or 0 |
+//! | 1 | 1 while the node's thread waits |
+//! | 2 | 1 while the node is in use; only its thread looks |
+//!
+//! Nodes are numbered from 1. Each is on a sector of 32 bytes. They belong to the
+//! array of locks, so each user has the same one or two for all locks, and the
+//! number of locks costs one word each. Only threads whose number in the grid is
+//! below the number of users may use them. First come, first served. A thread that asks
+//! for more locks than it has nodes is refused: to clear a node that is in a queue would
+//! cut off those behind it. To find that out takes a load of the thread's own word before
+//! the exchange, which those who find a queue make while they would wait anyway.
+//!
+//! # Steps and orders
+//!
+//! A thread clears its node, **L4** fences, and exchanges the end of the queue for
+//! its node. If there was none, it has the lock. Else it links its node behind
+//! the one found and polls its own node.
+//!
+//! The holder loads the link of its node. If there is one, it clears the wait of
+//! that node. If there is none, it swaps the end of the queue from its node to 0.
+//! If that fails, somebody has put a node behind it and not yet linked it, and
+//! the holder loads the link again in its next step.
+//!
+//! L1 is the exchange, or the load of the wait in the own node. L2 is the swap,
+//! after a fence, or the store that clears the next node's wait. **L5**, the
+//! acquire load of the link, pairs with L4 of the thread that made it: the
+//! holder's store to the wait must follow that thread's own first store to it.
+//! L1 of the exchange pairs with L4 of the thread before in the same way, so that
+//! the link is stored after it was cleared.
+
+use super::lock::{
+    LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, load_grant, store_given_up,
+};
+use crate::sealed::Sealed;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+
+/// A queue lock of which a user can hold `HELD` at a time, 1 or 2.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue<const HELD: u32>;
+
+/// The MCS lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.2.1), of
+/// which a thread can hold one at a time. It takes one word for each lock and 32
+/// bytes for each user.
+pub type Mcs = Queue<1>;
+
+/// The MCS lock with two nodes for each user (Grote 2020, section 4.2.2), of which
+/// a thread can hold two at a time, as lock coupling needs. It takes one word for
+/// each lock and 64 bytes for each user.
+pub type Mcs2 = Queue<2>;
+
+/// The words of a node: a sector of the L2 cache.
+const NODE_WORDS: u32 = 8;
+
+const NEXT: u32 = 0;
+const WAITS: u32 = 1;
+const IN_USE: u32 = 2;
+
+// The steps of a turn, after the first, in which the node waits in the queue.
+/// The queue was empty.
+const FIRST: u32 = 1;
+/// The node behind is still to be linked.
+const UNLINKED: u32 = 2;
+
+impl<const HELD: u32> Queue<HELD> {
+    /// Returns the address of a word of a node.
+    #[inline(always)]
+    fn word(place: &Place, node: u32, i: u32) -> *mut u32 {
+        place.user_word::<Self>(0, (node - 1) * NODE_WORDS + i)
+    }
+
+    /// Returns a node of the thread that is not in use, cleared.
+    #[inline(always)]
+    fn node<L: Lane>(lane: &L, place: &Place) -> Result<u32, LockFault> {
+        let mut node = place.user()? * HELD + 1;
+        // SAFETY: words that only this thread uses.
+        unsafe {
+            let last = node + HELD - 1;
+            while lane.private_load_32(Self::word(place, node, IN_USE)) != 0 {
+                if node == last {
+                    return Err(LockFault::TooManyHeld);
+                }
+                node += 1;
+            }
+            lane.private_store_32(Self::word(place, node, IN_USE), 1);
+        }
+        // SAFETY: words of a node that is in no queue. Relaxed: L4 follows.
+        unsafe {
+            lane.store_relaxed_32(Self::word(place, node, NEXT), 0);
+            lane.store_relaxed_32(Self::word(place, node, WAITS), 1);
+        }
+        // ORDER(L4): the node is cleared before others find it; pairs with L1 of
+        // the thread behind and with L5 of the one before.
+        lane.fence();
+        Ok(node)
+    }
+
+    /// Makes a node free for the next lock of its thread.
+    #[inline(always)]
+    fn free<L: Lane>(lane: &L, place: &Place, node: u32) {
+        // SAFETY: a word that only this thread uses.
+        unsafe { lane.private_store_32(Self::word(place, node, IN_USE), 0) };
+    }
+}
+
+impl<const HELD: u32> Sealed for Queue<HELD> {}
+
+impl<const HELD: u32> LockKind for Queue<HELD> {
+    const NAME: &'static str = if HELD == 1 { "mcs" } else { "mcs2" };
+    const HELD_MAX: u32 = HELD;
+    const USER_WORDS: u32 = HELD * NODE_WORDS;
+    const WARP_HANDOFF: bool = true;
+
+    #[inline(always)]
+    fn lock_words(_users: u32) -> u32 {
+        1
+    }
+
+    #[inline(always)]
+    fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
+        let node = Self::node(lane, place)?;
+        // ORDER(L1): acquire, for an empty queue; pairs with L2 of the last holder,
+        // and with L4 of the thread before.
+        // SAFETY: the lock's word.
+        let before = unsafe { lane.exchange_acquire_32(place.word(0), node) };
+        if before == 0 {
+            return Ok(Turn {
+                step: FIRST,
+                ..Turn::at(node)
+            });
+        }
+        // SAFETY: the node before is in the queue until this link is seen.
+        // Relaxed: L4 precedes.
+        unsafe { lane.store_relaxed_32(Self::word(place, before, NEXT), node) };
+        Ok(Turn::at(node))
+    }
+
+    #[inline(always)]
+    fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
+        // SAFETY: a word of the thread's own node.
+        let granted = turn.step == FIRST
+            || unsafe { load_grant(lane, Self::word(place, turn.place, WAITS)) } == 0;
+        if !granted {
+            return Poll::Wait(0);
+        }
+        if Mutant::LockNodeReused.on(lane) {
+            Self::free(lane, place, turn.place);
+        }
+        Poll::Granted
+    }
+
+    #[inline(always)]
+    fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
+        let node = turn.place;
+        // ORDER(L5): acquire; pairs with L4 of the thread behind.
+        // SAFETY: a word of the thread's own node.
+        let next = unsafe { lane.load_acquire_32(Self::word(place, node, NEXT)) };
+        if next != 0 {
+            // SAFETY: the node behind is in the queue until it is told.
+            unsafe { store_given_up(lane, Self::word(place, next, WAITS), 0) };
+        } else {
+            if turn.step == UNLINKED {
+                return false;
+            }
+            // ORDER(L2): release; pairs with L1 of the next holder.
+            Mutant::LockNoRelease.fence(lane);
+            // SAFETY: the lock's word. Relaxed: the fence precedes.
+            if unsafe { lane.cas_relaxed_32(place.word(0), node, 0) } != node {
+                turn.step = UNLINKED;
+                return Mutant::LockWakeupLost.on(lane);
+            }
+        }
+        Self::free(lane, place, node);
+        true
+    }
+}
+
+impl<const HELD: u32> TryLock for Queue<HELD> {
+    #[inline(always)]
+    fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
+        let node = Self::node(lane, place)?;
+        // SAFETY: the lock's word.
+        if unsafe { cas_grant(lane, place.word(0), 0, node) } == 0 {
+            return Ok(Some(Turn {
+                step: FIRST,
+                ..Turn::at(node)
+            }));
+        }
+        Self::free(lane, place, node);
+        Ok(None)
+    }
+}

@@ -1,0 +1,58 @@
+//! A lock that every lane acquires by itself.
+
+use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
+use crate::sealed::Sealed;
+use core::marker::PhantomData;
+use stm_machine::Lane;
+
+/// A lock of kind `K` that lanes of a warp do not acquire together: each of them
+/// arrives, waits and leaves by itself, as on GPUs the locks of the literature do (Stuart
+/// and Owens 2011, Grote 2020). It is for comparison: kind `K` alone is never much slower,
+/// and many times as fast where lanes of a warp want one lock. Its words and orders are
+/// those of kind `K`.
+#[derive(Clone, Copy, Debug)]
+pub struct PerLane<K>(PhantomData<K>);
+
+impl<K: LockKind> Sealed for PerLane<K> {}
+
+impl<K: LockKind> LockKind for PerLane<K> {
+    const NAME: &'static str = K::NAME;
+    const HELD_MAX: u32 = K::HELD_MAX;
+    const USER_WORDS: u32 = K::USER_WORDS;
+    const SHARED_WORDS: u32 = K::SHARED_WORDS;
+    const QUEUES: bool = K::QUEUES;
+    const POISONED: bool = K::POISONED;
+    const CHOSEN: bool = K::CHOSEN;
+    const WARP_HANDOFF: bool = false;
+
+    fn lock_words(users: u32) -> u32 {
+        K::lock_words(users)
+    }
+
+    #[inline(always)]
+    fn set_up<L: Lane>(lane: &L, place: &Place) {
+        K::set_up(lane, place);
+    }
+
+    #[inline(always)]
+    fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
+        K::arrive(lane, place)
+    }
+
+    #[inline(always)]
+    fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
+        K::poll(lane, place, turn)
+    }
+
+    #[inline(always)]
+    fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
+        K::leave(lane, place, turn)
+    }
+}
+
+impl<K: TryLock> TryLock for PerLane<K> {
+    #[inline(always)]
+    fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
+        K::try_acquire(lane, place)
+    }
+}

@@ -1,0 +1,103 @@
+//! The choice of an algorithm at launch.
+
+use super::{Gate, Sleeping, Spin, SpinBackoff, Tickets, Waiting};
+use crate::sealed::Sealed;
+use stm_machine::Lane;
+
+/// Semaphores whose algorithm the host chooses at launch (`Semaphores::chosen`,
+/// `Defaults::semaphores`). Each operation costs one branch, the same for all threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen;
+
+/// What a thread that waits keeps, for whatever algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    pause: u32,
+    ticket: Option<u32>,
+    wide_ticket: Option<u64>,
+}
+
+/// An algorithm of [`Chosen`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Kind {
+    /// [`Spin`].
+    Spin = 0,
+    /// [`SpinBackoff`].
+    SpinBackoff = 1,
+    /// [`Sleeping`].
+    Sleeping = 2,
+    /// [`Tickets`].
+    Tickets = 3,
+}
+
+impl Kind {
+    /// All algorithms.
+    pub const ALL: &[Self] = &[Self::Spin, Self::SpinBackoff, Self::Sleeping, Self::Tickets];
+
+    /// Returns the algorithm's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spin => Spin::NAME,
+            Self::SpinBackoff => SpinBackoff::NAME,
+            Self::Sleeping => Sleeping::NAME,
+            Self::Tickets => Tickets::NAME,
+        }
+    }
+
+    /// Returns the algorithm with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+}
+
+impl Sealed for Chosen {}
+
+impl Waiting for Chosen {
+    const NAME: &'static str = "chosen";
+    const CHOSEN: bool = true;
+    type State = State;
+
+    fn first_word(kind: u32, count: u32) -> u32 {
+        match kind {
+            0 => Spin::first_word(kind, count),
+            1 => SpinBackoff::first_word(kind, count),
+            2 => Sleeping::first_word(kind, count),
+            _ => Tickets::first_word(kind, count),
+        }
+    }
+
+    #[inline(always)]
+    fn begin() -> State {
+        State {
+            pause: SpinBackoff::begin(),
+            ticket: Sleeping::begin(),
+            wide_ticket: Tickets::begin(),
+        }
+    }
+
+    #[inline(always)]
+    fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut State) -> bool {
+        match gate.kind {
+            0 => Spin::enter(lane, gate, &mut ()),
+            1 => SpinBackoff::enter(lane, gate, &mut state.pause),
+            2 => Sleeping::enter(lane, gate, &mut state.ticket),
+            _ => Tickets::enter(lane, gate, &mut state.wide_ticket),
+        }
+    }
+
+    #[inline(always)]
+    fn pause<L: Lane>(lane: &L, gate: Gate, state: &mut State) {
+        if gate.kind == 1 {
+            SpinBackoff::pause(lane, gate, &mut state.pause);
+        }
+    }
+
+    #[inline(always)]
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        match gate.kind {
+            0 | 1 => Spin::leave(lane, gate),
+            2 => Sleeping::leave(lane, gate),
+            _ => Tickets::leave(lane, gate),
+        }
+    }
+}

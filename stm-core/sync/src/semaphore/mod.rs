@@ -1,0 +1,328 @@
+//! Semaphores: at most a given number of threads are inside of a section at a time
+//! (Dijkstra 1968).
+//!
+//! | type | waits by | atomics of a wait and its post |
+//! | --- | --- | --- |
+//! | [`Spin`] | exchanging the count with 0 | 2 at least, and one for each poll |
+//! | [`SpinBackoff`] | the same, with growing pauses | the same, but fewer polls |
+//! | [`Sleeping`] | polling the number of the turn by loads | 2 to 4 |
+//! | [`Tickets`] | polling the number of posts by loads | 2, one of them without a result |
+//! | [`Chosen`] | what the host chooses at launch | |
+//! | [`Checked`] | as another algorithm, which it asks to find a post without a wait | 2 more |
+//!
+//! The first three are those of Stuart and Owens 2011 (section 5). A spinning semaphore
+//! lets in whoever comes when there is room; the others let those in that wait in the
+//! order in which they came.
+//!
+//! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes
+//! that are inside go in rounds, and all that began together at one semaphore meet at the end of each,
+//! so that no lane is kept from leaving by another of its warp that waits for that,
+//! whatever the machine does where a warp diverges. [`TSemaphore::wait`] and
+//! [`TSemaphore::post`] are for a wait and a post in different places or by
+//! different threads; lanes of one warp may wait together there only if the machine
+//! schedules them independently (compute capability 7.0 and later), or if there is
+//! room for all of them.
+
+mod checked;
+mod chosen;
+mod sleeping;
+mod spin;
+mod tickets;
+
+use crate::group::Group;
+use crate::sealed::Sealed;
+use crate::wait::{Stopped, until};
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use stm_machine::Lane;
+use stm_machine::Stop;
+use stm_machine::observe::Mutant;
+
+pub use checked::Checked;
+#[cfg(feature = "host")]
+pub(crate) use checked::MISUSE;
+pub use chosen::{Chosen, Kind, State};
+pub use sleeping::Sleeping;
+pub use spin::{Spin, SpinBackoff};
+pub use tickets::Tickets;
+
+/// The largest count of a semaphore.
+pub const COUNT_MAX: u32 = (1 << 30) - 1;
+
+/// The number of 32-bit words of a semaphore: two lines of 128 bytes.
+pub const SEMAPHORE_WORDS: usize = 64;
+
+/// The word at which a second line begins.
+const SECOND_LINE: usize = 32;
+
+/// The memory of one semaphore, and its count.
+#[derive(Clone, Copy, Debug)]
+pub struct Gate {
+    words: *mut u64,
+    count: u32,
+    /// The algorithm, for [`Chosen`].
+    kind: u32,
+}
+
+impl Gate {
+    /// Returns word `i` of [`SEMAPHORE_WORDS`].
+    #[inline(always)]
+    const fn word(self, i: usize) -> *mut u32 {
+        self.words.cast::<u32>().wrapping_add(i)
+    }
+
+    /// Returns words `i` and `i + 1` as one of 64 bits; `i` is even.
+    #[inline(always)]
+    const fn wide_word(self, i: usize) -> *mut u64 {
+        self.words.wrapping_add(i / 2)
+    }
+
+    /// Returns how many may be inside.
+    #[inline(always)]
+    fn room<L: Lane>(self, lane: &L) -> u32 {
+        self.count + u32::from(Mutant::SemaphoreOneMore.on(lane))
+    }
+}
+
+/// An algorithm for a semaphore.
+pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
+    /// The name of the algorithm: `sleeping`.
+    const NAME: &'static str;
+
+    /// Says whether the host chooses the algorithm at launch, so that it must say which.
+    const CHOSEN: bool = false;
+
+    /// What a thread that waits keeps between two tries.
+    type State: Copy;
+
+    /// Returns the first word of a semaphore of this count before its first use;
+    /// the others are zero. `kind` is for [`Chosen`] only.
+    fn first_word(kind: u32, count: u32) -> u32;
+
+    /// Begins to wait.
+    fn begin() -> Self::State;
+
+    /// Tries to get in, and returns whether the thread is inside.
+    fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut Self::State) -> bool;
+
+    /// Is called after each try that failed, before the next one.
+    #[inline(always)]
+    fn pause<L: Lane>(_lane: &L, _gate: Gate, _state: &mut Self::State) {}
+
+    /// Is called once before a thread leaves, and returns whether it may.
+    #[inline(always)]
+    fn may_leave<L: Lane>(_lane: &L, _gate: Gate) -> bool {
+        true
+    }
+
+    /// Tries to leave, and returns whether the thread has left. Else it is to try again,
+    /// as another one is just coming in or leaving; it does not wait for any that is
+    /// inside.
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool;
+}
+
+/// Semaphores of one count as a kernel's parameter. The host's `Semaphores` owns
+/// them.
+#[repr(C)]
+pub struct TSemaphores<S> {
+    words: *mut u64,
+    len: u64,
+    count: u32,
+    kind: u32,
+    stop: Stop,
+    waiting: PhantomData<S>,
+}
+
+// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
+// atomic, and `from_raw` demands memory that outlives the launch.
+unsafe impl<S> Send for TSemaphores<S> {}
+// SAFETY: as above.
+unsafe impl<S> Sync for TSemaphores<S> {}
+
+impl<S> Clone for TSemaphores<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S> Copy for TSemaphores<S> {}
+
+impl<S> core::fmt::Debug for TSemaphores<S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("TSemaphores")
+            .field("words", &self.words)
+            .field("len", &self.len)
+            .field("count", &self.count)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: Waiting> TSemaphores<S> {
+    /// Makes `len` semaphores of [`SEMAPHORE_WORDS`] words of 32 bits each at `words`.
+    /// `kind` is for [`Chosen`] only.
+    ///
+    /// # Safety
+    /// The words are aligned to 128 bytes, in the memory of the device whose kernels
+    /// will use them, and live while such a kernel runs; so is the flag of `stop`. The
+    /// first word of each was [`Waiting::first_word`] of `kind` and `count`, the others zero; only
+    /// kernels with semaphores of this type, kind and count have used them since, and no such
+    /// launch was told to stop. `count` is 1 to [`COUNT_MAX`].
+    pub const unsafe fn from_raw(
+        words: *mut u64,
+        len: u64,
+        count: u32,
+        kind: u32,
+        stop: Stop,
+    ) -> Self {
+        Self {
+            words,
+            len,
+            count,
+            kind,
+            stop,
+            waiting: PhantomData,
+        }
+    }
+
+    /// Returns the number of semaphores.
+    #[inline(always)]
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns whether there are none.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns semaphore `i`, if there is one.
+    #[inline(always)]
+    pub fn get(&self, i: u64) -> Option<TSemaphore<S>> {
+        (i < self.len).then(|| TSemaphore {
+            gate: Gate {
+                words: self.words.wrapping_add(i as usize * (SEMAPHORE_WORDS / 2)),
+                count: self.count,
+                kind: self.kind,
+            },
+            stop: self.stop,
+            waiting: PhantomData,
+        })
+    }
+}
+
+/// One semaphore.
+#[derive(Clone, Copy, Debug)]
+pub struct TSemaphore<S> {
+    gate: Gate,
+    stop: Stop,
+    waiting: PhantomData<S>,
+}
+
+/// How many tries follow each other before a thread looks at the stop flag.
+const TRIES: u32 = 16;
+
+impl<S: Waiting> TSemaphore<S> {
+    /// Returns how many threads may be inside at a time.
+    #[inline(always)]
+    pub const fn count(&self) -> u32 {
+        self.gate.count
+    }
+
+    /// Waits until there is room, runs `f` inside, and leaves. What the threads that
+    /// made room wrote inside is visible to `f`.
+    ///
+    /// Any lanes of a warp may call this, together or apart; `f` may diverge, but must
+    /// not wait for a lane of its warp that is outside. A lane that has been inside
+    /// waits here for those of its warp that came together with it for the same
+    /// semaphore, and for no others. So `f` may wait for another semaphore, if all
+    /// threads take them in one order and the lanes of a warp are scheduled
+    /// independently (compute capability 7.0).
+    ///
+    /// # Errors
+    /// [`Stopped`] if the launch was told to stop before there was room. `f` has not
+    /// run, and the kernel should return.
+    #[inline(always)]
+    pub fn with<L: Lane, R>(&self, lane: &L, f: impl FnOnce() -> R) -> Result<R, Stopped> {
+        let group = Group::of(lane, self.gate.words as u64);
+        if group.by_itself {
+            // It has entered without the lanes that may wait elsewhere, so its loop may
+            // end before the section.
+            self.wait(lane)?;
+            let result = f();
+            self.post(lane);
+            return Ok(result);
+        }
+        let mut state = S::begin();
+        // An `Option` of the closure would keep what it captures in memory.
+        let mut section = ManuallyDrop::new(f);
+        let mut result = None;
+        let (mut stopped, mut left) = (false, false);
+        let mut tries = 0;
+        loop {
+            if result.is_none() && !stopped && S::enter(lane, self.gate, &mut state) {
+                // SAFETY: nobody comes here who has a result, so this is the first time.
+                let section = unsafe { ManuallyDrop::take(&mut section) };
+                result = Some(section());
+                left = !S::may_leave(lane, self.gate);
+            }
+            if result.is_some() && !left {
+                left = S::leave(lane, self.gate);
+            }
+            let pending = !left && !stopped;
+            // The lanes meet here, those that have left and those that wait.
+            // SAFETY: the lanes of the mask run this loop together.
+            if unsafe { lane.ballot(group.mask(), pending) } == 0 {
+                if result.is_none() {
+                    // SAFETY: it has not been taken.
+                    unsafe { ManuallyDrop::drop(&mut section) };
+                }
+                return result.ok_or(Stopped);
+            }
+            if pending && result.is_some() {
+                lane.pause(0);
+            } else if pending {
+                S::pause(lane, self.gate, &mut state);
+                tries += 1;
+                if tries == TRIES {
+                    stopped = self.stop.is_raised(lane);
+                    lane.pause(0);
+                    tries = 0;
+                }
+            }
+        }
+    }
+
+    /// Waits until there is room and comes in. What the threads that made room wrote
+    /// before their [`Self::post`] is visible afterwards.
+    ///
+    /// The module's documentation says which lanes of a warp may wait together.
+    ///
+    /// # Errors
+    /// [`Stopped`] if the launch was told to stop before. The thread is outside, though
+    /// it may still be counted as waiting, and the kernel should return.
+    #[inline(always)]
+    pub fn wait<L: Lane>(&self, lane: &L) -> Result<(), Stopped> {
+        let mut state = S::begin();
+        let inside = until(lane, self.stop, || {
+            let inside = S::enter(lane, self.gate, &mut state);
+            if !inside {
+                S::pause(lane, self.gate, &mut state);
+            }
+            inside
+        });
+        if inside { Ok(()) } else { Err(Stopped) }
+    }
+
+    /// Leaves, and so makes room for one thread. It never waits for a thread that is
+    /// inside. There is one post for each wait.
+    #[inline(always)]
+    pub fn post<L: Lane>(&self, lane: &L) {
+        if !S::may_leave(lane, self.gate) {
+            return;
+        }
+        while !S::leave(lane, self.gate) {
+            // A machine whose threads have to share a core needs the pause.
+            lane.pause(0);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Locks with a slot for each waiter.
+//!
+//! The waiters of [`Anderson`] each poll a word of their own, those of [`Ring`]
+//! all poll the head of a ring and then the entry there. Both are first come,
+//! first served, and anybody may use them: lanes, warps and blocks.
+
+use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
+use crate::sealed::Sealed;
+use stm_machine::Lane;
+use stm_machine::observe::Mutant;
+
+/// The number of words from one slot to the next: a sector of the L2 cache.
+const SPACING: u32 = 8;
+
+/// Returns the number of slots for so many users.
+#[inline(always)]
+const fn slots(users: u32) -> u32 {
+    users.next_power_of_two()
+}
+
+/// Anderson's array lock (Anderson 1990; Mellor-Crummey and Scott 1991, section
+/// 2.3): a thread draws a number and polls the slot of that number, into which
+/// the holder before it stores. It takes 32 bytes for each lock and 32 bytes
+/// for each user of each lock.
+///
+/// Anderson's slots say *has lock* or *must wait*, so two waiters with one slot
+/// would enter together. Here the slot holds the number that may enter, so with
+/// more users than slots the lock stays correct, and some only poll the same
+/// word. [`Checked`](super::Checked) reports such users nevertheless.
+///
+/// | word | meaning |
+/// | --- | --- |
+/// | 0 | the next number |
+/// | 8 (1 + *i*) | the last number that might enter through slot *i* |
+///
+/// L1 is the load of the slot, L2 the store of the next number to its slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Anderson;
+
+impl Anderson {
+    #[inline(always)]
+    fn slot(place: &Place, number: u32) -> *mut u32 {
+        let slot = number & (slots(place.users()) - 1);
+        place.word(SPACING * (1 + slot))
+    }
+}
+
+impl Sealed for Anderson {}
+
+impl LockKind for Anderson {
+    const NAME: &'static str = "anderson";
+    const HELD_MAX: u32 = u32::MAX;
+    const USER_WORDS: u32 = 0;
+    const WARP_HANDOFF: bool = true;
+
+    #[inline(always)]
+    fn lock_words(users: u32) -> u32 {
+        SPACING * (1 + slots(users))
+    }
+
+    #[inline(always)]
+    fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
+        // SAFETY: the lock's word. Relaxed: a number, and L1 follows.
+        Ok(Turn::at(unsafe {
+            lane.fetch_add_relaxed_32(place.word(0), 1)
+        }))
+    }
+
+    // A slot is zero at first, which is the first number of slot 0 and of no
+    // other.
+    #[inline(always)]
+    fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
+        // SAFETY: a word of the lock, as `slot` masks.
+        if unsafe { load_grant(lane, Self::slot(place, turn.place)) } == turn.place {
+            Poll::Granted
+        } else {
+            Poll::Wait(0)
+        }
+    }
+
+    #[inline(always)]
+    fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
+        let next = turn.place.wrapping_add(1);
+        // SAFETY: as above; only the holder writes slots.
+        unsafe { store_given_up(lane, Self::slot(place, next), next) };
+        true
+    }
+}
+
+impl TryLock for Anderson {
+    #[inline(always)]
+    fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
+        // SAFETY: words of the lock. The first load is relaxed: if it is old, the swap
+        // fails. The swap is relaxed: it succeeds only if the number that may enter, by
+        // L1, is the next one, so nobody has had the lock since.
+        unsafe {
+            let next = lane.load_relaxed_32(place.word(0));
+            if load_grant(lane, Self::slot(place, next)) != next {
+                return Ok(None);
+            }
+            let found = lane.cas_relaxed_32(place.word(0), next, next.wrapping_add(1));
+            Ok((found == next).then_some(Turn::at(next)))
+        }
+    }
+}
+
+/// The sleeping mutex on a ring buffer (Stuart and Owens 2011, section 5.2): a
+/// thread puts itself at the end of a ring and polls until it is at the front,
+/// which takes two loads a poll. They found it inferior to the fetch-and-add
+/// mutex in all aspects. It takes two words for each lock and one for each user
+/// of each lock, and only threads whose number in the grid is below the number
+/// of users may use it.
+///
+/// | word | meaning |
+/// | --- | --- |
+/// | 0 | the position at the end of the ring |
+/// | 1 | the position at its front |
+/// | 2 + *i* | the user at positions *i* modulo the size, plus 1; 0 if it has not said so yet |
+///
+/// L1 is the load of the front, L2 the store of the next one. Two things keep a
+/// thread from finding itself at a place where it is not at the front:
+///
+/// - A holder clears its entry before it gives the lock up. Else a thread would
+///   find the entry of its earlier turn at the front, before the one that is
+///   there now has put itself into it.
+/// - **L6**, fences around the fetch-and-add, let no thread with position *p* find
+///   the front at *p* - *n* or before, *n* the number of entries, where its
+///   present entry is as well. Of *n* + 1 positions in a row two belong to one
+///   user, who drew the second after it had moved the front past the first; by
+///   the chain of fetch-and-adds the thread at *p* knows of that.
+#[derive(Clone, Copy, Debug)]
+pub struct Ring;
+
+/// The words before the entries of a [`Ring`].
+const RING_WORDS: u32 = 2;
+
+impl Ring {
+    #[inline(always)]
+    fn entry(place: &Place, position: u32) -> *mut u32 {
+        let entry = position & (slots(place.users()) - 1);
+        place.word(RING_WORDS + entry)
+    }
+}
+
+impl Sealed for Ring {}
+
+impl LockKind for Ring {
+    const NAME: &'static str = "ring";
+    const HELD_MAX: u32 = u32::MAX;
+    const USER_WORDS: u32 = 0;
+    const WARP_HANDOFF: bool = true;
+
+    #[inline(always)]
+    fn lock_words(users: u32) -> u32 {
+        RING_WORDS + slots(users)
+    }
+
+    #[inline(always)]
+    fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
+        let user = place.user()?;
+        // ORDER(L6): what the thread knows of the front before its own position,
+        // and that before its first look at the front; pairs with itself.
+        lane.fence();
+        // SAFETY: the lock's word. Relaxed: between two fences.
+        let position = unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) };
+        // ORDER(L6): as above.
+        Mutant::LockRingFrontStale.fence(lane);
+        // SAFETY: a word of the lock. Relaxed: what matters is whether the thread
+        // itself finds its number, and L1 follows.
+        unsafe { lane.store_relaxed_32(Self::entry(place, position), user + 1) };
+        Ok(Turn::at(position))
+    }
+
+    #[inline(always)]
+    fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
+        // SAFETY: words of the lock.
+        let at_front = unsafe {
+            let front = load_grant(lane, place.word(1));
+            lane.load_relaxed_32(Self::entry(place, front))
+        };
+        // Users were checked when they arrived.
+        if at_front == place.thread() as u32 + 1 {
+            turn.step = 1;
+            Poll::Granted
+        } else {
+            Poll::Wait(0)
+        }
+    }
+
+    #[inline(always)]
+    fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
+        // SAFETY: words of the lock, which only the holder writes. The first
+        // store is relaxed: L2 follows.
+        unsafe {
+            if !Mutant::LockRingEntryKept.on(lane) {
+                lane.store_relaxed_32(Self::entry(place, turn.place), 0);
+            }
+            store_given_up(lane, place.word(1), turn.place.wrapping_add(1));
+        }
+        true
+    }
+}

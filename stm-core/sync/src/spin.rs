@@ -1,0 +1,123 @@
+//! Test-and-set locks.
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | 0 | 1 if the lock is held, 0 if it is free |
+//!
+//! L1 is the compare-and-swap from 0 to 1, L2 the store of 0. Anybody may use
+//! them: lanes, warps and blocks, in any number. There is no fairness: whoever
+//! swaps first after a release has the lock.
+
+use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, store_given_up};
+use crate::sealed::Sealed;
+use stm_machine::Lane;
+
+/// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011,
+/// Algorithm 1): it tries a compare-and-swap until one succeeds. It takes one
+/// word for each lock and none for users.
+#[derive(Clone, Copy, Debug)]
+pub struct Tas;
+
+/// The test-and-test-and-set lock (Grote 2020, section 4.1.2): it loads the word
+/// and tries a compare-and-swap only if the lock is free. It takes one word for
+/// each lock and none for users.
+#[derive(Clone, Copy, Debug)]
+pub struct Ttas;
+
+/// The test-and-set lock with backoff (Anderson 1990; Stuart and Owens 2011,
+/// section 5.2): each compare-and-swap that fails doubles the pause before the
+/// next one, from 32 ns to 1 us. After the longest pause it begins again with
+/// the shortest, as that of Stuart and Owens does. It takes one word for each
+/// lock and none for users.
+#[derive(Clone, Copy, Debug)]
+pub struct TasBackoff;
+
+/// The shortest and the longest pause of [`TasBackoff`].
+const BACKOFF_NS: (u32, u32) = (32, 1024);
+
+/// Tries to take the lock.
+#[inline(always)]
+fn take<L: Lane>(lane: &L, place: &Place) -> bool {
+    // SAFETY: the lock's word, which is live.
+    unsafe { cas_grant(lane, place.word(0), 0, 1) == 0 }
+}
+
+/// Frees the lock.
+#[inline(always)]
+fn free<L: Lane>(lane: &L, place: &Place) -> bool {
+    // SAFETY: the lock's word, which is live.
+    unsafe { store_given_up(lane, place.word(0), 0) };
+    true
+}
+
+macro_rules! test_and_set {
+    ($kind:ident, $name:literal, |$lane:ident, $place:ident, $turn:ident| $poll:expr) => {
+        impl Sealed for $kind {}
+
+        impl LockKind for $kind {
+            const NAME: &'static str = $name;
+            const HELD_MAX: u32 = u32::MAX;
+            const USER_WORDS: u32 = 0;
+            const QUEUES: bool = false;
+            const WARP_HANDOFF: bool = true;
+
+            #[inline(always)]
+            fn lock_words(_users: u32) -> u32 {
+                1
+            }
+
+            #[inline(always)]
+            fn arrive<L: Lane>(_lane: &L, _place: &Place) -> Result<Turn, LockFault> {
+                Ok(Turn::at(0))
+            }
+
+            #[inline(always)]
+            fn poll<L: Lane>($lane: &L, $place: &Place, $turn: &mut Turn) -> Poll {
+                $poll
+            }
+
+            #[inline(always)]
+            fn leave<L: Lane>(lane: &L, place: &Place, _turn: &mut Turn) -> bool {
+                free(lane, place)
+            }
+        }
+
+        impl TryLock for $kind {
+            #[inline(always)]
+            fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
+                Ok(take(lane, place).then_some(Turn::at(0)))
+            }
+        }
+    };
+}
+
+test_and_set!(Tas, "tas", |lane, place, _turn| {
+    if take(lane, place) {
+        Poll::Granted
+    } else {
+        Poll::Wait(0)
+    }
+});
+
+test_and_set!(Ttas, "ttas", |lane, place, _turn| {
+    // SAFETY: the lock's word, which is live. Relaxed: L1 follows, or nothing.
+    let held = unsafe { lane.load_relaxed_32(place.word(0)) } != 0;
+    if !held && take(lane, place) {
+        Poll::Granted
+    } else {
+        Poll::Wait(0)
+    }
+});
+
+test_and_set!(TasBackoff, "tas-backoff", |lane, place, turn| {
+    if take(lane, place) {
+        return Poll::Granted;
+    }
+    let (shortest, longest) = BACKOFF_NS;
+    turn.step = if turn.step == 0 || turn.step >= longest {
+        shortest
+    } else {
+        turn.step * 2
+    };
+    Poll::Wait(turn.step)
+});

@@ -1,0 +1,135 @@
+//! Ticket locks.
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | 0 | the next ticket |
+//! | 1 | the ticket that is served |
+//!
+//! A thread draws a ticket by a fetch-and-add and waits until it is served. L1
+//! is the load of the ticket served, L2 the store of the next one. No
+//! read-modify-write is needed there, as only the holder writes the word.
+//! Tickets wrap around after 2^32, which is harmless with fewer threads. The
+//! order is first come, first served: nobody is overtaken. Anybody may use them:
+//! lanes, warps and blocks, in any number that is resident at the same time.
+
+use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
+use crate::sealed::Sealed;
+use stm_machine::Lane;
+
+/// The ticket lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.1.3)
+/// without backoff, and with a ticket for each lane. It takes two
+/// words for each lock and none for users.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticket;
+
+/// The ticket lock with a hand-off within the warp: lanes that run together draw
+/// one ticket and have their sections in turn. Grote (2020, section 4.1.3) puts a
+/// warp barrier into the loops of his ticket lock so that those lanes of a warp
+/// run that are served; here the lanes wait at that barrier for their turn, and
+/// the lock goes through memory once for each warp. Nobody is overtaken except
+/// by lanes of the warp that is served.
+#[derive(Clone, Copy, Debug)]
+pub struct TicketHandoff;
+
+/// The fetch-and-add mutex with backoff (Stuart and Owens 2011, section 5.2 and
+/// Algorithm 3): a ticket lock that makes its atomic operation at the beginning
+/// and then only loads, with a pause between the loads that grows by a step and
+/// begins again after the longest. It takes two words for each lock and none for
+/// users.
+#[derive(Clone, Copy, Debug)]
+pub struct FetchAdd;
+
+/// The first pause of [`FetchAdd`], by which it also grows, and the longest.
+const BACKOFF_NS: (u32, u32) = (64, 512);
+
+/// Draws a ticket.
+#[inline(always)]
+fn draw<L: Lane>(lane: &L, place: &Place) -> Turn {
+    // SAFETY: the lock's word, which is live. Relaxed: the ticket is a number,
+    // and L1 follows.
+    Turn::at(unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) })
+}
+
+/// Returns whether the thread's ticket is served.
+#[inline(always)]
+fn is_served<L: Lane>(lane: &L, place: &Place, turn: Turn) -> bool {
+    // SAFETY: the lock's word, which is live.
+    unsafe { load_grant(lane, place.word(1)) == turn.place }
+}
+
+/// Serves the next ticket.
+#[inline(always)]
+fn serve_next<L: Lane>(lane: &L, place: &Place, turn: Turn) -> bool {
+    // SAFETY: the lock's word, which only the holder writes.
+    unsafe { store_given_up(lane, place.word(1), turn.place.wrapping_add(1)) };
+    true
+}
+
+/// Draws the ticket that is served, if it is the next one.
+#[inline(always)]
+fn try_draw<L: Lane>(lane: &L, place: &Place) -> Option<Turn> {
+    // SAFETY: the lock's words, which are live. The swap is relaxed: it succeeds
+    // only if the ticket loaded before, by L1, is the next one, and the ticket
+    // served never passes the next one, so nobody has had the lock since.
+    unsafe {
+        let served = load_grant(lane, place.word(1));
+        let found = lane.cas_relaxed_32(place.word(0), served, served.wrapping_add(1));
+        (found == served).then_some(Turn::at(served))
+    }
+}
+
+macro_rules! ticket {
+    ($kind:ident, $name:literal, $handoff:literal, |$turn:ident| $pause:expr) => {
+        impl Sealed for $kind {}
+
+        impl LockKind for $kind {
+            const NAME: &'static str = $name;
+            const HELD_MAX: u32 = u32::MAX;
+            const USER_WORDS: u32 = 0;
+            const WARP_HANDOFF: bool = $handoff;
+
+            #[inline(always)]
+            fn lock_words(_users: u32) -> u32 {
+                2
+            }
+
+            #[inline(always)]
+            fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
+                Ok(draw(lane, place))
+            }
+
+            #[inline(always)]
+            fn poll<L: Lane>(lane: &L, place: &Place, $turn: &mut Turn) -> Poll {
+                if is_served(lane, place, *$turn) {
+                    Poll::Granted
+                } else {
+                    Poll::Wait($pause)
+                }
+            }
+
+            #[inline(always)]
+            fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
+                serve_next(lane, place, *turn)
+            }
+        }
+
+        impl TryLock for $kind {
+            #[inline(always)]
+            fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
+                Ok(try_draw(lane, place))
+            }
+        }
+    };
+}
+
+ticket!(Ticket, "ticket", false, |turn| 0);
+ticket!(TicketHandoff, "ticket-handoff", true, |turn| 0);
+ticket!(FetchAdd, "fetch-add", true, |turn| {
+    let (step, longest) = BACKOFF_NS;
+    turn.step = if turn.step >= longest {
+        step
+    } else {
+        turn.step + step
+    };
+    turn.step
+});
