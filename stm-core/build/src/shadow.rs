@@ -59,6 +59,9 @@ fn metadata(user: &User<'_>) -> Result<Value, Error> {
     serde_json::from_slice(&output.stdout).map_err(|error| wrong(error.to_string()))
 }
 
+/// The crates of this project that kernels link, as far as the user's package depends on them.
+const OURS: [&str; 3] = ["stm-core", "stm-machine", "stm-sync"];
+
 /// A dependency as the package for the device names it.
 struct Dependency {
     name: String,
@@ -92,7 +95,20 @@ fn dependencies(user: &User<'_>, metadata: &Value) -> Result<(String, Vec<Depend
         .ok_or_else(|| wrong("cargo has not resolved its dependencies".to_owned()))?;
     let links = node["deps"].as_array().map_or(&[][..], Vec::as_slice);
     let mut found = Vec::new();
-    let names = std::iter::once("stm-core").chain(user.dependencies.iter().map(String::as_str));
+    let depends = |name: &str| {
+        let name = name.replace('-', "_");
+        links.iter().any(|l| l["name"].as_str() == Some(&name))
+    };
+    // A package without transactions has the machine, and perhaps locks, alone.
+    let mut names: Vec<&str> = OURS.into_iter().filter(|name| depends(name)).collect();
+    if !names.iter().any(|name| *name != "stm-sync") {
+        names.insert(0, "stm-core");
+    }
+    for name in &user.dependencies[..] {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
     for name in names {
         let crate_name = name.replace('-', "_");
         let link = links
@@ -114,6 +130,16 @@ fn dependencies(user: &User<'_>, metadata: &Value) -> Result<(String, Vec<Depend
     Ok((edition, found))
 }
 
+/// Returns the sources of the machine, on which `stm-core` depends, if they are local.
+fn local_machine(metadata: &Value) -> Option<PathBuf> {
+    let packages = metadata["packages"].as_array()?;
+    let machine = packages
+        .iter()
+        .find(|package| package["name"] == "stm-machine" && package["source"].is_null())?;
+    let manifest = Path::new(machine["manifest_path"].as_str()?);
+    Some(manifest.parent()?.join("src"))
+}
+
 impl Shadow {
     /// Writes the package below `folder`.
     pub(crate) fn write(user: &User<'_>, folder: &Path) -> Result<Self, Error> {
@@ -132,9 +158,11 @@ impl Shadow {
         for feature in user.features {
             let _ = writeln!(text, "{feature} = []");
         }
+        let observed = dependencies.iter().find(|d| d.name != "stm-sync");
+        let observed = observed.map_or("stm-core", |d| &d.name);
         let _ = writeln!(
             text,
-            "stm-observed = [\"stm-core/observed\"]\n\n[dependencies]"
+            "stm-observed = [\"{observed}/observed\"]\n\n[dependencies]"
         );
         for dependency in &dependencies {
             let _ = writeln!(
@@ -161,10 +189,14 @@ impl Shadow {
             std::fs::copy(&root, &lock).map_err(at(&lock))?;
         }
         let local = dependencies.into_iter().filter(|d| d.is_local);
+        let mut sources: Vec<PathBuf> = local.map(|d| d.folder.join("src")).collect();
+        if let Some(machine) = local_machine(&metadata).filter(|m| !sources.contains(m)) {
+            sources.push(machine);
+        }
         Ok(Self {
             manifest,
             name,
-            sources: local.map(|d| d.folder.join("src")).collect(),
+            sources,
         })
     }
 }
