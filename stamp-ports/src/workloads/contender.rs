@@ -1,7 +1,7 @@
 //! Kernels without transactions that do a workload's work: what `bench floor`
 //! measures beside the transactional memory.
 
-use super::workload::Verdict;
+use super::verdict::Verdict;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use serde::Serialize;

@@ -80,6 +80,7 @@ pub mod prepared;
 pub mod series;
 pub mod shape;
 pub mod shared_options;
+pub mod verdict;
 pub mod workload;
 
 use crate::devices::AnyDevice;

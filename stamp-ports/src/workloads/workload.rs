@@ -5,6 +5,7 @@ use super::contender::Contender;
 use super::form::Form;
 use super::launcher::Launcher;
 use super::memory::Accessed;
+pub use super::verdict::Verdict;
 use crate::error::Result;
 use serde::Serialize;
 use serde_json::Value;
@@ -63,9 +64,6 @@ impl Verifies {
         }
     }
 }
-
-/// What is wrong with what a run left, on one line; `None` if it is right.
-pub type Verdict = Result<Option<String>>;
 
 /// Makes the room of a transaction's sets: words that it reads, words that it writes, and
 /// actions that it defers until its end.

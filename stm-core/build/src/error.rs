@@ -1,6 +1,6 @@
 //! The error type of the crate; each message is one line that names the fix.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why PTX could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -72,4 +72,15 @@ pub enum Error {
     /// A text breaks a rule.
     #[error("{0}")]
     Rule(String),
+}
+
+impl Error {
+    /// Returns what makes an [`Error::File`] of what the system says of this path.
+    pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::File {
+            path: path.clone(),
+            source,
+        }
+    }
 }

@@ -9,16 +9,7 @@ use std::path::Path;
 /// # Errors
 /// [`Error::File`].
 pub fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(at(path))
-}
-
-/// Returns what makes an [`Error::File`] of an error at this path.
-pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> Error + use<> {
-    let path = path.to_owned();
-    move |source| Error::File {
-        path: path.clone(),
-        source,
-    }
+    std::fs::read_to_string(path).map_err(Error::at(path))
 }
 
 /// The `.ptx` files of a directory and its folders: `FOLDER/NAME` and text, by
@@ -28,8 +19,8 @@ pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> Error + use<> {
 /// [`Error::File`].
 pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     let mut found = BTreeMap::new();
-    for entry in std::fs::read_dir(dir).map_err(at(dir))? {
-        let path = entry.map_err(at(dir))?.path();
+    for entry in std::fs::read_dir(dir).map_err(Error::at(dir))? {
+        let path = entry.map_err(Error::at(dir))?.path();
         let Some(stem) = path.file_stem().and_then(|s| s.to_str()) else {
             continue;
         };
@@ -108,7 +99,7 @@ fn read_part(root: &Path, part: &str) -> Result<BTreeMap<String, String>, Error>
 /// # Errors
 /// [`Error::File`], and [`Error::Damaged`] where it is not whole.
 pub fn read_archive(path: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let archive = std::fs::read(path).map_err(at(path))?;
+    let archive = std::fs::read(path).map_err(Error::at(path))?;
     let damaged = |source| Error::Damaged {
         path: path.to_owned(),
         source,
@@ -128,8 +119,8 @@ pub fn read_archive(path: &Path) -> Result<BTreeMap<String, String>, Error> {
 pub fn write_archive(path: &Path, texts: &BTreeMap<String, String>) -> Result<(), Error> {
     let archive = stm_core_pack::archive(&crate::pack::blocks(texts));
     let temporary = path.with_extension("new");
-    std::fs::write(&temporary, archive).map_err(at(&temporary))?;
-    std::fs::rename(&temporary, path).map_err(at(path))
+    std::fs::write(&temporary, archive).map_err(Error::at(&temporary))?;
+    std::fs::rename(&temporary, path).map_err(Error::at(path))
 }
 
 /// A checksum of texts: the hash of Fowler, Noll and Vo, the same on every machine.
@@ -165,20 +156,20 @@ impl std::fmt::Display for Checksum {
 /// # Errors
 /// [`Error::File`].
 pub fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<Vec<String>, Error> {
-    std::fs::create_dir_all(dir).map_err(at(dir))?;
+    std::fs::create_dir_all(dir).map_err(Error::at(dir))?;
     for (name, text) in files {
         let path = dir.join(format!("{name}.ptx"));
         let temporary = dir.join(format!("{name}.ptx.new"));
         let folder = path.parent().unwrap_or(dir);
-        std::fs::create_dir_all(folder).map_err(at(folder))?;
-        std::fs::write(&temporary, text).map_err(at(&temporary))?;
-        std::fs::rename(&temporary, &path).map_err(at(&path))?;
+        std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
+        std::fs::write(&temporary, text).map_err(Error::at(&temporary))?;
+        std::fs::rename(&temporary, &path).map_err(Error::at(&path))?;
     }
     let mut gone: Vec<String> = read_ptx(dir)?.into_keys().collect();
     gone.retain(|name| !files.contains_key(name));
     for name in &gone {
         let path = dir.join(format!("{name}.ptx"));
-        std::fs::remove_file(&path).map_err(at(&path))?;
+        std::fs::remove_file(&path).map_err(Error::at(&path))?;
         // The folder too, if that was its last file.
         if let Some(folder) = path.parent() {
             let _ = std::fs::remove_dir(folder);

@@ -76,7 +76,7 @@ pub fn committed(archive: &str) {
     println!("cargo::rerun-if-changed={archive}");
     finish(variable("CARGO_MANIFEST_DIR").and_then(|root| {
         let path = root.join(archive);
-        let bytes = std::fs::read(&path).map_err(files::at(&path))?;
+        let bytes = std::fs::read(&path).map_err(Error::at(&path))?;
         let blocks = stm_core_pack::blocks(&bytes);
         leave(&blocks.map_err(|source| Error::Damaged { path, source })?)
     }));

@@ -4,7 +4,6 @@
 //! `KERNEL.block`, which `stm_core::ptx_of!` includes.
 
 use crate::Error;
-use crate::files::at;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -32,12 +31,12 @@ pub fn leave<N: AsRef<str>, B: AsRef<[u8]>>(
     folder: &Path,
 ) -> Result<(), Error> {
     if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(at(folder))?;
+        std::fs::remove_dir_all(folder).map_err(Error::at(folder))?;
     }
-    std::fs::create_dir_all(folder).map_err(at(folder))?;
+    std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
     for (kernel, block) in blocks {
         let place = folder.join(format!("{}.block", kernel.as_ref()));
-        std::fs::write(&place, block).map_err(at(&place))?;
+        std::fs::write(&place, block).map_err(Error::at(&place))?;
     }
     Ok(())
 }

@@ -104,7 +104,7 @@ fn dependencies(user: &User<'_>, metadata: &Value) -> Result<(String, Vec<Depend
     if !names.iter().any(|name| *name != "stm-sync") {
         names.insert(0, "stm-core");
     }
-    for name in &user.dependencies[..] {
+    for name in user.dependencies {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }

@@ -1,8 +1,7 @@
 //! A container on a device with what operations on it noted.
 
 use super::check::{Found, Left};
-use super::input::Operations;
-use super::kinds::Kind;
+use super::operations::{Kind, Operations};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::contender::{Contender, ContenderData, one_each};

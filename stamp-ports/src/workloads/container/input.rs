@@ -1,7 +1,7 @@
 //! The sizes of operations on a container.
 
 use super::check::RESULTS;
-use super::kinds::{Kind, ListKind, MapKind, OrderedKind};
+use super::operations::{Kind, Operations};
 use crate::error::{Error, Result};
 use crate::numbers::of;
 use crate::workloads::input::{Input, Occasion, is_its_workload};
@@ -12,31 +12,6 @@ use std::marker::PhantomData;
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
 use stm_kernels::chain::ChainPlan;
-
-/// Operations on a container of the kind `K`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operations<K> {
-    /// The number of different keys.
-    pub keys: u32,
-    /// The number of chains of the hash table; of no meaning to other containers.
-    pub chains: u32,
-    /// Lookups in a hundred operations; the others insert and remove in equal
-    /// parts.
-    pub lookups_percent: u32,
-    /// Consecutive operations that are of one kind.
-    pub alike: u32,
-    /// The kind of container.
-    pub kind: PhantomData<K>,
-}
-
-/// Operations on a hash table.
-pub type Map = Operations<MapKind>;
-
-/// Operations on an ordered map.
-pub type Ordered = Operations<OrderedKind>;
-
-/// Operations on one sorted list.
-pub type List = Operations<ListKind>;
 
 impl<K: Kind> Operations<K> {
     /// The default with so many keys, and as many chains where there are any.

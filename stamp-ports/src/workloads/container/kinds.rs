@@ -1,13 +1,13 @@
 //! The containers that operations work on, and what differs between them.
 
 use super::data::{ContainerData, section};
-use super::input::Operations;
+use super::operations::{Kind, Operations};
 use crate::error::{Error, Result};
 use crate::numbers::parse_count_32;
 use crate::workloads::contender::Contender;
 use crate::workloads::input::NoOptions;
 use crate::workloads::memory::Accessed;
-use crate::workloads::plain::{PlainChains, PlainEntries, PlainRadix, PlainTable};
+use crate::workloads::plain::{PlainChains, PlainRadix, PlainTable};
 use crate::workloads::workload::{Verdict, Workload, sets};
 use clap::Args;
 use serde_json::Value;
@@ -15,45 +15,17 @@ use std::fmt::Debug;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::Device;
 use stm_core::{Capacity, Kernel, StmRef, collections};
-use stm_kernels::floor::Guarded;
-use stm_kernels::floor::chain::{self as floor, Params};
+use stm_kernels::floor::chain as floor;
 use stm_kernels::{list, map, ordered};
 
-/// A kind of container, as operations work on it.
-pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
-    /// The workload's name.
-    const NAME: &'static str;
-    /// The different keys, where the caller gives no number: in a measurement and in a small
-    /// run.
-    const KEYS: [u32; 2];
-    /// The options of this container alone.
-    type Options: Args + Clone + Debug + Default;
-    /// The same without versions.
-    type Plain: PlainEntries + 'static;
-    /// The operations on that as critical sections.
-    type Section: Kernel<Params = Guarded<Params<<Self::Plain as PlainEntries>::View>>>;
+/// Operations on a hash table.
+pub type Map = Operations<MapKind>;
 
-    /// Returns the number of chains that options ask for, where there are any: a number
-    /// of its own, or as many as the keys that were given.
-    fn chains(_options: &Self::Options, _keys: Option<u32>) -> Option<u32> {
-        None
-    }
+/// Operations on an ordered map.
+pub type Ordered = Operations<OrderedKind>;
 
-    /// Whether operations need to know the number of chains.
-    const HAS_CHAINS: bool = false;
-
-    /// What an operation reads and writes, and the most that any does.
-    fn capacities(of: &Operations<Self>) -> [Capacity; 2];
-
-    /// Words of 32 bits that a key takes, and those that are there without keys.
-    fn words(of: &Operations<Self>) -> (u64, u64);
-
-    /// Refuses numbers of keys and chains that do not suit the container.
-    ///
-    /// # Errors
-    /// Names the option and the fix.
-    fn check(of: &Operations<Self>) -> Result<()>;
-}
+/// Operations on one sorted list.
+pub type List = Operations<ListKind>;
 
 /// The options of the map alone.
 #[derive(Args, Debug, Clone, Copy, Default)]

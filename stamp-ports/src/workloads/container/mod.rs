@@ -6,6 +6,8 @@ mod check;
 mod data;
 mod input;
 pub mod kinds;
+mod operations;
 
 pub use data::{Container, ContainerData};
-pub use input::{List, Map, Operations, Ordered};
+pub use kinds::{List, Map, Ordered};
+pub use operations::{Kind, Operations};

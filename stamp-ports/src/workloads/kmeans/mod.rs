@@ -45,9 +45,9 @@ mod passes;
 mod points;
 mod sequential;
 
+pub use check::wrong_sums;
 pub use check::{Follower, Pass};
 pub use file::{read, text};
-pub use floor::wrong_sums;
 pub use input::{Drawn, GenerateOptions, Kmeans, KmeansInput, Options, PointsFrom, Source};
 pub use points::{MAGNITUDE_MAX, Points};
 pub use sequential::{Centres, Nearest, ROUNDING, SequentialRun, goes_on, move_centres, run};

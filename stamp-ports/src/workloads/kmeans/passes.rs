@@ -1,7 +1,6 @@
 //! The passes of a run: data put in place, a launch, a check, the centres moved.
 
-use super::check::{Follower, Pass};
-use super::floor::wrong_sums;
+use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
 use crate::error::Result;
