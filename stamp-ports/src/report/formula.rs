@@ -219,8 +219,9 @@ fn asked(source: &impl Source, name: &str, arguments: Vec<Value>) -> Value {
         let Value::Words(words) = argument else {
             return Value::Numbers(vec![None]);
         };
-        let with =
-            |before: &Vec<String>, word: &String| [before.as_slice(), &[word.clone()]].concat();
+        let with = |before: &Vec<String>, word: &String| {
+            [before.as_slice(), std::slice::from_ref(word)].concat()
+        };
         all = all
             .iter()
             .flat_map(|before| words.iter().map(|word| with(before, word)))
@@ -245,7 +246,7 @@ mod tests {
         fn number(&self, name: &str, arguments: &[&str]) -> Option<f64> {
             let [kind, n] = arguments else { return None };
             let n: f64 = n.parse().ok()?;
-            (name == "t" && *kind != "none").then(|| kind.len() as f64 * n)
+            (name == "t" && *kind != "none").then_some(kind.len() as f64 * n)
         }
 
         fn words(&self, name: &str, arguments: &[&str]) -> Option<Result<Vec<String>, String>> {
