@@ -1,8 +1,8 @@
 //! Claims and targets: each is a row of a JSON file, and one function judges them all.
 //!
 //! A [`Row`] says what is claimed and where, what the source gives in figures, and its [`Part`]s:
-//! which points are compared, the quotient or difference, and its [`Bound`]. Rust finds the
-//! numbers by the row's name, and [`judge`] makes of both the verdict and the rule that stands
+//! which points are compared, the quotient or difference, and its [`Bound`]. The part's
+//! [`Cases`] find the numbers, or Rust does by the row's name, and [`judge`] makes of both the verdict and the rule that stands
 //! beside it, which so cannot differ from what is judged. For all rows:
 //!
 //! - A row holds if all numbers of its parts are within their bounds, and holds in part if some
@@ -11,6 +11,7 @@
 //! - A difference counts if it is more than [`LEVEL`], and two times are equal if neither is more
 //!   than 1.25 times the other.
 
+use super::formula::Cases;
 use super::words::{percent, times};
 use crate::error::Result;
 use crate::head::Head;
@@ -139,6 +140,9 @@ pub struct Part {
     /// How it is shown.
     #[serde(default)]
     pub unit: Unit,
+    /// The formulas of its numbers, unless Rust finds them by the row's name.
+    #[serde(default)]
+    pub cases: Vec<Cases>,
 }
 
 impl Part {

@@ -16,6 +16,7 @@
 //! | `figure` | panels with a legend, in the page or as a file |
 //! | `points` | figures and tables of the points of `bench sync` and `bench nw` |
 //! | `table` | tables |
+//! | `formula` | which numbers decide a row: the language of its cases |
 //! | `claim` | rows of claims and targets, and the function that judges them |
 //! | `page` | the page, written by `maud` |
 //! | `words` | ratios, shares and lists in words |
@@ -26,6 +27,7 @@ pub mod axis;
 pub mod chart;
 pub mod claim;
 pub mod figure;
+pub mod formula;
 pub mod nw;
 pub mod page;
 pub mod palette;

@@ -8,6 +8,7 @@ fn judged(bound: &str, values: &[Option<f64>]) -> (Verdict, String) {
     let part = Part {
         what: "",
         bound: serde_json::from_str(bound).unwrap(),
+        cases: Vec::new(),
         unit: serde_json::from_str(&format!("\"{unit}\"")).unwrap(),
     };
     let row = Row {

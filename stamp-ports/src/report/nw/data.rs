@@ -2,6 +2,7 @@
 
 use crate::nw::bench::plan::{Case, HOPS, REDUCTION};
 use crate::points::{Asked, Point};
+use crate::report::formula::Source;
 use crate::report::points::counts;
 pub use crate::report::sync::data::over;
 use crate::sync::bench::Bench;
@@ -122,5 +123,17 @@ impl<'b> Times<'b> {
         own.filter(|p| of_side.is_none_or(|wanted| side(p) == wanted))
             .map(|p| p.ms)
             .reduce(f64::min)
+    }
+}
+
+impl Source for Times<'_> {
+    fn number(&self, name: &str, arguments: &[&str]) -> Option<f64> {
+        let n = |text: &str| text.parse().ok();
+        match (name, arguments) {
+            ("cycles", [scheme, warps]) => self.cycles(scheme, n(warps)?),
+            ("ms", [kind, letters]) => self.ms(kind, n(letters)?, None),
+            ("ms", [kind, letters, side]) => self.ms(kind, n(letters)?, Some(n(side)?)),
+            _ => None,
+        }
     }
 }

@@ -5,15 +5,14 @@
 //! | --- | --- |
 //! | `data` | one point, and its time |
 //! | `figures` | times and rates over lengths and tiles |
-//! | `rows` | the numbers that decide `targets.json` and `claims.json` |
 
 pub mod data;
 pub mod figures;
-mod rows;
 #[cfg(test)]
 pub(super) mod tests;
 
-use super::claim::{self, Claim, Found, Row, judge};
+use super::claim::{self, Claim, Row, judge};
+use super::formula;
 use super::page::{Report, Section};
 use super::points;
 use super::sync::claims::OF_CPU;
@@ -25,17 +24,14 @@ use crate::sync::bench::Bench;
 use data::{SCHEMES, TABLE3, Times, over};
 use maud::{Markup, html};
 
-/// What finds the numbers of a row.
-type Ask = fn(&Times<'_>, &str) -> Vec<Found>;
-
-/// The targets and the claims: their rows, and what finds their numbers.
-const TARGETS: (&str, Ask) = (include_str!("targets.json"), rows::targets);
-const CLAIMS: (&str, Ask) = (include_str!("claims.json"), rows::claims);
+/// The rows of the targets and of the claims.
+const TARGETS: &str = include_str!("targets.json");
+const CLAIMS: &str = include_str!("claims.json");
 
 /// Judges rows, unless the document is one of a CPU.
-fn judged(times: &Times<'_>, (rows, ask): (&'static str, Ask)) -> Vec<Claim> {
+fn judged(times: &Times<'_>, rows: &'static str) -> Vec<Claim> {
     let of = |row: Row| {
-        let claim = judge(&row, ask(times, row.id));
+        let claim = judge(&row, formula::numbers(times, &row));
         if times.is_of_gpu() {
             claim
         } else {

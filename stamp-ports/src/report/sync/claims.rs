@@ -5,12 +5,13 @@
 
 use super::data::Data;
 use super::shape::{At, Shape};
-use super::{gattani, grote, stuart, targets};
+use super::{stuart, targets};
 use crate::report::claim::{Claim, Found, Here, Row, judge, rows};
+use crate::report::formula;
 use crate::sync::bench::Bench;
 
 /// What finds the numbers of a row, part by part, in the document at one shape.
-type Ask = fn(&At<'_>, &str) -> Vec<Found>;
+type Ask = fn(&At<'_>, &Row) -> Vec<Found>;
 
 /// A paper: what links call it, its authors and year, its claims, and their numbers.
 type Source = (&'static str, &'static str, &'static str, Ask);
@@ -21,19 +22,19 @@ pub(super) const PAPERS: [Source; 3] = [
         "claims-grote",
         "Grote 2020",
         include_str!("grote.json"),
-        grote::numbers,
+        |at, row| formula::numbers(at, row),
     ),
     (
         "claims-stuart",
         "Stuart and Owens 2011",
         include_str!("stuart.json"),
-        stuart::numbers,
+        |at, row| stuart::numbers(at, row.id),
     ),
     (
         "claims-gattani",
         "Gattani and Anickode 2024",
         include_str!("gattani.json"),
-        gattani::numbers,
+        |at, row| formula::numbers(at, row),
     ),
 ];
 
@@ -42,7 +43,7 @@ pub(crate) const OF_CPU: &str = "measured on a CPU, which this is not about";
 
 /// Judges a row at a shape, unless the document is one of a CPU.
 fn judged(row: &Row, ask: Ask, bench: &Bench, shape: Shape) -> Claim {
-    let claim = judge(row, ask(&At::new(Data::new(bench), shape), row.id));
+    let claim = judge(row, ask(&At::new(Data::new(bench), shape), row));
     match bench.head.device.gpu {
         Some(_) => claim,
         None => claim.without_judgement(OF_CPU),
@@ -71,6 +72,13 @@ pub fn all(bench: &Bench) -> Vec<Claim> {
 /// Judges the targets, which name their sizes.
 pub fn all_targets(bench: &Bench) -> Vec<Claim> {
     let rows = rows(include_str!("targets.json")).into_iter();
-    rows.map(|row| judged(&row, targets::numbers, bench, Shape::PAPER))
-        .collect()
+    rows.map(|row| {
+        judged(
+            &row,
+            |at, row| targets::numbers(at, row.id),
+            bench,
+            Shape::PAPER,
+        )
+    })
+    .collect()
 }

@@ -93,16 +93,6 @@ pub fn largest(values: &[Option<f64>]) -> Option<f64> {
     all.into_iter().reduce(f64::max)
 }
 
-/// Returns the geometric mean of some measurements, if there are all and at least one.
-pub fn mean(values: &[Option<f64>]) -> Option<f64> {
-    let logs: Vec<f64> = values
-        .iter()
-        .map(|v| v.map(f64::ln))
-        .collect::<Option<_>>()?;
-    let n = logs.len();
-    (n > 0).then(|| (logs.iter().sum::<f64>() / n as f64).exp())
-}
-
 impl<'b> Data<'b> {
     /// Asks a document.
     pub const fn new(bench: &'b Bench) -> Self {

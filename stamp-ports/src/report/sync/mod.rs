@@ -5,7 +5,8 @@
 //! | --- | --- |
 //! | `data` | one point, its time, its rate, its fairness |
 //! | `shape` | the papers' grids and this machine's |
-//! | `grote`, `stuart`, `gattani` | the numbers that decide what the papers claim |
+//! | `measures` | what the calls in the rows of two papers stand for |
+//! | `stuart` | the numbers that decide what the third paper claims |
 //! | `targets` | the numbers that decide what the library is to reach |
 //! | `claims` | both, judged |
 //! | `choice` | what suits a machine by ratios of memory accesses, as one claim predicts it |
@@ -17,8 +18,7 @@ mod choice;
 pub mod claims;
 pub mod data;
 pub mod figures;
-mod gattani;
-mod grote;
+mod measures;
 pub mod prose;
 pub mod shape;
 mod stuart;

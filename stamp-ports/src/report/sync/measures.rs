@@ -1,0 +1,237 @@
+//! What the calls in the rows of Grote (2020) and of Gattani and Anickode (2024) stand for.
+//!
+//! Grote's lanes ask for the lock each by itself: the kinds with `/lane`. His MCS2 with one lock
+//! for each entry point is `mcs` here, as one lock is held at a time.
+//!
+//! "All" locks of Gattani and Anickode are the spin lock, measured twice as their mutex is the
+//! same code, ticket, MCS and Anderson's, and the spin spin lock where it was measured. In the
+//! source that the slides seem to come from, the kernel with Anderson's lock prints "MCS" and the
+//! other way round, so two claims are judged in both readings.
+
+use super::data::{COUNTER, MUTEX, blocks, counts, over, smallest, spread};
+use super::shape::{At, Then};
+use crate::report::claim::{Found, one};
+use crate::report::formula::Source;
+use crate::report::palette::plain;
+use crate::sync::document::Point;
+
+/// Gattani and Anickode's locks by our names, but for the spin spin lock.
+const LOCKS: [&str; 5] = ["tas", "ticket", "tas-again", "mcs", "anderson"];
+const RANKED: [&str; 4] = ["tas", "ticket", "anderson", "mcs"];
+
+/// The kinds of coarse locking that Grote shows, TAS from 64 entry points on.
+const COARSE: [&str; 4] = [
+    "coarse:ttas/lane",
+    "coarse:ticket",
+    "coarse:mcs/lane",
+    "coarse:tas/lane",
+];
+
+fn shown(entries: u64) -> &'static [&'static str] {
+    &COARSE[..if entries < 64 { 3 } else { 4 }]
+}
+
+/// Reads a number of a row; those of the rows can be read.
+fn n<T: std::str::FromStr>(text: &str) -> Option<T> {
+    text.parse().ok()
+}
+
+impl Source for At<'_> {
+    fn number(&self, name: &str, arguments: &[&str]) -> Option<f64> {
+        match (name, arguments) {
+            ("counter", [kind, grid, threads]) => self.counter(kind, n(grid)?, n(threads)?),
+            ("table", [kind, buckets]) => self.table(kind, n(buckets)?),
+            ("list", [kind, entries]) => self.list(kind, n(entries)?),
+            ("list", [kind, entries, threads]) => self.list_of(kind, n(entries)?, n(threads)?),
+            ("sections", [kind, rounds]) => self.sections(kind, n(rounds)?),
+            ("optimum", [kind, entries]) => optimum(self, kind, n(entries)?),
+            ("best_size", [kind, entries]) => best_size(self, kind, n(entries)?),
+            ("scaled_spread", [entries]) => scaled_spread(self, n(entries)?),
+            ("growth", [kind]) => {
+                let rate = |n| self.rate(MUTEX, kind, n, None);
+                over(rate(most(self)), rate(8))
+            }
+            _ => None,
+        }
+    }
+
+    fn words(&self, name: &str, arguments: &[&str]) -> Option<Result<Vec<String>, String>> {
+        match (name, arguments) {
+            ("sizes", [from, below, grids, kinds]) => {
+                let kinds: Vec<&str> = kinds.split('|').collect();
+                let grids: Vec<usize> = grids.split('|').filter_map(n).collect();
+                let sizes = self.sizes(&kinds, &grids);
+                if sizes.len() < 2 {
+                    return Some(Err("two block sizes of all kinds and grids".into()));
+                }
+                let wanted = n::<u32>(from)?..n::<u32>(below)?;
+                let own = sizes.iter().filter(|size| wanted.contains(size));
+                Some(Ok(own.map(u32::to_string).collect()))
+            }
+            ("locks", [but, rounds]) => {
+                let own = locks(self, n(rounds)?).into_iter();
+                let own = own.filter(|kind| kind != but);
+                Some(Ok(own.map(str::to_owned).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    fn found(&self, name: &str, arguments: &[&str]) -> Found {
+        match (name, arguments) {
+            ("ended", [kind]) => ended(self, kind),
+            ("leads", [kinds, entries]) => {
+                let kinds: Vec<&str> = kinds.split('|').collect();
+                leads(self, &kinds, entries.split('|').filter_map(n))
+            }
+            ("differ", [locks, coupled]) => {
+                let [locks, coupled] = [locks, coupled].map(|all| all.split('|').collect());
+                differ(self, &locks, &coupled)
+            }
+            ("sums", [rounds]) => n(rounds).map_or_else(Found::new, |rounds| sums(self, rounds)),
+            ("right", [rounds]) => n(rounds).map_or_else(Found::new, |rounds| right(self, rounds)),
+            ("fairness", [kind]) => {
+                let most = most(self);
+                let name = format!("{kind} at {}", blocks(most));
+                one(name, self.data.unfairness(kind, most))
+            }
+            _ => Found::new(),
+        }
+    }
+
+    fn shown(&self, name: &str, value: &str) -> String {
+        let grid = n::<usize>(value).filter(|_| name == "g");
+        let grid = grid.and_then(|grid| self.shape.counter.get(grid));
+        grid.map_or_else(|| plain(value).to_owned(), |grid| blocks(*grid))
+    }
+}
+
+/// A fact as a number.
+fn fact(is: bool) -> f64 {
+    f64::from(u8::from(is))
+}
+
+/// Whether a kind has a point on the counter that did not end with the right count.
+fn ended(at: &At<'_>, kind: &str) -> Found {
+    let own = at.data.points(COUNTER).filter(|p| p.implementation == kind);
+    let ended: Vec<bool> = own.map(counts).collect();
+    let (right, all) = (ended.iter().filter(|right| **right).count(), ended.len());
+    let words = format!("{right} of {all} points ended with the right count");
+    // A point without a time may have been left out for another reason.
+    one(words, (all > 0 && right == all).then_some(0.0))
+}
+
+/// Whether the first kind of coupling, TAS, is the fastest at half of these entry points or more.
+fn leads(at: &At<'_>, kinds: &[&str], entries: impl Iterator<Item = u64>) -> Found {
+    let entries: Vec<u64> = entries.collect();
+    let is_ahead = |n: &&u64| {
+        let times: Vec<_> = kinds.iter().map(|kind| at.list(kind, **n)).collect();
+        over(smallest(&times[1..]), times[0]).is_some_and(|lead| lead >= 0.95)
+    };
+    let ahead = entries.iter().filter(is_ahead).count();
+    let words = format!("TAS is the fastest at {ahead} of {}", entries.len());
+    one(words, Some(fact(2 * ahead >= entries.len())))
+}
+
+/// The fastest of some kinds, if all have a time.
+fn first<'k>(kinds: &[&'k str], time: impl Fn(&str) -> Option<f64>) -> Option<&'k str> {
+    let times = kinds.iter().map(|kind| Some((*kind, time(kind)?)));
+    let times: Vec<(&str, f64)> = times.collect::<Option<_>>()?;
+    let first = times.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+    first.map(|(kind, _)| plain(kind).trim_end_matches('2'))
+}
+
+/// Whether the fastest lock is not the same on the counter, in the table and in the list.
+fn differ(at: &At<'_>, locks: &Vec<&str>, coupled: &Vec<&str>) -> Found {
+    let all = [
+        first(locks, |kind| at.counter(kind, 3, 1024)),
+        first(locks, |kind| at.table(kind, 16)),
+        first(coupled, |kind| at.list(kind, 16)),
+    ];
+    let [Some(counter), Some(table), Some(list)] = all else {
+        return one("the four locks in all three", None);
+    };
+    let words = format!("counter {counter}, table {table}, list {list}");
+    one(words, Some(fact(counter != table || table != list)))
+}
+
+/// The times of a kind over the block sizes, three at least, that all shown kinds have.
+fn over_sizes(at: &At<'_>, kind: &str, n: u64) -> Option<Vec<(u32, f64)>> {
+    let sizes = at.list_sizes(shown(n), n);
+    let times = sizes
+        .iter()
+        .filter_map(|b| Some((*b, at.list_of(kind, n, *b)?)));
+    Some(times.collect()).filter(|_| sizes.len() >= 3)
+}
+
+/// The smallest of those.
+fn optimum(at: &At<'_>, kind: &str, n: u64) -> Option<f64> {
+    let times = over_sizes(at, kind, n)?.into_iter();
+    times.map(|(_, time)| time).reduce(f64::min)
+}
+
+/// The smallest block size at which a kind is near its optimum.
+fn best_size(at: &At<'_>, kind: &str, n: u64) -> Option<f64> {
+    let least = optimum(at, kind, n)?;
+    let mut times = over_sizes(at, kind, n)?.into_iter();
+    times
+        .find(|(_, time)| *time <= 1.05 * least)
+        .map(|(b, _)| f64::from(b))
+}
+
+/// The largest spread of the three kinds over the block sizes, each scaled by its optimum.
+fn scaled_spread(at: &At<'_>, n: u64) -> Option<f64> {
+    let scaled = |kind, b| over(at.list_of(kind, n, b), optimum(at, kind, n));
+    let sizes = at.list_sizes(shown(n), n);
+    let spreads = sizes
+        .iter()
+        .map(|b| spread(&[0, 1, 2].map(|i| scaled(COARSE[i], *b))));
+    let spreads = spreads.collect::<Option<Vec<f64>>>()?;
+    spreads.into_iter().reduce(f64::max)
+}
+
+/// Gattani and Anickode's locks, the spin spin lock among them where it was measured.
+fn locks(at: &At<'_>, rounds: u64) -> Vec<&'static str> {
+    let twice = at.sections("spin-spin", rounds).map(|_| "spin-spin");
+    LOCKS.into_iter().chain(twice).collect()
+}
+
+/// The sum that a note gives as `the sum is 138999`.
+fn sum_of(point: &Point) -> Option<u64> {
+    let (_, rest) = point.note.as_deref()?.split_once("the sum is ")?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
+}
+
+/// Whether the sum without a lock is wrong.
+fn sums(at: &At<'_>, rounds: u64) -> Found {
+    let blocks = f64::from(at.shape.sections);
+    let right = blocks * (blocks + 1.0) / 2.0;
+    let sum = at.data.find(&at.section("none", rounds)).and_then(sum_of);
+    let wrong = sum.map(|n| fact((n as f64 - right).abs() > 0.5));
+    let sum = sum.map_or_else(|| "the sum".to_owned(), |n| n.to_string());
+    one(format!("{sum} without a lock at {rounds} rounds"), wrong)
+}
+
+/// Whether the result of each lock is right.
+fn right(at: &At<'_>, rounds: u64) -> Found {
+    let of = |kind: &str| {
+        let cell = at.section(kind, rounds);
+        let (word, value) = match at.data.find(&cell) {
+            Some(_) => (" right", Some(1.0)),
+            None if at.data.is_wrong(&cell) => (" wrong", Some(0.0)),
+            None => ("", None),
+        };
+        (format!("{kind}{word} at {rounds}"), value)
+    };
+    locks(at, rounds).into_iter().map(of).collect()
+}
+
+/// The blocks of the slides, or the most that were measured.
+fn most(at: &At<'_>) -> u32 {
+    if at.shape.of_paper {
+        512
+    } else {
+        at.full(Then::Fermi, MUTEX, &RANKED, None)
+    }
+}
