@@ -60,6 +60,7 @@
 //! | [`recording`] | a user's kernel recorded on any device |
 //! | [`sim`] | a SIMT machine in one thread, with weak memory |
 //! | [`history`], [`opacity`] | what transactions did, and whether it was right |
+//! | [`failure`] | what a run can find |
 //! | [`named`], [`explained`], [`page`] | findings in the words of the program, and as a page |
 //! | [`rng`] | the source of chance, whose values stay the same |
 #![cfg_attr(
@@ -78,6 +79,7 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod explained;
+pub mod failure;
 #[cfg(feature = "cli")]
 pub mod fuzz;
 pub mod history;

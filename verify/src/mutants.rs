@@ -284,32 +284,29 @@ pub fn case_at_random(mutant: Mutant, k: u64) -> (Source, Case) {
     (Source::Random { random: seed }, case)
 }
 
-/// Runs random programs with a mutant until one catches it.
-pub fn try_at_random(mutant: Mutant, budget: u64) -> RandomKill {
-    let killed = (0..budget).find_map(|k| {
-        let (source, case) = case_at_random(mutant, k);
+/// Runs up to `budget` cases of a stream until one fails.
+fn kill(budget: u64, stream: impl Fn(u64) -> (Source, Case)) -> Option<Kill> {
+    (0..budget).find_map(|k| {
+        let (source, case) = stream(k);
         run(&case).err().map(|failure| Kill {
             source,
             failure,
             case,
             schedules: k + 1,
         })
-    });
+    })
+}
+
+/// Runs random programs with a mutant until one catches it.
+pub fn try_at_random(mutant: Mutant, budget: u64) -> RandomKill {
+    let killed = kill(budget, |k| case_at_random(mutant, k));
     RandomKill { budget, killed }
 }
 
 /// Tries one mutant: `budget` cases of its own stream at most, and `random`
 /// random programs if that is not 0.
 pub fn try_mutant(mutant: Mutant, budget: u64, random: u64) -> Row {
-    let killed = (0..budget).find_map(|k| {
-        let (source, case) = case(mutant, k, true);
-        run(&case).err().map(|failure| Kill {
-            source,
-            failure,
-            case,
-            schedules: k + 1,
-        })
-    });
+    let killed = kill(budget, |k| case(mutant, k, true));
     let unmutated = SURVIVAL * killed.as_ref().map_or(0, |k| k.schedules);
     let unmutated_failure = (0..unmutated).find_map(|k| {
         let (_, case) = case(mutant, k, false);

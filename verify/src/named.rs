@@ -48,6 +48,23 @@ pub struct NamedArray {
     pub transactional: bool,
 }
 
+impl NamedArray {
+    /// Returns an array that transactions alone write.
+    fn of(name: &str, shape: Shape, words: impl Iterator<Item = NamedWord>) -> Self {
+        Self {
+            name: name.to_owned(),
+            shape,
+            words: words.collect(),
+            transactional: true,
+        }
+    }
+
+    fn not_transactional(mut self) -> Self {
+        self.transactional = false;
+        self
+    }
+}
+
 /// An array whose words a history may name.
 pub trait Named {
     /// Describes the array as it is now.
@@ -78,12 +95,11 @@ impl<D: Device, T: Pod + Element> Named for TxArray<D, T> {
         let values = self.download()?;
         let named =
             |(i, v): (usize, T)| word(self.word(i).bits(), v.to_bits64(), T::WIDE, self.layout());
-        Ok(NamedArray {
-            name: self.name().to_owned(),
-            shape: Shape::Elements,
-            words: values.into_iter().enumerate().map(named).collect(),
-            transactional: true,
-        })
+        Ok(NamedArray::of(
+            self.name(),
+            Shape::Elements,
+            values.into_iter().enumerate().map(named),
+        ))
     }
 }
 
@@ -94,18 +110,9 @@ impl<D: Device, T: Pod + Element> Named for Buffer<D, T> {
             let bits = stm_core::WordAddress::of(start.wrapping_add(i)).bits();
             word(bits, v.to_bits64(), T::WIDE, Layout::Plain)
         };
-        Ok(NamedArray {
-            name: self.name().to_owned(),
-            shape: Shape::Elements,
-            words: self
-                .download()?
-                .into_iter()
-                .enumerate()
-                .map(named)
-                .collect(),
-            // Plain accesses may write it too.
-            transactional: false,
-        })
+        let words = self.download()?.into_iter().enumerate().map(named);
+        // Plain accesses may write it too.
+        Ok(NamedArray::of(self.name(), Shape::Elements, words).not_transactional())
     }
 }
 
@@ -117,17 +124,8 @@ impl<D: Device, T: Pod + Summand> Named for Sums<D, T> {
             let bits = self.word(row, column as u32).bits();
             word(bits, v.to_bits64(), T::WIDE, Layout::Plain)
         };
-        Ok(NamedArray {
-            name: self.name().to_owned(),
-            shape: Shape::Rows(columns),
-            words: self
-                .download()?
-                .into_iter()
-                .enumerate()
-                .map(named)
-                .collect(),
-            transactional: true,
-        })
+        let words = self.download()?.into_iter().enumerate().map(named);
+        Ok(NamedArray::of(self.name(), Shape::Rows(columns), words))
     }
 }
 
@@ -136,30 +134,20 @@ impl<D: Device, R: Record> Named for Records<D, R> {
         let layout = self.layout();
         let words = self.words()?.into_iter();
         let named = words.map(|(at, value)| word(at.bits(), value, at.bits() & 1 != 0, layout));
-        Ok(NamedArray {
-            name: self.name().to_owned(),
-            shape: Shape::Fields(Self::field_names()),
-            words: named.collect(),
-            transactional: true,
-        })
+        let shape = Shape::Fields(Self::field_names());
+        Ok(NamedArray::of(self.name(), shape, named))
     }
 }
 
 impl<D: Device, R: Record> Named for Nodes<D, R> {
     fn describe(&self) -> Result<NamedArray, host::Error> {
-        Ok(NamedArray {
-            transactional: false,
-            ..self.records().describe()?
-        })
+        Ok(self.records().describe()?.not_transactional())
     }
 }
 
 impl<D: Device, R: Record> Named for PreassignedNodes<D, R> {
     fn describe(&self) -> Result<NamedArray, host::Error> {
-        Ok(NamedArray {
-            transactional: false,
-            ..self.records().describe()?
-        })
+        Ok(self.records().describe()?.not_transactional())
     }
 }
 

@@ -1,9 +1,9 @@
 //! What records the launches of a checked run and judges each when it is over.
 
 use super::case::Case;
-use super::failure::{Failure, FailureKind};
 use crate::error::Error;
 use crate::explained::Explained;
+use crate::failure::{Failure, FailureKind};
 use crate::history::left::Left;
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
@@ -129,7 +129,7 @@ impl Attendant for Recorder {
                 return;
             }
             Err(error) => {
-                state.failure = Some(Failure::new(FailureKind::Impossible, error));
+                state.failure = Some(Failure::trimmed(FailureKind::Impossible, error));
                 return;
             }
         };
@@ -164,27 +164,27 @@ fn of_simulator(error: &SimError) -> Failure {
         SimError::Panicked { .. } => FailureKind::Panicked,
         _ => FailureKind::Simulator,
     };
-    Failure::new(kind, error)
+    Failure::trimmed(kind, error)
 }
 
 /// Judges the history of a launch, and the memory that it left.
 fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
     let (history, names) = (&judged.history, &judged.names);
-    let verdict =
-        opacity::check(history).map_err(|error| Failure::new(FailureKind::Impossible, error))?;
+    let verdict = opacity::check(history)
+        .map_err(|error| Failure::trimmed(FailureKind::Impossible, error))?;
     let first = verdict.violations.first().map(|violation| {
         let explained = Explained {
             violation,
             history,
             names,
         };
-        Failure::new(FailureKind::NotOpaque, explained)
+        Failure::trimmed(FailureKind::NotOpaque, explained)
     });
     judged.verdict = Some(verdict);
     first.map_or(Ok(()), Err)?;
     let newest = |word: &NamedWord| sim.newest(word.value_at, word.wide);
     match Left::by(&judged.history).difference(&judged.names, newest) {
-        Some(text) => Err(Failure::new(FailureKind::Memory, text)),
+        Some(text) => Err(Failure::trimmed(FailureKind::Memory, text)),
         None => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::sim::SimConfig;
+use crate::sim::config::number;
 use std::fmt;
 use std::str::FromStr;
 use stm_core::RetryLimits;
@@ -142,13 +143,6 @@ impl fmt::Display for Case {
             };
         }
         write!(f, " : {sim}")
-    }
-}
-
-fn number(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16).ok(),
-        None => text.parse().ok(),
     }
 }
 

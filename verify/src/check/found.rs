@@ -2,8 +2,8 @@
 
 use super::attend::Launched;
 use super::case::Case;
-use super::failure::Failure;
 use crate::error::Error;
+use crate::failure::Failure;
 use crate::page::Page;
 use std::fmt;
 use std::path::{Path, PathBuf};

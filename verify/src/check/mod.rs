@@ -22,15 +22,14 @@
 
 mod attend;
 mod case;
-mod failure;
 mod found;
 mod quiet;
 mod run;
 mod strategy;
 
+pub use crate::failure::{Failure, FailureKind};
 pub use attend::Launched;
 pub use case::Case;
-pub use failure::{Failure, FailureKind};
 pub use found::{Found, REPLAY, Report};
 pub use run::Run;
 
@@ -38,11 +37,11 @@ use crate::error::Error;
 use crate::rng::Rng;
 use crate::sim::{Sim, SimConfig, with_sim};
 use attend::{Recorder, State};
-use failure::Broken;
 use found::{Done, test_name};
 use proptest::test_runner::{
     Config, RngSeed, TestCaseError, TestCaseResult, TestError, TestRunner,
 };
+use run::Broken;
 use std::cell::{Cell, RefCell};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -274,7 +273,7 @@ where
             (_, Some(found)) => Err(self.shown(found)),
             (Ok(()), None) if report.says_nothing() => Err(Box::new(Found {
                 case: Case::new(self.ranges.algorithms[0], 1, 1, 1),
-                failure: Failure::new(
+                failure: Failure::trimmed(
                     FailureKind::NothingLaunched,
                     format_args!("no transaction was judged in {report}"),
                 ),
@@ -351,12 +350,12 @@ fn conclude(
     let failure = match (state.failure, ended) {
         (Some(failure), _) => failure,
         _ if state.unfair => return Ok(done),
-        (None, Err(panic)) => Failure::new(FailureKind::Panicked, panic),
+        (None, Err(panic)) => Failure::trimmed(FailureKind::Panicked, panic),
         (None, Ok(Err(error))) if error.is::<Broken>() => {
-            Failure::new(FailureKind::Invariant, error)
+            Failure::trimmed(FailureKind::Invariant, error)
         }
-        (None, Ok(Err(error))) => Failure::new(FailureKind::Error, error),
-        (None, Ok(Ok(()))) if state.launches == 0 => Failure::new(
+        (None, Ok(Err(error))) => Failure::trimmed(FailureKind::Error, error),
+        (None, Ok(Ok(()))) if state.launches == 0 => Failure::trimmed(
             FailureKind::NothingLaunched,
             "the closure launched nothing on the device that it was given",
         ),

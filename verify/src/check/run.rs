@@ -2,7 +2,6 @@
 
 use super::attend::Recorder;
 use super::case::Case;
-use super::failure::Broken;
 use crate::named::Named;
 use crate::rng::Rng;
 use crate::sim::Sim;
@@ -138,3 +137,8 @@ impl Run {
         }
     }
 }
+
+/// An invariant that does not hold.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Broken(String);

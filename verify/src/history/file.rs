@@ -106,6 +106,21 @@ pub(crate) fn put_string(out: &mut Vec<u8>, s: &str) {
     out.extend_from_slice(s.as_bytes());
 }
 
+/// Returns an error about what starts at `offset` of a file.
+pub(super) fn malformed(
+    path: &Path,
+    offset: u64,
+    expected: &str,
+    found: impl Into<String>,
+) -> Error {
+    Error::Malformed {
+        path: path.to_owned(),
+        offset,
+        expected: expected.to_owned(),
+        found: found.into(),
+    }
+}
+
 /// Reads the payload of a chunk, and knows where in the file it is.
 pub(crate) struct Cursor<'a> {
     path: &'a Path,
@@ -136,12 +151,7 @@ impl<'a> Cursor<'a> {
 
     /// Returns an error about what starts at `offset`.
     pub(crate) fn error(&self, offset: u64, expected: &str, found: impl Into<String>) -> Error {
-        Error::Malformed {
-            path: self.path.to_owned(),
-            offset,
-            expected: expected.to_owned(),
-            found: found.into(),
-        }
+        malformed(self.path, offset, expected, found)
     }
 
     pub(crate) fn byte(&mut self, what: &str) -> Result<u8, Error> {

@@ -15,7 +15,8 @@
 //! * [`file`](mod@file): the file format; [`writer`] and [`reader`].
 
 pub mod file;
-pub mod layout;
+/// The layout of a lane's recording buffer, which the kernels' probe fills.
+pub use stm_core::observe::history_layout as layout;
 pub mod left;
 pub mod reader;
 pub mod recorder;

@@ -375,12 +375,7 @@ struct Source<'a, R> {
 
 impl<R: Read> Source<'_, R> {
     fn error(&self, offset: u64, expected: &str, found: impl Into<String>) -> Error {
-        Error::Malformed {
-            path: self.path.to_owned(),
-            offset,
-            expected: expected.to_owned(),
-            found: found.into(),
-        }
+        file::malformed(self.path, offset, expected, found)
     }
 
     /// Returns the next `n` bytes, not yet in the checksum.

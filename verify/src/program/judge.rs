@@ -8,8 +8,8 @@
 
 use super::alternatives::parts;
 use super::case::{Case, Op, Program, Value};
-use super::failure::{Failure, FailureKind};
 use super::kernel::together;
+use crate::failure::{Failure, FailureKind};
 use crate::history::{Event, History, Outcome, sum};
 use crate::opacity;
 

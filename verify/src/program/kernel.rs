@@ -56,6 +56,7 @@ impl ProgramRef {
 }
 
 /// The parameters of one launch.
+#[derive(Clone, Copy)]
 pub(super) struct Params<A: Algorithm> {
     pub(super) stm: StmRef<A>,
     /// The words of 32 bits, each at its number.
@@ -73,17 +74,6 @@ pub(super) struct Params<A: Algorithm> {
     /// Whether the warps of a block go in step.
     pub(super) in_step: bool,
 }
-
-// Not derived, as that would ask for an algorithm that can be copied.
-// A derive would require `A: Clone` without need.
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A: Algorithm> Clone for Params<A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A: Algorithm> Copy for Params<A> {}
 
 impl Value {
     /// Returns the value to write after a read of `last`; all values last read

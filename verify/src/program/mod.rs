@@ -26,7 +26,6 @@
 mod alternatives;
 pub mod case;
 pub mod directed;
-pub mod failure;
 pub mod generate;
 pub mod invariant;
 mod judge;
@@ -37,6 +36,6 @@ pub mod run;
 pub mod shrink;
 pub mod silent;
 
+pub use crate::failure::{self, Failure, FailureKind};
 pub use case::{Case, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
-pub use failure::{Failure, FailureKind};
 pub use run::{Done, Shown, run, run_shown};

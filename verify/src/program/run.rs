@@ -1,12 +1,12 @@
 //! A run on the simulator and what it found.
 
 use super::case::{Case, Loop, Program, Widths};
-use super::failure::{Failure, FailureKind};
 use super::invariant::Invariant;
 use super::judge::{Left, judge};
 use super::kernel::{Interpreter, Item, Params, ProgramRef};
 use super::silent::Watch;
 use crate::error::Error;
+use crate::failure::{Failure, FailureKind};
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::named::{Named, Names};

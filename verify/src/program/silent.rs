@@ -13,8 +13,8 @@
 //! has buffered.
 
 use super::case::Program;
-use super::failure::{Failure, FailureKind};
 use super::invariant::Invariant;
+use crate::failure::{Failure, FailureKind};
 use std::cell::RefCell;
 
 impl Invariant {

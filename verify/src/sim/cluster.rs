@@ -28,13 +28,7 @@ impl Machine {
         let lanes = number * threads..(number + 1) * threads;
         let over = |&other: &u32| self.lanes[other as usize].state == State::Ended;
         if let Some(ended) = lanes.clone().find(over) {
-            let access = self.access(self.lanes[lane as usize].next);
-            let (ended, waiting) = (self.id(ended), self.id(lane));
-            return self.fail(SimError::LaneEnded {
-                ended,
-                waiting,
-                access,
-            });
+            return self.waits_in_vain(ended, lane);
         }
         let arrived = &mut self.at_cluster_barrier[number as usize];
         *arrived += 1;
@@ -47,10 +41,7 @@ impl Machine {
         if self.weak {
             self.views.synchronize(lanes.clone());
         }
-        for other in lanes.filter(|&other| other != lane) {
-            self.lanes[other as usize].state = State::Ready;
-            self.schedule.wake(other, self.counts.steps);
-        }
+        self.go_on(lanes, lane);
         Ok(())
     }
 }

@@ -54,6 +54,29 @@ pub enum Schedule {
     },
 }
 
+impl Schedule {
+    /// Independent scheduling, as `its64` in a line.
+    pub const fn its(bound: u32) -> Self {
+        Self::Its {
+            bound,
+            starve: false,
+        }
+    }
+
+    /// Independent scheduling that starves the likely holder of a lock, as `starve64` in a line.
+    pub const fn starve(bound: u32) -> Self {
+        Self::Its {
+            bound,
+            starve: true,
+        }
+    }
+
+    /// Random priorities, as `pct3x1000` in a line.
+    pub const fn pct(depth: u32, length: u32) -> Self {
+        Self::Pct { depth, length }
+    }
+}
+
 /// What a load may return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryModel {
@@ -200,7 +223,8 @@ impl fmt::Display for SimConfig {
     }
 }
 
-fn number(text: &str) -> Option<u64> {
+/// Reads a number of a line, in decimal or after `0x`.
+pub(crate) fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
@@ -312,19 +336,10 @@ mod tests {
         let schedules = [
             Schedule::Lockstep,
             Schedule::Stack,
-            Schedule::Its {
-                bound: 64,
-                starve: false,
-            },
-            Schedule::Its {
-                bound: 7,
-                starve: true,
-            },
+            Schedule::its(64),
+            Schedule::starve(7),
             Schedule::Random,
-            Schedule::Pct {
-                depth: 3,
-                length: 5000,
-            },
+            Schedule::pct(3, 5000),
         ];
         let mut rng = crate::rng::Rng::of_launch(1, 1);
         for schedule in schedules {

@@ -14,8 +14,8 @@
 
 use super::config::{MemoryModel, SimConfig};
 use super::error::{Owner, SimError, Stuck};
-use super::meeting::{Block, Warp};
-use super::named::{BARRIERS, Named};
+use super::meet::{Block, Warp};
+use super::named_barrier::{BARRIERS, Named};
 use super::op::Op;
 use super::schedule::Scheduler;
 use super::shape::Shape;

@@ -8,9 +8,45 @@
 
 use super::error::SimError;
 use super::machine::{Act, Machine, Over, State};
-use super::meeting::Meeting;
 use super::op::Op;
 use super::rounds::bits;
+
+/// Lanes that have arrived at one operation with one mask.
+#[derive(Clone, Copy)]
+pub(super) struct Meeting {
+    pub(super) op: Op,
+    pub(super) mask: u32,
+    pub(super) arrived: u32,
+}
+
+/// The meetings of a warp's lanes at warp operations.
+#[derive(Default)]
+pub(super) struct Warp {
+    pub(super) open: Vec<Meeting>,
+    pub(super) ended: u32,
+}
+
+impl Warp {
+    /// Returns the lanes at an operation with a mask.
+    pub(super) fn arrived(&self, op: Op, mask: u32) -> u32 {
+        self.open
+            .iter()
+            .find(|m| m.op == op && m.mask == mask)
+            .map_or(0, |m| m.arrived)
+    }
+}
+
+/// A block's barrier.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Block {
+    pub(super) arrived: u32,
+    /// The operation at which they are, if some have arrived.
+    pub(super) op: Option<Op>,
+    /// How many of them have a predicate that holds.
+    pub(super) votes: u32,
+    /// One more than a lane that has ended, or 0.
+    pub(super) ended: u32,
+}
 
 impl Machine {
     fn at_warp_operation(&self, lane: u32) -> super::error::Access {
@@ -37,13 +73,7 @@ impl Machine {
         self.lanes[lane as usize].result = value;
         let meetings = &mut self.warps[warp as usize];
         if let Some(other) = bits(meetings.ended & mask).next() {
-            let (ended, waiting) = (self.id(base + other), self.id(lane));
-            let access = self.at_warp_operation(lane);
-            return self.fail(SimError::LaneEnded {
-                ended,
-                waiting,
-                access,
-            });
+            return self.waits_in_vain(base + other, lane);
         }
         let same = |m: &Meeting| m.op == op && m.mask == mask;
         let apart = |m: &&Meeting| !same(m) && m.mask & own != 0 && m.arrived & mask != 0;
@@ -114,10 +144,7 @@ impl Machine {
         if self.weak && (op == Op::SyncWarp || self.config.votes_order) {
             self.views.synchronize(lanes.clone());
         }
-        for lane in lanes.filter(|&lane| lane != last) {
-            self.lanes[lane as usize].state = State::Ready;
-            self.schedule.wake(lane, self.counts.steps);
-        }
+        self.go_on(lanes, last);
     }
 
     /// Lets the lane arrive at its block's barrier, with a predicate. Unless it
@@ -126,13 +153,7 @@ impl Machine {
         let number = lane / self.shape.threads;
         let ended = self.blocks[number as usize].ended;
         if ended != 0 {
-            let (ended, waiting) = (self.id(ended - 1), self.id(lane));
-            let access = self.at_warp_operation(lane);
-            return self.fail(SimError::LaneEnded {
-                ended,
-                waiting,
-                access,
-            });
+            return self.waits_in_vain(ended - 1, lane);
         }
         let first = number * self.shape.threads;
         let lanes = first..first + self.shape.threads;
@@ -169,10 +190,7 @@ impl Machine {
         if self.weak {
             self.views.synchronize(lanes.clone());
         }
-        for other in lanes.filter(|&other| other != lane) {
-            self.lanes[other as usize].state = State::Ready;
-            self.schedule.wake(other, self.counts.steps);
-        }
+        self.go_on(lanes, lane);
         Ok(())
     }
 
@@ -196,15 +214,25 @@ impl Machine {
         if let Some(meeting) = meeting {
             waiting = Some(base + meeting.arrived.trailing_zeros());
         }
-        let Some(waiting) = waiting else {
-            return Ok(());
-        };
+        waiting.map_or(Ok(()), |waiting| self.waits_in_vain(lane, waiting))
+    }
+
+    /// Reports that a lane has ended that another one waits for.
+    pub(super) fn waits_in_vain(&mut self, ended: u32, waiting: u32) -> Result<(), Over> {
         let access = self.at_warp_operation(waiting);
-        let (ended, waiting) = (self.id(lane), self.id(waiting));
+        let (ended, waiting) = (self.id(ended), self.id(waiting));
         self.fail(SimError::LaneEnded {
             ended,
             waiting,
             access,
         })
+    }
+
+    /// Lets lanes go on after a meeting at which all have arrived; `last` is not asleep.
+    pub(super) fn go_on(&mut self, lanes: impl Iterator<Item = u32>, last: u32) {
+        for other in lanes.filter(|&other| other != last) {
+            self.lanes[other as usize].state = State::Ready;
+            self.schedule.wake(other, self.counts.steps);
+        }
     }
 }

@@ -61,14 +61,12 @@
 //! ```
 
 mod cluster;
-mod config;
+pub(crate) mod config;
 mod device;
 mod error;
 mod lane;
 mod machine;
 mod meet;
-mod meeting;
-mod named;
 mod named_barrier;
 mod op;
 mod operations;

@@ -8,7 +8,7 @@ macro_rules! ops {
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         #[repr(u8)]
         pub enum Op {
-            $($(#[$doc])* $variant,)*
+            $(#[doc = concat!("`", $name, "`.")] $(#[$doc])* $variant,)*
         }
 
         impl Op {
@@ -28,109 +28,57 @@ macro_rules! ops {
 ops! {
     /// Not an operation: the lane has not begun.
     Start = "start",
-    /// `load_relaxed_32`.
     LoadRelaxed32 = "load_relaxed_32",
-    /// `load_relaxed_64`.
     LoadRelaxed64 = "load_relaxed_64",
-    /// `load_acquire_32`.
     LoadAcquire32 = "load_acquire_32",
-    /// `load_acquire_64`.
     LoadAcquire64 = "load_acquire_64",
-    /// `store_relaxed_32`.
     StoreRelaxed32 = "store_relaxed_32",
-    /// `store_relaxed_64`.
     StoreRelaxed64 = "store_relaxed_64",
-    /// `store_release_32`.
     StoreRelease32 = "store_release_32",
-    /// `store_release_64`.
     StoreRelease64 = "store_release_64",
-    /// `cas_acquire_32`.
     CasAcquire32 = "cas_acquire_32",
-    /// `cas_acquire_64`.
     CasAcquire64 = "cas_acquire_64",
-    /// `cas_relaxed_32`.
     CasRelaxed32 = "cas_relaxed_32",
-    /// `cas_relaxed_64`.
     CasRelaxed64 = "cas_relaxed_64",
-    /// `exchange_acquire_32`.
     ExchangeAcquire32 = "exchange_acquire_32",
-    /// `fetch_add_relaxed_32`.
     FetchAddRelaxed32 = "fetch_add_relaxed_32",
-    /// `fetch_add_relaxed_64`.
     FetchAddRelaxed64 = "fetch_add_relaxed_64",
-    /// `fetch_or_relaxed_64`.
     FetchOrRelaxed64 = "fetch_or_relaxed_64",
-    /// `fetch_and_relaxed_64`.
     FetchAndRelaxed64 = "fetch_and_relaxed_64",
-    /// `add_relaxed_64`.
     AddRelaxed64 = "add_relaxed_64",
-    /// `add_relaxed_f32`.
     AddRelaxedF32 = "add_relaxed_f32",
-    /// `load_relaxed_128`.
     LoadRelaxed128 = "load_relaxed_128",
-    /// `store_relaxed_128`.
     StoreRelaxed128 = "store_relaxed_128",
-    /// `cas_relaxed_128`.
     CasRelaxed128 = "cas_relaxed_128",
-    /// `fence`.
     Fence = "fence",
-    /// `private_load_32`.
     PrivateLoad32 = "private_load_32",
-    /// `private_load_64`.
     PrivateLoad64 = "private_load_64",
-    /// `private_store_32`.
     PrivateStore32 = "private_store_32",
-    /// `private_store_64`.
     PrivateStore64 = "private_store_64",
-    /// `shared_load_32`.
     SharedLoad32 = "shared_load_32",
-    /// `shared_store_32`.
     SharedStore32 = "shared_store_32",
-    /// `shared_fetch_add_32`.
     SharedFetchAdd32 = "shared_fetch_add_32",
-    /// `shared_cas_32`.
     SharedCas32 = "shared_cas_32",
-    /// `barrier`.
     Barrier = "barrier",
-    /// `barrier_any`.
     BarrierAny = "barrier_any",
-    /// `barrier_count`.
     BarrierCount = "barrier_count",
-    /// `ballot`.
     Ballot = "ballot",
-    /// `shuffle_32`.
     Shuffle32 = "shuffle_32",
-    /// `match_any_32`.
     MatchAny32 = "match_any_32",
-    /// `match_any_64`.
     MatchAny64 = "match_any_64",
-    /// `sync_warp`.
     SyncWarp = "sync_warp",
-    /// `active_mask`.
     ActiveMask = "active_mask",
-    /// `clock`.
     Clock = "clock",
-    /// `pause`.
     Pause = "pause",
-    /// `fence_block`.
     FenceBlock = "fence_block",
-    /// `shared_load_64`.
     SharedLoad64 = "shared_load_64",
-    /// `shared_store_64`.
     SharedStore64 = "shared_store_64",
-    /// `barrier_named_sync`.
     BarrierNamedSync = "barrier_named_sync",
-    /// `barrier_named_arrive`.
     BarrierNamedArrive = "barrier_named_arrive",
-    /// `cluster_load_64`.
     ClusterLoad64 = "cluster_load_64",
-    /// `cluster_store_64`.
     ClusterStore64 = "cluster_store_64",
-    /// `cluster_barrier`.
     ClusterBarrier = "cluster_barrier",
-    /// `load_weak_64`.
     LoadWeak64 = "load_weak_64",
-    /// `store_weak_64`.
     StoreWeak64 = "store_weak_64",
 }
 

@@ -2,7 +2,7 @@
 //! in.
 
 use crate::model::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
-use crate::recorded::recorded;
+use crate::recorded::{recorded, small};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule};
@@ -10,8 +10,8 @@ use stm_core::collections::{
     List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap, TOrderedMap, TQueue,
 };
 use stm_core::host::{Buffer, Launch, Statistics, Stm, StmConfig};
-use stm_core::{Capacity, Element, Kernel, Lane, RetryLimits, StmRef, TArray, Tx, TxResult, View};
-use verify::history::{InitialMemory, Rest};
+use stm_core::{Element, Kernel, Lane, StmRef, TArray, Tx, TxResult, View};
+use verify::history::InitialMemory;
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 /// Words of an operation, and of its result.
@@ -265,21 +265,12 @@ impl World {
 }
 
 pub(crate) fn settings() -> StmConfig {
-    StmConfig {
+    let mut settings = StmConfig {
         locks: 64,
-        stripe_bytes: 8,
-        capacity: Capacity {
-            reads: 400,
-            writes: 100,
-            actions: 24,
-        },
-        retry_limits: RetryLimits {
-            read_polls: 8,
-            queue_after: 6,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
-    }
+        ..small(400, 100)
+    };
+    settings.capacity.actions = 24;
+    settings
 }
 
 /// Runs a program on containers with the entries of `before`, and says what went
@@ -313,10 +304,7 @@ pub(crate) fn run<A: Algorithm>(
         transactions: program.len() as u64,
     };
     let (statistics, opaque) = if records {
-        let initial = InitialMemory {
-            words: Vec::new(),
-            rest: Rest::Inferred,
-        };
+        let initial = InitialMemory::INFERRED;
         // SAFETY: the containers live, and only these transactions touch them.
         let run = unsafe { recorded::<Work<A>, A>(sim, launch, settings(), initial, params) };
         assert_eq!(run.history.len() as u64, run.statistics.attempts);
@@ -358,10 +346,7 @@ pub(crate) fn config(k: u64) -> SimConfig {
         Schedule::Lockstep,
         Schedule::Stack,
         Schedule::Random,
-        Schedule::Pct {
-            depth: 3,
-            length: 4000,
-        },
+        Schedule::pct(3, 4000),
     ];
     SimConfig {
         warp_width: [1, 4, 2, 8][k as usize / 4 % 4],

@@ -2,7 +2,7 @@
 //! `std`: random programs one after the other and at the same time, under every
 //! algorithm.
 
-#[path = "../sim/recorded.rs"]
+#[path = "../common/recorded.rs"]
 #[allow(dead_code)] // it serves the tests of `sim` as well
 mod recorded;
 

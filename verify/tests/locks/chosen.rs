@@ -1,6 +1,6 @@
 //! Locks whose kind is chosen at launch do what their kind does.
 
-use super::common::{FAIR, SHAPES, config, increment, word};
+use super::common::{assert_is, config, everywhere, increment, word};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Error, Launch};
@@ -82,17 +82,12 @@ fn excludes(kind: Kind, form: Form, config: SimConfig, launch: &Launch, times: u
 fn every_kind_excludes_in_every_form() {
     for &kind in Kind::ALL {
         assert_eq!(Kind::from_name(kind.name()), Some(kind));
-        for (width, launch) in &SHAPES {
-            for schedule in FAIR {
-                for seed in 0..3 {
-                    let config = config(*width, schedule, seed);
-                    excludes(kind, Form::With, config, launch, 2);
-                    excludes(kind, Form::Many, config, launch, 3);
-                    if *width < 32 && schedule != Schedule::Lockstep {
-                        excludes(kind, Form::Try, config, launch, 2);
-                        excludes(kind, Form::Walk, config, launch, 2);
-                    }
-                }
+        for (config, launch) in everywhere(3) {
+            excludes(kind, Form::With, config, launch, 2);
+            excludes(kind, Form::Many, config, launch, 3);
+            if config.warp_width < 32 && config.schedule != Schedule::Lockstep {
+                excludes(kind, Form::Try, config, launch, 2);
+                excludes(kind, Form::Walk, config, launch, 2);
             }
         }
     }
@@ -100,10 +95,7 @@ fn every_kind_excludes_in_every_form() {
 
 /// Returns the largest number of sections of one lane in a row, while all have some left.
 fn longest_run(kind: Kind, seed: u64) -> usize {
-    let schedule = Schedule::Its {
-        bound: 16,
-        starve: false,
-    };
+    let schedule = Schedule::its(16);
     let sim = Sim::new(SimConfig {
         memory: verify::sim::MemoryModel::Sequential,
         ..config(1, schedule, seed)
@@ -153,7 +145,7 @@ fn a_chosen_lock_takes_the_memory_of_its_kind() {
         assert!(kind.user_words() <= Chosen::USER_WORDS);
     }
     let refused = Locks::chosen(&sim, Kind::Tas, 0, 1, "locks").err();
-    assert!(matches!(refused, Some(Error::BadConfig { .. })));
+    assert_is!(refused, Some(Error::BadConfig { .. }));
 }
 
 /// The default of a GPU, as far as the simulator is like one, is fair.

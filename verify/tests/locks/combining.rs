@@ -1,7 +1,7 @@
 //! Combining: every request is executed once, in an order that respects real
 //! time, and what `ORDERED` promises is seen.
 
-use super::common::{FAIR, SHAPES, config, word};
+use super::common::{assert_is, config, everywhere, fair, word};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Error, Launch};
@@ -115,17 +115,12 @@ pub(crate) fn count<const BOUND: u32>(
 }
 
 fn counts<const BOUND: u32>(first: u32) {
-    for (width, launch) in &SHAPES {
+    for (config, launch) in everywhere(8) {
         let lanes = launch.blocks * launch.threads;
-        let times = if *width == 32 { 1 } else { 4 };
-        for schedule in FAIR {
-            for seed in 0..8 {
-                let config = config(*width, schedule, seed);
-                let counted = count::<BOUND>(config, launch, times, first)
-                    .unwrap_or_else(|error| panic!("{config}: {error}"));
-                assert!(counted.is_right(lanes * times), "{config}: {counted:?}");
-            }
-        }
+        let times = if config.warp_width == 32 { 1 } else { 4 };
+        let counted = count::<BOUND>(config, launch, times, first)
+            .unwrap_or_else(|error| panic!("{config}: {error}"));
+        assert!(counted.is_right(lanes * times), "{config}: {counted:?}");
     }
 }
 
@@ -206,43 +201,35 @@ pub(crate) fn double(config: SimConfig, launch: &Launch, times: u32) -> Result<u
 
 #[test]
 fn ordered_operations_see_what_came_before_the_request_and_are_seen_after_the_response() {
-    for (width, launch) in &SHAPES {
-        for schedule in FAIR {
-            for seed in 0..8 {
-                let config = config(*width, schedule, seed);
-                assert_eq!(double(config, launch, 2), Ok(0), "{config}");
-            }
-        }
+    for (config, launch) in everywhere(8) {
+        assert_eq!(double(config, launch, 2), Ok(0), "{config}");
     }
 }
 
 /// Lanes of a warp ask several combiners, each of which is one counter.
 #[test]
 fn combiners_of_one_array_do_not_disturb_each_other() {
-    for schedule in FAIR {
-        for seed in 0..8 {
-            let config = config(4, schedule, seed);
-            let sim = Sim::new(config);
-            let combiners = Combiners::<_, 2>::new(&sim, 3, 12, "counters").unwrap();
-            let sums = Buffer::<_, u32>::zeroed(&sim, 3, "sums").unwrap();
-            let (torn, holders) = (Cell::new(0), [const { Cell::new(0) }; 3]);
-            let view = combiners.view();
-            sim.run(&Launch::new(2, 6), |lane| {
-                for k in 0..4 {
-                    let i = (lane.thread_index() + k) as usize % 3;
-                    let counter = Counter {
-                        sum: word(&sums, i),
-                        torn: &torn,
-                        holders: &holders[i],
-                    };
-                    view.apply(lane, i as u64, &counter, [k, !k]).unwrap();
-                }
-            })
-            .unwrap_or_else(|error| panic!("{config}: {error}"));
-            assert_eq!(torn.get(), 0, "{config}");
-            let total: u32 = sums.download().unwrap().iter().sum();
-            assert_eq!(total, 12 * 6, "{config}");
-        }
+    for config in fair(4, 8) {
+        let sim = Sim::new(config);
+        let combiners = Combiners::<_, 2>::new(&sim, 3, 12, "counters").unwrap();
+        let sums = Buffer::<_, u32>::zeroed(&sim, 3, "sums").unwrap();
+        let (torn, holders) = (Cell::new(0), [const { Cell::new(0) }; 3]);
+        let view = combiners.view();
+        sim.run(&Launch::new(2, 6), |lane| {
+            for k in 0..4 {
+                let i = (lane.thread_index() + k) as usize % 3;
+                let counter = Counter {
+                    sum: word(&sums, i),
+                    torn: &torn,
+                    holders: &holders[i],
+                };
+                view.apply(lane, i as u64, &counter, [k, !k]).unwrap();
+            }
+        })
+        .unwrap_or_else(|error| panic!("{config}: {error}"));
+        assert_eq!(torn.get(), 0, "{config}");
+        let total: u32 = sums.download().unwrap().iter().sum();
+        assert_eq!(total, 12 * 6, "{config}");
     }
 }
 
@@ -268,10 +255,7 @@ fn a_combiner_without_room_for_a_thread_and_one_past_the_end_are_errors() {
     })
     .unwrap();
     let error = combiners.check().unwrap_err();
-    assert!(
-        matches!(error, Error::LockMisused { thread: 2, .. }),
-        "{error}"
-    );
+    assert_is!(error, Error::LockMisused { thread: 2, .. });
     let other = Combiners::<_, 1>::new(&sim, 1, 2, "other").unwrap();
     let view = other.view();
     sim.run(&Launch::new(1, 1), |lane| {

@@ -1,5 +1,6 @@
 //! Kernels that fight for locks, and what they find.
 
+pub(crate) use crate::asserts::{assert_is, of_each};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
@@ -35,19 +36,10 @@ pub(crate) use each_kind;
 /// The schedules that let every lane run in the end that can.
 pub(crate) const FAIR: [Schedule; 5] = [
     Schedule::Lockstep,
-    Schedule::Its {
-        bound: 32,
-        starve: false,
-    },
-    Schedule::Its {
-        bound: 32,
-        starve: true,
-    },
+    Schedule::its(32),
+    Schedule::starve(32),
     Schedule::Random,
-    Schedule::Pct {
-        depth: 3,
-        length: 500,
-    },
+    Schedule::pct(3, 500),
 ];
 
 /// Launches with warps of one lane, of four and of thirty-two; a block's last
@@ -73,6 +65,21 @@ pub(crate) fn config(width: u32, schedule: Schedule, seed: u64) -> SimConfig {
         idle_max: 400_000,
         ..SimConfig::default()
     }
+}
+
+/// The configurations of warps of this width with each fair schedule and so many seeds.
+pub(crate) fn fair(width: u32, seeds: u64) -> impl Iterator<Item = SimConfig> {
+    let of = move |schedule| (0..seeds).map(move |seed| config(width, schedule, seed));
+    FAIR.into_iter().flat_map(of)
+}
+
+/// The same with each shape.
+pub(crate) fn everywhere(seeds: u64) -> impl Iterator<Item = (SimConfig, &'static Launch)> {
+    let shapes: &'static [(u32, Launch)] = &SHAPES;
+    let of = move |(width, launch): &'static (u32, Launch)| {
+        fair(*width, seeds).map(move |config| (config, launch))
+    };
+    shapes.iter().flat_map(of)
 }
 
 /// What a launch found.

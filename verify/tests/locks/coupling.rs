@@ -1,6 +1,6 @@
 //! Two locks held at a time: walks hand over hand, and nested sections.
 
-use super::common::{FAIR, SHAPES, config, increment, word};
+use super::common::{assert_is, config, everywhere, increment, of_each, word};
 use std::cell::Cell;
 use stm_core::Lane;
 use stm_core::host::{Buffer, Error, Launch};
@@ -14,16 +14,11 @@ const PLACES: u64 = 5;
 /// Each lane walks down the list; at each place it holds this lock and the one
 /// before, and increments a counter that both protect.
 fn walks<K: LockKind>() {
-    for (width, launch) in &SHAPES {
+    for (config, launch) in everywhere(6) {
         let lanes = launch.blocks * launch.threads;
-        for schedule in FAIR {
-            for seed in 0..6 {
-                let config = config(*width, schedule, seed);
-                let walked = walk::<K>(config, launch)
-                    .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-                assert!(walked.is_right(lanes), "{} {config}: {walked:?}", K::NAME);
-            }
-        }
+        let walked = walk::<K>(config, launch)
+            .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+        assert!(walked.is_right(lanes), "{} {config}: {walked:?}", K::NAME);
     }
 }
 
@@ -87,41 +82,32 @@ pub(crate) fn walk<K: LockKind>(config: SimConfig, launch: &Launch) -> Result<Wa
 
 #[test]
 fn walks_hand_over_hand_exclude_each_other_at_each_place() {
-    walks::<Mcs2>();
-    walks::<Ticket>();
-    walks::<Tas>();
+    of_each!(walks(): Mcs2, Ticket, Tas);
 }
 
 /// A section inside of another one, of two locks in one order.
 fn nests<K: LockKind>() {
-    for (width, launch) in &SHAPES {
+    for (config, launch) in everywhere(6) {
         let lanes = launch.blocks * launch.threads;
-        for schedule in FAIR {
-            for seed in 0..6 {
-                let config = config(*width, schedule, seed);
-                let sim = Sim::new(config);
-                let locks = Locks::<_, K>::new(&sim, 3, lanes.into(), "locks").unwrap();
-                let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-                let view = locks.view();
-                sim.run(launch, |lane| {
-                    let outer = u64::from(lane.thread_index() % 2);
-                    let done = view.with(lane, outer, || {
-                        view.with(lane, 2, || increment(lane, word(&counter, 0)))
-                    });
-                    assert_eq!(done, Ok(Ok(())));
-                })
-                .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-                assert_eq!(counter.download().unwrap(), [lanes], "{} {config}", K::NAME);
-            }
-        }
+        let sim = Sim::new(config);
+        let locks = Locks::<_, K>::new(&sim, 3, lanes.into(), "locks").unwrap();
+        let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
+        let view = locks.view();
+        sim.run(launch, |lane| {
+            let outer = u64::from(lane.thread_index() % 2);
+            let done = view.with(lane, outer, || {
+                view.with(lane, 2, || increment(lane, word(&counter, 0)))
+            });
+            assert_eq!(done, Ok(Ok(())));
+        })
+        .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+        assert_eq!(counter.download().unwrap(), [lanes], "{} {config}", K::NAME);
     }
 }
 
 #[test]
 fn sections_inside_of_sections_end() {
-    nests::<Mcs2>();
-    nests::<TicketHandoff>();
-    nests::<Tas>();
+    of_each!(nests(): Mcs2, TicketHandoff, Tas);
 }
 
 /// A thread that asks for a third MCS2 lock gets an error, and so does the host.
@@ -138,16 +124,13 @@ fn a_third_lock_is_refused_where_a_thread_has_two_nodes() {
     };
     run().unwrap();
     let error = locks.check().unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::LockMisused {
-                lock: 2,
-                what: "locks",
-                ..
-            }
-        ),
-        "{error}"
+    assert_is!(
+        error,
+        Error::LockMisused {
+            lock: 2,
+            what: "locks",
+            ..
+        }
     );
     assert!(
         error.to_string().contains("more locks at a time"),
@@ -171,8 +154,5 @@ fn a_walk_past_the_end_ends_with_an_error_and_holds_nothing() {
     })
     .unwrap();
     let error = locks.check().unwrap_err();
-    assert!(
-        matches!(error, Error::LockMisused { lock: 2, .. }),
-        "{error}"
-    );
+    assert_is!(error, Error::LockMisused { lock: 2, .. });
 }

@@ -320,29 +320,14 @@ fn points(sim: &Sim, shape: &Launch, run: fn(&Sim, &Launch, kmeans::Params)) -> 
 
 #[test]
 fn kmeans_adds_every_point_once_by_every_rival() {
-    type Section = kmeans::CriticalSection;
-    let section = |sim: &Sim, shape: &Launch| {
-        points(sim, shape, |sim, shape, work| {
-            guarded::<Section, _>(sim, shape, work);
-        })
+    let by = |run: fn(&Sim, &Launch, kmeans::Params)| {
+        runs(move |sim: &Sim, shape: &Launch| points(sim, shape, run))
     };
-    assert_eq!(runs(section), (0, None));
-    let warps = |sim: &Sim, shape: &Launch| {
-        points(sim, shape, |sim, shape, work| {
-            launch::<kmeans::WarpAPoint>(sim, shape, &work);
-        })
-    };
-    assert_eq!(runs(warps), (0, None));
-    let privatised = |sim: &Sim, shape: &Launch| {
-        points(sim, shape, |sim, shape, work| {
-            launch::<kmeans::Privatised>(sim, shape, &work);
-        })
-    };
-    assert_eq!(runs(privatised), (0, None));
-    let without = |sim: &Sim, shape: &Launch| {
-        points(sim, shape, |sim, shape, work| {
-            launch::<kmeans::Floor>(sim, shape, &work);
-        })
-    };
-    assert!(runs(without).0 > 10);
+    assert_eq!(by(guarded::<kmeans::CriticalSection, _>), (0, None));
+    let warps = by(|sim, shape, work| launch::<kmeans::WarpAPoint>(sim, shape, &work));
+    assert_eq!(warps, (0, None));
+    let privatised = by(|sim, shape, work| launch::<kmeans::Privatised>(sim, shape, &work));
+    assert_eq!(privatised, (0, None));
+    let without = by(|sim, shape, work| launch::<kmeans::Floor>(sim, shape, &work));
+    assert!(without.0 > 10);
 }

@@ -1,30 +1,25 @@
 //! Mutual exclusion and progress.
 
-use super::common::{FAIR, Found, Load, SHAPES, config, each_kind, increments};
+use super::common::{Found, Load, config, each_kind, everywhere, increments};
 use stm_core::host::Launch;
 use stm_sync::LockKind;
 use verify::sim::{Schedule, SimError};
 
 /// Each lane three times, for one lock and for two.
 fn excludes<K: LockKind>(seeds: u64) {
-    for (width, launch) in &SHAPES {
+    for (config, launch) in everywhere(seeds) {
         let lanes = u64::from(launch.blocks * launch.threads);
         // Lanes of a warp of 32 are many; they need not come so often.
-        let times = if *width == 32 { 1 } else { 3 };
-        for schedule in FAIR {
-            for locks in [1, 2] {
-                for seed in 0..seeds {
-                    let config = config(*width, schedule, seed);
-                    let found = increments::<K>(config, launch, Load { times, locks })
-                        .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-                    let expected = Found {
-                        overlaps: 0,
-                        lost: 0,
-                        sections: lanes * u64::from(times),
-                    };
-                    assert_eq!(found, expected, "{} {config}", K::NAME);
-                }
-            }
+        let times = if config.warp_width == 32 { 1 } else { 3 };
+        for locks in [1, 2] {
+            let found = increments::<K>(config, launch, Load { times, locks })
+                .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+            let expected = Found {
+                overlaps: 0,
+                lost: 0,
+                sections: lanes * u64::from(times),
+            };
+            assert_eq!(found, expected, "{} {config}", K::NAME);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Fairness: how often a thread is overtaken.
 
-use super::common::{FAIR, Served, config, order};
+use super::common::{FAIR, Served, config, of_each, order};
 use std::cell::Cell;
 use stm_core::Lane;
 use stm_core::host::Launch;
@@ -38,16 +38,7 @@ const LANES: u32 = 6;
 /// which takes it eight at most.
 const SETTLED: u64 = 8 * (BOUND + LANES) as u64;
 
-const ITS: [Schedule; 2] = [
-    Schedule::Its {
-        bound: BOUND,
-        starve: false,
-    },
-    Schedule::Its {
-        bound: BOUND,
-        starve: true,
-    },
-];
+const ITS: [Schedule; 2] = [Schedule::its(BOUND), Schedule::starve(BOUND)];
 
 fn is_fair<K: LockKind>() {
     for schedule in ITS {
@@ -62,11 +53,7 @@ fn is_fair<K: LockKind>() {
 
 #[test]
 fn queues_serve_in_the_order_of_arrival() {
-    is_fair::<Ticket>();
-    is_fair::<FetchAdd>();
-    is_fair::<Anderson>();
-    is_fair::<Ring>();
-    is_fair::<Mcs>();
+    of_each!(is_fair(): Ticket, FetchAdd, Anderson, Ring, Mcs);
 }
 
 /// The measure finds something where there is something to be found.

@@ -2,6 +2,8 @@
 //! progress under every schedule that lets each lane run in the end, fairness,
 //! lock coupling, misuse, and seeded defects.
 
+#[path = "../common/asserts.rs"]
+mod asserts;
 mod chosen;
 mod combining;
 mod common;

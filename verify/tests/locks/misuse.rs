@@ -1,6 +1,6 @@
 //! Misuse is an error and not a hang.
 
-use super::common::{FAIR, config, increment, shared, word};
+use super::common::{FAIR, assert_is, config, fair, increment, of_each, shared, word};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Error, Launch};
 use stm_sync::host::Locks;
@@ -75,11 +75,7 @@ fn refuses_misuse<K: TryLock>() {
 
 #[test]
 fn a_checked_lock_refuses_reentry_and_an_unlock_of_what_is_not_held() {
-    refuses_misuse::<Tas>();
-    refuses_misuse::<Ticket>();
-    refuses_misuse::<Mcs>();
-    refuses_misuse::<Mcs2>();
-    refuses_misuse::<Reserving<3>>();
+    of_each!(refuses_misuse(): Tas, Ticket, Mcs, Mcs2, Reserving<3>);
 }
 
 /// A section cannot give up its own lock, also after its thread had it by a call.
@@ -112,10 +108,7 @@ fn keeps_a_section<K: TryLock>() {
 
 #[test]
 fn an_unlock_inside_of_a_section_is_refused() {
-    keeps_a_section::<Tas>();
-    keeps_a_section::<Ticket>();
-    keeps_a_section::<Mcs2>();
-    keeps_a_section::<Reserving<3>>();
+    of_each!(keeps_a_section(): Tas, Ticket, Mcs2, Reserving<3>);
 }
 
 /// Whoever has given up a wait in a queue gets no other lock of the array, as its
@@ -163,37 +156,35 @@ fn refuses_after_a_timeout<K: LockKind>() {
 
 #[test]
 fn after_a_timeout_in_a_queue_all_locks_of_the_array_refuse() {
-    refuses_after_a_timeout::<Timeout<Mcs, 4_000>>();
-    refuses_after_a_timeout::<Timeout<Ring, 4_000>>();
-    refuses_after_a_timeout::<Timeout<Ticket, 4_000>>();
-    refuses_after_a_timeout::<Checked<Timeout<Mcs2, 4_000>>>();
+    of_each!(
+        refuses_after_a_timeout():
+        Timeout<Mcs, 4_000>, Timeout<Ring, 4_000>, Timeout<Ticket, 4_000>,
+        Checked<Timeout<Mcs2, 4_000>>
+    );
 }
 
 /// A thread holds lock 0, and asks for lock 1 of the same array while others wait for
 /// lock 0 behind its node.
 fn refuses_a_second_lock<K: LockKind>() {
-    for schedule in FAIR {
-        for seed in 0..5 {
-            let config = config(1, schedule, seed);
-            let sim = Sim::new(config);
-            let locks = Locks::<_, K>::new(&sim, 2, 4, "locks").unwrap();
-            let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-            let view = locks.view();
-            sim.run(&Launch::new(4, 1), |lane| {
-                for _ in 0..3 {
-                    let nested = view.with(lane, 0, || {
-                        let refused = view.with(lane, 1, || ());
-                        increment(lane, word(&counter, 0));
-                        refused
-                    });
-                    assert_eq!(nested, Ok(Err(LockFault::TooManyHeld)));
-                    assert_eq!(view.with(lane, 1, || ()), Ok(()));
-                }
-            })
-            .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-            assert!(reported(&locks).contains("more locks at a time"));
-            assert_eq!(counter.download().unwrap(), [12], "{} {config}", K::NAME);
-        }
+    for config in fair(1, 5) {
+        let sim = Sim::new(config);
+        let locks = Locks::<_, K>::new(&sim, 2, 4, "locks").unwrap();
+        let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
+        let view = locks.view();
+        sim.run(&Launch::new(4, 1), |lane| {
+            for _ in 0..3 {
+                let nested = view.with(lane, 0, || {
+                    let refused = view.with(lane, 1, || ());
+                    increment(lane, word(&counter, 0));
+                    refused
+                });
+                assert_eq!(nested, Ok(Err(LockFault::TooManyHeld)));
+                assert_eq!(view.with(lane, 1, || ()), Ok(()));
+            }
+        })
+        .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+        assert!(reported(&locks).contains("more locks at a time"));
+        assert_eq!(counter.download().unwrap(), [12], "{} {config}", K::NAME);
     }
 }
 
@@ -230,76 +221,63 @@ fn refuses_more_users<K: LockKind>() {
 
 #[test]
 fn more_users_than_nodes_or_slots_are_refused() {
-    refuses_more_users::<Mcs>();
-    refuses_more_users::<Ring>();
-    refuses_more_users::<Checked<Anderson>>();
-    refuses_more_users::<Checked<Ticket>>();
+    of_each!(refuses_more_users(): Mcs, Ring, Checked<Anderson>, Checked<Ticket>);
 }
 
 /// Anderson's lock itself stays correct: users take turns at a slot.
 #[test]
 fn more_users_than_slots_of_an_anderson_lock_still_exclude_each_other() {
-    for schedule in FAIR {
-        for seed in 0..20 {
-            let config = config(1, schedule, seed);
-            let sim = Sim::new(config);
-            let locks = Locks::<_, Anderson>::new(&sim, 1, 2, "the lock").unwrap();
-            let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-            let view = locks.view();
-            sim.run(&Launch::new(7, 1), |lane| {
-                for _ in 0..4 {
-                    view.with(lane, 0, || increment(lane, word(&counter, 0)))
-                        .unwrap();
-                }
-            })
-            .unwrap_or_else(|error| panic!("{config}: {error}"));
-            assert_eq!(counter.download().unwrap(), [28], "{config}");
-        }
+    for config in fair(1, 20) {
+        let sim = Sim::new(config);
+        let locks = Locks::<_, Anderson>::new(&sim, 1, 2, "the lock").unwrap();
+        let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
+        let view = locks.view();
+        sim.run(&Launch::new(7, 1), |lane| {
+            for _ in 0..4 {
+                view.with(lane, 0, || increment(lane, word(&counter, 0)))
+                    .unwrap();
+            }
+        })
+        .unwrap_or_else(|error| panic!("{config}: {error}"));
+        assert_eq!(counter.download().unwrap(), [28], "{config}");
     }
 }
 
 /// Two threads take two locks in opposite orders, and each holds its first one
 /// when it asks for the second.
 fn ends_a_deadlock<K: LockKind>() {
-    for schedule in FAIR {
-        for seed in 0..5 {
-            let config = config(1, schedule, seed);
-            let sim = Sim::new(config);
-            let locks = Locks::<_, K>::new(&sim, 2, 2, "locks").unwrap();
-            let here = Buffer::<_, u32>::zeroed(&sim, 1, "here").unwrap();
-            let view = locks.view();
-            sim.run(&Launch::new(2, 1), |lane| {
-                let own = lane.grid_thread();
-                let done = view.with(lane, own, || {
-                    // SAFETY: a live word of 32 bits.
-                    unsafe {
-                        lane.fetch_add_relaxed_32(word(&here, 0), 1);
-                        while lane.load_relaxed_32(word(&here, 0)) != 2 {
-                            lane.pause(1);
-                        }
+    for config in fair(1, 5) {
+        let sim = Sim::new(config);
+        let locks = Locks::<_, K>::new(&sim, 2, 2, "locks").unwrap();
+        let here = Buffer::<_, u32>::zeroed(&sim, 1, "here").unwrap();
+        let view = locks.view();
+        sim.run(&Launch::new(2, 1), |lane| {
+            let own = lane.grid_thread();
+            let done = view.with(lane, own, || {
+                // SAFETY: a live word of 32 bits.
+                unsafe {
+                    lane.fetch_add_relaxed_32(word(&here, 0), 1);
+                    while lane.load_relaxed_32(word(&here, 0)) != 2 {
+                        lane.pause(1);
                     }
-                    view.with(lane, 1 - own, || ())
-                });
-                assert!(matches!(done, Ok(Ok(()) | Err(LockFault::TimedOut))));
-            })
-            .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-            let error = locks.check().unwrap_err();
-            assert!(
-                matches!(error, Error::LockTimeout { what: "locks", .. }),
-                "{error}"
-            );
-        }
+                }
+                view.with(lane, 1 - own, || ())
+            });
+            assert!(matches!(done, Ok(Ok(()) | Err(LockFault::TimedOut))));
+        })
+        .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+        let error = locks.check().unwrap_err();
+        assert_is!(error, Error::LockTimeout { what: "locks", .. });
     }
 }
 
 #[test]
 fn a_watchdog_ends_a_deadlock() {
-    ends_a_deadlock::<Timeout<Tas, 4_000>>();
-    ends_a_deadlock::<Timeout<Ticket, 4_000>>();
-    ends_a_deadlock::<Timeout<Mcs2, 4_000>>();
-    ends_a_deadlock::<Timeout<Anderson, 4_000>>();
-    ends_a_deadlock::<Timeout<Reserving<4>, 4_000>>();
-    ends_a_deadlock::<Checked<Timeout<Mcs2, 4_000>>>();
+    of_each!(
+        ends_a_deadlock():
+        Timeout<Tas, 4_000>, Timeout<Ticket, 4_000>, Timeout<Mcs2, 4_000>,
+        Timeout<Anderson, 4_000>, Timeout<Reserving<4>, 4_000>, Checked<Timeout<Mcs2, 4_000>>
+    );
 }
 
 /// A holder that never ends keeps its warp waiting no longer than the bound, and
@@ -334,10 +312,7 @@ fn a_watchdog_tells_all_lanes_of_a_warp() {
         }
     })
     .unwrap();
-    assert!(matches!(
-        locks.check(),
-        Err(Error::LockTimeout { lock: 0, .. })
-    ));
+    assert_is!(locks.check(), Err(Error::LockTimeout { lock: 0, .. }));
 }
 
 /// A walk whose second lock times out gives up its first.

@@ -2,7 +2,7 @@
 //! runs.
 
 use super::combining::{Counted, count, double};
-use super::common::{Found, Load, config, increments};
+use super::common::{Found, Load, config, increments, of_each};
 use super::coupling::{Walked, walk};
 use stm_core::host::Launch;
 use stm_core::observe::Mutant;
@@ -50,35 +50,16 @@ fn shows<K: LockKind>(mutant: Mutant, schedule: Schedule, width: u32, launch: La
 }
 
 #[test]
-fn a_lock_that_is_granted_without_acquire_is_caught() {
-    let mutant = Mutant::LockNoAcquire;
-    shows::<Tas>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Ttas>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Ticket>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<FetchAdd>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Anderson>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Ring>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Mcs>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Reserving<2>>(mutant, RANDOM, 1, Launch::new(3, 1));
-    // Within a block, and across blocks.
-    shows::<Cohort<9>>(mutant, RANDOM, 1, Launch::new(1, 3));
-    shows::<Cohort<1>>(mutant, RANDOM, 1, Launch::new(3, 1));
-}
-
-#[test]
-fn a_lock_that_is_given_up_without_release_is_caught() {
-    let mutant = Mutant::LockNoRelease;
-    shows::<Tas>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Ttas>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Ticket>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<FetchAdd>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Anderson>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Ring>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Mcs>(mutant, RANDOM, 1, Launch::new(3, 1));
-    shows::<Reserving<2>>(mutant, RANDOM, 1, Launch::new(3, 1));
-    // Within a block, and across blocks.
-    shows::<Cohort<9>>(mutant, RANDOM, 1, Launch::new(1, 3));
-    shows::<Cohort<1>>(mutant, RANDOM, 1, Launch::new(3, 1));
+fn a_lock_that_is_granted_without_acquire_or_given_up_without_release_is_caught() {
+    for mutant in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
+        of_each!(
+            shows(mutant, RANDOM, 1, Launch::new(3, 1)):
+            Tas, Ttas, Ticket, FetchAdd, Anderson, Ring, Mcs, Reserving<2>
+        );
+        // Within a block, and across blocks.
+        shows::<Cohort<9>>(mutant, RANDOM, 1, Launch::new(1, 3));
+        shows::<Cohort<1>>(mutant, RANDOM, 1, Launch::new(3, 1));
+    }
 }
 
 #[test]
@@ -97,10 +78,7 @@ fn a_wakeup_that_mcs_loses_is_caught() {
 
 #[test]
 fn an_entry_of_a_ring_that_stays_is_caught() {
-    let schedule = Schedule::Its {
-        bound: 64,
-        starve: true,
-    };
+    let schedule = Schedule::starve(64);
     shows::<Ring>(Mutant::LockRingEntryKept, schedule, 1, Launch::new(4, 1));
     shows::<Ring>(Mutant::LockRingFrontStale, schedule, 1, Launch::new(4, 1));
 }

@@ -1,7 +1,7 @@
 //! Panics of sections, as on the CPU: the lock stays held, and nobody waits for it for
 //! ever.
 
-use super::common::{FAIR, config, each_kind, increment, shared, word};
+use super::common::{FAIR, config, each_kind, fair, increment, shared, word};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::Lane;
@@ -166,34 +166,31 @@ impl Combined<1> for Sum {
 /// Whoever executes the request panics, and that may be any thread.
 #[test]
 fn who_waits_for_a_combiner_whose_holder_has_panicked_is_refused() {
-    for schedule in FAIR {
-        for seed in 0..10 {
-            let config = config(1, schedule, seed);
-            let sim = Sim::new(config);
-            let mut combiners = Combiners::<_, 1>::new(&sim, 2, 4, "combiners").unwrap();
-            let words = Buffer::<_, u32>::zeroed(&sim, 1, "the sum").unwrap();
-            let view = combiners.view();
-            sim.run(&Launch::new(4, 1), |lane| {
-                let sum = Sum(word(&words, 0));
-                let run = |request| {
-                    let apply = || view.apply(lane, 0, &sum, [request]);
-                    catch_unwind(AssertUnwindSafe(apply)).unwrap_or(Err(FAILED))
-                };
-                assert!(lane.grid_thread() != 1 || matches!(run(1), Ok(_) | Err(FAILED)));
-                let request = u32::from(lane.grid_thread() != 1);
-                while run(request) != Err(FAILED) {}
-                // Nor does the other combiner take requests.
-                assert_eq!(view.apply(lane, 1, &sum, [1]), Err(FAILED));
-            })
-            .unwrap_or_else(|error| panic!("{config}: {error}"));
-            let text = combiners.check().unwrap_err().to_string();
-            assert!(text.contains("panicked in a section"), "{text}");
-            combiners.reset().unwrap();
-            sim.run(&Launch::new(4, 1), |lane| {
-                let sum = Sum(word(&words, 0));
-                assert!(view.apply(lane, 0, &sum, [1]).is_ok());
-            })
-            .unwrap();
-        }
+    for config in fair(1, 10) {
+        let sim = Sim::new(config);
+        let mut combiners = Combiners::<_, 1>::new(&sim, 2, 4, "combiners").unwrap();
+        let words = Buffer::<_, u32>::zeroed(&sim, 1, "the sum").unwrap();
+        let view = combiners.view();
+        sim.run(&Launch::new(4, 1), |lane| {
+            let sum = Sum(word(&words, 0));
+            let run = |request| {
+                let apply = || view.apply(lane, 0, &sum, [request]);
+                catch_unwind(AssertUnwindSafe(apply)).unwrap_or(Err(FAILED))
+            };
+            assert!(lane.grid_thread() != 1 || matches!(run(1), Ok(_) | Err(FAILED)));
+            let request = u32::from(lane.grid_thread() != 1);
+            while run(request) != Err(FAILED) {}
+            // Nor does the other combiner take requests.
+            assert_eq!(view.apply(lane, 1, &sum, [1]), Err(FAILED));
+        })
+        .unwrap_or_else(|error| panic!("{config}: {error}"));
+        let text = combiners.check().unwrap_err().to_string();
+        assert!(text.contains("panicked in a section"), "{text}");
+        combiners.reset().unwrap();
+        sim.run(&Launch::new(4, 1), |lane| {
+            let sum = Sum(word(&words, 0));
+            assert!(view.apply(lane, 0, &sum, [1]).is_ok());
+        })
+        .unwrap();
     }
 }

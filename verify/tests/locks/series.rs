@@ -1,7 +1,7 @@
 //! Sections in a row: they exclude those of others, all of them run, and nobody makes
 //! more than the bound while another one waits.
 
-use super::common::{FAIR, SHAPES, config, each_kind, increment, shared, word};
+use super::common::{config, each_kind, everywhere, increment, of_each, shared, word};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
@@ -60,19 +60,14 @@ fn series<K: LockKind>(
 }
 
 fn excludes<K: LockKind>(seeds: u64) {
-    for (width, launch) in &SHAPES {
-        let times = if *width == 32 { 2 } else { 5 };
-        for schedule in FAIR {
-            for in_a_row in [0, 1, 2, 16] {
-                for seed in 0..seeds {
-                    let config = config(*width, schedule, seed);
-                    let found = series::<K>(config, launch, times, in_a_row)
-                        .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-                    let sections = (launch.blocks * launch.threads * times) as usize;
-                    let all = (found.overlaps, found.lost, found.order.len());
-                    assert_eq!(all, (0, 0, sections), "{} {config}", K::NAME);
-                }
-            }
+    for (config, launch) in everywhere(seeds) {
+        let times = if config.warp_width == 32 { 2 } else { 5 };
+        for in_a_row in [0, 1, 2, 16] {
+            let found = series::<K>(config, launch, times, in_a_row)
+                .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+            let sections = (launch.blocks * launch.threads * times) as usize;
+            let all = (found.overlaps, found.lost, found.order.len());
+            assert_eq!(all, (0, 0, sections), "{} {config}", K::NAME);
         }
     }
 }
@@ -100,16 +95,7 @@ fn longest_run<K: LockKind>(schedule: Schedule, seed: u64, in_a_row: u32) -> (us
     (longest, runs().filter(|&run| run == longest).count())
 }
 
-const ITS: [Schedule; 2] = [
-    Schedule::Its {
-        bound: 16,
-        starve: false,
-    },
-    Schedule::Its {
-        bound: 16,
-        starve: true,
-    },
-];
+const ITS: [Schedule; 2] = [Schedule::its(16), Schedule::starve(16)];
 
 /// With a kind that is first come, first served, whoever has made its sections in a row
 /// is behind those who wait.
@@ -130,11 +116,7 @@ fn keeps_the_bound<K: LockKind>() {
 
 #[test]
 fn nobody_has_more_sections_in_a_row_than_the_bound_while_another_waits() {
-    keeps_the_bound::<Ticket>();
-    keeps_the_bound::<FetchAdd>();
-    keeps_the_bound::<Anderson>();
-    keeps_the_bound::<Ring>();
-    keeps_the_bound::<Mcs>();
+    of_each!(keeps_the_bound(): Ticket, FetchAdd, Anderson, Ring, Mcs);
 }
 
 /// The measure finds something where there is something to be found: a lock that is not

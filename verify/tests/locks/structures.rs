@@ -6,7 +6,7 @@
 //! there are keys, and as linearizability is local, each key is judged by itself. The chain of
 //! a bucket is the order of the table's insertions itself.
 
-use super::common::{FAIR, config, each_kind};
+use super::common::{FAIR, config, each_kind, of_each};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
@@ -163,33 +163,32 @@ const LAUNCHES: [(u32, Launch); 3] = [
     (4, Launch::new(2, 6)),
 ];
 
+/// Each launch under each schedule so many times, with other seeds.
+fn launches(times: usize) -> impl Iterator<Item = (SimConfig, Launch)> {
+    LAUNCHES.into_iter().flat_map(move |(width, launch)| {
+        let schedules = (0..).zip(FAIR.repeat(times));
+        schedules.map(move |(seed, schedule)| (config(width, schedule, seed), launch))
+    })
+}
+
 fn lists_are_linearizable<K: LockKind>(coupled: bool) {
-    for (width, launch) in LAUNCHES {
-        for (seed, schedule) in (0..).zip(FAIR.repeat(4)) {
-            let config = config(width, schedule, seed);
-            let wrong = list::<K>(config, launch, coupled);
-            assert_eq!(wrong, None, "{} coupled {coupled}: {config}", K::NAME);
-        }
+    for (config, launch) in launches(4) {
+        let wrong = list::<K>(config, launch, coupled);
+        assert_eq!(wrong, None, "{} coupled {coupled}: {config}", K::NAME);
     }
 }
 
 #[test]
 fn a_list_with_a_lock_for_each_node_is_linearizable() {
-    lists_are_linearizable::<Tas>(true);
-    lists_are_linearizable::<Ttas>(true);
-    lists_are_linearizable::<TasBackoff>(true);
-    lists_are_linearizable::<Ticket>(true);
-    lists_are_linearizable::<Mcs2>(true);
+    of_each!(lists_are_linearizable(true): Tas, Ttas, TasBackoff, Ticket, Mcs2);
 }
 
 #[test]
 fn a_list_with_a_lock_for_each_entry_point_has_every_key() {
-    lists_are_linearizable::<PerLane<Tas>>(false);
-    lists_are_linearizable::<PerLane<Ttas>>(false);
-    lists_are_linearizable::<Ttas>(false);
-    lists_are_linearizable::<Ticket>(false);
-    lists_are_linearizable::<PerLane<Mcs2>>(false);
-    lists_are_linearizable::<Mcs2>(false);
+    of_each!(
+        lists_are_linearizable(false):
+        PerLane<Tas>, PerLane<Ttas>, Ttas, Ticket, PerLane<Mcs2>, Mcs2
+    );
 }
 
 /// Keys of the table, and its buckets.
@@ -264,12 +263,9 @@ fn tables_are_linearizable<K: LockKind>() {
         // The kernel of the table does not set up shared memory.
         return;
     }
-    for (width, launch) in LAUNCHES {
-        for (seed, schedule) in (0..).zip(FAIR.repeat(2)) {
-            let config = config(width, schedule, seed);
-            let wrong = locked_table::<K>(config, launch);
-            assert_eq!(wrong, None, "{}: {config}", K::NAME);
-        }
+    for (config, launch) in launches(2) {
+        let wrong = locked_table::<K>(config, launch);
+        assert_eq!(wrong, None, "{}: {config}", K::NAME);
     }
 }
 
@@ -280,22 +276,19 @@ fn a_table_with_a_lock_for_each_bucket_is_linearizable() {
 
 #[test]
 fn a_table_by_combining_and_one_without_locks_are_linearizable() {
-    for (width, launch) in LAUNCHES {
-        for (seed, schedule) in (0..).zip(FAIR.repeat(4)) {
-            let config = config(width, schedule, seed);
-            let sim = Sim::new(config);
-            let users = u64::from(launch.blocks * launch.threads);
-            let buckets = u64::from(BUCKETS);
-            let combiners = Combiners::<_, 1>::new(&sim, buckets, users, "combiners").unwrap();
-            let view = combiners.view();
-            let wrong = table(&sim, launch, |lane, insertion| {
-                insertion.combined(lane, &view).expect("a response");
-            });
-            assert_eq!(wrong, None, "combining: {config}");
-            let sim = Sim::new(config);
-            let wrong = table(&sim, launch, |lane, insertion| insertion.lock_free(lane));
-            assert_eq!(wrong, None, "without locks: {config}");
-        }
+    for (config, launch) in launches(4) {
+        let sim = Sim::new(config);
+        let users = u64::from(launch.blocks * launch.threads);
+        let buckets = u64::from(BUCKETS);
+        let combiners = Combiners::<_, 1>::new(&sim, buckets, users, "combiners").unwrap();
+        let view = combiners.view();
+        let wrong = table(&sim, launch, |lane, insertion| {
+            insertion.combined(lane, &view).expect("a response");
+        });
+        assert_eq!(wrong, None, "combining: {config}");
+        let sim = Sim::new(config);
+        let wrong = table(&sim, launch, |lane, insertion| insertion.lock_free(lane));
+        assert_eq!(wrong, None, "without locks: {config}");
     }
 }
 

@@ -111,17 +111,7 @@ fn runs_in_sections<A: Algorithm, K: LockKind>(config: SimConfig) {
 
 /// Schedules that let each lane of a warp run in the end, as hardware does from compute
 /// capability 7.0 on.
-const INDEPENDENT: [Schedule; 3] = [
-    Schedule::Its {
-        bound: 32,
-        starve: false,
-    },
-    Schedule::Its {
-        bound: 32,
-        starve: true,
-    },
-    Schedule::Random,
-];
+const INDEPENDENT: [Schedule; 3] = [Schedule::its(32), Schedule::starve(32), Schedule::Random];
 
 #[test]
 fn a_section_runs_transactions_of_every_algorithm() {

@@ -1,7 +1,7 @@
 //! Barriers: nobody leaves before all have come, what was written before is seen
 //! after, and nothing has to be reset.
 
-use crate::config;
+use crate::{config, of_each};
 use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::algorithm::Fast;
@@ -23,6 +23,7 @@ const ROUNDS: u32 = 3;
 struct Phases<B>(PhantomData<B>);
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Params<B> {
     barrier: TBarrier<B>,
     /// A word for each thread.
@@ -34,13 +35,6 @@ struct Params<B> {
     /// A block that ends without waiting, if there is one.
     absent: u32,
 }
-
-impl<B> Clone for Params<B> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<B> Copy for Params<B> {}
 
 impl<B: Meeting> Kernel for Phases<B> {
     const ENTRY: &'static str = "phases";
@@ -138,29 +132,8 @@ fn is_right<B: Meeting>(runs: u64) {
 const RUNS: u64 = 84;
 
 #[test]
-fn two_stage_keeps_rounds_apart() {
-    is_right::<TwoStage>(RUNS);
-}
-
-#[test]
-fn xiao_feng_keeps_rounds_apart() {
-    is_right::<XiaoFeng>(RUNS);
-}
-
-#[test]
-fn a_tree_keeps_rounds_apart() {
-    is_right::<Tree>(RUNS);
-}
-
-#[test]
-fn counters_keep_rounds_apart() {
-    is_right::<Counted>(RUNS);
-    is_right::<Grouped>(RUNS);
-}
-
-#[test]
-fn a_leader_keeps_rounds_apart() {
-    is_right::<Led>(RUNS);
+fn every_algorithm_keeps_rounds_apart() {
+    of_each!(is_right(RUNS): TwoStage, XiaoFeng, Tree, Counted, Grouped, Led);
 }
 
 #[test]
@@ -218,10 +191,7 @@ fn a_missing_fence_and_a_round_that_is_not_counted_are_found() {
         BarrierNotPassedOn,
         BarrierRoundKept,
     ];
-    all_are_found::<XiaoFeng>(&with_a_middle);
-    all_are_found::<Tree>(&with_a_middle);
-    all_are_found::<Grouped>(&with_a_middle);
-    all_are_found::<Led>(&with_a_middle);
+    of_each!(all_are_found(&with_a_middle): XiaoFeng, Tree, Grouped, Led);
 }
 
 /// In each round every thread adds 1 to all words by transactions, waits, and finds the
@@ -332,12 +302,10 @@ const SCHEDULES_RUN: u64 = 21;
 
 #[test]
 fn a_wait_for_a_block_that_has_ended_is_told_to_stop() {
-    a_block_that_does_not_come_ends_the_launch::<TwoStage>();
-    a_block_that_does_not_come_ends_the_launch::<XiaoFeng>();
-    a_block_that_does_not_come_ends_the_launch::<Tree>();
-    a_block_that_does_not_come_ends_the_launch::<Counted>();
-    a_block_that_does_not_come_ends_the_launch::<Grouped>();
-    a_block_that_does_not_come_ends_the_launch::<Led>();
+    of_each!(
+        a_block_that_does_not_come_ends_the_launch():
+        TwoStage, XiaoFeng, Tree, Counted, Grouped, Led
+    );
 }
 
 #[test]

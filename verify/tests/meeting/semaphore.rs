@@ -1,7 +1,7 @@
 //! Semaphores: never more than the count inside, everybody comes in, and a count of
 //! one is mutual exclusion.
 
-use crate::config;
+use crate::{config, of_each};
 use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::host::{Buffer, Error, Launch, Watchdog};
@@ -33,6 +33,7 @@ enum Form {
 struct Sections<S>(PhantomData<S>);
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Params<S> {
     semaphores: TSemaphores<S>,
     form: Form,
@@ -41,13 +42,6 @@ struct Params<S> {
     /// The threads inside; how often more were inside than may be; and the word.
     words: TArray<u32>,
 }
-
-impl<S> Clone for Params<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<S> Copy for Params<S> {}
 
 impl<S: Waiting> Kernel for Sections<S> {
     const ENTRY: &'static str = "sections";
@@ -165,23 +159,8 @@ fn is_right<S: Waiting>() {
 }
 
 #[test]
-fn spinning_lets_in_the_count_and_everybody_under_every_schedule() {
-    is_right::<Spin>();
-}
-
-#[test]
-fn spinning_with_backoff_lets_in_the_count_and_everybody_under_every_schedule() {
-    is_right::<SpinBackoff>();
-}
-
-#[test]
-fn sleeping_lets_in_the_count_and_everybody_under_every_schedule() {
-    is_right::<Sleeping>();
-}
-
-#[test]
-fn tickets_let_in_the_count_and_everybody_under_every_schedule() {
-    is_right::<Tickets>();
+fn every_algorithm_lets_in_the_count_and_everybody_under_every_schedule() {
+    of_each!(is_right(): Spin, SpinBackoff, Sleeping, Tickets);
 }
 
 #[test]
@@ -226,10 +205,7 @@ fn waits_and_posts_are_right<S: Waiting>() {
 
 #[test]
 fn a_wait_and_a_post_do_what_the_closure_does() {
-    waits_and_posts_are_right::<Spin>();
-    waits_and_posts_are_right::<SpinBackoff>();
-    waits_and_posts_are_right::<Sleeping>();
-    waits_and_posts_are_right::<Tickets>();
+    of_each!(waits_and_posts_are_right(): Spin, SpinBackoff, Sleeping, Tickets);
 }
 
 /// Runs with a seeded defect until one goes wrong, and returns its number and what
@@ -264,10 +240,7 @@ fn those_of_all_are_found<S: Waiting>() {
 
 #[test]
 fn a_missing_fence_a_lost_post_and_one_too_many_are_found() {
-    those_of_all_are_found::<Spin>();
-    those_of_all_are_found::<SpinBackoff>();
-    those_of_all_are_found::<Sleeping>();
-    those_of_all_are_found::<Tickets>();
+    of_each!(those_of_all_are_found(): Spin, SpinBackoff, Sleeping, Tickets);
     is_found::<Sleeping>(Mutant::SemaphoreNoAcquire, "the word is");
     is_found::<Tickets>(Mutant::SemaphoreNoAcquire, "the word is");
 }
@@ -302,10 +275,7 @@ fn a_wait_without_a_post_ends<S: Waiting>() {
 
 #[test]
 fn a_wait_for_a_post_that_does_not_come_is_told_to_stop() {
-    a_wait_without_a_post_ends::<Spin>();
-    a_wait_without_a_post_ends::<SpinBackoff>();
-    a_wait_without_a_post_ends::<Sleeping>();
-    a_wait_without_a_post_ends::<Tickets>();
+    of_each!(a_wait_without_a_post_ends(): Spin, SpinBackoff, Sleeping, Tickets);
 }
 
 #[test]
@@ -385,10 +355,7 @@ fn finds_a_post_without_a_wait<S: Waiting>() {
 
 #[test]
 fn a_checked_semaphore_finds_a_post_without_a_wait() {
-    finds_a_post_without_a_wait::<Spin>();
-    finds_a_post_without_a_wait::<SpinBackoff>();
-    finds_a_post_without_a_wait::<Sleeping>();
-    finds_a_post_without_a_wait::<Tickets>();
+    of_each!(finds_a_post_without_a_wait(): Spin, SpinBackoff, Sleeping, Tickets);
 }
 
 /// A post without a wait makes no room: the next threads still exclude each other.
@@ -418,10 +385,7 @@ fn makes_no_room<S: Waiting>() {
 
 #[test]
 fn a_post_without_a_wait_at_a_checked_semaphore_makes_no_room() {
-    makes_no_room::<Spin>();
-    makes_no_room::<SpinBackoff>();
-    makes_no_room::<Sleeping>();
-    makes_no_room::<Tickets>();
+    of_each!(makes_no_room(): Spin, SpinBackoff, Sleeping, Tickets);
 }
 
 /// Lanes 0 and 1 of a warp come together, for two semaphores. Another block holds the
@@ -430,14 +394,8 @@ fn does_not_wait_for_other_semaphores<S: Waiting>() {
     // Lanes of a warp come together in lockstep; independently they come one by one.
     let schedules = [
         Schedule::Lockstep,
-        Schedule::Its {
-            bound: 64,
-            starve: false,
-        },
-        Schedule::Its {
-            bound: 16,
-            starve: true,
-        },
+        Schedule::its(64),
+        Schedule::starve(16),
         Schedule::Random,
     ];
     for (k, &schedule) in (0..30).zip(schedules.iter().cycle()) {
@@ -487,8 +445,5 @@ fn does_not_wait_for_other_semaphores<S: Waiting>() {
 
 #[test]
 fn lanes_of_a_warp_do_not_wait_for_those_at_other_semaphores() {
-    does_not_wait_for_other_semaphores::<Spin>();
-    does_not_wait_for_other_semaphores::<SpinBackoff>();
-    does_not_wait_for_other_semaphores::<Sleeping>();
-    does_not_wait_for_other_semaphores::<Tickets>();
+    of_each!(does_not_wait_for_other_semaphores(): Spin, SpinBackoff, Sleeping, Tickets);
 }

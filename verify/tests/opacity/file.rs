@@ -257,31 +257,26 @@ const PAYLOAD: u64 = 16 + 5 + 4 + 12;
 fn a_foreign_writers_mistakes_are_errors_at_their_offset() {
     let done: (&[u8; 4], u32, &[u8]) = (b"DONE", 1, &[0, 0, 0]);
     assert!(decode(&foreign(&[done])).unwrap().is_empty());
-    let attempt = |bytes: &[u8]| malformed(&foreign(&[(b"ATTS", 1, bytes), done]));
-    // Lane of more than 32 bits; no such outcome; more events than bytes; a run
-    // of nothing; a run beyond the events; a number beyond 64 bits; left over.
-    assert_eq!(
-        attempt(&[0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0, 1, 0, 0]).0,
-        PAYLOAD
-    );
-    assert_eq!(attempt(&[0, 0, 4, 0, 0]).0, PAYLOAD + 2);
-    assert_eq!(
-        attempt(&[0, 0, 1, 0, 0xFF, 0xFF, 0x7F, 1, 0, 0]).0,
-        PAYLOAD + 4
-    );
-    assert_eq!(
-        attempt(&[0, 0, 1, 0, 2, 1, 0, 0, 0, 1, 0, 0]).0,
-        PAYLOAD + 8
-    );
-    assert_eq!(attempt(&[0, 0, 1, 0, 1, 2, 0, 0, 0, 0]).0, PAYLOAD + 5);
-    assert_eq!(
-        attempt(&[
-            0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 1, 0, 0
-        ])
-        .0,
-        PAYLOAD + 1
-    );
-    assert_eq!(attempt(&[0, 0, 1, 0, 0, 9]).0, PAYLOAD + 5);
+    let cases: [(&[u8], u64); 7] = [
+        // A lane of more than 32 bits.
+        (&[0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0, 1, 0, 0], 0),
+        // No such outcome.
+        (&[0, 0, 4, 0, 0], 2),
+        // More events than bytes.
+        (&[0, 0, 1, 0, 0xFF, 0xFF, 0x7F, 1, 0, 0], 4),
+        // A run of nothing.
+        (&[0, 0, 1, 0, 2, 1, 0, 0, 0, 1, 0, 0], 8),
+        // A run beyond the events.
+        (&[0, 0, 1, 0, 1, 2, 0, 0, 0, 0], 5),
+        // A number beyond 64 bits.
+        (&[&[0][..], &[0xFF; 9], &[2, 1, 0, 0]].concat(), 1),
+        // Left over.
+        (&[0, 0, 1, 0, 0, 9], 5),
+    ];
+    for (attempt, offset) in cases {
+        let found = malformed(&foreign(&[(b"ATTS", 1, attempt), done]));
+        assert_eq!(found.0, PAYLOAD + offset, "{attempt:?}");
+    }
     // A count that does not match, a chunk out of place, one of no kind.
     let one: &[u8] = &[0, 0, 1, 0, 0];
     let (_, text) = malformed(&foreign(&[(b"ATTS", 1, one), done]));

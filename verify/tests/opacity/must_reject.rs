@@ -29,6 +29,19 @@ fn reject(attempts: &[(Attempt, &[Event])], at_fault: usize) -> Violation {
     verdict.violations.into_iter().next().unwrap()
 }
 
+/// An attempt with its events.
+type Made<'a> = (Attempt, &'a [Event]);
+
+/// Accepts a history of two commits and an attempt.
+fn accept_after([a, b]: [Made<'_>; 2], last: Made<'_>) {
+    accept(&[a, b, last]);
+}
+
+/// The one violation of a history of two commits and an attempt, which is at fault.
+fn reject_after([a, b]: [Made<'_>; 2], last: Made<'_>) -> Violation {
+    reject(&[a, b, last], 2)
+}
+
 /// Where the attempt may stand, and the reads that contradict.
 fn conflict(violation: &Violation) -> (Interval, &[ReadEvidence]) {
     match &violation.finding {
@@ -105,18 +118,15 @@ fn a_torn_read_in_an_aborted_attempt_is_rejected() {
 
 #[test]
 fn a_stale_read_in_a_read_only_commit_is_rejected() {
-    let commits: [(Attempt, &[Event]); 2] = [
+    let commits: [Made<'_>; 2] = [
         (update(0, 0, 1, 1), &[write(X, 1)]),
         (update(0, 1, 2, 2), &[write(X, 2)]),
     ];
-    accept(&[commits[0], commits[1], (read_only(1, 0, 2), &[read(X, 0)])]);
-    accept(&[commits[0], commits[1], (read_only(1, 1, 2), &[read(X, 1)])]);
+    accept_after(commits, (read_only(1, 0, 2), &[read(X, 0)]));
+    accept_after(commits, (read_only(1, 1, 2), &[read(X, 1)]));
 
     // It began after the second commit.
-    let violation = reject(
-        &[commits[0], commits[1], (read_only(1, 2, 2), &[read(X, 1)])],
-        2,
-    );
+    let violation = reject_after(commits, (read_only(1, 2, 2), &[read(X, 1)]));
     let (points, reads) = conflict(&violation);
     assert_eq!(points, between(2, 2));
     let before = &reads[0].elsewhere[0];
@@ -257,30 +267,15 @@ fn an_own_write_is_read_back_in_attempts_with_many_writes() {
 #[test]
 fn values_that_come_back_do_not_hide_that_there_is_no_common_point() {
     // X is 0, 1, 0 and Y is 0, 0, 1 at the points 0, 1, 2.
-    let commits: [(Attempt, &[Event]); 2] = [
+    let commits: [Made<'_>; 2] = [
         (update(0, 0, 1, 1), &[write(X, 1)]),
         (update(0, 1, 2, 2), &[write(X, 0), write(Y, 1)]),
     ];
-    accept(&[
-        commits[0],
-        commits[1],
-        (aborted(1, 0, 2), &[read(X, 0), read(Y, 1)]),
-    ]);
-    accept(&[
-        commits[0],
-        commits[1],
-        (aborted(1, 0, 2), &[read(X, 1), read(Y, 0)]),
-    ]);
+    accept_after(commits, (aborted(1, 0, 2), &[read(X, 0), read(Y, 1)]));
+    accept_after(commits, (aborted(1, 0, 2), &[read(X, 1), read(Y, 0)]));
 
     // Each was there: X = 1 at 1, Y = 1 at 2.
-    let violation = reject(
-        &[
-            commits[0],
-            commits[1],
-            (aborted(1, 0, 2), &[read(X, 1), read(Y, 1)]),
-        ],
-        2,
-    );
+    let violation = reject_after(commits, (aborted(1, 0, 2), &[read(X, 1), read(Y, 1)]));
     let (points, reads) = conflict(&violation);
     assert_eq!((points, reads.len()), (between(0, 2), 2));
     assert_eq!(reads[0].holds[0].points, between(1, 1));
@@ -289,23 +284,12 @@ fn values_that_come_back_do_not_hide_that_there_is_no_common_point() {
 
 #[test]
 fn a_word_read_as_two_values_is_rejected_even_if_the_first_comes_back() {
-    let commits: [(Attempt, &[Event]); 2] = [
+    let commits: [Made<'_>; 2] = [
         (update(0, 0, 1, 1), &[write(X, 1)]),
         (update(0, 1, 2, 2), &[write(X, 0)]),
     ];
-    accept(&[
-        commits[0],
-        commits[1],
-        (aborted(1, 0, 2), &[read(X, 0), read(X, 0)]),
-    ]);
-    let violation = reject(
-        &[
-            commits[0],
-            commits[1],
-            (aborted(1, 0, 2), &[read(X, 0), read(X, 1)]),
-        ],
-        2,
-    );
+    accept_after(commits, (aborted(1, 0, 2), &[read(X, 0), read(X, 0)]));
+    let violation = reject_after(commits, (aborted(1, 0, 2), &[read(X, 0), read(X, 1)]));
     let (_, reads) = conflict(&violation);
     assert_eq!(reads[0].holds.len(), 2, "0 held twice: {violation}");
     assert_eq!(reads[0].holds[1].set_by.unwrap().version, 2);
@@ -313,18 +297,15 @@ fn a_word_read_as_two_values_is_rejected_even_if_the_first_comes_back() {
 
 #[test]
 fn a_commit_whose_reads_hold_only_one_commit_too_early_is_rejected() {
-    let commits: [(Attempt, &[Event]); 2] = [
+    let commits: [Made<'_>; 2] = [
         (update(0, 0, 1, 1), &[write(X, 1)]),
         (update(0, 1, 2, 2), &[write(X, 2)]),
     ];
     let third = |seen| [read(X, seen), write(Y, 1)];
-    accept(&[commits[0], commits[1], (update(1, 0, 3, 3), &third(2))]);
+    accept_after(commits, (update(1, 0, 3, 3), &third(2)));
 
     // X = 1 held at the point 1; version 3 needs the point 2.
-    let violation = reject(
-        &[commits[0], commits[1], (update(1, 0, 3, 3), &third(1))],
-        2,
-    );
+    let violation = reject_after(commits, (update(1, 0, 3, 3), &third(1)));
     let (points, reads) = conflict(&violation);
     assert_eq!(points, between(2, 2));
     assert_eq!(reads[0].elsewhere[0].points, between(1, 1));
@@ -416,14 +397,11 @@ fn each_of_many_own_writes_is_read_back() {
 
 #[test]
 fn a_value_that_held_only_later_is_shown_once_and_as_later() {
-    let commits: [(Attempt, &[Event]); 2] = [
+    let commits: [Made<'_>; 2] = [
         (update(0, 0, 1, 1), &[write(X, 5)]),
         (update(0, 1, 2, 2), &[write(X, 0)]),
     ];
-    let violation = reject(
-        &[commits[0], commits[1], (read_only(1, 0, 0), &[read(X, 5)])],
-        2,
-    );
+    let violation = reject_after(commits, (read_only(1, 0, 0), &[read(X, 5)]));
     let elsewhere = &conflict(&violation).1[0].elsewhere;
     assert_eq!(elsewhere.len(), 1);
     assert_eq!(elsewhere[0].points, between(1, 1));

@@ -5,8 +5,19 @@
 use crate::common::{Rng, Values, header, random_history};
 use verify::error::Error;
 use verify::history::layout;
-use verify::history::recorder::{LaneRecorder, decode};
+use verify::history::recorder::{self, LaneRecorder};
 use verify::history::{Event, History, InitialMemory, Outcome};
+
+/// Decodes the buffers of so many lanes, on memory that is zero at first.
+fn decode(buffers: &[u64], lanes: u32, words_per_lane: u64) -> Result<History, Error> {
+    recorder::decode(
+        buffers,
+        lanes,
+        words_per_lane,
+        header(),
+        InitialMemory::ZERO,
+    )
+}
 
 /// Records attempt `i` of a history.
 fn record(lane: &mut LaneRecorder<'_>, history: &History, i: usize) {
@@ -46,7 +57,7 @@ fn a_recorded_history_is_decoded_attempt_by_attempt() {
     for _ in 0..2_000 {
         let history = random_history(&mut rng, 5, 3, Values::Unique);
         let buffers = buffers(&history, 5, 128);
-        let decoded = decode(&buffers, 5, 128, header(), InitialMemory::ZERO).unwrap();
+        let decoded = decode(&buffers, 5, 128).unwrap();
         assert_eq!(decoded.len(), history.len());
         // Decoding goes lane by lane.
         let mut order: Vec<usize> = (0..history.len()).collect();
@@ -73,24 +84,9 @@ fn a_buffer_of_just_the_size_holds_and_one_word_less_is_reported_with_the_size()
         .unwrap();
     let words = *most as usize;
     assert!(words > 3, "{needs:?}");
-    assert!(
-        decode(
-            &buffers(&history, 5, words),
-            5,
-            *most,
-            header(),
-            InitialMemory::ZERO
-        )
-        .is_ok()
-    );
+    assert!(decode(&buffers(&history, 5, words), 5, *most).is_ok());
     for less in 1..words {
-        let error = decode(
-            &buffers(&history, 5, less),
-            5,
-            less as u64,
-            header(),
-            InitialMemory::ZERO,
-        );
+        let error = decode(&buffers(&history, 5, less), 5, less as u64);
         match error {
             Err(Error::BufferFull {
                 lane: full,
@@ -116,30 +112,19 @@ fn words_needed_is_enough_for_the_longest_attempts() {
     }
     assert_eq!(buffer[0], buffer.len() as u64);
     let words = buffer.len() as u64;
-    assert_eq!(
-        decode(&buffer, 1, words, header(), InitialMemory::ZERO)
-            .unwrap()
-            .len(),
-        3
-    );
+    assert_eq!(decode(&buffer, 1, words).unwrap().len(), 3);
 }
 
 #[test]
 fn a_cleared_buffer_has_no_attempts() {
-    let decoded = decode(&[0; 64], 4, 16, header(), InitialMemory::ZERO).unwrap();
+    let decoded = decode(&[0; 64], 4, 16).unwrap();
     assert!(decoded.is_empty());
 }
 
 #[test]
 fn what_no_probe_writes_is_an_error_with_its_place() {
     let fail = |buffer: &[u64]| {
-        let error = decode(
-            buffer,
-            1,
-            buffer.len() as u64,
-            header(),
-            InitialMemory::ZERO,
-        );
+        let error = decode(buffer, 1, buffer.len() as u64);
         match error {
             Err(Error::Record {
                 lane: 0,
@@ -168,8 +153,8 @@ fn what_no_probe_writes_is_an_error_with_its_place() {
         fail(&[4, begin, 0, read]),
         (3, "a record of 2 words".into())
     );
-    assert!(decode(&[0; 3], 2, 2, header(), InitialMemory::ZERO).is_err());
-    assert!(decode(&[], 0, 0, header(), InitialMemory::ZERO).is_err());
+    assert!(decode(&[0; 3], 2, 2).is_err());
+    assert!(decode(&[], 0, 0).is_err());
 }
 
 #[test]
@@ -188,7 +173,7 @@ fn records_name_the_transaction_of_each_attempt_that_ended() {
     add(&[]);
     buffer[0] = buffer.len() as u64;
     let words = buffer.len() as u64;
-    let history = decode(&buffer, 1, words, header(), InitialMemory::ZERO).unwrap();
+    let history = decode(&buffer, 1, words).unwrap();
     let found: Vec<_> = (0..history.len()).map(|i| history.transaction(i)).collect();
     assert_eq!(found, [Some(7), Some(0), None, None, None]);
     assert_eq!(history.attempt(0).outcome, Outcome::Aborted { reason: 3 });

@@ -3,18 +3,17 @@
 //! recorded and judged. And with the fence before the clock left out, walkers
 //! meet nodes that are not filled.
 
-use crate::recorded::{configs, recorded};
+use crate::of_each;
+use crate::recorded::{configs, recorded, small};
 use std::marker::PhantomData;
-use stm_core::Capacity;
-use stm_core::RetryLimits;
 use stm_core::algorithm::{
     Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvSorting, Table, Vbv, Versioned,
 };
-use stm_core::host::{Buffer, Launch, PreassignedNodes, StmConfig, TxArray};
+use stm_core::host::{Buffer, Launch, PreassignedNodes, TxArray};
 use stm_core::kernel::Kernel;
 use stm_core::observe::Mutant;
 use stm_core::{Lane, Preassigned, StmRef, TArray, TPreassigned, Tx, TxResult, View, record};
-use verify::history::{InitialMemory, Rest};
+use verify::history::InitialMemory;
 use verify::sim::{Sim, SimConfig};
 
 /// Transactions; every second one has two nodes.
@@ -115,25 +114,8 @@ fn run<A: Algorithm>(config: SimConfig) -> Outcome {
     let nodes = PreassignedNodes::<_, Link>::new(&sim, layout, 2, NODES, "nodes").unwrap();
     let empty = Buffer::<_, u32>::zeroed(&sim, 1, "empty").unwrap();
     let launch = Launch::new(2, config.warp_width.max(4));
-    let settings = StmConfig {
-        locks: 16,
-        stripe_bytes: 8,
-        capacity: Capacity {
-            reads: 2 * NODES as u32 + 8,
-            writes: 8,
-            ..Capacity::DEFAULT
-        },
-        retry_limits: RetryLimits {
-            read_polls: 8,
-            queue_after: 6,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
-    };
-    let initial = InitialMemory {
-        words: Vec::new(),
-        rest: Rest::Value(0),
-    };
+    let settings = small(2 * NODES as u32 + 8, 8);
+    let initial = InitialMemory::ZERO;
     let params = |stm| Params::<A> {
         stm,
         head: head.view::<A>(),
@@ -190,10 +172,7 @@ fn lists_of_captured_nodes_are_opaque_with_fast_table() {
 
 #[test]
 fn where_nothing_is_captured_they_are_written() {
-    all::<Cgl>(32);
-    all::<Egpgv>(32);
-    all::<Vbv>(32);
-    all::<HvSorting>(32);
+    of_each!(all(32): Cgl, Egpgv, Vbv, HvSorting);
 }
 
 #[test]

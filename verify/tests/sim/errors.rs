@@ -5,6 +5,7 @@
 
 mod meetings;
 
+use crate::assert_is;
 use stm_core::Lane;
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::kernel::Kernel;
@@ -24,15 +25,9 @@ fn sim(schedule: Schedule, seed: u64) -> Sim {
 const SCHEDULES: [Schedule; 5] = [
     Schedule::Lockstep,
     Schedule::Stack,
-    Schedule::Its {
-        bound: 32,
-        starve: true,
-    },
+    Schedule::starve(32),
     Schedule::Random,
-    Schedule::Pct {
-        depth: 2,
-        length: 100,
-    },
+    Schedule::pct(2, 100),
 ];
 
 /// The error of a kernel of two blocks of four lanes, which gets a buffer of 4
@@ -70,15 +65,12 @@ fn an_access_outside_every_allocation_is_an_error() {
             // SAFETY: none: this is what is tested, and the simulator checks.
             unsafe { lane.load_relaxed_32(p.wrapping_byte_add(past).cast()) };
         }) {
-            assert!(
-                matches!(
-                    error,
-                    SimError::OutOfBounds {
-                        op: Op::LoadRelaxed32,
-                        ..
-                    }
-                ),
-                "{error}"
+            assert_is!(
+                error,
+                SimError::OutOfBounds {
+                    op: Op::LoadRelaxed32,
+                    ..
+                }
             );
             let near = format!(
                 "{} bytes past the end of `words`, which has 32 bytes",
@@ -91,10 +83,7 @@ fn an_access_outside_every_allocation_is_an_error() {
         // SAFETY: as above.
         unsafe { lane.store_relaxed_64(std::ptr::without_provenance_mut(64), 1) };
     }) {
-        assert!(
-            matches!(error, SimError::OutOfBounds { address: 64, .. }),
-            "{error}"
-        );
+        assert_is!(error, SimError::OutOfBounds { address: 64, .. });
     }
 }
 
@@ -107,7 +96,7 @@ fn an_access_that_ends_past_its_allocation_is_an_error() {
     let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
         lane.private_store_32(p.wrapping_add(4).cast(), 1);
     });
-    assert!(matches!(error, Err(SimError::OutOfBounds { .. })));
+    assert_is!(error, Err(SimError::OutOfBounds { .. }));
 }
 
 #[test]
@@ -121,7 +110,7 @@ fn a_freed_allocation_is_outside_every_allocation() {
     let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
         lane.store_relaxed_32(p, 1);
     });
-    assert!(matches!(error, Err(SimError::OutOfBounds { .. })));
+    assert_is!(error, Err(SimError::OutOfBounds { .. }));
     drop(keeps);
 }
 
@@ -131,16 +120,13 @@ fn a_misaligned_access_is_an_error() {
         // SAFETY: none: this is what is tested, and the simulator checks.
         unsafe { lane.load_acquire_64(p.wrapping_byte_add(4)) };
     }) {
-        assert!(
-            matches!(
-                error,
-                SimError::Misaligned {
-                    bytes: 8,
-                    op: Op::LoadAcquire64,
-                    ..
-                }
-            ),
-            "{error}"
+        assert_is!(
+            error,
+            SimError::Misaligned {
+                bytes: 8,
+                op: Op::LoadAcquire64,
+                ..
+            }
         );
     }
 }
@@ -240,16 +226,13 @@ fn a_word_both_private_and_shared_is_an_error() {
 fn a_shared_word_past_the_end_is_an_error() {
     // SAFETY: none: this is what is tested, and the simulator checks.
     for error in errors(|lane, _| unsafe { lane.shared_store_32(lane.shared_words(), 1) }) {
-        assert!(
-            matches!(
-                error,
-                SimError::SharedOutOfBounds {
-                    index: 4,
-                    words: 4,
-                    ..
-                }
-            ),
-            "{error}"
+        assert_is!(
+            error,
+            SimError::SharedOutOfBounds {
+                index: 4,
+                words: 4,
+                ..
+            }
         );
     }
 }
@@ -313,15 +296,12 @@ fn a_livelock_says_what_each_lane_did_last() {
         }
     });
     for error in changes {
-        assert!(
-            matches!(
-                error,
-                SimError::Livelock {
-                    why: Stuck::NoneEnded(5000),
-                    ..
-                }
-            ),
-            "{error}"
+        assert_is!(
+            error,
+            SimError::Livelock {
+                why: Stuck::NoneEnded(5000),
+                ..
+            }
         );
     }
 }
@@ -398,14 +378,11 @@ fn a_launch_that_cannot_be_is_refused() {
     };
     assert!(matches!(sim.run(&big, |_| {}), Err(SimError::Launch(_))));
     let error = sim.allocate(9 << 30, "too much").unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::OutOfMemory {
-                what: "too much",
-                ..
-            }
-        ),
-        "{error}"
+    assert_is!(
+        error,
+        Error::OutOfMemory {
+            what: "too much",
+            ..
+        }
     );
 }

@@ -3,6 +3,7 @@
 // The simulator checks each operation, and all words are live.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+use crate::assert_is;
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
 use verify::sim::{Sim, SimConfig, SimError, SimLane};
@@ -36,10 +37,7 @@ fn the_private_one_of_two_neighbours_is_of_one_lane() {
         lane.store_relaxed_32(at.wrapping_add(1), 2);
         lane.private_store_32(at, 1);
     });
-    assert!(
-        matches!(ended, Err(SimError::NotPrivate { .. })),
-        "{ended:?}"
-    );
+    assert_is!(ended, Err(SimError::NotPrivate { .. }));
     let ended = run(|lane, at| unsafe {
         if lane.block_index() == 0 {
             lane.private_store_32(at, 1);
@@ -47,10 +45,7 @@ fn the_private_one_of_two_neighbours_is_of_one_lane() {
             lane.load_relaxed_32(at);
         }
     });
-    assert!(
-        matches!(ended, Err(SimError::NotPrivate { .. })),
-        "{ended:?}"
-    );
+    assert_is!(ended, Err(SimError::NotPrivate { .. }));
 }
 
 #[test]
@@ -59,8 +54,5 @@ fn no_wide_access_covers_neighbours_of_two_kinds() {
         lane.store_relaxed_32(at.wrapping_add(1), 2);
         lane.load_relaxed_64(at.cast());
     });
-    assert!(
-        matches!(ended, Err(SimError::MixedWidth { .. })),
-        "{ended:?}"
-    );
+    assert_is!(ended, Err(SimError::MixedWidth { .. }));
 }

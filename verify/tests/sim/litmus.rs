@@ -68,13 +68,7 @@ fn count<const R: usize>(
     wanted: impl Fn([u32; R]) -> bool,
 ) -> u64 {
     let mut found = 0;
-    for schedule in [
-        Schedule::Random,
-        Schedule::Its {
-            bound: 8,
-            starve: true,
-        },
-    ] {
+    for schedule in [Schedule::Random, Schedule::starve(8)] {
         let sim = Sim::new(weak(schedule));
         let mut x = Buffer::<_, u32>::zeroed(&sim, 2, "x").unwrap();
         let mut y = Buffer::<_, u32>::zeroed(&sim, 1, "y").unwrap();

@@ -1,6 +1,8 @@
 //! The simulator, the transactional memory on it, random and directed programs,
 //! and seeded defects.
 
+#[path = "../common/asserts.rs"]
+mod asserts;
 mod captured;
 mod directed;
 mod errors;
@@ -13,6 +15,7 @@ mod plain_accesses;
 mod pool;
 mod programs;
 mod progress;
+#[path = "../common/recorded.rs"]
 mod recorded;
 mod reductions;
 mod schedules;
@@ -22,3 +25,5 @@ mod teams;
 mod updates;
 mod waiting;
 mod wide_cells;
+
+use asserts::{assert_is, of_each};

@@ -65,10 +65,7 @@ type Launched<'a, A> = dyn Fn(&SimLane<'_>, &World<A>) + 'a;
 fn runs<A: Algorithm>(lanes: u32, launches: &[&Launched<'_, A>]) -> Vec<Left> {
     let run = |seed: u64| {
         let schedule = match seed % 3 {
-            0 => Schedule::Its {
-                bound: 16,
-                starve: true,
-            },
+            0 => Schedule::starve(16),
             _ => Schedule::Random,
         };
         let sim = Sim::new(SimConfig {

@@ -3,7 +3,8 @@
 //! with weak memory. And each seeded defect of the pool is found by them. Lists of
 //! nodes are tested as containers (`tests/collections`).
 
-use crate::recorded::{configs, recorded};
+use crate::of_each;
+use crate::recorded::{configs, recorded, small};
 use std::collections::HashSet;
 use std::marker::PhantomData;
 use stm_core::algorithm::{
@@ -13,7 +14,7 @@ use stm_core::algorithm::{
 use stm_core::host::{Buffer, Launch, Nodes, StmConfig, TxArray};
 use stm_core::kernel::Kernel;
 use stm_core::observe::Mutant;
-use stm_core::{Capacity, Lane, Node, RetryLimits, StmRef, TArray, TNodes, View, record};
+use stm_core::{Lane, Node, StmRef, TArray, TNodes, View, record};
 use stm_kernels::draw::{below, draw};
 use verify::history::{InitialMemory, Rest};
 use verify::sim::{Schedule, Sim, SimConfig};
@@ -173,25 +174,12 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
     let nodes = if job == Job::Publish { transactions } else { 5 } + lanes.min(transactions);
     let nodes = Nodes::new(&sim, layout, nodes, "nodes").unwrap();
     let heads = TxArray::<_, u32>::zeroed(&sim, layout, slots, "heads").unwrap();
-    let settings = StmConfig {
-        locks: 16,
+    let mut settings = StmConfig {
         stripe_bytes: 4,
-        capacity: Capacity {
-            reads: 40,
-            writes: 8,
-            actions: 2,
-        },
-        retry_limits: RetryLimits {
-            read_polls: 8,
-            queue_after: 6,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
+        ..small(40, 8)
     };
-    let initial = InitialMemory {
-        words: Vec::new(),
-        rest: Rest::Value(0),
-    };
+    settings.capacity.actions = 2;
+    let initial = InitialMemory::ZERO;
     let plan = Plan {
         seed: config.seed,
         keys,
@@ -253,12 +241,7 @@ fn nodes_are_never_lost_or_shared_with_fast_table() {
 
 #[test]
 fn nodes_are_never_lost_or_shared_with_the_papers_algorithms() {
-    all::<Cgl>(16);
-    all::<Egpgv>(16);
-    all::<Vbv>(16);
-    all::<TbvSorting>(16);
-    all::<HvSorting>(16);
-    all::<HvBackoff>(16);
+    of_each!(all(16): Cgl, Egpgv, Vbv, TbvSorting, HvSorting, HvBackoff);
 }
 
 #[test]

@@ -123,10 +123,7 @@ fn a_hot_word_and_a_long_audit_complete() {
             Schedule::Lockstep,
             Schedule::Stack,
             Schedule::Random,
-            Schedule::Its {
-                bound: 64,
-                starve: true,
-            },
+            Schedule::starve(64),
         ];
         always_completes(&head, &hot, &schedules, 4);
         always_completes(&head, &audit, &schedules, 4);
@@ -145,10 +142,7 @@ fn teams_in_each_others_way_complete() {
         Schedule::Lockstep,
         Schedule::Stack,
         Schedule::Random,
-        Schedule::Its {
-            bound: 64,
-            starve: true,
-        },
+        Schedule::starve(64),
     ];
     for variant in ["fast", "fast-table"] {
         for (locks, width) in [(8, 2), (1, 2), (8, 4)] {

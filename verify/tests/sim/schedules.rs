@@ -3,6 +3,7 @@
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+use crate::assert_is;
 use std::process::Command;
 use std::time::Duration;
 use stm_core::Lane;
@@ -14,19 +15,10 @@ use verify::sim::{
 const ALL: [Schedule; 6] = [
     Schedule::Lockstep,
     Schedule::Stack,
-    Schedule::Its {
-        bound: 32,
-        starve: false,
-    },
-    Schedule::Its {
-        bound: 32,
-        starve: true,
-    },
+    Schedule::its(32),
+    Schedule::starve(32),
     Schedule::Random,
-    Schedule::Pct {
-        depth: 3,
-        length: 500,
-    },
+    Schedule::pct(3, 500),
 ];
 
 fn config(warp_width: u32, schedule: Schedule, seed: u64) -> SimConfig {
@@ -120,10 +112,7 @@ fn the_naive_spin_lock_ends_under_independent_scheduling() {
         its(false),
         its(true),
         Schedule::Random,
-        Schedule::Pct {
-            depth: 4,
-            length: 200,
-        },
+        Schedule::pct(4, 200),
     ] {
         for seed in 0..50 {
             let config = config(4, schedule, seed);
@@ -184,13 +173,7 @@ fn circular_locking_livelocks_in_lockstep_and_sorted_locking_does_not() {
         );
         assert_eq!(two_locks(config, true), Ok(2), "{config}");
     }
-    for schedule in [
-        Schedule::Its {
-            bound: 8,
-            starve: false,
-        },
-        Schedule::Random,
-    ] {
+    for schedule in [Schedule::its(8), Schedule::Random] {
         for seed in 0..50 {
             assert_eq!(two_locks(config(2, schedule, seed), false), Ok(2));
         }
@@ -230,15 +213,12 @@ fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() 
     };
     for seed in 0..50 {
         let error = wait(false, seed).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                SimError::Livelock {
-                    why: Stuck::NothingChanged(_),
-                    ..
-                }
-            ),
-            "{error}"
+        assert_is!(
+            error,
+            SimError::Livelock {
+                why: Stuck::NothingChanged(_),
+                ..
+            }
         );
         assert!(wait(true, seed).is_ok());
     }

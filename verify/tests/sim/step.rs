@@ -1,5 +1,6 @@
 //! Rounds in step: the warps of a block begin their attempts together.
 
+use crate::assert_is;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Fast, FastTable};
@@ -17,6 +18,7 @@ thread_local! {
     static APART: RefCell<u64> = const { RefCell::new(0) };
 }
 
+#[derive(Clone, Copy)]
 struct Params<A: Algorithm> {
     stm: StmRef<A>,
     words: A::Array<u32>,
@@ -25,15 +27,6 @@ struct Params<A: Algorithm> {
     transactions: u64,
     in_step: bool,
 }
-
-// A derive would require `A: Clone` without need.
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A: Algorithm> Clone for Params<A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm> Copy for Params<A> {}
 
 /// Transactions on words of their own, so that each needs one attempt.
 struct Paces<A>(PhantomData<A>);
@@ -151,21 +144,13 @@ enum Does {
     Fault,
 }
 
+#[derive(Clone, Copy)]
 struct CrowdParams<A: Algorithm> {
     stm: StmRef<A>,
     words: A::Array<u32>,
     range: (u64, u64),
     does: Does,
 }
-
-// A derive would require `A: Clone` without need.
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A: Algorithm> Clone for CrowdParams<A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm> Copy for CrowdParams<A> {}
 
 /// Transactions in step on one word.
 struct Crowd<A>(PhantomData<A>);
@@ -228,7 +213,7 @@ fn transactions_in_step_that_all_conflict_end_through_the_queue() {
 fn a_fault_in_one_warp_ends_the_launch_of_blocks_in_step() {
     for seed in 0..40 {
         let error = crowd::<Fast>(Does::Fault, (0, 48), seed).unwrap_err();
-        assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
+        assert_is!(error, Error::OutOfRange { .. });
     }
 }
 

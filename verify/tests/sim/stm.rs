@@ -46,19 +46,10 @@ impl<A: Algorithm> Kernel for Bank<A> {
 const SCHEDULES: [Schedule; 6] = [
     Schedule::Lockstep,
     Schedule::Stack,
-    Schedule::Its {
-        bound: 64,
-        starve: false,
-    },
-    Schedule::Its {
-        bound: 64,
-        starve: true,
-    },
+    Schedule::its(64),
+    Schedule::starve(64),
     Schedule::Random,
-    Schedule::Pct {
-        depth: 3,
-        length: 4000,
-    },
+    Schedule::pct(3, 4000),
 ];
 
 const TRANSACTIONS: u64 = 40;

@@ -2,10 +2,9 @@
 //! blocks beside transfers by single lanes and by teams, recorded and judged;
 //! and what the lanes of a team may not do to each other.
 
-use crate::recorded::recorded;
+use crate::recorded::{recorded, small};
+use crate::{assert_is, of_each};
 use std::marker::PhantomData;
-use stm_core::Capacity;
-use stm_core::RetryLimits;
 use stm_core::algorithm::{
     Algorithm, Cells, Fast, FastTable, HvSorting, Table, Variant, Versioned,
 };
@@ -129,24 +128,6 @@ impl<A: Algorithm> Kernel for Bank<A> {
     }
 }
 
-fn sizes() -> StmConfig {
-    StmConfig {
-        locks: 16,
-        stripe_bytes: 8,
-        capacity: Capacity {
-            reads: 64,
-            writes: 8,
-            ..Capacity::DEFAULT
-        },
-        retry_limits: RetryLimits {
-            read_polls: 8,
-            queue_after: 6,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
-    }
-}
-
 /// A run with blocks of so many threads, whose last warp may be short; the
 /// attempts that aborted.
 fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize {
@@ -170,7 +151,7 @@ fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize 
         of_block,
     };
     // SAFETY: the buffers live, and only these transactions touch them.
-    let run = unsafe { recorded::<Bank<A>, A>(&sim, launch, sizes(), initial, params) };
+    let run = unsafe { recorded::<Bank<A>, A>(&sim, launch, small(64, 8), initial, params) };
     let left = accounts.download().unwrap();
     let total = EACH * ACCOUNTS as u32;
     assert_eq!(
@@ -195,15 +176,9 @@ fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize 
 const SCHEDULES: [Schedule; 5] = [
     Schedule::Lockstep,
     Schedule::Stack,
-    Schedule::Its {
-        bound: 64,
-        starve: true,
-    },
+    Schedule::starve(64),
     Schedule::Random,
-    Schedule::Pct {
-        depth: 3,
-        length: 4000,
-    },
+    Schedule::pct(3, 4000),
 ];
 
 fn all<A: Algorithm>(of_block: bool) {
@@ -232,35 +207,13 @@ fn all<A: Algorithm>(of_block: bool) {
 }
 
 #[test]
-fn audits_by_teams_beside_transfers_are_opaque_with_fast() {
-    all::<Fast>(false);
+fn audits_by_teams_of_warps_beside_transfers_are_opaque() {
+    of_each!(all(false): Fast, FastTable, Versioned<Cells, 0>, Versioned<Table, 0>);
 }
 
 #[test]
-fn audits_by_teams_beside_transfers_are_opaque_with_fast_table() {
-    all::<FastTable>(false);
-}
-
-#[test]
-fn audits_with_sets_in_memory_are_opaque() {
-    all::<Versioned<Cells, 0>>(false);
-    all::<Versioned<Table, 0>>(false);
-}
-
-#[test]
-fn audits_by_blocks_beside_transfers_are_opaque_with_fast() {
-    all::<Fast>(true);
-}
-
-#[test]
-fn audits_by_blocks_beside_transfers_are_opaque_with_fast_table() {
-    all::<FastTable>(true);
-}
-
-#[test]
-fn audits_by_blocks_with_sets_in_memory_are_opaque() {
-    all::<Versioned<Cells, 0>>(true);
-    all::<Versioned<Table, 0>>(true);
+fn audits_by_teams_of_blocks_beside_transfers_are_opaque() {
+    of_each!(all(true): Fast, FastTable, Versioned<Cells, 0>, Versioned<Table, 0>);
 }
 
 /// What the lanes of a team do that they should not.
@@ -368,12 +321,7 @@ fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Err
     let words = TxArray::from_slice(&sim, layout, &[0u64; 12], "words").unwrap();
     let config = StmConfig {
         stripe_bytes: 16,
-        capacity: Capacity {
-            reads: 8,
-            writes: 4,
-            ..Capacity::DEFAULT
-        },
-        ..sizes()
+        ..small(8, 4)
     };
     let shape = if of_block {
         Launch::new(2, 5)
@@ -418,22 +366,16 @@ fn misuses<A: Algorithm>(of_block: bool) {
             assert_eq!(words, [0; 12], "{how:?}");
         }
         let (ended, _) = misuse(How::PastTheEnd, seed);
-        assert!(
-            matches!(
-                ended,
-                Err(Error::OutOfRange {
-                    index: 77,
-                    len: 12,
-                    ..
-                })
-            ),
-            "{ended:?}"
+        assert_is!(
+            ended,
+            Err(Error::OutOfRange {
+                index: 77,
+                len: 12,
+                ..
+            })
         );
         let (ended, _) = misuse(How::TooMuch, seed);
-        assert!(
-            matches!(ended, Err(Error::CapacityExceeded { limit: 8, .. })),
-            "{ended:?}"
-        );
+        assert_is!(ended, Err(Error::CapacityExceeded { limit: 8, .. }));
         let (commits, words) = misuse(How::Cancels, seed);
         assert_eq!(commits.unwrap(), 0);
         assert_eq!(words, [0; 12]);
@@ -441,22 +383,17 @@ fn misuses<A: Algorithm>(of_block: bool) {
 }
 
 #[test]
-fn lanes_that_get_into_each_others_way_are_a_fault_with_fast() {
-    misuses::<Fast>(false);
-    misuses::<Fast>(true);
-}
-
-#[test]
-fn lanes_that_get_into_each_others_way_are_a_fault_with_fast_table() {
-    misuses::<FastTable>(false);
-    misuses::<FastTable>(true);
+fn lanes_that_get_into_each_others_way_are_a_fault() {
+    for of_block in [false, true] {
+        of_each!(misuses(of_block): Fast, FastTable);
+    }
 }
 
 #[test]
 fn an_algorithm_without_teams_says_so() {
     for of_block in [false, true] {
         let (ended, words) = misuse::<HvSorting>(How::Right, 1, of_block);
-        assert!(matches!(ended, Err(Error::NoTeams)), "{ended:?}");
+        assert_is!(ended, Err(Error::NoTeams));
         assert_eq!(words, [0; 12]);
     }
 }

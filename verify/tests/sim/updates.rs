@@ -37,22 +37,13 @@ impl Small for u64 {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Params<A: Algorithm, T: Small> {
     stm: StmRef<A>,
     words: A::Array<T>,
     seed: u64,
     transactions: u64,
 }
-
-// A derive would require `A: Clone` without need.
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A: Algorithm, T: Small> Clone for Params<A, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, T: Small> Copy for Params<A, T> {}
 
 /// The words of transaction `i`, of which some are named twice.
 fn at<const N: usize>(seed: u64, i: u64, len: u64) -> [u64; N] {
@@ -137,10 +128,7 @@ fn configurations(seeds: u64) -> impl Iterator<Item = SimConfig> {
     let schedules = [
         Schedule::Lockstep,
         Schedule::Stack,
-        Schedule::Its {
-            bound: 64,
-            starve: true,
-        },
+        Schedule::starve(64),
         Schedule::Random,
     ];
     schedules.into_iter().flat_map(move |schedule| {

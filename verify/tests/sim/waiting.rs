@@ -10,7 +10,7 @@ use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
 use stm_core::kernel::Kernel;
 use stm_core::observe::Mutant;
 use stm_core::{Action, Lane, RetryLimits, StmRef, TArray, Tx, TxResult, View, with_algorithm};
-use verify::history::{InitialMemory, Rest};
+use verify::history::InitialMemory;
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 /// The mutants that this file catches and programs do not show.
@@ -227,10 +227,7 @@ fn run<A: Algorithm>(how: How, launch: Launch, config: SimConfig) -> Outcome {
     let ends = TxArray::from_slice(&sim, layout, &[0u32; 4], "ends").unwrap();
     let items = TxArray::from_slice(&sim, layout, &[0u64; 2 * PLACES as usize], "items").unwrap();
     let told = Buffer::<_, u64>::zeroed(&sim, 2, "told").unwrap();
-    let initial = InitialMemory {
-        words: Vec::new(),
-        rest: Rest::Value(0),
-    };
+    let initial = InitialMemory::ZERO;
     let params = |stm| Params::<A> {
         stm,
         ends: ends.view::<A>(),
@@ -260,14 +257,8 @@ fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
         Schedule::Lockstep,
         Schedule::Stack,
         Schedule::Random,
-        Schedule::Its {
-            bound: 64,
-            starve: true,
-        },
-        Schedule::Pct {
-            depth: 3,
-            length: 4000,
-        },
+        Schedule::starve(64),
+        Schedule::pct(3, 4000),
     ];
     (0..).map(move |k: u64| SimConfig {
         warp_width: [1, 2, 4, 8][k as usize / 5 % 4],

@@ -5,6 +5,7 @@
 //! them for opacity, as the mutants `pair-*` are; here is what it does not say:
 //! which accesses each way makes, and that the two leave the same.
 
+use crate::assert_is;
 use stm_core::Capacity;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
 use stm_core::host::{Buffer, Launch, Stm, StmConfig, TxArray};
@@ -99,15 +100,9 @@ fn configurations() -> impl Iterator<Item = SimConfig> {
     let schedules = [
         Schedule::Lockstep,
         Schedule::Stack,
-        Schedule::Its {
-            bound: 16,
-            starve: true,
-        },
+        Schedule::starve(16),
         Schedule::Random,
-        Schedule::Pct {
-            depth: 3,
-            length: 4000,
-        },
+        Schedule::pct(3, 4000),
     ];
     let widths = [1, 2, 4];
     schedules.into_iter().flat_map(move |schedule| {
@@ -220,13 +215,13 @@ fn a_word_of_128_bits_is_aligned_whole_and_of_one_width() {
         unsafe { lane.load_relaxed_128(p.wrapping_add(1)) };
     });
     let error = error.unwrap_err();
-    assert!(matches!(error, SimError::Misaligned { .. }), "{error}");
+    assert_is!(error, SimError::Misaligned { .. });
     let error = run(|lane, p| {
         // SAFETY: as above.
         unsafe { lane.load_relaxed_128(p.wrapping_add(4)) };
     });
     let error = error.unwrap_err();
-    assert!(matches!(error, SimError::OutOfBounds { .. }), "{error}");
+    assert_is!(error, SimError::OutOfBounds { .. });
     let error = run(|lane, p| {
         // SAFETY: as above.
         unsafe {
@@ -235,8 +230,5 @@ fn a_word_of_128_bits_is_aligned_whole_and_of_one_width() {
         }
     });
     let error = error.unwrap_err();
-    assert!(
-        matches!(error, SimError::MixedWidth { other: 128, .. }),
-        "{error}"
-    );
+    assert_is!(error, SimError::MixedWidth { other: 128, .. });
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 use super::{SCHEDULES, errors, sim};
+use crate::assert_is;
 use stm_core::Lane;
 use stm_core::host::Launch;
 use verify::sim::{LaneId, Op, SimError};
@@ -18,10 +19,7 @@ fn a_mask_without_the_lane_or_with_lanes_that_are_not_is_an_error() {
                 lane.pause(1);
             }
         }) {
-            assert!(
-                matches!(error, SimError::BadMask { warp: 0xF, .. }),
-                "{error}"
-            );
+            assert_is!(error, SimError::BadMask { warp: 0xF, .. });
         }
     }
 }
@@ -42,10 +40,7 @@ fn a_shuffle_from_a_lane_that_takes_no_part_is_an_error() {
                 )
             };
         }) {
-            assert!(
-                matches!(error, SimError::BadSource { mask: 1, .. }),
-                "{error}"
-            );
+            assert_is!(error, SimError::BadSource { mask: 1, .. });
         }
     }
 }
@@ -129,15 +124,12 @@ fn a_lane_that_ended_and_is_waited_for_is_an_error() {
         }
     });
     for error in at_barrier {
-        assert!(
-            matches!(
-                error,
-                SimError::LaneEnded {
-                    ended: LaneId { thread: 3, .. },
-                    ..
-                }
-            ),
-            "{error}"
+        assert_is!(
+            error,
+            SimError::LaneEnded {
+                ended: LaneId { thread: 3, .. },
+                ..
+            }
         );
     }
 }

@@ -38,13 +38,7 @@ fn result(lane: &SimLane<'_>, words: Words, i: usize, v: u64) {
     unsafe { lane.private_store_64(words.results.wrapping_add(i), v) }
 }
 
-const SCHEDULES: [Schedule; 2] = [
-    Schedule::Random,
-    Schedule::Its {
-        bound: 8,
-        starve: true,
-    },
-];
+const SCHEDULES: [Schedule; 2] = [Schedule::Random, Schedule::starve(8)];
 
 /// Runs a shape in one configuration, and returns its results and the trace of
 /// the run.

@@ -4,7 +4,7 @@
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Launch, Statistics, Stm, StmConfig};
 use stm_core::observe::Mutant;
-use stm_core::{Kernel, StmRef};
+use stm_core::{Capacity, Kernel, RetryLimits, StmRef};
 use verify::history::records::Records;
 use verify::history::{Header, History, InitialMemory};
 use verify::opacity::{self, report::Verdict};
@@ -56,16 +56,33 @@ pub(crate) unsafe fn recorded<K: Kernel, A: Algorithm>(
     }
 }
 
+/// Returns the settings of a small memory in which attempts conflict and queue soon, for
+/// transactions that read and write so many words.
+pub(crate) fn small(reads: u32, writes: u32) -> StmConfig {
+    StmConfig {
+        locks: 16,
+        stripe_bytes: 8,
+        capacity: Capacity {
+            reads,
+            writes,
+            ..Capacity::DEFAULT
+        },
+        retry_limits: RetryLimits {
+            read_polls: 8,
+            queue_after: 6,
+            ..RetryLimits::DEFAULT
+        },
+        ..StmConfig::default()
+    }
+}
+
 /// Configurations without end, all different.
 pub(crate) fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
     const SCHEDULES: [Schedule; 4] = [
         Schedule::Lockstep,
         Schedule::Stack,
         Schedule::Random,
-        Schedule::Pct {
-            depth: 3,
-            length: 4000,
-        },
+        Schedule::pct(3, 4000),
     ];
     (0..).map(move |k: u64| SimConfig {
         warp_width: [1, 4, 8, 32][k as usize / 4 % 4],

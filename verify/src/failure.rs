@@ -1,13 +1,15 @@
-//! What a run can find.
+//! What a run can find, of a program or of a checked kernel.
 
 use std::fmt;
 
 /// The kinds of failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[non_exhaustive]
 pub enum FailureKind {
     /// Lanes went on running and none made progress.
     Livelock,
-    /// The simulator ended the run: a wild access, a wrong mask, a deadlock.
+    /// The simulator ended the run: an access outside of all memory, a wrong
+    /// mask, a deadlock.
     Simulator,
     /// A lock was left held, a version above the clock, or counts that do not
     /// add up.
@@ -16,16 +18,23 @@ pub enum FailureKind {
     Fault,
     /// A recording buffer held something that no probe writes.
     Record,
-    /// Records that no right run can produce.
+    /// The history is one that no transactional memory can produce.
     Impossible,
     /// An attempt saw no state that existed.
     NotOpaque,
     /// An attempt did something else than its transaction says.
     NotFollowed,
-    /// Memory is not what the commits leave.
+    /// Memory is not what the commits have left.
     Memory,
-    /// A silent program saw a state that breaks its invariant, or left one.
+    /// An invariant does not hold ([`Run::holds`](crate::check::Run::holds)), or a
+    /// silent program saw a state that breaks its own, or left one.
     Invariant,
+    /// The closure of a check or its kernel panicked.
+    Panicked,
+    /// The closure returned an error: of a launch, or its own.
+    Error,
+    /// The closure launched nothing on the simulator, so nothing was checked.
+    NothingLaunched,
 }
 
 impl FailureKind {
@@ -42,6 +51,9 @@ impl FailureKind {
             Self::NotFollowed => "program not followed",
             Self::Memory => "wrong memory",
             Self::Invariant => "broken invariant",
+            Self::Panicked => "panic",
+            Self::Error => "error",
+            Self::NothingLaunched => "nothing launched",
         }
     }
 }
@@ -51,16 +63,19 @@ impl FailureKind {
 pub struct Failure {
     /// The kind of failure.
     pub kind: FailureKind,
-    /// The details, in words.
+    /// The details, in words; they may have several lines.
     pub text: String,
 }
 
 impl Failure {
-    pub(super) fn new(kind: FailureKind, text: impl Into<String>) -> Self {
-        Self {
-            kind,
-            text: text.into(),
-        }
+    pub(crate) fn new(kind: FailureKind, text: impl fmt::Display) -> Self {
+        let text = text.to_string();
+        Self { kind, text }
+    }
+
+    /// Returns a failure whose details end without a line break.
+    pub(crate) fn trimmed(kind: FailureKind, text: impl fmt::Display) -> Self {
+        Self::new(kind, text.to_string().trim_end())
     }
 }
 
