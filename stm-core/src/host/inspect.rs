@@ -8,7 +8,7 @@
 //! from launch to launch, so that enough launches see all of it.
 
 use crate::array::sums::is_pending;
-use crate::host::device::Memory;
+use crate::host::device::{Device, Memory};
 use crate::host::error::Error;
 use crate::memory::version::CellWord;
 use core::ops::Range;
@@ -16,6 +16,7 @@ use std::format;
 use std::string::String;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::vec;
+use std::vec::Vec;
 
 /// The number of bytes of a memory that a check of a part reads.
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
@@ -44,6 +45,27 @@ impl Extent {
         let from = (number % windows) as usize * items;
         from..len.min(from + items)
     }
+}
+
+/// Allocates `len` items of `stride` bytes, and `least` bytes or more.
+///
+/// # Errors
+/// The device has too little memory, or reports another error.
+pub(crate) fn allocate<D: Device>(
+    device: &D,
+    stride: usize,
+    len: usize,
+    least: usize,
+    what: &'static str,
+) -> Result<D::Memory, Error> {
+    let Some(bytes) = len.checked_mul(stride) else {
+        return Err(Error::OutOfMemory {
+            what,
+            needed: u64::MAX,
+            available: device.available_bytes()?,
+        });
+    };
+    device.allocate(bytes.max(least), what)
 }
 
 /// Passes the items of a memory to `seen`, or of large ones the first 64 bits;
@@ -204,12 +226,60 @@ impl<M: Memory> Allocation<M> {
         self.inner().memory.space()
     }
 
-    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
-        self.inner_mut().memory.write(offset, data)
+    /// Writes the items from the first on, in large pieces; `encode` appends the bytes
+    /// of one, and zeros fill it up to the stride.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub(crate) fn upload<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        encode: impl Fn(&mut Vec<u8>, T),
+    ) -> Result<(), Error> {
+        let mut inner = self.inner_mut();
+        let (mut bytes, mut at) = (Vec::new(), 0);
+        for item in items {
+            let end = bytes.len() + inner.stride;
+            encode(&mut bytes, item);
+            bytes.resize(end, 0);
+            if end + inner.stride > CHUNK_BYTES {
+                inner.memory.write(at, &bytes)?;
+                at += end;
+                bytes.clear();
+            }
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        inner.memory.write(at, &bytes)
     }
 
-    pub(crate) fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
-        self.inner().memory.read(offset, data)
+    /// Reads all items in large pieces, and passes each with its number to `decode`.
+    ///
+    /// # Errors
+    /// An error of the device, or the first one of `decode`.
+    pub(crate) fn download(
+        &self,
+        mut decode: impl FnMut(usize, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let inner = self.inner();
+        let (len, stride) = (inner.len, inner.stride);
+        let step = (CHUNK_BYTES / stride.max(1)).max(1);
+        let mut bytes = vec![0; stride * step.min(len)];
+        for first in (0..len).step_by(step) {
+            let items = step.min(len - first);
+            let part = &mut bytes[..stride * items];
+            inner.memory.read(first * stride, part)?;
+            for i in 0..items {
+                decode(first + i, &part[i * stride..][..stride])?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+        self.inner_mut().memory.write(offset, data)
     }
 
     pub(crate) fn clear(&mut self) -> Result<(), Error> {
@@ -250,8 +320,6 @@ impl<M: Memory> Watcher<M> {
 mod tests {
     use super::*;
     use crate::host::cpu::Cpu;
-    use crate::host::device::Device;
-    use std::vec::Vec;
 
     #[test]
     fn windows_cover_everything_one_after_the_other() {
