@@ -2,9 +2,12 @@
 //! attempt that it belongs to, under every algorithm, by lanes and by teams.
 #![cfg(feature = "host")]
 
-use stm_core::algorithm::{Algorithm, Variant};
+mod common;
+
+use common::{assert_ends, under_all};
+use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Stm, StmConfig, TxArray};
-use stm_core::{Action, Kernel, Lane, StmRef, TArray, View, with_algorithm};
+use stm_core::{Action, Kernel, Lane, StmRef, TArray, View};
 
 /// The transactions of a launch.
 const TRANSACTIONS: u64 = 400;
@@ -146,64 +149,51 @@ fn go<A: Algorithm>(how: How, before: u64) -> Result<Done, Error> {
 
 #[test]
 fn every_commit_and_every_abort_executes_its_actions_once() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            let done = go::<A>(How::Count, 0).unwrap();
-            let commits = TRANSACTIONS - TRANSACTIONS.div_ceil(3);
-            assert_eq!(done.counter, commits, "{variant:?}");
-            assert_eq!(done.counts, [commits, done.aborted, 2 * commits, done.aborted], "{variant:?}");
-            assert_eq!(u64::from(done.small), commits);
-            assert_eq!(done.float.to_bits(), (commits as f32 / 2.0).to_bits());
-        });
-    }
+    under_all!(A => {
+        let done = go::<A>(How::Count, 0).unwrap();
+        let commits = TRANSACTIONS - TRANSACTIONS.div_ceil(3);
+        assert_eq!(done.counter, commits, "{}", A::NAME);
+        assert_eq!(done.counts, [commits, done.aborted, 2 * commits, done.aborted], "{}", A::NAME);
+        assert_eq!(u64::from(done.small), commits);
+        assert_eq!(done.float.to_bits(), (commits as f32 / 2.0).to_bits());
+    });
 }
 
 #[test]
 fn teams_execute_the_actions_of_their_lanes() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            if A::TEAMS {
-                let done = go::<A>(How::Teams, 0).unwrap();
-                let commits = TRANSACTIONS - TRANSACTIONS.div_ceil(3);
-                assert_eq!((done.counter, done.counts[0]), (commits, commits));
-                assert_eq!(done.counts[1], done.aborted);
-            }
-        });
-    }
+    under_all!(A => {
+        if A::TEAMS {
+            let done = go::<A>(How::Teams, 0).unwrap();
+            let commits = TRANSACTIONS - TRANSACTIONS.div_ceil(3);
+            assert_eq!((done.counter, done.counts[0]), (commits, commits));
+            assert_eq!(done.counts[1], done.aborted);
+        }
+    });
 }
 
 #[test]
 fn actions_of_a_commit_go_forwards_and_those_of_an_abort_backwards() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            assert_eq!(go::<A>(How::Order, 0).unwrap().counts, [3, 1, 0b100, 0], "{variant:?}");
-        });
-    }
+    under_all!(A => {
+        assert_eq!(go::<A>(How::Order, 0).unwrap().counts, [3, 1, 0b100, 0], "{}", A::NAME);
+    });
 }
 
 #[test]
 fn a_bit_released_twice_is_a_fault_that_names_its_subject() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            let error = go::<A>(How::Release, 0b111).err();
-            assert!(
-                matches!(error, Some(Error::FreedTwice { subject: 70 | 71, .. })),
-                "{error:?}"
-            );
-        });
-    }
+    under_all!(A => {
+        let error = go::<A>(How::Release, 0b111).err();
+        assert_ends!(error, Some(Error::FreedTwice { subject: 70 | 71, .. }));
+    });
 }
 
 #[test]
 fn a_full_log_of_actions_and_a_wrong_index_are_faults() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            assert_eq!(go::<A>(How::Full, 0).err(), Some(Error::CapacityExceeded {
-                set: "action log", limit: 8, transaction: 7,
-            }));
-            assert_eq!(go::<A>(How::Outside, 0).err(), Some(Error::OutOfRange {
-                index: 4, len: 4, transaction: 3,
-            }));
-        });
-    }
+    under_all!(A => {
+        assert_eq!(go::<A>(How::Full, 0).err(), Some(Error::CapacityExceeded {
+            set: "action log", limit: 8, transaction: 7,
+        }));
+        assert_eq!(go::<A>(How::Outside, 0).err(), Some(Error::OutOfRange {
+            index: 4, len: 4, transaction: 3,
+        }));
+    });
 }

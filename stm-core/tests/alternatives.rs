@@ -3,11 +3,14 @@
 //! wait are woken by a change of what either alternative has read.
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::under_all;
 use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
+use stm_core::algorithm::{Algorithm, Cells, Table, Versioned};
 use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Action, Kernel, Lane, StmRef, TArray, TSums, Tx, TxResult, View, with_algorithm};
+use stm_core::{Action, Kernel, Lane, StmRef, TArray, TSums, Tx, TxResult, View};
 
 const WORDS: u64 = 30;
 const ROWS: u64 = 5;
@@ -193,13 +196,9 @@ fn random<A: Algorithm>(seed: u64) -> Result<(), Error> {
 
 #[test]
 fn random_alternatives_agree_with_a_model() {
-    for &variant in Variant::ALL {
-        for seed in 0..300 {
-            with_algorithm!(variant, A => {
-                random::<A>(seed).unwrap_or_else(|error| panic!("{}, seed {seed}: {error}", A::NAME));
-            });
-        }
-    }
+    under_all!(A => for seed in 0..300 {
+        random::<A>(seed).unwrap_or_else(|error| panic!("{}, seed {seed}: {error}", A::NAME));
+    });
     // With all entries in the logs.
     for seed in 0..300 {
         random::<Versioned<Cells, 0>>(seed).unwrap();
@@ -235,33 +234,31 @@ impl<A: Algorithm> Kernel for Wake<A> {
 
 #[test]
 fn a_transaction_that_waits_is_woken_by_what_either_alternative_has_read() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            for which in 0..2 {
-                let cpu = Cpu::new();
-                let config = StmConfig {
-                    time_limit: Some(Duration::from_mins(2)),
-                    ..StmConfig::default()
-                };
-                let mut launch = Launch::new(2, 1);
-                launch.cooperative = true;
-                let mut stm = Stm::new(&cpu, launch, config).unwrap();
-                let layout = <<A as Algorithm>::Array<u64> as View<u64>>::LAYOUT;
-                let words = TxArray::from_slice(&cpu, layout, &[7; 4], "words").unwrap();
-                let sums = Sums::zeroed(&cpu, 1, 1, "sums").unwrap();
-                let counts = Buffer::<_, u64>::zeroed(&cpu, 2, "counts").unwrap();
-                let params = P {
-                    stm: stm.handle::<A>(),
-                    words: words.view::<A>(),
-                    sums: sums.view(),
-                    counts: counts.tarray(),
-                    seed: which,
-                };
-                // SAFETY: the buffers live, and only transactions access them.
-                unsafe { stm.launch::<Wake<A>>(&params) }.unwrap();
-                let words = words.download().unwrap();
-                assert_eq!((words[2], words[3]), (100 + which, 9), "{}", A::NAME);
-            }
-        });
-    }
+    under_all!(A => {
+        for which in 0..2 {
+            let cpu = Cpu::new();
+            let config = StmConfig {
+                time_limit: Some(Duration::from_mins(2)),
+                ..StmConfig::default()
+            };
+            let mut launch = Launch::new(2, 1);
+            launch.cooperative = true;
+            let mut stm = Stm::new(&cpu, launch, config).unwrap();
+            let layout = <<A as Algorithm>::Array<u64> as View<u64>>::LAYOUT;
+            let words = TxArray::from_slice(&cpu, layout, &[7; 4], "words").unwrap();
+            let sums = Sums::zeroed(&cpu, 1, 1, "sums").unwrap();
+            let counts = Buffer::<_, u64>::zeroed(&cpu, 2, "counts").unwrap();
+            let params = P {
+                stm: stm.handle::<A>(),
+                words: words.view::<A>(),
+                sums: sums.view(),
+                counts: counts.tarray(),
+                seed: which,
+            };
+            // SAFETY: the buffers live, and only transactions access them.
+            unsafe { stm.launch::<Wake<A>>(&params) }.unwrap();
+            let words = words.download().unwrap();
+            assert_eq!((words[2], words[3]), (100 + which, 9), "{}", A::NAME);
+        }
+    });
 }

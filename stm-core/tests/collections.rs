@@ -2,14 +2,17 @@
 //! is lost, and a container that is full says so. `verify/tests/collections`
 //! compares results with those of `std` on the simulator.
 
+mod common;
+
+use common::{assert_ends, under_all};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::algorithm::Algorithm;
 use stm_core::collections::{
     List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap, TOrderedMap, TQueue,
 };
 use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig};
-use stm_core::{Capacity, Kernel, Lane, StmRef, Tx, TxResult, View, with_algorithm};
+use stm_core::{Capacity, Kernel, Lane, StmRef, Tx, TxResult, View};
 
 /// The keys of all entries together.
 const KEYS: u64 = 64;
@@ -164,9 +167,7 @@ fn circle<A: Algorithm>() {
 
 #[test]
 fn entries_that_move_between_containers_are_in_one_of_them() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => circle::<A>());
-    }
+    under_all!(circle);
 }
 
 /// Inserts more than there is room for.
@@ -225,9 +226,7 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
         fill(&ordered, 100).unwrap();
         assert_eq!(ordered.download().unwrap().len(), 100);
     }
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => check::<A>());
-    }
+    under_all!(check);
 }
 
 #[test]
@@ -247,10 +246,7 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
         assert_eq!(map.download().unwrap(), entries);
     }
     let error = map.upload((0..501).map(|i| (i, 0))).unwrap_err();
-    assert!(
-        matches!(error, Error::PoolExhausted { what: "map", .. }),
-        "{error}"
-    );
+    assert_ends!(error, Error::PoolExhausted { what: "map", .. });
     let mut queue = Queue::<_, f64>::new(&cpu, stm_core::Layout::Cells, 6, "queue").unwrap();
     queue.upload(&[0.5, 1.5, 2.5], u32::MAX - 1).unwrap();
     assert_eq!(queue.download().unwrap(), [0.5, 1.5, 2.5]);
@@ -332,7 +328,5 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
             assert!(full, "{}: {error}", A::NAME);
         }
     }
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => check::<A>());
-    }
+    under_all!(check);
 }

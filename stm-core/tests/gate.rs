@@ -2,6 +2,9 @@
 //! simulator has the rest (`verify/tests/sim/gate.rs`).
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::assert_ends;
 use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Fast, FastTable};
@@ -130,10 +133,7 @@ fn a_fault_while_tickets_wait_ends_the_launch_and_the_next_one_finds_the_gate_fr
     all(|alone| {
         let mut memory = Memory::<Fast>::new();
         let error = memory.launch(u64::from(u32::MAX), How::Faults, alone);
-        assert!(
-            matches!(error, Err(Error::OutOfRange { index: 7, .. })),
-            "{error:?}"
-        );
+        assert_ends!(error, Err(Error::OutOfRange { index: 7, .. }));
         memory.goes_on();
     });
 }
@@ -144,7 +144,7 @@ fn a_time_limit_ends_all_that_wait_and_the_next_launch_finds_the_gate_free() {
         let mut memory = Memory::<Fast>::new();
         memory.stm.set_time_limit(Some(Duration::from_millis(100)));
         let error = memory.launch(u64::from(u32::MAX), How::Increments, alone);
-        assert!(matches!(error, Err(Error::Timeout { .. })), "{error:?}");
+        assert_ends!(error, Err(Error::Timeout { .. }));
         memory.stm.set_time_limit(None);
         memory.goes_on();
     });

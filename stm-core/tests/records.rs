@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::under_all;
+use common::{assert_ends, under_all};
 use core::marker::PhantomData;
 use std::collections::HashSet;
 use stm_core::algorithm::Algorithm;
@@ -92,14 +92,14 @@ fn records_are_read_and_written_whole_and_by_field() {
             let result = unsafe { stm.launch::<Fields<A>>(&params) };
             if past_the_end {
                 let error = result.unwrap_err();
-                assert!(matches!(
+                assert_ends!(
                     error,
                     Error::OutOfRange {
                         index: 9,
                         len: 9,
                         ..
                     }
-                ));
+                );
             } else {
                 result.unwrap();
             }
@@ -202,14 +202,14 @@ fn preassigned_nodes_belong_to_their_transactions_once() {
         let (result, _) = launch(&mut small, 100, 2, true);
         assert!(result.unwrap_err().to_string().contains("another loop"));
         let (result, seen) = launch(&mut small, 101, 1, true);
-        assert!(matches!(
+        assert_ends!(
             result,
             Err(Error::PoolExhausted {
                 what: "links",
                 nodes: 300,
                 ..
             })
-        ));
+        );
         assert_eq!(seen, 0);
         assert_eq!(
             launch(&mut large, 100, 1, true),

@@ -1,9 +1,12 @@
 //! Static updates on the CPU, under every algorithm: what they leave, and what is refused.
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::under_all;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig, TxArray};
-use stm_core::{Kernel, Lane, StmRef, View, with_algorithm};
+use stm_core::{Kernel, Lane, StmRef, View};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum How {
@@ -110,25 +113,21 @@ fn run<A: Algorithm>(how: How) -> Result<Vec<u64>, Error> {
 
 #[test]
 fn updates_leave_the_values_that_were_written_last() {
-    for &variant in stm_core::algorithm::Variant::ALL {
-        with_algorithm!(variant, A => {
-            let left = |how| run::<A>(how).unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
-            assert_eq!(left(How::Move), [910, 1030, 1030, 1030], "{}", A::NAME);
-            assert_eq!(left(How::WrittenTwice), [1050, 1050, 1000, 1000], "{}", A::NAME);
-            assert_eq!(left(How::WrittenAndRead), [1050, 1050, 1000, 1000], "{}", A::NAME);
-            assert_eq!(left(How::Nothing), [1000; 4], "{}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        let left = |how| run::<A>(how).unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
+        assert_eq!(left(How::Move), [910, 1030, 1030, 1030], "{}", A::NAME);
+        assert_eq!(left(How::WrittenTwice), [1050, 1050, 1000, 1000], "{}", A::NAME);
+        assert_eq!(left(How::WrittenAndRead), [1050, 1050, 1000, 1000], "{}", A::NAME);
+        assert_eq!(left(How::Nothing), [1000; 4], "{}", A::NAME);
+    });
 }
 
 #[test]
 fn an_index_past_the_end_and_a_transaction_inside_are_faults() {
-    for &variant in stm_core::algorithm::Variant::ALL {
-        with_algorithm!(variant, A => {
-            let past = run::<A>(How::Past);
-            assert!(matches!(past, Err(Error::OutOfRange { index: 4, len: 4, .. })), "{}: {past:?}", A::NAME);
-            let nested = run::<A>(How::Nest);
-            assert!(matches!(nested, Err(Error::Nested { .. })), "{}: {nested:?}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        let past = run::<A>(How::Past);
+        assert!(matches!(past, Err(Error::OutOfRange { index: 4, len: 4, .. })), "{}: {past:?}", A::NAME);
+        let nested = run::<A>(How::Nest);
+        assert!(matches!(nested, Err(Error::Nested { .. })), "{}: {nested:?}", A::NAME);
+    });
 }
