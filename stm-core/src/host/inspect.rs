@@ -363,4 +363,32 @@ mod tests {
             assert_eq!(none.unwrap(), None);
         }
     }
+
+    #[test]
+    fn items_go_up_and_come_down_in_pieces_whatever_their_size() {
+        // Of the larger ones, three, one and none fit into a piece.
+        for (stride, len) in [
+            (8, 0),
+            (24, 7),
+            (CHUNK_BYTES / 4 + 8, 8),
+            (CHUNK_BYTES, 2),
+            (CHUNK_BYTES + 8, 3),
+        ] {
+            let memory = Cpu::new().allocate(len * stride, "items").unwrap();
+            let mut items = Allocation::new(memory, Items::Elements, stride, len, "items");
+            items
+                .upload(0..len, |bytes, i| bytes.extend((i as u64).to_le_bytes()))
+                .unwrap();
+            let mut seen = Vec::new();
+            items
+                .download(|i, item| {
+                    assert_eq!(item.len(), stride);
+                    seen.push((i, word_at(item, 0)));
+                    Ok(())
+                })
+                .unwrap();
+            let expected: Vec<_> = (0..len).map(|i| (i, i as u64)).collect();
+            assert_eq!(seen, expected, "{len} of {stride}");
+        }
+    }
 }
