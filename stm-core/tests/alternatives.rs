@@ -3,11 +3,16 @@
 //! wait are woken by a change of what either alternative has read.
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::under_all;
 use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
-use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Action, Kernel, Lane, StmRef, TArray, TSums, Tx, TxResult, View, with_algorithm};
+use stm_core::algorithm::{Algorithm, Cells, Table, Versioned};
+use stm_core::host::{
+    Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray,
+};
+use stm_core::{Action, Kernel, Lane, StmRef, TArray, TSums, Tx, TxResult, View};
 
 const WORDS: u64 = 30;
 const ROWS: u64 = 5;
@@ -156,21 +161,22 @@ impl<A: Algorithm> Kernel for Random<A> {
     }
 }
 
-fn random<A: Algorithm>(seed: u64) -> Result<(), Error> {
+/// Launches a kernel on words of 7, and returns its statistics and the words that it
+/// leaves.
+fn go<A: Algorithm, K: Kernel<Params = P<A>>>(
+    launch: Launch,
+    config: StmConfig,
+    words: usize,
+    seed: u64,
+) -> Result<(Statistics, Vec<u64>), Error> {
     let cpu = Cpu::new();
     let config = StmConfig {
-        locks: 16,
-        capacity: Capacity {
-            reads: 2048,
-            writes: 1024,
-            actions: 512,
-        },
         time_limit: Some(Duration::from_mins(2)),
-        ..StmConfig::default()
+        ..config
     };
-    let mut stm = Stm::new(&cpu, Launch::new(1, 1), config)?;
+    let mut stm = Stm::new(&cpu, launch, config)?;
     let layout = <A::Array<u64> as View<u64>>::LAYOUT;
-    let words = TxArray::from_slice(&cpu, layout, &[7; WORDS as usize], "words")?;
+    let words = TxArray::from_slice(&cpu, layout, &vec![7; words], "words")?;
     let sums = Sums::zeroed(&cpu, ROWS as usize, COLUMNS, "sums")?;
     let counts = Buffer::<_, u64>::zeroed(&cpu, 2, "counts")?;
     let params = P {
@@ -181,7 +187,21 @@ fn random<A: Algorithm>(seed: u64) -> Result<(), Error> {
         seed,
     };
     // SAFETY: the buffers live, and are accessed as the kernel says.
-    let (_, statistics) = unsafe { stm.launch::<Random<A>>(&params) }?;
+    let (_, statistics) = unsafe { stm.launch::<K>(&params) }?;
+    Ok((statistics, words.download()?))
+}
+
+fn random<A: Algorithm>(seed: u64) -> Result<(), Error> {
+    let config = StmConfig {
+        locks: 16,
+        capacity: Capacity {
+            reads: 2048,
+            writes: 1024,
+            actions: 512,
+        },
+        ..StmConfig::default()
+    };
+    let (statistics, _) = go::<A, Random<A>>(Launch::new(1, 1), config, WORDS as usize, seed)?;
     assert_eq!(
         statistics.aborted(),
         0,
@@ -193,13 +213,9 @@ fn random<A: Algorithm>(seed: u64) -> Result<(), Error> {
 
 #[test]
 fn random_alternatives_agree_with_a_model() {
-    for &variant in Variant::ALL {
-        for seed in 0..300 {
-            with_algorithm!(variant, A => {
-                random::<A>(seed).unwrap_or_else(|error| panic!("{}, seed {seed}: {error}", A::NAME));
-            });
-        }
-    }
+    under_all!(A => for seed in 0..300 {
+        random::<A>(seed).unwrap_or_else(|error| panic!("{}, seed {seed}: {error}", A::NAME));
+    });
     // With all entries in the logs.
     for seed in 0..300 {
         random::<Versioned<Cells, 0>>(seed).unwrap();
@@ -235,33 +251,10 @@ impl<A: Algorithm> Kernel for Wake<A> {
 
 #[test]
 fn a_transaction_that_waits_is_woken_by_what_either_alternative_has_read() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            for which in 0..2 {
-                let cpu = Cpu::new();
-                let config = StmConfig {
-                    time_limit: Some(Duration::from_mins(2)),
-                    ..StmConfig::default()
-                };
-                let mut launch = Launch::new(2, 1);
-                launch.cooperative = true;
-                let mut stm = Stm::new(&cpu, launch, config).unwrap();
-                let layout = <<A as Algorithm>::Array<u64> as View<u64>>::LAYOUT;
-                let words = TxArray::from_slice(&cpu, layout, &[7; 4], "words").unwrap();
-                let sums = Sums::zeroed(&cpu, 1, 1, "sums").unwrap();
-                let counts = Buffer::<_, u64>::zeroed(&cpu, 2, "counts").unwrap();
-                let params = P {
-                    stm: stm.handle::<A>(),
-                    words: words.view::<A>(),
-                    sums: sums.view(),
-                    counts: counts.tarray(),
-                    seed: which,
-                };
-                // SAFETY: the buffers live, and only transactions access them.
-                unsafe { stm.launch::<Wake<A>>(&params) }.unwrap();
-                let words = words.download().unwrap();
-                assert_eq!((words[2], words[3]), (100 + which, 9), "{}", A::NAME);
-            }
-        });
-    }
+    under_all!(A => for which in 0..2 {
+        let mut launch = Launch::new(2, 1);
+        launch.cooperative = true;
+        let (_, words) = go::<A, Wake<A>>(launch, StmConfig::default(), 4, which).unwrap();
+        assert_eq!((words[2], words[3]), (100 + which, 9), "{}", A::NAME);
+    });
 }

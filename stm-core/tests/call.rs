@@ -2,11 +2,14 @@
 
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::{assert_ends, under_all};
+use stm_core::TPreassigned;
 use stm_core::algorithm::{FastTable, HvSorting};
 use stm_core::array::Layout;
 use stm_core::host::{Error, PreassignedNodes};
 use stm_core::prelude::*;
-use stm_core::{TPreassigned, with_algorithm};
 
 /// The plan of the payments.
 #[derive(Clone, Copy, Debug, Plain)]
@@ -114,17 +117,15 @@ fn a_launch_borrows_its_arguments_and_returns_its_statistics() {
 #[test]
 fn every_algorithm_can_be_launched_and_one_memory_has_one() {
     let cpu = Cpu::new();
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            let mut stm = Stm::on(&cpu).unwrap();
-            let mut accounts = TxArray::from_slice(&cpu, Layout::Plain, &[10u32; 200], "accounts").unwrap();
-            accounts.arrange::<A>().unwrap();
-            let shape = Launch::new(3, 4);
-            let done = pay::launch_with::<A, _>(&mut stm, shape, &accounts, PLAN, 5_000).unwrap();
-            assert_eq!(done.commits, 1_000, "{variant}");
-            assert_eq!(accounts.download().unwrap().iter().sum::<u32>(), 2_000);
-        });
-    }
+    under_all!(A => {
+        let mut stm = Stm::on(&cpu).unwrap();
+        let mut accounts = TxArray::from_slice(&cpu, Layout::Plain, &[10u32; 200], "accounts").unwrap();
+        accounts.arrange::<A>().unwrap();
+        let shape = Launch::new(3, 4);
+        let done = pay::launch_with::<A, _>(&mut stm, shape, &accounts, PLAN, 5_000).unwrap();
+        assert_eq!(done.commits, 1_000, "{}", A::NAME);
+        assert_eq!(accounts.download().unwrap().iter().sum::<u32>(), 2_000);
+    });
     let mut stm = Stm::on(&cpu).unwrap();
     let words = TxArray::from_slice(&cpu, Layout::Plain, &[10u32; 200], "accounts").unwrap();
     let shape = Launch::new(1, 1);
@@ -155,16 +156,13 @@ fn results_come_back_and_input_is_read() {
     // More transactions than places for their results.
     let mut few = Buffer::zeroed(&cpu, 3, "found").unwrap();
     let error = look_up::launch(&mut stm, shape, &words, &wanted, &mut few).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::OutOfRange {
-                index: 3,
-                len: 3,
-                ..
-            }
-        ),
-        "{error}"
+    assert_ends!(
+        error,
+        Error::OutOfRange {
+            index: 3,
+            len: 3,
+            ..
+        }
     );
     assert_eq!(few.download().unwrap(), [0, 0, 0], "no transaction ran");
 }
@@ -216,28 +214,26 @@ pub fn wild<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u
 
 #[test]
 fn launches_in_order_see_one_another_and_are_counted_together() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            let cpu = Cpu::new();
-            let mut stm = Stm::on(&cpu).unwrap();
-            let mut words = TxArray::from_slice(&cpu, Layout::Plain, &[1u32; 50], "words").unwrap();
-            words.arrange::<A>().unwrap();
-            let (launched, done) = stm
-                .in_order(|queue| {
-                    let mut launched = 0;
-                    for (blocks, threads) in [(1, 1), (4, 4), (2, 3), (2, 3)] {
-                        let shape = Launch::new(blocks, threads);
-                        raise::enqueue_with::<A, _>(queue, shape, &words, launched)?;
-                        launched += 1;
-                    }
-                    Ok(launched)
-                })
-                .unwrap();
-            assert_eq!((launched, done.commits), (4, 200), "{variant}");
-            let expected = (0..4).fold(1, |word, by| word * 3 + by);
-            assert_eq!(words.download().unwrap(), [expected; 50], "{variant}");
-        });
-    }
+    under_all!(A => {
+        let cpu = Cpu::new();
+        let mut stm = Stm::on(&cpu).unwrap();
+        let mut words = TxArray::from_slice(&cpu, Layout::Plain, &[1u32; 50], "words").unwrap();
+        words.arrange::<A>().unwrap();
+        let (launched, done) = stm
+            .in_order(|queue| {
+                let mut launched = 0;
+                for (blocks, threads) in [(1, 1), (4, 4), (2, 3), (2, 3)] {
+                    let shape = Launch::new(blocks, threads);
+                    raise::enqueue_with::<A, _>(queue, shape, &words, launched)?;
+                    launched += 1;
+                }
+                Ok(launched)
+            })
+            .unwrap();
+        assert_eq!((launched, done.commits), (4, 200), "{}", A::NAME);
+        let expected = (0..4).fold(1, |word, by| word * 3 + by);
+        assert_eq!(words.download().unwrap(), [expected; 50], "{}", A::NAME);
+    });
 }
 
 #[test]
@@ -254,16 +250,13 @@ fn an_error_among_launches_in_order_is_returned_and_the_memory_goes_on() {
             wild::enqueue(queue, shape, &words)
         })
         .unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::OutOfRange {
-                index: 5,
-                len: 5,
-                ..
-            }
-        ),
-        "{error}"
+    assert_ends!(
+        error,
+        Error::OutOfRange {
+            index: 5,
+            len: 5,
+            ..
+        }
     );
     assert_eq!(words.download().unwrap(), [4; 5]);
     // An argument that does not fit, after a launch.
@@ -273,10 +266,7 @@ fn an_error_among_launches_in_order_is_returned_and_the_memory_goes_on() {
             raise::enqueue(queue, shape, &plain, 1)
         })
         .unwrap_err();
-    assert!(
-        matches!(error, Error::WrongLayout { what: "plain", .. }),
-        "{error}"
-    );
+    assert_ends!(error, Error::WrongLayout { what: "plain", .. });
     assert_eq!(words.download().unwrap(), [13; 5]);
     // The closure's own.
     let error = stm.in_order(|_| Err::<(), _>(Error::NoDriver)).unwrap_err();

@@ -2,14 +2,17 @@
 //! is lost, and a container that is full says so. `verify/tests/collections`
 //! compares results with those of `std` on the simulator.
 
+mod common;
+
+use common::{assert_ends, under_all};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::algorithm::Algorithm;
 use stm_core::collections::{
     List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap, TOrderedMap, TQueue,
 };
 use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig};
-use stm_core::{Capacity, Kernel, Lane, StmRef, Tx, TxResult, View, with_algorithm};
+use stm_core::{Capacity, Kernel, Lane, StmRef, Tx, TxResult, View, kernel};
 
 /// The keys of all entries together.
 const KEYS: u64 = 64;
@@ -164,31 +167,21 @@ fn circle<A: Algorithm>() {
 
 #[test]
 fn entries_that_move_between_containers_are_in_one_of_them() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => circle::<A>());
-    }
+    under_all!(circle);
 }
 
-/// Inserts more than there is room for.
-struct Fill<A>(PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct FillParams<A: Algorithm> {
-    stm: StmRef<A>,
-    ordered: TOrderedMap<A, u32, u32>,
+/// Inserts so many entries.
+#[kernel(all)]
+pub fn insert<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    ordered: &TOrderedMap<A, u32, u32>,
     entries: u64,
-}
-
-impl<A: Algorithm> Kernel for Fill<A> {
-    const ENTRY: &'static str = "fill_ordered";
-    type Params = FillParams<A>;
-
-    fn run<L: Lane>(lane: &L, p: &FillParams<A>) {
-        p.stm.for_each(lane, 0..p.entries, |tx, i| {
-            p.ordered.insert(tx, i as u32 * 0x0101_0101, i as u32)?;
-            Ok(())
-        });
-    }
+) {
+    stm.for_each(lane, 0..entries, |tx, i| {
+        ordered.insert(tx, i as u32 * 0x0101_0101, i as u32)?;
+        Ok(())
+    });
 }
 
 #[test]
@@ -199,13 +192,8 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
         let mut ordered = OrderedMap::new(&cpu, layout, 100, "my map").unwrap();
         let mut stm = Stm::new(&cpu, Launch::new(1, 1), settings()).unwrap();
         let mut fill = |ordered: &OrderedMap<Cpu, u32, u32>, entries| {
-            let params = FillParams {
-                stm: stm.handle::<A>(),
-                ordered: ordered.view::<A>(),
-                entries,
-            };
-            // SAFETY: the handle is of this memory, and the map lives.
-            unsafe { stm.launch::<Fill<A>>(&params) }.map(|_| ())
+            let shape = Launch::new(1, 1);
+            insert::launch_with::<A, _>(&mut stm, shape, ordered, entries).map(|_| ())
         };
         let error = fill(&ordered, 101).unwrap_err();
         let named = matches!(
@@ -225,9 +213,7 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
         fill(&ordered, 100).unwrap();
         assert_eq!(ordered.download().unwrap().len(), 100);
     }
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => check::<A>());
-    }
+    under_all!(check);
 }
 
 #[test]
@@ -247,10 +233,7 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
         assert_eq!(map.download().unwrap(), entries);
     }
     let error = map.upload((0..501).map(|i| (i, 0))).unwrap_err();
-    assert!(
-        matches!(error, Error::PoolExhausted { what: "map", .. }),
-        "{error}"
-    );
+    assert_ends!(error, Error::PoolExhausted { what: "map", .. });
     let mut queue = Queue::<_, f64>::new(&cpu, stm_core::Layout::Cells, 6, "queue").unwrap();
     queue.upload(&[0.5, 1.5, 2.5], u32::MAX - 1).unwrap();
     assert_eq!(queue.download().unwrap(), [0.5, 1.5, 2.5]);
@@ -258,31 +241,23 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
 }
 
 /// Looks up each key of a list, and moves each third one behind all others.
-struct Walk<A>(PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct WalkParams<A: Algorithm> {
-    stm: StmRef<A>,
-    list: TList<A, u32, u32>,
+#[kernel(all)]
+pub fn walk<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    list: &TList<A, u32, u32>,
     keys: u32,
-}
-
-impl<A: Algorithm> Kernel for Walk<A> {
-    const ENTRY: &'static str = "walk_list";
-    type Params = WalkParams<A>;
-
-    fn run<L: Lane>(lane: &L, p: &WalkParams<A>) {
-        p.stm.for_each(lane, 0..u64::from(p.keys), |tx, i| {
-            let key = i as u32;
-            assert_eq!(p.list.get(tx, key)?, Some(7 * key));
-            if key.is_multiple_of(3) {
-                p.list.remove(tx, key)?;
-                let old = p.list.insert(tx, key + p.keys, 7 * key)?;
-                assert_eq!(old, None);
-            }
-            Ok(())
-        });
-    }
+) {
+    stm.for_each(lane, 0..u64::from(keys), |tx, i| {
+        let key = i as u32;
+        assert_eq!(list.get(tx, key)?, Some(7 * key));
+        if key.is_multiple_of(3) {
+            list.remove(tx, key)?;
+            let old = list.insert(tx, key + keys, 7 * key)?;
+            assert_eq!(old, None);
+        }
+        Ok(())
+    });
 }
 
 #[test]
@@ -303,13 +278,7 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
             ..StmConfig::default()
         };
         let mut stm = Stm::new(&cpu, Launch::new(2, 4), config).unwrap();
-        let params = WalkParams {
-            stm: stm.handle::<A>(),
-            list: list.view::<A>(),
-            keys,
-        };
-        // SAFETY: the handle is of this memory, and the list lives.
-        let launched = unsafe { stm.launch::<Walk<A>>(&params) };
+        let launched = walk::launch_with::<A, _>(&mut stm, Launch::new(2, 4), &list, keys);
         // `cgl` has no read set.
         if A::RELEASES || !A::LOGS_READS {
             launched.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
@@ -332,7 +301,5 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
             assert!(full, "{}: {error}", A::NAME);
         }
     }
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => check::<A>());
-    }
+    under_all!(check);
 }

@@ -1,70 +1,38 @@
 //! Tests of configurations and launches that are refused.
 #![cfg(feature = "host")]
 
-use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig};
-use stm_core::{Capacity, RetryLimits};
+mod common;
 
-fn refused(config: StmConfig) -> String {
-    Stm::new(&Cpu::new(), Launch::new(1, 1), config)
-        .unwrap_err()
-        .to_string()
+use common::capacity;
+use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig};
+
+/// Asserts that the default configuration is refused after a change, with a text
+/// that has these parts.
+#[track_caller]
+fn refused(change: impl FnOnce(&mut StmConfig), parts: &[&str]) {
+    let mut config = StmConfig::default();
+    change(&mut config);
+    let stm = Stm::new(&Cpu::new(), Launch::new(1, 1), config);
+    let text = stm.unwrap_err().to_string();
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
 }
 
 #[test]
 fn locks_must_be_a_power_of_two() {
-    let text = refused(StmConfig {
-        locks: 1000,
-        ..StmConfig::default()
-    });
-    assert!(
-        text.contains("1000") && text.contains("512") && text.contains("1024"),
-        "{text}"
-    );
-    let text = refused(StmConfig {
-        locks: 0,
-        ..StmConfig::default()
-    });
-    assert!(text.contains("is 0") && text.contains("2^30"), "{text}");
-    let text = refused(StmConfig {
-        locks: 1 << 31,
-        ..StmConfig::default()
-    });
-    assert!(text.contains("2^30"), "{text}");
+    refused(|config| config.locks = 1000, &["1000", "512", "1024"]);
+    refused(|config| config.locks = 0, &["is 0", "2^30"]);
+    refused(|config| config.locks = 1 << 31, &["2^30"]);
 }
 
 #[test]
 fn stripes_sets_and_waits_have_limits() {
-    assert!(
-        refused(StmConfig {
-            stripe_bytes: 6,
-            ..StmConfig::default()
-        })
-        .contains("stripe")
-    );
-    let capacity = Capacity {
-        reads: 0,
-        writes: 1,
-        ..Capacity::DEFAULT
+    refused(|config| config.stripe_bytes = 6, &["stripe"]);
+    refused(|config| config.capacity = capacity(0, 1), &["read set"]);
+    let limits = |config: &mut StmConfig| {
+        config.retry_limits.acquire_tries = 0;
+        config.retry_limits.retries_max = 0;
     };
-    assert!(
-        refused(StmConfig {
-            capacity,
-            ..StmConfig::default()
-        })
-        .contains("read set")
-    );
-    let retry_limits = RetryLimits {
-        acquire_tries: 0,
-        retries_max: 0,
-        ..RetryLimits::DEFAULT
-    };
-    assert!(
-        refused(StmConfig {
-            retry_limits,
-            ..StmConfig::default()
-        })
-        .contains("tries")
-    );
+    refused(limits, &["tries"]);
 }
 
 #[test]
@@ -96,11 +64,7 @@ fn a_launch_of_nothing_and_one_beyond_the_limits_are_refused() {
 
 #[test]
 fn metadata_too_large_for_memory_names_needed_and_available() {
-    let capacity = Capacity {
-        reads: 1 << 20,
-        writes: 1 << 20,
-        ..Capacity::DEFAULT
-    };
+    let capacity = capacity(1 << 20, 1 << 20);
     let config = StmConfig {
         capacity,
         ..StmConfig::default()

@@ -4,11 +4,14 @@
 //! runs them, and larger ones, under `ThreadSanitizer`.
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::under_all;
 use std::marker::PhantomData;
-use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
 use stm_core::host::{Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Kernel, Lane, StmRef, TSums, with_algorithm};
+use stm_core::{Kernel, Lane, StmRef, TSums};
 
 const WORDS: u64 = 8;
 const TRANSFERS: u64 = 12;
@@ -126,16 +129,10 @@ fn go<A: Algorithm>(path: Path) -> Result<Statistics, Error> {
     // SAFETY: as above.
     let (_, second) = unsafe { stm.launch::<Paths<A>>(&params)? };
     stm.check_in_full()?;
-    let total = narrow
-        .download()?
-        .iter()
-        .fold(0u32, |sum, v| sum.wrapping_add(*v));
-    assert_eq!(total, 0);
-    let total = wide
-        .download()?
-        .iter()
-        .fold(0u64, |sum, v| sum.wrapping_add(*v));
-    assert_eq!(total, 0);
+    let narrow = narrow.download()?.into_iter();
+    assert_eq!(narrow.fold(0, u32::wrapping_add), 0);
+    let wide = wide.download()?.into_iter();
+    assert_eq!(wide.fold(0, u64::wrapping_add), 0);
     let added = sums.download()?;
     assert_eq!(added[0].wrapping_add(added[1]), 0);
     assert_eq!(first.commits, second.commits);
@@ -143,10 +140,9 @@ fn go<A: Algorithm>(path: Path) -> Result<Statistics, Error> {
 }
 
 fn every_algorithm(path: Path, commits: u64) {
-    for &variant in Variant::ALL {
-        let statistics = with_algorithm!(variant, A => go::<A>(path)).expect("a launch");
-        assert_eq!(statistics.commits, commits, "{variant}");
-    }
+    under_all!(A => {
+        assert_eq!(go::<A>(path).expect("a launch").commits, commits, "{}", A::NAME);
+    });
 }
 
 #[test]
@@ -166,21 +162,15 @@ fn additions_commit_under_every_algorithm() {
 
 #[test]
 fn teams_of_blocks_commit_under_the_algorithms_that_have_them() {
-    for &variant in Variant::ALL {
-        if variant.has_teams() {
-            let statistics = with_algorithm!(variant, A => go::<A>(Path::Blocks)).unwrap();
-            assert_eq!(statistics.commits, TRANSFERS / 2, "{variant}");
-        }
-    }
+    under_all!(A => if A::TEAMS {
+        assert_eq!(go::<A>(Path::Blocks).unwrap().commits, TRANSFERS / 2, "{}", A::NAME);
+    });
 }
 
 #[test]
 fn a_fault_ends_a_launch_under_every_algorithm() {
-    for &variant in Variant::ALL {
-        let ended = with_algorithm!(variant, A => go::<A>(Path::Outside));
-        assert!(
-            matches!(ended, Err(Error::OutOfRange { len: WORDS, .. })),
-            "{variant}"
-        );
-    }
+    under_all!(A => {
+        let ended = go::<A>(Path::Outside);
+        assert!(matches!(ended, Err(Error::OutOfRange { len: WORDS, .. })), "{}: {ended:?}", A::NAME);
+    });
 }

@@ -2,15 +2,18 @@
 //! simulator has the rest (`verify/tests/sim/gate.rs`).
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::assert_ends;
 use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Fast, FastTable};
-use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
-use stm_core::{Kernel, Lane, RetryLimits, StmRef, View};
+use stm_core::RetryLimits;
+use stm_core::host::{Error, Statistics};
+use stm_core::prelude::*;
 
 /// What one of the transactions does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum How {
+pub enum How {
     /// The same as the others.
     Increments,
     /// It reads past the end.
@@ -19,45 +22,41 @@ enum How {
     Panics,
 }
 
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    hot: A::Array<u32>,
-    transactions: u64,
-    how: How,
-    /// Whether each thread runs its transactions by `atomically`.
-    alone: bool,
-}
+// SAFETY: a number, which means the same everywhere.
+unsafe impl Plain for How {}
 
 const THREADS: u32 = 4;
 /// The transaction that ends a launch.
 const LAST: u64 = 3000;
 
-struct Hot<A>(PhantomData<A>);
-
-impl<A: Algorithm> Kernel for Hot<A> {
-    const ENTRY: &'static str = "hot";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let body = |tx: &mut stm_core::Tx<'_, L, A>, i: u64| {
-            let count = tx.read(&p.hot, 0)?;
-            // Another thread commits in between.
-            std::thread::yield_now();
-            if i == LAST && p.how != How::Increments {
-                assert!(p.how != How::Panics, "a transaction fails");
-                tx.read(&p.hot, 7)?;
-            }
-            tx.write(&p.hot, 0, count + 1)
-        };
-        if p.alone {
-            let mut i = lane.grid_thread();
-            while i < p.transactions && p.stm.atomically(lane, |tx| body(tx, i)).is_ok() {
-                i += lane.grid_threads();
-            }
-        } else {
-            p.stm.for_each(lane, 0..p.transactions, body);
+/// Adds to one word in transactions; each thread runs them by `atomically` if they are
+/// to be alone.
+#[kernel(all)]
+pub fn increments<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    hot: &A::Array<u32>,
+    transactions: u64,
+    how: How,
+    alone: bool,
+) {
+    let body = |tx: &mut Tx<'_, L, A>, i: u64| {
+        let count = tx.read(hot, 0)?;
+        // Another thread commits in between.
+        std::thread::yield_now();
+        if i == LAST && how != How::Increments {
+            assert!(how != How::Panics, "a transaction fails");
+            tx.read(hot, 7)?;
         }
+        tx.write(hot, 0, count + 1)
+    };
+    if alone {
+        let mut i = lane.grid_thread();
+        while i < transactions && stm.atomically(lane, |tx| body(tx, i)).is_ok() {
+            i += lane.grid_threads();
+        }
+    } else {
+        stm.for_each(lane, 0..transactions, body);
     }
 }
 
@@ -86,15 +85,9 @@ impl<A: Algorithm> Memory<A> {
     }
 
     fn launch(&mut self, transactions: u64, how: How, alone: bool) -> Result<Statistics, Error> {
-        let params = Params {
-            stm: self.stm.handle::<A>(),
-            hot: self.hot.view::<A>(),
-            transactions,
-            how,
-            alone,
-        };
-        // SAFETY: the array lives, and only these transactions touch it.
-        unsafe { self.stm.launch::<Hot<A>>(&params) }.map(|(_, statistics)| statistics)
+        let (stm, shape) = (&mut self.stm, Launch::new(THREADS / 2, 2));
+        increments::launch_with::<A, _>(stm, shape, &self.hot, transactions, how, alone)
+            .map(|done| done.statistics)
     }
 
     /// Runs a launch to its end, which finds nobody at the gate.
@@ -130,10 +123,7 @@ fn a_fault_while_tickets_wait_ends_the_launch_and_the_next_one_finds_the_gate_fr
     all(|alone| {
         let mut memory = Memory::<Fast>::new();
         let error = memory.launch(u64::from(u32::MAX), How::Faults, alone);
-        assert!(
-            matches!(error, Err(Error::OutOfRange { index: 7, .. })),
-            "{error:?}"
-        );
+        assert_ends!(error, Err(Error::OutOfRange { index: 7, .. }));
         memory.goes_on();
     });
 }
@@ -144,7 +134,7 @@ fn a_time_limit_ends_all_that_wait_and_the_next_launch_finds_the_gate_free() {
         let mut memory = Memory::<Fast>::new();
         memory.stm.set_time_limit(Some(Duration::from_millis(100)));
         let error = memory.launch(u64::from(u32::MAX), How::Increments, alone);
-        assert!(matches!(error, Err(Error::Timeout { .. })), "{error:?}");
+        assert_ends!(error, Err(Error::Timeout { .. }));
         memory.stm.set_time_limit(None);
         memory.goes_on();
     });

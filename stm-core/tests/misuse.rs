@@ -2,6 +2,9 @@
 //! that names what was wrong, never in a hang.
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::{assert_ends, capacity};
 use std::time::Duration;
 use stm_core::algorithm::HvSorting;
 use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig};
@@ -58,10 +61,10 @@ fn flat<L: Lane>(lane: &L, p: &P) {
         // The method itself has a lifetime too few.
         #[allow(clippy::redundant_closure_for_method_calls)]
         let swallowed: TxResult<()> = tx.atomically(|tx| tx.cancel());
-        assert!(matches!(swallowed, Err(Abort::User { .. })));
+        assert_ends!(swallowed, Err(Abort::User { .. }));
         Ok(())
     });
-    assert!(matches!(cancelled, Err(Abort::User { .. })));
+    assert_ends!(cancelled, Err(Abort::User { .. }));
 }
 
 /// An attempt answers with the abort that an earlier one has met.
@@ -161,94 +164,35 @@ fn go(
 
 #[test]
 fn repeated_reads_and_writes_take_no_more_room_than_distinct_words() {
-    let (result, words, _) = go(
-        How::Repeat,
-        Capacity {
-            reads: 2,
-            writes: 3,
-            ..Capacity::DEFAULT
-        },
-        None,
-    );
+    let (result, words, _) = go(How::Repeat, capacity(2, 3), None);
     assert_eq!(result.unwrap().commits, 20);
     assert_eq!((words[0], words[1], words[2]), (1, 2, 1));
-    let (result, ..) = go(
-        How::Repeat,
-        Capacity {
-            reads: 1,
-            writes: 3,
-            ..Capacity::DEFAULT
-        },
-        None,
-    );
-    assert!(matches!(
-        result,
-        Err(Error::CapacityExceeded {
-            set: "read set",
-            limit: 1,
-            ..
-        })
-    ));
-    let (result, ..) = go(
-        How::Repeat,
-        Capacity {
-            reads: 2,
-            writes: 2,
-            ..Capacity::DEFAULT
-        },
-        None,
-    );
-    assert!(matches!(
-        result,
-        Err(Error::CapacityExceeded {
-            set: "write set",
-            limit: 2,
-            ..
-        })
-    ));
+    for (room, full, most) in [
+        (capacity(1, 3), "read set", 1),
+        (capacity(2, 2), "write set", 2),
+    ] {
+        let (result, ..) = go(How::Repeat, room, None);
+        assert_ends!(result, Err(Error::CapacityExceeded { set, limit, .. }) if (set, limit) == (full, most));
+    }
 }
 
 #[test]
 fn a_written_word_read_among_others_takes_no_room_in_the_read_set() {
-    let (result, words, _) = go(
-        How::OwnAmongOthers,
-        Capacity {
-            reads: 1,
-            writes: 5,
-            ..Capacity::DEFAULT
-        },
-        None,
-    );
+    let (result, words, _) = go(How::OwnAmongOthers, capacity(1, 5), None);
     result.unwrap();
     assert_eq!(words[..6], [10, 11, 12, 13, 0, 46]);
 }
 
 #[test]
 fn a_nested_transaction_is_a_fault_and_changes_nothing() {
-    let (result, words, _) = go(
-        How::Nest,
-        Capacity {
-            reads: 4,
-            writes: 4,
-            ..Capacity::DEFAULT
-        },
-        None,
-    );
-    assert!(matches!(result, Err(Error::Nested { .. })), "{result:?}");
+    let (result, words, _) = go(How::Nest, capacity(4, 4), None);
+    assert_ends!(result, Err(Error::Nested { .. }));
     assert_eq!(words, [0; 8]);
 }
 
 #[test]
 fn a_panic_in_one_thread_ends_the_launch_and_closes_the_memory() {
-    let (result, _, mut stm) = go(
-        How::Panic,
-        Capacity {
-            reads: 4,
-            writes: 4,
-            ..Capacity::DEFAULT
-        },
-        None,
-    );
+    let (result, _, mut stm) = go(How::Panic, capacity(4, 4), None);
     let Err(Error::Panicked {
         entry: "misuse",
         message,
@@ -266,32 +210,20 @@ fn a_panic_in_one_thread_ends_the_launch_and_closes_the_memory() {
     };
     // SAFETY: the buffer outlives the launch.
     let again = unsafe { stm.launch::<K>(&params) };
-    assert!(matches!(again, Err(Error::Corrupt { .. })), "{again:?}");
+    assert_ends!(again, Err(Error::Corrupt { .. }));
 }
 
 #[test]
 fn a_loop_of_single_transactions_stops_at_the_time_limit() {
-    let (result, ..) = go(
-        How::Loop,
-        Capacity {
-            reads: 1,
-            writes: 1,
-            ..Capacity::DEFAULT
-        },
-        Some(Duration::from_millis(20)),
-    );
-    assert!(matches!(result, Err(Error::Timeout { .. })), "{result:?}");
+    let (result, ..) = go(How::Loop, capacity(1, 1), Some(Duration::from_millis(20)));
+    assert_ends!(result, Err(Error::Timeout { .. }));
 }
 
 #[test]
 fn a_time_limit_that_is_not_reached_is_no_timeout() {
     let (result, ..) = go(
         How::OwnAmongOthers,
-        Capacity {
-            reads: 4,
-            writes: 5,
-            ..Capacity::DEFAULT
-        },
+        capacity(4, 5),
         Some(Duration::from_mins(1)),
     );
     result.unwrap();
@@ -330,10 +262,7 @@ fn a_launch_without_enough_threads_runs_nothing_and_leaves_the_memory_usable() {
 #[test]
 fn a_conflict_kept_from_another_attempt_is_a_fault_and_never_a_conflict() {
     let (result, words, _) = go(How::Keep, Capacity::DEFAULT, Some(Duration::from_mins(2)));
-    assert!(
-        matches!(result, Err(Error::ForeignAbort { .. })),
-        "{result:?}"
-    );
+    assert_ends!(result, Err(Error::ForeignAbort { .. }));
     assert_eq!(words[0], 0);
 }
 

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::under_all;
+use common::{assert_ends, under_all};
 use core::marker::PhantomData;
 use std::collections::HashSet;
 use stm_core::algorithm::Algorithm;
@@ -324,7 +324,7 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
             world.launch(Job::Replace, 4).unwrap();
             let before = world.linked();
             let error = world.launch(job, 1).unwrap_err();
-            assert!(matches!(error, Error::BadNode { .. }), "{error:?}");
+            assert_ends!(error, Error::BadNode { .. });
             let error = error.to_string();
             assert!(
                 error.contains(text) && error.contains("the items"),
@@ -390,13 +390,13 @@ fn pools_of_no_nodes_or_too_many_are_refused() {
             )
     );
     let error = PreassignedNodes::<_, Item>::new(&cpu, Layout::Plain, 0, 8, "none").unwrap_err();
-    assert!(matches!(
+    assert_ends!(
         error,
         Error::PoolSize {
             what: "none",
             nodes: 0
         }
-    ));
+    );
 }
 
 #[test]
@@ -421,14 +421,14 @@ fn names_of_nodes_have_the_tag_of_their_pool() {
     }
     assert_eq!(a.free_nodes().unwrap(), 0);
     let error = a.take(1).unwrap_err();
-    assert!(matches!(
+    assert_ends!(
         error,
         Error::PoolExhausted {
             what: "a",
             nodes: 40,
             ..
         }
-    ));
+    );
     assert!(matches!(
         a.check(39),
         Err(Error::PoolCount {

@@ -5,9 +5,8 @@
 
 mod common;
 
-use common::under_all;
+use common::{assert_ends, capacity, under_all};
 use core::marker::PhantomData;
-use stm_core::Capacity;
 use stm_core::algorithm::{Algorithm, Fast, FastTable};
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
 use stm_core::{Kernel, Lane, StmRef, Summand, TArray, TSums, Tx, TxResult};
@@ -166,11 +165,7 @@ fn launch<A: Algorithm, T: Summand + stm_core::host::Pod>(
     words.arrange::<A>()?;
     let wrong = Buffer::<_, u64>::zeroed(&cpu, 1, "the findings")?;
     let config = StmConfig {
-        capacity: Capacity {
-            reads: 256,
-            writes: 256,
-            ..Capacity::DEFAULT
-        },
+        capacity: capacity(256, 256),
         ..StmConfig::default()
     };
     let mut stm = Stm::new(&cpu, Launch::new(4, 2), config)?;
@@ -282,10 +277,7 @@ fn what_the_logs_do_not_hold_is_an_error() {
         launch::<Fast, u64>(Job::Everywhere, (37, 8), 3).err(),
         launch::<FastTable, u64>(Job::Everywhere, (37, 8), 3).err(),
     ] {
-        assert!(
-            matches!(error, Some(Error::CapacityExceeded { .. })),
-            "{error:?}"
-        );
+        assert_ends!(error, Some(Error::CapacityExceeded { .. }));
     }
 }
 

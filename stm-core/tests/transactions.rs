@@ -1,9 +1,11 @@
 //! Tests of whole transactions on the CPU device, with every algorithm.
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::{assert_ends, capacity};
 use core::marker::PhantomData;
 use std::time::Duration;
-use stm_core::Capacity;
 use stm_core::RetryLimits;
 use stm_core::algorithm::{
     Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
@@ -203,11 +205,7 @@ fn a_cancelled_transaction_has_no_effect<A: Algorithm>() {
 
 fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm>() {
     let config = StmConfig {
-        capacity: Capacity {
-            reads: 5,
-            writes: 4,
-            ..Capacity::DEFAULT
-        },
+        capacity: capacity(5, 4),
         ..StmConfig::default()
     };
     let go = |reads, writes| run_with::<A>(Job::Fill(reads, writes), 50, (1, 1), config).0;
@@ -238,26 +236,25 @@ fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm>() {
 
 fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm>() {
     let (result, ..) = run::<A>(Job::PastTheEnd, 30);
-    let Err(Error::OutOfRange {
-        index: 15, len: 8, ..
-    }) = result
-    else {
-        panic!("{result:?}")
-    };
+    assert_ends!(
+        result,
+        Err(Error::OutOfRange {
+            index: 15,
+            len: 8,
+            ..
+        })
+    );
 }
 
 fn a_swallowed_failure_does_not_commit<A: Algorithm>() {
     let (result, wide, _) = run::<A>(Job::Swallow, 5);
-    assert!(
-        matches!(
-            result,
-            Err(Error::OutOfRange {
-                index: u64::MAX,
-                len: 8,
-                ..
-            })
-        ),
-        "{result:?}"
+    assert_ends!(
+        result,
+        Err(Error::OutOfRange {
+            index: u64::MAX,
+            len: 8,
+            ..
+        })
     );
     assert_eq!(wide[0], 0);
 }

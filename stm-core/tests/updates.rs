@@ -1,12 +1,15 @@
 //! Static updates on the CPU, under every algorithm: what they leave, and what is refused.
 #![cfg(feature = "host")]
 
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig, TxArray};
-use stm_core::{Kernel, Lane, StmRef, View, with_algorithm};
+mod common;
 
+use common::under_all;
+use stm_core::host::Error;
+use stm_core::prelude::*;
+
+/// What the updates of a launch do.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
+pub enum How {
     /// Moves one from word 0 to another.
     Move,
     /// Names a word twice, written both times.
@@ -21,74 +24,55 @@ enum How {
     Nest,
 }
 
-#[derive(Debug)]
-struct P<A: Algorithm> {
-    stm: StmRef<A>,
-    words: A::Array<u64>,
-    how: How,
-}
+// SAFETY: a number, which means the same everywhere.
+unsafe impl Plain for How {}
 
-// A derive would require `A: Clone` without need.
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A: Algorithm> Clone for P<A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm> Copy for P<A> {}
-
-struct K<A>(std::marker::PhantomData<A>);
-
-impl<A: Algorithm> Kernel for K<A> {
-    const ENTRY: &'static str = "updates";
-    type Params = P<A>;
-
-    fn run<L: Lane>(lane: &L, p: &P<A>) {
-        let (stm, words) = (&p.stm, &p.words);
-        match p.how {
-            How::Move => stm.update_each(
-                lane,
-                0..90,
-                words,
-                |i| [0, 1 + i % 3],
-                |_, [a, b]| Some([a - 1, b + 1]),
-            ),
-            How::WrittenTwice => stm.update_each(
-                lane,
-                0..50,
-                words,
-                |_| [0, 1, 0],
-                |_, [a, b, c]| {
-                    assert_eq!(a, c);
-                    Some([a + 100, b + 1, c + 1])
-                },
-            ),
-            How::WrittenAndRead => stm.update_each(
-                lane,
-                0..50,
-                words,
-                |_| [0, 1, 0],
-                |_, [a, b, c]| {
-                    assert_eq!(a, c);
-                    Some([a + 1, b + 1])
-                },
-            ),
-            How::Nothing => {
-                stm.update_each(lane, 0..50, words, |_| [0, 1], |_, [_, _]| None::<[u64; 2]>);
-            }
-            How::Past => stm.update_each(lane, 0..9, words, |_| [0, 4], |_, v: [u64; 2]| Some(v)),
-            How::Nest => stm.update_each(
-                lane,
-                0..1,
-                words,
-                |_| [0],
-                |_, [a]| {
-                    let inner = stm.atomically(lane, |tx| tx.read(words, 1));
-                    assert!(inner.is_err());
-                    Some([a])
-                },
-            ),
+/// Makes updates.
+#[kernel(all)]
+pub fn updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u64>, how: How) {
+    match how {
+        How::Move => stm.update_each(
+            lane,
+            0..90,
+            words,
+            |i| [0, 1 + i % 3],
+            |_, [a, b]| Some([a - 1, b + 1]),
+        ),
+        How::WrittenTwice => stm.update_each(
+            lane,
+            0..50,
+            words,
+            |_| [0, 1, 0],
+            |_, [a, b, c]| {
+                assert_eq!(a, c);
+                Some([a + 100, b + 1, c + 1])
+            },
+        ),
+        How::WrittenAndRead => stm.update_each(
+            lane,
+            0..50,
+            words,
+            |_| [0, 1, 0],
+            |_, [a, b, c]| {
+                assert_eq!(a, c);
+                Some([a + 1, b + 1])
+            },
+        ),
+        How::Nothing => {
+            stm.update_each(lane, 0..50, words, |_| [0, 1], |_, [_, _]| None::<[u64; 2]>);
         }
+        How::Past => stm.update_each(lane, 0..9, words, |_| [0, 4], |_, v: [u64; 2]| Some(v)),
+        How::Nest => stm.update_each(
+            lane,
+            0..1,
+            words,
+            |_| [0],
+            |_, [a]| {
+                let inner = stm.atomically(lane, |tx| tx.read(words, 1));
+                assert!(inner.is_err());
+                Some([a])
+            },
+        ),
     }
 }
 
@@ -97,38 +81,28 @@ fn run<A: Algorithm>(how: How) -> Result<Vec<u64>, Error> {
     let cpu = Cpu::new();
     let layout = <A::Array<u64> as View<u64>>::LAYOUT;
     let words = TxArray::from_slice(&cpu, layout, &[1000u64; 4], "words")?;
-    let mut stm = Stm::new(&cpu, Launch::new(2, 3), StmConfig::default())?;
-    let params = P {
-        stm: stm.handle::<A>(),
-        words: words.view::<A>(),
-        how,
-    };
-    // SAFETY: the buffers live, and only these transactions touch them.
-    unsafe { stm.launch::<K<A>>(&params)? };
+    let mut stm = Stm::on(&cpu)?;
+    updates::launch_with::<A, _>(&mut stm, Launch::new(2, 3), &words, how)?;
     words.download()
 }
 
 #[test]
 fn updates_leave_the_values_that_were_written_last() {
-    for &variant in stm_core::algorithm::Variant::ALL {
-        with_algorithm!(variant, A => {
-            let left = |how| run::<A>(how).unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
-            assert_eq!(left(How::Move), [910, 1030, 1030, 1030], "{}", A::NAME);
-            assert_eq!(left(How::WrittenTwice), [1050, 1050, 1000, 1000], "{}", A::NAME);
-            assert_eq!(left(How::WrittenAndRead), [1050, 1050, 1000, 1000], "{}", A::NAME);
-            assert_eq!(left(How::Nothing), [1000; 4], "{}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        let left = |how| run::<A>(how).unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
+        assert_eq!(left(How::Move), [910, 1030, 1030, 1030], "{}", A::NAME);
+        assert_eq!(left(How::WrittenTwice), [1050, 1050, 1000, 1000], "{}", A::NAME);
+        assert_eq!(left(How::WrittenAndRead), [1050, 1050, 1000, 1000], "{}", A::NAME);
+        assert_eq!(left(How::Nothing), [1000; 4], "{}", A::NAME);
+    });
 }
 
 #[test]
 fn an_index_past_the_end_and_a_transaction_inside_are_faults() {
-    for &variant in stm_core::algorithm::Variant::ALL {
-        with_algorithm!(variant, A => {
-            let past = run::<A>(How::Past);
-            assert!(matches!(past, Err(Error::OutOfRange { index: 4, len: 4, .. })), "{}: {past:?}", A::NAME);
-            let nested = run::<A>(How::Nest);
-            assert!(matches!(nested, Err(Error::Nested { .. })), "{}: {nested:?}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        let past = run::<A>(How::Past);
+        assert!(matches!(past, Err(Error::OutOfRange { index: 4, len: 4, .. })), "{}: {past:?}", A::NAME);
+        let nested = run::<A>(How::Nest);
+        assert!(matches!(nested, Err(Error::Nested { .. })), "{}: {nested:?}", A::NAME);
+    });
 }

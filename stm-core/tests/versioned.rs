@@ -2,17 +2,18 @@
 //! beyond the stack, words named twice, versions without an end, layouts.
 #![cfg(feature = "host")]
 
-use core::marker::PhantomData;
-use stm_core::Capacity;
+mod common;
+
+use common::{assert_ends, capacity};
 use stm_core::RetryLimits;
-use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
+use stm_core::algorithm::HvSorting;
 use stm_core::array::Layout;
-use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
-use stm_core::{Kernel, Lane, StmRef, View};
+use stm_core::host::{Error, Statistics};
+use stm_core::prelude::*;
 
 /// What a transaction does with the words.
-#[derive(Clone, Copy)]
-enum Job {
+#[derive(Clone, Copy, Debug)]
+pub enum Job {
     /// Reads all words, some of them twice, and adds 1 to each, backwards.
     Backwards,
     /// Does the same with every word written before any is read.
@@ -24,74 +25,68 @@ enum Job {
     ManyReads,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    words: A::Array<u32>,
-    sums: A::Array<u64>,
+// SAFETY: a number, which means the same everywhere.
+unsafe impl Plain for Job {}
+
+/// Runs so many transactions of a job.
+#[kernel(all)]
+pub fn many<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    words: &A::Array<u32>,
+    sums: &A::Array<u64>,
     transactions: u64,
     job: Job,
-}
-
-struct Many<A>(PhantomData<A>);
-
-impl<A: Algorithm> Kernel for Many<A> {
-    const ENTRY: &'static str = "many";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let n = p.words.len();
-        p.stm
-            .for_each(lane, 0..p.transactions, |tx, i| match p.job {
-                Job::Backwards => {
-                    let mut sum = 0;
-                    for k in 0..n {
-                        let [a, b] = tx.read_many(&p.words, [k, k / 2])?;
-                        sum += u64::from(a) + u64::from(b);
-                    }
-                    for k in (0..n).rev() {
-                        let v = tx.read(&p.words, k)?;
-                        tx.write(&p.words, k, v + 1)?;
-                    }
-                    tx.write(&p.sums, i % 2, sum)
+) {
+    let n = words.len();
+    stm.for_each(lane, 0..transactions, |tx, i| match job {
+        Job::Backwards => {
+            let mut sum = 0;
+            for k in 0..n {
+                let [a, b] = tx.read_many(words, [k, k / 2])?;
+                sum += u64::from(a) + u64::from(b);
+            }
+            for k in (0..n).rev() {
+                let v = tx.read(words, k)?;
+                tx.write(words, k, v + 1)?;
+            }
+            tx.write(sums, i % 2, sum)
+        }
+        Job::Blind => {
+            for k in 0..n {
+                tx.write(words, k, i as u32)?;
+            }
+            for k in 0..n {
+                if tx.read(words, k)? != i as u32 {
+                    return tx.write(sums, 0, 1);
                 }
-                Job::Blind => {
-                    for k in 0..n {
-                        tx.write(&p.words, k, i as u32)?;
+            }
+            Ok(())
+        }
+        Job::Twice => {
+            let mut k = 0;
+            while k < n {
+                let at = [k, k + 1, k, k + 1];
+                let v = tx.read_many(words, at)?;
+                if i % 2 == 0 {
+                    tx.write_many(words, at, v.map(|v| v + 1), 4)?;
+                } else {
+                    for (at, v) in at.into_iter().zip(v) {
+                        tx.write(words, at, v + 1)?;
                     }
-                    for k in 0..n {
-                        if tx.read(&p.words, k)? != i as u32 {
-                            return tx.write(&p.sums, 0, 1);
-                        }
-                    }
-                    Ok(())
                 }
-                Job::Twice => {
-                    let mut k = 0;
-                    while k < n {
-                        let at = [k, k + 1, k, k + 1];
-                        let v = tx.read_many(&p.words, at)?;
-                        if i % 2 == 0 {
-                            tx.write_many(&p.words, at, v.map(|v| v + 1), 4)?;
-                        } else {
-                            for (at, v) in at.into_iter().zip(v) {
-                                tx.write(&p.words, at, v + 1)?;
-                            }
-                        }
-                        k += 2;
-                    }
-                    Ok(())
-                }
-                Job::ManyReads => {
-                    for k in 0..n {
-                        tx.read(&p.words, k)?;
-                    }
-                    let v = tx.read(&p.sums, 0)?;
-                    tx.write(&p.sums, 0, v + 1)
-                }
-            });
-    }
+                k += 2;
+            }
+            Ok(())
+        }
+        Job::ManyReads => {
+            for k in 0..n {
+                tx.read(words, k)?;
+            }
+            let v = tx.read(sums, 0)?;
+            tx.write(sums, 0, v + 1)
+        }
+    });
 }
 
 const WORDS: u32 = 50;
@@ -105,11 +100,7 @@ fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
         locks,
         // There is room for every word once, so words read twice must use the
         // same entry.
-        capacity: Capacity {
-            reads: WORDS + 1,
-            writes: WORDS + 1,
-            ..Capacity::DEFAULT
-        },
+        capacity: capacity(WORDS + 1, WORDS + 1),
         retry_limits: RetryLimits {
             queue_after: 4,
             ..RetryLimits::DEFAULT
@@ -117,17 +108,10 @@ fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
         ..StmConfig::default()
     };
     let mut stm = Stm::new(&cpu, Launch::new(2, 2), config).unwrap();
-    let params = Params {
-        stm: stm.handle::<A>(),
-        words: words.view::<A>(),
-        sums: sums.view::<A>(),
-        transactions,
-        job,
-    };
-    // SAFETY: the arrays outlive the launch, and only transactions use them.
-    let (_, statistics) = unsafe { stm.launch::<Many<A>>(&params) }.unwrap();
+    let shape = Launch::new(2, 2);
+    let done = many::launch_with::<A, _>(&mut stm, shape, &words, &sums, transactions, job);
     (
-        statistics,
+        done.unwrap().statistics,
         words.download().unwrap(),
         sums.download().unwrap(),
     )
@@ -207,15 +191,9 @@ fn continue_at(
     };
     let mut stm = Stm::new(cpu, Launch::new(2, 2), config).unwrap();
     stm.advance_clock(clock).unwrap();
-    let params = Params {
-        stm: stm.handle::<Fast>(),
-        words: words.view::<Fast>(),
-        sums: sums.view::<Fast>(),
-        transactions: 100,
-        job: Job::Backwards,
-    };
-    // SAFETY: the arrays outlive the launch, and only transactions use them.
-    unsafe { stm.launch::<Many<Fast>>(&params) }.unwrap().1
+    let shape = Launch::new(2, 2);
+    let done = many::launch_with::<Fast, _>(&mut stm, shape, words, sums, 100, Job::Backwards);
+    done.unwrap().statistics
 }
 
 #[test]
@@ -274,23 +252,20 @@ fn the_clock_does_not_go_back() {
     stm.advance_clock(5).unwrap();
     stm.advance_clock(5).unwrap();
     let error = stm.advance_clock(4).unwrap_err();
-    assert!(
-        matches!(error, Error::BadConfig { value: 4, .. }),
-        "{error}"
-    );
+    assert_ends!(error, Error::BadConfig { value: 4, .. });
 }
 
 #[test]
 fn a_view_of_another_layout_is_an_error_that_names_the_array() {
     let a = TxArray::<_, u32>::zeroed(&Cpu::new(), Layout::Cells, 4, "a").unwrap();
     let error = a.try_view::<HvSorting>().unwrap_err();
-    assert!(matches!(
+    assert_ends!(
         error,
         Error::WrongLayout {
             what: "a",
             algorithm: "hv-sorting"
         }
-    ));
+    );
     assert_eq!(a.try_view::<Fast>().unwrap().len(), 4);
 }
 

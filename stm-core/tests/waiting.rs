@@ -3,10 +3,13 @@
 //! launches in which everybody waits, which end with an error that says so.
 #![cfg(feature = "host")]
 
+mod common;
+
+use common::under_all;
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Granule, Variant};
+use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Kernel, Lane, StmRef, TArray, TSums, Tx, TxResult, View, with_algorithm};
+use stm_core::{Kernel, Lane, StmRef, TArray, TSums, Tx, TxResult, View};
 
 /// The items that go through a queue.
 const ITEMS: u64 = 400;
@@ -250,64 +253,54 @@ fn the_queue_passes_all<A: Algorithm>(how: How, total: u64) {
 
 #[test]
 fn everything_goes_through_a_bounded_queue() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => the_queue_passes_all::<A>(How::Queue, ITEMS * (ITEMS + 1) / 2));
-    }
+    under_all!(A => the_queue_passes_all::<A>(How::Queue, ITEMS * (ITEMS + 1) / 2));
 }
 
 #[test]
 fn everything_goes_through_a_bounded_queue_by_single_transactions() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => the_queue_passes_all::<A>(How::Alone, ITEMS * (ITEMS + 1) / 2));
-    }
+    under_all!(A => the_queue_passes_all::<A>(How::Alone, ITEMS * (ITEMS + 1) / 2));
 }
 
 #[test]
 fn everything_goes_through_a_bounded_queue_by_teams() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            if A::TEAMS {
-                the_queue_passes_all::<A>(How::Teams, ITEMS);
-            }
-        });
-    }
+    under_all!(A => {
+        if A::TEAMS {
+            the_queue_passes_all::<A>(How::Teams, ITEMS);
+        }
+    });
 }
 
 #[test]
 fn a_launch_in_which_all_threads_wait_ends_and_counts_them() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            for (how, launch) in [
-                (How::Consumers, Launch::new(1, 1)),
-                (How::Consumers, Launch::new(3, 2)),
-                (How::ConsumersAlone, Launch::new(2, 2)),
-                (How::ConsumerTeams, Launch::new(4, 1)),
-            ] {
-                if how == How::ConsumerTeams && !A::TEAMS {
-                    continue;
-                }
-                let threads = u64::from(launch.blocks * launch.threads);
-                let waiting = match how {
-                    How::ConsumersAlone => threads,
-                    _ => granules::<A>(&launch),
-                };
-                let ended = go::<A>(how, launch, true).err();
-                let outside = threads - waiting;
-                assert_eq!(ended, Some(Error::EverybodyWaits { waiting, outside }), "{}", A::NAME);
+    under_all!(A => {
+        for (how, launch) in [
+            (How::Consumers, Launch::new(1, 1)),
+            (How::Consumers, Launch::new(3, 2)),
+            (How::ConsumersAlone, Launch::new(2, 2)),
+            (How::ConsumerTeams, Launch::new(4, 1)),
+        ] {
+            if how == How::ConsumerTeams && !A::TEAMS {
+                continue;
             }
-        });
-    }
+            let threads = u64::from(launch.blocks * launch.threads);
+            let waiting = match how {
+                How::ConsumersAlone => threads,
+                _ => granules::<A>(&launch),
+            };
+            let ended = go::<A>(how, launch, true).err();
+            let outside = threads - waiting;
+            assert_eq!(ended, Some(Error::EverybodyWaits { waiting, outside }), "{}", A::NAME);
+        }
+    });
 }
 
 #[test]
 fn a_circle_of_waits_is_found_beside_threads_that_have_ended() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            let launch = Launch::new(4, 1);
-            let ended = go::<A>(How::Circle, launch, true).err();
-            assert_eq!(ended, Some(Error::EverybodyWaits { waiting: 3, outside: 1 }), "{}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        let launch = Launch::new(4, 1);
+        let ended = go::<A>(How::Circle, launch, true).err();
+        assert_eq!(ended, Some(Error::EverybodyWaits { waiting: 3, outside: 1 }), "{}", A::NAME);
+    });
 }
 
 #[test]
@@ -324,20 +317,16 @@ fn producers_that_are_never_resident_are_named() {
 
 #[test]
 fn an_addition_wakes_who_has_read_the_sum() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            let done = go::<A>(How::Sum, Launch::new(2, 1), true).unwrap();
-            assert_eq!(done.ends[0], 5, "{}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        let done = go::<A>(How::Sum, Launch::new(2, 1), true).unwrap();
+        assert_eq!(done.ends[0], 5, "{}", A::NAME);
+    });
 }
 
 #[test]
 fn a_retry_with_nothing_read_is_a_fault() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            let ended = go::<A>(How::NothingRead, Launch::new(1, 1), true).err();
-            assert_eq!(ended, Some(Error::RetryWithoutReads { transaction: 2 }), "{}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        let ended = go::<A>(How::NothingRead, Launch::new(1, 1), true).err();
+        assert_eq!(ended, Some(Error::RetryWithoutReads { transaction: 2 }), "{}", A::NAME);
+    });
 }

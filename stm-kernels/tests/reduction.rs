@@ -62,32 +62,12 @@ fn gives_the_serial_values<K: Kernel<Params = ReductionParams>, S: Scheme>() {
 }
 
 #[test]
-fn a_spin_lock_for_each_lane_gives_the_serial_values() {
+fn every_scheme_gives_the_serial_values() {
     gives_the_serial_values::<ReductionAtomLock, AtomLock>();
-}
-
-#[test]
-fn a_spin_lock_for_each_warp_gives_the_serial_values() {
     gives_the_serial_values::<ReductionShrdLock, ShrdLock>();
-}
-
-#[test]
-fn named_barriers_give_the_serial_values() {
     gives_the_serial_values::<ReductionWarpBarr, WarpBarr>();
-}
-
-#[test]
-fn votes_give_the_serial_values() {
     gives_the_serial_values::<ReductionWarpVote, WarpVote>();
-}
-
-#[test]
-fn barriers_that_count_arrivals_give_the_serial_values() {
     gives_the_serial_values::<ReductionCountedBarr, CountedBarr>();
-}
-
-#[test]
-fn channels_give_the_serial_values() {
     gives_the_serial_values::<ReductionTagged, Tagged>();
 }
 

@@ -14,8 +14,8 @@ use std::format;
 use std::string::String;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::vec;
-use stm_machine::host::Error;
-use stm_machine::host::Memory;
+use std::vec::Vec;
+use stm_machine::host::{Device, Error, Memory};
 
 /// The number of bytes of a memory that a check of a part reads.
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
@@ -44,6 +44,27 @@ impl Extent {
         let from = (number % windows) as usize * items;
         from..len.min(from + items)
     }
+}
+
+/// Allocates `len` items of `stride` bytes, and `least` bytes or more.
+///
+/// # Errors
+/// The device has too little memory, or reports another error.
+pub(crate) fn allocate<D: Device>(
+    device: &D,
+    stride: usize,
+    len: usize,
+    least: usize,
+    what: &'static str,
+) -> Result<D::Memory, Error> {
+    let Some(bytes) = len.checked_mul(stride) else {
+        return Err(Error::OutOfMemory {
+            what,
+            needed: u64::MAX,
+            available: device.available_bytes()?,
+        });
+    };
+    device.allocate(bytes.max(least), what)
 }
 
 /// Passes the items of a memory to `seen`, or of large ones the first 64 bits;
@@ -204,12 +225,60 @@ impl<M: Memory> Allocation<M> {
         self.inner().memory.space()
     }
 
-    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
-        self.inner_mut().memory.write(offset, data)
+    /// Writes the items from the first on, in large pieces; `encode` appends the bytes
+    /// of one, and zeros fill it up to the stride.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub(crate) fn upload<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        encode: impl Fn(&mut Vec<u8>, T),
+    ) -> Result<(), Error> {
+        let mut inner = self.inner_mut();
+        let (mut bytes, mut at) = (Vec::new(), 0);
+        for item in items {
+            let end = bytes.len() + inner.stride;
+            encode(&mut bytes, item);
+            bytes.resize(end, 0);
+            if end + inner.stride > CHUNK_BYTES {
+                inner.memory.write(at, &bytes)?;
+                at += end;
+                bytes.clear();
+            }
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        inner.memory.write(at, &bytes)
     }
 
-    pub(crate) fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
-        self.inner().memory.read(offset, data)
+    /// Reads all items in large pieces, and passes each with its number to `decode`.
+    ///
+    /// # Errors
+    /// An error of the device, or the first one of `decode`.
+    pub(crate) fn download(
+        &self,
+        mut decode: impl FnMut(usize, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let inner = self.inner();
+        let (len, stride) = (inner.len, inner.stride);
+        let step = (CHUNK_BYTES / stride.max(1)).max(1);
+        let mut bytes = vec![0; stride * step.min(len)];
+        for first in (0..len).step_by(step) {
+            let items = step.min(len - first);
+            let part = &mut bytes[..stride * items];
+            inner.memory.read(first * stride, part)?;
+            for i in 0..items {
+                decode(first + i, &part[i * stride..][..stride])?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+        self.inner_mut().memory.write(offset, data)
     }
 
     pub(crate) fn clear(&mut self) -> Result<(), Error> {
@@ -249,9 +318,7 @@ impl<M: Memory> Watcher<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::vec::Vec;
     use stm_machine::host::Cpu;
-    use stm_machine::host::Device;
 
     #[test]
     fn windows_cover_everything_one_after_the_other() {
@@ -293,6 +360,34 @@ mod tests {
                 (word_at(item, 0) < 100).then(String::new)
             });
             assert_eq!(none.unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn items_go_up_and_come_down_in_pieces_whatever_their_size() {
+        // Of the larger ones, three, one and none fit into a piece.
+        for (stride, len) in [
+            (8, 0),
+            (24, 7),
+            (CHUNK_BYTES / 4 + 8, 8),
+            (CHUNK_BYTES, 2),
+            (CHUNK_BYTES + 8, 3),
+        ] {
+            let memory = Cpu::new().allocate(len * stride, "items").unwrap();
+            let mut items = Allocation::new(memory, Items::Elements, stride, len, "items");
+            items
+                .upload(0..len, |bytes, i| bytes.extend((i as u64).to_le_bytes()))
+                .unwrap();
+            let mut seen = Vec::new();
+            items
+                .download(|i, item| {
+                    assert_eq!(item.len(), stride);
+                    seen.push((i, word_at(item, 0)));
+                    Ok(())
+                })
+                .unwrap();
+            let expected: Vec<_> = (0..len).map(|i| (i, i as u64)).collect();
+            assert_eq!(seen, expected, "{len} of {stride}");
         }
     }
 }

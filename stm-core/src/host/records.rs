@@ -2,11 +2,10 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Field, Fields, Record, TRecords, offset, stride};
-use crate::host::inspect::{Allocation, Items, Watcher};
+use crate::host::inspect::{Allocation, Items, Watcher, allocate};
 use crate::host::tx_array::{decode, encode};
 use core::marker::PhantomData;
 use std::format;
-use std::vec;
 use std::vec::Vec;
 use stm_machine::Layout;
 use stm_machine::host::Device;
@@ -28,8 +27,8 @@ pub struct Records<D: Device, R> {
     record: PhantomData<R>,
 }
 
-/// The approximate number of bytes that are copied in one piece.
-const CHUNK_BYTES: usize = 1 << 24;
+/// The least number of bytes that records take.
+const BYTES_MIN: usize = 16;
 
 impl<D: Device, R: Record> Records<D, R> {
     /// Makes `len` records of zeros; `what` names the array in an error.
@@ -42,12 +41,13 @@ impl<D: Device, R: Record> Records<D, R> {
         len: usize,
         what: &'static str,
     ) -> Result<Self, Error> {
+        let stride = stride::<R>(layout) as usize;
         Ok(Self {
             device: device.clone(),
             memory: Allocation::new(
-                Self::allocate(device, layout, len, what)?,
+                allocate(device, stride, len, BYTES_MIN, what)?,
                 Self::items(layout),
-                stride::<R>(layout) as usize,
+                stride,
                 len,
                 what,
             ),
@@ -86,24 +86,6 @@ impl<D: Device, R: Record> Records<D, R> {
     /// Returns what a memory that watches the records keeps of them.
     pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
         self.memory.watcher()
-    }
-
-    fn allocate(
-        device: &D,
-        layout: Layout,
-        len: usize,
-        what: &'static str,
-    ) -> Result<D::Memory, Error> {
-        let bytes = Self::bytes_of(len as u64, layout).and_then(|n| usize::try_from(n).ok());
-        let available = device.available_bytes()?;
-        let Some(bytes) = bytes.filter(|&bytes| bytes as u64 <= available) else {
-            return Err(Error::OutOfMemory {
-                what,
-                needed: bytes.map_or(u64::MAX, |bytes| bytes as u64),
-                available,
-            });
-        };
-        device.allocate(bytes.max(16), what)
     }
 
     /// Returns the number of bytes that records take, or `None` if it does not
@@ -184,8 +166,8 @@ impl<D: Device, R: Record> Records<D, R> {
         }
         let data = self.download()?;
         if self.layout != layout {
-            let memory = Self::allocate(&self.device, layout, self.len, self.what)?;
             let stride = stride::<R>(layout) as usize;
+            let memory = allocate(&self.device, stride, self.len, BYTES_MIN, self.what)?;
             self.memory.replace(memory, Self::items(layout), stride);
             self.layout = layout;
         }
@@ -213,25 +195,16 @@ impl<D: Device, R: Record> Records<D, R> {
             self.len,
             "upload of another length than the array's"
         );
-        let stride = stride::<R>(self.layout) as usize;
-        let many = (CHUNK_BYTES / stride.max(1)).max(1);
-        let mut bytes = Vec::new();
-        for (i, chunk) in data.chunks(many).enumerate() {
-            bytes.clear();
-            for record in chunk {
-                let end = bytes.len() + stride;
-                let (wide, narrow) = record.split();
-                for k in 0..R::Wide::COUNT as usize {
-                    encode(&mut bytes, self.layout, wide.get(k));
-                }
-                for k in 0..R::Narrow::COUNT as usize {
-                    encode(&mut bytes, self.layout, narrow.get(k) as u32);
-                }
-                bytes.resize(end, 0);
+        let layout = self.layout;
+        self.memory.upload(data, |bytes, record| {
+            let (wide, narrow) = record.split();
+            for k in 0..R::Wide::COUNT as usize {
+                encode(bytes, layout, wide.get(k));
             }
-            self.memory.write(i * many * stride, &bytes)?;
-        }
-        Ok(())
+            for k in 0..R::Narrow::COUNT as usize {
+                encode(bytes, layout, narrow.get(k) as u32);
+            }
+        })
     }
 
     /// Sets all fields to zero.
@@ -248,19 +221,11 @@ impl<D: Device, R: Record> Records<D, R> {
     /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves;
     /// or an error of the device.
     pub fn download(&self) -> Result<Vec<R>, Error> {
-        let stride = stride::<R>(self.layout) as usize;
-        let many = (CHUNK_BYTES / stride.max(1)).max(1);
         let mut data = Vec::with_capacity(self.len);
-        let mut bytes = vec![0; stride * many.min(self.len)];
-        while data.len() < self.len {
-            let first = data.len();
-            let records = many.min(self.len - first);
-            let bytes = &mut bytes[..records * stride];
-            self.memory.read(first * stride, bytes)?;
-            for i in 0..records {
-                data.push(self.decode(&bytes[i * stride..(i + 1) * stride], first + i)?);
-            }
-        }
+        self.memory.download(|i, bytes| {
+            data.push(self.decode(bytes, i)?);
+            Ok(())
+        })?;
         Ok(data)
     }
 

@@ -1,9 +1,8 @@
 //! Rows of sums in the memory of a device.
 
 use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
-use crate::host::inspect::{Allocation, Items, Watcher, pending_row};
+use crate::host::inspect::{Allocation, Items, Watcher, allocate, pending_row};
 use core::marker::PhantomData;
-use std::vec;
 use std::vec::Vec;
 use stm_machine::WordAddress;
 use stm_machine::host::Device;
@@ -23,9 +22,6 @@ pub struct Sums<D: Device, T> {
     element: PhantomData<(D, T)>,
 }
 
-/// The approximate number of bytes of the rows that are copied in one piece.
-const CHUNK_BYTES: usize = 1 << 24;
-
 impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Makes rows of zeros; `what` names them in an error.
     ///
@@ -44,19 +40,12 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
             (1..=ROW_LEN_MAX).contains(&row_len),
             "a row of {row_len} elements: 1 to {ROW_LEN_MAX} fit"
         );
-        let bytes = Self::bytes_of(rows as u64, row_len);
-        let Some(bytes) = bytes.and_then(|bytes| usize::try_from(bytes).ok()) else {
-            return Err(Error::OutOfMemory {
-                what,
-                needed: u64::MAX,
-                available: device.available_bytes()?,
-            });
-        };
+        let stride = 8 * row_words::<T>(row_len) as usize;
         Ok(Self {
             memory: Allocation::new(
-                device.allocate(bytes.max(8), what)?,
+                allocate(device, stride, rows, 8, what)?,
                 Items::Rows,
-                8 * row_words::<T>(row_len) as usize,
+                stride,
                 rows,
                 what,
             ),
@@ -117,16 +106,8 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         self.view().word(row as u64, column)
     }
 
-    fn row_bytes(&self) -> usize {
-        8 * row_words::<T>(self.row_len) as usize
-    }
-
     const fn element_bytes() -> usize {
         if T::WIDE { 8 } else { 4 }
-    }
-
-    fn chunk_rows(&self) -> usize {
-        (CHUNK_BYTES / self.row_bytes()).max(1)
     }
 
     /// Replaces all elements, one row after the other.
@@ -142,22 +123,14 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
             self.rows * self.row_len as usize,
             "upload of another length than the rows'"
         );
-        let (row_bytes, chunk_rows) = (self.row_bytes(), self.chunk_rows());
-        let mut bytes = Vec::new();
-        for (i, chunk) in data.chunks(chunk_rows * self.row_len as usize).enumerate() {
-            bytes.clear();
-            for row in chunk.chunks(self.row_len as usize) {
-                let end = bytes.len() + row_bytes;
-                bytes.extend(0u64.to_le_bytes());
-                for value in row {
-                    let bits = value.to_bits64().to_le_bytes();
-                    bytes.extend(&bits[..Self::element_bytes()]);
-                }
-                bytes.resize(end, 0);
+        let rows = data.chunks(self.row_len as usize);
+        self.memory.upload(rows, |bytes, row| {
+            bytes.extend(0u64.to_le_bytes());
+            for value in row {
+                let bits = value.to_bits64().to_le_bytes();
+                bytes.extend(&bits[..Self::element_bytes()]);
             }
-            self.memory.write(i * chunk_rows * row_bytes, &bytes)?;
-        }
-        Ok(())
+        })
     }
 
     /// Sets all elements to zero.
@@ -174,27 +147,19 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// [`Error::Corrupt`] if a row has additions pending, which no launch
     /// leaves; or an error of the device.
     pub fn download(&self) -> Result<Vec<T>, Error> {
-        let row_bytes = self.row_bytes();
         let mut data = Vec::with_capacity(self.rows * self.row_len as usize);
-        let mut bytes = vec![0; row_bytes * self.chunk_rows().min(self.rows)];
-        let mut next = 0;
-        while next < self.rows {
-            let rows = self.chunk_rows().min(self.rows - next);
-            let bytes = &mut bytes[..rows * row_bytes];
-            self.memory.read(next * row_bytes, bytes)?;
-            for (row, bytes) in bytes.chunks_exact(row_bytes).enumerate() {
-                let (header, elements) = bytes.split_at(8);
-                if is_pending(little_endian(header)) {
-                    return Err(Error::Corrupt {
-                        what: pending_row(next + row, self.what),
-                    });
-                }
-                let elements = elements.chunks_exact(Self::element_bytes());
-                let elements = elements.take(self.row_len as usize);
-                data.extend(elements.map(|bytes| T::from_bits64(little_endian(bytes))));
+        self.memory.download(|row, bytes| {
+            let (header, elements) = bytes.split_at(8);
+            if is_pending(little_endian(header)) {
+                return Err(Error::Corrupt {
+                    what: pending_row(row, self.what),
+                });
             }
-            next += rows;
-        }
+            let elements = elements.chunks_exact(Self::element_bytes());
+            let elements = elements.take(self.row_len as usize);
+            data.extend(elements.map(|bytes| T::from_bits64(little_endian(bytes))));
+            Ok(())
+        })?;
         Ok(data)
     }
 

@@ -1,10 +1,9 @@
 //! An array that transactions access, in whichever layout their algorithm uses.
 
 use crate::algorithm::contract::Algorithm;
-use crate::host::inspect::{Allocation, Items, Watcher, owned_cell};
+use crate::host::inspect::{Allocation, Items, Watcher, allocate, owned_cell};
 use crate::memory::version::CellWord;
 use core::marker::PhantomData;
-use std::vec;
 use std::vec::Vec;
 use stm_machine::host::Device;
 use stm_machine::host::Error;
@@ -30,9 +29,6 @@ pub struct TxArray<D: Device, T> {
     element: PhantomData<T>,
 }
 
-/// The number of bytes that are copied in one piece.
-const CHUNK_BYTES: usize = 1 << 24;
-
 impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// Makes `len` zeros; `what` names the array in an error.
     ///
@@ -47,7 +43,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         Ok(Self {
             device: device.clone(),
             memory: Allocation::new(
-                allocate::<D, T>(device, layout, len, what)?,
+                allocate(device, layout.stride::<T>(), len, 1, what)?,
                 items_of(layout),
                 layout.stride::<T>(),
                 len,
@@ -134,9 +130,9 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         }
         let data = self.download()?;
         if self.layout != layout {
-            let memory = allocate::<D, T>(&self.device, layout, self.len, self.what)?;
-            self.memory
-                .replace(memory, items_of(layout), layout.stride::<T>());
+            let stride = layout.stride::<T>();
+            let memory = allocate(&self.device, stride, self.len, 1, self.what)?;
+            self.memory.replace(memory, items_of(layout), stride);
             self.layout = layout;
         }
         self.upload(&data)
@@ -155,17 +151,9 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
             self.len,
             "upload of another length than the array's"
         );
-        let stride = self.layout.stride::<T>();
-        let mut bytes = Vec::new();
-        for (i, chunk) in data.chunks(CHUNK_BYTES / stride).enumerate() {
-            bytes.clear();
-            for value in chunk {
-                encode(&mut bytes, self.layout, *value);
-            }
-            self.memory
-                .write(i * (CHUNK_BYTES / stride) * stride, &bytes)?;
-        }
-        Ok(())
+        let layout = self.layout;
+        self.memory
+            .upload(data, |bytes, value| encode(bytes, layout, *value))
     }
 
     /// Sets all elements to zero.
@@ -182,20 +170,14 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves;
     /// or an error of the device.
     pub fn download(&self) -> Result<Vec<T>, Error> {
-        let stride = self.layout.stride::<T>();
         let mut data = Vec::with_capacity(self.len);
-        let mut bytes = vec![0; CHUNK_BYTES.min(self.len * stride)];
-        while data.len() < self.len {
-            let from = data.len() * stride;
-            let len = bytes.len().min(self.len * stride - from);
-            self.memory.read(from, &mut bytes[..len])?;
-            for element in bytes[..len].chunks_exact(stride) {
-                let value = decode(self.layout, element).ok_or_else(|| Error::Corrupt {
-                    what: owned_cell(data.len(), self.what),
-                })?;
-                data.push(value);
-            }
-        }
+        self.memory.download(|i, element| {
+            let value = decode(self.layout, element).ok_or_else(|| Error::Corrupt {
+                what: owned_cell(i, self.what),
+            })?;
+            data.push(value);
+            Ok(())
+        })?;
         Ok(data)
     }
 
@@ -243,22 +225,6 @@ const fn items_of(layout: Layout) -> Items {
         Layout::Plain => Items::Elements,
         Layout::Cells => Items::Cells,
     }
-}
-
-fn allocate<D: Device, T: Element>(
-    device: &D,
-    layout: Layout,
-    len: usize,
-    what: &'static str,
-) -> Result<D::Memory, Error> {
-    let bytes = len
-        .checked_mul(layout.stride::<T>())
-        .ok_or(Error::OutOfMemory {
-            what,
-            needed: u64::MAX,
-            available: device.available_bytes()?,
-        })?;
-    device.allocate(bytes.max(1), what)
 }
 
 pub(super) fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
