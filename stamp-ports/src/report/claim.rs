@@ -11,7 +11,8 @@
 //! - A difference counts if it is more than [`LEVEL`], and two times are equal if neither is more
 //!   than 1.25 times the other.
 
-use super::formula::Cases;
+use super::formula::{self, Cases, Source};
+pub use super::formula::{Found, one};
 use super::words::{percent, times};
 use crate::error::Result;
 use crate::head::Head;
@@ -202,20 +203,23 @@ pub struct Row {
     pub parts: Vec<Part>,
 }
 
+impl Row {
+    /// Returns the numbers of each part, by its cases.
+    pub fn numbers(&self, source: &impl Source) -> Vec<Found> {
+        let of = |cases: &Cases| formula::found(source, cases);
+        let parts = self.parts.iter();
+        parts
+            .map(|part| part.cases.iter().flat_map(of).collect())
+            .collect()
+    }
+}
+
 /// The rows of a file.
 ///
 /// # Panics
 /// If the file has another form; a test reads each.
 pub fn rows(json: &'static str) -> Vec<Row> {
     serde_json::from_str(json).expect("the file has rows")
-}
-
-/// The numbers of a part with the names of their cases; a number that is missing is `None`.
-pub type Found = Vec<(String, Option<f64>)>;
-
-/// A single number.
-pub fn one(name: impl Into<String>, value: Option<f64>) -> Found {
-    vec![(name.into(), value)]
 }
 
 /// A judged claim or target.

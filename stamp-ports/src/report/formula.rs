@@ -9,9 +9,16 @@
 //! take their values together: `n+m` over `16+24 32+48`. A case without a name asks the document
 //! for numbers that have names already.
 
-use super::claim::{Found, Row, one};
 use super::palette::plain;
 use serde::Deserialize;
+
+/// The numbers of a part with the names of their cases; a number that is missing is `None`.
+pub type Found = Vec<(String, Option<f64>)>;
+
+/// A single number.
+pub fn one(name: impl Into<String>, value: Option<f64>) -> Found {
+    vec![(name.into(), value)]
+}
 
 /// A formula for each value of its variables.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -63,18 +70,10 @@ impl Value {
     }
 }
 
-/// Returns the numbers of each part of a row.
-pub fn numbers(source: &impl Source, row: &Row) -> Vec<Found> {
-    let of = |cases: &Cases| found(source, cases);
-    let parts = row.parts.iter();
-    parts
-        .map(|part| part.cases.iter().flat_map(of).collect())
-        .collect()
-}
-
 type Variables = Vec<(String, String)>;
 
-fn found(source: &impl Source, cases: &Cases) -> Found {
+/// Returns the numbers of a formula, with their names.
+pub fn found(source: &impl Source, cases: &Cases) -> Found {
     let mut all: Vec<Variables> = vec![Vec::new()];
     for (name, values) in &cases.each {
         let values = if values.contains('(') {

@@ -14,8 +14,7 @@
 
 use super::config::{MemoryModel, SimConfig};
 use super::error::{Owner, SimError, Stuck};
-use super::meet::{Block, Warp};
-use super::named_barrier::{BARRIERS, Named};
+use super::meeting::{BARRIERS, Block, Named, Warp};
 use super::op::Op;
 use super::schedule::Scheduler;
 use super::shape::Shape;

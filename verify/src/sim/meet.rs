@@ -8,45 +8,9 @@
 
 use super::error::SimError;
 use super::machine::{Act, Machine, Over, State};
+use super::meeting::Meeting;
 use super::op::Op;
 use super::rounds::bits;
-
-/// Lanes that have arrived at one operation with one mask.
-#[derive(Clone, Copy)]
-pub(super) struct Meeting {
-    pub(super) op: Op,
-    pub(super) mask: u32,
-    pub(super) arrived: u32,
-}
-
-/// The meetings of a warp's lanes at warp operations.
-#[derive(Default)]
-pub(super) struct Warp {
-    pub(super) open: Vec<Meeting>,
-    pub(super) ended: u32,
-}
-
-impl Warp {
-    /// Returns the lanes at an operation with a mask.
-    pub(super) fn arrived(&self, op: Op, mask: u32) -> u32 {
-        self.open
-            .iter()
-            .find(|m| m.op == op && m.mask == mask)
-            .map_or(0, |m| m.arrived)
-    }
-}
-
-/// A block's barrier.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Block {
-    pub(super) arrived: u32,
-    /// The operation at which they are, if some have arrived.
-    pub(super) op: Option<Op>,
-    /// How many of them have a predicate that holds.
-    pub(super) votes: u32,
-    /// One more than a lane that has ended, or 0.
-    pub(super) ended: u32,
-}
 
 impl Machine {
     fn at_warp_operation(&self, lane: u32) -> super::error::Access {

@@ -67,6 +67,7 @@ mod error;
 mod lane;
 mod machine;
 mod meet;
+mod meeting;
 mod named_barrier;
 mod op;
 mod operations;

@@ -2,7 +2,7 @@
 
 use super::error::{Access, LaneId, LaneReport, Owner, Place, SimError, Waiting};
 use super::machine::{Act, Machine, Over, State};
-use super::named_barrier::BARRIERS;
+use super::meeting::BARRIERS;
 use super::op::Op;
 use super::space::{Found, Missing, Use};
 

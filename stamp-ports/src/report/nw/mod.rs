@@ -12,7 +12,6 @@ pub mod figures;
 pub(super) mod tests;
 
 use super::claim::{self, Claim, Row, judge};
-use super::formula;
 use super::page::{Report, Section};
 use super::points;
 use super::sync::claims::OF_CPU;
@@ -31,7 +30,7 @@ const CLAIMS: &str = include_str!("claims.json");
 /// Judges rows, unless the document is one of a CPU.
 fn judged(times: &Times<'_>, rows: &'static str) -> Vec<Claim> {
     let of = |row: Row| {
-        let claim = judge(&row, formula::numbers(times, &row));
+        let claim = judge(&row, row.numbers(times));
         if times.is_of_gpu() {
             claim
         } else {

@@ -7,7 +7,6 @@ use super::data::Data;
 use super::shape::{At, Shape};
 use super::{stuart, targets};
 use crate::report::claim::{Claim, Found, Here, Row, judge, rows};
-use crate::report::formula;
 use crate::sync::bench::Bench;
 
 /// What finds the numbers of a row, part by part, in the document at one shape.
@@ -22,7 +21,7 @@ pub(super) const PAPERS: [Source; 3] = [
         "claims-grote",
         "Grote 2020",
         include_str!("grote.json"),
-        |at, row| formula::numbers(at, row),
+        |at, row| row.numbers(at),
     ),
     (
         "claims-stuart",
@@ -34,7 +33,7 @@ pub(super) const PAPERS: [Source; 3] = [
         "claims-gattani",
         "Gattani and Anickode 2024",
         include_str!("gattani.json"),
-        |at, row| formula::numbers(at, row),
+        |at, row| row.numbers(at),
     ),
 ];
 

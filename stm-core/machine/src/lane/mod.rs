@@ -1,13 +1,10 @@
 //! The machines that a kernel runs on, each seen as one thread of a launch.
 //!
 //! A [`Lane`] is a closed vocabulary. Each memory method is one PTX instruction
-//! whose name spells out its order and scope; there is no `Ordering` argument to get wrong.
-//! Everything above this module is written against the trait, so the same source runs on the
-//! GPU (`lane::gpu`, inline PTX), on the CPU (`lane::cpu`, `core::sync::atomic`) and under any
-//! simulator that implements the trait.
-//!
-//! Only this module may contain an atomic, `asm!`, a fence or a spin hint; the
-//! test `tests/vocabulary.rs` enforces that.
+//! whose name spells out its order and scope; there is no `Ordering` argument to get wrong. Everything
+//! above is written against the trait, so the same source runs on the GPU (`lane::gpu`, inline PTX), on
+//! the CPU (`lane::cpu`, `core::sync::atomic`) and under any simulator that implements the trait. Only
+//! this module may contain an atomic, `asm!`, a fence or a spin hint; `tests/vocabulary.rs` enforces that.
 //!
 //! # Memory spaces
 //!
