@@ -2,7 +2,7 @@
 //! kernels an *archive*.
 //!
 //! A block is a member of lzip (LZMA, with a checksum) over a list of names and lengths and the
-//! texts behind it, in which [`numbers`] has shortened the numbers of registers and labels. The
+//! texts behind it, in which `numbers.rs` has shortened the numbers of registers and labels. The
 //! texts of one kernel, one for each algorithm, repeat each other, so they are compressed together;
 //! a program unpacks one kernel without the others.
 //!
