@@ -18,7 +18,7 @@ use std::fmt;
 /// entries and 64 for its place at the gate, and of a kernel with teams and single lanes
 /// twice that. Above this,
 /// something else moved to the stack.
-pub const LOCAL_BYTES_MAX: usize = 2304;
+pub const LOCAL_BYTES_MAX: usize = 4608;
 
 /// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

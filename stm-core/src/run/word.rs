@@ -21,6 +21,7 @@ use stm_machine::Lane;
 const TURN_COST: u32 = 4;
 /// The fewest conflicts of a transaction that starves, unless `queue_after` is less.
 const PATIENCE_MIN: u32 = 128;
+
 /// The gate's word, as it was loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct Word(pub(crate) u64);

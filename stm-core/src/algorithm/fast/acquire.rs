@@ -387,10 +387,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             found = Self::try_lock(tx, entries, seen, which, &pairs);
         }
-        for (j, &seen) in seen.iter().enumerate() {
-            if blind >> j & 1 != 0 {
-                // SAFETY: the index is below the count.
-                unsafe { at.put(Column::Seen, places[j], seen) };
+        if blind != 0 {
+            // A branch, behind which ptxas keeps the stores: between the swaps they would wait
+            // for each of them.
+            for (j, &seen) in seen.iter().enumerate() {
+                if blind >> j & 1 != 0 {
+                    // SAFETY: the index is below the count.
+                    unsafe { at.put(Column::Seen, places[j], seen) };
+                }
             }
         }
         Swaps {

@@ -53,7 +53,7 @@ use stm_machine::{Element, WordAddress};
 
 /// The algorithm with its versions in `S` and `INLINE` entries on the stack.
 #[derive(Clone, Copy, Debug)]
-pub struct Versioned<S, const INLINE: usize = 16>(PhantomData<S>);
+pub struct Versioned<S, const INLINE: usize = 64>(PhantomData<S>);
 
 /// `fast`: versions beside the values.
 pub type Fast = Versioned<Cells>;
@@ -70,7 +70,7 @@ pub struct VersionedSets<'s, const INLINE: usize> {
     /// The first entries of `set`.
     pub(crate) scratch: &'s mut Inline<INLINE>,
     /// The first entries of `sums`.
-    pub(crate) sum_scratch: &'s mut SumStack<INLINE>,
+    pub(crate) sum_scratch: &'s mut SumStack,
     /// The clock at which all reads so far are known to hold.
     pub(crate) snapshot: Version,
     /// The first snapshot of the attempt, and when it was taken.
@@ -90,14 +90,14 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
 
     type Array<T: Element> = S::Array<T>;
     type Scratch = Inline<INLINE>;
-    type SumScratch = SumStack<INLINE>;
+    type SumScratch = SumStack;
     type Attempt<'s> = VersionedSets<'s, INLINE>;
     type Savepoint = (EntrySet, SumSet);
 
     #[inline(always)]
     fn attempt<'s>(
         scratch: &'s mut Inline<INLINE>,
-        sum_scratch: &'s mut SumStack<INLINE>,
+        sum_scratch: &'s mut SumStack,
     ) -> VersionedSets<'s, INLINE> {
         VersionedSets {
             set: EntrySet::EMPTY,

@@ -42,11 +42,15 @@ pub(crate) const fn header_of(row: u64) -> *mut u64 {
     (row & !FLAGS) as *mut u64
 }
 
-/// The part of the log on the stack: `N` rows and `4 * N` additions.
-#[derive(Debug)]
-pub struct SumStack<const N: usize>(MaybeUninit<[[u64; N]; 6]>);
+/// The rows on the stack.
+const N: usize = 16;
 
-impl<const N: usize> Scratch for SumStack<N> {
+/// The part of the log on the stack: [`N`] rows and four times as many additions.
+#[derive(Debug)]
+#[allow(dead_code)] // it is reached by its address
+pub struct SumStack(MaybeUninit<[[u64; N]; 6]>);
+
+impl Scratch for SumStack {
     #[inline(always)]
     fn begin(place: &mut MaybeUninit<Self>) -> &mut Self {
         // SAFETY: its contents may be uninitialised.
@@ -55,19 +59,19 @@ impl<const N: usize> Scratch for SumStack<N> {
 }
 
 /// The places of a lane's rows and additions.
-pub(crate) struct SumLogs<'a, L, const N: usize> {
+pub(crate) struct SumLogs<'a, L> {
     lane: &'a L,
     logs: Logs,
-    stack: *mut SumStack<N>,
+    stack: *mut SumStack,
 }
 
-impl<L, const N: usize> Clone for SumLogs<'_, L, N> {
+impl<L> Clone for SumLogs<'_, L> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<L, const N: usize> Copy for SumLogs<'_, L, N> {}
+impl<L> Copy for SumLogs<'_, L> {}
 
 /// A column of the logs, numbered as that of the words read and written.
 #[derive(Clone, Copy)]
@@ -77,14 +81,14 @@ enum Column {
     Addition = 2,
 }
 
-impl<'a, L: Lane, const N: usize> SumLogs<'a, L, N> {
+impl<'a, L: Lane> SumLogs<'a, L> {
     /// Returns the places of the calling lane.
     ///
     /// # Safety
     /// `logs` are the lane's, and `stack` is live and used only through the
     /// result while the result is in use.
     #[inline(always)]
-    pub(crate) unsafe fn new(lane: &'a L, logs: Logs, stack: *mut SumStack<N>) -> Self {
+    pub(crate) unsafe fn new(lane: &'a L, logs: Logs, stack: *mut SumStack) -> Self {
         Self { lane, logs, stack }
     }
 
@@ -226,11 +230,7 @@ impl SumSet {
     /// Returns whether the part in the logs stays clear of `entries` words read
     /// and written.
     #[inline(always)]
-    pub(crate) fn fits<L: Lane, const N: usize>(
-        &self,
-        at: SumLogs<'_, L, N>,
-        entries: u32,
-    ) -> bool {
+    pub(crate) fn fits<L: Lane>(&self, at: SumLogs<'_, L>, entries: u32) -> bool {
         let spilled = self
             .rows
             .saturating_sub(N as u32)
@@ -241,12 +241,7 @@ impl SumSet {
     /// Returns the number of a row, which it adds if it is new, or `None` if
     /// there is no room.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn row<L: Lane, const N: usize>(
-        &mut self,
-        at: SumLogs<'_, L, N>,
-        header: *mut u64,
-        entries: u32,
-    ) -> Option<u32> {
+    fn row<L: Lane>(&mut self, at: SumLogs<'_, L>, header: *mut u64, entries: u32) -> Option<u32> {
         if self.last.0 == header {
             return Some(self.last.1);
         }
@@ -269,7 +264,7 @@ impl SumSet {
 
     /// Sets a flag of row `i` and returns whether it was not set before.
     #[inline(always)]
-    fn flag<L: Lane, const N: usize>(at: SumLogs<'_, L, N>, i: u32, flag: u64) -> bool {
+    fn flag<L: Lane>(at: SumLogs<'_, L>, i: u32, flag: u64) -> bool {
         // SAFETY: the index is below the count.
         unsafe {
             let row = at.row(i);
@@ -281,9 +276,9 @@ impl SumSet {
     /// Returns the number of a row that is added to, or `None` if there is no
     /// room.
     #[inline(always)]
-    pub(crate) fn add_to<L: Lane, const N: usize>(
+    pub(crate) fn add_to<L: Lane>(
         &mut self,
-        at: SumLogs<'_, L, N>,
+        at: SumLogs<'_, L>,
         header: *mut u64,
         entries: u32,
     ) -> Option<u32> {
@@ -298,9 +293,9 @@ impl SumSet {
     /// Buffers an addition to a row that [`Self::add_to`] returned, and returns
     /// whether there was room.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn add<L: Lane, const N: usize>(
+    pub(crate) fn add<L: Lane>(
         &mut self,
-        at: SumLogs<'_, L, N>,
+        at: SumLogs<'_, L>,
         addition: Addition,
         entries: u32,
     ) -> bool {
@@ -332,11 +327,7 @@ impl SumSet {
     /// Returns the log without the additions made since it was `saved`; the rows
     /// read since then stay.
     #[inline(never)]
-    pub(crate) fn undo<L: Lane, const N: usize>(
-        mut self,
-        at: SumLogs<'_, L, N>,
-        saved: Self,
-    ) -> Self {
+    pub(crate) fn undo<L: Lane>(mut self, at: SumLogs<'_, L>, saved: Self) -> Self {
         if self.words == saved.words {
             return self;
         }
@@ -361,10 +352,7 @@ impl SumSet {
     /// # Safety
     /// An addition of this attempt begins at word `k`.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) unsafe fn addition<L: Lane, const N: usize>(
-        at: SumLogs<'_, L, N>,
-        k: u32,
-    ) -> (Addition, u32) {
+    pub(crate) unsafe fn addition<L: Lane>(at: SumLogs<'_, L>, k: u32) -> (Addition, u32) {
         // SAFETY: the caller's; a wide addition has two words.
         unsafe {
             let word = at.get(Column::Addition, k);
@@ -388,9 +376,9 @@ impl SumSet {
     /// is no room, and `Some(false)` if the row was read before with another
     /// header.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn read<L: Lane, const N: usize>(
+    pub(crate) fn read<L: Lane>(
         &mut self,
-        at: SumLogs<'_, L, N>,
+        at: SumLogs<'_, L>,
         header: *mut u64,
         seen: u64,
         entries: u32,

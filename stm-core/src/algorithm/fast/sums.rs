@@ -28,7 +28,7 @@ use stm_machine::observe::Mutant;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[inline(always)]
-    pub(crate) fn sums<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> SumLogs<'a, L, INLINE> {
+    pub(crate) fn sums<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> SumLogs<'a, L> {
         // SAFETY: the logs are the lane's; the stack is reached through the
         // transaction alone.
         unsafe { SumLogs::new(tx.lane, tx.logs, &raw mut *tx.attempt.sum_scratch) }
@@ -138,7 +138,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Adds the attempt's own additions to the elements read.
     fn add_own<L: Lane, T: Summand, const N: usize>(
-        at: SumLogs<'_, L, INLINE>,
+        at: SumLogs<'_, L>,
         set: SumSet,
         run: RowSlice<T>,
         values: &mut [T; N],
