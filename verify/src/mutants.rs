@@ -160,6 +160,7 @@ pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
         Mutant::UpdateLostKept | Mutant::UpdateReadBefore | Mutant::UpdateNotGivenBack => {
             (Fast, &["update-pairs", "update-beside"])
         }
+        Mutant::UpdateTurnShared => (Fast, &["hot-updates"]),
         Mutant::UpdateStoredTwice | Mutant::UpdateReadStays => (Fast, &["update-twins"]),
         Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }

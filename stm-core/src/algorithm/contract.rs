@@ -252,6 +252,19 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     ) {
     }
 
+    /// Makes the static updates of the lanes `makers` of a warp that is alone (`run/gate.rs`), one
+    /// after the other: `change` has the values of `words` and returns the new ones of the first
+    /// `W`. All lanes of the warp call it together.
+    #[inline(always)]
+    fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
+        _tx: &mut Tx<'_, L, Self>,
+        _words: [WordAddress; N],
+        _makers: u32,
+        _warp: WarpCrew,
+        _change: impl FnMut([T; N]) -> Option<[T; W]>,
+    ) {
+    }
+
     /// Takes one snapshot for all lanes of a team. They call this method and
     /// the two below together, and each returns the same result to all.
     #[inline(always)]

@@ -73,11 +73,7 @@ impl<A: Algorithm> StmRef<A> {
         mark!(tx, Commit);
         tx.end_actions(end.is_ok(), transaction);
         let Err(abort) = end else {
-            counts.commits += 1;
-            counts.read_only += u32::from(!A::wrote(tx));
-            *conflicts = 0;
-            tx.pool_misses = 0;
-            return Outcome::Committed;
+            return Self::succeeded(tx, conflicts, counts);
         };
         if times(lane) {
             tx.settle(true);
@@ -129,6 +125,40 @@ impl<A: Algorithm> StmRef<A> {
             outcome = Outcome::Retry;
         }
         outcome
+    }
+
+    /// Counts a commit.
+    #[inline(always)]
+    fn succeeded<L: Lane>(
+        tx: &mut Tx<'_, L, A>,
+        conflicts: &mut u32,
+        counts: &mut Counts,
+    ) -> Outcome {
+        counts.commits += 1;
+        counts.read_only += u32::from(!A::wrote(tx));
+        *conflicts = 0;
+        tx.pool_misses = 0;
+        Outcome::Committed
+    }
+
+    /// Counts an attempt that was sure to commit ([`Work::turn`](crate::run::work::Work::turn)).
+    #[inline(always)]
+    pub(crate) fn conclude_turn<L: Lane>(
+        tx: &mut Tx<'_, L, A>,
+        transaction: u64,
+        conflicts: &mut u32,
+        counts: &mut Counts,
+    ) {
+        counts.attempts += 1;
+        tx.observe(|tx| {
+            if A::wrote(tx) {
+                Event::Commit(transaction, tx.version, A::now(tx))
+            } else {
+                Event::CommitReadOnly(transaction, A::now(tx))
+            }
+        });
+        mark!(tx, Commit);
+        Self::succeeded(tx, conflicts, counts);
     }
 
     /// Returns how long a lane on its own backs off before its next attempt:

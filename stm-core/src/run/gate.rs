@@ -15,7 +15,8 @@
 //! 4. *Turn*: the head that finds nobody present fences (G3). It is *alone* now: no attempt is
 //!    in progress, no word is owned, and none begins before its ticket is served. Each lane of
 //!    its warp that has work makes one attempt, in a round of its own; an attempt alone
-//!    stores its words without locks and without validation.
+//!    stores its words without locks and without validation. Static updates are made by all lanes
+//!    in a round, one after the other, for a few rounds.
 //! 5. *Leave*: fence (G4), serve the ticket. The next turn takes another ticket.
 //!
 //! A head that has polled [`HEAD_POLLS`] times goes on beside those who are present, by the
@@ -79,6 +80,22 @@ const SEATS: u32 = 8;
 /// How many tickets others draw, for each place, before one that is kept out draws its own.
 const PASSED_BY: u32 = 2;
 
+/// The rounds of a turn, each of so many attempts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rounds {
+    pub(super) number: u32,
+    pub(super) each: u32,
+}
+
+impl Rounds {
+    /// One attempt.
+    pub(super) const ONE: Self = Self { number: 1, each: 1 };
+
+    const fn attempts(self) -> u32 {
+        self.number * self.each
+    }
+}
+
 /// A place ([`super::place`] has its calls). It is in memory, as it is used so rarely that
 /// registers are worth more.
 #[derive(Debug)]
@@ -90,11 +107,11 @@ pub(crate) struct Place {
     polls: u32,
     /// The tickets drawn at the first of these polls.
     kept_out_at: u32,
-    /// One more than the attempts of the turn that are left, the one in progress among
+    /// One more than the rounds of the turn that are left, the one in progress among
     /// them; 0 if the place has no turn.
     left: u32,
-    /// All attempts of the turn, and whether nobody else is in an attempt.
-    attempts: u32,
+    /// All rounds of the turn with their attempts, and whether nobody else is in an attempt.
+    rounds: Rounds,
     alone: bool,
     /// In a warp, the lane from which on the next one is sought.
     pub(super) next: u32,
@@ -111,7 +128,7 @@ impl Place {
         polls: 0,
         kept_out_at: 0,
         left: 0,
-        attempts: 0,
+        rounds: Rounds::ONE,
         alone: false,
         next: 0,
         period: Period::NEW,
@@ -119,7 +136,7 @@ impl Place {
 
     /// Asks for an attempt, of a gate that had just now this `word`. `starves` says that one of
     /// the place's transactions does ([`Gate::starves_at`]); the place has met so many `failures` in
-    /// a row, and has so many `attempts` to make in a turn. The launch has so many `places`.
+    /// a row, and makes so many `rounds` in a turn. The launch has so many `places`.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub(super) fn admit<L: Lane>(
@@ -129,7 +146,7 @@ impl Place {
         word: Word,
         starves: bool,
         failures: u32,
-        attempts: u32,
+        rounds: Rounds,
         places: u32,
     ) -> Admission {
         if self.left > 1 {
@@ -143,12 +160,12 @@ impl Place {
             word = gate.load(lane);
         }
         if self.ticket != 0 {
-            return self.stand(lane, word, attempts);
+            return self.stand(lane, word, rounds);
         }
         let looked = self.present && looks(failures);
         if looked || self.present && starves {
             self.period
-                .look(lane, gate, word.present(), failures, attempts);
+                .look(lane, gate, word.present(), failures, rounds.attempts());
         }
         let open = self.period.open(lane, gate, word);
         let seat = open && (word.waiting() < SEATS || self.period.is_own());
@@ -199,7 +216,7 @@ impl Place {
 
     /// Returns what a place with a ticket may do.
     #[inline(always)]
-    fn stand<L: Lane>(&mut self, lane: &L, word: Word, attempts: u32) -> Admission {
+    fn stand<L: Lane>(&mut self, lane: &L, word: Word, rounds: Rounds) -> Admission {
         let before = word.before(self.ticket);
         if before != 0 {
             return Admission(WAIT_NS * before.min(WAITS));
@@ -212,7 +229,7 @@ impl Place {
         // ORDER(G3): pairs with G2 of all who were present, and G4 of earlier turns.
         Mutant::NoG3.fence(lane);
         self.period.begin_turn(lane);
-        (self.alone, self.attempts, self.left) = (alone, attempts, attempts + 1);
+        (self.alone, self.rounds, self.left) = (alone, rounds, rounds.number + 1);
         self.polls = 0;
         Admission::AGAIN
     }
@@ -248,7 +265,8 @@ impl Place {
             return;
         }
         if self.alone {
-            self.period.learn(lane, gate, self.attempts + 1 - self.left);
+            let made = self.rounds.number + 1 - self.left;
+            self.period.learn(lane, gate, made * self.rounds.each);
             // SAFETY: the globals are live.
             unsafe { globals::count(lane, gate.globals, Counter::Turns as usize, 1) };
         }

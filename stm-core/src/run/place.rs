@@ -4,10 +4,13 @@
 //! They are not inlined, as a loop of rounds needs them rarely.
 
 use crate::run::admission::Admission;
-use crate::run::gate::Place;
+use crate::run::gate::{Place, Rounds};
 use crate::run::word::{self, Gate, Word};
 use crate::tx::crew::{Crew, WarpCrew};
 use stm_machine::Lane;
+
+/// The rounds of a turn in which all lanes make their attempts.
+pub(super) const TOGETHER: u32 = 4;
 
 impl Place {
     /// Asks for an attempt of a lane or a team, of a gate that had just now this word. `starves`
@@ -22,7 +25,7 @@ impl Place {
         conflicts: u32,
     ) -> Admission {
         let places = lane.grid_threads().min(u64::from(u32::MAX)) as u32;
-        self.admit(lane, gate, word, starves, conflicts, 1, places)
+        self.admit(lane, gate, word, starves, conflicts, Rounds::ONE, places)
     }
 
     /// Departs, if the place is present. The members of a team have met since their attempt.
@@ -38,7 +41,8 @@ impl Place {
     }
 
     /// Does [`Self::ask`] for the lanes of a warp, which have met since their attempts and of which
-    /// those in `working` have a transaction. So many of its rounds have failed in a row.
+    /// those in `working` have a transaction. So many of its rounds have failed in a row. In a turn
+    /// alone they make their attempts all `together`, in one round, or one in a round.
     #[allow(clippy::too_many_arguments)]
     #[inline(never)]
     pub(crate) fn ask_for_warp<L: Lane>(
@@ -48,6 +52,7 @@ impl Place {
         word: Word,
         warp: WarpCrew,
         working: u32,
+        together: bool,
         starves: bool,
         failures: u32,
     ) -> Admission {
@@ -55,14 +60,19 @@ impl Place {
         let starving = warp.vote(lane, starves);
         let mut admission = Admission::TOGETHER;
         if warp.is(lane, first) {
-            let attempts = working.count_ones();
+            let lanes = working.count_ones();
+            let (number, each) = if together {
+                (TOGETHER, lanes)
+            } else {
+                (lanes, 1)
+            };
             admission = self.admit(
                 lane,
                 gate,
                 word,
                 starving != 0,
                 failures,
-                attempts,
+                Rounds { number, each },
                 word::warps(lane),
             );
             if admission.turn().is_some() {

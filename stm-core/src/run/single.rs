@@ -182,7 +182,9 @@ impl<A: Algorithm> StmRef<A> {
         if A::SCHEDULED {
             // The first time it asks at once, as if nobody were at the gate.
             let (gate, working) = (self.gate(), warp.vote(lane, i < range.end));
-            let admission = place.ask_for_warp(lane, gate, Word::EMPTY, warp, working, false, 0);
+            let (together, empty) = (W::TURNS_TOGETHER, Word::EMPTY);
+            let admission =
+                place.ask_for_warp(lane, gate, empty, warp, working, together, false, 0);
             asks = admission != Admission::FRESH;
         }
         loop {
@@ -228,8 +230,9 @@ impl<A: Algorithm> StmRef<A> {
                 let starves = awake & (conflicts >= starves_at);
                 if rarely(warp.vote(lane, asks | starves | word.is_closed()) != 0) {
                     let (gate, failures) = (self.gate(), width.failures());
-                    let admission =
-                        place.ask_for_warp(lane, gate, word, warp, working, starves, failures);
+                    let together = W::TURNS_TOGETHER;
+                    let admission = place
+                        .ask_for_warp(lane, gate, word, warp, working, together, starves, failures);
                     asks = !matches!(admission, Admission::TOGETHER | Admission::FRESH);
                     if let Some(ns) = admission.wait_ns() {
                         step.commits(lane);
@@ -238,6 +241,18 @@ impl<A: Algorithm> StmRef<A> {
                         continue;
                     }
                     if let Some(turn) = admission.turn() {
+                        if turn.alone
+                            && let Some(value) = work_of.turn(&mut tx, i, awake, warp)
+                        {
+                            counts.round(working.count_ones(), false);
+                            if awake {
+                                Self::conclude_turn(&mut tx, i, &mut conflicts, &mut counts);
+                                committed(i, value);
+                                ended(i);
+                                i = i.saturating_add(stride);
+                            }
+                            continue;
+                        }
                         in_turn = true;
                         tx.alone = turn.alone;
                         go = lane.lane_index() == turn.lane || awake && Mutant::TurnShared.on(lane);

@@ -6,7 +6,7 @@ use crate::run::step::Step;
 use crate::run::work::Work;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
-use crate::tx::crew::WarpCrew;
+use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::each::each;
 use crate::tx::stm_ref::StmRef;
 use core::marker::PhantomData;
@@ -157,6 +157,8 @@ where
 {
     type Result = ();
 
+    const TURNS_TOGETHER: bool = A::OWNS;
+
     #[inline(always)]
     fn begin_round(&mut self) {
         self.words = [WordAddress::from_bits(0); N];
@@ -226,6 +228,35 @@ where
             });
         }
         Ok(())
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, tx: &mut Tx<'_, L, A>, i: u64, awake: bool, warp: WarpCrew) -> Option<()> {
+        if !A::OWNS {
+            return None;
+        }
+        let mut words = [WordAddress::from_bits(0); N];
+        let mut within = true;
+        if awake {
+            let (at, len) = ((self.at)(i), self.array.len());
+            each!(k < N, {
+                within &= at[k] < len;
+            });
+            each!(k < N, {
+                words[k] = self.array.word(if within { at[k] } else { 0 });
+            });
+        }
+        let makers = warp.vote(tx.lane, awake);
+        if warp.vote(tx.lane, !within) != 0 {
+            return None;
+        }
+        if awake {
+            tx.clear();
+            tx.observe(|tx| Event::Begin(A::now(tx)));
+        }
+        let change = |values| (self.change)(i, values);
+        A::update_alone(tx, words, makers, warp, change);
+        Some(())
     }
 
     #[inline(always)]

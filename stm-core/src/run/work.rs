@@ -16,8 +16,25 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     #[inline(always)]
     fn begin_round(&mut self) {}
 
+    /// Whether [`Self::turn`] may do something.
+    const TURNS_TOGETHER: bool = false;
+
     /// Makes the attempt up to its commit.
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<Self::Result>;
+
+    /// Makes the attempts of all lanes of `warp` that are `awake`, in a turn alone (`run/gate.rs`), and
+    /// returns what they return. It does nothing and returns `None`, in all lanes, unless all of them
+    /// are sure to commit; then one lane makes an attempt.
+    #[inline(always)]
+    fn turn(
+        &mut self,
+        _tx: &mut Tx<'_, L, A>,
+        _i: u64,
+        _awake: bool,
+        _warp: WarpCrew,
+    ) -> Option<Self::Result> {
+        None
+    }
 
     /// Commits. The lanes `together` call it together.
     #[inline(always)]

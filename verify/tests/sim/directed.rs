@@ -61,6 +61,7 @@ directed_programs! {
     write_skew: "write-skew";
     crossed_pair: "crossed-pair";
     hot_word: "hot-word";
+    hot_updates: "hot-updates";
     restored_version: "restored-version";
     write_elsewhere: "write-elsewhere";
     opposite_order: "opposite-order";

@@ -312,6 +312,8 @@ mutants! {
     UpdateStoredTwice = "update-stored-twice",
     /// `fast`, static updates: of a word that is written and also only read, the value read stays.
     UpdateReadStays = "update-read-stays",
+    /// `fast`, static updates: the lanes of a turn alone make theirs all at once.
+    UpdateTurnShared = "update-turn-shared",
     /// `fast`, static updates: an update that meets a word of somebody else keeps its own.
     UpdateNotGivenBack = "update-not-given-back",
     /// `fast`, static updates: the words are read, and owned after that whatever they hold then.

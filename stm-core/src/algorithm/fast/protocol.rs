@@ -418,6 +418,17 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::update(tx, words, owned, new, together);
     }
 
+    #[inline(always)]
+    fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        makers: u32,
+        warp: WarpCrew,
+        change: impl FnMut([T; N]) -> Option<[T; W]>,
+    ) {
+        Self::update_in_turn(tx, words, makers, warp, change);
+    }
+
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         tx.attempt.snapshot = Self::of_leader(tx, crew, tx.attempt.snapshot);

@@ -17,10 +17,11 @@
 //! A word that is named twice is found locked by this update itself. Only an update that has
 //! found a locked word looks whether that is so ([`twins`]).
 
-use crate::algorithm::contract::Owned;
+use crate::algorithm::contract::{Algorithm, Owned};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
+use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
@@ -226,6 +227,104 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         });
         let rank = (together.mask() & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
+    }
+}
+
+/// Updates in a turn alone (`run/gate.rs`): no word is owned, and none changes but by the lanes of this
+/// warp.
+#[allow(clippy::needless_range_loop)]
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    /// Makes the updates of the lanes `makers` one after the other, in the order of the lanes, all at
+    /// one version. Each loads its words in flight together, computes, and stores. A barrier lies
+    /// between the stores of a lane and the loads of the next, so it reads them.
+    #[inline(always)]
+    pub(crate) fn update_in_turn<L: Lane, T: Element, const N: usize, const W: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        makers: u32,
+        warp: WarpCrew,
+        mut change: impl FnMut([T; N]) -> Option<[T; W]>,
+    ) {
+        let lane = tx.lane;
+        let kept = Mutant::AloneVersionKept.on(lane);
+        // The snapshot would do, but as nothing else needs it, no round loads the clock for it.
+        // SAFETY: the clock is live. Relaxed: G3, as nobody else advances it.
+        let now = unsafe { lane.load_relaxed_64(tx.stm.clock()) };
+        let version = Version(now + u64::from(!kept));
+        warp.meet(lane);
+        if warp.is(lane, warp.leader(lane)) {
+            // Before the words, so that none is newer than the clock if a closure panics.
+            // SAFETY: the clock is live. Relaxed: nobody begins before G4.
+            unsafe { lane.store_relaxed_64(tx.stm.clock(), version.0) };
+        }
+        let mut rest = makers;
+        while rest != 0 {
+            let next = if Mutant::UpdateTurnShared.on(lane) {
+                rest
+            } else {
+                rest & rest.wrapping_neg()
+            };
+            rest &= !next;
+            if lane.lane_bit() & next != 0 {
+                Self::update_one(tx, words, version, &mut change);
+            }
+            warp.meet(lane);
+        }
+        let rank = (makers & (lane.lane_bit() - 1)).count_ones();
+        tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
+    }
+
+    /// Makes one update alone, at `version`.
+    #[inline(always)]
+    fn update_one<L: Lane, T: Element, const N: usize, const W: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        version: Version,
+        change: &mut impl FnMut([T; N]) -> Option<[T; W]>,
+    ) {
+        let lane = tx.lane;
+        let map = S::map(tx.stm);
+        let pair = Self::is_pair(lane, !S::packs::<T>(), words[0]);
+        let mut values = [T::from_bits64(0); N];
+        each!(k < N, {
+            // SAFETY: of an element in range (`run/update.rs`). Relaxed: G3, or the barrier after
+            // the update of another lane, lies behind all stores to it.
+            values[k] = T::from_bits64(unsafe {
+                if S::packs::<T>() {
+                    u64::from(lane.load_relaxed_64(S::version_word(map, words[k])) as u32)
+                } else if pair {
+                    lane.load_relaxed_128(S::version_word(map, words[k]))[1]
+                } else {
+                    S::value(words[k]).load(lane)
+                }
+            });
+        });
+        each!(k < N, {
+            tx.observe(|_| Event::Read(words[k], values[k].to_bits64()));
+        });
+        let Some(new) = change(values) else {
+            return;
+        };
+        Self::will_update(tx, W as u32);
+        // Of a word that is named twice the last value stays.
+        each!(k < W, {
+            let (place, value) = (S::version_word(map, words[k]), new[k].to_bits64());
+            // SAFETY: as above. Relaxed: G4 follows, and before it the barrier.
+            unsafe {
+                if S::packs::<T>() {
+                    let new = S::packed(version, lane.version_bits(), value);
+                    lane.store_relaxed_64(place, new);
+                } else if pair {
+                    lane.store_relaxed_128(place, [S::unlocked(version), value]);
+                } else {
+                    S::value(words[k]).store(lane, value);
+                    lane.store_relaxed_64(place, S::unlocked(version));
+                }
+            }
+        });
+        each!(k < W, {
+            tx.observe(|_| Event::Write(words[k], new[k].to_bits64()));
+        });
     }
 }
 

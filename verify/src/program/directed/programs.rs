@@ -7,6 +7,11 @@ const HOT: &str = "r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r
                    r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1 / \
                    r0 w0+1 / r0 w0+1";
 
+/// The static updates of a lane that increments two words again and again.
+const HOT_UPDATES: &str = "r012 w0+1 w1+1 / r012 w0+1 w1+1 / r012 w0+1 w1+1 / r012 w0+1 w1+1 / \
+                           r012 w0+1 w1+1 / r012 w0+1 w1+1 / r012 w0+1 w1+1 / r012 w0+1 w1+1 / \
+                           r012 w0+1 w1+1 / r012 w0+1 w1+1 / r012 w0+1 w1+1 / r012 w0+1 w1+1";
+
 /// All recorded programs.
 pub const ALL: &[Directed] = &[
     Directed::new(
@@ -106,6 +111,15 @@ pub const ALL: &[Directed] = &[
         &[0],
     )
     .warps(2),
+    Directed::new(
+        "hot-updates",
+        "two warps whose static updates meet so often that their lanes make them by turns, all of a \
+         warp in one round",
+        &[HOT_UPDATES; 4],
+        &[0, 0, 0],
+    )
+    .warps(2)
+    .updates(),
     Directed::new(
         "restored-version",
         "a commit that fails puts a version back under which another's value is not yet seen",
