@@ -1,11 +1,12 @@
-//! Tests of the tables, on small data.
+//! Tests of the tables, on small data and on the documents of this repository.
 
 use super::data::{Data, Failure};
 use super::definitions::Definitions;
 use super::expression::Scope;
 use super::markers::render;
-use super::made;
+use super::{DEFINITIONS, made, tables};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 const RUNS: &str = r#"{"device": {"name": "H200"}, "started": "2026-11-21T09:42:20Z", "commit": "abc1234", "ptx": "aa",
     "runs": [{"w": "ra", "n": 8, "p": {"k": 7}}, {"w": "ht", "n": 2}, {"w": "b c", "m": 5}],
@@ -277,5 +278,26 @@ fn markers_that_cannot_be_used_are_errors_with_their_line() {
         ),
     ] {
         assert_eq!(render(text, &tables).unwrap_err().to_string(), why);
+    }
+}
+
+#[test]
+fn the_documents_of_this_repository_show_every_table_as_the_data_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let results = root.join("docs/results");
+    let documents: Vec<PathBuf> = ["", "docs", "docs/book/src"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    assert!(tables(&results, &documents, true).unwrap());
+    let texts: String = documents
+        .iter()
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
+    for table in Definitions::parse(DEFINITIONS).unwrap().tables {
+        let marker = super::markers::open(&table.name);
+        assert!(texts.contains(&marker), "no document has {marker}");
     }
 }
