@@ -6,6 +6,7 @@
 //! | [`cli`] | the command line and the commands; nothing depends on it |
 //! | [`paper`] | `bench paper`: everything that the paper shows, in one document |
 //! | [`report`] | `report`: the page and the figures about that document |
+//! | [`tables`] | `report --tables`: the tables of the documents, from the result files |
 //! | [`measure`] | measurements, the search for the best launch, the same without transactions |
 //! | [`workloads`] | the workloads, each in a folder |
 //! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
@@ -43,6 +44,7 @@ pub mod report;
 pub mod soak;
 pub mod store;
 pub mod sync;
+pub mod tables;
 pub mod variants;
 pub mod workloads;
 

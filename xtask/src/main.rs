@@ -31,8 +31,8 @@ cargo xtask ptx --observed  build the kernels that record, take times or have a
 cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills, stack,
                             and the ceilings of xtask/sizes.txt
-cargo xtask docs            write the figures of the documents, from docs/results
-cargo xtask docs --check    compare the documents with docs/results, and check their links
+cargo xtask docs            write the tables of the documents, from docs/results (stamp report)
+cargo xtask docs --check    compare them, and check figures in sentences, and links
 cargo xtask examples        the packages of docs/examples: tests, programs, PTX
 cargo xtask book            build the book, docs/book, into target/book (mdbook)
 cargo xtask circles         files that import each other in a circle of more than two

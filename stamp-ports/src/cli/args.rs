@@ -154,8 +154,15 @@ with their rules and verdicts as DIR/claims.json. Of DIR/sync.json, which
 `bench sync` wrote, it makes the same, with DIR/claims-sync.json, and of
 DIR/nw.json, which `bench nw` wrote, with DIR/claims-nw.json.
 
-Example:
-  stamp report results --title \"The evaluation on our machine\"")]
+With --tables it prints the tables of the project's documents instead, made from
+the result files in DIR. With FILEs it puts each table between its two markers,
+<!-- table: NAME --> and <!-- end -->, and prints what was different; with
+--check it writes nothing, and the exit status is 1 if something is.
+
+Examples:
+  stamp report results --title \"The evaluation on our machine\"
+  stamp report docs/results --tables
+  stamp report docs/results --tables --check README.md docs/*.md")]
     Report(ReportArgs),
 }
 
@@ -165,6 +172,15 @@ pub struct ReportArgs {
     /// The folder that `bench paper`, `bench sync` or `bench nw` wrote
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
+    /// Print the tables of the documents, or put them into these
+    #[arg(long, conflicts_with = "title")]
+    pub tables: bool,
+    /// Only compare the documents with the tables
+    #[arg(long, requires = "documents")]
+    pub check: bool,
+    /// Documents with tables between markers
+    #[arg(value_name = "FILE", requires = "tables")]
+    pub documents: Vec<PathBuf>,
     /// The page's title
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,

@@ -98,6 +98,9 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Soak(args)) => soak::soak(args),
         Some(Command::Record(args)) => record::record_command(args),
         Some(Command::Isolation(args)) => isolation::isolation(args),
+        Some(Command::Report(args)) if args.tables => {
+            crate::tables::tables(&args.folder, &args.documents, args.check)
+        }
         Some(Command::Report(args)) => crate::report::report(&args.folder, args.title.as_deref()),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
         Some(Command::Bench(Bench::Sync(args))) => sync::sync(args, line),

@@ -51,7 +51,7 @@ pub(super) fn problems(root: &Path) -> Result<Vec<String>, Error> {
 
 /// The Markdown files of a folder of the root, by path below the root. Build
 /// directories of examples are left out.
-fn below(root: &Path, folder: &Path, folders_too: bool) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn below(root: &Path, folder: &Path, folders_too: bool) -> Result<Vec<PathBuf>, Error> {
     let full = root.join(folder);
     let failed = |source| Error::file(full.clone(), source);
     let mut found = Vec::new();

@@ -1,70 +1,71 @@
-//! Figures that nothing computes: a rule for the documents of results.
+//! What the prose of the documents must keep: figures and commits stand in tables that are made
+//! from data, whose captions name machine, date and commit, and not in sentences.
 
-use super::markers::{CITE, CLOSE, END, FIGURE, Problem, TABLE};
+/// Opens a table, before its name.
+const TABLE: &str = "<!-- table:";
+/// Closes a table.
+const END: &str = "<!-- end -->";
 
-/// Documents in which a measured figure needs a marker.
-const FIGURES_MARKED: [&str; 4] = [
-    "README.md",
-    "docs/evaluation.md",
-    "docs/performance.md",
-    "docs/verification.md",
-];
-
-/// The book, in whose chapters it needs one as well.
-const BOOK: &str = "docs/book/";
+/// Documents that are dated, whose sentences may have figures and commits: what was seen on a day.
+const DATED: [&str; 2] = ["CHANGELOG.md", "docs/lab-notes/"];
 
 /// Documents in which every table is made from data.
 const TABLES_MARKED: [&str; 2] = ["docs/evaluation.md", "docs/performance.md"];
 
 /// What follows a number that somebody measured.
-const UNITS: [&str; 9] = [
-    "x", "%", "-fold", " %", " us", " ms", " tx/s", " M tx/s", " G tx/s",
+const UNITS: [&str; 10] = [
+    "x",
+    "%",
+    "-fold",
+    " %",
+    " us",
+    " ms",
+    " tx/s",
+    " M tx/s",
+    " G tx/s",
+    " times as",
 ];
 
-/// The bare figures and tables of a document.
-pub(super) fn check(name: &str, text: &str) -> Vec<Problem> {
-    let figures = FIGURES_MARKED.contains(&name) || name.starts_with(BOOK);
+/// What is wrong in a document, with lines counted from 1.
+pub(super) fn check(name: &str, text: &str) -> Vec<(usize, String)> {
+    let dated = DATED.iter().any(|dated| name.starts_with(dated));
     let tables = TABLES_MARKED.contains(&name);
     let (mut fenced, mut made) = (false, false);
     let mut found = Vec::new();
     for (i, line) in text.lines().enumerate() {
         let start = line.trim_start();
         fenced ^= start.starts_with("```");
-        if start.starts_with(TABLE) || start.starts_with(END) {
+        let marker = start.starts_with(TABLE) || start.starts_with(END);
+        if marker && !fenced {
             made = start.starts_with(TABLE);
         }
-        if fenced || made {
+        if fenced || made || marker {
             continue;
         }
-        let mut problem = |what: String| found.push(Problem { line: i + 1, what });
+        let mut problem = |what: String| found.push((i + 1, what));
+        let prose = prose(line);
+        if prose.contains("<!--") {
+            problem("only the two markers of a table are comments".to_owned());
+        }
         if tables && start.starts_with('|') {
             problem("this table is not made from data".to_owned());
-            continue;
-        }
-        if line.contains(&format!("{CITE}-->")) || line.contains(&format!("{CITE} -->")) {
-            problem("a citation names no source".to_owned());
-        }
-        // Markdown takes such a line for HTML, and shows its text as it stands.
-        if start.starts_with(FIGURE) || start.starts_with(CITE) {
-            problem("a line must not begin with a marker: put a word before it".to_owned());
-        }
-        if figures && let Some(figure) = bare_figure(&prose(line)) {
-            problem(format!("the figure `{figure}` has no marker"));
+        } else if !dated && let Some(figure) = bare_figure(&prose) {
+            problem(format!(
+                "the figure `{figure}` stands in a sentence: put it into a table"
+            ));
+        } else if !dated && let Some(commit) = commit(&prose) {
+            problem(format!(
+                "the commit `{commit}` stands in a sentence: captions of tables name commits"
+            ));
         }
     }
     found
 }
 
-/// A line without its markers, comments, code and link targets.
+/// A line without its code and link targets.
 fn prose(line: &str) -> String {
     let mut text = line.to_owned();
-    for (open, close) in [
-        (FIGURE, CLOSE),
-        (CITE, CLOSE),
-        ("<!--", "-->"),
-        ("`", "`"),
-        ("](", ")"),
-    ] {
+    for (open, close) in [("`", "`"), ("](", ")")] {
         while let Some(start) = text.find(open) {
             let from = start + open.len();
             let end = text[from..].find(close);
@@ -73,6 +74,19 @@ fn prose(line: &str) -> String {
         }
     }
     text
+}
+
+/// The first word that is the name of a commit.
+fn commit(text: &str) -> Option<&str> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let hexadecimal = |word: &str| {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        let letters = word.bytes().filter(|c| (b'a'..=b'f').contains(c)).count();
+        digits > 0 && letters > 0 && digits + letters == word.len()
+    };
+    words
+        .filter(|word| (7..=40).contains(&word.len()))
+        .find(|word| hexadecimal(word))
 }
 
 /// The first number with a unit of measurement.
@@ -101,29 +115,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bare_figures_are_found() {
+    fn figures_in_sentences_are_found() {
         for line in [
             "faster by 12.8x.",
             "up to 20-fold",
             "35 % of the attempts",
             "it takes 13.9 us",
             "at 675 M tx/s",
-            "at <!--= a | x1 -->2.0x<!--/--> and 3.0x",
+            "1.5 times as fast",
+            "at `a` 2.0x and `3.0x`",
         ] {
             assert_eq!(check("README.md", line).len(), 1, "{line}");
-            assert!(check("docs/architecture.md", line).is_empty(), "{line}");
+            assert_eq!(check("docs/book/src/guide.md", line).len(), 1, "{line}");
+            assert_eq!(
+                check("docs/lab-notes/2026-11-21-fast.md", line),
+                [],
+                "{line}"
+            );
         }
     }
 
     #[test]
-    fn marked_figures_and_parameters_pass() {
+    fn parameters_and_figures_in_tables_and_code_pass() {
         for line in [
-            "at <!--= a | x1 -->2.0x<!--/--> of the rate",
-            "up to <!--cite: Xu et al.-->20-fold<!--/-->",
             "launches of 132 x 64 threads, 1 M locks, seed 1",
             "`x = 3 %`, see [there](a-20-%-page.md)",
             "```\n50 % of it\n```",
+            "<!-- table: t -->\n*Of 498c9f0.*\n\n| 50 % |\n<!-- end -->",
         ] {
+            assert_eq!(check("README.md", line), [], "{line}");
+        }
+    }
+
+    #[test]
+    fn commits_in_sentences_are_found() {
+        for line in ["of commit 498c9f0.", "(d8ad0ef or earlier)"] {
+            assert_eq!(check("README.md", line).len(), 1, "{line}");
+        }
+        for line in ["`498c9f0`", "on 20261121", "defaced", "A1B2C3D4"] {
             assert_eq!(check("README.md", line), [], "{line}");
         }
     }
@@ -135,23 +164,14 @@ mod tests {
         assert_eq!(check("README.md", table), []);
         let made = format!("{TABLE} x -->\n{table}\n{END}\n");
         assert_eq!(check("docs/performance.md", &made), []);
+        assert_eq!(check("docs/performance.md", &(made + table)).len(), 2);
     }
 
     #[test]
-    fn a_marker_at_the_beginning_of_a_line_is_found() {
-        for line in [
-            "<!--= a | x1 -->2.0x<!--/-->",
-            "  <!--cite: Xu-->1x<!--/--> more",
-        ] {
+    fn comments_other_than_markers_are_found_in_every_document() {
+        for line in ["<!-- figure: a -->", "of <!--= a -->2<!--/--> more"] {
             assert_eq!(check("docs/glossary.md", line).len(), 1, "{line}");
         }
-    }
-
-    #[test]
-    fn a_citation_without_a_source_is_found() {
-        assert_eq!(
-            check("docs/glossary.md", "of <!--cite:-->1x<!--/-->").len(),
-            1
-        );
+        assert_eq!(check("docs/glossary.md", "between `<!-- end -->` and"), []);
     }
 }

@@ -1,0 +1,258 @@
+//! `stamp report DIR --tables`: the tables of the documents, from the result files.
+//!
+//! A document has a table between two markers, on lines of their own:
+//!
+//! ```text
+//! <!-- table: speedups -->
+//! <!-- end -->
+//! ```
+//!
+//! The text between them is a caption, which names the machine, the date and the commit of each
+//! file that the table was made from, and the table. Tables are rows of `tables.json`
+//! ([`definitions`]); their cells are templates ([`expression`]) of the values in the files
+//! ([`data`]).
+
+pub mod data;
+pub mod definitions;
+pub mod expression;
+pub mod markers;
+#[cfg(test)]
+mod tests;
+
+use crate::error::{Error, Result};
+use crate::out_file::write_whole;
+use data::{Data, Failure, Found};
+use definitions::{Definitions, Rows, Source, Table};
+use expression::Scope;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+
+/// The definitions of this program.
+const DEFINITIONS: &str = include_str!("tables.json");
+
+/// The command `report --tables`: prints the tables, or puts them into documents, or, with
+/// `check`, says where a document has another text. Returns whether all is as the data say.
+///
+/// # Errors
+/// A file that cannot be read or written, a table that cannot be made, a marker without its end.
+pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool> {
+    let definitions = Definitions::parse(DEFINITIONS).map_err(Error::Usage)?;
+    let data = Data::load(results, &definitions).map_err(Error::Usage)?;
+    let made = made(&definitions, &data).map_err(Error::Usage)?;
+    let mut out = stdout().lock();
+    if documents.is_empty() {
+        for table in &definitions.tables {
+            let name = table.name.as_str();
+            writeln!(
+                out,
+                "{}\n{}{}\n",
+                markers::open(name),
+                made[name],
+                markers::END
+            )?;
+        }
+        return Ok(true);
+    }
+    let mut same = true;
+    for path in documents {
+        let shown = path.display();
+        let failed = |what: &str, error| Error::Usage(format!("cannot {what} {shown}: {error}"));
+        let text = fs::read_to_string(path).map_err(|error| failed("read", error))?;
+        let page = markers::render(&text, &made)
+            .map_err(|problem| Error::Usage(format!("{shown}:{problem}")))?;
+        for difference in &page.differences {
+            writeln!(out, "{shown}:{difference}")?;
+        }
+        if check {
+            same &= page.differences.is_empty();
+        } else if page.text != text {
+            write_whole(path, &page.text).map_err(|error| failed("write", error))?;
+        }
+    }
+    Ok(same)
+}
+
+/// Makes every table, by name.
+fn made<'d>(
+    definitions: &'d Definitions,
+    data: &Data<'_>,
+) -> std::result::Result<BTreeMap<&'d str, String>, String> {
+    let tables = definitions.tables.iter().map(|table| {
+        let name = table.name.as_str();
+        data.take_used();
+        let text = markdown(table, data).map_err(|failure| {
+            let (Failure::Missing(why) | Failure::Wrong(why)) = failure;
+            format!("table `{name}`: {why}")
+        })?;
+        let used = data.take_used();
+        let sources = definitions.files.iter();
+        let sources = sources.filter(|source| used.contains(&source.file));
+        let caption = caption(sources, data).map_err(|why| format!("table `{name}`: {why}"))?;
+        Ok((name, format!("{caption}\n\n{text}")))
+    });
+    tables.collect()
+}
+
+/// A table without its caption, whole lines.
+fn markdown(table: &Table, data: &Data<'_>) -> Found<String> {
+    if let Some([file, start]) = &table.excerpt {
+        let lines = data.text(file)?.lines();
+        let lines = lines.skip_while(|line| !line.starts_with(start));
+        let lines: Vec<&str> = lines.collect();
+        return Ok(format!("```text\n{}\n```\n", lines.join("\n").trim_end()));
+    }
+    let columns: Vec<(&[String; 2], Option<&str>)> = table
+        .columns
+        .iter()
+        .flat_map(|column| {
+            let across = column[1].contains("$across") || column[0].contains("$across");
+            let words: Vec<Option<&str>> = if across {
+                table
+                    .across
+                    .iter()
+                    .map(|word| Some(word.as_str()))
+                    .collect()
+            } else {
+                vec![None]
+            };
+            words.into_iter().map(move |word| (column, word))
+        })
+        .collect();
+    let head: Vec<String> = columns
+        .iter()
+        .map(|(column, across)| column[0].replace("$across", across.unwrap_or_default()))
+        .collect();
+    let mut text = format!(
+        "| {} |\n|{}\n",
+        head.join(" | "),
+        " --- |".repeat(head.len())
+    );
+    let rows: Vec<(&[String], Option<&Value>)> = match &table.rows {
+        Rows::Words(rows) => rows.iter().map(|row| (row.as_slice(), None)).collect(),
+        Rows::Elements(path) => {
+            let elements = data.all(path, None)?.into_iter();
+            elements.map(|row| (&[] as &[String], Some(row))).collect()
+        }
+    };
+    for (words, row) in rows {
+        let scope = Scope {
+            data,
+            row,
+            each: &table.each,
+        };
+        let mut cells = Vec::new();
+        for (column, across) in &columns {
+            let template = filled(&column[1], table, words, *across)?;
+            cells.push(match (scope.text(&template), &table.missing) {
+                (Err(Failure::Missing(_)), Some(missing)) => missing.clone(),
+                (text, _) => text?,
+            });
+        }
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    Ok(text)
+}
+
+/// Puts words into a template, until there are none left but `$each`.
+fn filled(template: &str, table: &Table, words: &[String], across: Option<&str>) -> Found<String> {
+    let word = |name: &str| -> Option<&str> {
+        let row = table.words.iter().zip(words);
+        let row = row.into_iter().find(|(known, _)| *known == name);
+        let row = row.map(|(_, word)| word.as_str());
+        let across = across.filter(|_| name == "across");
+        let same = || table.same.get(name).map(String::as_str);
+        row.or(across).or_else(same)
+    };
+    let (mut text, mut rest) = (String::new(), template.to_owned());
+    while let Some((before, after)) = rest.split_once('$') {
+        let end = after.find(|c: char| !c.is_alphanumeric() && c != '-');
+        let (name, after) = after.split_at(end.unwrap_or(after.len()));
+        text += before;
+        rest = match word(name) {
+            Some(word) => format!("{word}{after}"),
+            None if name == "each" => {
+                text += "$each";
+                after.to_owned()
+            }
+            None => return data::wrong(format!("`${name}` is no word of the table")),
+        };
+    }
+    Ok(text + &rest)
+}
+
+/// The caption of a table that was made from these files: files of the same machine, date and
+/// commit stand together.
+fn caption<'s>(
+    sources: impl Iterator<Item = &'s Source>,
+    data: &Data<'_>,
+) -> std::result::Result<String, String> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for source in sources {
+        let origin = origin(source, data)?;
+        let file = format!("`{}`", source.file.trim_start_matches("../"));
+        match groups.iter_mut().find(|(known, _)| *known == origin) {
+            Some((_, files)) => files.push(file),
+            None => groups.push((origin, vec![file])),
+        }
+    }
+    let groups = groups.into_iter();
+    let groups: Vec<String> = groups
+        .map(|(origin, files)| format!("{origin}: {}", files.join(", ")))
+        .collect();
+    Ok(format!("*{}.*", groups.join("; ")))
+}
+
+/// Where the figures of a file come from: `NVIDIA H200, 2026-11-23, commit 55d7670`. What the file
+/// says counts; what the definitions add must not be in it.
+fn origin(source: &Source, data: &Data<'_>) -> std::result::Result<String, String> {
+    let file = source.file.as_str();
+    let whole = match data.whole(file) {
+        Ok(Value::Array(elements)) => elements.first().unwrap_or(&Value::Null),
+        Ok(whole) => whole,
+        Err(_) => return Err(format!("there is no {file}")),
+    };
+    let of_gpu =
+        !file.starts_with("simulator/") && !file.starts_with("cpu/") && !file.starts_with("..");
+    match (whole.get("ptx"), source.before_ptx) {
+        (None, false) if of_gpu => Err(format!(
+            "{file} names no checksum of the PTX that was measured (`ptx`): measure it with a \
+             program that does"
+        )),
+        (Some(_), true) => Err(format!("{file} names its PTX: take `before_ptx` off")),
+        _ => Ok(()),
+    }?;
+    let said = |paths: &[&str]| -> Option<&str> {
+        paths.iter().find_map(|path| whole.pointer(path)?.as_str())
+    };
+    let day = |time: &str| time.split('T').next().unwrap_or_default().to_owned();
+    let machine = said(&["/device/name", "/device_name", "/device"]);
+    let date = said(&["/started", "/date"]).map(day);
+    let parts = [
+        ("machine", machine.map(str::to_owned), &source.machine),
+        ("date", date, &source.date),
+        (
+            "commit",
+            said(&["/commit"]).map(str::to_owned),
+            &source.commit,
+        ),
+    ];
+    let parts: std::result::Result<Vec<String>, String> = parts
+        .into_iter()
+        .map(|(name, said, added)| match (said, added) {
+            (Some(said), None) => Ok(said),
+            (None, Some(added)) => Ok(added.clone()),
+            (None, None) => Err(format!("{file} names no {name}")),
+            (Some(_), Some(_)) => Err(format!(
+                "{file} names its {name}: take it off the definitions"
+            )),
+        })
+        .collect();
+    let [machine, date, commit] = &parts?[..] else {
+        return Err(format!("{file} names too little"));
+    };
+    Ok(format!("{machine}, {date}, commit {commit}"))
+}

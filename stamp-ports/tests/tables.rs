@@ -1,0 +1,63 @@
+//! The command `stamp report DIR --tables`: what it prints, writes and compares.
+
+mod common;
+
+use common::{refused_rows, right, stamp, text};
+use std::fs;
+use std::path::Path;
+
+/// The results of this repository.
+fn results() -> String {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let results = manifest.parent().unwrap().join("docs/results");
+    results.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_tables_are_printed_each_between_its_markers() {
+    let printed = right(&["report", &results(), "--tables"]);
+    let opened = printed.matches("<!-- table: ").count();
+    assert!(opened > 10, "{printed}");
+    assert_eq!(printed.matches("<!-- end -->").count(), opened);
+    assert!(printed.contains("<!-- table: speedups -->\n*NVIDIA H200, 2026-11-21, commit "));
+}
+
+#[test]
+fn a_document_is_compared_and_put_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.md");
+    let file = path.to_str().unwrap();
+    let empty = "# Page\n\n<!-- table: jit -->\n<!-- end -->\n\nMore.\n";
+    fs::write(&path, empty).unwrap();
+    let check = ["report", &results(), "--tables", "--check", file];
+    let output = stamp(&check);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stdout);
+    assert!(said.contains("page.md:4: table `jit`"), "{said}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), empty);
+
+    right(&["report", &results(), "--tables", file]);
+    let made = fs::read_to_string(&path).unwrap();
+    assert!(made.contains("| RA | 199 | 876 | 843 |"), "{made}");
+    assert!(made.starts_with("# Page\n") && made.ends_with("<!-- end -->\n\nMore.\n"));
+    assert_eq!(right(&check), "");
+
+    fs::write(&path, made.replace("| 199 |", "| 198 |")).unwrap();
+    assert_eq!(stamp(&check).status.code(), Some(1));
+    fs::write(&path, made.replace("commit 498c9f0", "commit 498c9f1")).unwrap();
+    assert_eq!(stamp(&check).status.code(), Some(1));
+    fs::write(&path, made.replace("<!-- end -->", "")).unwrap();
+    let output = stamp(&check);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("page.md:3: table `jit` has no `<!-- end -->`"));
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_on_one_line() {
+    refused_rows(
+        "report nowhere --tables => cannot read nowhere/h200/paper.json
+         report nowhere README.md => --tables
+         report nowhere --tables --check => FILE
+         report nowhere --tables --title T => --title",
+    );
+}
