@@ -8,6 +8,8 @@
 //! [`crate::locked::counter`] does the same under locks, but for the rounds: there they are
 //! additions to memory, and in a transaction reads and writes of its own sets, which reach memory
 //! once. So a section of many rounds is less work as a transaction.
+//!
+//! [`CounterUpdates`] makes Grote's increments as static updates.
 
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
@@ -86,3 +88,21 @@ impl<A: Algorithm> Counter<A> {
 }
 
 kernels!(Counter, CounterParams, "counter");
+
+/// The counter kernel in its static form: the increments of [`Counter`] as static updates. The plan
+/// must have neither rounds nor sums.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterUpdates<A>(PhantomData<A>);
+
+impl<A: Algorithm> CounterUpdates<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &CounterParams<A>) {
+        // Without an item there is no such word, and the launch ends with an error.
+        let at = |i| [counter_of(lane, &p.items, i).map_or(u64::MAX, |counter| counter * STRIDE)];
+        let change = |_, [count]: [u32; 1]| Some([count.wrapping_add(1)]);
+        p.stm
+            .update_each(lane, 0..p.transactions, &p.words, at, change);
+    }
+}
+
+kernels!(CounterUpdates, CounterParams, "counter_static", [Fast]);

@@ -94,11 +94,12 @@ const fn sized_by(option: &'static str, row: Row) -> Row {
 
 /// The rows of the whole list.
 #[rustfmt::skip]
-const ROWS: [Row; 20] = [
+const ROWS: [Row; 22] = [
     row("ra-32", "random array of 32 words", ("ra", &["--words", "32"]), CONFLICTS),
     row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), CONFLICTS),
     row("ra-16k", "random array of 16 K words", ("ra", &["--words", "16K"]), SOME),
     row("ra-8m", "random array of 8 M words", ("ra", &["--words", "8M"]), FEW),
+    row("ra-32-static", "ra-32, static updates", ("ra", &["--words", "32", "--static"]), &[(DEFAULT, "256K")]),
     row("ra-16k-static", "ra-16k, static updates", ("ra", &["--words", "16K", "--static"]), &[(DEFAULT, "256K")]),
     row("ra-8m-static", "ra-8m, static updates", ("ra", &["--words", "8M", "--static"]), &[(DEFAULT, "2M")]),
     row("bank-audits", "transfers, and audits among them", ("bank", &[]), FEW),
@@ -114,6 +115,7 @@ const ROWS: [Row; 20] = [
     row("list", "sorted list with nodes from a pool", ("list", &[]), &[(DEFAULT, "128K")]),
     sized_by("--operations", row("queue", "bounded queue", ("queue", &[]), &[(DEFAULT, "16K")])),
     sized_by("--items", row("counter", "one counter", ("counter", &[]), &[(DEFAULT, "64K")])),
+    sized_by("--items", row("counter-static", "counter, static updates", ("counter", &["--static"]), &[(DEFAULT, "64K")])),
     row("vacation", "STAMP's travel agency", ("vacation", &["-r", "128K"]), &[(DEFAULT, "64K")]),
 ];
 
@@ -253,7 +255,7 @@ mod tests {
         assert_eq!(named(&["ra-32@16x32"]).unwrap(), 1);
         assert_eq!(named(&["ra-16k"]).unwrap(), 5);
         assert_eq!(named(&["ra-16k@16x32", "ra-16k"]).unwrap(), 5);
-        assert_eq!(named(&["ra"]).unwrap(), 22);
+        assert_eq!(named(&["ra"]).unwrap(), 23);
         assert_eq!(named(&["ht"]).unwrap(), 2);
         assert_eq!(named(&["ht@default"]).unwrap(), 1);
         let error = named(&["ra", "rb"]).unwrap_err();

@@ -84,9 +84,9 @@ pub struct SharedOptions {
     pub adds: bool,
     /// Make transactions static updates
     ///
-    /// In ra and bank, transactions are static updates, whose words are known
-    /// before the first is read; of the variant fast, in ra with 16 reads and 16
-    /// writes, in bank with --audit-share 0
+    /// In ra, bank and counter, transactions are static updates, whose words are
+    /// known before the first is read; of the variant fast, in ra with 16 reads
+    /// and 16 writes, in bank with --audit-share 0, in counter without --rounds
     #[arg(long = "static")]
     pub is_static: bool,
     /// Different keys of map [default: 1M] or list [default: 64]

@@ -14,11 +14,10 @@ use std::fmt;
 /// and its state in registers; what is left for the stack are arrays that are
 /// indexed at run time: the addresses, values, stripes and versions of one
 /// `read_many`, which for 16 words take 448 bytes, and the copies of them that
-/// the compiler makes; with a versioned algorithm, another 384 for its first
-/// entries and 64 for its place at the gate, and of a kernel with teams and single lanes
-/// twice that. Above this,
-/// something else moved to the stack.
-pub const LOCAL_BYTES_MAX: usize = 4608;
+/// the compiler makes; with a versioned algorithm, another 1,536 for its first
+/// entries, 768 for sums and 64 for its place at the gate, and of a kernel with teams and
+/// single lanes up to twice that. Above this, something else moved to the stack.
+pub const LOCAL_BYTES_MAX: usize = 3600;
 
 /// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,17 +3,23 @@
 use crate::error::{Error, Result};
 use crate::numbers::{of, parse_count_32};
 use crate::workloads::contender::Contender;
+use crate::workloads::form::Form;
 use crate::workloads::input::{Input, Occasion, is_its_workload};
+use crate::workloads::launcher::Launcher;
 use crate::workloads::memory::{Accessed, check_memory};
 use crate::workloads::shared_options::{SharedOption, SharedOptions};
 use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
 use clap::Args;
 use serde_json::Value;
+use std::time::Duration;
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
 use stm_core::host::{Buffer, Device, TxArray};
+use stm_core::observe::Observation;
 use stm_core::{Capacity, StmRef};
-use stm_kernels::counter::{Counter as CounterKernel, CounterParams, CounterPlan, STRIDE};
+use stm_kernels::counter::{
+    Counter as CounterKernel, CounterParams, CounterPlan, CounterUpdates, STRIDE,
+};
 
 mod locked;
 
@@ -30,6 +36,8 @@ pub struct Counter {
     pub sums: bool,
     /// Whether, under locks, the first thread of each block makes all sections.
     pub first_only: bool,
+    /// The form of its transactions.
+    pub form: Form,
 }
 
 impl Default for Counter {
@@ -41,6 +49,7 @@ impl Default for Counter {
             rounds: 0,
             sums: false,
             first_only: false,
+            form: Form::Dynamic,
         }
     }
 }
@@ -108,7 +117,7 @@ impl Input for Counter {
     is_its_workload!();
     type Options = Options;
 
-    const TAKES: &'static [SharedOption] = &[];
+    const TAKES: &'static [SharedOption] = &[SharedOption::Static];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -120,13 +129,20 @@ impl Input for Counter {
         }
     }
 
-    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         let rounds = options.rounds.unwrap_or(self.rounds);
+        if shared.is_static && rounds > 0 {
+            return Err(Error::Usage(format!(
+                "--rounds {rounds} has no static form, which is an increment alone: leave --static \
+                 or --rounds out"
+            )));
+        }
         Ok(Counter {
             items: options.items.unwrap_or(self.items),
             counters: options.counters.unwrap_or(self.counters),
             rounds,
             sums: rounds > 0,
+            form: Form::of(shared.is_static),
             ..self
         })
     }
@@ -157,6 +173,10 @@ impl Sizes for Counter {
             of(self.items.into(), "increment"),
             of(self.counters.into(), "counter")
         )
+    }
+
+    fn form(&self) -> Form {
+        self.form
     }
 
     fn capacity(&self) -> Capacity {
@@ -243,6 +263,35 @@ impl Workload for Counter {
             transactions,
             plan: self.plan(),
         }
+    }
+
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(match self.form {
+            Form::Dynamic => device.prepare::<CounterKernel<A>>(observation)?,
+            Form::Static => device.prepare::<CounterUpdates<A>>(observation)?,
+        })
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut CounterData<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let params = self.params(data, launcher.handle::<A>(), transactions);
+        // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of buffers that
+        // `data` keeps and nothing else uses.
+        unsafe {
+            match self.form {
+                Form::Dynamic => launcher.launch::<CounterKernel<A>>(&params)?,
+                Form::Static => launcher.launch::<CounterUpdates<A>>(&params)?,
+            }
+        };
+        Ok(())
     }
 }
 
