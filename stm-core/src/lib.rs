@@ -92,7 +92,6 @@
 //! The loop that began the attempt and will commit it is in `run/single.rs`.
 
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 // What only the host's side uses stands beside what kernels use.
 #![cfg_attr(not(feature = "host"), allow(dead_code))]
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]

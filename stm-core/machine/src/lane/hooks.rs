@@ -1,5 +1,7 @@
 //! What code asks a lane about observation and seeded defects.
 
+use core::mem::MaybeUninit;
+
 use super::Lane;
 use crate::observe::mutant::Mutant;
 use crate::observe::probe::Probe;
@@ -33,6 +35,28 @@ pub fn records<L: Lane>(lane: &L) -> bool {
 #[inline(always)]
 pub fn times<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::TIMES && lane.probe().times()
+}
+
+/// Begins a place of scratch whose words nobody reads before they are written, but which may be
+/// loaded whole. A CPU stores zeros. On a GPU, where to do so costs a short kernel more than its
+/// transactions and a word that was not stored is only meaningless, nothing is stored.
+///
+/// # Safety
+///
+/// A `T` may have any bits.
+#[inline(always)]
+pub unsafe fn begin_scratch<T>(place: &mut MaybeUninit<T>) -> &mut T {
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: it accesses no memory; for all that the compiler knows, it stores all of it.
+    unsafe {
+        core::arch::asm!("// {p}", p = in(reg64) place.as_mut_ptr(), options(nostack));
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        *place = MaybeUninit::zeroed();
+    }
+    // SAFETY: all of it has been written, as far as anybody can tell, and any bits will do.
+    unsafe { place.assume_init_mut() }
 }
 
 /// Leaves a comment of one line in the assembly of a device build. By such

@@ -24,7 +24,7 @@ use crate::observe::mutant::Mutant;
 use crate::observe::probe::Probe;
 
 mod hooks;
-pub use hooks::{records, times};
+pub use hooks::{begin_scratch, records, times};
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod cpu;

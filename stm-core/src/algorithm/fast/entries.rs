@@ -7,8 +7,8 @@
 use crate::algorithm::contract::Scratch;
 use crate::memory::logs::{Capacity, Logs};
 use core::mem::MaybeUninit;
-use stm_machine::Lane;
 use stm_machine::WordAddress;
+use stm_machine::lane::{Lane, begin_scratch};
 
 /// The flag of an entry that is written.
 pub(crate) const WRITTEN: u64 = 1 << 63;
@@ -41,19 +41,8 @@ pub struct Inline<const N: usize>([[u64; N]; 3]);
 impl<const N: usize> Scratch for Inline<N> {
     #[inline(always)]
     fn begin(place: &mut MaybeUninit<Self>) -> &mut Self {
-        // A whole batch is loaded whatever the count is. To store zeros first costs a short kernel
-        // more than its transactions on a GPU, where what was not stored is only meaningless.
-        #[cfg(target_arch = "nvptx64")]
-        // SAFETY: it accesses no memory; for all that the compiler knows, it stores all of it.
-        unsafe {
-            core::arch::asm!("// {p}", p = in(reg64) place.as_mut_ptr(), options(nostack));
-        }
-        #[cfg(not(target_arch = "nvptx64"))]
-        {
-            *place = MaybeUninit::zeroed();
-        }
-        // SAFETY: all of it has been written.
-        unsafe { place.assume_init_mut() }
+        // SAFETY: any bits are entries, though meaningless ones.
+        unsafe { begin_scratch(place) }
     }
 }
 
