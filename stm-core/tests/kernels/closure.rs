@@ -37,8 +37,8 @@ pub(crate) fn with<R>(
     closure: impl Fn(&CpuLane<'_>) + Sync,
     launch: impl FnOnce(&Given) -> R,
 ) -> R {
-    let body: *const Body<'_> = &raw const closure;
+    let body: &Body<'_> = &closure;
     // SAFETY: the types differ in a lifetime alone, and nothing calls it after the launch.
-    let body = unsafe { std::mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
-    launch(&Given(body))
+    let body = unsafe { std::mem::transmute::<&Body<'_>, &Body<'static>>(body) };
+    launch(&Given(&raw const *body))
 }

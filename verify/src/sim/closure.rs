@@ -68,12 +68,12 @@ impl Sim {
         closure: impl Fn(&SimLane<'_>),
         launches: impl FnOnce() -> R,
     ) -> R {
-        let body: *const Body<'_> = &raw const closure;
+        let body: &Body<'_> = &closure;
         // SAFETY: the types differ in a lifetime alone, and `reset` takes the pointer away
         // before the closure ends.
-        let body = unsafe { std::mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
+        let body = unsafe { std::mem::transmute::<&Body<'_>, &Body<'static>>(body) };
         let reset = Reset(self);
-        self.0.closure.set(Some(body));
+        self.0.closure.set(Some(&raw const *body));
         let result = launches();
         drop(reset);
         result

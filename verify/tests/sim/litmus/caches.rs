@@ -96,7 +96,12 @@ fn back_behind_a_relaxed_load(between: impl Fn(&At<'_>)) -> usize {
 fn a_weak_load_may_go_back_behind_a_relaxed_one_until_the_lane_fences_or_acquires() {
     assert_ne!(back_behind_a_relaxed_load(|_| ()), 0);
     assert_ne!(back_behind_a_relaxed_load(|at| _ = at.load(at.y)), 0);
-    assert_eq!(back_behind_a_relaxed_load(|at| at.fence()), 0);
+    assert_eq!(
+        back_behind_a_relaxed_load(|at| {
+            at.fence();
+        }),
+        0
+    );
     // Nobody publishes anything in y, but every acquire invalidates the cache.
     assert_eq!(back_behind_a_relaxed_load(|at| _ = at.acquire(at.y)), 0);
 }

@@ -101,5 +101,9 @@ fn a_reduction_and_a_fence_are_no_acquire_pattern_and_an_atomic_is_one() {
         stale
     };
     assert_eq!(stale_after(|at| _ = at.add(at.y, 1)), 0);
-    assert!(stale_after(|at| at.reduce()) > 100);
+    assert!(
+        stale_after(|at| {
+            at.reduce();
+        }) > 100
+    );
 }
