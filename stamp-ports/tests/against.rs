@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{refused, right, stamp, text};
+use common::{line, refused, refused_rows, right, stamp, text};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -188,16 +188,11 @@ fn what_is_no_stamp_is_refused_with_its_path_and_what_to_do() {
         (&silent, "is no `stamp`"),
         (&liar, "no JSON as that of `stamp run --json`"),
     ] {
-        let arguments = [
-            "bench",
-            "against",
-            path(other),
-            "--quick",
-            "--device",
-            "cpu",
-            "--only",
-            "counter",
-        ];
+        let arguments = format!(
+            "bench against {} --quick --device cpu --only counter",
+            path(other)
+        );
+        let arguments = line(&arguments);
         let parts = [path(other), part, "an earlier commit"];
         if other == liar {
             let output = stamp(&arguments);
@@ -208,17 +203,14 @@ fn what_is_no_stamp_is_refused_with_its_path_and_what_to_do() {
             refused(&arguments, &parts);
         }
     }
-    refused(
-        &["bench", "against", STAMP, "--device", "cpu"],
-        &["--quick"],
-    );
-    let words = ["bench", "against", STAMP, "--only", "rx,ra"];
-    refused(&words, &["\"rx\"", "ra-8m", "vacation", "528x256"]);
-    refused(
-        &["bench", "against", STAMP, "--at-least", "fast"],
-        &["--at-least", "\"fast\"", "0.97"],
-    );
-    refused(&["bench", "against"], &["OTHER"]);
+    for row in [
+        " --device cpu => --quick",
+        " --only rx,ra => \"rx\" | ra-8m | vacation | 528x256",
+        " --at-least fast => --at-least | \"fast\" | 0.97",
+    ] {
+        refused_rows(&format!("bench against {STAMP}{row}"));
+    }
+    refused_rows("bench against => OTHER");
 }
 
 #[test]
@@ -228,13 +220,7 @@ fn the_help_fits_eighty_columns_and_teaches_by_examples() {
         help.lines().all(|line| line.chars().count() <= 80),
         "{help}"
     );
-    for part in [
-        "Examples:",
-        "Exit status:",
-        "ra-16k",
-        "--at-least",
-        "vacation",
-    ] {
+    for part in "Examples:|Exit status:|ra-16k|--at-least|vacation".split('|') {
         assert!(help.contains(part), "{help} lacks {part}");
     }
     assert!(!help.contains("--this"), "{help}");
