@@ -136,24 +136,12 @@ fn what_the_other_program_does_not_know_or_finish_is_named_and_not_judged() {
                  \"run counter\") echo error: unknown workload >&2; exit 2;;\n\
                  esac";
     let other = script(folder.path(), "earlier", first);
-    let only = "ra-1k@default,bank@default,bank,counter@2x2";
     let limit = ["--time-limit", "4", "--only"];
-    refused(
-        &[
-            &[
-                "bench",
-                "against",
-                path(&other),
-                "--quick",
-                "--device",
-                "cpu",
-            ],
-            &limit[..],
-            &[only],
-        ]
-        .concat(),
-        &["bank@default"],
-    );
+    refused_rows(&format!(
+        "bench against {} --quick --device cpu --time-limit 4 \
+         --only ra-1k@default,bank@default,bank,counter@2x2 => bank@default",
+        path(&other)
+    ));
     let only = "ra-1k@default,bank,counter@2x2";
     let output = against(&other, &[&limit[..], &[only]].concat());
     let (table, errors) = (text(&output.stdout), text(&output.stderr));

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{stamp, text};
+use common::{line, stamp, text};
 use std::fs;
 use stm_core::algorithm::Variant;
 
@@ -52,22 +52,10 @@ fn recorded_histories_are_kept_and_judged() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().to_str().unwrap();
     for workload in ["ra", "ht"] {
-        let output = stamp(&[
-            "record",
-            workload,
-            "--variant",
-            "all",
-            "--transactions",
-            "4K",
-            "--words",
-            "256",
-            "--buckets",
-            "64",
-            "--out",
-            out,
-            "--check",
-            "--json",
-        ]);
+        let output = stamp(&line(&format!(
+            "record {workload} --variant all --transactions 4K --words 256 --buckets 64 \
+             --out {out} --check --json"
+        )));
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let rows = text(&output.stdout);
         assert_eq!(rows.lines().count(), Variant::ALL.len(), "{rows}");
@@ -119,19 +107,9 @@ fn every_workload_is_opaque_and_verified_with_every_variant() {
 fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
     // A lane commits a thousand points, with room for a thousand attempts.
     let repeated = (1..20).any(|seed| {
-        let rows = recorded(&[
-            "kmeans",
-            "--variant",
-            "hv-sorting",
-            "--attempts",
-            "1",
-            "--centres",
-            "2",
-            "--seed",
-            &seed.to_string(),
-            "--transactions",
-            "1",
-        ]);
+        let rows = recorded(&line(&format!(
+            "kmeans --variant hv-sorting --attempts 1 --centres 2 --seed {seed} --transactions 1"
+        )));
         assert_eq!(rows[0]["violations"], 0, "{rows:?}");
         assert_eq!(rows[0]["runs"], 1, "{rows:?}");
         rows[0]["launches_repeated"].as_u64() > Some(0)
