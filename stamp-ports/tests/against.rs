@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{refused, right, stamp, text};
+use common::{line, refused, refused_rows, right, stamp, text};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -136,24 +136,12 @@ fn what_the_other_program_does_not_know_or_finish_is_named_and_not_judged() {
                  \"run counter\") echo error: unknown workload >&2; exit 2;;\n\
                  esac";
     let other = script(folder.path(), "earlier", first);
-    let only = "ra-1k@default,bank@default,bank,counter@2x2";
     let limit = ["--time-limit", "4", "--only"];
-    refused(
-        &[
-            &[
-                "bench",
-                "against",
-                path(&other),
-                "--quick",
-                "--device",
-                "cpu",
-            ],
-            &limit[..],
-            &[only],
-        ]
-        .concat(),
-        &["bank@default"],
-    );
+    refused_rows(&format!(
+        "bench against {} --quick --device cpu --time-limit 4 \
+         --only ra-1k@default,bank@default,bank,counter@2x2 => bank@default",
+        path(&other)
+    ));
     let only = "ra-1k@default,bank,counter@2x2";
     let output = against(&other, &[&limit[..], &[only]].concat());
     let (table, errors) = (text(&output.stdout), text(&output.stderr));
@@ -188,16 +176,11 @@ fn what_is_no_stamp_is_refused_with_its_path_and_what_to_do() {
         (&silent, "is no `stamp`"),
         (&liar, "no JSON as that of `stamp run --json`"),
     ] {
-        let arguments = [
-            "bench",
-            "against",
-            path(other),
-            "--quick",
-            "--device",
-            "cpu",
-            "--only",
-            "counter",
-        ];
+        let arguments = format!(
+            "bench against {} --quick --device cpu --only counter",
+            path(other)
+        );
+        let arguments = line(&arguments);
         let parts = [path(other), part, "an earlier commit"];
         if other == liar {
             let output = stamp(&arguments);
@@ -208,17 +191,14 @@ fn what_is_no_stamp_is_refused_with_its_path_and_what_to_do() {
             refused(&arguments, &parts);
         }
     }
-    refused(
-        &["bench", "against", STAMP, "--device", "cpu"],
-        &["--quick"],
-    );
-    let words = ["bench", "against", STAMP, "--only", "rx,ra"];
-    refused(&words, &["\"rx\"", "ra-8m", "vacation", "528x256"]);
-    refused(
-        &["bench", "against", STAMP, "--at-least", "fast"],
-        &["--at-least", "\"fast\"", "0.97"],
-    );
-    refused(&["bench", "against"], &["OTHER"]);
+    for row in [
+        " --device cpu => --quick",
+        " --only rx,ra => \"rx\" | ra-8m | vacation | 528x256",
+        " --at-least fast => --at-least | \"fast\" | 0.97",
+    ] {
+        refused_rows(&format!("bench against {STAMP}{row}"));
+    }
+    refused_rows("bench against => OTHER");
 }
 
 #[test]
@@ -228,13 +208,7 @@ fn the_help_fits_eighty_columns_and_teaches_by_examples() {
         help.lines().all(|line| line.chars().count() <= 80),
         "{help}"
     );
-    for part in [
-        "Examples:",
-        "Exit status:",
-        "ra-16k",
-        "--at-least",
-        "vacation",
-    ] {
+    for part in "Examples:|Exit status:|ra-16k|--at-least|vacation".split('|') {
         assert!(help.contains(part), "{help} lacks {part}");
     }
     assert!(!help.contains("--this"), "{help}");

@@ -114,31 +114,30 @@ fn the_cpu_fills_the_same_tables_with_every_kernel_and_side() {
 const SCHEDULES: [Schedule; 5] = [
     Schedule::Lockstep,
     Schedule::Stack,
-    Schedule::Its {
-        bound: 64,
-        starve: false,
-    },
-    Schedule::Its {
-        bound: 64,
-        starve: true,
-    },
+    Schedule::its(64),
+    Schedule::starve(64),
     Schedule::Random,
 ];
 
+/// Simulations with warps of this width under each schedule.
+fn simulations(warp_width: u32) -> impl Iterator<Item = SimConfig> {
+    (0..).zip(SCHEDULES).map(move |(seed, schedule)| SimConfig {
+        warp_width,
+        schedule,
+        memory: MemoryModel::Weak { stale_percent: 50 },
+        seed,
+        ..SimConfig::default()
+    })
+}
+
 /// Runs the kernels in simulations with warps of this width.
 fn simulated(width: u32, cuts: &[Cut], lengths: &[(u64, u64)]) {
-    for (seed, schedule) in (0..).zip(SCHEDULES) {
-        let config = SimConfig {
-            warp_width: width,
-            schedule,
-            memory: MemoryModel::Weak { stale_percent: 50 },
-            ..SimConfig::default()
-        };
+    for config in simulations(width) {
         for &cut in cuts {
             for gap in GAPS {
                 if gap.is_linear() || cut.kernel.has_affine() {
-                    let sim = Sim::new(config.with_seed(seed));
-                    same_as_host(&sim, cut, lengths, gap, &format!("w{width} {schedule:?}"));
+                    let what = config.to_string();
+                    same_as_host(&Sim::new(config), cut, lengths, gap, &what);
                 }
             }
         }
@@ -172,19 +171,12 @@ fn dataflow_is_right_under_every_schedule_with_warps_of_every_width() {
         (16, [(130, 9), (70, 33)]),
         (32, [(260, 35), (140, 3)]),
     ] {
-        for (seed, schedule) in (0..).zip(SCHEDULES) {
-            let config = SimConfig {
-                warp_width: width,
-                schedule,
-                memory: MemoryModel::Weak { stale_percent: 50 },
-                ..SimConfig::default()
-            };
+        for config in simulations(width) {
             for gap in GAPS {
                 let mut dataflow = Dataflow {
-                    device: Sim::new(config.with_seed(seed)),
+                    device: Sim::new(config),
                 };
-                let what = format!("dataflow w{width} {schedule:?}");
-                scorer_is_right(&mut dataflow, &lengths, gap, &what);
+                scorer_is_right(&mut dataflow, &lengths, gap, &format!("dataflow {config}"));
             }
         }
     }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Setting, refused, refused_rows, stamp, text};
+use common::{Setting, line, refused_rows, stamp, text};
 use serde_json::Value;
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::workloads::kmeans::{Kmeans, Points, Source};
@@ -212,56 +212,33 @@ fn a_generated_file_is_the_same_input_as_generating_in_the_run() {
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
 
-fn run_refused(arguments: &[&str], parts: &[&str]) {
-    refused(
-        &[&["run", "kmeans", "--device", "cpu"], arguments].concat(),
-        parts,
-    );
-}
-
 #[test]
 fn bad_files_are_refused_with_file_line_and_what_was_expected() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("bad.txt");
     let file = path.to_str().expect("UTF-8");
-    let cases: [(&[u8], &[&str]); 9] = [
-        (b"", &["line 1", "no points", "expected"]),
+    let cases: [(&[u8], &str); 9] = [
+        (b"", "line 1 | no points | expected"),
         (
             b"1 0.5 1\n2 0.25 0.",
-            &["line 2", "ends inside", "expected a line break"],
+            "line 2 | ends inside | expected a line break",
         ),
-        (
-            b"1 0.5 1\n2 0.25\n",
-            &["line 2", "1 coordinates", "expected 2"],
-        ),
-        (
-            b"1 0.5\n2 0.25 3\n",
-            &["line 2", "2 coordinates", "expected 1"],
-        ),
-        (
-            b"1 0.5\n2 NaN\n",
-            &["line 2", "\"NaN\"", "expected a number"],
-        ),
-        (
-            b"1 0.5\n2 -inf\n",
-            &["line 2", "\"-inf\"", "expected a number"],
-        ),
-        (
-            b"1\n",
-            &["line 1", "no coordinates", "expected one or more"],
-        ),
+        (b"1 0.5 1\n2 0.25\n", "line 2 | 1 coordinates | expected 2"),
+        (b"1 0.5\n2 0.25 3\n", "line 2 | 2 coordinates | expected 1"),
+        (b"1 0.5\n2 NaN\n", "line 2 | \"NaN\" | expected a number"),
+        (b"1 0.5\n2 -inf\n", "line 2 | \"-inf\" | expected a number"),
+        (b"1\n", "line 1 | no coordinates | expected one or more"),
         (
             b"1 2\n\xff\xfe\x00\x01",
-            &["line 2", "0xff", "expected a point's number"],
+            "line 2 | 0xff | expected a point's number",
         ),
-        (
-            b"points\n",
-            &["line 1", "\"points\"", "expected a whole number"],
-        ),
+        (b"points\n", "line 1 | \"points\" | expected a whole number"),
     ];
     for (bytes, parts) in cases {
         fs::write(&path, bytes).expect("a file");
-        run_refused(&["--input", file], &[parts, &["bad.txt"]].concat());
+        refused_rows(&format!(
+            "run kmeans --device cpu --input {file} => {parts} | bad.txt"
+        ));
     }
     refused_rows(
         "
@@ -281,14 +258,10 @@ fn cluster_numbers_that_do_not_fit_are_refused() {
         run kmeans --device cpu --points 10 --dims 2 -n 5 -m 3 => -n 5 | -m 3
         ",
     );
-    run_refused(
-        &["--input", &stamps(), "-m", "2049"],
-        &["-m 2049", "kmeans-random-n2048-d16-c16.txt", "2048"],
-    );
-    run_refused(
-        &["--input", &stamps(), "--dims", "4"],
-        &["--dims 4", "--input"],
-    );
+    let of_file = format!("run kmeans --device cpu --input {}", stamps());
+    let name = "kmeans-random-n2048-d16-c16.txt";
+    refused_rows(&format!("{of_file} -m 2049 => -m 2049 | {name} | 2048"));
+    refused_rows(&format!("{of_file} --dims 4 => --dims 4 | --input"));
     refused_rows(
         "
         run kmeans --device cpu --points 0 => --points 0 | 1 or more
@@ -301,8 +274,9 @@ fn cluster_numbers_that_do_not_fit_are_refused() {
         ",
     );
     for bad in ["nan", "-1", "1.5", "inf", "x", ""] {
-        let option = format!("-t={bad}");
-        run_refused(&[&option], &["threshold", "from 0 to 1"]);
+        refused_rows(&format!(
+            "run kmeans --device cpu -t={bad} => threshold | from 0 to 1"
+        ));
     }
 }
 
@@ -315,8 +289,9 @@ fn options_of_other_workloads_are_refused() {
         ",
     );
     for option in ["-m", "-n", "-t", "--points", "--passes-max"] {
-        let arguments = ["run", "ra", "--device", "cpu", option, "1"];
-        refused(&arguments, &[option, "kmeans", "leave it out"]);
+        refused_rows(&format!(
+            "run ra --device cpu {option} 1 => {option} | kmeans | leave it out"
+        ));
     }
     refused_rows(
         "
@@ -338,12 +313,9 @@ fn a_file_that_cannot_be_written_is_refused_and_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("x.txt");
     let file = path.to_str().expect("UTF-8");
-    refused(
-        &[
-            "generate", "kmeans", "--points", "3G", "--dims", "512K", "--out", file,
-        ],
-        &["available"],
-    );
+    refused_rows(&format!(
+        "generate kmeans --points 3G --dims 512K --out {file} => available"
+    ));
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
@@ -360,30 +332,18 @@ fn help_fits_eighty_columns_and_names_every_option() {
         }
     }
     let help = text(&stamp(&["run", "kmeans", "--help"]).stdout);
-    for option in [
-        "--input",
-        "--points",
-        "--dims",
-        "--centres",
-        "-m,",
-        "-n ",
-        "-t,",
-        "--passes-max",
-        "--no-normalise",
-    ] {
+    let options = "--input|--points|--dims|--centres|-m,|-n |-t,|--passes-max|--no-normalise";
+    for option in options.split('|') {
         assert!(help.contains(option), "{help} lacks {option}");
     }
 }
 
 #[test]
 fn a_time_limit_ends_a_run_of_every_variant() {
-    let mut arguments = "run kmeans --device cpu --points 64K --dims 31 --variant all --json \
-                         --blocks 2 --threads 4 --time-limit"
-        .split(' ')
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>();
-    arguments.push("0.02");
-    let output = stamp(&arguments);
+    let output = stamp(&line(
+        "run kmeans --device cpu --points 64K --dims 31 --variant all --json \
+         --blocks 2 --threads 4 --time-limit 0.02",
+    ));
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let lines = text(&output.stdout);
     assert_eq!(lines.lines().count(), 9, "{lines}");

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{line, refused, right, stamp, text};
+use common::{line, refused, refused_rows, right, stamp, text};
 use serde_json::Value;
 use stamp_ports::nw::align::{Op, score_of};
 use stamp_ports::nw::align::{align, score};
@@ -67,6 +67,13 @@ impl Files {
     fn with<R>(&self, more: &[&str], call: impl FnOnce(&[&str]) -> R) -> R {
         let (a, b) = (self.path("a.fa"), self.path("b.fa"));
         call(&[&["nw", &a, &b], more].concat())
+    }
+
+    /// Calls the program with both files and each row of a table ([`refused_rows`]).
+    fn refused(&self, rows: &str) {
+        let (a, b) = (self.path("a.fa"), self.path("b.fa"));
+        let rows = rows.lines().map(str::trim).filter(|row| !row.is_empty());
+        rows.for_each(|row| refused_rows(&format!("nw {a} {b} {row}")));
     }
 
     fn json(&self, more: &[&str]) -> Vec<Value> {
@@ -184,19 +191,14 @@ fn matrices_are_named_or_read() {
 fn one_of_two_costs_or_scores_may_be_given_and_costs_may_be_0() {
     let files = Files::new(">x\nAAAACCGT\n", ">y\nCCGA\n");
     for (given, both) in [
-        (
-            &["--gap-open", "3"][..],
-            ["--gap-open", "3", "--gap-extend", "1"],
-        ),
-        (
-            &["--gap-extend", "3"],
-            ["--gap-open", "10", "--gap-extend", "3"],
-        ),
-        (&["--match", "7"], ["--match", "7", "--mismatch", "4"]),
-        (&["--mismatch", "0"], ["--match", "5", "--mismatch", "0"]),
+        ("--gap-open 3", "--gap-open 3 --gap-extend 1"),
+        ("--gap-extend 3", "--gap-open 10 --gap-extend 3"),
+        ("--match 7", "--match 7 --mismatch 4"),
+        ("--mismatch 0", "--match 5 --mismatch 0"),
     ] {
-        assert_eq!(files.json(given), files.json(&both), "{given:?}");
-        assert_ne!(files.json(given)[0]["score"], files.json(&[])[0]["score"]);
+        let json = |options| files.json(&line(options));
+        assert_eq!(json(given), json(both), "{given}");
+        assert_ne!(json(given)[0]["score"], files.json(&[])[0]["score"]);
     }
     assert_eq!(files.json(&["--gap", "0"])[0]["score"], 15);
 }
@@ -222,16 +224,15 @@ fn a_u_is_a_t_where_letters_are_nucleotides() {
             (&"nuc.4.4".into(), &28.into())
         );
     }
-    files.with(&[], |arguments| {
-        refused(arguments, &["'N'", "--matrix nuc.4.4"]);
-    });
+    files.refused("=> 'N' | --matrix nuc.4.4");
     // The matrix in use is not recommended.
     files.write("a.fa", ">x\nGAJ\n");
-    for matrix in ["nuc.4.4", "blosum62"] {
-        files.with(&["--matrix", matrix], |arguments| {
-            refused(arguments, &["'J'", "no built-in matrix", "FILE"]);
-        });
-    }
+    files.refused(
+        "
+        --matrix nuc.4.4 => 'J' | no built-in matrix | FILE
+        --matrix blosum62 => 'J' | no built-in matrix | FILE
+        ",
+    );
 }
 
 #[test]
@@ -239,11 +240,11 @@ fn files_of_other_systems_are_read_and_other_formats_named() {
     let files = Files::new("\u{feff}>x\rACG\rT\r", ">y\nACGT\n");
     assert_eq!(files.json(&LINEAR)[0]["cigar"], "4=");
     for (bytes, parts) in [
-        (&b"\x1f\x8b\x08\x00"[..], &["a.fa", "gzip", "gunzip"][..]),
-        (b"@r\nACGT\n+\nIIII\n", &["a.fa", "FASTQ"]),
+        (&b"\x1f\x8b\x08\x00"[..], "=> a.fa | gzip | gunzip"),
+        (b"@r\nACGT\n+\nIIII\n", "=> a.fa | FASTQ"),
     ] {
         std::fs::write(files.folder.path().join("a.fa"), bytes).expect("a file");
-        files.with(&[], |arguments| refused(arguments, parts));
+        files.refused(parts);
     }
     files.write("m.txt", "\u{feff}   A C\rC -2 9\rA  7 -1\r");
     files.write("a.fa", ">p\nAC\n");
@@ -255,9 +256,7 @@ fn files_of_other_systems_are_read_and_other_formats_named() {
         8
     );
     files.write("m.txt", "A C\nA 1 99999999999\nC 1 1\n");
-    files.with(&["--matrix", &matrix], |arguments| {
-        refused(arguments, &["line 2", "too large"]);
-    });
+    files.refused(&format!("--matrix {matrix} => line 2 | too large"));
 }
 
 #[test]
@@ -290,67 +289,47 @@ fn long_names_are_cut_before_letters_and_whole_above() {
 fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
     let good = ">a\nACGT\n";
     for (a, b, parts) in [
-        ("", good, &["a.fa", "no record"][..]),
-        ("ACGT\n", good, &["a.fa", "line 1", ">NAME"]),
-        (good, ">b\n", &["b.fa", "the sequence b is empty"]),
-        (good, ">b\n>c\nA\n", &["the sequence b is empty"]),
-        (good, ">b\nAC\nA7\n", &["line 3", "letter 4 of b", "'7'"]),
+        ("", good, "a.fa | no record"),
+        ("ACGT\n", good, "a.fa | line 1 | >NAME"),
+        (good, ">b\n", "b.fa | the sequence b is empty"),
+        (good, ">b\n>c\nA\n", "the sequence b is empty"),
+        (good, ">b\nAC\nA7\n", "line 3 | letter 4 of b | '7'"),
         (
             good,
             ">bee\nAC\nXA\n",
-            &["b.fa", "letter 3 of bee", "'X'", "--matrix"],
+            "b.fa | letter 3 of bee | 'X' | --matrix",
         ),
         (
             good,
             ">b\nA\n>c\nA\n",
-            &["a.fa has 1 sequence and", "b.fa has 2 sequences"],
+            "a.fa has 1 sequence and | b.fa has 2 sequences",
         ),
     ] {
-        Files::new(a, b).with(&[], |arguments| refused(arguments, parts));
+        Files::new(a, b).refused(&format!("=> {parts}"));
     }
     let files = Files::new(good, good);
-    for (options, parts) in [
-        (&["--gap", "-2"][..], &["--gap", "\"-2\"", "0 or more"][..]),
-        (&["--gap", "1.5"], &["--gap", "\"1.5\"", "whole number"]),
-        (&["--gap", "2", "--gap-extend", "1"], &["--gap"]),
-        (
-            &["--gap", "2", "--gap-open", "2", "--gap-extend", "1"],
-            &["--gap"],
-        ),
-        (
-            &["--matrix", "blosum61"],
-            &["blosum61", "blosum62", "no built-in"],
-        ),
-        (
-            &["--match", "600000000", "--mismatch", "1"],
-            &["a and a", "2^29", "smaller"],
-        ),
-        (&["--gap", "400000000"], &["2^29", "smaller costs"]),
-        (
-            &["--match", "1", "--mismatch", "1", "--matrix", "pam30"],
-            &["--matrix"],
-        ),
-    ] {
-        files.with(options, |arguments| refused(arguments, parts));
-    }
+    files.refused(
+        r#"
+        --gap -2 => --gap | "-2" | 0 or more
+        --gap 1.5 => --gap | "1.5" | whole number
+        --gap 2 --gap-extend 1 => --gap
+        --gap 2 --gap-open 2 --gap-extend 1 => --gap
+        --matrix blosum61 => blosum61 | blosum62 | no built-in
+        --match 600000000 --mismatch 1 => a and a | 2^29 | smaller
+        --gap 400000000 => 2^29 | smaller costs
+        --match 1 --mismatch 1 --matrix pam30 => --matrix
+        "#,
+    );
+    let matrix = files.path("m.txt");
     for (text, parts) in [
-        ("A C\nA 1 2\n", &["not square", "'C'"][..]),
-        ("A C\nA 1 2\nC 1\n", &["line 3", "'C'"]),
-        (
-            "A C\nA 1 2\nC 2 1\nG 1 1\n",
-            &["line 4", "\"G\"", "no column"],
-        ),
-        ("", &["empty"]),
-        (
-            "A C\nA 1 2\nC 2 1\n",
-            &["letter 3 of a", "'G'", "none of AC"],
-        ),
+        ("A C\nA 1 2\n", "not square | 'C'"),
+        ("A C\nA 1 2\nC 1\n", "line 3 | 'C'"),
+        ("A C\nA 1 2\nC 2 1\nG 1 1\n", "line 4 | \"G\" | no column"),
+        ("", "empty"),
+        ("A C\nA 1 2\nC 2 1\n", "letter 3 of a | 'G' | none of AC"),
     ] {
         files.write("m.txt", text);
-        let matrix = files.path("m.txt");
-        files.with(&["--matrix", &matrix], |arguments| {
-            refused(arguments, parts);
-        });
+        files.refused(&format!("--matrix {matrix} => {parts}"));
     }
     let missing = files.path("missing.fa");
     refused(&["nw", &missing, &missing], &["missing.fa", "FASTA"]);
@@ -404,10 +383,7 @@ fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    let wrong = ["--device", "gpu"];
-    files.with(&wrong, |arguments| {
-        refused(arguments, &["--device", "\"gpu\"", "host"]);
-    });
+    files.refused("--device gpu => --device | \"gpu\" | host");
 }
 
 #[test]

@@ -1,24 +1,16 @@
 //! The command `stamp report`: what it writes, and one line for every folder
 //! that it cannot report on.
 
+mod common;
+
+use common::{stamp, text};
 use stamp_ports::paper::document::Paper;
 use stamp_ports::paper::pieces::Piece;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 const SAMPLE: &str = include_str!("data/paper-sample.json");
-
-fn stamp(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stamp"))
-        .args(arguments)
-        .output()
-        .expect("stamp starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
-}
 
 fn report(folder: &Path) -> Output {
     stamp(&["report", folder.to_str().unwrap()])
@@ -59,13 +51,7 @@ fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let document = folder.path().join("paper.json");
     let refused = |folder: &Path, parts: &[&str]| {
-        let output = report(folder);
-        let errors = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{errors}");
-        assert_eq!(errors.lines().count(), 1, "{errors}");
-        for part in parts {
-            assert!(errors.contains(part), "{errors} lacks {part:?}");
-        }
+        common::refused(&["report", folder.to_str().unwrap()], parts);
         assert!(!folder.join("report.html").exists());
     };
     refused(

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{line, refused, refused_rows, right};
+use common::{line, refused_rows, right};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -48,9 +48,9 @@ fn a_generated_file_is_what_a_generated_run_routes() {
 
 #[test]
 fn genome_takes_the_letters_of_stamp() {
-    let run = one_run(&[
-        "run", "genome", "--device", "cpu", "-g", "1024", "-s", "32", "-n", "65536", "--json",
-    ]);
+    let run = one_run(&line(
+        "run genome --device cpu -g 1024 -s 32 -n 65536 --json",
+    ));
     for (name, n) in [("g", 1024), ("s", 32), ("n", 65536)] {
         assert_eq!(run["parameters"][name], n);
     }
@@ -67,9 +67,7 @@ fn the_tables_name_the_sizes() {
         out.contains("labyrinth: 20 x 10 x 2 cells, 12 paths"),
         "{out}"
     );
-    let out = right(&[
-        "run", "genome", "--device", "cpu", "-g", "300", "-s", "32", "-n", "1K",
-    ]);
+    let out = right(&line("run genome --device cpu -g 300 -s 32 -n 1K"));
     assert!(
         out.contains("genome: 300 bases, 1K segments, 32 bases a segment"),
         "{out}"
@@ -102,17 +100,11 @@ fn sizes_that_make_no_sense_are_refused() {
         "#,
     );
     // Nothing of `all` runs before everything is known to make sense.
-    let all = |option, bad| ["run", "all", "--device", "cpu", option, bad];
-    refused(&all("-x", "0"), &["0 x 512 x 7"]);
-    refused(&all("-s", "1"), &["-s 1", "2 or more"]);
     refused_rows(
         "
+        run all --device cpu -x 0 => 0 x 512 x 7
+        run all --device cpu -s 1 => -s 1 | 2 or more
         run all -n 5 => -n 5 | name one instead of all
-        ",
-    );
-
-    refused_rows(
-        "
         run genome --device cpu -s 1 => -s 1 | 2 or more
         run genome --device cpu -g 20 -s 32 => -g 20 | -s 32
         run genome --device cpu -g 2^30 => -g 1073741824 | at most 268435456
@@ -138,17 +130,15 @@ fn bad_files_are_refused_with_file_line_and_what_was_expected() {
     ];
     for (content, line, expected) in cases {
         fs::write(&path, content).unwrap();
-        refused(
-            &["run", "labyrinth", "--device", "cpu", "--input", file],
-            &["bad.txt", line, expected],
-        );
+        refused_rows(&format!(
+            "run labyrinth --device cpu --input {file} => bad.txt | {line} | {expected}"
+        ));
     }
     let directory = folder.path().to_str().unwrap();
     for none in ["no/such/file", directory] {
-        refused(
-            &["run", "labyrinth", "--device", "cpu", "--input", none],
-            &["cannot read", none, "--input"],
-        );
+        refused_rows(&format!(
+            "run labyrinth --device cpu --input {none} => cannot read | {none} | --input"
+        ));
     }
 }
 
@@ -162,14 +152,9 @@ fn nothing_is_left_of_a_file_that_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("maze.txt");
     let file = path.to_str().unwrap();
-    refused(
-        &[
-            &line("generate labyrinth -x 1 -y 1 -z 1 --out")[..],
-            &[file],
-        ]
-        .concat(),
-        &["has 1"],
-    );
+    refused_rows(&format!(
+        "generate labyrinth -x 1 -y 1 -z 1 --out {file} => has 1"
+    ));
     assert!(!Path::new(file).exists());
     refused_rows(
         "

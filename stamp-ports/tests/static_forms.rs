@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Setting, TINY_BANK, TINY_RA, line, refused, refused_rows, right, stamp, text};
+use common::{Setting, TINY_BANK, TINY_RA, line, refused_rows, right, stamp, text};
 use serde_json::Value;
 use stamp_ports::devices::AnyDevice;
 use stamp_ports::measure::runner::Runner;
@@ -105,52 +105,26 @@ fn recorded_histories_of_the_static_form_are_opaque_and_named() {
 
 #[test]
 fn what_has_no_static_form_is_refused_with_the_value_and_the_fix() {
-    let of_ra = |more: &[&'static str]| [&TINY_RA[..], &["--static"], more].concat();
     for variant in AskedVariant::all() {
         if variant != Variant::Fast.into() {
             let name = variant.name();
-            refused(
-                &of_ra(&["--variant", name]),
-                &["--static", name, "--variant fast"],
-            );
+            refused_rows(&format!(
+                "TINY_RA --static --variant {name} => --static | {name} | --variant fast"
+            ));
         }
     }
     refused_rows(
         "
         TINY_RA --static --variant all => cgl | --variant fast
-        ",
-    );
-    for (more, parts) in [
-        (&["--reads", "8"][..], &["--reads 8", "16", "leave"][..]),
-        (&["--writes", "15"], &["--writes 15", "16", "leave"]),
-        (&["--reads", "17", "--writes", "17"], &["--reads 17", "16"]),
-        (&["--profile"], &["--profile", "fast"]),
-    ] {
-        refused(&of_ra(more), parts);
-    }
-    let of_bank = |more: &[&'static str]| [&TINY_BANK[..], more].concat();
-    refused_rows(
-        "
+        TINY_RA --static --reads 8 => --reads 8 | 16 | leave
+        TINY_RA --static --writes 15 => --writes 15 | 16 | leave
+        TINY_RA --static --reads 17 --writes 17 => --reads 17 | 16
+        TINY_RA --static --profile => --profile | fast
         TINY_BANK --static => --audit-share 10 | --audit-share 0 | --static
-        ",
-    );
-    refused(
-        &[&of_bank(&TRANSFERS)[..], &["--adds"]].concat(),
-        &["--adds", "--static", "leave"],
-    );
-    refused_rows(
-        "
+        TINY_BANK --static --audit-share 0 --adds => --adds | --static | leave
         run ht --device cpu --static => --static | ra and bank | not for ht
+        tune ra --device cpu --static --variant vbv => --static | vbv | --variant fast
+        record ra --device cpu --static --variant vbv => --static | vbv | --variant fast
         ",
     );
-    for command in ["tune", "record"] {
-        refused(
-            &[
-                &[command],
-                &line("ra --device cpu --static --variant vbv")[..],
-            ]
-            .concat(),
-            &["--static", "vbv", "--variant fast"],
-        );
-    }
 }

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{TINY_HT, TINY_RA, stamp, text, with};
+use common::{TINY_HT, TINY_RA, line, stamp, text, with};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, pipe};
@@ -43,37 +43,10 @@ fn run(command: &mut Command) -> Output {
 }
 
 /// Runs that cannot finish in their time.
-const STOPPED: [&str; 16] = [
-    "run",
-    "all",
-    "--device",
-    "cpu",
-    "--variant",
-    "cgl",
-    "--words",
-    "1K",
-    "--buckets",
-    "64",
-    "--transactions",
-    "1M",
-    "--time-limit",
-    "0.01",
-    "--blocks",
-    "1",
-];
+const STOPPED: &str = "run all --device cpu --variant cgl --words 1K --buckets 64 \
+                       --transactions 1M --time-limit 0.01 --blocks 1";
 
-const TUNE: [&str; 10] = [
-    "tune",
-    "ra",
-    "--device",
-    "cpu",
-    "--words",
-    "1K",
-    "--transactions",
-    "200",
-    "--variant",
-    "cgl",
-];
+const TUNE: &str = "tune ra --device cpu --words 1K --transactions 200 --variant cgl --repeat 1";
 
 #[test]
 fn a_broken_standard_error_changes_no_run() {
@@ -93,47 +66,31 @@ fn a_broken_standard_error_changes_no_run() {
 #[test]
 fn a_reader_that_leaves_early_shows_in_the_status_alone() {
     for json in [&[][..], &["--json"]] {
-        for base in [&TINY_RA[..], &TINY_HT, &STOPPED, &["list"]] {
+        for base in [&TINY_RA[..], &TINY_HT, &line(STOPPED), &["list"]] {
             let output = run(program(&with(base, json)).stdout(closed()));
             assert_eq!(output.status.code(), Some(1), "{base:?}");
             assert_eq!(text(&output.stderr), "");
         }
     }
     // As `| head -1` does.
-    let mut child = program(&with(&STOPPED, &["--json"]))
+    let mut child = program(&with(&line(STOPPED), &["--json"]))
         .spawn()
         .expect("stamp starts");
-    let mut line = String::new();
+    let mut first = String::new();
     let mut reader = BufReader::new(child.stdout.take().expect("a pipe"));
-    reader.read_line(&mut line).expect("a line");
+    reader.read_line(&mut first).expect("a line");
     drop(reader);
-    assert!(line.contains("\"verified\":false"), "{line}");
+    assert!(first.contains("\"verified\":false"), "{first}");
     assert_eq!(child.wait().expect("stamp ends").code(), Some(1));
 }
 
 #[test]
 fn a_row_is_printed_when_its_run_is_done() {
     // The hash table's run is short, the random array's ends by its time limit.
-    let arguments = [
-        "run",
-        "ht,ra",
-        "--device",
-        "cpu",
-        "--buckets",
-        "64",
-        "--words",
-        "1K",
-        "--loops",
-        "8M",
-        "--keys-per-tx",
-        "1",
-        "--time-limit",
-        "20",
-        "--blocks",
-        "1",
-        "--threads",
-        "1",
-    ];
+    let arguments = line(
+        "run ht,ra --device cpu --buckets 64 --words 1K --loops 8M --keys-per-tx 1 \
+         --time-limit 20 --blocks 1 --threads 1",
+    );
     let began = Instant::now();
     let mut child = program(&arguments).spawn().expect("stamp starts");
     let reader = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -163,7 +120,7 @@ fn a_document_that_cannot_be_written_leaves_the_report_the_pipe_and_its_link() {
     assert!(made.expect("mkfifo starts").success());
     symlink("pipe", &link).expect("a link");
     let path = link.to_str().expect("UTF-8");
-    let child = program(&with(&TUNE, &["--repeat", "1", "--out", path]))
+    let child = program(&with(&line(TUNE), &["--out", path]))
         .spawn()
         .expect("stamp starts");
     // The search begins with this, and at its end nobody reads any more.
@@ -185,7 +142,7 @@ fn a_document_on_standard_output_stands_before_the_report() {
     let link = folder.path().join("stdout");
     symlink("/proc/self/fd/1", &link).expect("a link");
     let path = link.to_str().expect("UTF-8");
-    let arguments = with(&TUNE, &["--repeat", "1", "--out", path]);
+    let arguments = with(&line(TUNE), &["--out", path]);
     let mut file = tempfile::tempfile().expect("a file");
     let shared = file.try_clone().expect("the file again");
     let into_file = run(program(&arguments).stdout(shared));

@@ -5,14 +5,12 @@
 
 mod common;
 
-use common::under_all;
-use std::marker::PhantomData;
+use common::{array, under_all};
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cells, Table, Versioned};
-use stm_core::host::{
-    Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray,
-};
-use stm_core::{Action, Kernel, Lane, StmRef, TArray, TSums, Tx, TxResult, View};
+use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums};
+use stm_core::lane::cpu::CpuLane;
+use stm_core::{Action, Lane, StmRef, TArray, TSums, Tx, TxResult, View};
 
 const WORDS: u64 = 30;
 const ROWS: u64 = 5;
@@ -42,8 +40,6 @@ struct Model {
     aborts: u64,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
 struct P<A: Algorithm> {
     stm: StmRef<A>,
     words: A::Array<u64>,
@@ -129,42 +125,36 @@ impl<A: Algorithm> P<A> {
     }
 }
 
-struct Random<A>(PhantomData<A>);
-
-impl<A: Algorithm> Kernel for Random<A> {
-    const ENTRY: &'static str = "random_alternatives";
-    type Params = P<A>;
-
-    fn run<L: Lane>(lane: &L, p: &P<A>) {
-        let mut chance = Chance(p.seed);
-        let mut model = Model {
-            words: [7; WORDS as usize],
-            sums: [0; (ROWS * COLUMNS as u64) as usize],
-            commits: 0,
-            aborts: 0,
-        };
-        for _ in 0..6 {
-            let before = model.clone();
-            let end = p.stm.atomically(lane, |tx| {
-                model = before.clone();
-                for i in 0..WORDS {
-                    assert_eq!(tx.read(&p.words, i)?, model.words[i as usize]);
-                }
-                p.some(tx, &mut chance, &mut model, 0)
-            });
-            assert_eq!(end, Ok(()));
-        }
-        for (i, &value) in model.words.iter().enumerate() {
-            assert_eq!(p.words.peek(lane, i as u64), Some(value));
-        }
-        assert_eq!(p.counts.peek(lane, 0), Some(model.commits));
+fn run_random<L: Lane, A: Algorithm>(lane: &L, p: &P<A>) {
+    let mut chance = Chance(p.seed);
+    let mut model = Model {
+        words: [7; WORDS as usize],
+        sums: [0; (ROWS * COLUMNS as u64) as usize],
+        commits: 0,
+        aborts: 0,
+    };
+    for _ in 0..6 {
+        let before = model.clone();
+        let end = p.stm.atomically(lane, |tx| {
+            model = before.clone();
+            for i in 0..WORDS {
+                assert_eq!(tx.read(&p.words, i)?, model.words[i as usize]);
+            }
+            p.some(tx, &mut chance, &mut model, 0)
+        });
+        assert_eq!(end, Ok(()));
     }
+    for (i, &value) in model.words.iter().enumerate() {
+        assert_eq!(p.words.peek(lane, i as u64), Some(value));
+    }
+    assert_eq!(p.counts.peek(lane, 0), Some(model.commits));
 }
 
 /// Launches a kernel on words of 7, and returns its statistics and the words that it
 /// leaves.
-fn go<A: Algorithm, K: Kernel<Params = P<A>>>(
-    launch: Launch,
+fn go<A: Algorithm>(
+    kernel: impl Fn(&CpuLane<'_>, &P<A>) + Sync,
+    shape: Launch,
     config: StmConfig,
     words: usize,
     seed: u64,
@@ -174,9 +164,8 @@ fn go<A: Algorithm, K: Kernel<Params = P<A>>>(
         time_limit: Some(Duration::from_mins(2)),
         ..config
     };
-    let mut stm = Stm::new(&cpu, launch, config)?;
-    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
-    let words = TxArray::from_slice(&cpu, layout, &vec![7; words], "words")?;
+    let mut stm = Stm::new(&cpu, shape, config)?;
+    let words = array::<A, u64>(&vec![7; words], "words");
     let sums = Sums::zeroed(&cpu, ROWS as usize, COLUMNS, "sums")?;
     let counts = Buffer::<_, u64>::zeroed(&cpu, 2, "counts")?;
     let params = P {
@@ -186,8 +175,7 @@ fn go<A: Algorithm, K: Kernel<Params = P<A>>>(
         counts: counts.tarray(),
         seed,
     };
-    // SAFETY: the buffers live, and are accessed as the kernel says.
-    let (_, statistics) = unsafe { stm.launch::<K>(&params) }?;
+    let statistics = common::launch(&mut stm, |lane| kernel(lane, &params))?;
     Ok((statistics, words.download()?))
 }
 
@@ -201,7 +189,13 @@ fn random<A: Algorithm>(seed: u64) -> Result<(), Error> {
         },
         ..StmConfig::default()
     };
-    let (statistics, _) = go::<A, Random<A>>(Launch::new(1, 1), config, WORDS as usize, seed)?;
+    let (statistics, _) = go::<A>(
+        |lane, p| run_random(lane, p),
+        Launch::new(1, 1),
+        config,
+        WORDS as usize,
+        seed,
+    )?;
     assert_eq!(
         statistics.aborted(),
         0,
@@ -224,29 +218,22 @@ fn random_alternatives_agree_with_a_model() {
 }
 
 /// Transaction 0 waits for either of two words; transaction 1 writes one.
-struct Wake<A>(PhantomData<A>);
-
-impl<A: Algorithm> Kernel for Wake<A> {
-    const ENTRY: &'static str = "alternatives_that_wait";
-    type Params = P<A>;
-
-    fn run<L: Lane>(lane: &L, p: &P<A>) {
-        let take = |tx: &mut Tx<'_, L, A>, i: u64| {
-            // It must be undone.
-            tx.write(&p.words, 2, 100 + i)?;
-            match tx.read(&p.words, i)? {
-                7 => tx.retry(),
-                found => tx.write(&p.words, 3, found),
-            }
-        };
-        p.stm.for_each(lane, 0..2, |tx, i| {
-            if i == 0 {
-                tx.or_else(|tx| take(tx, 0), |tx| take(tx, 1))
-            } else {
-                tx.write(&p.words, p.seed, 9)
-            }
-        });
-    }
+fn wake<L: Lane, A: Algorithm>(lane: &L, p: &P<A>) {
+    let take = |tx: &mut Tx<'_, L, A>, i: u64| {
+        // It must be undone.
+        tx.write(&p.words, 2, 100 + i)?;
+        match tx.read(&p.words, i)? {
+            7 => tx.retry(),
+            found => tx.write(&p.words, 3, found),
+        }
+    };
+    p.stm.for_each(lane, 0..2, |tx, i| {
+        if i == 0 {
+            tx.or_else(|tx| take(tx, 0), |tx| take(tx, 1))
+        } else {
+            tx.write(&p.words, p.seed, 9)
+        }
+    });
 }
 
 #[test]
@@ -254,7 +241,7 @@ fn a_transaction_that_waits_is_woken_by_what_either_alternative_has_read() {
     under_all!(A => for which in 0..2 {
         let mut launch = Launch::new(2, 1);
         launch.cooperative = true;
-        let (_, words) = go::<A, Wake<A>>(launch, StmConfig::default(), 4, which).unwrap();
+        let (_, words) = go::<A>(|lane, p| wake(lane, p), launch, StmConfig::default(), 4, which).unwrap();
         assert_eq!((words[2], words[3]), (100 + which, 9), "{}", A::NAME);
     });
 }

@@ -3,29 +3,12 @@
 //! fault or on request.
 #![cfg(feature = "host")]
 
+mod common;
+
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Fast, HvSorting};
+use stm_core::algorithm::{Fast, HvSorting};
 use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Kernel, Lane, StmRef, View};
-
-/// Adds one to the first element in each transaction, and then does what no
-/// transaction does: it stores `word` at `place`.
-struct Break;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    array: A::Array<u32>,
-    place: *mut u64,
-    word: u64,
-    how: How,
-}
-
-// SAFETY: the place is device memory, which the launch keeps alive.
-unsafe impl<A: Algorithm> Send for Params<A> {}
-// SAFETY: as above.
-unsafe impl<A: Algorithm> Sync for Params<A> {}
+use stm_core::{Lane, View};
 
 #[derive(Clone, Copy, PartialEq)]
 enum How {
@@ -37,28 +20,6 @@ enum How {
     Outside,
     /// Panics.
     Panic,
-}
-
-impl Kernel for Break {
-    const ENTRY: &'static str = "break";
-    type Params = Params<Fast>;
-    fn run<L: Lane>(lane: &L, p: &Params<Fast>) {
-        if !p.place.is_null() {
-            // SAFETY: the test gives a live word.
-            unsafe { lane.store_relaxed_64(p.place, p.word) };
-        }
-        let at = if p.how == How::Outside {
-            p.array.len()
-        } else {
-            0
-        };
-        let transactions = if p.how == How::Endless { u64::MAX } else { 1 };
-        p.stm.for_each(lane, 0..transactions, |tx, _| {
-            let old = tx.read(&p.array, at)?;
-            tx.write(&p.array, at, old + 1)
-        });
-        assert!(p.how != How::Panic, "as asked");
-    }
 }
 
 /// The word of a cell or row that is at work, whatever its version.
@@ -101,18 +62,26 @@ fn memory() -> Memory {
 }
 
 impl Memory {
+    /// Adds one to the first element in each transaction, and does before what no
+    /// transaction does: it stores `word` at `place`, if that is a place.
     fn launch(&mut self, how: How, place: u64, word: u64) -> Result<(), Error> {
-        let params = Params {
-            stm: self.stm.handle(),
-            array: self.array.view::<Fast>(),
-            place: place as *mut u64,
-            word,
-            how,
-        };
+        let (stm, array) = (self.stm.handle::<Fast>(), self.array.view::<Fast>());
         let limit = (how == How::Endless).then(|| Duration::from_millis(20));
         self.stm.set_time_limit(limit);
-        // SAFETY: the arrays outlive the launch.
-        unsafe { self.stm.launch::<Break>(&params) }.map(|_| ())
+        let launched = common::launch(&mut self.stm, |lane| {
+            if place != 0 {
+                // SAFETY: the test gives a live word.
+                unsafe { lane.store_relaxed_64(place as *mut u64, word) };
+            }
+            let at = if how == How::Outside { array.len() } else { 0 };
+            let transactions = if how == How::Endless { u64::MAX } else { 1 };
+            stm.for_each(lane, 0..transactions, |tx, _| {
+                let old = tx.read(&array, at)?;
+                tx.write(&array, at, old + 1)
+            });
+            assert!(how != How::Panic, "as asked");
+        });
+        launched.map(|_| ())
     }
 }
 

@@ -4,34 +4,29 @@
 
 mod common;
 
-use common::{assert_ends, under_all};
+use common::{assert_ends, layout, under_all};
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::collections::{
     List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap, TOrderedMap, TQueue,
 };
 use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig};
-use stm_core::{Capacity, Kernel, Lane, StmRef, Tx, TxResult, View, kernel};
+use stm_core::{Capacity, Lane, StmRef, Tx, TxResult, kernel};
 
 /// The keys of all entries together.
 const KEYS: u64 = 64;
 
-/// Moves entries around in a circle of containers.
-struct Circle<A>(PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
+/// A circle of containers.
+struct Circle<A: Algorithm> {
     map: TMap<A, u32, u64>,
     ordered: TOrderedMap<A, u64, u32>,
     list: TList<A, u32, u32>,
     lists: TLists<A, u32, u32>,
     queue: TQueue<A, u32>,
-    transactions: u64,
 }
 
-impl<A: Algorithm> Params<A> {
+impl<A: Algorithm> Circle<A> {
+    /// Moves an entry on.
     fn step<L: Lane>(&self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<()> {
         let key = (i.wrapping_mul(0x9E37_79B9) >> 7) % KEYS;
         let narrow = key as u32;
@@ -89,16 +84,6 @@ impl<A: Algorithm> Params<A> {
     }
 }
 
-impl<A: Algorithm> Kernel for Circle<A> {
-    const ENTRY: &'static str = "circle_of_containers";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm
-            .for_each(lane, 0..p.transactions, |tx, i| p.step(tx, i));
-    }
-}
-
 fn settings() -> StmConfig {
     StmConfig {
         capacity: Capacity {
@@ -112,7 +97,7 @@ fn settings() -> StmConfig {
 
 fn circle<A: Algorithm>() {
     let cpu = Cpu::new();
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let layout = layout::<A>();
     let launch = Launch::new(4, 2);
     let nodes = KEYS + 2 * 8;
     let mut map = Map::new(&cpu, layout, nodes, "map").unwrap();
@@ -128,19 +113,19 @@ fn circle<A: Algorithm>() {
     list.watch(&mut stm);
     lists.watch(&mut stm);
     queue.watch(&mut stm);
-    let params = Params {
-        stm: stm.handle::<A>(),
+    let handle = stm.handle::<A>();
+    let circle = Circle {
         map: map.view::<A>(),
         ordered: ordered.view::<A>(),
         list: list.view::<A>(),
         lists: lists.view::<A>(),
         queue: queue.view::<A>(),
-        transactions: 20_000,
     };
     for _ in 0..2 {
-        // SAFETY: the handle is of this memory, and the containers live.
-        unsafe { stm.launch::<Circle<A>>(&params) }
-            .unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
+        let launched = common::launch(&mut stm, |lane| {
+            handle.for_each(lane, 0..20_000, |tx, i| circle.step(tx, i));
+        });
+        launched.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
     }
     let mut entries: BTreeMap<u64, u64> = BTreeMap::new();
     let mut count = 0;
@@ -188,7 +173,7 @@ pub fn insert<L: Lane, A: Algorithm>(
 fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
     fn check<A: Algorithm>() {
         let cpu = Cpu::new();
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        let layout = layout::<A>();
         let mut ordered = OrderedMap::new(&cpu, layout, 100, "my map").unwrap();
         let mut stm = Stm::new(&cpu, Launch::new(1, 1), settings()).unwrap();
         let mut fill = |ordered: &OrderedMap<Cpu, u32, u32>, entries| {
@@ -264,7 +249,7 @@ pub fn walk<L: Lane, A: Algorithm>(
 fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_release() {
     fn check<A: Algorithm>() {
         let cpu = Cpu::new();
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        let layout = layout::<A>();
         let keys = 300;
         let mut list = List::new(&cpu, layout, 320, "list").unwrap();
         list.upload((0..keys).map(|key| (key, 7 * key))).unwrap();

@@ -6,12 +6,11 @@
 
 mod common;
 
-use common::under_all;
-use std::marker::PhantomData;
+use common::{launch, under_all};
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
 use stm_core::host::{Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Kernel, Lane, StmRef, TSums};
+use stm_core::{Lane, StmRef, TSums};
 
 const WORDS: u64 = 8;
 const TRANSFERS: u64 = 12;
@@ -30,10 +29,6 @@ enum Path {
     Outside,
 }
 
-struct Paths<A>(PhantomData<A>);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 struct Params<A: Algorithm> {
     stm: StmRef<A>,
     narrow: A::Array<u32>,
@@ -42,58 +37,53 @@ struct Params<A: Algorithm> {
     path: Path,
 }
 
-impl<A: Algorithm> Kernel for Paths<A> {
-    const ENTRY: &'static str = "core_paths";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let pair = |i: u64| [i % WORDS, (i + 1 + i % 3) % WORDS];
-        match p.path {
-            Path::Rounds => p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
-                let [a, b] = tx.read_many(&p.narrow, pair(i))?;
-                tx.write_many(
-                    &p.narrow,
-                    pair(i),
-                    [a.wrapping_sub(1), b.wrapping_add(1)],
-                    2,
-                )?;
-                let [a, b] = tx.read_many(&p.wide, pair(i))?;
-                tx.write_many(&p.wide, pair(i), [a.wrapping_sub(1), b.wrapping_add(1)], 2)
-            }),
-            Path::Singles => {
-                for i in 0..TRANSFERS / 4 {
-                    let [from, to] = pair(i + lane.grid_thread());
-                    let done = p.stm.atomically(lane, |tx| {
-                        let a = tx.read(&p.narrow, from)?;
-                        tx.write(&p.narrow, from, a.wrapping_sub(1))?;
-                        let b = tx.read(&p.narrow, to)?;
-                        tx.write(&p.narrow, to, b.wrapping_add(1))
-                    });
-                    assert_eq!(done, Ok(()));
-                }
+fn run<L: Lane, A: Algorithm>(lane: &L, p: &Params<A>) {
+    let pair = |i: u64| [i % WORDS, (i + 1 + i % 3) % WORDS];
+    match p.path {
+        Path::Rounds => p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
+            let [a, b] = tx.read_many(&p.narrow, pair(i))?;
+            tx.write_many(
+                &p.narrow,
+                pair(i),
+                [a.wrapping_sub(1), b.wrapping_add(1)],
+                2,
+            )?;
+            let [a, b] = tx.read_many(&p.wide, pair(i))?;
+            tx.write_many(&p.wide, pair(i), [a.wrapping_sub(1), b.wrapping_add(1)], 2)
+        }),
+        Path::Singles => {
+            for i in 0..TRANSFERS / 4 {
+                let [from, to] = pair(i + lane.grid_thread());
+                let done = p.stm.atomically(lane, |tx| {
+                    let a = tx.read(&p.narrow, from)?;
+                    tx.write(&p.narrow, from, a.wrapping_sub(1))?;
+                    let b = tx.read(&p.narrow, to)?;
+                    tx.write(&p.narrow, to, b.wrapping_add(1))
+                });
+                assert_eq!(done, Ok(()));
             }
-            Path::Sums => p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
-                if i % 4 == 3 {
-                    let mut total = 0u32;
-                    for column in 0..2 {
-                        total = total.wrapping_add(tx.read_sum(&p.sums, 0, column)?);
-                    }
-                    assert_eq!(total, 0);
-                    return Ok(());
-                }
-                tx.add(&p.sums, 0, 0, 1)?;
-                tx.add(&p.sums, 0, 1, u32::MAX)
-            }),
-            Path::Blocks => p.stm.for_each_block_team(lane, 0..TRANSFERS / 2, |tx, i| {
-                let mine = Some((u64::from(tx.rank()) + i) % WORDS);
-                let old = tx.read(&p.narrow, mine)?.unwrap_or(0);
-                let change = if tx.rank() == 0 { 1 } else { u32::MAX };
-                tx.write(&p.narrow, mine.map(|at| (at, old.wrapping_add(change))))
-            }),
-            Path::Outside => p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
-                tx.write(&p.narrow, WORDS + i, 1)
-            }),
         }
+        Path::Sums => p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
+            if i % 4 == 3 {
+                let mut total = 0u32;
+                for column in 0..2 {
+                    total = total.wrapping_add(tx.read_sum(&p.sums, 0, column)?);
+                }
+                assert_eq!(total, 0);
+                return Ok(());
+            }
+            tx.add(&p.sums, 0, 0, 1)?;
+            tx.add(&p.sums, 0, 1, u32::MAX)
+        }),
+        Path::Blocks => p.stm.for_each_block_team(lane, 0..TRANSFERS / 2, |tx, i| {
+            let mine = Some((u64::from(tx.rank()) + i) % WORDS);
+            let old = tx.read(&p.narrow, mine)?.unwrap_or(0);
+            let change = if tx.rank() == 0 { 1 } else { u32::MAX };
+            tx.write(&p.narrow, mine.map(|at| (at, old.wrapping_add(change))))
+        }),
+        Path::Outside => p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
+            tx.write(&p.narrow, WORDS + i, 1)
+        }),
     }
 }
 
@@ -124,10 +114,8 @@ fn go<A: Algorithm>(path: Path) -> Result<Statistics, Error> {
         sums: sums.view(),
         path,
     };
-    // SAFETY: the arrays outlive the launches, and only transactions use them.
-    let (_, first) = unsafe { stm.launch::<Paths<A>>(&params)? };
-    // SAFETY: as above.
-    let (_, second) = unsafe { stm.launch::<Paths<A>>(&params)? };
+    let first = launch(&mut stm, |lane| run(lane, &params))?;
+    let second = launch(&mut stm, |lane| run(lane, &params))?;
     stm.check_in_full()?;
     let narrow = narrow.download()?.into_iter();
     assert_eq!(narrow.fold(0, u32::wrapping_add), 0);

@@ -4,11 +4,11 @@
 
 mod common;
 
-use common::{assert_ends, capacity};
+use common::{assert_ends, capacity, launch};
 use std::time::Duration;
 use stm_core::algorithm::HvSorting;
 use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig};
-use stm_core::{Abort, Kernel, Lane, StmRef, TArray, Transact, TxResult};
+use stm_core::{Abort, Lane, StmRef, TArray, Transact, TxResult};
 
 #[derive(Clone, Copy, PartialEq)]
 enum How {
@@ -29,8 +29,6 @@ enum How {
     Keep,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
 struct P {
     stm: StmRef<HvSorting>,
     words: TArray<u32>,
@@ -89,54 +87,59 @@ fn keep<L: Lane>(lane: &L, p: &P) {
     );
 }
 
-struct K;
-impl Kernel for K {
-    const ENTRY: &'static str = "misuse";
-    type Params = P;
-    fn run<L: Lane>(lane: &L, p: &P) {
-        match p.how {
-            How::Repeat => p.stm.for_each(lane, 0..20, |tx, _| {
-                for _ in 0..10 {
-                    let v = tx.read(&p.words, 0)?;
-                    tx.write(&p.words, 1, v)?;
-                    tx.write(&p.words, 2, v)?;
-                    tx.write(&p.words, 1, v + 1)?;
-                }
-                let [_, b, _] = tx.read_many(&p.words, [0, 3, 0])?;
-                tx.write(&p.words, 0, b + 1)
-            }),
-            How::OwnAmongOthers => p.stm.for_each(lane, 0..1, |tx, _| {
-                for i in 0..4 {
-                    tx.write(&p.words, i, 10 + i as u32)?;
-                }
-                let seen = tx.read_many(&p.words, [0, 1, 2, 3, 4])?;
-                tx.write(&p.words, 5, seen.iter().sum())
-            }),
-            How::Nest => p.stm.for_each(lane, 0..2, |tx, _| {
-                tx.write(&p.words, 0, 1)?;
-                p.stm.atomically(lane, |tx| tx.write(&p.words, 1, 1))?;
-                Ok(())
-            }),
-            How::Flat => flat(lane, p),
-            How::Panic => p.stm.for_each(lane, 0..100, |tx, i| {
-                assert!(i != 50, "number fifty");
-                tx.write(&p.words, 0, 1)
-            }),
-            How::Keep => keep(lane, p),
-            How::Loop => {
-                for _ in 0..1 << 30 {
-                    if p.stm
-                        .atomically(lane, |tx| tx.write(&p.words, lane.grid_thread(), 1))
-                        .is_err()
-                    {
-                        break;
-                    }
+fn run<L: Lane>(lane: &L, p: &P) {
+    match p.how {
+        How::Repeat => p.stm.for_each(lane, 0..20, |tx, _| {
+            for _ in 0..10 {
+                let v = tx.read(&p.words, 0)?;
+                tx.write(&p.words, 1, v)?;
+                tx.write(&p.words, 2, v)?;
+                tx.write(&p.words, 1, v + 1)?;
+            }
+            let [_, b, _] = tx.read_many(&p.words, [0, 3, 0])?;
+            tx.write(&p.words, 0, b + 1)
+        }),
+        How::OwnAmongOthers => p.stm.for_each(lane, 0..1, |tx, _| {
+            for i in 0..4 {
+                tx.write(&p.words, i, 10 + i as u32)?;
+            }
+            let seen = tx.read_many(&p.words, [0, 1, 2, 3, 4])?;
+            tx.write(&p.words, 5, seen.iter().sum())
+        }),
+        How::Nest => p.stm.for_each(lane, 0..2, |tx, _| {
+            tx.write(&p.words, 0, 1)?;
+            p.stm.atomically(lane, |tx| tx.write(&p.words, 1, 1))?;
+            Ok(())
+        }),
+        How::Flat => flat(lane, p),
+        How::Panic => p.stm.for_each(lane, 0..100, |tx, i| {
+            assert!(i != 50, "number fifty");
+            tx.write(&p.words, 0, 1)
+        }),
+        How::Keep => keep(lane, p),
+        How::Loop => {
+            for _ in 0..1 << 30 {
+                if p.stm
+                    .atomically(lane, |tx| tx.write(&p.words, lane.grid_thread(), 1))
+                    .is_err()
+                {
+                    break;
                 }
             }
         }
-        // SAFETY: every thread of the block comes here, or panics.
-        unsafe { lane.barrier() };
     }
+    // SAFETY: every thread of the block comes here, or panics.
+    unsafe { lane.barrier() };
+}
+
+/// Launches a kernel that does so.
+fn launched(stm: &mut Stm<Cpu>, words: &Buffer<Cpu, u32>, how: How) -> Result<Statistics, Error> {
+    let p = P {
+        stm: stm.handle(),
+        words: words.tarray(),
+        how,
+    };
+    launch(stm, |lane| run(lane, &p))
 }
 
 fn go(
@@ -152,13 +155,7 @@ fn go(
         ..StmConfig::default()
     };
     let mut stm = Stm::new(&cpu, Launch::new(1, 2), config).unwrap();
-    let params = P {
-        stm: stm.handle(),
-        words: words.tarray(),
-        how,
-    };
-    // SAFETY: the buffer outlives the launch.
-    let result = unsafe { stm.launch::<K>(&params) }.map(|(_, statistics)| statistics);
+    let result = launched(&mut stm, &words, how);
     (result, words.download().unwrap(), stm)
 }
 
@@ -194,7 +191,7 @@ fn a_nested_transaction_is_a_fault_and_changes_nothing() {
 fn a_panic_in_one_thread_ends_the_launch_and_closes_the_memory() {
     let (result, _, mut stm) = go(How::Panic, capacity(4, 4), None);
     let Err(Error::Panicked {
-        entry: "misuse",
+        entry: "a closure",
         message,
     }) = result
     else {
@@ -203,13 +200,7 @@ fn a_panic_in_one_thread_ends_the_launch_and_closes_the_memory() {
     assert!(message.contains("number fifty"));
     let cpu = Cpu::new();
     let words = Buffer::<_, u32>::zeroed(&cpu, 8, "words").unwrap();
-    let params = P {
-        stm: stm.handle(),
-        words: words.tarray(),
-        how: How::Repeat,
-    };
-    // SAFETY: the buffer outlives the launch.
-    let again = unsafe { stm.launch::<K>(&params) };
+    let again = launched(&mut stm, &words, How::Repeat);
     assert_ends!(again, Err(Error::Corrupt { .. }));
 }
 
@@ -235,15 +226,8 @@ fn a_launch_without_enough_threads_runs_nothing_and_leaves_the_memory_usable() {
     let words = Buffer::<_, u32>::zeroed(&cpu, 8, "words").unwrap();
     let config = StmConfig::default();
     let mut few = Stm::new(&cpu, Launch::new(1, 4), config).unwrap();
-    let params = |stm| P {
-        stm,
-        words: words.tarray(),
-        how: How::Repeat,
-    };
     for _ in 0..2 {
-        // SAFETY: the buffer outlives the launch.
-        let launched = unsafe { few.launch::<K>(&params(few.handle())) };
-        let error = launched.unwrap_err();
+        let error = launched(&mut few, &words, How::Repeat).unwrap_err();
         assert_eq!(
             error,
             Error::NoThreads {
@@ -254,9 +238,8 @@ fn a_launch_without_enough_threads_runs_nothing_and_leaves_the_memory_usable() {
         assert_eq!(words.download().unwrap(), [0; 8]);
     }
     let mut enough = Stm::new(&cpu, Launch::new(1, 3), config).unwrap();
-    // SAFETY: the buffer outlives the launch.
-    let launched = unsafe { enough.launch::<K>(&params(enough.handle())) };
-    assert_eq!(launched.unwrap().1.commits, 20);
+    let done = launched(&mut enough, &words, How::Repeat).unwrap();
+    assert_eq!(done.commits, 20);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{assert_ends, under_all};
+use common::{array, assert_ends, launch, layout, under_all};
 use core::marker::PhantomData;
 use std::collections::HashSet;
 use stm_core::algorithm::Algorithm;
@@ -13,7 +13,7 @@ use stm_core::array::Layout;
 use stm_core::host::{
     Cpu, Error, Launch, Nodes, Pool, PreassignedNodes, Statistics, Stm, StmConfig, TxArray,
 };
-use stm_core::{Kernel, Lane, Node, StmRef, TNodes, TPool, Tx, TxResult, View, record};
+use stm_core::{Lane, Node, StmRef, TNodes, TPool, Tx, TxResult, View, record};
 
 record! {
     /// A node of a stack: a wide field between two narrow ones.
@@ -53,8 +53,6 @@ enum Job {
     AllocFreeAlloc,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
 struct Params<A: Algorithm> {
     stm: StmRef<A>,
     nodes: TNodes<A, Item>,
@@ -63,8 +61,6 @@ struct Params<A: Algorithm> {
     transactions: u64,
     job: Job,
 }
-
-struct Test<A>(PhantomData<A>);
 
 const fn value_of(key: u32) -> u64 {
     (key as u64) << 32 | !key as u64
@@ -105,71 +101,65 @@ fn replace<L: Lane, A: Algorithm>(
     Ok(())
 }
 
-impl<A: Algorithm> Kernel for Test<A> {
-    const ENTRY: &'static str = "pool_test";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let pool = *p.nodes.pool();
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let slot = i % p.slots.len().max(1);
-            match p.job {
-                Job::Replace => replace(tx, p, slot, i),
-                Job::ReplaceOrCancel => {
-                    replace(tx, p, slot, i)?;
-                    if i % 2 == 1 { tx.cancel() } else { Ok(()) }
-                }
-                Job::ReplaceInSecond => tx.or_else(
-                    |tx| {
-                        replace(tx, p, slot, i + 1_000_000)?;
-                        tx.retry()
-                    },
-                    |tx| replace(tx, p, slot, i),
-                ),
-                Job::Publish => {
-                    let new = tx.alloc_record(&p.nodes, item(i as u32 + 1, 0))?;
-                    tx.write(&p.slots, slot, new.bits())
-                }
-                Job::Hoard => {
-                    for _ in 0..=pool.nodes() {
-                        tx.alloc(&pool)?;
-                    }
-                    Ok(())
-                }
-                Job::FreeTwice => {
-                    let node = tx.alloc(&pool)?;
-                    tx.free(&pool, node)?;
-                    tx.free(&pool, node)
-                }
-                Job::FreeSlot => {
-                    let node = Node::from_bits(tx.read(&p.slots, 0)?);
-                    tx.free(&pool, node)
-                }
-                Job::FreeOther => {
-                    let node = tx.alloc(&p.other)?;
-                    tx.free(&pool, node)
-                }
-                Job::FreeForged => {
-                    let node = tx.alloc(&pool)?;
-                    let forged = Node::from_bits(node.bits() ^ 1);
-                    tx.free(&pool, forged)
-                }
-                Job::FreePastTheEnd => {
-                    let node = tx.alloc(&pool)?;
-                    let forged =
-                        Node::from_bits(node.bits() | (pool.nodes().next_power_of_two() - 1));
-                    tx.free(&pool, forged)
-                }
-                Job::ReadNil => tx.get(&p.nodes, Node::NIL, Item::key()).map(|_| ()),
-                Job::AllocFreeAlloc => {
-                    let node = tx.alloc(&pool)?;
-                    tx.free(&pool, node)?;
-                    let new = tx.alloc_record(&p.nodes, item(i as u32 + 1, 0))?;
-                    tx.write(&p.slots, slot, new.bits())
-                }
+fn run<L: Lane, A: Algorithm>(lane: &L, p: &Params<A>) {
+    let pool = *p.nodes.pool();
+    p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+        let slot = i % p.slots.len().max(1);
+        match p.job {
+            Job::Replace => replace(tx, p, slot, i),
+            Job::ReplaceOrCancel => {
+                replace(tx, p, slot, i)?;
+                if i % 2 == 1 { tx.cancel() } else { Ok(()) }
             }
-        });
-    }
+            Job::ReplaceInSecond => tx.or_else(
+                |tx| {
+                    replace(tx, p, slot, i + 1_000_000)?;
+                    tx.retry()
+                },
+                |tx| replace(tx, p, slot, i),
+            ),
+            Job::Publish => {
+                let new = tx.alloc_record(&p.nodes, item(i as u32 + 1, 0))?;
+                tx.write(&p.slots, slot, new.bits())
+            }
+            Job::Hoard => {
+                for _ in 0..=pool.nodes() {
+                    tx.alloc(&pool)?;
+                }
+                Ok(())
+            }
+            Job::FreeTwice => {
+                let node = tx.alloc(&pool)?;
+                tx.free(&pool, node)?;
+                tx.free(&pool, node)
+            }
+            Job::FreeSlot => {
+                let node = Node::from_bits(tx.read(&p.slots, 0)?);
+                tx.free(&pool, node)
+            }
+            Job::FreeOther => {
+                let node = tx.alloc(&p.other)?;
+                tx.free(&pool, node)
+            }
+            Job::FreeForged => {
+                let node = tx.alloc(&pool)?;
+                let forged = Node::from_bits(node.bits() ^ 1);
+                tx.free(&pool, forged)
+            }
+            Job::FreePastTheEnd => {
+                let node = tx.alloc(&pool)?;
+                let forged = Node::from_bits(node.bits() | (pool.nodes().next_power_of_two() - 1));
+                tx.free(&pool, forged)
+            }
+            Job::ReadNil => tx.get(&p.nodes, Node::NIL, Item::key()).map(|_| ()),
+            Job::AllocFreeAlloc => {
+                let node = tx.alloc(&pool)?;
+                tx.free(&pool, node)?;
+                let new = tx.alloc_record(&p.nodes, item(i as u32 + 1, 0))?;
+                tx.write(&p.slots, slot, new.bits())
+            }
+        }
+    });
 }
 
 struct World<A: Algorithm> {
@@ -183,12 +173,11 @@ struct World<A: Algorithm> {
 impl<A: Algorithm> World<A> {
     fn new(nodes: u64, slots: usize, shape: (u32, u32)) -> Self {
         let cpu = Cpu::new();
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
         Self {
             stm: Stm::new(&cpu, Launch::new(shape.0, shape.1), StmConfig::default()).unwrap(),
-            nodes: Nodes::new(&cpu, layout, nodes, "the items").unwrap(),
+            nodes: Nodes::new(&cpu, layout::<A>(), nodes, "the items").unwrap(),
             other: Pool::new(&cpu, 100, "the others").unwrap(),
-            slots: TxArray::zeroed(&cpu, layout, slots, "slots").unwrap(),
+            slots: array::<A, _>(&vec![0; slots], "slots"),
             of: PhantomData,
         }
     }
@@ -202,8 +191,7 @@ impl<A: Algorithm> World<A> {
             transactions,
             job,
         };
-        // SAFETY: the memory outlives the launch, and only transactions use it.
-        unsafe { self.stm.launch::<Test<A>>(&params) }.map(|(_, statistics)| statistics)
+        launch(&mut self.stm, |lane| run(lane, &params))
     }
 
     /// Returns the records that the slots link to, and checks that no two slots

@@ -5,11 +5,11 @@
 
 mod common;
 
-use common::{assert_ends, capacity, under_all};
-use core::marker::PhantomData;
+use common::{array, assert_ends, capacity, under_all};
+use std::sync::atomic::{AtomicU64, Ordering};
 use stm_core::algorithm::{Algorithm, Fast, FastTable};
-use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Kernel, Lane, StmRef, Summand, TArray, TSums, Tx, TxResult};
+use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums};
+use stm_core::{Lane, StmRef, Summand, TSums, Tx, TxResult};
 
 /// The work of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,19 +32,15 @@ enum Job {
     NoRow,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
 struct Params<A: Algorithm, T> {
     stm: StmRef<A>,
     sums: TSums<T>,
     words: A::Array<u32>,
     /// The number of reads that found a state that never existed.
-    wrong: TArray<u64>,
+    wrong: AtomicU64,
     transactions: u64,
     job: Job,
 }
-
-struct Adds<A, T>(PhantomData<(A, T)>);
 
 fn spread(i: u64) -> u64 {
     i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
@@ -67,82 +63,73 @@ fn is_all_one<L: Lane, A: Algorithm, T: Summand>(
     Ok(one)
 }
 
-impl<A: Algorithm, T: Summand> Kernel for Adds<A, T> {
-    const ENTRY: &'static str = "adds";
-    type Params = Params<A, T>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A, T>) {
-        let (rows, len) = (p.sums.rows(), p.sums.row_len());
-        let amount = |n: i32| {
-            T::from_bits64(if T::WIDE {
-                n as i64 as u64
-            } else {
-                n as u32 as u64
-            })
-        };
-        let report = || {
-            let word = p.wrong.get(0).expect("a word");
-            // SAFETY: live, and changed by additions only.
-            unsafe { lane.add_relaxed_64(word, 1) };
-        };
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let row = spread(i) % rows;
-            let (a, b) = (spread(i + 7) as u32 % len, spread(i + 9) as u32 % len);
-            match p.job {
-                Job::MoveAndLook if i % 4 == 0 => {
-                    let mut sum = T::from_bits64(0);
-                    for column in 0..len {
-                        sum = sum.plus(tx.read_sum(&p.sums, row, column)?);
-                    }
-                    let word = tx.read(&p.words, row)?;
-                    let [first] = tx.read_sum_many(&p.sums, row, 0, 1)?;
-                    if sum.to_bits64() != 0 || word != first.to_bits64() as u32 {
-                        report();
-                    }
-                    Ok(())
+fn run<L: Lane, A: Algorithm, T: Summand>(lane: &L, p: &Params<A, T>) {
+    let (rows, len) = (p.sums.rows(), p.sums.row_len());
+    let amount = |n: i32| {
+        T::from_bits64(if T::WIDE {
+            n as i64 as u64
+        } else {
+            n as u32 as u64
+        })
+    };
+    let report = || _ = p.wrong.fetch_add(1, Ordering::Relaxed);
+    p.stm.for_each(lane, 0..p.transactions, |tx, i| {
+        let row = spread(i) % rows;
+        let (a, b) = (spread(i + 7) as u32 % len, spread(i + 9) as u32 % len);
+        match p.job {
+            Job::MoveAndLook if i % 4 == 0 => {
+                let mut sum = T::from_bits64(0);
+                for column in 0..len {
+                    sum = sum.plus(tx.read_sum(&p.sums, row, column)?);
                 }
-                Job::Move | Job::MoveAndLook => {
-                    let n = (i % 5 + 1) as i32;
-                    if p.job == Job::MoveAndLook {
-                        // This word is always the same as element 0.
-                        let moved = i32::from(b == 0) - i32::from(a == 0);
-                        let word = tx.read(&p.words, row)?;
-                        tx.write(&p.words, row, word.wrapping_add((moved * n) as u32))?;
-                    }
-                    tx.add(&p.sums, row, a, amount(-n))?;
-                    tx.add(&p.sums, row, b, amount(n))
+                let word = tx.read(&p.words, row)?;
+                let [first] = tx.read_sum_many(&p.sums, row, 0, 1)?;
+                if sum.to_bits64() != 0 || word != first.to_bits64() as u32 {
+                    report();
                 }
-                Job::AddAndRead => {
-                    let [before] = tx.read_sum_many(&p.sums, row, a, 1)?;
-                    tx.add(&p.sums, row, a, amount(3))?;
-                    tx.add(&p.sums, row, a, amount(-1))?;
-                    let after = tx.read_sum(&p.sums, row, a)?;
-                    if after.to_bits64() != before.plus(amount(2)).to_bits64() {
-                        report();
-                    }
-                    Ok(())
-                }
-                Job::ReadAndAdd => {
-                    let found = tx.read_sum(&p.sums, row, a)?.to_bits64();
-                    tx.add(&p.sums, row, a, amount(if found % 2 == 0 { 1 } else { 3 }))
-                }
-                Job::Everywhere if i % 4 == 0 => {
-                    if !is_all_one(tx, p)? {
-                        report();
-                    }
-                    Ok(())
-                }
-                Job::Everywhere => {
-                    for row in 0..rows {
-                        tx.add_many(&p.sums, row, 0, [amount(1); 8], len.min(8))?;
-                    }
-                    Ok(())
-                }
-                Job::PastTheEnd => tx.add_many(&p.sums, row, len - 1, [amount(1); 2], 2),
-                Job::NoRow => tx.add(&p.sums, rows, 0, amount(1)),
+                Ok(())
             }
-        });
-    }
+            Job::Move | Job::MoveAndLook => {
+                let n = (i % 5 + 1) as i32;
+                if p.job == Job::MoveAndLook {
+                    // This word is always the same as element 0.
+                    let moved = i32::from(b == 0) - i32::from(a == 0);
+                    let word = tx.read(&p.words, row)?;
+                    tx.write(&p.words, row, word.wrapping_add((moved * n) as u32))?;
+                }
+                tx.add(&p.sums, row, a, amount(-n))?;
+                tx.add(&p.sums, row, b, amount(n))
+            }
+            Job::AddAndRead => {
+                let [before] = tx.read_sum_many(&p.sums, row, a, 1)?;
+                tx.add(&p.sums, row, a, amount(3))?;
+                tx.add(&p.sums, row, a, amount(-1))?;
+                let after = tx.read_sum(&p.sums, row, a)?;
+                if after.to_bits64() != before.plus(amount(2)).to_bits64() {
+                    report();
+                }
+                Ok(())
+            }
+            Job::ReadAndAdd => {
+                let found = tx.read_sum(&p.sums, row, a)?.to_bits64();
+                tx.add(&p.sums, row, a, amount(if found % 2 == 0 { 1 } else { 3 }))
+            }
+            Job::Everywhere if i % 4 == 0 => {
+                if !is_all_one(tx, p)? {
+                    report();
+                }
+                Ok(())
+            }
+            Job::Everywhere => {
+                for row in 0..rows {
+                    tx.add_many(&p.sums, row, 0, [amount(1); 8], len.min(8))?;
+                }
+                Ok(())
+            }
+            Job::PastTheEnd => tx.add_many(&p.sums, row, len - 1, [amount(1); 2], 2),
+            Job::NoRow => tx.add(&p.sums, rows, 0, amount(1)),
+        }
+    });
 }
 
 /// The elements after a launch, the number of reads that found a state that
@@ -156,30 +143,22 @@ fn launch<A: Algorithm, T: Summand + stm_core::host::Pod>(
 ) -> Result<Left<T>, Error> {
     let cpu = Cpu::new();
     let sums = Sums::<_, T>::zeroed(&cpu, rows, row_len, "the sums")?;
-    let mut words = TxArray::from_slice(
-        &cpu,
-        stm_core::array::Layout::Plain,
-        &vec![0u32; rows],
-        "words",
-    )?;
-    words.arrange::<A>()?;
-    let wrong = Buffer::<_, u64>::zeroed(&cpu, 1, "the findings")?;
+    let words = array::<A, u32>(&vec![0; rows], "words");
     let config = StmConfig {
         capacity: capacity(256, 256),
         ..StmConfig::default()
     };
     let mut stm = Stm::new(&cpu, Launch::new(4, 2), config)?;
     let params = Params {
-        stm: stm.handle(),
+        stm: stm.handle::<A>(),
         sums: sums.view(),
         words: words.view::<A>(),
-        wrong: wrong.tarray(),
+        wrong: AtomicU64::new(0),
         transactions,
         job,
     };
-    // SAFETY: the handle is of this memory, and the arrays outlive the launch.
-    let (_, statistics) = unsafe { stm.launch::<Adds<A, T>>(&params)? };
-    Ok((sums.download()?, wrong.download()?[0], statistics))
+    let statistics = common::launch(&mut stm, |lane| run(lane, &params))?;
+    Ok((sums.download()?, params.wrong.into_inner(), statistics))
 }
 
 /// Returns the elements that the transactions of a job leave.

@@ -5,12 +5,12 @@
 
 mod common;
 
-use common::{assert_ends, capacity};
-use std::marker::PhantomData;
+use common::{array, assert_ends, capacity, launch};
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
-use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
-use stm_core::{Abort, Kernel, Lane, StmRef, TArray, View};
+use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig};
+use stm_core::lane::cpu::CpuLane;
+use stm_core::{Abort, Lane, StmRef, TArray};
 
 const ACCOUNTS: u64 = 64;
 
@@ -35,7 +35,6 @@ enum How {
     Missing(u32),
 }
 
-#[derive(Clone, Copy)]
 struct P<A: Algorithm> {
     stm: StmRef<A>,
     accounts: A::Array<u64>,
@@ -69,11 +68,12 @@ impl<A: Algorithm> P<A> {
 type Ended = Result<(Statistics, Vec<u64>, Vec<u64>), Error>;
 
 /// Launches a kernel with room for `sums` sums.
-fn go<A, K>(how: How, blocks: u32, threads: u32, sums: u64) -> Ended
-where
-    A: Algorithm,
-    K: Kernel<Params = P<A>>,
-{
+fn go<A: Algorithm>(
+    kernel: impl Fn(&CpuLane<'_>, &P<A>) + Sync,
+    how: How,
+    (blocks, threads): (u32, u32),
+    sums: u64,
+) -> Ended {
     let cpu = Cpu::new();
     let config = StmConfig {
         locks: 64,
@@ -82,17 +82,15 @@ where
         ..StmConfig::default()
     };
     let mut stm = Stm::new(&cpu, Launch::new(blocks, threads), config)?;
-    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
-    let accounts = TxArray::from_slice(&cpu, layout, &[1000u64; ACCOUNTS as usize], "accounts")?;
+    let accounts = array::<A, u64>(&[1000; ACCOUNTS as usize], "accounts");
     let sums = Buffer::<_, u64>::zeroed(&cpu, sums as usize, "sums")?;
-    let params = P {
+    let p = P {
         stm: stm.handle::<A>(),
         accounts: accounts.view::<A>(),
         sums: sums.tarray(),
         how,
     };
-    // SAFETY: the buffers live, and only these transactions access them.
-    let (_, statistics) = unsafe { stm.launch::<K>(&params)? };
+    let statistics = launch(&mut stm, |lane| kernel(lane, &p))?;
     Ok((statistics, accounts.download()?, sums.download()?))
 }
 
@@ -109,67 +107,65 @@ mod of_a_warp {
     const AUDITS: u64 = 200;
     const TRANSFERS: u64 = 4000;
 
-    struct Teams<A>(PhantomData<A>);
-
-    impl<A: Algorithm> Kernel for Teams<A> {
-        const ENTRY: &'static str = "teams";
-        type Params = P<A>;
-
-        fn run<L: Lane>(lane: &L, p: &P<A>) {
-            match p.how {
-                How::Bank if lane.thread_index() == 0 => {
-                    let first = u64::from(lane.block_index()) * AUDITS;
-                    for k in 0..AUDITS {
-                        let sum = p.stm.team(lane, |tx| {
-                            let mut sum = 0;
-                            for i in 0..ACCOUNTS {
-                                sum += tx.read(&p.accounts, Some(i))?.unwrap_or(0);
-                            }
-                            Ok(sum)
-                        });
-                        p.found(lane, first + k, sum.unwrap());
-                    }
-                }
-                How::Bank => p.transfer(lane, TRANSFERS),
-                How::Nest => {
-                    let ended = p.stm.team(lane, |tx| {
-                        tx.write(&p.accounts, Some((0, 1)))?;
-                        p.stm.team(lane, |tx| tx.read(&p.accounts, Some(0)))
+    fn teams<L: Lane, A: Algorithm>(lane: &L, p: &P<A>) {
+        match p.how {
+            How::Bank if lane.thread_index() == 0 => {
+                let first = u64::from(lane.block_index()) * AUDITS;
+                for k in 0..AUDITS {
+                    let sum = p.stm.team(lane, |tx| {
+                        let mut sum = 0;
+                        for i in 0..ACCOUNTS {
+                            sum += tx.read(&p.accounts, Some(i))?.unwrap_or(0);
+                        }
+                        Ok(sum)
                     });
-                    assert!(ended.is_err());
+                    p.found(lane, first + k, sum.unwrap());
                 }
-                How::Cancel => p.stm.for_each_team(lane, 0..100, |tx, i| {
-                    let old = tx.read(&p.accounts, Some(0))?.unwrap_or(0);
-                    tx.write_many(&p.accounts, [Some((0, old + 1)), None])?;
-                    // The lane finds its own write, and nothing where it has no
-                    // index.
-                    let [own, none] = tx.read_many(&p.accounts, [Some(0), None])?;
-                    assert_eq!((own, none), (Some(old + 1), None));
-                    if i % 2 == 1 { tx.cancel() } else { Ok(()) }
-                }),
-                How::Swallow => {
-                    let ended = p.stm.team(lane, |tx| {
-                        tx.write(&p.accounts, Some((1, 7)))?;
-                        let _swallowed: Result<(), Abort> = tx.cancel();
-                        assert!(matches!(
-                            tx.read(&p.accounts, Some(1)),
-                            Err(Abort::User { .. })
-                        ));
-                        assert!(matches!(
-                            tx.write(&p.accounts, Some((1, 8))),
-                            Err(Abort::User { .. })
-                        ));
-                        Ok(())
-                    });
-                    assert_ends!(ended, Err(Abort::User { .. }));
-                }
-                _ => unreachable!("of blocks alone"),
             }
+            How::Bank => p.transfer(lane, TRANSFERS),
+            How::Nest => {
+                let ended = p.stm.team(lane, |tx| {
+                    tx.write(&p.accounts, Some((0, 1)))?;
+                    p.stm.team(lane, |tx| tx.read(&p.accounts, Some(0)))
+                });
+                assert!(ended.is_err());
+            }
+            How::Cancel => p.stm.for_each_team(lane, 0..100, |tx, i| {
+                let old = tx.read(&p.accounts, Some(0))?.unwrap_or(0);
+                tx.write_many(&p.accounts, [Some((0, old + 1)), None])?;
+                // The lane finds its own write, and nothing where it has no
+                // index.
+                let [own, none] = tx.read_many(&p.accounts, [Some(0), None])?;
+                assert_eq!((own, none), (Some(old + 1), None));
+                if i % 2 == 1 { tx.cancel() } else { Ok(()) }
+            }),
+            How::Swallow => {
+                let ended = p.stm.team(lane, |tx| {
+                    tx.write(&p.accounts, Some((1, 7)))?;
+                    let _swallowed: Result<(), Abort> = tx.cancel();
+                    assert!(matches!(
+                        tx.read(&p.accounts, Some(1)),
+                        Err(Abort::User { .. })
+                    ));
+                    assert!(matches!(
+                        tx.write(&p.accounts, Some((1, 8))),
+                        Err(Abort::User { .. })
+                    ));
+                    Ok(())
+                });
+                assert_ends!(ended, Err(Abort::User { .. }));
+            }
+            _ => unreachable!("of blocks alone"),
         }
     }
 
     fn go<A: Algorithm>(how: How, blocks: u32, threads: u32) -> Ended {
-        super::go::<A, Teams<A>>(how, blocks, threads, u64::from(blocks) * AUDITS)
+        super::go::<A>(
+            |lane, p| teams(lane, p),
+            how,
+            (blocks, threads),
+            u64::from(blocks) * AUDITS,
+        )
     }
 
     fn audits_agree<A: Algorithm>() {
@@ -220,134 +216,127 @@ mod of_a_block {
     const AUDITS: u64 = 100;
     const TRANSFERS: u64 = 300;
 
-    struct Blocks<A>(PhantomData<A>);
-
-    impl<A: Algorithm> Blocks<A> {
-        fn bank<L: Lane>(lane: &L, p: &P<A>) {
-            let threads = u64::from(lane.block_dim());
-            match lane.block_index() {
-                0 => {
-                    for k in 0..AUDITS {
-                        let sum = p.stm.team_of_block(lane, |tx| {
-                            let (mut mine, mut i) = (0, u64::from(tx.rank()));
-                            while !tx.all(i >= ACCOUNTS) {
-                                let found = tx.read(&p.accounts, (i < ACCOUNTS).then_some(i))?;
-                                mine += found.unwrap_or(0);
-                                i += u64::from(tx.size());
-                            }
-                            Ok((0..tx.size()).fold(0, |sum, rank| sum + tx.told_by(rank, mine)))
-                        });
-                        let at = k * threads + u64::from(lane.thread_index());
-                        p.found(lane, at, sum.unwrap());
-                    }
-                }
-                1 => p.stm.for_each_block_team(lane, 0..2 * TRANSFERS, |tx, k| {
-                    // Every team of the launch has a part of the range.
-                    let rank = u64::from(tx.rank());
-                    let mine = (rank < threads / 2 * 2).then(|| (rank + k) % ACCOUNTS);
-                    let found = tx.read(&p.accounts, mine)?;
-                    let new = |(i, v): (u64, u64)| {
-                        (i, if rank.is_multiple_of(2) { v - 1 } else { v + 1 })
-                    };
-                    tx.write(&p.accounts, mine.zip(found).map(new))
-                }),
-                _ => p.transfer(lane, TRANSFERS),
-            }
-        }
-    }
-
-    impl<A: Algorithm> Blocks<A> {
-        /// The threads of a team agree and tell each other numbers.
-        fn talk<L: Lane>(lane: &L, p: &P<A>) {
-            let rank = u64::from(lane.thread_index());
-            let size = lane.block_dim();
-            let told = p.stm.team_of_block(lane, |tx| {
-                assert_eq!((tx.size(), tx.rank()), (size, lane.thread_index()));
-                let mut sum = 0;
-                for k in 0..size {
-                    assert!(tx.any(tx.rank() == k) && !tx.any(tx.rank() == size));
-                    assert_eq!(tx.all(tx.rank() == k), size == 1);
-                    assert!(tx.all(tx.rank() < size));
-                    sum += tx.told_by(k, u64::from(tx.rank()) << 40 | 1);
-                }
-                let own = p.sums.get(rank).unwrap();
-                let next = p.sums.get((rank + 1) % u64::from(size)).unwrap();
-                // SAFETY: live; one thread stores it, and the others load
-                // it after all have met.
-                let seen = unsafe {
-                    lane.store_relaxed_64(own, rank + 9);
-                    tx.sync();
-                    lane.load_relaxed_64(next)
-                };
-                assert_eq!(seen, (rank + 1) % u64::from(size) + 9);
-                Ok(sum)
-            });
-            let ranks = u64::from(size) * (u64::from(size) - 1) / 2;
-            assert_eq!(told, Ok(ranks << 40 | u64::from(size)));
-        }
-    }
-
-    impl<A: Algorithm> Kernel for Blocks<A> {
-        const ENTRY: &'static str = "blocks";
-        type Params = P<A>;
-
-        fn run<L: Lane>(lane: &L, p: &P<A>) {
-            let rank = u64::from(lane.thread_index());
-            match p.how {
-                How::Bank => Self::bank(lane, p),
-                How::Nest => {
-                    let ended = p.stm.team_of_block(lane, |tx| {
-                        tx.write(&p.accounts, Some((rank, 1)))?;
-                        p.stm
-                            .team_of_block(lane, |tx| tx.read(&p.accounts, Some(0)))
-                    });
-                    assert!(ended.is_err());
-                }
-                How::Cancel => p.stm.for_each_block_team(lane, 0..100, |tx, i| {
-                    let old = tx.read(&p.accounts, Some(rank))?.unwrap_or(0);
-                    tx.write_many(&p.accounts, [Some((rank, old + 1)), None])?;
-                    // The thread finds its own write, and nothing where it has no
-                    // index.
-                    let [own, none] = tx.read_many(&p.accounts, [Some(rank), None])?;
-                    assert_eq!((own, none), (Some(old + 1), None));
-                    if i % 2 == 1 { tx.cancel() } else { Ok(()) }
-                }),
-                How::Swallow => {
-                    let ended = p.stm.team_of_block(lane, |tx| {
-                        tx.write(&p.accounts, Some((rank, 7)))?;
-                        let failed: Result<(), Abort> = tx.cancel();
-                        if rank + 1 == u64::from(tx.size()) {
-                            Ok(())
-                        } else {
-                            failed
+    fn bank<L: Lane, A: Algorithm>(lane: &L, p: &P<A>) {
+        let threads = u64::from(lane.block_dim());
+        match lane.block_index() {
+            0 => {
+                for k in 0..AUDITS {
+                    let sum = p.stm.team_of_block(lane, |tx| {
+                        let (mut mine, mut i) = (0, u64::from(tx.rank()));
+                        while !tx.all(i >= ACCOUNTS) {
+                            let found = tx.read(&p.accounts, (i < ACCOUNTS).then_some(i))?;
+                            mine += found.unwrap_or(0);
+                            i += u64::from(tx.size());
                         }
+                        Ok((0..tx.size()).fold(0, |sum, rank| sum + tx.told_by(rank, mine)))
                     });
-                    assert_ends!(ended, Err(Abort::User { .. }));
+                    let at = k * threads + u64::from(lane.thread_index());
+                    p.found(lane, at, sum.unwrap());
                 }
-                How::Overlap => {
-                    let ended = p
-                        .stm
-                        .team_of_block(lane, |tx| tx.write(&p.accounts, Some((rank / 2, 7))));
-                    assert_ends!(ended, Err(Abort::TeamOverlap { .. }));
-                }
-                How::Endless => p.stm.for_each_block_team(lane, 0..u64::MAX, |tx, _| {
-                    let v = tx.read(&p.accounts, Some(rank))?.unwrap_or(0);
-                    tx.write(&p.accounts, Some((rank, v + 1)))
-                }),
-                How::Missing(gone) => {
-                    if lane.thread_index() != gone {
-                        p.stm.for_each_block_team(lane, 0..100, |tx, _| {
-                            tx.write(&p.accounts, Some((rank, 7)))
-                        });
-                    }
-                }
-                How::Talk => Self::talk(lane, p),
             }
+            1 => p.stm.for_each_block_team(lane, 0..2 * TRANSFERS, |tx, k| {
+                // Every team of the launch has a part of the range.
+                let rank = u64::from(tx.rank());
+                let mine = (rank < threads / 2 * 2).then(|| (rank + k) % ACCOUNTS);
+                let found = tx.read(&p.accounts, mine)?;
+                let new =
+                    |(i, v): (u64, u64)| (i, if rank.is_multiple_of(2) { v - 1 } else { v + 1 });
+                tx.write(&p.accounts, mine.zip(found).map(new))
+            }),
+            _ => p.transfer(lane, TRANSFERS),
+        }
+    }
+
+    /// The threads of a team agree and tell each other numbers.
+    fn talk<L: Lane, A: Algorithm>(lane: &L, p: &P<A>) {
+        let rank = u64::from(lane.thread_index());
+        let size = lane.block_dim();
+        let told = p.stm.team_of_block(lane, |tx| {
+            assert_eq!((tx.size(), tx.rank()), (size, lane.thread_index()));
+            let mut sum = 0;
+            for k in 0..size {
+                assert!(tx.any(tx.rank() == k) && !tx.any(tx.rank() == size));
+                assert_eq!(tx.all(tx.rank() == k), size == 1);
+                assert!(tx.all(tx.rank() < size));
+                sum += tx.told_by(k, u64::from(tx.rank()) << 40 | 1);
+            }
+            let own = p.sums.get(rank).unwrap();
+            let next = p.sums.get((rank + 1) % u64::from(size)).unwrap();
+            // SAFETY: live; one thread stores it, and the others load
+            // it after all have met.
+            let seen = unsafe {
+                lane.store_relaxed_64(own, rank + 9);
+                tx.sync();
+                lane.load_relaxed_64(next)
+            };
+            assert_eq!(seen, (rank + 1) % u64::from(size) + 9);
+            Ok(sum)
+        });
+        let ranks = u64::from(size) * (u64::from(size) - 1) / 2;
+        assert_eq!(told, Ok(ranks << 40 | u64::from(size)));
+    }
+
+    fn block_teams<L: Lane, A: Algorithm>(lane: &L, p: &P<A>) {
+        let rank = u64::from(lane.thread_index());
+        match p.how {
+            How::Bank => bank(lane, p),
+            How::Nest => {
+                let ended = p.stm.team_of_block(lane, |tx| {
+                    tx.write(&p.accounts, Some((rank, 1)))?;
+                    p.stm
+                        .team_of_block(lane, |tx| tx.read(&p.accounts, Some(0)))
+                });
+                assert!(ended.is_err());
+            }
+            How::Cancel => p.stm.for_each_block_team(lane, 0..100, |tx, i| {
+                let old = tx.read(&p.accounts, Some(rank))?.unwrap_or(0);
+                tx.write_many(&p.accounts, [Some((rank, old + 1)), None])?;
+                // The thread finds its own write, and nothing where it has no
+                // index.
+                let [own, none] = tx.read_many(&p.accounts, [Some(rank), None])?;
+                assert_eq!((own, none), (Some(old + 1), None));
+                if i % 2 == 1 { tx.cancel() } else { Ok(()) }
+            }),
+            How::Swallow => {
+                let ended = p.stm.team_of_block(lane, |tx| {
+                    tx.write(&p.accounts, Some((rank, 7)))?;
+                    let failed: Result<(), Abort> = tx.cancel();
+                    if rank + 1 == u64::from(tx.size()) {
+                        Ok(())
+                    } else {
+                        failed
+                    }
+                });
+                assert_ends!(ended, Err(Abort::User { .. }));
+            }
+            How::Overlap => {
+                let ended = p
+                    .stm
+                    .team_of_block(lane, |tx| tx.write(&p.accounts, Some((rank / 2, 7))));
+                assert_ends!(ended, Err(Abort::TeamOverlap { .. }));
+            }
+            How::Endless => p.stm.for_each_block_team(lane, 0..u64::MAX, |tx, _| {
+                let v = tx.read(&p.accounts, Some(rank))?.unwrap_or(0);
+                tx.write(&p.accounts, Some((rank, v + 1)))
+            }),
+            How::Missing(gone) => {
+                if lane.thread_index() != gone {
+                    p.stm.for_each_block_team(lane, 0..100, |tx, _| {
+                        tx.write(&p.accounts, Some((rank, 7)))
+                    });
+                }
+            }
+            How::Talk => talk(lane, p),
         }
     }
 
     fn go<A: Algorithm>(how: How, blocks: u32, threads: u32) -> Ended {
-        super::go::<A, Blocks<A>>(how, blocks, threads, u64::from(threads) * AUDITS)
+        super::go::<A>(
+            |lane, p| block_teams(lane, p),
+            how,
+            (blocks, threads),
+            u64::from(threads) * AUDITS,
+        )
     }
 
     fn audits_agree<A: Algorithm>() {

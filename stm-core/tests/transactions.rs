@@ -3,18 +3,15 @@
 
 mod common;
 
-use common::{assert_ends, capacity};
-use core::marker::PhantomData;
+use common::{array, assert_ends, capacity, launch};
 use std::time::Duration;
-use stm_core::RetryLimits;
 use stm_core::algorithm::{
     Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
-use stm_core::{Kernel, Lane, StmRef, TArray, View};
+use stm_core::{Lane, RetryLimits, StmRef, View};
 
-/// The job of a test kernel, chosen at run time so that one kernel type serves
-/// all tests.
+/// The job of a launch.
 #[derive(Clone, Copy)]
 enum Job {
     /// Adds 1 to word 0 (`words` 64-bit) and to word i % n (`small` 32-bit).
@@ -33,89 +30,91 @@ enum Job {
     Own,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    wide: A::Array<u64>,
-    small: A::Array<i32>,
-    transactions: u64,
-    job: Job,
+/// Runs the transactions of a job.
+fn work<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    (wide, small): &(A::Array<u64>, A::Array<i32>),
+    (job, transactions): (Job, u64),
+) {
+    stm.for_each(lane, 0..transactions, |tx, i| match job {
+        Job::Count => {
+            let n = tx.read(wide, 0)?;
+            tx.write(wide, 0, n + 1)?;
+            let at = i % small.len();
+            let m = tx.read(small, at)?;
+            tx.write(small, at, m - 1)
+        }
+        Job::Cancel => {
+            tx.write(wide, 0, 99)?;
+            tx.cancel()
+        }
+        Job::Fill(reads, writes) => {
+            for k in 0..reads {
+                tx.read(small, k)?;
+            }
+            for k in 0..writes {
+                tx.write(small, k, 1)?;
+            }
+            Ok(())
+        }
+        Job::PastTheEnd => {
+            let len = small.len();
+            tx.read(small, len + 7).map(|_| ())
+        }
+        Job::Swallow => {
+            tx.write(wide, 0, 99)?;
+            let _ = tx.read(small, u64::MAX);
+            Ok(())
+        }
+        Job::Invariant => {
+            if i % 2 == 0 {
+                let n = tx.read(wide, 0)?;
+                tx.write(wide, 0, n + 1)?;
+                tx.write(wide, 1, n + 1)
+            } else {
+                let [a, b] = tx.read_many(wide, [0, 1])?;
+                let bad = tx.read(wide, 2)?;
+                if a == b {
+                    Ok(())
+                } else {
+                    tx.write(wide, 2, bad + 1)
+                }
+            }
+        }
+        Job::Own => {
+            tx.write(small, 0, 5)?;
+            tx.write(small, 0, 6)?;
+            let one = tx.read(small, 0)?;
+            let [a, b] = tx.read_many(small, [0, 1])?;
+            tx.write(small, 1, 10 * one + a + b)
+        }
+    });
 }
 
-struct Test<A>(PhantomData<A>);
+/// The arrays of a launch.
+struct Arrays(TxArray<Cpu, u64>, TxArray<Cpu, i32>);
 
-impl<A: Algorithm> Kernel for Test<A> {
-    const ENTRY: &'static str = "test";
-    type Params = Params<A>;
+impl Arrays {
+    fn new<A: Algorithm>() -> Self {
+        Self(
+            array::<A, _>(&[0; 4], "wide"),
+            array::<A, _>(&[0; 8], "small"),
+        )
+    }
 
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm
-            .for_each(lane, 0..p.transactions, |tx, i| match p.job {
-                Job::Count => {
-                    let n = tx.read(&p.wide, 0)?;
-                    tx.write(&p.wide, 0, n + 1)?;
-                    let at = i % p.small.len();
-                    let m = tx.read(&p.small, at)?;
-                    tx.write(&p.small, at, m - 1)
-                }
-                Job::Cancel => {
-                    tx.write(&p.wide, 0, 99)?;
-                    tx.cancel()
-                }
-                Job::Fill(reads, writes) => {
-                    for k in 0..reads {
-                        tx.read(&p.small, k)?;
-                    }
-                    for k in 0..writes {
-                        tx.write(&p.small, k, 1)?;
-                    }
-                    Ok(())
-                }
-                Job::PastTheEnd => {
-                    let len = p.small.len();
-                    tx.read(&p.small, len + 7).map(|_| ())
-                }
-                Job::Swallow => {
-                    tx.write(&p.wide, 0, 99)?;
-                    let _ = tx.read(&p.small, u64::MAX);
-                    Ok(())
-                }
-                Job::Invariant => {
-                    if i % 2 == 0 {
-                        let n = tx.read(&p.wide, 0)?;
-                        tx.write(&p.wide, 0, n + 1)?;
-                        tx.write(&p.wide, 1, n + 1)
-                    } else {
-                        let [a, b] = tx.read_many(&p.wide, [0, 1])?;
-                        let bad = tx.read(&p.wide, 2)?;
-                        if a == b {
-                            Ok(())
-                        } else {
-                            tx.write(&p.wide, 2, bad + 1)
-                        }
-                    }
-                }
-                Job::Own => {
-                    tx.write(&p.small, 0, 5)?;
-                    tx.write(&p.small, 0, 6)?;
-                    let one = tx.read(&p.small, 0)?;
-                    let [a, b] = tx.read_many(&p.small, [0, 1])?;
-                    tx.write(&p.small, 1, 10 * one + a + b)
-                }
-            });
+    fn launch<A: Algorithm>(
+        &self,
+        stm: &mut Stm<Cpu>,
+        job: Job,
+        transactions: u64,
+    ) -> Result<Statistics, Error> {
+        let (handle, views) = (stm.handle::<A>(), (self.0.view::<A>(), self.1.view::<A>()));
+        launch(stm, |lane| work(lane, &handle, &views, (job, transactions)))
     }
 }
 
-fn arrays<A: Algorithm>(cpu: &Cpu) -> (TxArray<Cpu, u64>, TxArray<Cpu, i32>) {
-    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
-    (
-        TxArray::zeroed(cpu, layout, 4, "wide").unwrap(),
-        TxArray::zeroed(cpu, layout, 8, "small").unwrap(),
-    )
-}
-
-type Outcome = (Result<(Duration, Statistics), Error>, Vec<u64>, Vec<i32>);
+type Outcome = (Result<Statistics, Error>, Vec<u64>, Vec<i32>);
 
 fn run_with<A: Algorithm>(
     job: Job,
@@ -123,18 +122,10 @@ fn run_with<A: Algorithm>(
     shape: (u32, u32),
     config: StmConfig,
 ) -> Outcome {
-    let cpu = Cpu::new();
-    let (wide, small) = arrays::<A>(&cpu);
-    let mut stm = Stm::new(&cpu, Launch::new(shape.0, shape.1), config).unwrap();
-    let params = Params {
-        stm: stm.handle::<A>(),
-        wide: wide.view::<A>(),
-        small: small.view::<A>(),
-        transactions,
-        job,
-    };
-    // SAFETY: the buffers outlive the launch, and only transactions use them.
-    let result = unsafe { stm.launch::<Test<A>>(&params) };
+    let arrays = Arrays::new::<A>();
+    let mut stm = Stm::new(&Cpu::new(), Launch::new(shape.0, shape.1), config).unwrap();
+    let result = arrays.launch::<A>(&mut stm, job, transactions);
+    let Arrays(wide, small) = arrays;
     (result, wide.download().unwrap(), small.download().unwrap())
 }
 
@@ -177,7 +168,7 @@ for_every_algorithm! {
 
 fn no_increment_is_lost<A: Algorithm>() {
     let (result, wide, small) = run::<A>(Job::Count, 4000);
-    let (_, statistics) = result.unwrap();
+    let statistics = result.unwrap();
     assert_eq!(wide[0], 4000);
     assert_eq!(small, [-500; 8]);
     assert_eq!(statistics.commits, 4000);
@@ -197,7 +188,7 @@ fn no_increment_is_lost_with_one_lock<A: Algorithm>() {
 
 fn a_cancelled_transaction_has_no_effect<A: Algorithm>() {
     let (result, wide, _) = run::<A>(Job::Cancel, 100);
-    let (_, statistics) = result.unwrap();
+    let statistics = result.unwrap();
     assert_eq!(wide[0], 0);
     assert_eq!(statistics.commits, 0);
     assert_eq!(statistics.aborted_for("user"), 100);
@@ -288,7 +279,7 @@ fn retries_are_bounded_when_asked<A: Algorithm>() {
         ..StmConfig::default()
     };
     let (result, wide, _) = run_with::<A>(Job::Count, 2000, (2, 8), config);
-    let (_, statistics) = result.unwrap();
+    let statistics = result.unwrap();
     assert_eq!(statistics.commits + statistics.gave_up, 2000);
     assert_eq!(
         wide[0], statistics.commits,
@@ -297,21 +288,12 @@ fn retries_are_bounded_when_asked<A: Algorithm>() {
 }
 
 fn a_memory_can_be_launched_again<A: Algorithm>() {
-    let cpu = Cpu::new();
-    let (wide, small) = arrays::<A>(&cpu);
-    let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();
-    let params = Params {
-        stm: stm.handle::<A>(),
-        wide: wide.view::<A>(),
-        small: small.view::<A>(),
-        transactions: 300,
-        job: Job::Count,
-    };
+    let arrays = Arrays::new::<A>();
+    let mut stm = Stm::new(&Cpu::new(), Launch::new(2, 2), StmConfig::default()).unwrap();
     for round in 1..=3 {
-        // SAFETY: the buffers outlive the launch, and only transactions use them.
-        let (_, statistics) = unsafe { stm.launch::<Test<A>>(&params) }.unwrap();
+        let statistics = arrays.launch::<A>(&mut stm, Job::Count, 300).unwrap();
         assert_eq!(statistics.commits, 300, "the statistics are of one launch");
-        assert_eq!(wide.download().unwrap()[0], 300 * round);
+        assert_eq!(arrays.0.download().unwrap()[0], 300 * round);
     }
 }
 
@@ -319,24 +301,6 @@ fn a_memory_can_be_launched_again<A: Algorithm>() {
 fn a_launch_that_makes_no_progress_stops_at_its_time_limit() {
     // Two transactions that change what they have read, behind their own backs,
     // so that every attempt meets a conflict.
-    struct Stuck;
-    #[derive(Clone, Copy)]
-    struct P {
-        stm: StmRef<HvSorting>,
-        words: TArray<u32>,
-    }
-    impl Kernel for Stuck {
-        const ENTRY: &'static str = "stuck";
-        type Params = P;
-        fn run<L: Lane>(lane: &L, p: &P) {
-            p.stm.for_each(lane, 0..2, |tx, _| {
-                tx.read(&p.words, 1)?;
-                // SAFETY: an element of a live array, which lanes alone access.
-                unsafe { lane.fetch_add_relaxed_32(p.words.get(1).unwrap(), 1) };
-                tx.write(&p.words, 0, 1)
-            });
-        }
-    }
     let cpu = Cpu::new();
     let words = Buffer::<_, u32>::zeroed(&cpu, 2, "words").unwrap();
     let config = StmConfig {
@@ -344,12 +308,15 @@ fn a_launch_that_makes_no_progress_stops_at_its_time_limit() {
         ..StmConfig::default()
     };
     let mut stm = Stm::new(&cpu, Launch::new(1, 2), config).unwrap();
-    let params = P {
-        stm: stm.handle(),
-        words: words.tarray(),
-    };
-    // SAFETY: the buffers outlive the launch.
-    let result = unsafe { stm.launch::<Stuck>(&params) };
+    let (handle, array) = (stm.handle::<HvSorting>(), words.tarray());
+    let result = launch(&mut stm, |lane| {
+        handle.for_each(lane, 0..2, |tx, _| {
+            tx.read(&array, 1)?;
+            // SAFETY: an element of a live array, which lanes alone access.
+            unsafe { lane.fetch_add_relaxed_32(array.get(1).unwrap(), 1) };
+            tx.write(&array, 0, 1)
+        });
+    });
     let Err(Error::Timeout {
         committed: 0,
         aborted,

@@ -5,11 +5,11 @@
 
 mod common;
 
-use common::under_all;
+use common::{array, launch, under_all};
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Kernel, Lane, StmRef, TArray, TSums, Tx, TxResult, View};
+use stm_core::algorithm::{Algorithm, Fast, Granule};
+use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums};
+use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
 
 /// The items that go through a queue.
 const ITEMS: u64 = 400;
@@ -40,8 +40,6 @@ enum How {
     NothingRead,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
 struct P<A: Algorithm> {
     stm: StmRef<A>,
     /// Head and tail.
@@ -50,7 +48,6 @@ struct P<A: Algorithm> {
     sums: TSums<u64>,
     /// The sum of the items taken.
     taken: TArray<u64>,
-    how: How,
 }
 
 impl<A: Algorithm> P<A> {
@@ -117,69 +114,62 @@ impl<A: Algorithm> P<A> {
             Ok(())
         });
     }
-}
 
-struct K<A>(std::marker::PhantomData<A>);
-
-impl<A: Algorithm> Kernel for K<A> {
-    const ENTRY: &'static str = "waiting";
-    type Params = P<A>;
-
-    fn run<L: Lane>(lane: &L, p: &P<A>) {
+    fn run<L: Lane>(&self, lane: &L, how: How) {
         let (thread, threads) = (lane.grid_thread(), lane.grid_threads());
-        match p.how {
-            How::Queue => p.stm.for_each_with(
+        match how {
+            How::Queue => self.stm.for_each_with(
                 lane,
                 0..2 * ITEMS,
-                |tx, i| p.put_or_take(tx, i),
-                |_, item| p.tell(lane, item),
+                |tx, i| self.put_or_take(tx, i),
+                |_, item| self.tell(lane, item),
                 |_, _| {},
             ),
             How::Alone => {
                 for i in (thread..2 * ITEMS).step_by(threads as usize) {
-                    match p.stm.atomically(lane, |tx| p.put_or_take(tx, i)) {
-                        Ok(item) => p.tell(lane, item),
+                    match self.stm.atomically(lane, |tx| self.put_or_take(tx, i)) {
+                        Ok(item) => self.tell(lane, item),
                         Err(_) => return,
                     }
                 }
             }
-            How::Teams => p.teams(lane, false),
-            How::ConsumerTeams => p.teams(lane, true),
-            How::Consumers => p.stm.for_each(lane, 0..threads, |tx, _| {
-                p.take(tx)?;
+            How::Teams => self.teams(lane, false),
+            How::ConsumerTeams => self.teams(lane, true),
+            How::Consumers => self.stm.for_each(lane, 0..threads, |tx, _| {
+                self.take(tx)?;
                 Ok(())
             }),
             How::ConsumersAlone => {
-                let _ = p.stm.atomically(lane, |tx| p.take(tx));
+                let _ = self.stm.atomically(lane, |tx| self.take(tx));
             }
-            How::Circle => p.stm.for_each(lane, 0..PLACES, |tx, i| {
-                if tx.read(&p.items, (i + 1) % PLACES)? == 0 {
+            How::Circle => self.stm.for_each(lane, 0..PLACES, |tx, i| {
+                if tx.read(&self.items, (i + 1) % PLACES)? == 0 {
                     return tx.retry();
                 }
-                tx.write(&p.items, i, 1)
+                tx.write(&self.items, i, 1)
             }),
             How::LastProduces => {
                 let producer = thread + 1 == threads;
-                let _ = p.stm.atomically(lane, |tx| {
+                let _ = self.stm.atomically(lane, |tx| {
                     if producer {
-                        tx.write(&p.ends, 1, threads)
+                        tx.write(&self.ends, 1, threads)
                     } else {
-                        p.take(tx).map(|_| ())
+                        self.take(tx).map(|_| ())
                     }
                 });
             }
-            How::Sum => p.stm.for_each(lane, 0..2, |tx, i| {
+            How::Sum => self.stm.for_each(lane, 0..2, |tx, i| {
                 if i == 0 {
-                    if tx.read_sum(&p.sums, 0, 1)? == 0 {
+                    if tx.read_sum(&self.sums, 0, 1)? == 0 {
                         return tx.retry();
                     }
-                    tx.write(&p.ends, 0, 5)
+                    tx.write(&self.ends, 0, 5)
                 } else {
-                    tx.add(&p.sums, 0, 1, 7)
+                    tx.add(&self.sums, 0, 1, 7)
                 }
             }),
-            How::NothingRead => p.stm.for_each(lane, 2..3, |tx, _| {
-                tx.write(&p.ends, 0, 1)?;
+            How::NothingRead => self.stm.for_each(lane, 2..3, |tx, _| {
+                tx.write(&self.ends, 0, 1)?;
                 tx.retry()
             }),
         }
@@ -192,34 +182,27 @@ struct Done {
     statistics: Statistics,
 }
 
-fn go<A: Algorithm>(how: How, mut launch: Launch, cooperative: bool) -> Result<Done, Error> {
+fn go<A: Algorithm>(how: How, mut shape: Launch, cooperative: bool) -> Result<Done, Error> {
     let cpu = Cpu::new();
-    launch.cooperative = cooperative;
+    shape.cooperative = cooperative;
     let config = StmConfig {
         locks: 64,
         time_limit: Some(Duration::from_mins(2)),
         ..StmConfig::default()
     };
-    let mut stm = Stm::new(&cpu, launch, config)?;
-    let ends = TxArray::zeroed(&cpu, <A::Array<u64> as View<u64>>::LAYOUT, 2, "ends")?;
-    let items = TxArray::zeroed(
-        &cpu,
-        <A::Array<u32> as View<u32>>::LAYOUT,
-        PLACES as usize,
-        "items",
-    )?;
+    let mut stm = Stm::new(&cpu, shape, config)?;
+    let ends = array::<A, u64>(&[0; 2], "ends");
+    let items = array::<A, u32>(&[0; PLACES as usize], "items");
     let sums = Sums::zeroed(&cpu, 1, 2, "sums")?;
     let taken = Buffer::<_, u64>::zeroed(&cpu, 1, "taken")?;
-    let params = P {
+    let p = P {
         stm: stm.handle::<A>(),
         ends: ends.view::<A>(),
         items: items.view::<A>(),
         sums: sums.view(),
         taken: taken.tarray(),
-        how,
     };
-    // SAFETY: the buffers live, and are accessed as the kernel says.
-    let (_, statistics) = unsafe { stm.launch::<K<A>>(&params)? };
+    let statistics = launch(&mut stm, |lane| p.run(lane, how))?;
     Ok(Done {
         ends: ends.download()?,
         taken: taken.download()?[0],
@@ -307,7 +290,7 @@ fn a_circle_of_waits_is_found_beside_threads_that_have_ended() {
 fn producers_that_are_never_resident_are_named() {
     let blocks = 4 * std::thread::available_parallelism().map_or(1, usize::from) as u32;
     let Some(Error::EverybodyWaits { waiting, outside }) =
-        go::<stm_core::algorithm::Fast>(How::LastProduces, Launch::new(blocks, 1), false).err()
+        go::<Fast>(How::LastProduces, Launch::new(blocks, 1), false).err()
     else {
         panic!("the producer was resident");
     };

@@ -18,6 +18,7 @@ use crate::rng::draw;
 use crate::table::lines;
 use serde::Serialize;
 use std::fmt;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
@@ -32,138 +33,42 @@ pub const SURVIVAL: u64 = 10;
 const DIRECTED_FIRST: u64 = 10_000;
 
 /// Returns the variant in which a mutant is looked for, and the directed
-/// programs made for it. There are none for a mutant that programs cannot show;
-/// the gate leaves it out.
-#[allow(clippy::too_many_lines)] // a table
-pub const fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
-    use Variant::{Cgl, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv};
-    match mutant {
-        Mutant::ClockBeforeWords
-        | Mutant::NewReadNotValidated
-        | Mutant::LockedStripeRead
-        | Mutant::LockWordBeforeValue
-        | Mutant::NoE2
-        | Mutant::NoE3
-        | Mutant::NoE4
-        | Mutant::NoE4Extension => (HvSorting, &["torn-pair", "torn-batch"]),
-        Mutant::NoE1 => (HvBackoff, &["torn-pair", "increments"]),
-        Mutant::ReleaseBeforeClock => (HvSorting, &["unclocked-release", "torn-pair"]),
-        Mutant::ExtensionWithoutLocks | Mutant::NoE2Extension => {
-            (HvSorting, &["many-swaps", "swap-and-back"])
+/// programs made for it, by `mutants/targets.txt`: a variant with programs, and then the
+/// mutants. There are none for a mutant that programs cannot show; the gate leaves it out,
+/// and kernels of their own catch it: programs have no containers, locks, barriers,
+/// semaphores or channels (`tests/collections`, `tests/locks`, `tests/meeting`,
+/// `tests/channels`).
+pub fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
+    static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(targets);
+    let made = |target: &&Target| target.mutants.contains(&mutant.name());
+    let found = TARGETS.iter().find(made);
+    found.map_or((Variant::Fast, &[]), |target| {
+        (target.variant, &target.programs)
+    })
+}
+
+/// A row of the table.
+struct Target {
+    variant: Variant,
+    programs: Vec<&'static str>,
+    mutants: Vec<&'static str>,
+}
+
+fn targets() -> Vec<Target> {
+    let mut targets: Vec<Target> = Vec::new();
+    for line in include_str!("mutants/targets.txt").lines() {
+        if let Some(mutants) = line.strip_prefix("  ") {
+            let row = targets.last_mut().into_iter();
+            row.for_each(|target| target.mutants.extend(mutants.split(' ')));
+        } else if let Some((name, programs)) = line.split_once(' ') {
+            targets.push(Target {
+                variant: Variant::from_name(name).unwrap_or_else(|| unreachable!("{name}")),
+                programs: programs.split(',').collect(),
+                mutants: Vec::new(),
+            });
         }
-        Mutant::SnapshotRaisedUnchecked => (HvSorting, &["late-extension", "many-swaps"]),
-        Mutant::VerdictOfFirstTry | Mutant::ValidatedBeforeLocks => {
-            (TbvSorting, &["increments", "three-increments"])
-        }
-        Mutant::VersionBeforeLocking => (HvBackoff, &["increments", "write-skew"]),
-        Mutant::ReadStripeAtSnapshot => (HvSorting, &["read-stripe-keeps-version"]),
-        Mutant::StripeLockedTwice => (HvSorting, &["stripe-read-and-written"]),
-        Mutant::VersionTruncated => (TbvSorting, &["many-versions"]),
-        Mutant::RepeatedReadRefreshes => (HvSorting, &["repeated-read"]),
-        Mutant::WriteAtReadPosition => (HvSorting, &["second-write"]),
-        Mutant::LogsUnchecked => (HvSorting, &["one-read-too-many", "one-write-too-many"]),
-        Mutant::DoomedGoesOn => (TbvSorting, &["doomed", "torn-pair"]),
-        Mutant::NoE5 => (HvSorting, &["three-threads"]),
-        Mutant::NoS1 | Mutant::NoS2 | Mutant::NoS3 | Mutant::NoS4 => {
-            (Vbv, &["torn-pair", "torn-batch"])
-        }
-        Mutant::NoS2Settle | Mutant::NoSecondLook => (Vbv, &["many-swaps", "swap-and-back"]),
-        Mutant::NewcomerUnasked
-        | Mutant::PresenceForgotten
-        | Mutant::PresenceTwice
-        | Mutant::HeadUnwaiting
-        | Mutant::PeriodUnended
-        | Mutant::TurnShared
-        | Mutant::AloneVersionKept
-        | Mutant::NoG1
-        | Mutant::NoG2
-        | Mutant::NoG3
-        | Mutant::NoG4
-        | Mutant::EndKeepsTicket => (Fast, &["hot-word", "increments"]),
-        Mutant::LockedByStore | Mutant::PairLockUnchecked => {
-            (Fast, &["increments", "three-increments"])
-        }
-        Mutant::ExtensionUnchecked => (Fast, &["torn-pair", "many-swaps"]),
-        Mutant::ReadsNotValidated | Mutant::ValidatedBeforeClock | Mutant::NoF4 => {
-            (Fast, &["write-skew"])
-        }
-        Mutant::VersionNotRaised => (FastTable, &["torn-pair", "increments"]),
-        Mutant::HintUnchecked => (Fast, &["write-elsewhere"]),
-        Mutant::NoF1Begin => (Fast, &["silent-torn-pair", "torn-pair", "write-skew"]),
-        Mutant::NoF1Extension => (Fast, &["silent-late-extension", "late-extension"]),
-        Mutant::NoF1Sum => (Fast, &["silent-sums", "sum-and-word", "torn-rows"]),
-        Mutant::NoF1Team => (Fast, &["silent-team-pair", "team-torn-pair"]),
-        Mutant::NoF3 => (Fast, &["torn-pair", "write-skew"]),
-        Mutant::LockBitIgnored
-        | Mutant::NoF2Value
-        | Mutant::NoF2Version
-        | Mutant::VersionAfterOnly
-        | Mutant::NoF5
-        | Mutant::WeakRead => (FastTable, &["torn-pair", "torn-batch"]),
-        Mutant::LaterGroupsReleased => (Fast, &["two-groups"]),
-        Mutant::NoF6 => (FastTable, &["restored-version", "torn-pair"]),
-        Mutant::OldReadUnchecked => (Fast, &["circle-pair"]),
-        Mutant::OldCommitUnchecked => (Fast, &["circle-skew"]),
-        Mutant::OldUnproved => (Fast, &["circle-old-words", "circle-pair"]),
-        Mutant::PairReadTwice => (Fast, &["torn-pair", "torn-batch"]),
-        Mutant::PairGivenBackNew => (Fast, &["restored-version", "torn-pair"]),
-        Mutant::TeamClockApart | Mutant::NoF7 | Mutant::TeamExtendsApart => {
-            (Fast, &["team-torn-pair", "team-torn-batch"])
-        }
-        Mutant::TeamCommitsApart => (Fast, &["team-half"]),
-        Mutant::TeamLeaderValidates => (Fast, &["team-skew"]),
-        Mutant::TeamShareUnchecked => (FastTable, &["team-stripe"]),
-        Mutant::NoF8 => (FastTable, &["team-stripe-torn"]),
-        Mutant::SumNotAnnounced | Mutant::SumNotExtended => (Fast, &["torn-rows", "sum-and-word"]),
-        Mutant::SumAnnouncedLate => (Fast, &["sum-skew", "torn-rows", "sum-increments"]),
-        Mutant::SumEndedEarly | Mutant::SumHeaderOnce | Mutant::SumPendingIgnored => {
-            (Fast, &["torn-row", "torn-rows"])
-        }
-        Mutant::SumNotValidated => (Fast, &["sum-skew", "sum-increments"]),
-        Mutant::NoA2 | Mutant::NoA3 | Mutant::NoA4 => (FastTable, &["torn-row", "torn-rows"]),
-        Mutant::BlockToldEarly => (Fast, &["block-torn-pair", "block-torn-batch"]),
-        Mutant::BlockVotesByWarp => (Fast, &["block-half", "block-torn-pair"]),
-        Mutant::OrElseKeepsWrites => (Fast, &["or-else", "silent-or-else", "team-or-else"]),
-        // Programs have no containers, locks, barriers, semaphores or channels; kernels of
-        // their own catch these (`tests/collections`, `tests/locks`, `tests/meeting`,
-        // `tests/channels`).
-        Mutant::WitnessReleased
-        | Mutant::RemovalUnmarked
-        | Mutant::BarrierNoRelease
-        | Mutant::BarrierNoAcquire
-        | Mutant::BarrierNotPassedOn
-        | Mutant::BarrierRoundKept
-        | Mutant::SemaphoreNoAcquire
-        | Mutant::SemaphoreNoRelease
-        | Mutant::SemaphorePostLost
-        | Mutant::SemaphoreOneMore
-        | Mutant::LockNoAcquire
-        | Mutant::LockNoRelease
-        | Mutant::LockNoHandoff
-        | Mutant::LockWakeupLost
-        | Mutant::LockNodeReused
-        | Mutant::LockRingEntryKept
-        | Mutant::LockRingFrontStale
-        | Mutant::LockReservationBroken
-        | Mutant::LockHeadKept
-        | Mutant::LockRequestUnordered
-        | Mutant::LockResponseUnordered
-        | Mutant::ChannelTagFirst
-        | Mutant::ChannelHalfAwaited
-        | Mutant::ChannelReusedEarly
-        | Mutant::ChannelNotAcknowledged => (Fast, &[]),
-        Mutant::ActionBeforeCommit | Mutant::PoolFreeAtOnce | Mutant::PoolNotUndone => {
-            (Fast, &["silent-nodes"])
-        }
-        Mutant::PoolReusedPrivate => (Fast, &["silent-node-reused", "silent-nodes"]),
-        Mutant::LostWakeup | Mutant::RetryKeepsTicket => (Fast, &["silent-turns", "silent-chain"]),
-        Mutant::UpdateLostKept | Mutant::UpdateReadBefore | Mutant::UpdateNotGivenBack => {
-            (Fast, &["update-pairs", "update-beside"])
-        }
-        Mutant::UpdateTurnShared => (Fast, &["hot-updates"]),
-        Mutant::UpdateStoredTwice | Mutant::UpdateReadStays => (Fast, &["update-twins"]),
-        Mutant::NoC1Acquire | Mutant::NoC1Release => (Cgl, &["increments", "torn-pair"]),
     }
+    targets
 }
 
 /// Where a case comes from.

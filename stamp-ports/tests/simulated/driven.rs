@@ -197,10 +197,7 @@ pub(crate) fn simulations(seeds: u64) -> impl Iterator<Item = SimConfig> {
     let schedules = [
         Schedule::Lockstep,
         Schedule::Stack,
-        Schedule::Its {
-            bound: 64,
-            starve: false,
-        },
+        Schedule::its(64),
         Schedule::Random,
     ];
     schedules.into_iter().flat_map(move |schedule| {

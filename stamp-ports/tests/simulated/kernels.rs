@@ -14,14 +14,8 @@ use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 const SCHEDULES: [Schedule; 5] = [
     Schedule::Lockstep,
     Schedule::Stack,
-    Schedule::Its {
-        bound: 64,
-        starve: false,
-    },
-    Schedule::Its {
-        bound: 64,
-        starve: true,
-    },
+    Schedule::its(64),
+    Schedule::starve(64),
     Schedule::Random,
 ];
 

@@ -70,14 +70,7 @@ fn everywhere(algorithm: Variant) {
         both(&Cpu::new(), algorithm, seed);
     }
     let mut aborted = 0;
-    for schedule in [
-        Schedule::Lockstep,
-        Schedule::Random,
-        Schedule::Its {
-            bound: 64,
-            starve: false,
-        },
-    ] {
+    for schedule in [Schedule::Lockstep, Schedule::Random, Schedule::its(64)] {
         for (width, seed) in (0..4).flat_map(|s| [(1, 3 * s), (4, 3 * s + 1), (32, 3 * s + 2)]) {
             let sim = Sim::new(SimConfig {
                 warp_width: width,

@@ -2,95 +2,54 @@
 //! and what the host refuses.
 #![cfg(feature = "host")]
 
-use std::marker::PhantomData;
+mod common;
+
+use common::{Word, meeting, resident_blocks, together, watched};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use stm_machine::host::{Buffer, Cpu, Device, Error, Launch, Watchdog};
-use stm_machine::{Kernel, Lane, TArray};
-use stm_sync::barrier::{
-    Chosen, Counted, Grouped, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
-};
+use stm_machine::Lane;
+use stm_machine::host::{Buffer, Cpu, Error, Launch, Watchdog};
+use stm_sync::barrier::{Chosen, Counted, Grouped, Kind, Led, Meeting, Tree, TwoStage, XiaoFeng};
 use stm_sync::host::{GridBarrier, Semaphores};
-use stm_sync::semaphore::{Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting};
-
-/// Each thread stores the round in a word of its own, waits, and compares the words of
-/// all; a second wait keeps the rounds apart.
-struct Phases<B>(PhantomData<B>);
-
-#[repr(C)]
-struct PhasesParams<B> {
-    barrier: TBarrier<B>,
-    words: TArray<u32>,
-    /// How often a word was of another round.
-    wrong: TArray<u32>,
-    rounds: u32,
-    /// A thread that panics in the second round, if there is one.
-    panics: u64,
-}
-
-impl<B> Clone for PhasesParams<B> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<B> Copy for PhasesParams<B> {}
-
-impl<B: Meeting> Kernel for Phases<B> {
-    const ENTRY: &'static str = "phases";
-    type Params = PhasesParams<B>;
-
-    fn run<L: Lane>(lane: &L, p: &PhasesParams<B>) {
-        let mut grid = p.barrier.enter(lane);
-        let me = lane.grid_thread();
-        let (Some(mine), Some(wrong)) = (p.words.get(me), p.wrong.get(0)) else {
-            return;
-        };
-        for round in 1..=p.rounds {
-            assert!(round != 2 || me != p.panics, "thread {me} gives up");
-            // SAFETY: live words, used with 32 bits only; every thread of a block makes
-            // the same waits.
-            unsafe {
-                lane.store_relaxed_32(mine, round);
-                if grid.wait().is_err() {
-                    return;
-                }
-                for other in 0..p.words.len() {
-                    let found = p.words.get(other).map(|word| lane.load_relaxed_32(word));
-                    if found != Some(round) {
-                        lane.fetch_add_relaxed_32(wrong, 1);
-                    }
-                }
-                if grid.wait().is_err() {
-                    return;
-                }
-            }
-        }
-    }
-}
+use stm_sync::semaphore::{Sleeping, Spin, SpinBackoff, Tickets, Waiting};
 
 const ROUNDS: u32 = 200;
 
+/// Each thread stores the round in a word of its own, waits, and compares the words of
+/// all; a second wait keeps the rounds apart. This thread panics in the second round, if
+/// there is one of this number.
 fn phases<B: Meeting>(
     mut barrier: GridBarrier<Cpu, B>,
     watchdog: &mut Watchdog<Cpu>,
     panics: u64,
 ) -> Result<(), Error> {
-    let cpu = Cpu::new();
     let shape = barrier.shape();
     let len = (shape.blocks * shape.threads) as usize;
-    let words = Buffer::<_, u32>::zeroed(&cpu, len, "words")?;
-    let wrong = Buffer::<_, u32>::zeroed(&cpu, 1, "wrong")?;
-    let params = PhasesParams {
-        barrier: barrier.view(),
-        words: words.tarray(),
-        wrong: wrong.tarray(),
-        rounds: ROUNDS,
-        panics,
-    };
+    let buffer = Buffer::<_, u32>::zeroed(&Cpu::new(), len, "words")?;
+    let words: Vec<Word> = (0..len).map(|i| Word::of(&buffer, i)).collect();
+    let view = barrier.view();
+    let wrong = AtomicU32::new(0);
     for _ in 0..2 {
-        // SAFETY: the barrier and the buffers live until the launch has ended.
-        unsafe { barrier.launch::<Phases<B>>(watchdog, &params) }?;
-        assert_eq!(words.download()?, vec![ROUNDS; len], "{}", B::NAME);
-        assert_eq!(wrong.download()?, [0], "{}", B::NAME);
+        meeting(&mut barrier, watchdog, |lane| {
+            let mut grid = view.enter(lane);
+            let me = lane.grid_thread();
+            for round in 1..=ROUNDS {
+                assert!(round != 2 || me != panics, "thread {me} gives up");
+                words[me as usize].store(lane, round);
+                // SAFETY: every thread of a block makes the same waits.
+                if unsafe { grid.wait() }.is_err() {
+                    return;
+                }
+                let others = words.iter().filter(|word| word.load(lane) != round);
+                wrong.fetch_add(others.count() as u32, Ordering::Relaxed);
+                // SAFETY: as above.
+                if unsafe { grid.wait() }.is_err() {
+                    return;
+                }
+            }
+        })?;
+        assert_eq!(buffer.download()?, vec![ROUNDS; len], "{}", B::NAME);
+        assert_eq!(wrong.load(Ordering::Relaxed), 0, "{}", B::NAME);
     }
     Ok(())
 }
@@ -141,7 +100,7 @@ fn a_grid_that_gets_too_few_threads_is_refused_with_the_number_of_blocks_that_fi
     let mut watchdog = watchdog();
     let shape = Launch::new(5, 1_000);
     let barrier = GridBarrier::<_, XiaoFeng>::new(&Cpu::new(), shape, watchdog.stop()).unwrap();
-    assert_eq!(barrier.resident_blocks::<Phases<XiaoFeng>>(), Ok(4));
+    assert_eq!(resident_blocks(&barrier.shape()), Ok(4));
     let error = phases(barrier, &mut watchdog, u64::MAX).unwrap_err();
     assert_eq!(
         error,
@@ -157,92 +116,52 @@ fn a_grid_that_gets_too_few_threads_is_refused_with_the_number_of_blocks_that_fi
     }
 }
 
+/// A semaphore with the threads inside, how often more were inside than may be, and a word.
+struct Guarded(AtomicU32, AtomicU32, Word);
+
 /// Each thread adds to a word inside of a semaphore by a load and a store, and counts who
 /// is inside.
-struct Sections<S>(PhantomData<S>);
-
-#[repr(C)]
-struct SectionsParams<S> {
-    semaphores: TSemaphores<S>,
-    closure: bool,
-    /// For each semaphore the threads inside, how often more were inside than may be, and
-    /// the word.
-    words: TArray<u32>,
-    times: u32,
-}
-
-impl<S> Clone for SectionsParams<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<S> Copy for SectionsParams<S> {}
-
-impl<S: Waiting> Kernel for Sections<S> {
-    const ENTRY: &'static str = "sections";
-    type Params = SectionsParams<S>;
-
-    fn run<L: Lane>(lane: &L, p: &SectionsParams<S>) {
-        for i in 0..p.times {
-            let which = u64::from(i) % p.semaphores.len();
-            let words = [0, 1, 2].map(|k| p.words.get(3 * which + k));
-            let (Some(semaphore), [Some(inside), Some(excess), Some(word)]) =
-                (p.semaphores.get(which), words)
-            else {
-                return;
-            };
-            // SAFETY: live words, used with 32 bits only.
-            let section = || unsafe {
-                if lane.fetch_add_relaxed_32(inside, 1) >= semaphore.count() {
-                    lane.fetch_add_relaxed_32(excess, 1);
-                }
-                let found = lane.load_relaxed_32(word);
-                if i.is_multiple_of(16) {
-                    lane.pause(0);
-                }
-                lane.store_relaxed_32(word, found + 1);
-                lane.fetch_add_relaxed_32(inside, u32::MAX);
-            };
-            if p.closure {
-                if semaphore.with(lane, section).is_err() {
-                    return;
-                }
-            } else {
-                if semaphore.wait(lane).is_err() {
-                    return;
-                }
-                section();
-                semaphore.post(lane);
-            }
-        }
-    }
-}
-
 fn semaphore_is_right<S: Waiting>() {
     let cpu = Cpu::new();
     let mut watchdog = watchdog();
-    let times = 400;
+    let times = 400_u32;
     for count in [1, 2, 10] {
         for closure in [false, true] {
             let semaphores = Semaphores::<_, S>::new(&cpu, 2, count, watchdog.stop()).unwrap();
-            let words = Buffer::<_, u32>::zeroed(&cpu, 6, "words").unwrap();
-            let params = SectionsParams {
-                semaphores: semaphores.view(),
-                closure,
-                words: words.tarray(),
-                times,
-            };
-            let launch = Launch {
-                cooperative: true,
-                ..Launch::new(4, 3)
-            };
-            // SAFETY: the semaphores and the words live until the launch has ended.
-            unsafe { watchdog.launch::<Sections<S>>(&cpu, &launch, &params) }.unwrap();
-            for words in words.download().unwrap().chunks(3) {
-                assert_eq!(words[..2], [0, 0], "{} with {count}", S::NAME);
-                if count == 1 {
-                    assert_eq!(words[2], times / 2 * 12, "{}", S::NAME);
+            let words = Buffer::<_, u32>::zeroed(&cpu, 2, "words").unwrap();
+            let guarded =
+                [0, 1].map(|i| Guarded(AtomicU32::new(0), AtomicU32::new(0), Word::of(&words, i)));
+            let view = semaphores.view();
+            let launched = watched(&mut watchdog, &together(4, 3, 0), |lane| {
+                for i in 0..times {
+                    let semaphore = view.get(u64::from(i) % 2).unwrap();
+                    let Guarded(inside, excess, word) = &guarded[i as usize % 2];
+                    let section = || {
+                        if inside.fetch_add(1, Ordering::Relaxed) >= semaphore.count() {
+                            excess.fetch_add(1, Ordering::Relaxed);
+                        }
+                        let found = word.load(lane);
+                        if i.is_multiple_of(16) {
+                            lane.pause(0);
+                        }
+                        word.store(lane, found + 1);
+                        inside.fetch_sub(1, Ordering::Relaxed);
+                    };
+                    if closure {
+                        semaphore.with(lane, section).unwrap();
+                    } else {
+                        semaphore.wait(lane).unwrap();
+                        section();
+                        semaphore.post(lane);
+                    }
                 }
+            });
+            launched.unwrap();
+            for (Guarded(inside, excess, _), word) in guarded.iter().zip(words.download().unwrap())
+            {
+                let left = [inside, excess].map(|count| count.load(Ordering::Relaxed));
+                assert_eq!(left, [0, 0], "{} with {count}", S::NAME);
+                assert!(count != 1 || word == times / 2 * 12, "{}: {word}", S::NAME);
             }
         }
     }
@@ -256,18 +175,6 @@ fn every_semaphore_lets_in_its_count_and_everybody() {
     semaphore_is_right::<Tickets>();
 }
 
-/// Waits once and never posts.
-struct WaitsAlone;
-
-impl Kernel for WaitsAlone {
-    const ENTRY: &'static str = "waits_alone";
-    type Params = TSemaphores<Sleeping>;
-
-    fn run<L: Lane>(lane: &L, semaphores: &TSemaphores<Sleeping>) {
-        let _inside = semaphores.get(0).map(|semaphore| semaphore.wait(lane));
-    }
-}
-
 #[test]
 fn a_wait_for_a_post_that_does_not_come_ends_at_the_time_limit() {
     let cpu = Cpu::new();
@@ -275,19 +182,14 @@ fn a_wait_for_a_post_that_does_not_come_ends_at_the_time_limit() {
     let mut watchdog = Watchdog::new(&cpu, Some(limit)).unwrap();
     let mut semaphores = Semaphores::<_, Sleeping>::new(&cpu, 1, 3, watchdog.stop()).unwrap();
     let handle = semaphores.view();
+    // Each waits once and never posts.
     let mut launch = |blocks| {
-        let launch = Launch {
-            cooperative: true,
-            ..Launch::new(blocks, 1)
-        };
-        // SAFETY: the semaphore lives until the launch has ended.
-        unsafe { watchdog.launch::<WaitsAlone>(&cpu, &launch, &handle) }
+        watched(&mut watchdog, &together(blocks, 1, 0), |lane| {
+            let _inside = handle.get(0).map(|semaphore| semaphore.wait(lane));
+        })
     };
     assert_eq!(launch(4).unwrap_err(), Error::StillWaiting { limit });
     semaphores.reset().unwrap();
     launch(3).unwrap();
-    assert_eq!(
-        cpu.resident_blocks::<WaitsAlone>(&Launch::new(1, 64)),
-        Ok(64)
-    );
+    assert_eq!(resident_blocks(&Launch::new(1, 64)), Ok(64));
 }

@@ -1,7 +1,39 @@
-//! What several tests have in common.
+//! What several tests have in common; no test has a use for all of it.
+#![allow(dead_code, unused_macros, unused_imports)]
+
+#[path = "../kernels/closure.rs"]
+mod closure;
+
+use closure::Closure;
+use stm_core::algorithm::Algorithm;
+use stm_core::host::{Cpu, Error, Pod, Statistics, Stm, TxArray};
+use stm_core::lane::cpu::CpuLane;
+use stm_core::{Element, Layout, View};
+
+/// Launches a closure with a transactional memory, as `Stm::launch` does with a kernel.
+pub(crate) fn launch(
+    stm: &mut Stm<Cpu>,
+    kernel: impl Fn(&CpuLane<'_>) + Sync,
+) -> Result<Statistics, Error> {
+    // SAFETY: the closure lives until the launch has ended.
+    let launched = closure::with(kernel, |given| unsafe { stm.launch::<Closure>(given) });
+    launched.map(|(_, statistics)| statistics)
+}
+
+/// Returns the layout of an algorithm's arrays.
+pub(crate) const fn layout<A: Algorithm>() -> Layout {
+    <A::Array<u32> as View<u32>>::LAYOUT
+}
+
+/// Makes an array in the layout of an algorithm.
+pub(crate) fn array<A: Algorithm, T: Element + Pod>(
+    values: &[T],
+    what: &'static str,
+) -> TxArray<Cpu, T> {
+    TxArray::from_slice(&Cpu::new(), layout::<A>(), values, what).unwrap()
+}
 
 /// Calls a generic function, or runs a block, under every algorithm.
-#[allow(unused_macros)]
 macro_rules! under_all {
     ($check:ident) => {
         common::under_all!(A => $check::<A>())
@@ -14,7 +46,6 @@ macro_rules! under_all {
 }
 
 /// Asserts that a value matches a pattern, and shows the value if it does not.
-#[allow(unused_macros)]
 macro_rules! assert_ends {
     ($ended:expr, $($pattern:tt)+) => {
         match $ended {
@@ -23,11 +54,9 @@ macro_rules! assert_ends {
     };
 }
 
-#[allow(unused_imports)]
 pub(crate) use {assert_ends, under_all};
 
 /// Returns room for so many reads and writes.
-#[allow(dead_code)]
 pub(crate) const fn capacity(reads: u32, writes: u32) -> stm_core::Capacity {
     stm_core::Capacity {
         reads,

@@ -202,6 +202,28 @@ pub struct Program {
     pub transactions: Vec<Vec<Op>>,
 }
 
+/// One lane and one word, and what a line leaves out.
+impl Default for Program {
+    fn default() -> Self {
+        Self {
+            blocks: 1,
+            threads: 1,
+            calls: Loop::Each,
+            launches: 1,
+            silent: None,
+            widths: Widths::Narrow,
+            stripe_words: 1,
+            locks: 4,
+            sets: (8, 8),
+            retry_limits: (8, 8),
+            initial: vec![0],
+            sums: Vec::new(),
+            row: 1,
+            transactions: Vec::new(),
+        }
+    }
+}
+
 impl Program {
     /// Returns the words before the first launch, and after them the sums.
     pub fn memory(&self) -> impl Iterator<Item = u64> + '_ {

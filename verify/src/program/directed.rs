@@ -1,168 +1,116 @@
-//! A program for every known hole of these protocols.
+//! A program for every known hole.
 //!
 //! Each is the smallest that we know to show what goes wrong, with the wrong
 //! outcome named. The right algorithms pass all of them under every simulation;
-//! each seeded defect fails one of them in some. Those of [`ALL`] are recorded,
-//! and those of [`SILENT`] check an invariant themselves.
-
-mod programs;
-mod silent;
-
-pub use programs::ALL;
-pub use silent::SILENT;
+//! each seeded defect fails one of them in some. Most are recorded; the others check an
+//! invariant themselves.
+//!
+//! They stand in `programs.txt`, one after the other: a name with what a line of a case says
+//! about a program (`init=0,0`, `stripe=2`, `silent=equal`), what the program can show, and
+//! the transactions of each lane. Besides,
+//!
+//! | word | means |
+//! | --- | --- |
+//! | `lockstep` | the lanes are one warp in lockstep, each in its own loop, where the variant promises progress there |
+//! | `team=2` | each of the lanes is a team of a warp of so many, where the variant has teams |
+//! | `block=3` | the same, of a block of so many threads in warps of any width |
+//! | `warp=2` | the lanes are warps of so many that run one loop under contention: conflicts are met often enough, and tickets drawn soon enough, that the gate opens a period |
+//! | `circle=4` | versions have so many bits, in words that are packed |
 
 use super::case::{Case, Loop, Op, Program, Widths, update};
 use super::generate::simulation;
-use super::invariant::Invariant;
 use super::line;
 use crate::rng::Rng;
 use crate::sim::Schedule;
+use std::sync::LazyLock;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::observe::Mutant;
 
 /// A program with a purpose.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Directed {
     /// Its name.
     pub name: &'static str,
     /// What it can show.
-    pub about: &'static str,
-    /// The transactions of each lane, as in a replay line.
-    lanes: &'static [&'static str],
-    initial: &'static [u64],
-    sums: &'static [u64],
-    row: u32,
-    stripe_words: u32,
-    locks: u64,
-    sets: (u32, u32),
-    /// Whether the lanes are one warp in lockstep, each in its own loop, where
-    /// the variant promises progress there.
+    pub about: String,
+    /// The transactions of each lane.
+    lanes: Vec<Vec<Vec<Op>>>,
+    /// What does not follow from the seed.
+    program: Program,
     lockstep: bool,
-    /// Lanes of each team, where the variant has them: then each of `lanes` is
-    /// a team. 0 for no teams.
     team: u32,
-    /// Whether the teams are blocks, of warps of any width.
-    of_block: bool,
-    /// Lanes of each warp, if the lanes are warps that run one loop under contention:
-    /// conflicts are met often enough, and tickets drawn soon enough, that the gate opens
-    /// a period. 0 for warps of any width.
+    block: u32,
     warp: u32,
-    /// The bits of a version, in words that are packed; 0 for words and versions
-    /// of any kind.
     circle: u32,
-    /// What the transactions check themselves, if no recorder is to run.
-    silent: Option<Invariant>,
-    /// Whether transactions that have the form are static updates.
-    updates: bool,
-    /// Launches that the transactions of each lane are divided among.
-    launches: u32,
 }
 
+/// All programs: those that are recorded, and then the silent ones.
+pub static ALL: LazyLock<Vec<Directed>> = LazyLock::new(|| {
+    let all = include_str!("directed/programs.txt").split("\n\n");
+    all.map(Directed::parse).collect()
+});
+
 impl Directed {
-    const fn new(
-        name: &'static str,
-        about: &'static str,
-        lanes: &'static [&'static str],
-        initial: &'static [u64],
-    ) -> Self {
-        Self {
+    /// Reads a program of the text, which a test does with all of them.
+    fn parse(text: &'static str) -> Self {
+        let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let (name, parts) = head.split_once(' ').unwrap_or((head, ""));
+        let mut directed = Self {
             name,
-            about,
-            lanes,
-            initial,
-            sums: &[],
-            row: 1,
-            stripe_words: 1,
-            locks: 8,
-            sets: (8, 8),
+            about: String::new(),
+            lanes: Vec::new(),
+            program: Program {
+                locks: 8,
+                ..Program::default()
+            },
             lockstep: false,
             team: 0,
-            of_block: false,
+            block: 0,
             warp: 0,
             circle: 0,
-            silent: None,
-            updates: false,
-            launches: 1,
+        };
+        for part in parts.split(' ') {
+            let number = |key| part.strip_prefix(key).and_then(|n| n.parse::<u32>().ok());
+            if part == "lockstep" {
+                directed.lockstep = true;
+            } else if let Some(lanes) = number("team=") {
+                directed.team = lanes;
+            } else if let Some(threads) = number("block=") {
+                directed.block = threads;
+            } else if let Some(lanes) = number("warp=") {
+                directed.warp = lanes;
+            } else if let Some(bits) = number("circle=") {
+                directed.circle = bits;
+            } else if let Err(error) = directed.program.set(part) {
+                unreachable!("{name}: {error}");
+            }
         }
-    }
-
-    const fn updates(mut self) -> Self {
-        self.updates = true;
-        self
-    }
-
-    const fn circle(mut self, bits: u32) -> Self {
-        self.circle = bits;
-        self
-    }
-
-    const fn silent(mut self, invariant: Invariant) -> Self {
-        self.silent = Some(invariant);
-        self
-    }
-
-    const fn launches(mut self, launches: u32) -> Self {
-        self.launches = launches;
-        self
-    }
-
-    const fn lockstep(mut self) -> Self {
-        self.lockstep = true;
-        self
-    }
-
-    const fn teams(mut self, lanes: u32) -> Self {
-        self.team = lanes;
-        self
-    }
-
-    const fn warps(mut self, lanes: u32) -> Self {
-        self.warp = lanes;
-        self
-    }
-
-    const fn blocks(mut self, threads: u32) -> Self {
-        self.team = threads;
-        self.of_block = true;
-        self
-    }
-
-    const fn stripes(mut self, stripe_words: u32, locks: u64) -> Self {
-        self.stripe_words = stripe_words;
-        self.locks = locks;
-        self
-    }
-
-    const fn sums(mut self, sums: &'static [u64], row: u32) -> Self {
-        self.sums = sums;
-        self.row = row;
-        self
-    }
-
-    const fn sets(mut self, reads: u32, writes: u32) -> Self {
-        self.sets = (reads, writes);
-        self
+        let (lanes, about): (Vec<_>, Vec<_>) = rest.lines().partition(|l| l.starts_with("- "));
+        directed.about = about
+            .iter()
+            .map(|line| line.trim())
+            .collect::<Vec<_>>()
+            .join(" ");
+        directed.lanes = lanes
+            .iter()
+            .map(|lane| transactions(name, &lane[2..]))
+            .collect();
+        directed
     }
 
     /// Returns the program of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        ALL.iter().chain(SILENT).find(|d| d.name == name)
+        ALL.iter().find(|d| d.name == name)
     }
 
     /// Returns the transactions in the order of their numbers: those of a lane
     /// are `lanes` apart.
     fn transactions(&self) -> Vec<Vec<Op>> {
-        let lanes: Vec<Vec<Vec<Op>>> = self
-            .lanes
-            .iter()
-            .map(|text| line::transactions(text).unwrap_or_default())
-            .collect();
-        let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
+        let rows = self.lanes.iter().map(Vec::len).max().unwrap_or(0);
         let mut all: Vec<Vec<Op>> = (0..rows)
             .flat_map(|k| {
-                lanes
-                    .iter()
-                    .map(move |lane| lane.get(k).cloned().unwrap_or_default())
+                let of = move |lane: &Vec<Vec<Op>>| lane.get(k).cloned().unwrap_or_default();
+                self.lanes.iter().map(of)
             })
             .collect();
         while all.last().is_some_and(Vec::is_empty) {
@@ -177,11 +125,11 @@ impl Directed {
         let mut rng = Rng::of_stream(seed, 2);
         let lanes = self.lanes.len() as u32;
         let lockstep = self.lockstep && stm_core::with_algorithm!(variant, A => A::SCHEDULED);
-        let teams = self.team != 0 && variant.has_teams();
+        let teams = (self.team, self.block) != (0, 0) && variant.has_teams();
         let (blocks, threads, width) = match rng.below(8) {
             _ if lockstep => (1, lanes, lanes),
             // One warp, several, or the last of them short.
-            _ if teams && self.of_block => (lanes, self.team, rng.pick(&[1, 2, 4])),
+            _ if teams && self.block != 0 => (lanes, self.block, rng.pick(&[1, 2, 4])),
             _ if teams => (lanes, self.team, self.team),
             // One transaction a block: each lane needs its own.
             _ if variant == Variant::Egpgv => (lanes, 1, 1),
@@ -191,15 +139,16 @@ impl Directed {
             _ => (lanes, 1, 1),
         };
         let mut transactions = self.transactions();
-        if self.updates {
+        let updates = self.program.calls == Loop::Update;
+        if updates {
             transactions.sort_by_key(|ops| update(ops).is_none());
         }
         let program = Program {
             blocks,
             threads,
-            calls: if self.updates {
+            calls: if updates {
                 Loop::Update
-            } else if teams && self.of_block {
+            } else if teams && self.block != 0 {
                 Loop::Block
             } else if teams {
                 Loop::Team
@@ -208,16 +157,11 @@ impl Directed {
             } else {
                 Loop::Own
             },
-            launches: self.launches,
-            silent: self.silent,
             widths: match rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed]) {
                 _ if self.circle != 0 => Widths::Narrow,
-                Widths::Mixed if self.updates => Widths::Wide,
+                Widths::Mixed if updates => Widths::Wide,
                 widths => widths,
             },
-            stripe_words: self.stripe_words,
-            locks: self.locks,
-            sets: self.sets,
             retry_limits: (
                 rng.pick(&[2, 8, 32]),
                 // Where a circle of versions matters, one attempt lasts for many commits of
@@ -228,10 +172,8 @@ impl Directed {
                     (0, 0) => &[2, 8, 64],
                 }),
             ),
-            initial: self.initial.to_vec(),
-            sums: self.sums.to_vec(),
-            row: self.row,
             transactions,
+            ..self.program.clone()
         };
         let mut sim = simulation(&mut rng, &program, width);
         if lockstep {
@@ -246,5 +188,17 @@ impl Directed {
             program,
             sim,
         }
+    }
+}
+
+/// Reads the transactions of a lane, `a / b`, or so many of the same: `16 x a`.
+fn transactions(name: &str, lane: &str) -> Vec<Vec<Op>> {
+    let (times, lane) = match lane.split_once(" x ") {
+        Some((times, lane)) => (times.parse().unwrap_or(0), lane),
+        None => (1, lane),
+    };
+    match line::transactions(lane) {
+        Ok(once) => vec![once; times].concat(),
+        Err(error) => unreachable!("{name}: {error}"),
     }
 }

@@ -268,7 +268,7 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
 
 impl Program {
     /// Sets what one part of a line names.
-    fn set(&mut self, part: &str) -> Result<(), Error> {
+    pub(super) fn set(&mut self, part: &str) -> Result<(), Error> {
         let key = part.split_once('=').map_or("", |(key, _)| key);
         let value = part.split_once('=').map_or("", |(_, value)| value);
         match (part, key) {
@@ -412,20 +412,8 @@ impl FromStr for Case {
         let mut parts = head.split_whitespace();
         let (variant, mutant) = variant(parts.next().unwrap_or_default())?;
         let mut program = Program {
-            blocks: 1,
-            threads: 1,
-            calls: Loop::Each,
-            launches: 1,
-            silent: None,
-            widths: Widths::Narrow,
-            stripe_words: 1,
-            locks: 4,
-            sets: (8, 8),
-            retry_limits: (8, 8),
-            initial: vec![0],
-            sums: Vec::new(),
-            row: 1,
             transactions: transactions(body)?,
+            ..Program::default()
         };
         parts.try_for_each(|part| program.set(part))?;
         program.check()?;

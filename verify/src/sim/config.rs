@@ -19,6 +19,7 @@
 use super::error::ConfigError;
 use std::fmt;
 use std::str::FromStr;
+use stm_core::observe::Mutant;
 
 /// Who runs next. Each is described in `schedule.rs` and `rounds.rs`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,6 +137,34 @@ impl Default for SimConfig {
 }
 
 impl SimConfig {
+    /// Returns the configuration with warps of so many lanes and this schedule, and with the
+    /// default of the rest.
+    pub fn of(warp_width: u32, schedule: Schedule) -> Self {
+        Self {
+            warp_width,
+            schedule,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the same configuration with weak memory that is stale so often, in a hundred.
+    #[must_use]
+    pub const fn with_stale(self, stale_percent: u32) -> Self {
+        Self {
+            memory: MemoryModel::Weak { stale_percent },
+            ..self
+        }
+    }
+
+    /// Returns the same configuration with a seeded defect, or without one.
+    #[must_use]
+    pub fn with_mutant(self, mutant: Option<Mutant>) -> Self {
+        Self {
+            mutant: mutant.map(|mutant| mutant as u32),
+            ..self
+        }
+    }
+
     /// Returns the same configuration with another seed.
     #[must_use]
     pub const fn with_seed(mut self, seed: u64) -> Self {

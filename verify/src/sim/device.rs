@@ -64,7 +64,7 @@ pub(crate) trait Attendant {
     fn after(&self, sim: &Sim, end: &Result<(), SimError>);
 }
 
-struct Inner {
+pub(super) struct Inner {
     machine: UnsafeCell<Machine>,
     /// Whether a launch runs; then nothing else may touch the machine.
     running: Cell<bool>,
@@ -72,7 +72,12 @@ struct Inner {
     stacks: RefCell<Vec<DefaultStack>>,
     last: RefCell<Option<(RunReport, Result<(), SimError>)>>,
     attendant: RefCell<Option<Rc<dyn Attendant>>>,
+    /// What launches of [`Closure`](super::Closure) run, while it lives.
+    pub(super) closure: Cell<Option<*const Body<'static>>>,
 }
+
+/// A closure that every lane of a launch runs.
+pub(super) type Body<'a> = dyn Fn(&SimLane<'_>) + 'a;
 
 impl Inner {
     /// Returns the machine, for the host's side.
@@ -89,7 +94,7 @@ impl Inner {
 
 /// A simulated device, for one thread only. Its clones share memory and runs.
 #[derive(Clone)]
-pub struct Sim(Rc<Inner>);
+pub struct Sim(pub(super) Rc<Inner>);
 
 impl std::fmt::Debug for Sim {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -111,6 +116,7 @@ impl Sim {
             stacks: RefCell::default(),
             last: RefCell::default(),
             attendant: RefCell::default(),
+            closure: Cell::new(None),
         }))
     }
 
@@ -183,11 +189,7 @@ impl Sim {
     }
 
     /// Does the same for any kernel, and is compiled once.
-    fn run_kernel(
-        &self,
-        launch: &Launch,
-        kernel: &dyn Fn(&SimLane<'_>),
-    ) -> Result<RunReport, SimError> {
+    fn run_kernel(&self, launch: &Launch, kernel: &Body<'_>) -> Result<RunReport, SimError> {
         launch
             .check(&self.limits())
             .map_err(|error| SimError::Launch(error.to_string()))?;
@@ -258,7 +260,7 @@ fn run_fibres<'a>(
     machine: *mut Machine,
     stacks: &'a mut [DefaultStack],
     probe: HostProbe,
-    kernel: &'a dyn Fn(&SimLane<'_>),
+    kernel: &'a Body<'a>,
 ) {
     let mut fibres: Vec<Fibre<'a>> = (0..)
         .zip(stacks)
@@ -464,7 +466,11 @@ impl Device for Sim {
         params: &K::Params,
     ) -> Result<Duration, Error> {
         launch.check(&self.limits())?;
-        match self.run(launch, |lane| K::run(lane, params)) {
+        let ran = match self.closure::<K>() {
+            Some(closure) => self.run_kernel(launch, closure),
+            None => self.run(launch, |lane| K::run(lane, params)),
+        };
+        match ran {
             Ok(run) => Ok(Duration::from_nanos(run.steps)),
             Err(error) => Err(Error::DeviceLost {
                 during: format!("{} on {}", K::ENTRY, self.id()),

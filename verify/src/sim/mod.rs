@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | `config.rs` | the line: warp width, schedule, memory model, seed, limits |
 //! | `device.rs` | memory, launches, fibres |
+//! | `closure.rs` | closures in the place of kernels |
 //! | `reuse.rs` | a simulator of each warp width for a thread |
 //! | `lane.rs`, `operations.rs` | a lane, and its operations |
 //! | `machine.rs` | a running launch |
@@ -60,6 +61,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod closure;
 mod cluster;
 pub(crate) mod config;
 mod device;
@@ -81,6 +83,7 @@ mod space;
 mod views;
 mod weak;
 
+pub use closure::{Closure, launch};
 pub use config::{MemoryModel, Schedule, SimConfig};
 pub(crate) use device::Attendant;
 pub use device::{RunReport, Sim, SimMemory};

@@ -10,11 +10,10 @@ use verify::sim::SimConfig;
 fn found<T: Numbered>(mutant: Option<Mutant>, place: In) -> Option<(u64, String)> {
     (0..300).find_map(|k| {
         let config = SimConfig {
-            mutant: mutant.map(|mutant| mutant as u32),
             wide_atomics: false,
             warp_width: 1,
             idle_max: 20_000,
-            ..config(k)
+            ..config(k).with_mutant(mutant)
         };
         let what = Run {
             shape: RingShape {

@@ -90,10 +90,7 @@ fn a_value_that_comes_after_its_tag_is_counted_as_wrong() {
     let found = (0..84)
         .filter(|&k| runs_both_sides(config(k)))
         .find_map(|k| {
-            let config = SimConfig {
-                mutant: Some(Mutant::ChannelTagFirst as u32),
-                ..config(k)
-            };
+            let config = config(k).with_mutant(Some(Mutant::ChannelTagFirst));
             run::<ReductionTagged>(config, 3).err()
         });
     assert!(found.is_some_and(|wrong| wrong.contains("wrong values")));

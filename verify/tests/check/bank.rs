@@ -1,58 +1,38 @@
 //! A kernel that is right: nothing is found in it, unless the library has a
 //! defect.
 
-use std::marker::PhantomData;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{Stm, TxArray};
-use stm_core::kernel::Kernel;
+use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
-use stm_core::{Lane, StmRef, View, with_algorithm};
+use stm_core::prelude::*;
+use stm_core::with_algorithm;
 use verify::check::{Check, Checked, FailureKind, Run};
 use verify::sim::Sim;
 
-/// Payments between accounts, each of which also looks at a third one.
-pub(crate) struct Bank<A>(PhantomData<A>);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    accounts: A::Array<u32>,
+/// Makes payments between accounts, each of which also looks at a third one.
+#[kernel(all)]
+pub(crate) fn bank<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    accounts: &A::Array<u32>,
     payments: u64,
-}
-
-impl<A: Algorithm> Kernel for Bank<A> {
-    const ENTRY: &'static str = "bank";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let n = p.accounts.len();
-        p.stm.for_each(lane, 0..p.payments, |tx, i| {
-            let [from, to] = [i % n, (i + 1 + i / n % (n - 1)) % n];
-            let [a, b] = tx.read_many(&p.accounts, [from, to])?;
-            tx.read(&p.accounts, (i * 5) % n)?;
-            tx.write(&p.accounts, from, a.wrapping_sub(1))?;
-            tx.write(&p.accounts, to, b.wrapping_add(1))
-        });
-    }
+) {
+    let n = accounts.len();
+    stm.for_each(lane, 0..payments, |tx, i| {
+        let [from, to] = [i % n, (i + 1 + i / n % (n - 1)) % n];
+        let [a, b] = tx.read_many(accounts, [from, to])?;
+        tx.read(accounts, (i * 5) % n)?;
+        tx.write(accounts, from, a.wrapping_sub(1))?;
+        tx.write(accounts, to, b.wrapping_add(1))
+    });
 }
 
 /// Makes the payments of a run, and checks that none is lost.
 pub(crate) fn pay<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
     let accounts = TxArray::from_slice(sim, run.layout(), &[100_u32; 4], "accounts")?;
     run.name(&accounts)?;
-    let mut stm = Stm::new(sim, run.shape(), run.config())?;
-    let params = Params {
-        stm: stm.handle::<A>(),
-        accounts: accounts.view::<A>(),
-        payments: run.transactions(),
-    };
-    // SAFETY: the handle is of this `stm`, and `accounts` outlives the launch.
-    let (_, statistics) = unsafe { stm.launch::<Bank<A>>(&params)? };
-    run.holds(
-        "every payment commits",
-        statistics.commits == run.transactions(),
-    )?;
+    let (mut stm, payments) = (run.stm(sim)?, run.transactions());
+    let done = bank::launch_with::<A, _>(&mut stm, run.shape(), &accounts, payments)?;
+    run.holds("every payment commits", done.commits == payments)?;
     let total: u32 = accounts.download()?.iter().sum();
     run.holds("the total stays", total == 400)
 }

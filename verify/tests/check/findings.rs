@@ -2,44 +2,32 @@
 //! replayed by its line.
 
 use crate::found;
-use stm_core::algorithm::{Fast, HvSorting, Variant};
-use stm_core::host::{Buffer, Cpu, Launch, Stm, StmConfig, TxArray};
-use stm_core::kernel::Kernel;
-use stm_core::{Lane, Layout, StmRef, TArray, TCells, View};
+use stm_core::Layout;
+use stm_core::algorithm::Variant;
+use stm_core::prelude::*;
 use verify::check::{Check, Checked, FailureKind, Run};
 use verify::sim::Sim;
 
-/// Withdrawals that look at the balance in one transaction and take the money in
+/// Makes withdrawals that look at the balance in one transaction and take the money in
 /// another.
-struct Overdraw;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Cells {
-    stm: StmRef<Fast>,
-    balances: TCells<i32>,
+#[kernel]
+pub(crate) fn overdraw<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    balances: &A::Array<i32>,
     n: u64,
-}
-
-impl Kernel for Overdraw {
-    const ENTRY: &'static str = "overdraw";
-    type Params = Cells;
-
-    fn run<L: Lane>(lane: &L, p: &Cells) {
-        let mut i = lane.grid_thread();
-        while i < p.n {
-            let account = i % p.balances.len();
-            let seen = p.stm.atomically(lane, |tx| tx.read(&p.balances, account));
-            if seen.is_ok_and(|balance| balance >= 10) {
-                let taken = p.stm.atomically(lane, |tx| {
-                    let balance = tx.read(&p.balances, account)?;
-                    tx.write(&p.balances, account, balance - 10)
-                });
-                if taken.is_err() {
-                    return;
-                }
+) {
+    for i in (lane.grid_thread()..n).step_by(lane.grid_threads() as usize) {
+        let account = i % balances.len();
+        let seen = stm.atomically(lane, |tx| tx.read(balances, account));
+        if seen.is_ok_and(|balance| balance >= 10) {
+            let taken = stm.atomically(lane, |tx| {
+                let balance = tx.read(balances, account)?;
+                tx.write(balances, account, balance - 10)
+            });
+            if taken.is_err() {
+                return;
             }
-            i += lane.grid_threads();
         }
     }
 }
@@ -50,13 +38,7 @@ fn a_kernel_that_breaks_its_invariant_is_found_and_replayed() {
         let balances = TxArray::from_slice(sim, Layout::Cells, &[30_i32; 2], "balances")?;
         run.name(&balances)?;
         let mut stm = run.stm(sim)?;
-        let params = Cells {
-            stm: stm.handle(),
-            balances: balances.view::<Fast>(),
-            n: run.transactions(),
-        };
-        // SAFETY: the handle is of this `stm`, and `balances` outlives the launch.
-        unsafe { stm.launch::<Overdraw>(&params)? };
+        overdraw::launch(&mut stm, run.shape(), &balances, run.transactions())?;
         let least = balances.download()?.into_iter().min().unwrap_or(0);
         run.holds("no balance is below zero", least >= 0)
     })
@@ -72,34 +54,25 @@ fn a_kernel_that_breaks_its_invariant_is_found_and_replayed() {
     assert!(found.case.transactions <= 8, "{found}");
 }
 
-/// Payments that a plain word counts, inside of the attempts.
-struct Counted;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct WithPlain {
-    stm: StmRef<Fast>,
-    total: TCells<u32>,
-    seen: TArray<u32>,
+/// Makes payments that a plain word counts, inside of the attempts.
+#[kernel]
+pub(crate) fn counted<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    total: &A::Array<u32>,
+    seen: &TArray<u32>,
     n: u64,
-}
-
-impl Kernel for Counted {
-    const ENTRY: &'static str = "counted";
-    type Params = WithPlain;
-
-    fn run<L: Lane>(lane: &L, p: &WithPlain) {
-        p.stm.for_each(lane, 0..p.n, |tx, _| {
-            let total = tx.read(&p.total, 0)?;
-            tx.write(&p.total, 0, total + 1)?;
-            if let Some(word) = p.seen.get(0) {
-                // SAFETY: in range of a live array. That it is wrong to count here
-                // is the point: the attempt may abort, and others count too.
-                unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
-            }
-            Ok(())
-        });
-    }
+) {
+    stm.for_each(lane, 0..n, |tx, _| {
+        let count = tx.read(total, 0)?;
+        tx.write(total, 0, count + 1)?;
+        if let Some(word) = seen.get(0) {
+            // SAFETY: in range of a live array. That it is wrong to count here
+            // is the point: the attempt may abort, and others count too.
+            unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
+        }
+        Ok(())
+    });
 }
 
 #[test]
@@ -110,14 +83,7 @@ fn a_plain_access_inside_of_an_attempt_is_found() {
         run.name(&total)?;
         run.name(&seen)?;
         let mut stm = run.stm(sim)?;
-        let params = WithPlain {
-            stm: stm.handle(),
-            total: total.view::<Fast>(),
-            seen: seen.tarray(),
-            n: run.transactions(),
-        };
-        // SAFETY: the handle is of this `stm`, and both arrays outlive the launch.
-        unsafe { stm.launch::<Counted>(&params)? };
+        counted::launch(&mut stm, run.shape(), &total, &seen, run.transactions())?;
         run.holds(
             "each payment is counted once",
             total.download()? == seen.download()?,
@@ -129,53 +95,39 @@ fn a_plain_access_inside_of_an_attempt_is_found() {
     assert_eq!(found.case.transactions, 2, "{found}");
 }
 
-/// Transfers, after which one thread puts an account right by a plain store.
-struct PutRight;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Plain {
-    stm: StmRef<HvSorting>,
-    accounts: TArray<u32>,
+/// Makes transfers, after which one thread puts an account right by a plain store.
+#[kernel(HvSorting)]
+pub(crate) fn put_right<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    accounts: &A::Array<u32>,
+    plain: &TArray<u32>,
     n: u64,
-}
-
-impl Kernel for PutRight {
-    const ENTRY: &'static str = "put_right";
-    type Params = Plain;
-
-    fn run<L: Lane>(lane: &L, p: &Plain) {
-        p.stm.for_each(lane, 0..p.n, |tx, i| {
-            let account = i % 2;
-            let balance = tx.read(&p.accounts, account)?;
-            tx.write(&p.accounts, account, balance + 1)
-        });
-        if lane.grid_thread() == 0
-            && let Some(word) = p.accounts.get(1)
-        {
-            // SAFETY: in range of a live array; the error that is to be found.
-            unsafe { lane.store_relaxed_32(word, 0) };
-        }
+) {
+    stm.for_each(lane, 0..n, |tx, i| {
+        let account = i % 2;
+        let balance = tx.read(accounts, account)?;
+        tx.write(accounts, account, balance + 1)
+    });
+    if lane.grid_thread() == 0
+        && let Some(word) = plain.get(1)
+    {
+        // SAFETY: in range of a live array; the error that is to be found.
+        unsafe { lane.store_relaxed_32(word, 0) };
     }
 }
 
-fn put_right(sim: &Sim, run: &mut Run) -> Checked {
+fn puts_right(sim: &Sim, run: &mut Run) -> Checked {
     let accounts = TxArray::from_slice(sim, run.layout(), &[7_u32; 2], "accounts")?;
     run.name(&accounts)?;
-    let mut stm = run.stm(sim)?;
-    let params = Plain {
-        stm: stm.handle(),
-        accounts: accounts.view::<HvSorting>(),
-        n: run.transactions(),
-    };
-    // SAFETY: the handle is of this `stm`, and `accounts` outlives the launch.
-    unsafe { stm.launch::<PutRight>(&params)? };
+    let (mut stm, n) = (run.stm(sim)?, run.transactions());
+    put_right::launch(&mut stm, run.shape(), &accounts, &accounts, n)?;
     Ok(())
 }
 
 #[test]
 fn a_plain_store_to_a_transactional_word_is_found_and_the_word_is_named() {
-    let check = Check::new(put_right).algorithms(&[Variant::HvSorting]);
+    let check = Check::new(puts_right).algorithms(&[Variant::HvSorting]);
     // By one thread, after all transactions: only the memory shows it.
     let alone = check.clone().blocks(1..=1).threads(1..=1);
     let found_alone = found(&alone, FailureKind::Memory);
@@ -198,35 +150,28 @@ fn a_plain_store_to_a_transactional_word_is_found_and_the_word_is_named() {
 }
 
 /// Waits, by plain loads, for what nobody does.
-struct Spin;
-
-impl Kernel for Spin {
-    const ENTRY: &'static str = "spin";
-    type Params = Cells;
-
-    fn run<L: Lane>(lane: &L, p: &Cells) {
-        let _written = p.stm.atomically(lane, |tx| tx.write(&p.balances, 0, 1));
-        while p.n > 3 && p.balances.peek(lane, 0) != Some(2) {
-            lane.pause(10);
-        }
-        assert!(p.n != 3, "three is too many");
-        if p.n == 2 {
-            let _read = p.stm.atomically(lane, |tx| tx.read(&p.balances, 99));
-        }
+#[kernel]
+pub(crate) fn spin<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    balances: &A::Array<i32>,
+    n: u64,
+) {
+    let _written = stm.atomically(lane, |tx| tx.write(balances, 0, 1));
+    while n > 3 && balances.peek(lane, 0) != Some(2) {
+        lane.pause(10);
+    }
+    assert!(n != 3, "three is too many");
+    if n == 2 {
+        let _read = stm.atomically(lane, |tx| tx.read(balances, 99));
     }
 }
 
-/// Launches [`Spin`] with two threads, whatever shape the case has.
+/// Launches [`spin()`] with two threads, whatever shape the case has.
 fn launched(sim: &Sim, n: u64) -> Checked {
-    let balances = TxArray::from_slice(sim, Layout::Cells, &[0_i32; 2], "balances")?;
-    let mut stm = Stm::new(sim, Launch::new(1, 2), StmConfig::default())?;
-    let params = Cells {
-        stm: stm.handle(),
-        balances: balances.view::<Fast>(),
-        n,
-    };
-    // SAFETY: the handle is of this `stm`, and `balances` outlives the launch.
-    unsafe { stm.launch::<Spin>(&params)? };
+    let mut stm = Stm::on(sim)?;
+    let balances = stm.array("balances", &[0_i32; 2])?;
+    spin::launch(&mut stm, Launch::new(1, 2), &balances, n)?;
     Ok(())
 }
 

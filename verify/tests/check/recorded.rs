@@ -1,40 +1,29 @@
 //! A user's own kernel, recorded on the CPU as on a GPU: no workload, no
 //! simulator.
 
-use std::marker::PhantomData;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{Cpu, Launch, Records, Stm, StmConfig, Sums, TxArray};
-use stm_core::kernel::Kernel;
-use stm_core::{Capacity, Lane, Layout, StmRef, TSums, View, with_algorithm};
+use stm_core::algorithm::{Cgl, Variant};
+use stm_core::prelude::*;
+use stm_core::{Capacity, Layout, with_algorithm};
 use verify::error::Error;
 use verify::recording::{Judged, Recording, words_needed};
 
-/// Transfers between accounts, each of which is counted in a sum.
-struct Transfer<A>(PhantomData<A>);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    accounts: A::Array<u64>,
-    made: TSums<u32>,
+/// Makes transfers between accounts, each of which is counted in a sum.
+#[kernel(all)]
+pub(crate) fn transfer<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    accounts: &A::Array<u64>,
+    made: &TSums<u32>,
     n: u64,
-}
-
-impl<A: Algorithm> Kernel for Transfer<A> {
-    const ENTRY: &'static str = "transfer";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm.for_each(lane, 0..p.n, |tx, i| {
-            let (from, to) = (i % 7, (i * 3 + 1) % 7);
-            let a = tx.read(&p.accounts, from)?;
-            tx.write(&p.accounts, from, a.wrapping_sub(1))?;
-            let b = tx.read(&p.accounts, to)?;
-            tx.write(&p.accounts, to, b.wrapping_add(1))?;
-            tx.add(&p.made, 0, 0, 1)
-        });
-    }
+) {
+    stm.for_each(lane, 0..n, |tx, i| {
+        let (from, to) = (i % 7, (i * 3 + 1) % 7);
+        let a = tx.read(accounts, from)?;
+        tx.write(accounts, from, a.wrapping_sub(1))?;
+        let b = tx.read(accounts, to)?;
+        tx.write(accounts, to, b.wrapping_add(1))?;
+        tx.add(made, 0, 0, 1)
+    });
 }
 
 const N: u64 = 400;
@@ -59,15 +48,7 @@ fn record<A: Algorithm>(words: u64) -> Result<(Judged, Option<String>), Error> {
     recording.name(&made)?;
     stm.observe(recording.probe());
     for _ in 0..2 {
-        let params = Params {
-            stm: stm.handle::<A>(),
-            accounts: accounts.view::<A>(),
-            made: made.view(),
-            n: N / 2,
-        };
-        // SAFETY: the handle is of this `stm`; the arrays and the recording outlive
-        // the launches.
-        unsafe { stm.launch::<Transfer<A>>(&params)? };
+        transfer::launch_with::<A, _>(&mut stm, Launch::new(2, 2), &accounts, &made, N / 2)?;
     }
     let judged = recording.judge(A::NAME, "transfers")?;
     let difference = match judged.difference(&accounts)? {
@@ -113,11 +94,11 @@ fn own_kernels_are_recorded_and_judged_under_every_algorithm() {
 
 #[test]
 fn a_buffer_that_is_too_small_says_how_large_it_should_have_been() {
-    let error = record::<stm_core::algorithm::Cgl>(16).unwrap_err();
+    let error = record::<Cgl>(16).unwrap_err();
     let Error::BufferFull { needed, .. } = error else {
         panic!("{error}");
     };
-    let (judged, _) = record::<stm_core::algorithm::Cgl>(2 * needed).unwrap();
+    let (judged, _) = record::<Cgl>(2 * needed).unwrap();
     assert!(judged.is_opaque());
 }
 

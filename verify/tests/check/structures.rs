@@ -2,80 +2,69 @@
 //! several launches with the host between them, and transactions that wait.
 
 use crate::found;
-use std::marker::PhantomData;
-use stm_core::algorithm::{Algorithm, Fast, Variant};
-use stm_core::host::{Nodes, Records, Sums, TxArray};
-use stm_core::kernel::Kernel;
+use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
-use stm_core::{Lane, Node, StmRef, TNodes, TRecords, TSums, with_algorithm};
+use stm_core::prelude::*;
+use stm_core::with_algorithm;
 use verify::check::{Check, Checked, FailureKind, Run};
 use verify::sim::Sim;
 
 stm_core::record! {
     /// An account with its history.
-    struct Account {
+    pub(crate) struct Account {
         balance: u32,
         moved: u64,
     }
     /// An entry of a stack.
-    struct Entry {
+    pub(crate) struct Entry {
         below: u32,
         number: u32,
     }
 }
 
-/// Transfers between records, counted in sums, remembered on a stack of nodes.
-struct Ledger<A>(PhantomData<A>);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    accounts: TRecords<A, Account>,
-    totals: TSums<u32>,
-    top: A::Array<u32>,
-    entries: TNodes<A, Entry>,
+/// Makes transfers between records, counted in sums, remembered on a stack of nodes.
+#[kernel(all)]
+pub(crate) fn ledger<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    accounts: &TRecords<A, Account>,
+    totals: &TSums<u32>,
+    head: &A::Array<u32>,
+    entries: &TNodes<A, Entry>,
     n: u64,
+) {
+    stm.for_each(lane, 0..n, |tx, i| {
+        let (from, to) = (i % 3, (i + 1) % 3);
+        let giver = tx.read_record(accounts, from)?;
+        let taker = tx.read_field(accounts, to, Account::balance())?;
+        tx.write_record(
+            accounts,
+            from,
+            Account {
+                balance: giver.balance.wrapping_sub(1),
+                moved: giver.moved + 1,
+            },
+        )?;
+        tx.write_field(accounts, to, Account::balance(), taker.wrapping_add(1))?;
+        tx.add(totals, i % 2, (i % 3) as u32, 1)?;
+        let top = Node::from_bits(tx.read(head, 0)?);
+        let number = i as u32;
+        if i % 3 != 2 || top.is_nil() {
+            let entry = Entry {
+                below: top.bits(),
+                number,
+            };
+            let new = tx.alloc_record(entries, entry)?;
+            tx.write(head, 0, new.bits())
+        } else {
+            let below = tx.get(entries, top, Entry::below())?;
+            tx.free(entries.pool(), top)?;
+            tx.write(head, 0, below)
+        }
+    });
 }
 
-impl<A: Algorithm> Kernel for Ledger<A> {
-    const ENTRY: &'static str = "ledger";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm.for_each(lane, 0..p.n, |tx, i| {
-            let (from, to) = (i % 3, (i + 1) % 3);
-            let giver = tx.read_record(&p.accounts, from)?;
-            let taker = tx.read_field(&p.accounts, to, Account::balance())?;
-            tx.write_record(
-                &p.accounts,
-                from,
-                Account {
-                    balance: giver.balance.wrapping_sub(1),
-                    moved: giver.moved + 1,
-                },
-            )?;
-            tx.write_field(&p.accounts, to, Account::balance(), taker.wrapping_add(1))?;
-            tx.add(&p.totals, i % 2, (i % 3) as u32, 1)?;
-            let top = Node::from_bits(tx.read(&p.top, 0)?);
-            let number = i as u32;
-            if i % 3 != 2 || top.is_nil() {
-                let entry = Entry {
-                    below: top.bits(),
-                    number,
-                };
-                let new = tx.alloc_record(&p.entries, entry)?;
-                tx.write(&p.top, 0, new.bits())
-            } else {
-                let below = tx.get(&p.entries, top, Entry::below())?;
-                tx.free(p.entries.pool(), top)?;
-                tx.write(&p.top, 0, below)
-            }
-        });
-    }
-}
-
-fn ledger<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
+fn accounts<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
     let balance = 10 + run.below(20);
     let account = Account { balance, moved: 0 };
     let mut accounts = Records::from_slice(sim, run.layout(), &[account; 3], "accounts")?;
@@ -88,16 +77,8 @@ fn ledger<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
     run.name(&entries)?;
     let mut stm = run.stm(sim)?;
     for launch in 1..=2 {
-        let params = Params {
-            stm: stm.handle::<A>(),
-            accounts: accounts.view::<A>(),
-            totals: totals.view(),
-            top: top.view::<A>(),
-            entries: entries.view::<A>(),
-            n: run.transactions(),
-        };
-        // SAFETY: the handle is of this `stm`, and the arrays outlive the launch.
-        unsafe { stm.launch::<Ledger<A>>(&params)? };
+        let n = run.transactions();
+        ledger::launch_with::<A, _>(&mut stm, run.shape(), &accounts, &totals, &top, &entries, n)?;
         let after = accounts.download()?;
         let money: u32 = after.iter().map(|a| a.balance).sum();
         run.holds("the money stays", money == 3 * balance)?;
@@ -124,7 +105,7 @@ fn ledger<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
 }
 
 fn check() -> Check<impl Fn(&Sim, &mut Run) -> Checked> {
-    Check::new(|sim, run| with_algorithm!(run.algorithm(), A => ledger::<A>(sim, run)))
+    Check::new(|sim, run| with_algorithm!(run.algorithm(), A => accounts::<A>(sim, run)))
 }
 
 #[test]
@@ -149,47 +130,31 @@ fn words_of_sums_records_and_nodes_are_named() {
     }
 }
 
-/// A buffer of one place: even transactions put, odd ones take, and each waits for
+/// Uses a buffer of one place: even transactions put, odd ones take, and each waits for
 /// the other.
-struct Turns;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct OnePlace {
-    stm: StmRef<Fast>,
-    place: <Fast as Algorithm>::Array<u32>,
-    puts: bool,
+#[kernel]
+pub(crate) fn turns<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    place: &A::Array<u32>,
     n: u64,
+    all_put: bool,
+) {
+    stm.for_each(lane, 0..n, |tx, i| {
+        let found = tx.read(place, 0)?;
+        let puts = all_put || i % 2 == 0;
+        if (found == 0) != puts {
+            return tx.retry();
+        }
+        tx.write(place, 0, u32::from(puts))
+    });
 }
 
-impl Kernel for Turns {
-    const ENTRY: &'static str = "turns";
-    type Params = OnePlace;
-
-    fn run<L: Lane>(lane: &L, p: &OnePlace) {
-        p.stm.for_each(lane, 0..p.n, |tx, i| {
-            let found = tx.read(&p.place, 0)?;
-            let puts = p.puts || i % 2 == 0;
-            if (found == 0) != puts {
-                return tx.retry();
-            }
-            tx.write(&p.place, 0, u32::from(puts))
-        });
-    }
-}
-
-fn turns(sim: &Sim, run: &mut Run, puts: bool) -> Checked {
+fn take_turns(sim: &Sim, run: &mut Run, puts: bool) -> Checked {
     let place = TxArray::from_slice(sim, run.layout(), &[0_u32], "place")?;
     run.name(&place)?;
     let mut stm = run.stm(sim)?;
-    let params = OnePlace {
-        stm: stm.handle(),
-        place: place.view::<Fast>(),
-        puts,
-        n: 2 * run.transactions(),
-    };
-    // SAFETY: the handle is of this `stm`, and `place` outlives the launch.
-    unsafe { stm.launch::<Turns>(&params)? };
+    turns::launch(&mut stm, run.shape(), &place, 2 * run.transactions(), puts)?;
     run.holds("the place is empty", place.download()? == [0])
 }
 
@@ -198,7 +163,7 @@ fn transactions_that_wait_end_and_those_that_wait_for_ever_are_reported() {
     // Each put is taken, whatever the order. A lane that puts twice in a row waits
     // for one that takes, so each needs a thread of its own.
     let check = |puts| {
-        Check::new(move |sim: &Sim, run: &mut Run| turns(sim, run, puts))
+        Check::new(move |sim: &Sim, run: &mut Run| take_turns(sim, run, puts))
             .with_waiting()
             .transactions(1..=2)
             .blocks(4..=4)

@@ -155,10 +155,7 @@ fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
 /// Runs such a program, and returns how many attempts aborted.
 fn walk<A: Algorithm>(k: u64, mutant: Option<Mutant>) -> Result<u64, String> {
     let (first, program) = walks(k);
-    let config = SimConfig {
-        mutant: mutant.map(|mutant| mutant as u32),
-        ..config(k)
-    };
+    let config = config(k).with_mutant(mutant);
     let done = std::panic::catch_unwind(|| concurrent::<A>(config, &first, &program, false))
         .unwrap_or_else(|_| Err("a panic".into()))?;
     Ok(done.statistics.aborted())

@@ -2,34 +2,19 @@
 //! in.
 
 use crate::model::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
-use crate::recorded::{recorded, small};
+use crate::recorded::{layout, recorded, small};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
-use stm_core::algorithm::{Algorithm, Granule};
+use stm_core::algorithm::{Algorithm, Fast, Granule};
 use stm_core::collections::{
-    List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap, TOrderedMap, TQueue,
+    List, Lists, Map, OrderedMap, Queue, TList, TMap, TOrderedMap, TQueue,
 };
-use stm_core::host::{Buffer, Launch, Statistics, Stm, StmConfig};
-use stm_core::{Element, Kernel, Lane, StmRef, TArray, Tx, TxResult, View};
+use stm_core::host::{Error, Launch, Statistics, Stm, StmConfig};
+use stm_core::{Element, Lane, StmRef, Tx, TxResult};
 use verify::history::InitialMemory;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
-
-/// Words of an operation, and of its result.
-const OP_WORDS: u64 = 3;
-
-pub(crate) struct Work<A>(PhantomData<A>);
-
-#[derive(Clone, Copy)]
-pub(crate) struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    containers: Containers<A>,
-    program: TArray<u64>,
-    results: TArray<u64>,
-    transactions: u64,
-}
+use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
 
 /// Maps with keys and values of all widths.
-#[derive(Clone, Copy)]
 struct Containers<A: Algorithm> {
     hash: TMap<A, u32, u32>,
     wide_hash: TMap<A, u64, u64>,
@@ -137,36 +122,25 @@ impl<A: Algorithm> Containers<A> {
     }
 }
 
-impl<A: Algorithm> Kernel for Work<A> {
-    const ENTRY: &'static str = "collections";
-    type Params = Params<A>;
+/// The results of each transaction: those of its last attempt stay.
+type Results = RefCell<Vec<[Outcome; OPS]>>;
 
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            for k in 0..OPS as u64 {
-                let at = (i * OPS as u64 + k) * OP_WORDS;
-                let [what, key, value] =
-                    [0, 1, 2].map(|word| p.program.peek(tx.lane(), at + word).unwrap_or(0));
-                let op = Op {
-                    kind: Kind::ALL[what as usize & 0xff],
-                    at: what as usize >> 8 & 0xff,
-                    to: what as usize >> 16,
-                    key,
-                    value,
-                };
-                let outcome = p.containers.run(tx, &op)?;
-                let (key, value) = outcome.unwrap_or((0, 0));
-                let words = [u64::from(outcome.is_some()), key, value];
-                for (word, bits) in (0..).zip(words) {
-                    let place = p.results.get(at + word).expect("a result's word");
-                    // SAFETY: a live word that only this lane accesses. What
-                    // the last attempt stores stays.
-                    unsafe { tx.lane().store_relaxed_64(place, bits) };
-                }
-            }
-            Ok(())
-        });
-    }
+/// Runs a program.
+fn work<A: Algorithm>(
+    lane: &SimLane<'_>,
+    stm: &StmRef<A>,
+    containers: &Containers<A>,
+    program: &[Transaction],
+    results: &Results,
+) {
+    stm.for_each(lane, 0..program.len() as u64, |tx, i| {
+        let i = i as usize;
+        for (k, op) in program[i].iter().enumerate() {
+            let outcome = containers.run(tx, op)?;
+            results.borrow_mut()[i][k] = outcome;
+        }
+        Ok(())
+    });
 }
 
 /// What a program has left.
@@ -200,7 +174,7 @@ impl World {
     /// Makes containers with the entries of `before` and few nodes more.
     fn new<A: Algorithm>(config: SimConfig, before: &Model, spare: u64) -> Self {
         let sim = Sim::new(config);
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        let layout = layout::<A>();
         // As many as there are keys, and those that attempts hold.
         let nodes = 20 + spare;
         let mut world = Self {
@@ -244,7 +218,7 @@ impl World {
     }
 
     /// Returns what is there; the downloads check that the containers are whole.
-    fn left(&self) -> Result<Model, stm_core::host::Error> {
+    fn left(&self) -> Result<Model, Error> {
         fn wide<K: Into<u64>, V: Into<u64>>(
             entries: impl IntoIterator<Item = (K, V)>,
         ) -> BTreeMap<u64, u64> {
@@ -288,48 +262,33 @@ pub(crate) fn run<A: Algorithm>(
     };
     let world = World::new::<A>(config, before, u64::from(lanes) * 2 * OPS as u64);
     let sim = &world.sim;
-    let words: Vec<u64> = (program.iter().flatten())
-        .flat_map(|op| {
-            let kind = Kind::ALL.iter().position(|&kind| kind == op.kind).unwrap();
-            [(kind | op.at << 8 | op.to << 16) as u64, op.key, op.value]
-        })
-        .collect();
-    let program_words = Buffer::from_slice(sim, &words, "program").unwrap();
-    let results = Buffer::<_, u64>::zeroed(sim, words.len(), "results").unwrap();
-    let params = |stm| Params::<A> {
-        stm,
-        containers: world.containers::<A>(),
-        program: program_words.tarray(),
-        results: results.tarray(),
-        transactions: program.len() as u64,
-    };
+    let containers = world.containers::<A>();
+    let results = RefCell::new(vec![[None; OPS]; program.len()]);
     let (statistics, opaque) = if records {
         let initial = InitialMemory::INFERRED;
-        // SAFETY: the containers live, and only these transactions touch them.
-        let run = unsafe { recorded::<Work<A>, A>(sim, launch, settings(), initial, params) };
+        let run = recorded::<A>(sim, launch, settings(), initial, |lane, stm| {
+            work(lane, stm, &containers, program, &results);
+        });
         assert_eq!(run.history.len() as u64, run.statistics.attempts);
         (run.statistics, Some(run.verdict.is_opaque()))
     } else {
         let mut stm = Stm::new(sim, launch, settings()).unwrap();
-        let params = params(stm.handle::<A>());
+        let handle = stm.handle::<A>();
         world.hash.watch(&mut stm);
         world.ordered.watch(&mut stm);
         world.list.watch(&mut stm);
         world.queue.watch(&mut stm);
-        // SAFETY: as above.
-        let launched = unsafe { stm.launch::<Work<A>>(&params) };
-        let (_, statistics) = launched.map_err(|error| error.to_string())?;
+        let launched = sim::launch(&mut stm, |lane| {
+            work(lane, &handle, &containers, program, &results);
+        });
+        let statistics = launched.map_err(|error| error.to_string())?;
         (statistics, None)
     };
-    let results = results.download().unwrap();
-    let outcome = |i: usize, k: usize| {
-        let at = (i * OPS + k) * OP_WORDS as usize;
-        (results[at] != 0).then(|| (results[at + 1], results[at + 2]))
-    };
+    let results = results.into_inner();
     let of_lane = |lane: usize| {
         let all = program.iter().enumerate().skip(lane);
         all.step_by(lanes as usize)
-            .map(|(i, transaction)| (*transaction, std::array::from_fn(|k| outcome(i, k))))
+            .map(|(i, transaction)| (*transaction, results[i]))
             .collect()
     };
     Ok(Done {
@@ -349,13 +308,10 @@ pub(crate) fn config(k: u64) -> SimConfig {
         Schedule::pct(3, 4000),
     ];
     SimConfig {
-        warp_width: [1, 4, 2, 8][k as usize / 4 % 4],
-        schedule: SCHEDULES[k as usize % 4],
-        memory: MemoryModel::Weak { stale_percent: 30 },
         votes_order: (k / 16).is_multiple_of(2),
         wide_atomics: (k / 32).is_multiple_of(2),
         seed: k,
-        ..SimConfig::default()
+        ..SimConfig::of([1, 4, 2, 8][k as usize / 4 % 4], SCHEDULES[k as usize % 4]).with_stale(30)
     }
 }
 
@@ -363,43 +319,27 @@ pub(crate) fn config(k: u64) -> SimConfig {
 /// only they have.
 #[test]
 fn lists_of_one_pool_are_apart_and_a_list_past_the_end_is_an_error() {
-    use stm_core::algorithm::Fast;
-    struct Fill;
-    #[derive(Clone, Copy)]
-    struct FillParams {
-        stm: StmRef<Fast>,
-        lists: TLists<Fast, u64, u32>,
-        last: u64,
-    }
-    impl Kernel for Fill {
-        const ENTRY: &'static str = "fill_lists";
-        type Params = FillParams;
-        fn run<L: Lane>(lane: &L, p: &FillParams) {
-            p.stm.for_each(lane, 0..12, |tx, i| {
-                let list = i % 3 * p.last;
-                let there = p.lists.insert(tx, list, i, i as u32)?;
+    let sim = Sim::new(config(2));
+    let layout = layout::<Fast>();
+    let mut lists = Lists::<_, u64, u32>::new(&sim, layout, 3, 40, "lists").unwrap();
+    let mut memory = Stm::new(&sim, Launch::new(2, 2), settings()).unwrap();
+    let (stm, view) = (memory.handle::<Fast>(), lists.view::<Fast>());
+    let mut fill = |last| {
+        sim::launch(&mut memory, |lane| {
+            stm.for_each(lane, 0..12, |tx, i| {
+                let list = i % 3 * last;
+                let there = view.insert(tx, list, i, i as u32)?;
                 assert_eq!(there, None);
                 if i > 8 {
-                    let (key, _) = p.lists.pop_first(tx, list)?.expect("an entry");
-                    p.lists.insert(tx, list, key + 100, 1)?;
-                    assert!(!p.lists.contains(tx, list, key)?);
+                    let (key, _) = view.pop_first(tx, list)?.expect("an entry");
+                    view.insert(tx, list, key + 100, 1)?;
+                    assert!(!view.contains(tx, list, key)?);
                 }
                 Ok(())
             });
-        }
-    }
-    let sim = Sim::new(config(2));
-    let layout = stm_core::Layout::Cells;
-    let mut lists = Lists::<_, u64, u32>::new(&sim, layout, 3, 40, "lists").unwrap();
-    let mut stm = Stm::new(&sim, Launch::new(2, 2), settings()).unwrap();
-    let params = |stm: &Stm<Sim>, lists: &Lists<Sim, u64, u32>, last| FillParams {
-        stm: stm.handle(),
-        lists: lists.view::<Fast>(),
-        last,
+        })
     };
-    let right = params(&stm, &lists, 1);
-    // SAFETY: the handle is of this memory, and the lists live.
-    unsafe { stm.launch::<Fill>(&right) }.unwrap();
+    fill(1).unwrap();
     let left = lists.download().unwrap();
     for (number, list) in (0..).zip(&left) {
         assert_eq!(list.len(), 4);
@@ -407,12 +347,10 @@ fn lists_of_one_pool_are_apart_and_a_list_past_the_end_is_an_error() {
         assert_eq!(list.iter().filter(|(key, _)| *key >= 100).count(), 1);
     }
     lists.clear().unwrap();
-    let wrong = params(&stm, &lists, 2);
-    // SAFETY: as above.
-    let error = unsafe { stm.launch::<Fill>(&wrong) }.unwrap_err();
+    let error = fill(2).unwrap_err();
     let named = matches!(
         error,
-        stm_core::host::Error::OutOfRange {
+        Error::OutOfRange {
             index: 4,
             len: 3,
             ..

@@ -2,15 +2,15 @@
 //! something else, and lists that give up all their entries.
 
 use crate::kernel::{config, settings};
-use crate::recorded::recorded;
+use crate::recorded::{layout, recorded};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Cells, Fast, Table, Versioned};
 use stm_core::collections::{List, Lists, Map, TList, TLists, TMap};
-use stm_core::host::{Buffer, Error, Launch, Stm};
-use stm_core::{Kernel, Lane, StmRef, TArray, View};
+use stm_core::host::{Error, Launch, Stm};
+use stm_core::{Lane, Tx, TxResult};
 use verify::history::{InitialMemory, Rest};
-use verify::sim::{Sim, SimConfig};
+use verify::sim::{self, Sim, SimConfig};
 
 const LISTS: u64 = 3;
 const TRANSACTIONS: u64 = 18;
@@ -19,17 +19,10 @@ const TRANSACTIONS: u64 = 18;
 /// has read, where there is release.
 const AFTER: u32 = 20;
 
-/// Empties a list into another one, or into itself, and keeps the numbers of
-/// entries of all lists in two containers.
-struct Empty<A>(PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
+struct World<A: Algorithm> {
     lists: TLists<A, u32, u32>,
     counts: TMap<A, u32, u32>,
     counts_again: TList<A, u32, u32>,
-    moved: TArray<u64>,
 }
 
 /// The lists from which and to which transaction `i` moves entries.
@@ -38,54 +31,48 @@ const fn way(i: u64) -> (u32, u32) {
     (from as u32, ((from + step) % LISTS) as u32)
 }
 
-impl<A: Algorithm> Kernel for Empty<A> {
-    const ENTRY: &'static str = "empty_lists";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
-            let (from, to) = way(i);
-            let mut places = [None; 2];
-            let mut places_again = [None; 2];
-            for (k, key) in [from, to].into_iter().enumerate() {
-                let found = p.counts.locate(tx, key)?;
-                let (place, count) = found.expect("a count");
-                assert_eq!(p.counts.get_at(tx, place)?, count);
-                places[k] = Some(place);
-                places_again[k] = p.counts_again.entry(tx, AFTER + key)?.place();
-            }
-            let mut moved = 0;
-            p.lists.drain(tx, from.into(), |tx, key, value| {
-                moved += 1;
-                let there = p.lists.insert(tx, to.into(), key, value + 1)?;
-                assert_eq!(there, None, "{key} is in two lists");
-                Ok(())
-            })?;
-            for (k, by) in [(0, 0_u32.wrapping_sub(moved)), (1, moved)] {
-                let place = places[k].expect("a count");
-                let count = p.counts.get_at(tx, place)?;
-                p.counts.set_at(tx, place, count.wrapping_add(by))?;
-                let place = places_again[k].expect("a count");
-                let count = p.counts_again.get_at(tx, place)?;
-                p.counts_again.set_at(tx, place, count.wrapping_add(by))?;
-            }
-            assert!(p.counts.entry(tx, 99)?.place().is_none());
-            assert!(p.counts.locate(tx, 99)?.is_none() && !p.counts.contains(tx, 99)?);
-            assert!(p.lists.locate(tx, u64::from(to), 5)?.is_none());
-            assert!(p.counts.contains(tx, from)?);
-            let word = p.moved.get(i).expect("a word");
-            // SAFETY: a live word that only this lane accesses. What the last
-            // attempt stores stays.
-            unsafe { tx.lane().store_relaxed_64(word, moved.into()) };
+impl<A: Algorithm> World<A> {
+    /// Empties a list into another one, or into itself, and keeps the numbers of
+    /// entries of all lists in two containers; returns how many have moved.
+    fn empty<L: Lane>(&self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<u32> {
+        let (from, to) = way(i);
+        let mut places = [None; 2];
+        let mut places_again = [None; 2];
+        for (k, key) in [from, to].into_iter().enumerate() {
+            let found = self.counts.locate(tx, key)?;
+            let (place, count) = found.expect("a count");
+            assert_eq!(self.counts.get_at(tx, place)?, count);
+            places[k] = Some(place);
+            places_again[k] = self.counts_again.entry(tx, AFTER + key)?.place();
+        }
+        let mut moved = 0;
+        self.lists.drain(tx, from.into(), |tx, key, value| {
+            moved += 1;
+            let there = self.lists.insert(tx, to.into(), key, value + 1)?;
+            assert_eq!(there, None, "{key} is in two lists");
             Ok(())
-        });
+        })?;
+        for (k, by) in [(0, 0_u32.wrapping_sub(moved)), (1, moved)] {
+            let place = places[k].expect("a count");
+            let count = self.counts.get_at(tx, place)?;
+            self.counts.set_at(tx, place, count.wrapping_add(by))?;
+            let place = places_again[k].expect("a count");
+            let count = self.counts_again.get_at(tx, place)?;
+            self.counts_again
+                .set_at(tx, place, count.wrapping_add(by))?;
+        }
+        assert!(self.counts.entry(tx, 99)?.place().is_none());
+        assert!(self.counts.locate(tx, 99)?.is_none() && !self.counts.contains(tx, 99)?);
+        assert!(self.lists.locate(tx, u64::from(to), 5)?.is_none());
+        assert!(self.counts.contains(tx, from)?);
+        Ok(moved)
     }
 }
 
 /// Runs the kernel and returns the number of attempts that aborted.
 fn run<A: Algorithm>(config: SimConfig) -> u64 {
     let sim = Sim::new(config);
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let layout = layout::<A>();
     let mut lists = Lists::<_, u32, u32>::new(&sim, layout, LISTS as usize, 120, "lists").unwrap();
     let full = [
         vec![(1, 10), (4, 40), (2, 20)],
@@ -101,7 +88,7 @@ fn run<A: Algorithm>(config: SimConfig) -> u64 {
     let before = (0..AFTER).map(|key| (key, 9));
     let of_lists = [(AFTER, 3), (AFTER + 1, 0), (AFTER + 2, 2)];
     counts_again.upload(before.clone().chain(of_lists)).unwrap();
-    let moved = Buffer::<_, u64>::zeroed(&sim, TRANSACTIONS as usize, "moved").unwrap();
+    let moved = RefCell::new([0; TRANSACTIONS as usize]);
     let words = [
         lists.words().unwrap(),
         counts.words().unwrap(),
@@ -115,16 +102,17 @@ fn run<A: Algorithm>(config: SimConfig) -> u64 {
         rest: Rest::Value(77),
     };
     let launch = Launch::new(2, 4.max(config.warp_width));
-    // SAFETY: the containers live, and only these transactions touch them.
-    let done = unsafe {
-        recorded::<Empty<A>, A>(&sim, launch, settings(), initial, |stm| Params {
-            stm,
-            lists: lists.view::<A>(),
-            counts: counts.view::<A>(),
-            counts_again: counts_again.view::<A>(),
-            moved: moved.tarray(),
-        })
+    let world = World {
+        lists: lists.view::<A>(),
+        counts: counts.view::<A>(),
+        counts_again: counts_again.view::<A>(),
     };
+    let done = recorded::<A>(&sim, launch, settings(), initial, |lane, stm| {
+        stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
+            moved.borrow_mut()[i as usize] = world.empty(tx, i)?;
+            Ok(())
+        });
+    });
     let what = format!("{} on {config}", A::NAME);
     assert!(done.verdict.is_opaque(), "{what}:\n{}", done.verdict);
     let left = lists.download().unwrap();
@@ -135,9 +123,8 @@ fn run<A: Algorithm>(config: SimConfig) -> u64 {
     assert!(again.into_iter().eq(before.chain(lengths)), "{what}");
     let entries: BTreeMap<u32, u32> = left.into_iter().flatten().collect();
     assert!(entries.keys().eq(&[1, 2, 3, 4, 7]), "{what}: {entries:?}");
-    let moves: u64 = moved.download().unwrap().iter().sum();
     let values: u32 = entries.values().sum();
-    assert_eq!(u64::from(values - 170), moves, "{what}");
+    assert_eq!(values - 170, moved.borrow().iter().sum::<u32>(), "{what}");
     done.statistics.aborted()
 }
 
@@ -172,35 +159,22 @@ mod lists_give_up_all_entries_and_places_stay_with {
 
 #[test]
 fn a_place_in_another_container_is_a_fault() {
-    struct Mix;
-    #[derive(Clone, Copy)]
-    struct MixParams {
-        stm: StmRef<Fast>,
-        maps: [TMap<Fast, u32, u32>; 2],
-    }
-    impl Kernel for Mix {
-        const ENTRY: &'static str = "mixed_places";
-        type Params = MixParams;
-        fn run<L: Lane>(lane: &L, p: &MixParams) {
-            p.stm.for_each(lane, 0..1, |tx, _| {
-                let place = p.maps[0].entry(tx, 5)?.place().expect("an entry");
-                p.maps[1].set_at(tx, place, 1)
-            });
-        }
-    }
     let sim = Sim::new(config(0));
-    let mut maps = ["one map", "another map"]
-        .map(|what| Map::new(&sim, stm_core::Layout::Cells, 4, what).unwrap());
+    let mut maps =
+        ["one map", "another map"].map(|what| Map::new(&sim, layout::<Fast>(), 4, what).unwrap());
     for map in &mut maps {
         map.upload([(5, 50)]).unwrap();
     }
-    let mut stm = Stm::new(&sim, Launch::new(1, 1), settings()).unwrap();
-    let params = MixParams {
-        stm: stm.handle(),
-        maps: [maps[0].view::<Fast>(), maps[1].view::<Fast>()],
-    };
-    // SAFETY: the handle is of this memory, and the maps live.
-    let error = unsafe { stm.launch::<Mix>(&params) }.unwrap_err();
+    let mut memory = Stm::new(&sim, Launch::new(1, 1), settings()).unwrap();
+    let stm = memory.handle::<Fast>();
+    let [one, other]: [TMap<Fast, u32, u32>; 2] = [0, 1].map(|i| maps[i].view());
+    let launched = sim::launch(&mut memory, |lane| {
+        stm.for_each(lane, 0..1, |tx, _| {
+            let place = one.entry(tx, 5)?.place().expect("an entry");
+            other.set_at(tx, place, 1)
+        });
+    });
+    let error = launched.unwrap_err();
     assert!(matches!(error, Error::BadNode { .. }), "{error}");
     for map in &maps {
         assert_eq!(map.download().unwrap(), [(5, 50)].into());

@@ -2,52 +2,23 @@
 //! that wait.
 
 use crate::kernel::{config, settings};
-use std::marker::PhantomData;
+use crate::recorded::layout;
 use stm_core::algorithm::{Algorithm, Granule, Variant};
-use stm_core::collections::{Map, OrderedMap, Queue, TMap, TOrderedMap, TQueue};
+use stm_core::collections::{Map, OrderedMap, Queue};
 use stm_core::host::{Launch, Stm};
-use stm_core::{Kernel, Lane, StmRef, View, with_algorithm};
-use verify::sim::Sim;
+use stm_core::with_algorithm;
+use verify::sim::{self, Sim};
 
 /// The entries.
 const ENTRIES: u64 = 10;
 
 /// Even transactions move an entry from the ordered map to the queue, the
-/// smallest first, and odd ones from the queue into the hash map.
-struct Through<A>(PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    from: TOrderedMap<A, u32, u32>,
-    queue: TQueue<A, u64>,
-    to: TMap<A, u32, u32>,
-}
-
-impl<A: Algorithm> Kernel for Through<A> {
-    const ENTRY: &'static str = "through_a_queue";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm.for_each(lane, 0..2 * ENTRIES, |tx, i| {
-            if i % 2 == 0 {
-                let (key, value) = p.from.pop_first(tx)?.expect("an entry for each");
-                p.queue.push(tx, u64::from(key) << 32 | u64::from(value))?;
-                return Ok(());
-            }
-            let entry = p.queue.pop(tx)?;
-            let old = p.to.insert(tx, (entry >> 32) as u32, entry as u32)?;
-            assert_eq!(old, None);
-            Ok(())
-        });
-    }
-}
-
-/// Returns how many attempts waited.
+/// smallest first, and odd ones from the queue into the hash map. Returns how many
+/// attempts waited.
 fn through<A: Algorithm>(k: u64) -> u64 {
     let config = config(k);
     let sim = Sim::new(config);
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let layout = layout::<A>();
     let entries = (0..ENTRIES as u32).map(|i| (i * 0x0101_0101, 100 + i));
     let mut from = OrderedMap::new(&sim, layout, ENTRIES, "from").unwrap();
     from.upload(entries.clone()).unwrap();
@@ -57,16 +28,23 @@ fn through<A: Algorithm>(k: u64) -> u64 {
         Granule::Block => Launch::new(4, 2),
         _ => Launch::new(2, 4),
     };
-    let mut stm = Stm::new(&sim, launch, settings()).unwrap();
-    let params = Params {
-        stm: stm.handle::<A>(),
-        from: from.view::<A>(),
-        queue: queue.view::<A>(),
-        to: to.view::<A>(),
-    };
-    // SAFETY: the handle is of this memory, and the containers live.
-    let (_, statistics) = unsafe { stm.launch::<Through<A>>(&params) }
-        .unwrap_or_else(|error| panic!("{}: {config}: {error}", A::NAME));
+    let mut memory = Stm::new(&sim, launch, settings()).unwrap();
+    let stm = memory.handle::<A>();
+    let (source, passage, target) = (from.view::<A>(), queue.view::<A>(), to.view::<A>());
+    let launched = sim::launch(&mut memory, |lane| {
+        stm.for_each(lane, 0..2 * ENTRIES, |tx, i| {
+            if i % 2 == 0 {
+                let (key, value) = source.pop_first(tx)?.expect("an entry for each");
+                passage.push(tx, u64::from(key) << 32 | u64::from(value))?;
+                return Ok(());
+            }
+            let entry: u64 = passage.pop(tx)?;
+            let old = target.insert(tx, (entry >> 32) as u32, entry as u32)?;
+            assert_eq!(old, None);
+            Ok(())
+        });
+    });
+    let statistics = launched.unwrap_or_else(|error| panic!("{}: {config}: {error}", A::NAME));
     assert_eq!(to.download().unwrap(), entries.collect(), "{config}");
     assert!(from.download().unwrap().is_empty());
     assert!(queue.download().unwrap().is_empty());

@@ -1,14 +1,13 @@
-//! A launch of a test's own kernel on the simulator, recorded and judged, and
-//! the simulations of such tests.
+//! Launches on the simulator, recorded and judged, and the simulations of such tests.
 
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Launch, Statistics, Stm, StmConfig};
+use stm_core::host::{Launch, Pod, Statistics, Stm, StmConfig, TxArray};
 use stm_core::observe::Mutant;
-use stm_core::{Capacity, Kernel, RetryLimits, StmRef};
+use stm_core::{Capacity, Element, Layout, RetryLimits, StmRef, View};
 use verify::history::records::Records;
 use verify::history::{Header, History, InitialMemory};
 use verify::opacity::{self, report::Verdict};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
 
 /// Words of a lane's recording buffer.
 const WORDS_PER_LANE: u64 = 1 << 14;
@@ -20,30 +19,39 @@ pub(crate) struct Recorded {
     pub(crate) verdict: Verdict,
 }
 
-/// Launches a kernel with the parameters that `params` makes of the memory's
-/// handle; `initial` is what the words hold before.
-///
-/// # Safety
-/// As for [`Stm::launch`].
-pub(crate) unsafe fn recorded<K: Kernel, A: Algorithm>(
+/// Makes an array in the layout of an algorithm.
+pub(crate) fn array<A: Algorithm, T: Element + Pod>(
+    sim: &Sim,
+    values: &[T],
+    what: &'static str,
+) -> TxArray<Sim, T> {
+    TxArray::from_slice(sim, layout::<A>(), values, what).unwrap()
+}
+
+/// Returns the layout of an algorithm's arrays.
+pub(crate) const fn layout<A: Algorithm>() -> Layout {
+    <A::Array<u32> as View<u32>>::LAYOUT
+}
+
+/// Launches a closure with a transactional memory; `initial` is what the words hold before.
+pub(crate) fn recorded<A: Algorithm>(
     sim: &Sim,
     launch: Launch,
     config: StmConfig,
     initial: InitialMemory,
-    params: impl FnOnce(StmRef<A>) -> K::Params,
+    kernel: impl Fn(&SimLane<'_>, &StmRef<A>),
 ) -> Recorded {
-    let fail = |error: &dyn std::fmt::Display| -> ! {
-        panic!("{} with {} on {}: {error}", K::ENTRY, A::NAME, sim.config())
-    };
+    let fail =
+        |error: &dyn std::fmt::Display| -> ! { panic!("{} on {}: {error}", A::NAME, sim.config()) };
     let mut stm = Stm::new(sim, launch, config).unwrap_or_else(|error| fail(&error));
     let records = Records::new(sim, &launch, WORDS_PER_LANE).unwrap_or_else(|error| fail(&error));
     stm.observe(records.probe());
-    let params = params(stm.handle::<A>());
-    // SAFETY: the caller's promise.
-    let (_, statistics) = unsafe { stm.launch::<K>(&params) }.unwrap_or_else(|error| fail(&error));
+    let handle = stm.handle::<A>();
+    let launched = sim::launch(&mut stm, |lane| kernel(lane, &handle));
+    let statistics = launched.unwrap_or_else(|error| fail(&error));
     let header = Header {
         variant: A::NAME.into(),
-        workload: K::ENTRY.into(),
+        workload: "a test".into(),
         device: "simulator".into(),
         seed: String::new(),
     };
@@ -85,12 +93,10 @@ pub(crate) fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig>
         Schedule::pct(3, 4000),
     ];
     (0..).map(move |k: u64| SimConfig {
-        warp_width: [1, 4, 8, 32][k as usize / 4 % 4],
-        schedule: SCHEDULES[k as usize % 4],
-        memory: MemoryModel::Weak { stale_percent: 30 },
         votes_order: (k / 16).is_multiple_of(2),
         seed: k,
-        mutant: mutant.map(|mutant| mutant as u32),
-        ..SimConfig::default()
+        ..SimConfig::of([1, 4, 8, 32][k as usize / 4 % 4], SCHEDULES[k as usize % 4])
+            .with_stale(30)
+            .with_mutant(mutant)
     })
 }

@@ -6,7 +6,7 @@ use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
 use stm_sync::LockKind;
 use stm_sync::host::Locks;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimError, SimLane};
+use verify::sim::{Schedule, Sim, SimConfig, SimError, SimLane};
 
 /// Calls a generic function for each kind of lock.
 macro_rules! each_kind {
@@ -54,16 +54,13 @@ pub(crate) const SHAPES: [(u32, Launch); 5] = [
 
 pub(crate) fn config(width: u32, schedule: Schedule, seed: u64) -> SimConfig {
     SimConfig {
-        warp_width: width,
-        schedule,
-        memory: MemoryModel::Weak { stale_percent: 40 },
         // PTX does not promise that votes order memory.
         votes_order: seed.is_multiple_of(2),
         seed,
         steps_max: 8_000_000,
         // Under `pct` a lane that waits without a pause runs for 128 operations.
         idle_max: 400_000,
-        ..SimConfig::default()
+        ..SimConfig::of(width, schedule).with_stale(40)
     }
 }
 
@@ -200,4 +197,32 @@ pub(crate) fn order<K: LockKind>(config: SimConfig, launch: &Launch, times: u32)
 pub(crate) fn word(buffer: &Buffer<Sim, u32>, i: usize) -> *mut u32 {
     assert!(i < buffer.len());
     buffer.as_mut_ptr().wrapping_add(i)
+}
+
+/// A word by which threads wait for one another.
+pub(crate) struct Flag(Buffer<Sim, u32>);
+
+impl Flag {
+    pub(crate) fn new(sim: &Sim) -> Self {
+        Self(Buffer::zeroed(sim, 1, "flag").unwrap())
+    }
+
+    /// Waits until the flag has this value.
+    pub(crate) fn wait_for(&self, lane: &SimLane<'_>, value: u32) {
+        // SAFETY: a live word of 32 bits.
+        while unsafe { lane.load_acquire_32(word(&self.0, 0)) } != value {
+            lane.pause(1);
+        }
+    }
+
+    pub(crate) fn set(&self, lane: &SimLane<'_>, value: u32) {
+        // SAFETY: as above.
+        unsafe { lane.store_release_32(word(&self.0, 0), value) };
+    }
+
+    /// Adds 1 to it.
+    pub(crate) fn count(&self, lane: &SimLane<'_>) {
+        // SAFETY: as above.
+        unsafe { lane.fetch_add_relaxed_32(word(&self.0, 0), 1) };
+    }
 }

@@ -101,8 +101,7 @@ const PASSES: u32 = 3;
 fn reserved_order(mutant: Option<Mutant>, schedule: Schedule, seed: u64) -> Vec<Served> {
     let config = SimConfig {
         memory: MemoryModel::Sequential,
-        mutant: mutant.map(|mutant| mutant as u32),
-        ..config(1, schedule, seed)
+        ..config(1, schedule, seed).with_mutant(mutant)
     };
     order::<Reserving<PASSES>>(config, &Launch::new(LANES, 1), 30)
 }

@@ -1,6 +1,6 @@
 //! Misuse is an error and not a hang.
 
-use super::common::{FAIR, assert_is, config, fair, increment, of_each, shared, word};
+use super::common::{FAIR, Flag, assert_is, config, fair, increment, of_each, shared, word};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Error, Launch};
 use stm_sync::host::Locks;
@@ -40,26 +40,18 @@ fn refuses_misuse<K: TryLock>() {
         );
         locks.reset().unwrap();
         // A thread gives up what nobody holds, then what another one holds.
-        let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
+        let flag = Flag::new(&sim);
         sim.run(&all, |lane| {
             assert_eq!(view.unlock(lane, 1), Err(LockFault::NotHeld));
-            // SAFETY: a live word of 32 bits.
-            let wait_for = |value| unsafe {
-                while lane.load_acquire_32(word(&flag, 0)) != value {
-                    lane.pause(1);
-                }
-            };
             if lane.block_index() == 0 {
                 view.lock(lane, 1).unwrap();
-                // SAFETY: as above.
-                unsafe { lane.store_release_32(word(&flag, 0), 1) };
-                wait_for(2);
+                flag.set(lane, 1);
+                flag.wait_for(lane, 2);
                 view.unlock(lane, 1).unwrap();
             } else {
-                wait_for(1);
+                flag.wait_for(lane, 1);
                 assert_eq!(view.unlock(lane, 1), Err(LockFault::NotHeld));
-                // SAFETY: as above.
-                unsafe { lane.store_release_32(word(&flag, 0), 2) };
+                flag.set(lane, 2);
                 // It is given up in the end.
                 assert_eq!(view.with(lane, 1, || 7), Ok(7));
             }
@@ -117,30 +109,22 @@ fn refuses_after_a_timeout<K: LockKind>() {
     for seed in 0..10 {
         let sim = Sim::new(config(1, Schedule::Random, seed));
         let mut locks = Locks::<_, K>::new(&sim, 2, 2, "locks").unwrap();
-        let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
+        let flag = Flag::new(&sim);
         let view = locks.view();
         sim.run(&Launch::new(2, 1), |lane| {
-            // SAFETY: a live word of 32 bits.
-            let wait_for = |value| unsafe {
-                while lane.load_acquire_32(word(&flag, 0)) != value {
-                    lane.pause(1);
-                }
-            };
-            // SAFETY: as above.
-            let tell = |value| unsafe { lane.store_release_32(word(&flag, 0), value) };
             let timed_out = Err(LockFault::TimedOut);
             if lane.block_index() == 0 {
                 let held = view.with(lane, 0, || {
-                    tell(1);
-                    wait_for(2);
+                    flag.set(lane, 1);
+                    flag.wait_for(lane, 2);
                 });
                 assert_eq!(held, Ok(()));
                 assert_eq!(view.with(lane, 1, || ()), timed_out);
             } else {
-                wait_for(1);
+                flag.wait_for(lane, 1);
                 assert_eq!(view.with(lane, 0, || ()), timed_out);
                 assert_eq!(view.with(lane, 1, || ()), timed_out);
-                tell(2);
+                flag.set(lane, 2);
             }
         })
         .unwrap_or_else(|error| panic!("{}: {error}", K::NAME));
@@ -249,18 +233,13 @@ fn ends_a_deadlock<K: LockKind>() {
     for config in fair(1, 5) {
         let sim = Sim::new(config);
         let locks = Locks::<_, K>::new(&sim, 2, 2, "locks").unwrap();
-        let here = Buffer::<_, u32>::zeroed(&sim, 1, "here").unwrap();
+        let here = Flag::new(&sim);
         let view = locks.view();
         sim.run(&Launch::new(2, 1), |lane| {
             let own = lane.grid_thread();
             let done = view.with(lane, own, || {
-                // SAFETY: a live word of 32 bits.
-                unsafe {
-                    lane.fetch_add_relaxed_32(word(&here, 0), 1);
-                    while lane.load_relaxed_32(word(&here, 0)) != 2 {
-                        lane.pause(1);
-                    }
-                }
+                here.count(lane);
+                here.wait_for(lane, 2);
                 view.with(lane, 1 - own, || ())
             });
             assert!(matches!(done, Ok(Ok(()) | Err(LockFault::TimedOut))));
@@ -286,25 +265,17 @@ fn a_watchdog_ends_a_deadlock() {
 fn a_watchdog_tells_all_lanes_of_a_warp() {
     let sim = Sim::new(config(4, Schedule::Lockstep, 1));
     let locks = Locks::<_, Timeout<Tas, 2_000>>::new(&sim, 1, 8, "the lock").unwrap();
-    let flag = Buffer::<_, u32>::zeroed(&sim, 2, "flag").unwrap();
+    let (held, told) = (Flag::new(&sim), Flag::new(&sim));
     let view = locks.view();
     sim.run(&Launch::new(2, 4), |lane| {
-        // SAFETY: live words of 32 bits.
-        let wait_for = |i, value| unsafe {
-            while lane.load_relaxed_32(word(&flag, i)) != value {
-                lane.pause(1);
-            }
-        };
         if lane.block_index() == 1 {
-            wait_for(0, 1);
+            held.wait_for(lane, 1);
             assert_eq!(view.with(lane, 0, || ()), Err(LockFault::TimedOut));
-            // SAFETY: as above.
-            unsafe { lane.fetch_add_relaxed_32(word(&flag, 1), 1) };
+            told.count(lane);
         } else if lane.lane_index() == 0 {
             let done = view.with(lane, 0, || {
-                // SAFETY: as above.
-                unsafe { lane.store_relaxed_32(word(&flag, 0), 1) };
-                wait_for(1, 4);
+                held.set(lane, 1);
+                told.wait_for(lane, 4);
             });
             assert_eq!(done, Ok(()));
             // The others have left no trace.
@@ -320,29 +291,21 @@ fn a_watchdog_tells_all_lanes_of_a_warp() {
 fn a_walk_that_times_out_holds_nothing() {
     let sim = Sim::new(config(1, Schedule::Random, 1));
     let locks = Locks::<_, Timeout<Tas, 2_000>>::new(&sim, 2, 2, "a row").unwrap();
-    let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
+    let flag = Flag::new(&sim);
     let view = locks.view();
     sim.run(&Launch::new(2, 1), |lane| {
-        // SAFETY: a live word of 32 bits.
-        let set = |value| unsafe { lane.store_relaxed_32(word(&flag, 0), value) };
-        let wait_for = |value| {
-            // SAFETY: as above.
-            while unsafe { lane.load_relaxed_32(word(&flag, 0)) } != value {
-                lane.pause(1);
-            }
-        };
         if lane.block_index() == 0 {
             let held = view.with(lane, 1, || {
-                set(1);
-                wait_for(2);
+                flag.set(lane, 1);
+                flag.wait_for(lane, 2);
             });
             assert_eq!(held, Ok(()));
         } else {
-            wait_for(1);
+            flag.wait_for(lane, 1);
             let walked: Result<(), _> = view.walk(lane, 0, |_, _| Step::Next(1));
             assert_eq!(walked, Err(LockFault::TimedOut));
             assert_eq!(view.with(lane, 0, || ()), Ok(()));
-            set(2);
+            flag.set(lane, 2);
         }
     })
     .unwrap();

@@ -25,9 +25,8 @@ fn caught<T>(
 ) -> Option<u64> {
     (0..SEEDS).find(|&seed| {
         let config = SimConfig {
-            mutant: mutant.map(|mutant| mutant as u32),
             idle_max: 5_000,
-            ..config(width, schedule, seed)
+            ..config(width, schedule, seed).with_mutant(mutant)
         };
         !is_right(&run(config))
     })

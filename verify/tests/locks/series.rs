@@ -152,9 +152,8 @@ fn lanes_of_a_warp_share_the_bound() {
 fn shows<K: LockKind>(mutant: Option<Mutant>) -> bool {
     (0..400).any(|seed| {
         let config = SimConfig {
-            mutant: mutant.map(|mutant| mutant as u32),
             idle_max: 5_000,
-            ..config(1, Schedule::Random, seed)
+            ..config(1, Schedule::Random, seed).with_mutant(mutant)
         };
         let found = series::<K>(config, &Launch::new(3, 1), 4, 2);
         !matches!(found, Ok(found) if (found.overlaps, found.lost) == (0, 0))

@@ -296,9 +296,8 @@ fn a_table_by_combining_and_one_without_locks_are_linearizable() {
 fn a_lock_without_a_fence_is_caught_in_the_list_and_in_the_table() {
     for mutant in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
         let with = |seed| SimConfig {
-            mutant: Some(mutant as u32),
             idle_max: 5_000,
-            ..config(1, verify::sim::Schedule::Random, seed)
+            ..config(1, verify::sim::Schedule::Random, seed).with_mutant(Some(mutant))
         };
         let (_, launch) = LAUNCHES[0];
         let name = mutant.name();

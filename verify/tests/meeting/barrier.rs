@@ -2,49 +2,55 @@
 //! after, and nothing has to be reset.
 
 use crate::{config, of_each};
-use std::marker::PhantomData;
+use std::cell::Cell;
 use std::time::Duration;
 use stm_core::algorithm::Fast;
 use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, Watchdog};
 use stm_core::observe::Mutant;
-use stm_core::{Kernel, Lane, StmRef, TArray, TCells, View};
+use stm_core::{Lane, View};
 use stm_sync::Stop;
 use stm_sync::barrier::{
     Chosen, Counted, Grouped, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
 };
 use stm_sync::host::GridBarrier;
-use verify::sim::{Sim, SimConfig};
+use verify::sim::{self, Closure, Sim, SimConfig, SimLane};
 
 /// Rounds of a launch, of two waits each.
 const ROUNDS: u32 = 3;
 
-/// In each round every thread stores the round's number in its own word, waits, reads
-/// words of others, and waits again. Threads come at different times.
-struct Phases<B>(PhantomData<B>);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<B> {
+/// What the threads of a launch do.
+struct Phases<'a, B> {
     barrier: TBarrier<B>,
     /// A word for each thread.
-    words: TArray<u32>,
-    /// What each thread has found wrong.
-    wrong: TArray<u32>,
+    words: &'a Buffer<Sim, u32>,
     /// The number of the first round.
     first: u32,
     /// A block that ends without waiting, if there is one.
     absent: u32,
+    /// The last thread that has found a word of another round.
+    wrong: Cell<Option<u64>>,
 }
 
-impl<B: Meeting> Kernel for Phases<B> {
-    const ENTRY: &'static str = "phases";
-    type Params = Params<B>;
+impl<'a, B: Meeting> Phases<'a, B> {
+    fn new(barrier: &GridBarrier<Sim, B>, words: &'a Buffer<Sim, u32>) -> Self {
+        Self {
+            barrier: barrier.view(),
+            words,
+            first: 1,
+            absent: u32::MAX,
+            wrong: Cell::new(None),
+        }
+    }
 
-    fn run<L: Lane>(lane: &L, p: &Params<B>) {
-        let mut grid = p.barrier.enter(lane);
+    /// In each round every thread stores the round's number in its own word, waits, reads
+    /// words of others, and waits again. Threads come at different times.
+    fn run(&self, lane: &SimLane<'_>) {
+        let mut grid = self.barrier.enter(lane);
         let me = lane.grid_thread();
-        for round in p.first..p.first + ROUNDS {
-            if lane.block_index() == p.absent {
+        let len = self.words.len() as u64;
+        let word = |i: u64| self.words.as_mut_ptr().wrapping_add(i as usize);
+        for round in self.first..self.first + ROUNDS {
+            if lane.block_index() == self.absent || me >= len {
                 return;
             }
             if (me + u64::from(round)).is_multiple_of(3) {
@@ -52,21 +58,17 @@ impl<B: Meeting> Kernel for Phases<B> {
                     lane.pause(1);
                 }
             }
-            let Some(mine) = p.words.get(me) else { return };
             // SAFETY: live; every access to the words is one of these, and every thread
             // of a block makes the same waits.
             unsafe {
-                lane.store_relaxed_32(mine, round);
+                lane.store_relaxed_32(word(me), round);
                 if grid.wait().is_err() {
                     return;
                 }
                 for k in 1..6 {
-                    let other = (me + k * k * 7) % p.words.len();
-                    let found = p.words.get(other).map(|word| lane.load_relaxed_32(word));
-                    if found != Some(round)
-                        && let Some(wrong) = p.wrong.get(me)
-                    {
-                        lane.private_store_32(wrong, round);
+                    let found = lane.load_relaxed_32(word((me + k * k * 7) % len));
+                    if found != round {
+                        self.wrong.set(Some(me));
                     }
                 }
                 if grid.wait().is_err() {
@@ -74,6 +76,25 @@ impl<B: Meeting> Kernel for Phases<B> {
                 }
             }
         }
+    }
+
+    /// Launches it with the grid of the barrier.
+    fn launch(
+        &self,
+        barrier: &mut GridBarrier<Sim, B>,
+        watchdog: &mut Watchdog<Sim>,
+        sim: &Sim,
+    ) -> Result<Duration, Error> {
+        // SAFETY: there are no parameters, and the barrier and the words live.
+        let launches = || unsafe { barrier.launch::<Closure>(watchdog, &()) };
+        sim.with_closure(|lane| self.run(lane), launches)
+    }
+
+    /// Launches it with another grid.
+    fn launch_as(&self, shape: Launch, watchdog: &mut Watchdog<Sim>, sim: &Sim) {
+        // SAFETY: as above.
+        let launches = || unsafe { watchdog.launch::<Closure>(sim, &shape, &()) };
+        sim.with_closure(|lane| self.run(lane), launches).unwrap();
     }
 }
 
@@ -90,32 +111,21 @@ fn run<B: Meeting>(
     let mut barrier = make(&sim, Launch::new(blocks, threads), watchdog.stop()).unwrap();
     let len = (blocks * threads) as usize;
     let words = Buffer::<_, u32>::zeroed(&sim, len, "words").unwrap();
-    let wrong = Buffer::<_, u32>::zeroed(&sim, len, "wrong").unwrap();
     for launch in 0..2 {
-        let params = Params {
-            barrier: barrier.view(),
-            words: words.tarray(),
-            wrong: wrong.tarray(),
+        let phases = Phases {
             first: 1 + launch * ROUNDS,
-            absent: u32::MAX,
+            ..Phases::new(&barrier, &words)
         };
-        // SAFETY: all buffers and the barrier live in this simulator.
-        let launched = unsafe { barrier.launch::<Phases<B>>(&mut watchdog, &params) };
+        let launched = phases.launch(&mut barrier, &mut watchdog, &sim);
         launched.map_err(|error| error.to_string())?;
+        if let Some(thread) = phases.wrong.get() {
+            return Err(format!("thread {thread} saw a word of another round"));
+        }
     }
-    let last = 2 * ROUNDS;
-    if words.download().unwrap() != vec![last; len] {
+    if words.download().unwrap() != vec![2 * ROUNDS; len] {
         return Err("a thread did not come to the end".into());
     }
-    match wrong
-        .download()
-        .unwrap()
-        .iter()
-        .position(|&round| round != 0)
-    {
-        None => Ok(()),
-        Some(thread) => Err(format!("thread {thread} saw a word of another round")),
-    }
+    Ok(())
 }
 
 fn is_right<B: Meeting>(runs: u64) {
@@ -154,10 +164,7 @@ fn a_chosen_algorithm_does_what_its_type_does() {
 /// went wrong.
 fn found<B: Meeting>(mutant: Mutant) -> Option<(u64, String)> {
     (0..400).find_map(|k| {
-        let config = SimConfig {
-            mutant: Some(mutant as u32),
-            ..config(k)
-        };
+        let config = config(k).with_mutant(Some(mutant));
         let shape = [(5, 8), (9, 2), (70, 2)][(k % 3) as usize];
         let wrong = run::<B>(config, GridBarrier::new, shape).err()?;
         Some((k, wrong))
@@ -196,71 +203,41 @@ fn a_missing_fence_and_a_round_that_is_not_counted_are_found() {
 
 /// In each round every thread adds 1 to all words by transactions, waits, and finds the
 /// sums of all threads there.
-struct Sums;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct SumsParams {
-    stm: StmRef<Fast>,
-    words: TCells<u32>,
-    barrier: TBarrier<Led>,
-    wrong: TArray<u32>,
-}
-
-impl Kernel for Sums {
-    const ENTRY: &'static str = "sums";
-    type Params = SumsParams;
-
-    fn run<L: Lane>(lane: &L, p: &SumsParams) {
-        let mut grid = p.barrier.enter(lane);
-        for round in 1..=ROUNDS {
-            let threads = lane.grid_threads();
-            p.stm.for_each(lane, 0..threads * p.words.len(), |tx, i| {
-                let at = i % p.words.len();
-                let found = tx.read(&p.words, at)?;
-                tx.write(&p.words, at, found + 1)
-            });
-            // SAFETY: every thread of the grid makes the same waits; a live word.
-            unsafe {
-                if grid.wait().is_err() {
-                    return;
-                }
-                for at in 0..p.words.len() {
-                    if p.words.peek(lane, at) != Some(round * threads as u32)
-                        && let Some(wrong) = p.wrong.get(0)
-                    {
-                        lane.fetch_add_relaxed_32(wrong, 1);
-                    }
-                }
-                if grid.wait().is_err() {
-                    return;
-                }
-            }
-        }
-    }
-}
-
 #[test]
 fn transactions_before_a_wait_are_seen_after_it() {
     for k in 0..42 {
         let sim = Sim::new(config(k));
         let shape = Launch::new(3, 4);
-        let mut stm = Stm::new(&sim, shape, StmConfig::default()).unwrap();
-        let barrier = GridBarrier::new(&sim, shape, stm.stop()).unwrap();
-        stm.reshape(barrier.shape()).unwrap();
-        let words = stm.array("words", &[0u32; 2]).unwrap();
-        let wrong = Buffer::<_, u32>::zeroed(&sim, 1, "wrong").unwrap();
-        let params = SumsParams {
-            stm: stm.handle(),
-            words: words.view::<Fast>(),
-            barrier: barrier.view(),
-            wrong: wrong.tarray(),
-        };
-        // SAFETY: all of them live in this simulator.
-        let launched = unsafe { stm.launch::<Sums>(&params) };
-        assert_eq!(launched.map(|(_, statistics)| statistics.commits), Ok(72));
+        let mut memory = Stm::new(&sim, shape, StmConfig::default()).unwrap();
+        let barrier = GridBarrier::<_, Led>::new(&sim, shape, memory.stop()).unwrap();
+        memory.reshape(barrier.shape()).unwrap();
+        let words = memory.array("words", &[0u32; 2]).unwrap();
+        let (stm, cells, meeting) = (
+            memory.handle::<Fast>(),
+            words.view::<Fast>(),
+            barrier.view(),
+        );
+        let launched = sim::launch(&mut memory, |lane| {
+            let mut grid = meeting.enter(lane);
+            for round in 1..=ROUNDS {
+                let threads = lane.grid_threads();
+                stm.for_each(lane, 0..2 * threads, |tx, i| {
+                    let found = tx.read(&cells, i % 2)?;
+                    tx.write(&cells, i % 2, found + 1)
+                });
+                // SAFETY: every thread of the grid makes the same waits.
+                unsafe {
+                    assert_eq!(grid.wait(), Ok(()));
+                    for at in 0..2 {
+                        assert_eq!(cells.peek(lane, at), Some(round * threads as u32));
+                    }
+                    assert_eq!(grid.wait(), Ok(()));
+                }
+            }
+        });
+        let done = launched.unwrap_or_else(|error| panic!("{}: {error}", config(k)));
+        assert_eq!(done.commits, 72);
         assert_eq!(words.download().unwrap(), [36, 36], "{}", config(k));
-        assert_eq!(wrong.download().unwrap(), [0], "{}", config(k));
     }
 }
 
@@ -275,25 +252,20 @@ fn a_block_that_does_not_come_ends_the_launch<B: Meeting>() {
         let mut barrier =
             GridBarrier::<_, B>::new(&sim, Launch::new(6, 3), watchdog.stop()).unwrap();
         let words = Buffer::<_, u32>::zeroed(&sim, 18, "words").unwrap();
-        let wrong = Buffer::<_, u32>::zeroed(&sim, 18, "wrong").unwrap();
-        let mut launch = |absent| {
-            let params = Params {
-                barrier: barrier.view(),
-                words: words.tarray(),
-                wrong: wrong.tarray(),
-                first: 1,
-                absent,
-            };
-            // SAFETY: all buffers and the barrier live in this simulator.
-            unsafe { barrier.launch::<Phases<B>>(&mut watchdog, &params) }
-        };
         for absent in [0, 3] {
-            let error = launch(absent).unwrap_err();
+            let without = Phases {
+                absent,
+                ..Phases::new(&barrier, &words)
+            };
+            let error = without
+                .launch(&mut barrier, &mut watchdog, &sim)
+                .unwrap_err();
             assert_eq!(error, Error::StillWaiting { limit }, "{}", config(k));
             // It has been reset.
-            launch(u32::MAX).unwrap();
+            let whole = Phases::new(&barrier, &words);
+            whole.launch(&mut barrier, &mut watchdog, &sim).unwrap();
+            assert_eq!((without.wrong.get(), whole.wrong.get()), (None, None));
         }
-        assert_eq!(wrong.download().unwrap(), [0; 18]);
     }
 }
 
@@ -317,17 +289,9 @@ fn a_launch_of_another_grid_is_refused_by_every_wait() {
             GridBarrier::<_, XiaoFeng>::new(&sim, Launch::new(4, 2), watchdog.stop()).unwrap();
         barrier.check().unwrap();
         let words = Buffer::<_, u32>::zeroed(&sim, 80, "words").unwrap();
-        let wrong = Buffer::<_, u32>::zeroed(&sim, 80, "wrong").unwrap();
-        let params = Params {
-            barrier: barrier.view(),
-            words: words.tarray(),
-            wrong: wrong.tarray(),
-            first: 1,
-            absent: u32::MAX,
-        };
-        let other = Launch::new(blocks, 2);
-        // SAFETY: all buffers and the barrier live in this simulator.
-        unsafe { watchdog.launch::<Phases<XiaoFeng>>(&sim, &other, &params) }.unwrap();
+        let of_others = Phases::new(&barrier, &words);
+        let elsewhere = Launch::new(blocks, 2);
+        of_others.launch_as(elsewhere, &mut watchdog, &sim);
         let other = Error::OtherGrid {
             made_for: 4,
             used_by: blocks,
@@ -336,25 +300,15 @@ fn a_launch_of_another_grid_is_refused_by_every_wait() {
         // It is reported once, and the barrier is usable.
         barrier.check().unwrap();
         let own = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
-        let params = Params {
-            words: own.tarray(),
-            ..params
-        };
-        // SAFETY: as above.
-        unsafe { barrier.launch::<Phases<XiaoFeng>>(&mut watchdog, &params) }.unwrap();
+        let phases = Phases::new(&barrier, &own);
+        phases.launch(&mut barrier, &mut watchdog, &sim).unwrap();
         assert_eq!(own.download().unwrap(), [ROUNDS; 8]);
-        assert_eq!(wrong.download().unwrap(), [0; 80]);
+        assert_eq!((of_others.wrong.get(), phases.wrong.get()), (None, None));
         // Or the next launch reports it, before it begins, and the one after that runs.
-        let elsewhere = Launch::new(blocks, 2);
-        // SAFETY: as above.
-        unsafe {
-            let launched = watchdog.launch::<Phases<XiaoFeng>>(&sim, &elsewhere, &params);
-            launched.unwrap();
-            let refused = barrier.launch::<Phases<XiaoFeng>>(&mut watchdog, &params);
-            assert_eq!(refused, Err(other));
-            let launched = barrier.launch::<Phases<XiaoFeng>>(&mut watchdog, &params);
-            launched.unwrap();
-        }
+        phases.launch_as(elsewhere, &mut watchdog, &sim);
+        let refused = phases.launch(&mut barrier, &mut watchdog, &sim);
+        assert_eq!(refused, Err(other));
+        phases.launch(&mut barrier, &mut watchdog, &sim).unwrap();
     }
 }
 
@@ -365,15 +319,8 @@ fn a_grid_that_is_not_resident_is_refused_with_the_number_of_blocks_that_would_b
     let words = Buffer::<_, u32>::zeroed(&sim, 1, "words").unwrap();
     let mut barrier =
         GridBarrier::<_, Led>::new(&sim, Launch::new(9, 1024), watchdog.stop()).unwrap();
-    let params = Params {
-        barrier: barrier.view(),
-        words: words.tarray(),
-        wrong: words.tarray(),
-        first: 1,
-        absent: u32::MAX,
-    };
-    // SAFETY: all buffers and the barrier live in this simulator.
-    let refused = unsafe { barrier.launch::<Phases<Led>>(&mut watchdog, &params) };
+    let phases = Phases::new(&barrier, &words);
+    let refused = phases.launch(&mut barrier, &mut watchdog, &sim);
     let Err(Error::LaunchTooLarge { what, asked, limit }) = refused else {
         panic!("{refused:?}")
     };

@@ -54,10 +54,7 @@ fn a_checked_loop_finds_a_barrier_without_a_fence() {
     for mutant in [Mutant::BarrierNoRelease, Mutant::BarrierNoAcquire] {
         for &kind in barrier::Kind::ALL {
             let found = (0..400).find(|&k| {
-                let config = SimConfig {
-                    mutant: Some(mutant as u32),
-                    ..config(k)
-                };
+                let config = config(k).with_mutant(Some(mutant));
                 let shape = [(5, 8), (9, 2), (2, 1)][(k % 3) as usize];
                 meetings(config, kind, shape).is_ok_and(|wrong| wrong > 0)
             });
@@ -97,9 +94,8 @@ fn a_checked_loop_finds_one_too_many_in_a_semaphore_and_else_nothing() {
                 assert_eq!(right, Ok([0, 0]), "{}: {}", kind.name(), config(k));
             }
             let mutant = SimConfig {
-                mutant: Some(Mutant::SemaphoreOneMore as u32),
                 idle_max: 20_000,
-                ..config(k)
+                ..config(k).with_mutant(Some(Mutant::SemaphoreOneMore))
             };
             if entries(mutant, kind, 2).is_ok_and(|[_, over]| over > 0) {
                 found.insert(kind.name());

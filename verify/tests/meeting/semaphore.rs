@@ -2,17 +2,17 @@
 //! one is mutual exclusion.
 
 use crate::{config, of_each};
-use std::marker::PhantomData;
+use std::cell::Cell;
 use std::time::Duration;
+use stm_core::Lane;
 use stm_core::host::{Buffer, Error, Launch, Watchdog};
 use stm_core::observe::Mutant;
-use stm_core::{Kernel, Lane, TArray};
 use stm_sync::Stop;
 use stm_sync::host::Semaphores;
 use stm_sync::semaphore::{
     COUNT_MAX, Checked, Chosen, Kind, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
 };
-use verify::sim::{Schedule, Sim, SimConfig};
+use verify::sim::{Closure, Schedule, Sim, SimConfig, SimLane};
 
 /// Times that each thread comes in.
 const TIMES: u32 = 3;
@@ -30,55 +30,56 @@ enum Form {
 
 /// Every thread comes in some times, counts who is inside, and adds 1 to a word by a
 /// load and a store.
-struct Sections<S>(PhantomData<S>);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<S> {
+struct Sections<S> {
     semaphores: TSemaphores<S>,
     form: Form,
     /// Whether the lanes of a warp come together.
     together: bool,
-    /// The threads inside; how often more were inside than may be; and the word.
-    words: TArray<u32>,
+    /// The threads inside, and how often more were inside than may be.
+    inside: Cell<u32>,
+    excess: Cell<u32>,
+    word: Buffer<Sim, u32>,
 }
 
-impl<S: Waiting> Kernel for Sections<S> {
-    const ENTRY: &'static str = "sections";
-    type Params = Params<S>;
+impl<S: Waiting> Sections<S> {
+    fn new(sim: &Sim, semaphores: &Semaphores<Sim, S>, form: Form) -> Self {
+        Self {
+            semaphores: semaphores.view(),
+            form,
+            // A side of a divergence that waits never lets the other run there.
+            together: sim.config().schedule == Schedule::Stack,
+            inside: Cell::new(0),
+            excess: Cell::new(0),
+            word: Buffer::zeroed(sim, 1, "the word").unwrap(),
+        }
+    }
 
-    fn run<L: Lane>(lane: &L, p: &Params<S>) {
-        let (Some(semaphore), Some(inside), Some(excess), Some(word)) = (
-            p.semaphores.get(0),
-            p.words.get(0),
-            p.words.get(1),
-            p.words.get(2),
-        ) else {
-            return;
-        };
-        // SAFETY: three live words, used with 32 bits only.
-        let section = || unsafe {
-            let before = lane.fetch_add_relaxed_32(inside, 1);
-            if before >= semaphore.count() {
-                lane.fetch_add_relaxed_32(excess, 1);
-            }
-            let found = lane.load_relaxed_32(word);
-            for _ in 0..(lane.grid_thread() + u64::from(found)) % 3 {
+    fn run(&self, lane: &SimLane<'_>) {
+        let semaphore = self.semaphores.get(0).unwrap();
+        let word = self.word.as_mut_ptr();
+        let section = || {
+            let before = self.inside.replace(self.inside.get() + 1);
+            self.excess
+                .set(self.excess.get() + u32::from(before >= semaphore.count()));
+            // SAFETY: a live word, used with 32 bits only.
+            let found = unsafe { lane.load_relaxed_32(word) };
+            for _ in 0..=(lane.grid_thread() + u64::from(found)) % 3 {
                 lane.pause(1);
             }
-            lane.store_relaxed_32(word, found + 1);
-            lane.fetch_add_relaxed_32(inside, u32::MAX);
+            // SAFETY: as above.
+            unsafe { lane.store_relaxed_32(word, found + 1) };
+            self.inside.set(self.inside.get() - 1);
         };
         for i in 0..TIMES {
             // Lanes of a warp come apart, too.
             if (lane.grid_thread() + u64::from(i)).is_multiple_of(3) {
                 lane.pause(1);
             }
-            if p.together {
+            if self.together {
                 // SAFETY: all lanes of the warp come here as often.
                 unsafe { lane.sync_warp(lane.warp_mask()) };
             }
-            if p.form == Form::With {
+            if self.form == Form::With {
                 if semaphore.with(lane, section).is_err() {
                     return;
                 }
@@ -88,10 +89,17 @@ impl<S: Waiting> Kernel for Sections<S> {
                 return;
             }
             section();
-            if p.form == Form::WaitAndPost {
+            if self.form == Form::WaitAndPost {
                 semaphore.post(lane);
             }
         }
+    }
+
+    fn launch(&self, sim: &Sim, watchdog: &mut Watchdog<Sim>, shape: Launch) -> Result<(), Error> {
+        // SAFETY: there are no parameters, and the semaphores and the word live.
+        let launches = || unsafe { watchdog.launch::<Closure>(sim, &shape, &()) };
+        sim.with_closure(|lane| self.run(lane), launches)
+            .map(|_| ())
     }
 }
 
@@ -116,23 +124,13 @@ fn run_of<S: Waiting>(
     let sim = Sim::new(config);
     let mut watchdog = Watchdog::new(&sim, None).unwrap();
     let semaphores = make(&sim, 1, count, watchdog.stop()).unwrap();
-    let words = Buffer::<_, u32>::zeroed(&sim, 3, "words").unwrap();
-    let params = Params {
-        semaphores: semaphores.view(),
-        form,
-        // A side of a divergence that waits never lets the other run there.
-        together: config.schedule == Schedule::Stack,
-        words: words.tarray(),
-    };
+    let sections = Sections::new(&sim, &semaphores, form);
     for _ in 0..2 {
-        let shape = Launch::new(blocks, threads);
-        // SAFETY: the semaphores and the words live in this simulator.
-        let launched = unsafe { watchdog.launch::<Sections<S>>(&sim, &shape, &params) };
+        let launched = sections.launch(&sim, &mut watchdog, Launch::new(blocks, threads));
         launched.map_err(|error| error.to_string())?;
     }
-    let [inside, excess, word] = words.download().unwrap()[..] else {
-        unreachable!("three words")
-    };
+    let (inside, excess) = (sections.inside.get(), sections.excess.get());
+    let word = sections.word.download().unwrap()[0];
     let all = 2 * TIMES * blocks * threads;
     if (inside, excess) != (0, 0) {
         return Err(format!(
@@ -213,9 +211,8 @@ fn a_wait_and_a_post_do_what_the_closure_does() {
 fn found<S: Waiting>(mutant: Mutant) -> Option<(u64, String)> {
     (0..600).find_map(|k| {
         let config = SimConfig {
-            mutant: Some(mutant as u32),
             idle_max: 20_000,
-            ..config(k)
+            ..config(k).with_mutant(Some(mutant))
         };
         let (count, shape) = [(1, (3, 2)), (1, (2, 5)), (2, (4, 3))][(k % 3) as usize];
         let wrong = run::<S>(config, shape, count, Form::With).err()?;
@@ -253,22 +250,15 @@ fn a_wait_without_a_post_ends<S: Waiting>() {
     let limit = Duration::from_micros(100);
     let mut watchdog = Watchdog::new(&sim, Some(limit)).unwrap();
     let mut semaphores = Semaphores::<_, S>::new(&sim, 1, 4, watchdog.stop()).unwrap();
-    let words = Buffer::<_, u32>::zeroed(&sim, 3, "words").unwrap();
     for (form, ends) in [(Form::WaitAlone, false), (Form::With, true)] {
-        let params = Params {
-            semaphores: semaphores.view(),
-            form,
-            together: false,
-            words: words.tarray(),
-        };
-        let shape = Launch::new(5, 2);
-        // SAFETY: the semaphores and the words live in this simulator.
-        let launched = unsafe { watchdog.launch::<Sections<S>>(&sim, &shape, &params) };
-        if ends {
-            launched.unwrap();
+        let sections = Sections::new(&sim, &semaphores, form);
+        let launched = sections.launch(&sim, &mut watchdog, Launch::new(5, 2));
+        let expected = if ends {
+            Ok(())
         } else {
-            assert_eq!(launched.unwrap_err(), Error::StillWaiting { limit });
-        }
+            Err(Error::StillWaiting { limit })
+        };
+        assert_eq!(launched, expected);
         semaphores.reset().unwrap();
     }
 }

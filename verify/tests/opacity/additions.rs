@@ -2,7 +2,8 @@
 //! force, and that files keep them.
 
 use crate::common::{
-    Rng, Values, aborted, header, history, random_history, read, read_only, update, word, write,
+    Rng, Values, Y, aborted, add, header, history, push, random_history, read, told, update, word,
+    write,
 };
 use std::path::Path;
 use verify::error::Error;
@@ -10,114 +11,86 @@ use verify::history::{Event, History, InitialMemory, Outcome, Rest, sum};
 use verify::opacity::brute::{self, Orders};
 use verify::opacity::check;
 
-const NARROW: u64 = 0x1000;
-const WIDE: u64 = 0x2001;
-
-fn add(word: u64, delta: u64) -> Event {
-    Event::Add { word, delta }
-}
-
 fn is_opaque(history: &History) -> bool {
     check(history).expect("a possible history").is_opaque()
+}
+
+fn is_right(attempts: &str) -> bool {
+    is_opaque(&told(attempts))
 }
 
 #[test]
 fn a_read_between_additions_sees_those_before_it_and_no_others() {
     for (value, right) in [(0, false), (5, true), (3, false), (8, false)] {
-        let history = history(&[
-            (update(0, 0, 1, 1), &[add(NARROW, 5)]),
-            (update(1, 1, 2, 2), &[add(NARROW, 3)]),
-            (read_only(2, 1, 1), &[read(NARROW, value)]),
-        ]);
-        assert_eq!(is_opaque(&history), right, "{value}");
+        let both = "update 0 0 1 1 x+5; update 1 1 2 2 x+3;";
+        let found = is_right(&format!("{both} read_only 2 1 1 x?{value}"));
+        assert_eq!(found, right, "{value}");
     }
 }
 
 #[test]
 fn one_of_two_additions_made_together_is_refused_even_if_the_attempt_aborts() {
-    let commit = (update(0, 0, 1, 1), &[add(NARROW, 5), add(WIDE, 5)][..]);
-    let torn = [read(NARROW, 5), read(WIDE, 0)];
-    assert!(!is_opaque(&history(&[commit, (read_only(1, 0, 1), &torn)])));
-    assert!(!is_opaque(&history(&[commit, (aborted(1, 0, 1), &torn)])));
-    let whole = [read(NARROW, 5), read(WIDE, 5)];
-    assert!(is_opaque(&history(&[commit, (aborted(1, 0, 1), &whole)])));
+    assert!(!is_right("update 0 0 1 1 x+5 y+5; read_only 1 0 1 x?5 y?0"));
+    assert!(!is_right("update 0 0 1 1 x+5 y+5; aborted 1 0 1 x?5 y?0"));
+    assert!(is_right("update 0 0 1 1 x+5 y+5; aborted 1 0 1 x?5 y?5"));
 }
 
 #[test]
 fn additions_wrap_at_the_width_of_their_word() {
     let most = u64::from(u32::MAX);
-    for (word, left) in [(NARROW, 1), (WIDE, most + 2)] {
-        let history = history(&[
-            (update(0, 0, 1, 1), &[add(word, most), add(word, 2)]),
-            (read_only(0, 1, 1), &[read(word, left)]),
-        ]);
-        assert!(is_opaque(&history));
+    for (word, left) in [("x", 1), ("y", most + 2)] {
+        assert!(is_right(&format!(
+            "update 0 0 1 1 {word}+{most} {word}+2; read_only 0 1 1 {word}?{left}"
+        )));
     }
     // A negative amount takes away.
-    let history = history(&[
-        (update(0, 0, 1, 1), &[add(NARROW, most - 4)]),
-        (update(0, 1, 2, 2), &[add(NARROW, 7)]),
-        (read_only(0, 2, 2), &[read(NARROW, 2)]),
-    ]);
-    assert!(is_opaque(&history));
+    let less = most - 4;
+    assert!(is_right(&format!(
+        "update 0 0 1 1 x+{less}; update 0 1 2 2 x+7; read_only 0 2 2 x?2"
+    )));
 }
 
 #[test]
 fn an_attempt_sees_its_own_additions_and_they_need_not_commit() {
     for (second, right) in [(9, true), (4, false), (5, false)] {
-        let own = [
-            add(NARROW, 4),
-            read(NARROW, 9),
-            add(WIDE, 1),
-            read(NARROW, second),
-        ];
-        let history = history(&[
-            (update(0, 0, 1, 1), &[add(NARROW, 5)]),
-            (aborted(1, 1, 1), &own),
-            (read_only(2, 1, 1), &[read(NARROW, 5)]),
-        ]);
-        assert_eq!(is_opaque(&history), right, "{second}");
+        let found = is_right(&format!(
+            "update 0 0 1 1 x+5; aborted 1 1 1 x+4 x?9 y+1 x?{second}; read_only 2 1 1 x?5"
+        ));
+        assert_eq!(found, right, "{second}");
     }
     // After an own write, memory is no matter.
-    let own = [write(NARROW, 2), add(NARROW, 3), read(NARROW, 5)];
-    assert!(is_opaque(&history(&[(update(0, 0, 1, 1), &own)])));
-    let own = [write(NARROW, 2), add(NARROW, 3), read(NARROW, 2)];
-    assert!(!is_opaque(&history(&[(update(0, 0, 1, 1), &own)])));
+    assert!(is_right("update 0 0 1 1 x=2 x+3 x?5"));
+    assert!(!is_right("update 0 0 1 1 x=2 x+3 x?2"));
 }
 
 #[test]
 fn an_addition_makes_an_attempt_an_update() {
-    let history = history(&[(read_only(0, 0, 0), &[add(NARROW, 1)])]);
+    let history = told("read_only 0 0 0 x+1");
     assert!(matches!(check(&history), Err(Error::Impossible { .. })));
 }
 
 #[test]
 fn words_whose_values_nobody_knows_are_not_judged_and_the_others_are() {
-    let floats = [Event::AddFloat { word: NARROW }, add(WIDE, 1)];
-    for (value, right) in [(1, true), (2, false)] {
-        let history = history(&[
-            (update(0, 0, 1, 1), &floats),
-            (
-                read_only(1, 1, 1),
-                &[read(NARROW, 12345), read(WIDE, value)],
-            ),
-        ]);
-        assert_eq!(is_opaque(&history), right);
-    }
+    assert!(is_right(
+        "update 0 0 1 1 x~ y+1; read_only 1 1 1 x?12345 y?1"
+    ));
+    assert!(!is_right(
+        "update 0 0 1 1 x~ y+1; read_only 1 1 1 x?12345 y?2"
+    ));
     // Added to, and nobody says what was there before.
     let mut unknown = History::new(
         header(),
         InitialMemory {
-            words: vec![(WIDE, 7)],
+            words: vec![(Y, 7)],
             rest: Rest::Inferred,
         },
     );
-    let commit = [add(NARROW, 1), add(WIDE, 1)];
-    unknown.push(update(0, 0, 1, 1), &commit).unwrap();
-    let reads = [read(NARROW, 99), read(WIDE, 8)];
-    unknown.push(read_only(0, 1, 1), &reads).unwrap();
+    push(
+        &mut unknown,
+        "update 0 0 1 1 x+1 y+1; read_only 0 1 1 x?99 y?8",
+    );
     assert!(is_opaque(&unknown));
-    unknown.push(read_only(0, 1, 1), &[read(WIDE, 7)]).unwrap();
+    push(&mut unknown, "read_only 0 1 1 y?7");
     assert!(!is_opaque(&unknown));
 }
 

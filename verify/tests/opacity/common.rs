@@ -12,6 +12,10 @@ pub(crate) fn write(word: u64, value: u64) -> Event {
     Event::Write { word, value }
 }
 
+pub(crate) fn add(word: u64, delta: u64) -> Event {
+    Event::Add { word, delta }
+}
+
 /// An update: lane, begin, version, end.
 pub(crate) fn update(lane: u32, begin: u64, version: u64, end: u64) -> Attempt {
     Attempt {
@@ -65,6 +69,56 @@ pub(crate) fn history(attempts: &[(Attempt, &[Event])]) -> History {
         history.push(*attempt, events).unwrap();
     }
     history
+}
+
+/// A word of 32 bits, and one of 64.
+pub(crate) const X: u64 = 0x1000;
+pub(crate) const Y: u64 = 0x2001;
+
+/// The history of attempts ([`push`]) on memory that is zero at first.
+pub(crate) fn told(attempts: &str) -> History {
+    let mut history = history(&[]);
+    push(&mut history, attempts);
+    history
+}
+
+/// Adds attempts to a history, with `;` between them. Each is
+/// `update LANE BEGIN VERSION END`, `read_only LANE BEGIN END`, `aborted` likewise, or
+/// `running LANE BEGIN`, and then its events: `x?1` read 1 in [`X`], `y=1` wrote it to
+/// [`Y`], `y+1` added it, and `x~` added a float.
+pub(crate) fn push(history: &mut History, attempts: &str) {
+    for attempt in attempts.split(';') {
+        let mut words = attempt.split_whitespace();
+        let kind = words.next().unwrap();
+        let mut number = || words.next().unwrap().parse().unwrap();
+        let lane = number() as u32;
+        let made = match kind {
+            "update" => update(lane, number(), number(), number()),
+            "read_only" => read_only(lane, number(), number()),
+            "aborted" => aborted(lane, number(), number()),
+            "running" => running(lane, number()),
+            other => panic!("{other} is no attempt"),
+        };
+        let events: Vec<Event> = words.map(event).collect();
+        history.push(made, &events).unwrap();
+    }
+}
+
+fn event(text: &str) -> Event {
+    let word = match text.as_bytes()[0] {
+        b'x' => X,
+        b'y' => Y,
+        b'z' => 0x10,
+        _ => panic!("{text} is no event"),
+    };
+    let value = || text[2..].parse().unwrap();
+    match text.as_bytes()[1] {
+        b'?' => read(word, value()),
+        b'=' => write(word, value()),
+        b'+' => add(word, value()),
+        b'~' => Event::AddFloat { word },
+        _ => panic!("{text} is no event"),
+    }
 }
 
 /// Numbers from a seed that a failure prints.

@@ -1,45 +1,35 @@
 //! Histories with a known verdict: each anomaly beside its innocent twin. The
 //! explanations are checked as well.
 
-use crate::common::{aborted, history, read, read_only, running, update, write};
-use verify::history::{Attempt, Event};
+use crate::common::{X, Y, aborted, history, read, told, update, write};
+use verify::history::{Event, History};
 use verify::opacity::brute::{self, Orders};
 use verify::opacity::check;
 use verify::opacity::report::{Finding, Interval, ReadEvidence, Violation};
 
-const X: u64 = 0x1000;
-const Y: u64 = 0x2001;
+fn accept(attempts: &str) {
+    accept_history(&told(attempts));
+}
 
-fn accept(attempts: &[(Attempt, &[Event])]) {
-    let history = history(attempts);
-    let verdict = check(&history).unwrap();
+fn accept_history(history: &History) {
+    let verdict = check(history).unwrap();
     assert!(verdict.is_opaque(), "{verdict}");
-    assert!(brute::is_opaque(&history, Orders::RealTime));
+    assert!(brute::is_opaque(history, Orders::RealTime));
 }
 
 /// The one violation of a history, which must be of attempt `at_fault`.
-fn reject(attempts: &[(Attempt, &[Event])], at_fault: usize) -> Violation {
-    let history = history(attempts);
-    assert!(!brute::is_opaque(&history, Orders::Witness));
-    let verdict = check(&history).unwrap();
+fn reject(attempts: &str, at_fault: usize) -> Violation {
+    reject_history(&told(attempts), at_fault)
+}
+
+fn reject_history(history: &History, at_fault: usize) -> Violation {
+    assert!(!brute::is_opaque(history, Orders::Witness));
+    let verdict = check(history).unwrap();
     println!("{verdict}");
     assert_eq!(verdict.violations_total, 1, "{verdict}");
     assert_eq!(verdict.violations[0].attempt.attempt, at_fault, "{verdict}");
     assert!(verdict.to_string().contains("NOT opaque"));
     verdict.violations.into_iter().next().unwrap()
-}
-
-/// An attempt with its events.
-type Made<'a> = (Attempt, &'a [Event]);
-
-/// Accepts a history of two commits and an attempt.
-fn accept_after([a, b]: [Made<'_>; 2], last: Made<'_>) {
-    accept(&[a, b, last]);
-}
-
-/// The one violation of a history of two commits and an attempt, which is at fault.
-fn reject_after([a, b]: [Made<'_>; 2], last: Made<'_>) -> Violation {
-    reject(&[a, b, last], 2)
 }
 
 /// Where the attempt may stand, and the reads that contradict.
@@ -56,20 +46,10 @@ fn between(from: u64, to: u64) -> Interval {
 
 #[test]
 fn a_lost_update_is_rejected() {
-    let increment = |seen| [read(X, seen), write(X, seen + 1)];
-    accept(&[
-        (update(0, 0, 1, 1), &increment(0)),
-        (update(1, 1, 2, 2), &increment(1)),
-    ]);
+    accept("update 0 0 1 1 x?0 x=1; update 1 1 2 2 x?1 x=2");
 
     // Both increment from 0.
-    let violation = reject(
-        &[
-            (update(0, 0, 1, 1), &increment(0)),
-            (update(1, 0, 2, 2), &increment(0)),
-        ],
-        1,
-    );
+    let violation = reject("update 0 0 1 1 x?0 x=1; update 1 0 2 2 x?0 x=1", 1);
     let (points, reads) = conflict(&violation);
     assert_eq!((points, reads.len()), (between(1, 1), 1));
     assert_eq!((reads[0].word, reads[0].value, reads[0].event), (X, 0, 0));
@@ -82,13 +62,10 @@ fn a_lost_update_is_rejected() {
 
 #[test]
 fn write_skew_is_rejected() {
-    let a = [read(X, 0), read(Y, 0), write(X, 1)];
-    let b = [read(X, 1), read(Y, 0), write(Y, 1)];
-    accept(&[(update(0, 0, 1, 2), &a), (update(1, 0, 2, 2), &b)]);
+    accept("update 0 0 1 2 x?0 y?0 x=1; update 1 0 2 2 x?1 y?0 y=1");
 
     // Both read 0, 0 and write one word each.
-    let b = [read(X, 0), read(Y, 0), write(Y, 1)];
-    let violation = reject(&[(update(0, 0, 1, 2), &a), (update(1, 0, 2, 2), &b)], 1);
+    let violation = reject("update 0 0 1 2 x?0 y?0 x=1; update 1 0 2 2 x?0 y?0 y=1", 1);
     let (points, reads) = conflict(&violation);
     assert_eq!((points, reads.len()), (between(1, 1), 1));
     assert_eq!((reads[0].word, reads[0].value), (X, 0));
@@ -97,14 +74,12 @@ fn write_skew_is_rejected() {
 
 #[test]
 fn a_torn_read_in_an_aborted_attempt_is_rejected() {
-    let commit = [write(X, 1), write(Y, 1)];
-    for whole in [[read(X, 0), read(Y, 0)], [read(X, 1), read(Y, 1)]] {
-        accept(&[(update(0, 0, 1, 1), &commit), (aborted(1, 0, 1), &whole)]);
-    }
+    let commit = "update 0 0 1 1 x=1 y=1;";
+    accept(&format!("{commit} aborted 1 0 1 x?0 y?0"));
+    accept(&format!("{commit} aborted 1 0 1 x?1 y?1"));
 
-    let torn = [read(0x10, 0), read(X, 0), read(Y, 1)];
-    for attempt in [aborted(1, 0, 1), running(1, 0), read_only(1, 0, 1)] {
-        let violation = reject(&[(update(0, 0, 1, 1), &commit), (attempt, &torn)], 1);
+    for attempt in ["aborted 1 0 1", "running 1 0", "read_only 1 0 1"] {
+        let violation = reject(&format!("{commit} {attempt} z?0 x?0 y?1"), 1);
         let (points, reads) = conflict(&violation);
         assert_eq!(points.from, 0);
         // The read of the third word has nothing to do with it.
@@ -118,15 +93,12 @@ fn a_torn_read_in_an_aborted_attempt_is_rejected() {
 
 #[test]
 fn a_stale_read_in_a_read_only_commit_is_rejected() {
-    let commits: [Made<'_>; 2] = [
-        (update(0, 0, 1, 1), &[write(X, 1)]),
-        (update(0, 1, 2, 2), &[write(X, 2)]),
-    ];
-    accept_after(commits, (read_only(1, 0, 2), &[read(X, 0)]));
-    accept_after(commits, (read_only(1, 1, 2), &[read(X, 1)]));
+    let commits = "update 0 0 1 1 x=1; update 0 1 2 2 x=2;";
+    accept(&format!("{commits} read_only 1 0 2 x?0"));
+    accept(&format!("{commits} read_only 1 1 2 x?1"));
 
     // It began after the second commit.
-    let violation = reject_after(commits, (read_only(1, 2, 2), &[read(X, 1)]));
+    let violation = reject(&format!("{commits} read_only 1 2 2 x?1"), 2);
     let (points, reads) = conflict(&violation);
     assert_eq!(points, between(2, 2));
     let before = &reads[0].elsewhere[0];
@@ -137,113 +109,56 @@ fn a_stale_read_in_a_read_only_commit_is_rejected() {
 
 #[test]
 fn a_read_from_before_the_begin_is_a_real_time_violation() {
-    let commit = [write(X, 1)];
-    accept(&[
-        (update(0, 0, 1, 1), &commit),
-        (read_only(1, 0, 1), &[read(X, 0)]),
-    ]);
+    accept("update 0 0 1 1 x=1; read_only 1 0 1 x?0");
 
     // It began after the commit; serializable, but not in real time.
-    let violation = reject(
-        &[
-            (update(0, 0, 1, 1), &commit),
-            (read_only(1, 1, 1), &[read(X, 0)]),
-        ],
-        1,
-    );
+    let violation = reject("update 0 0 1 1 x=1; read_only 1 1 1 x?0", 1);
     assert_eq!(conflict(&violation).0, between(1, 1));
-    let without_real_time = [
-        (update(0, 0, 1, 1), &commit[..]),
-        (read_only(1, 0, 1), &[read(X, 0)][..]),
-    ];
-    assert!(brute::is_opaque(
-        &history(&without_real_time),
-        Orders::RealTime
-    ));
 }
 
 #[test]
 fn a_lanes_next_attempt_may_not_forget_what_the_one_before_saw() {
-    let attempts = |second: Event| {
-        history(&[
-            (update(0, 0, 1, 1), &[write(X, 1)]),
-            (read_only(1, 0, 1), &[read(X, 1)]),
-            (read_only(1, 1, 1), &[second]),
-        ])
-    };
-    assert!(check(&attempts(read(X, 1))).unwrap().is_opaque());
-    let forgot = attempts(read(X, 0));
+    let before = "update 0 0 1 1 x=1; read_only 1 0 1 x?1; read_only 1 1 1";
+    assert!(check(&told(&format!("{before} x?1"))).unwrap().is_opaque());
+    let forgot = told(&format!("{before} x?0"));
     assert!(!check(&forgot).unwrap().is_opaque());
     assert!(!brute::is_opaque(&forgot, Orders::RealTime));
 }
 
 #[test]
 fn a_dirty_read_of_an_aborted_write_is_rejected() {
-    accept(&[
-        (aborted(0, 0, 0), &[write(X, 7)]),
-        (read_only(1, 0, 0), &[read(X, 0)]),
-    ]);
+    accept("aborted 0 0 0 x=7; read_only 1 0 0 x?0");
 
-    let violation = reject(
-        &[
-            (aborted(0, 0, 0), &[write(X, 7)]),
-            (read_only(1, 0, 0), &[read(X, 7)]),
-        ],
-        1,
-    );
+    let violation = reject("aborted 0 0 0 x=7; read_only 1 0 0 x?7", 1);
     let (_, reads) = conflict(&violation);
     assert!(reads[0].holds.is_empty() && reads[0].elsewhere.is_empty());
     assert_eq!(reads[0].never_visible_write_by.unwrap().attempt, 0);
-    assert!(
-        violation
-            .to_string()
-            .contains("never held; written, but not made visible, by attempt 0 (lane 0")
-    );
+    let why = "never held; written, but not made visible, by attempt 0 (lane 0";
+    assert!(violation.to_string().contains(why));
 }
 
 #[test]
 fn a_read_of_a_value_that_a_commit_itself_overwrote_is_rejected() {
-    let commit = [write(X, 7), write(X, 8)];
-    accept(&[
-        (update(0, 0, 1, 1), &commit),
-        (read_only(1, 0, 1), &[read(X, 8)]),
-    ]);
-    let violation = reject(
-        &[
-            (update(0, 0, 1, 1), &commit),
-            (read_only(1, 0, 1), &[read(X, 7)]),
-        ],
-        1,
-    );
-    assert_eq!(
-        conflict(&violation).1[0]
-            .never_visible_write_by
-            .unwrap()
-            .attempt,
-        0
-    );
+    accept("update 0 0 1 1 x=7 x=8; read_only 1 0 1 x?8");
+    let violation = reject("update 0 0 1 1 x=7 x=8; read_only 1 0 1 x?7", 1);
+    let read = &conflict(&violation).1[0];
+    assert_eq!(read.never_visible_write_by.unwrap().attempt, 0);
 }
 
 #[test]
 fn an_own_write_that_is_not_read_back_is_rejected() {
-    accept(&[(
-        update(0, 0, 1, 1),
-        &[write(X, 1), read(X, 1), write(X, 2), read(X, 2)],
-    )]);
-    accept(&[(aborted(0, 0, 0), &[read(X, 0), write(X, 1), read(X, 1)])]);
+    accept("update 0 0 1 1 x=1 x?1 x=2 x?2");
+    accept("aborted 0 0 0 x?0 x=1 x?1");
 
-    for attempt in [update(0, 0, 1, 1), aborted(0, 0, 0)] {
-        let events = [write(X, 1), write(X, 2), read(X, 1)];
-        let violation = reject(&[(attempt, &events)], 0);
-        assert_eq!(
-            violation.finding,
-            Finding::OwnWriteLost {
-                event: 2,
-                word: X,
-                wrote: 2,
-                read: 1
-            }
-        );
+    for attempt in ["update 0 0 1 1", "aborted 0 0 0"] {
+        let violation = reject(&format!("{attempt} x=1 x=2 x?1"), 0);
+        let lost = Finding::OwnWriteLost {
+            event: 2,
+            word: X,
+            wrote: 2,
+            read: 1,
+        };
+        assert_eq!(violation.finding, lost);
     }
 }
 
@@ -252,9 +167,9 @@ fn an_own_write_is_read_back_in_attempts_with_many_writes() {
     let mut events: Vec<Event> = (0..100).map(|i| write(0x100 + 4 * i, i)).collect();
     events.extend((0..100).map(|i| write(0x100 + 4 * i, 1000 + i)));
     events.extend((0..100).map(|i| read(0x100 + 4 * i, 1000 + i)));
-    accept(&[(update(0, 0, 1, 1), &events)]);
+    accept_history(&history(&[(update(0, 0, 1, 1), &events)]));
     events[240] = read(0x100 + 4 * 40, 40);
-    let violation = reject(&[(update(0, 0, 1, 1), &events)], 0);
+    let violation = reject_history(&history(&[(update(0, 0, 1, 1), &events)]), 0);
     let lost = Finding::OwnWriteLost {
         event: 240,
         word: 0x100 + 4 * 40,
@@ -267,15 +182,12 @@ fn an_own_write_is_read_back_in_attempts_with_many_writes() {
 #[test]
 fn values_that_come_back_do_not_hide_that_there_is_no_common_point() {
     // X is 0, 1, 0 and Y is 0, 0, 1 at the points 0, 1, 2.
-    let commits: [Made<'_>; 2] = [
-        (update(0, 0, 1, 1), &[write(X, 1)]),
-        (update(0, 1, 2, 2), &[write(X, 0), write(Y, 1)]),
-    ];
-    accept_after(commits, (aborted(1, 0, 2), &[read(X, 0), read(Y, 1)]));
-    accept_after(commits, (aborted(1, 0, 2), &[read(X, 1), read(Y, 0)]));
+    let commits = "update 0 0 1 1 x=1; update 0 1 2 2 x=0 y=1; aborted 1 0 2";
+    accept(&format!("{commits} x?0 y?1"));
+    accept(&format!("{commits} x?1 y?0"));
 
     // Each was there: X = 1 at 1, Y = 1 at 2.
-    let violation = reject_after(commits, (aborted(1, 0, 2), &[read(X, 1), read(Y, 1)]));
+    let violation = reject(&format!("{commits} x?1 y?1"), 2);
     let (points, reads) = conflict(&violation);
     assert_eq!((points, reads.len()), (between(0, 2), 2));
     assert_eq!(reads[0].holds[0].points, between(1, 1));
@@ -284,12 +196,9 @@ fn values_that_come_back_do_not_hide_that_there_is_no_common_point() {
 
 #[test]
 fn a_word_read_as_two_values_is_rejected_even_if_the_first_comes_back() {
-    let commits: [Made<'_>; 2] = [
-        (update(0, 0, 1, 1), &[write(X, 1)]),
-        (update(0, 1, 2, 2), &[write(X, 0)]),
-    ];
-    accept_after(commits, (aborted(1, 0, 2), &[read(X, 0), read(X, 0)]));
-    let violation = reject_after(commits, (aborted(1, 0, 2), &[read(X, 0), read(X, 1)]));
+    let commits = "update 0 0 1 1 x=1; update 0 1 2 2 x=0; aborted 1 0 2";
+    accept(&format!("{commits} x?0 x?0"));
+    let violation = reject(&format!("{commits} x?0 x?1"), 2);
     let (_, reads) = conflict(&violation);
     assert_eq!(reads[0].holds.len(), 2, "0 held twice: {violation}");
     assert_eq!(reads[0].holds[1].set_by.unwrap().version, 2);
@@ -297,49 +206,31 @@ fn a_word_read_as_two_values_is_rejected_even_if_the_first_comes_back() {
 
 #[test]
 fn a_commit_whose_reads_hold_only_one_commit_too_early_is_rejected() {
-    let commits: [Made<'_>; 2] = [
-        (update(0, 0, 1, 1), &[write(X, 1)]),
-        (update(0, 1, 2, 2), &[write(X, 2)]),
-    ];
-    let third = |seen| [read(X, seen), write(Y, 1)];
-    accept_after(commits, (update(1, 0, 3, 3), &third(2)));
+    let commits = "update 0 0 1 1 x=1; update 0 1 2 2 x=2;";
+    accept(&format!("{commits} update 1 0 3 3 x?2 y=1"));
 
     // X = 1 held at the point 1; version 3 needs the point 2.
-    let violation = reject_after(commits, (update(1, 0, 3, 3), &third(1)));
+    let violation = reject(&format!("{commits} update 1 0 3 3 x?1 y=1"), 2);
     let (points, reads) = conflict(&violation);
     assert_eq!(points, between(2, 2));
     assert_eq!(reads[0].elsewhere[0].points, between(1, 1));
-    assert!(
-        violation
-            .to_string()
-            .contains("held only outside: in [1, 1]")
-    );
+    let why = "held only outside: in [1, 1]";
+    assert!(violation.to_string().contains(why));
 }
 
 #[test]
 fn versions_may_leave_gaps() {
-    let attempts = |seen| {
-        let commits = [
-            (update(0, 0, 10, 12), [write(X, 1)]),
-            (update(1, 11, 20, 20), [write(X, 2)]),
-        ];
-        let mut all = history(&[(commits[0].0, &commits[0].1), (commits[1].0, &commits[1].1)]);
-        all.push(read_only(2, 13, 19), &[read(X, seen)]).unwrap();
-        all
+    let verdict = |seen: u64| {
+        let commits = "update 0 0 10 12 x=1; update 1 11 20 20 x=2;";
+        check(&told(&format!("{commits} read_only 2 13 19 x?{seen}"))).unwrap()
     };
-    assert!(check(&attempts(1)).unwrap().is_opaque());
-    let verdict = check(&attempts(2)).unwrap();
-    let (points, reads) = conflict(&verdict.violations[0]);
-    assert_eq!(points, between(13, 19));
-    assert_eq!(
-        reads[0].elsewhere[0].points,
-        Interval { from: 20, to: None }
-    );
-    let verdict = check(&attempts(0)).unwrap();
-    assert_eq!(
-        conflict(&verdict.violations[0]).1[0].elsewhere[0].points,
-        between(0, 9)
-    );
+    assert!(verdict(1).is_opaque());
+    for (seen, elsewhere) in [(2, Interval { from: 20, to: None }), (0, between(0, 9))] {
+        let verdict = verdict(seen);
+        let (points, reads) = conflict(&verdict.violations[0]);
+        assert_eq!(points, between(13, 19));
+        assert_eq!(reads[0].elsewhere[0].points, elsewhere);
+    }
 }
 
 #[test]
@@ -392,16 +283,15 @@ fn a_value_is_found_at_every_distance() {
 fn each_of_many_own_writes_is_read_back() {
     let mut events: Vec<Event> = (0..40).map(|i| write(0x100 + 4 * i, 1 + i)).collect();
     events.extend((0..40).map(|i| read(0x100 + 4 * i, 1 + i)));
-    accept(&[(update(0, 0, 1, 1), &events)]);
+    accept_history(&history(&[(update(0, 0, 1, 1), &events)]));
 }
 
 #[test]
 fn a_value_that_held_only_later_is_shown_once_and_as_later() {
-    let commits: [Made<'_>; 2] = [
-        (update(0, 0, 1, 1), &[write(X, 5)]),
-        (update(0, 1, 2, 2), &[write(X, 0)]),
-    ];
-    let violation = reject_after(commits, (read_only(1, 0, 0), &[read(X, 5)]));
+    let violation = reject(
+        "update 0 0 1 1 x=5; update 0 1 2 2 x=0; read_only 1 0 0 x?5",
+        2,
+    );
     let elsewhere = &conflict(&violation).1[0].elsewhere;
     assert_eq!(elsewhere.len(), 1);
     assert_eq!(elsewhere[0].points, between(1, 1));

@@ -1,24 +1,20 @@
 //! What a verdict says beside its violations, and what is refused instead of
 //! judged.
 
-use crate::common::{aborted, history, read, read_only, running, update, write};
+use crate::common::{X, history, push, read, read_only, told};
 use verify::error::{Contradiction, Error};
-use verify::history::{Attempt, Event, History, InitialMemory, Rest};
+use verify::history::{History, InitialMemory, Rest};
 use verify::opacity::report::Verdict;
 use verify::opacity::{EXPLAINED_MAX, check};
-
-const X: u64 = 0x1000;
-const Y: u64 = 0x2001;
 
 #[test]
 fn initial_memory_may_be_given_or_inferred() {
     let with = |initial| {
         let mut history = History::new(crate::common::header(), initial);
-        history.push(read_only(0, 0, 0), &[read(X, 5)]).unwrap();
-        history.push(update(1, 0, 1, 1), &[write(X, 6)]).unwrap();
-        history
-            .push(aborted(2, 0, 0), &[read(X, 4), read(Y, 9)])
-            .unwrap();
+        push(
+            &mut history,
+            "read_only 0 0 0 x?5; update 1 0 1 1 x=6; aborted 2 0 0 x?4 y?9",
+        );
         check(&history).unwrap()
     };
     let given = with(InitialMemory {
@@ -58,10 +54,7 @@ fn only_the_first_violations_are_explained_and_all_are_counted() {
 
 #[test]
 fn a_verdict_is_json_with_the_contradiction_in_it() {
-    let all = history(&[
-        (update(3, 0, 1, 1), &[write(X, 1), write(Y, 1)]),
-        (aborted(4, 0, 1), &[read(X, 0), read(Y, 1)]),
-    ]);
+    let all = told("update 3 0 1 1 x=1 y=1; aborted 4 0 1 x?0 y?1");
     let verdict: Verdict = check(&all).unwrap();
     let json = serde_json::to_value(&verdict).unwrap();
     assert_eq!(json["violations_total"], 1);
@@ -75,76 +68,55 @@ fn a_verdict_is_json_with_the_contradiction_in_it() {
     );
 }
 
-/// What makes the attempts an impossible history.
-fn contradiction(attempts: &[(Attempt, &[Event])]) -> (usize, Contradiction) {
-    match check(&history(attempts)) {
-        Err(Error::Impossible { file: None, what }) => (what.attempt, what.why),
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn impossible_histories_are_refused_and_not_judged() {
     use Contradiction as C;
-    let w: &[Event] = &[write(X, 1)];
-    assert_eq!(
-        contradiction(&[(update(0, 0, 1, 1), w), (update(1, 0, 1, 1), w)]),
+    let (version, begin, end, before) = (1, 2, 1, 0);
+    let (other, other_lane, word) = (0, 0, X);
+    for (attempts, at, why) in [
         (
+            "update 0 0 1 1 x=1; update 1 0 1 1 x=1",
             1,
             C::DuplicateVersion {
-                version: 1,
-                other: 0,
-                other_lane: 0
-            }
-        )
-    );
-    assert_eq!(
-        contradiction(&[(update(0, 0, 0, 1), w)]),
-        (0, C::VersionZero)
-    );
-    assert_eq!(
-        contradiction(&[(update(0, 0, 3, 2), w)]),
-        (0, C::VersionBeyondEnd { version: 3, end: 2 })
-    );
-    assert_eq!(
-        contradiction(&[(update(0, 2, 2, 4), w)]),
+                version,
+                other,
+                other_lane,
+            },
+        ),
+        ("update 0 0 0 1 x=1", 0, C::VersionZero),
         (
+            "update 0 0 3 2 x=1",
             0,
-            C::VersionBeforeBegin {
-                version: 2,
-                begin: 2
-            }
-        )
-    );
-    assert_eq!(
-        contradiction(&[(aborted(0, 2, 1), w)]),
-        (0, C::EndBeforeBegin { begin: 2, end: 1 })
-    );
-    assert_eq!(
-        contradiction(&[(update(0, 0, 1, 1), &[])]),
-        (0, C::UpdateWithoutWrites { version: 1 })
-    );
-    assert_eq!(
-        contradiction(&[(read_only(0, 0, 1), w)]),
-        (0, C::ReadOnlyWithWrites { word: X })
-    );
-    assert_eq!(
-        contradiction(&[
-            (aborted(5, 0, 2), w),
-            (aborted(6, 0, 1), w),
-            (aborted(5, 1, 2), w)
-        ]),
+            C::VersionBeyondEnd { version: 3, end: 2 },
+        ),
         (
+            "update 0 2 2 4 x=1",
+            0,
+            C::VersionBeforeBegin { version: 2, begin },
+        ),
+        ("aborted 0 2 1 x=1", 0, C::EndBeforeBegin { begin, end }),
+        ("update 0 0 1 1", 0, C::UpdateWithoutWrites { version }),
+        ("read_only 0 0 1 x=1", 0, C::ReadOnlyWithWrites { word }),
+        (
+            "aborted 5 0 2 x=1; aborted 6 0 1 x=1; aborted 5 1 2 x=1",
             2,
             C::LaneOrder {
-                before: 0,
+                before,
                 end: 2,
-                begin: 1
+                begin: 1,
+            },
+        ),
+        (
+            "running 0 0 x=1; aborted 0 1 2 x=1",
+            1,
+            C::AfterRunning { before },
+        ),
+    ] {
+        match check(&told(attempts)) {
+            Err(Error::Impossible { file: None, what }) => {
+                assert_eq!((what.attempt, what.why), (at, why), "{attempts}");
             }
-        )
-    );
-    assert_eq!(
-        contradiction(&[(running(0, 0), w), (aborted(0, 1, 2), w)]),
-        (1, C::AfterRunning { before: 0 })
-    );
+            other => panic!("{attempts}: {other:?}"),
+        }
+    }
 }

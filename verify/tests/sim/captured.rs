@@ -4,15 +4,14 @@
 //! meet nodes that are not filled.
 
 use crate::of_each;
-use crate::recorded::{configs, recorded, small};
-use std::marker::PhantomData;
+use crate::recorded::{array, configs, layout, recorded, small};
+use std::cell::Cell;
 use stm_core::algorithm::{
     Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvSorting, Table, Vbv, Versioned,
 };
-use stm_core::host::{Buffer, Launch, PreassignedNodes, TxArray};
-use stm_core::kernel::Kernel;
+use stm_core::host::{Launch, PreassignedNodes};
 use stm_core::observe::Mutant;
-use stm_core::{Lane, Preassigned, StmRef, TArray, TPreassigned, Tx, TxResult, View, record};
+use stm_core::{Lane, Preassigned, TPreassigned, Tx, TxResult, record};
 use verify::history::InitialMemory;
 use verify::sim::{Sim, SimConfig};
 
@@ -27,19 +26,6 @@ record! {
     }
 }
 
-/// A list of nodes: every second transaction pushes two, the others walk.
-struct List<A>(PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    /// One word: the first node plus one, 0 for none.
-    head: A::Array<u32>,
-    nodes: TPreassigned<A, Link>,
-    /// One word: nodes that a walk has found empty.
-    empty: TArray<u32>,
-}
-
 const fn held(node: u64) -> u64 {
     node << 32 | 7
 }
@@ -48,11 +34,11 @@ const fn held(node: u64) -> u64 {
 /// first is linked to.
 fn push<L: Lane, A: Algorithm>(
     tx: &mut Tx<'_, L, A>,
-    p: &Params<A>,
+    heads: &A::Array<u32>,
     mine: &Preassigned<'_, A, Link>,
 ) -> TxResult<()> {
     let (first, second) = (mine.first(), mine.first() + 1);
-    let head = tx.read(&p.head, 0)?;
+    let head = tx.read(heads, 0)?;
     let link = |next, node| Link {
         next,
         value: held(node),
@@ -60,44 +46,28 @@ fn push<L: Lane, A: Algorithm>(
     tx.init(mine, 0, link(0, first))?;
     let links = [link(second as u32 + 1, first), link(head, 0)];
     tx.init_many(mine, 0, links, 2)?;
-    tx.write(&p.head, 0, first as u32 + 1)?;
+    tx.write(heads, 0, first as u32 + 1)?;
     tx.init(mine, 1, link(head, second))
 }
 
 /// Walks the list; how many nodes hold nothing.
-fn walk<L: Lane, A: Algorithm>(tx: &mut Tx<'_, L, A>, p: &Params<A>) -> TxResult<u32> {
+fn walk<L: Lane, A: Algorithm>(
+    tx: &mut Tx<'_, L, A>,
+    heads: &A::Array<u32>,
+    nodes: &TPreassigned<A, Link>,
+) -> TxResult<u32> {
     let mut empty = 0;
-    let mut link = tx.read(&p.head, 0)?;
+    let mut link = tx.read(heads, 0)?;
     for _ in 0..NODES {
         let Some(node) = link.checked_sub(1) else {
             break;
         };
         let node = u64::from(node);
-        let value = tx.read_field(p.nodes.records(), node, Link::value())?;
+        let value = tx.read_field(nodes.records(), node, Link::value())?;
         empty += u32::from(value != held(node));
-        link = tx.read_field(p.nodes.records(), node, Link::next())?;
+        link = tx.read_field(nodes.records(), node, Link::next())?;
     }
     Ok(empty)
-}
-
-impl<A: Algorithm> Kernel for List<A> {
-    const ENTRY: &'static str = "list_of_captured_nodes";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm
-            .for_each_preassigned(lane, NODES, &p.nodes, |tx, i, mine| {
-                if i % 2 == 0 {
-                    return push(tx, p, &mine);
-                }
-                let empty = walk(tx, p)?;
-                if empty != 0 {
-                    // SAFETY: a live word, which the launch only adds to.
-                    unsafe { lane.fetch_add_relaxed_32(p.empty.get(0).unwrap(), empty) };
-                }
-                Ok(())
-            });
-    }
 }
 
 /// The outcome of a run.
@@ -107,23 +77,24 @@ struct Outcome {
     empty: u32,
 }
 
+/// Runs transactions of which every second pushes two nodes, and the others walk.
 fn run<A: Algorithm>(config: SimConfig) -> Outcome {
     let sim = Sim::new(config);
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let head = TxArray::from_slice(&sim, layout, &[0u32], "head").unwrap();
-    let nodes = PreassignedNodes::<_, Link>::new(&sim, layout, 2, NODES, "nodes").unwrap();
-    let empty = Buffer::<_, u32>::zeroed(&sim, 1, "empty").unwrap();
+    let head = array::<A, u32>(&sim, &[0], "head");
+    let nodes = PreassignedNodes::<_, Link>::new(&sim, layout::<A>(), 2, NODES, "nodes").unwrap();
+    let (heads, view) = (head.view::<A>(), nodes.view::<A>());
+    let empty = Cell::new(0);
     let launch = Launch::new(2, config.warp_width.max(4));
     let settings = small(2 * NODES as u32 + 8, 8);
-    let initial = InitialMemory::ZERO;
-    let params = |stm| Params::<A> {
-        stm,
-        head: head.view::<A>(),
-        nodes: nodes.view::<A>(),
-        empty: empty.tarray(),
-    };
-    // SAFETY: the buffers live, and only these transactions touch them.
-    let run = unsafe { recorded::<List<A>, A>(&sim, launch, settings, initial, params) };
+    let run = recorded::<A>(&sim, launch, settings, InitialMemory::ZERO, |lane, stm| {
+        stm.for_each_preassigned(lane, NODES, &view, |tx, i, mine| {
+            if i % 2 == 0 {
+                return push(tx, &heads, &mine);
+            }
+            empty.set(empty.get() + walk(tx, &heads, &view)?);
+            Ok(())
+        });
+    });
     assert_eq!(run.statistics.commits, NODES, "{config}");
 
     let records = nodes.records().download().unwrap();
@@ -140,7 +111,7 @@ fn run<A: Algorithm>(config: SimConfig) -> Outcome {
     Outcome {
         aborted: run.history.len() - NODES as usize,
         opaque: run.verdict.is_opaque(),
-        empty: empty.download().unwrap()[0],
+        empty: empty.get(),
     }
 }
 

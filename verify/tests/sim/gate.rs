@@ -1,13 +1,13 @@
 //! The gate: places that are not full warps, periods that end, and words whose versions are
 //! of another memory. What its fences and steps are for, the seeded defects show (`mutants.rs`).
 
+use crate::recorded::array;
+use stm_core::Lane;
 use stm_core::RetryLimits;
-use stm_core::algorithm::{Algorithm, Fast};
-use stm_core::array::Layout;
-use stm_core::host::{Launch, Pool, Statistics, Stm, StmConfig, TxArray};
-use stm_core::{Kernel, Lane, StmRef, TPool, View};
+use stm_core::algorithm::Fast;
+use stm_core::host::{Launch, Pool, Statistics, Stm, StmConfig};
 use verify::program::{Case, Done, run};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{self, Schedule, Sim, SimConfig};
 
 /// Runs a line with a number in place of `SEED`.
 fn done(line: &str, seed: u64) -> Done {
@@ -55,83 +55,64 @@ fn a_period_ends_and_the_lanes_go_on_together() {
     );
 }
 
-/// Words of one memory and the hot word that brings its users to the gate.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    cells: A::Array<u64>,
-    hot: A::Array<u32>,
-    /// Whether each cell is written by a transaction of its own, in their order.
-    ages: bool,
-}
-
 /// Cells that transaction `i` writes without having read them: the `SIDES` next to `i`.
 const SIDES: u64 = 9;
 const CELLS: u64 = 40;
 
-struct Blind<A>(std::marker::PhantomData<A>);
+/// Returns a memory whose users draw tickets after so many conflicts.
+fn memory(sim: &Sim, launch: Launch, queue_after: u32) -> Stm<Sim> {
+    let retry_limits = RetryLimits {
+        queue_after,
+        ..RetryLimits::DEFAULT
+    };
+    let config = StmConfig {
+        retry_limits,
+        ..StmConfig::default()
+    };
+    Stm::new(sim, launch, config).unwrap()
+}
 
-impl<A: Algorithm> Kernel for Blind<A> {
-    const ENTRY: &'static str = "blind";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        if p.ages {
-            // Transaction i commits as version i + 1 or so: one lane runs all.
-            if lane.grid_thread() == 0 {
-                for k in 0..CELLS + SIDES {
-                    let _ = p.stm.atomically(lane, |tx| {
-                        for side in 0..SIDES {
-                            if let Some(i) = k.checked_sub(side).filter(|&i| i < CELLS) {
-                                tx.write(&p.cells, i * SIDES + side, 1)?;
-                            }
-                        }
-                        Ok(())
-                    });
+/// Launches two kinds of work, each in a memory of its own, on the same cells: one lane writes
+/// each cell by a transaction of its own, in their order; then all write them blindly, and the
+/// hot word brings them to the gate.
+fn blind(config: SimConfig) -> (Vec<u64>, Statistics) {
+    let sim = Sim::new(config);
+    let cells = array::<Fast, u64>(&sim, &[0; (CELLS * SIDES) as usize], "cells");
+    let hot = array::<Fast, u32>(&sim, &[0], "hot");
+    let (words, hot) = (cells.view::<Fast>(), hot.view::<Fast>());
+    let mut ages = memory(&sim, Launch::new(2, 2), 1);
+    let stm = ages.handle::<Fast>();
+    let launched = sim::launch(&mut ages, |lane| {
+        // Transaction i commits as version i + 1 or so.
+        for k in 0..if lane.grid_thread() == 0 {
+            CELLS + SIDES
+        } else {
+            0
+        } {
+            let _ = stm.atomically(lane, |tx| {
+                for side in 0..SIDES {
+                    if let Some(i) = k.checked_sub(side).filter(|&i| i < CELLS) {
+                        tx.write(&words, i * SIDES + side, 1)?;
+                    }
                 }
-            }
-            return;
+                Ok(())
+            });
         }
-        p.stm.for_each(lane, 0..CELLS, |tx, i| {
-            let count = tx.read(&p.hot, 0)?;
-            tx.write(&p.hot, 0, count + 1)?;
+    });
+    launched.unwrap_or_else(|error| panic!("{config}: {error}"));
+    let mut writes = memory(&sim, Launch::new(2, 2), 1);
+    let stm = writes.handle::<Fast>();
+    let launched = sim::launch(&mut writes, |lane| {
+        stm.for_each(lane, 0..CELLS, |tx, i| {
+            let count = tx.read(&hot, 0)?;
+            tx.write(&hot, 0, count + 1)?;
             for side in 0..SIDES {
-                tx.write(&p.cells, i * SIDES + side, 2)?;
+                tx.write(&words, i * SIDES + side, 2)?;
             }
             Ok(())
         });
-    }
-}
-
-/// Launches both kinds of work, each in a memory of its own, on the same cells.
-fn blind(config: SimConfig) -> (Vec<u64>, Statistics) {
-    let sim = Sim::new(config);
-    let layout: Layout = <<Fast as Algorithm>::Array<u64> as View<u64>>::LAYOUT;
-    let cells = TxArray::zeroed(&sim, layout, (CELLS * SIDES) as usize, "cells").unwrap();
-    let hot = TxArray::<_, u32>::zeroed(&sim, layout, 1, "hot").unwrap();
-    let sizes = StmConfig {
-        retry_limits: RetryLimits {
-            queue_after: 1,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
-    };
-    let mut statistics = Statistics::default();
-    for ages in [true, false] {
-        let mut stm = Stm::new(&sim, Launch::new(2, 2), sizes).unwrap();
-        let params = Params {
-            stm: stm.handle::<Fast>(),
-            cells: cells.view::<Fast>(),
-            hot: hot.view::<Fast>(),
-            ages,
-        };
-        // SAFETY: the buffers live, and only these transactions touch them.
-        let launched = unsafe { stm.launch::<Blind<Fast>>(&params) };
-        statistics = launched
-            .unwrap_or_else(|error| panic!("{config}: {error}"))
-            .1;
-    }
+    });
+    let statistics = launched.unwrap_or_else(|error| panic!("{config}: {error}"));
     (cells.download().unwrap(), statistics)
 }
 
@@ -143,12 +124,9 @@ fn a_commit_alone_writes_cells_that_have_its_version_from_another_memory() {
         let mut turns = 0;
         for seed in 0..20 {
             let config = SimConfig {
-                warp_width: 2,
-                schedule: Schedule::Random,
-                memory: MemoryModel::Weak { stale_percent: 30 },
                 wide_atomics,
                 seed,
-                ..SimConfig::default()
+                ..SimConfig::of(2, Schedule::Random).with_stale(30)
             };
             let (cells, statistics) = blind(config);
             turns += statistics.turns;
@@ -159,32 +137,8 @@ fn a_commit_alone_writes_cells_that_have_its_version_from_another_memory() {
     }
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct PoolParams<A: Algorithm> {
-    stm: StmRef<A>,
-    pool: TPool,
-    hot: A::Array<u32>,
-}
-
-/// Each transaction needs a node for as long as it lasts.
-struct Borrow<A>(std::marker::PhantomData<A>);
-
+/// Transactions each of which needs a node for as long as it lasts.
 const BORROWERS: u64 = 96;
-
-impl<A: Algorithm> Kernel for Borrow<A> {
-    const ENTRY: &'static str = "borrow";
-    type Params = PoolParams<A>;
-
-    fn run<L: Lane>(lane: &L, p: &PoolParams<A>) {
-        p.stm.for_each(lane, 0..BORROWERS, |tx, _| {
-            let node = tx.alloc(&p.pool)?;
-            let count = tx.read(&p.hot, 0)?;
-            tx.write(&p.hot, 0, count + 1)?;
-            tx.free(&p.pool, node)
-        });
-    }
-}
 
 /// All lanes of all warps need the only node of a pool. None is told that the pool is
 /// exhausted, as the node is free again whenever a transaction has ended.
@@ -192,34 +146,22 @@ impl<A: Algorithm> Kernel for Borrow<A> {
 fn the_lanes_of_a_warp_share_the_last_node_of_a_pool_in_their_turns() {
     for (queue_after, warp_width) in [(1, 8), (3, 8), (2, 4), (4, 32)] {
         for seed in 0..20 {
-            let config = SimConfig {
-                warp_width,
-                schedule: Schedule::Random,
-                seed,
-                ..SimConfig::default()
-            };
+            let config = SimConfig::of(warp_width, Schedule::Random).with_seed(seed);
             let sim = Sim::new(config);
-            let layout: Layout = <<Fast as Algorithm>::Array<u32> as View<u32>>::LAYOUT;
             let pool = Pool::new(&sim, 1, "pool").unwrap();
-            let hot = TxArray::<_, u32>::zeroed(&sim, layout, 1, "hot").unwrap();
-            let sizes = StmConfig {
-                retry_limits: RetryLimits {
-                    queue_after,
-                    ..RetryLimits::DEFAULT
-                },
-                ..StmConfig::default()
-            };
-            let mut stm = Stm::new(&sim, Launch::new(2, warp_width), sizes).unwrap();
-            let params = PoolParams {
-                stm: stm.handle::<Fast>(),
-                pool: pool.view(),
-                hot: hot.view::<Fast>(),
-            };
-            // SAFETY: the buffers live, and only these transactions touch them.
-            let launched = unsafe { stm.launch::<Borrow<Fast>>(&params) };
-            let done = launched
-                .unwrap_or_else(|error| panic!("{config}: {error}"))
-                .1;
+            let hot = array::<Fast, u32>(&sim, &[0], "hot");
+            let (nodes, words) = (pool.view(), hot.view::<Fast>());
+            let mut memory = memory(&sim, Launch::new(2, warp_width), queue_after);
+            let stm = memory.handle::<Fast>();
+            let launched = sim::launch(&mut memory, |lane| {
+                stm.for_each(lane, 0..BORROWERS, |tx, _| {
+                    let node = tx.alloc(&nodes)?;
+                    let count = tx.read(&words, 0)?;
+                    tx.write(&words, 0, count + 1)?;
+                    tx.free(&nodes, node)
+                });
+            });
+            let done = launched.unwrap_or_else(|error| panic!("{config}: {error}"));
             assert_eq!(done.commits, BORROWERS);
             assert_eq!(hot.download().unwrap(), [BORROWERS as u32]);
         }

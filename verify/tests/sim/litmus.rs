@@ -5,91 +5,128 @@
 
 mod caches;
 mod meetings;
+mod reductions;
 
+use std::cell::Cell;
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimLane};
 
 const SEEDS: u64 = 4000;
 
-/// What a shape's threads work on: `x` with a neighbour, `y`, and a result for
-/// each load. All 32 bits.
+/// A word of a shape, of 32 bits or of 64.
 #[derive(Clone, Copy)]
-struct Words {
-    x: *mut u32,
-    y: *mut u32,
-    results: *mut u32,
+struct Word {
+    place: *mut u64,
+    wide: bool,
 }
 
-// SAFETY (of the whole file): every shape works on three live buffers of 32-bit
-// words, through 32-bit operations, at indices inside them.
-#[allow(clippy::undocumented_unsafe_blocks)]
-mod ops {
-    use super::{Lane, SimLane, Words};
-
-    pub(crate) fn store(lane: &SimLane<'_>, p: *mut u32, v: u32) {
-        unsafe { lane.store_relaxed_32(p, v) }
-    }
-    pub(crate) fn store_release(lane: &SimLane<'_>, p: *mut u32, v: u32) {
-        unsafe { lane.store_release_32(p, v) }
-    }
-    pub(crate) fn load(lane: &SimLane<'_>, p: *mut u32) -> u32 {
-        unsafe { lane.load_relaxed_32(p) }
-    }
-    pub(crate) fn load_acquire(lane: &SimLane<'_>, p: *mut u32) -> u32 {
-        unsafe { lane.load_acquire_32(p) }
-    }
-    pub(crate) fn add(lane: &SimLane<'_>, p: *mut u32, v: u32) -> u32 {
-        unsafe { lane.fetch_add_relaxed_32(p, v) }
-    }
-    pub(crate) fn cas_acquire(lane: &SimLane<'_>, p: *mut u32, expected: u32, new: u32) -> u32 {
-        unsafe { lane.cas_acquire_32(p, expected, new) }
-    }
-    pub(crate) fn result(lane: &SimLane<'_>, words: Words, i: usize, v: u32) {
-        unsafe { lane.private_store_32(words.results.wrapping_add(i), v) }
-    }
-}
-use ops::{add, cas_acquire, load, load_acquire, result, store, store_release};
-
-fn weak(schedule: Schedule) -> SimConfig {
-    SimConfig {
-        warp_width: 1,
-        schedule,
-        memory: MemoryModel::Weak { stale_percent: 50 },
-        ..SimConfig::default()
-    }
+/// A thread of a shape, the words `x`, its neighbour `z`, and `y`, and a result for each load.
+struct At<'a> {
+    lane: &'a SimLane<'a>,
+    thread: usize,
+    x: Word,
+    y: Word,
+    z: Word,
+    results: &'a [Cell<u64>],
 }
 
-/// Runs a shape of `threads` blocks of one thread over many seeds and two
-/// schedules, and returns how often its results were as `wanted`.
-fn count<const R: usize>(
-    threads: u32,
-    shape: impl Fn(&SimLane<'_>, u32, Words),
-    wanted: impl Fn([u32; R]) -> bool,
-) -> u64 {
-    let mut found = 0;
-    for schedule in [Schedule::Random, Schedule::starve(8)] {
-        let sim = Sim::new(weak(schedule));
-        let mut x = Buffer::<_, u32>::zeroed(&sim, 2, "x").unwrap();
-        let mut y = Buffer::<_, u32>::zeroed(&sim, 1, "y").unwrap();
-        let results = Buffer::<_, u32>::zeroed(&sim, R, "results").unwrap();
-        let words = Words {
-            x: x.as_mut_ptr(),
-            y: y.as_mut_ptr(),
-            results: results.as_mut_ptr(),
-        };
-        for seed in 0..SEEDS {
-            sim.configure(weak(schedule).with_seed(seed));
-            x.clear().unwrap();
-            y.clear().unwrap();
-            sim.run(&Launch::new(threads, 1), |lane| {
-                shape(lane, lane.block_index(), words);
-            })
-            .unwrap();
-            found += u64::from(wanted(results.download().unwrap().try_into().unwrap()));
+/// Defines operations of both widths.
+macro_rules! operations {
+    ($($name:ident($($value:ident),*) = $narrow:ident, $wide:ident;)*) => {
+        $(
+            // SAFETY: each word is live and accessed with its width.
+            fn $name(&self, word: Word $(, $value: u64)*) -> u64 {
+                unsafe {
+                    if word.wide {
+                        self.lane.$wide(word.place $(, $value)*)
+                    } else {
+                        self.lane.$narrow(word.place.cast() $(, $value as u32)*).into()
+                    }
+                }
+            }
+        )*
+    };
+}
+
+impl At<'_> {
+    operations! {
+        load() = load_relaxed_32, load_relaxed_64;
+        acquire() = load_acquire_32, load_acquire_64;
+        add(v) = fetch_add_relaxed_32, fetch_add_relaxed_64;
+        cas(expected, new) = cas_acquire_32, cas_acquire_64;
+    }
+
+    fn store(&self, word: Word, v: u64) {
+        unsafe {
+            if word.wide {
+                self.lane.store_relaxed_64(word.place, v);
+            } else {
+                self.lane.store_relaxed_32(word.place.cast(), v as u32);
+            }
         }
     }
-    found
+
+    fn release(&self, word: Word, v: u64) {
+        unsafe {
+            if word.wide {
+                self.lane.store_release_64(word.place, v);
+            } else {
+                self.lane.store_release_32(word.place.cast(), v as u32);
+            }
+        }
+    }
+
+    fn fence(&self) {
+        self.lane.fence();
+    }
+
+    fn fence_if(&self, fence: bool) {
+        if fence {
+            self.fence();
+        }
+    }
+
+    /// Leaves the result of a load.
+    fn note(&self, i: usize, v: u64) {
+        self.results[i].set(v);
+    }
+
+    /// Loads a word and then another, and leaves what they were.
+    fn note_both(&self, first: Word, second: Word) {
+        self.note(0, self.load(first));
+        self.note(1, self.load(second));
+    }
+
+    /// Returns the words of two threads, each of which writes one and reads the other.
+    fn crossed(&self) -> (Word, Word) {
+        if self.thread.is_multiple_of(2) {
+            (self.x, self.y)
+        } else {
+            (self.y, self.x)
+        }
+    }
+
+    /// Makes a store that publishes what came before it, under an order.
+    fn publish(&self, order: Order, word: Word) {
+        self.fence_if(order == Order::Fences);
+        if order == Order::ReleaseAcquire {
+            self.release(word, 1);
+        } else {
+            self.store(word, 1);
+        }
+    }
+
+    /// Makes a load that makes what was published visible, under an order.
+    fn receive(&self, order: Order, word: Word) -> u64 {
+        let v = if order == Order::ReleaseAcquire {
+            self.acquire(word)
+        } else {
+            self.load(word)
+        };
+        self.fence_if(order == Order::Fences);
+        v
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -99,43 +136,114 @@ enum Order {
     Fences,
 }
 
-/// A store that publishes what came before it, under an order.
-fn publish(lane: &SimLane<'_>, order: Order, p: *mut u32) {
-    match order {
-        Order::Relaxed => store(lane, p, 1),
-        Order::ReleaseAcquire => store_release(lane, p, 1),
-        Order::Fences => {
-            lane.fence();
-            store(lane, p, 1);
+const WEAK: MemoryModel = MemoryModel::Weak { stale_percent: 50 };
+const RANDOM: &[Schedule] = &[Schedule::Random];
+const BOTH: &[Schedule] = &[Schedule::Random, Schedule::starve(8)];
+
+/// How a shape is run.
+#[derive(Clone, Copy)]
+struct Runs {
+    config: SimConfig,
+    launch: Launch,
+    wide: bool,
+    schedules: &'static [Schedule],
+}
+
+impl Runs {
+    /// Blocks of so many threads that are one warp each.
+    fn of(blocks: u32, threads: u32, wide: bool) -> Self {
+        let config = SimConfig {
+            memory: WEAK,
+            ..SimConfig::of(threads, Schedule::Random)
+        };
+        Self {
+            config,
+            launch: Launch::new(blocks, threads),
+            wide,
+            schedules: BOTH,
         }
+    }
+
+    /// Runs a shape over many seeds and all schedules; returns its results in each run, and the
+    /// trace of the run.
+    fn outcomes<const R: usize>(&self, shape: impl Fn(&At<'_>)) -> Vec<([u64; R], u64)> {
+        let mut outcomes = Vec::new();
+        for &schedule in self.schedules {
+            let config = SimConfig {
+                schedule,
+                ..self.config
+            };
+            let sim = Sim::new(config);
+            let mut memory = Buffer::<_, u64>::zeroed(&sim, 4, "memory").unwrap();
+            let word = |at: usize| Word {
+                place: memory.as_mut_ptr().wrapping_byte_add(at),
+                wide: self.wide,
+            };
+            let beside = if self.wide { 8 } else { 4 };
+            let (x, z, y) = (word(0), word(beside), word(16));
+            for seed in 0..SEEDS {
+                sim.configure(config.with_seed(seed));
+                memory.clear().unwrap();
+                let results = [const { Cell::new(0) }; R];
+                let run = sim.run(&self.launch, |lane| {
+                    shape(&At {
+                        lane,
+                        thread: lane.grid_thread() as usize,
+                        x,
+                        y,
+                        z,
+                        results: &results,
+                    });
+                });
+                outcomes.push((results.map(Cell::into_inner), run.unwrap().trace));
+            }
+        }
+        outcomes
+    }
+
+    /// Returns how often the results of a shape are as wanted.
+    fn count<const R: usize>(
+        &self,
+        shape: impl Fn(&At<'_>),
+        wanted: impl Fn([u64; R]) -> bool,
+    ) -> usize {
+        let outcomes = self.outcomes(shape).into_iter();
+        outcomes.filter(|&(results, _)| wanted(results)).count()
     }
 }
 
-/// A load that makes what was published visible, under an order.
-fn receive(lane: &SimLane<'_>, order: Order, p: *mut u32) -> u32 {
-    match order {
-        Order::Relaxed => load(lane, p),
-        Order::ReleaseAcquire => load_acquire(lane, p),
-        Order::Fences => {
-            let v = load(lane, p);
-            lane.fence();
-            v
-        }
-    }
+/// Runs a shape of blocks of one thread, on words of 32 bits and of 64, and returns how often
+/// its results are as wanted.
+fn count<const R: usize>(
+    blocks: u32,
+    shape: impl Fn(&At<'_>),
+    wanted: impl Fn([u64; R]) -> bool,
+) -> [usize; 2] {
+    [false, true].map(|wide| Runs::of(blocks, 1, wide).count(&shape, &wanted))
 }
 
-fn message_passing(writer: Order, reader: Order) -> u64 {
+/// Asserts that something was seen on words of both widths.
+#[track_caller]
+fn seen(found: [usize; 2]) {
+    assert!(found.iter().all(|&runs| runs != 0), "{found:?}");
+}
+
+/// Asserts that it was never seen.
+#[track_caller]
+fn never(found: [usize; 2]) {
+    assert_eq!(found, [0; 2]);
+}
+
+fn message_passing(writer: Order, reader: Order) -> [usize; 2] {
     count(
         2,
-        |lane, thread, words| {
-            if thread == 0 {
-                store(lane, words.x, 1);
-                publish(lane, writer, words.y);
+        |at| {
+            if at.thread == 0 {
+                at.store(at.x, 1);
+                at.publish(writer, at.y);
             } else {
-                let flag = receive(lane, reader, words.y);
-                let data = load(lane, words.x);
-                result(lane, words, 0, flag);
-                result(lane, words, 1, data);
+                at.note(0, at.receive(reader, at.y));
+                at.note(1, at.load(at.x));
             }
         },
         |[flag, data]| flag == 1 && data == 0,
@@ -145,154 +253,95 @@ fn message_passing(writer: Order, reader: Order) -> u64 {
 #[test]
 fn message_passing_is_stale_unless_both_sides_order_it() {
     use Order::{Fences, Relaxed, ReleaseAcquire};
-    assert_ne!(message_passing(Relaxed, Relaxed), 0);
-    assert_ne!(message_passing(ReleaseAcquire, Relaxed), 0);
-    assert_ne!(message_passing(Fences, Relaxed), 0);
-    assert_ne!(message_passing(Relaxed, ReleaseAcquire), 0);
-    assert_ne!(message_passing(Relaxed, Fences), 0);
+    for order in [Relaxed, ReleaseAcquire, Fences] {
+        seen(message_passing(order, Relaxed));
+        seen(message_passing(Relaxed, order));
+    }
     for writer in [ReleaseAcquire, Fences] {
         for reader in [ReleaseAcquire, Fences] {
-            assert_eq!(message_passing(writer, reader), 0);
+            never(message_passing(writer, reader));
         }
     }
 }
 
 #[test]
 fn sequential_memory_is_never_stale() {
-    for seed in 0..SEEDS {
-        let sim = Sim::new(
-            SimConfig {
-                memory: MemoryModel::Sequential,
-                ..weak(Schedule::Random)
-            }
-            .with_seed(seed),
-        );
-        let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
-        let results = Buffer::<_, u32>::zeroed(&sim, 2, "results").unwrap();
-        let (x, y) = (words.as_mut_ptr(), words.as_mut_ptr().wrapping_add(1));
-        let words = Words {
-            x,
-            y,
-            results: results.as_mut_ptr(),
-        };
-        sim.run(&Launch::new(2, 1), |lane| {
-            if lane.block_index() == 0 {
-                store(lane, words.x, 1);
-                store(lane, words.y, 1);
+    for wide in [false, true] {
+        let mut runs = Runs::of(2, 1, wide);
+        runs.config.memory = MemoryModel::Sequential;
+        let shape = |at: &At<'_>| {
+            if at.thread == 0 {
+                at.store(at.x, 1);
+                at.store(at.z, 1);
             } else {
-                let flag = load(lane, words.y);
-                result(lane, words, 1, load(lane, words.x));
-                result(lane, words, 0, flag);
+                at.note_both(at.z, at.x);
             }
-        })
-        .unwrap();
-        assert_ne!(results.download().unwrap(), [1, 0], "seed {seed}");
+        };
+        assert_eq!(runs.count(shape, |results: [u64; 2]| results == [1, 0]), 0);
     }
 }
 
 #[test]
 fn store_buffering_is_seen_even_with_acquire_release_fences() {
     for fences in [false, true] {
-        let both_zero = count(
-            2,
-            |lane, thread, words| {
-                let (mine, other) = if thread == 0 {
-                    (words.x, words.y)
-                } else {
-                    (words.y, words.x)
-                };
-                store(lane, mine, 1);
-                if fences {
-                    lane.fence();
-                }
-                result(lane, words, thread as usize, load(lane, other));
-            },
-            |found: [u32; 2]| found == [0, 0],
-        );
-        assert_ne!(both_zero, 0, "fences: {fences}");
+        let shape = |at: &At<'_>| {
+            let (mine, other) = at.crossed();
+            at.store(mine, 1);
+            at.fence_if(fences);
+            at.note(at.thread, at.load(other));
+        };
+        seen(count(2, shape, |found: [u64; 2]| found == [0, 0]));
     }
 }
 
 #[test]
 fn load_buffering_is_never_seen() {
-    let both_one = count(
-        2,
-        |lane, thread, words| {
-            let (mine, other) = if thread == 0 {
-                (words.x, words.y)
-            } else {
-                (words.y, words.x)
-            };
-            let v = load(lane, other);
-            store(lane, mine, 1);
-            result(lane, words, thread as usize, v);
-        },
-        |found: [u32; 2]| found == [1, 1],
-    );
-    assert_eq!(both_one, 0);
+    let shape = |at: &At<'_>| {
+        let (mine, other) = at.crossed();
+        at.note(at.thread, at.load(other));
+        at.store(mine, 1);
+    };
+    never(count(2, shape, |found: [u64; 2]| found == [1, 1]));
 }
 
 #[test]
 fn two_loads_of_one_word_never_go_back() {
-    let back = count(
-        3,
-        |lane, thread, words| {
-            if thread == 0 {
-                (1..=6).for_each(|v| store(lane, words.x, v));
-            } else {
-                let base = (thread as usize - 1) * 3;
-                for i in 0..3 {
-                    let v = load(lane, words.x);
-                    result(lane, words, base + i, v);
-                }
-            }
-        },
-        |r: [u32; 6]| r[0] > r[1] || r[1] > r[2] || r[3] > r[4] || r[4] > r[5],
-    );
-    assert_eq!(back, 0);
+    let shape = |at: &At<'_>| match at.thread {
+        0 => (1..=6).for_each(|v| at.store(at.x, v)),
+        _ => (0..3).for_each(|i| at.note((at.thread - 1) * 3 + i, at.load(at.x))),
+    };
+    let back = |r: [u64; 6]| !r[..3].is_sorted() || !r[3..].is_sorted();
+    never(count(3, shape, back));
 }
 
 #[test]
 fn a_lane_sees_its_own_stores() {
-    let lost = count(
-        3,
-        |lane, thread, words| {
-            store(lane, words.x, 10 * (thread + 1));
-            let v = load(lane, words.x);
-            store(lane, words.x, v + 1);
-            result(lane, words, thread as usize, v);
-        },
-        |found: [u32; 3]| found.contains(&0),
-    );
-    assert_eq!(lost, 0);
+    let shape = |at: &At<'_>| {
+        at.store(at.x, 10 * (at.thread as u64 + 1));
+        let v = at.load(at.x);
+        at.store(at.x, v + 1);
+        at.note(at.thread, v);
+    };
+    never(count(3, shape, |found: [u64; 3]| found.contains(&0)));
 }
 
 #[test]
 fn a_store_after_the_release_is_not_released() {
     // Thread 1 has received y, and z says that the store to x was executed.
-    let shape = |order| {
-        count(
-            2,
-            move |lane, thread, words| {
-                let z = words.x.wrapping_add(1);
-                if thread == 0 {
-                    publish(lane, order, words.y);
-                    store(lane, words.x, 1);
-                    store(lane, z, 1);
-                } else {
-                    let flag = receive(lane, order, words.y);
-                    let done = load(lane, z);
-                    let data = load(lane, words.x);
-                    result(lane, words, 0, flag);
-                    result(lane, words, 1, done);
-                    result(lane, words, 2, data);
-                }
-            },
-            |found| found == [1, 1, 0],
-        )
-    };
-    assert_ne!(shape(Order::ReleaseAcquire), 0);
-    assert_ne!(shape(Order::Fences), 0);
+    for order in [Order::ReleaseAcquire, Order::Fences] {
+        let shape = |at: &At<'_>| {
+            if at.thread == 0 {
+                at.publish(order, at.y);
+                at.store(at.x, 1);
+                at.store(at.z, 1);
+            } else {
+                at.note(0, at.receive(order, at.y));
+                at.note(1, at.load(at.z));
+                at.note(2, at.load(at.x));
+            }
+        };
+        seen(count(2, shape, |found| found == [1, 1, 0]));
+    }
 }
 
 #[test]
@@ -302,26 +351,23 @@ fn a_load_that_happens_before_another_bounds_it() {
     let shape = |order| {
         count(
             3,
-            move |lane, thread, words| match thread {
-                0 => (1..=4).for_each(|v| store(lane, words.x, v)),
+            move |at| match at.thread {
+                0 => (1..=4).for_each(|v| at.store(at.x, v)),
                 1 => {
-                    let v = load(lane, words.x);
-                    publish(lane, order, words.y);
-                    result(lane, words, 0, v);
+                    at.note(0, at.load(at.x));
+                    at.publish(order, at.y);
                 }
                 _ => {
-                    let flag = receive(lane, order, words.y);
-                    let v = load(lane, words.x);
-                    result(lane, words, 1, flag);
-                    result(lane, words, 2, v);
+                    at.note(1, at.receive(order, at.y));
+                    at.note(2, at.load(at.x));
                 }
             },
             |[first, flag, second]| flag == 1 && second < first,
         )
     };
-    assert_ne!(shape(Order::Relaxed), 0);
-    assert_eq!(shape(Order::ReleaseAcquire), 0);
-    assert_eq!(shape(Order::Fences), 0);
+    seen(shape(Order::Relaxed));
+    never(shape(Order::ReleaseAcquire));
+    never(shape(Order::Fences));
 }
 
 #[test]
@@ -329,59 +375,43 @@ fn cumulativity_of_three_threads_needs_every_fence() {
     let shape = |fence_2: bool, fence_3: bool| {
         count(
             3,
-            move |lane, thread, words| match thread {
-                0 => store(lane, words.x, 1),
+            move |at| match at.thread {
+                0 => at.store(at.x, 1),
                 1 => {
-                    let v = load(lane, words.x);
-                    if fence_2 {
-                        lane.fence();
-                    }
+                    let v = at.load(at.x);
+                    at.fence_if(fence_2);
                     if v == 1 {
-                        store(lane, words.y, 1);
+                        at.store(at.y, 1);
                     }
                 }
                 _ => {
-                    let v = load(lane, words.y);
-                    if fence_3 {
-                        lane.fence();
-                    }
-                    let x = load(lane, words.x);
-                    result(lane, words, 0, v);
-                    result(lane, words, 1, x);
+                    at.note(0, at.load(at.y));
+                    at.fence_if(fence_3);
+                    at.note(1, at.load(at.x));
                 }
             },
             |[y, x]| y == 1 && x == 0,
         )
     };
-    assert_eq!(shape(true, true), 0);
-    assert_ne!(shape(false, true), 0);
-    assert_ne!(shape(true, false), 0);
-    assert_ne!(shape(false, false), 0);
+    never(shape(true, true));
+    seen(shape(false, true));
+    seen(shape(true, false));
+    seen(shape(false, false));
 }
 
 #[test]
 fn independent_readers_may_disagree_on_the_order_of_independent_writes() {
-    let disagree = count(
-        4,
-        |lane, thread, words| match thread {
-            0 => store_release(lane, words.x, 1),
-            1 => store_release(lane, words.y, 1),
-            _ => {
-                let (first, second) = if thread == 2 {
-                    (words.x, words.y)
-                } else {
-                    (words.y, words.x)
-                };
-                let a = load_acquire(lane, first);
-                let b = load_acquire(lane, second);
-                let base = (thread as usize - 2) * 2;
-                result(lane, words, base, a);
-                result(lane, words, base + 1, b);
-            }
-        },
-        |found: [u32; 4]| found == [1, 0, 1, 0],
-    );
-    assert_ne!(disagree, 0);
+    let shape = |at: &At<'_>| match at.thread {
+        0 => at.release(at.x, 1),
+        1 => at.release(at.y, 1),
+        _ => {
+            let (first, second) = at.crossed();
+            let base = (at.thread - 2) * 2;
+            at.note(base, at.acquire(first));
+            at.note(base + 1, at.acquire(second));
+        }
+    };
+    seen(count(4, shape, |found| found == [1, 0, 1, 0]));
 }
 
 #[test]
@@ -389,62 +419,52 @@ fn a_release_sequence_goes_on_through_atomics_and_ends_at_a_store() {
     let shape = |atomic: bool| {
         count(
             3,
-            move |lane, thread, words| match thread {
+            move |at| match at.thread {
                 0 => {
-                    store(lane, words.x, 1);
-                    store_release(lane, words.y, 1);
+                    at.store(at.x, 1);
+                    at.release(at.y, 1);
                 }
-                1 if atomic => {
-                    add(lane, words.y, 1);
-                }
+                1 if atomic => _ = at.add(at.y, 1),
                 1 => {
-                    if load(lane, words.y) == 1 {
-                        store(lane, words.y, 2);
+                    if at.load(at.y) == 1 {
+                        at.store(at.y, 2);
                     }
                 }
                 _ => {
-                    let y = load_acquire(lane, words.y);
-                    let x = load(lane, words.x);
-                    result(lane, words, 0, y);
-                    result(lane, words, 1, x);
+                    at.note(0, at.acquire(at.y));
+                    at.note(1, at.load(at.x));
                 }
             },
             |[y, x]| y == 2 && x == 0,
         )
     };
-    assert_eq!(shape(true), 0);
-    assert_ne!(shape(false), 0);
+    never(shape(true));
+    seen(shape(false));
 }
 
 #[test]
 fn atomics_read_the_newest_store_and_lose_no_update() {
-    let lost = count(
-        4,
-        |lane, thread, words| {
-            add(lane, words.x, 1);
-            let found = add(lane, words.x, 1);
-            result(lane, words, thread as usize, found);
-        },
-        |found: [u32; 4]| found.iter().max() != Some(&7),
-    );
-    assert_eq!(lost, 0);
+    let shape = |at: &At<'_>| {
+        at.add(at.x, 1);
+        at.note(at.thread, at.add(at.x, 1));
+    };
+    never(count(4, shape, |found: [u64; 4]| {
+        found.iter().max() != Some(&7)
+    }));
 }
 
 #[test]
 fn a_lock_taken_with_acquire_and_left_with_release_protects_its_data() {
-    let broken = count(
-        3,
-        |lane, thread, words| {
-            while cas_acquire(lane, words.y, 0, 1) != 0 {}
-            let v = load(lane, words.x);
-            store(lane, words.x, v + 1);
-            store_release(lane, words.y, 0);
-            result(lane, words, thread as usize, v);
-        },
-        |mut found: [u32; 3]| {
-            found.sort_unstable();
-            found != [0, 1, 2]
-        },
-    );
-    assert_eq!(broken, 0);
+    let shape = |at: &At<'_>| {
+        while at.cas(at.y, 0, 1) != 0 {}
+        let v = at.load(at.x);
+        at.store(at.x, v + 1);
+        at.release(at.y, 0);
+        at.note(at.thread, v);
+    };
+    let broken = |mut found: [u64; 3]| {
+        found.sort_unstable();
+        found != [0, 1, 2]
+    };
+    never(count(3, shape, broken));
 }

@@ -17,7 +17,6 @@ mod programs;
 mod progress;
 #[path = "../common/recorded.rs"]
 mod recorded;
-mod reductions;
 mod schedules;
 mod step;
 mod stm;

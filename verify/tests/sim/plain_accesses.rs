@@ -4,10 +4,11 @@
 // The simulator checks each operation, and all words are live.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+use crate::recorded::{array, small};
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Launch, Stm, StmConfig, TxArray};
-use stm_core::{Capacity, Lane, RetryLimits, StmRef, View};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimLane};
+use stm_core::host::{Buffer, Launch, Stm, StmConfig};
+use stm_core::{Lane, StmRef, View};
+use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 const SEEDS: u64 = 400;
 
@@ -68,32 +69,16 @@ fn runs<A: Algorithm>(lanes: u32, launches: &[&Launched<'_, A>]) -> Vec<Left> {
             0 => Schedule::starve(16),
             _ => Schedule::Random,
         };
-        let sim = Sim::new(SimConfig {
-            warp_width: 1,
-            schedule,
-            memory: MemoryModel::Weak { stale_percent: 50 },
-            seed,
-            ..SimConfig::default()
-        });
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-        let link = TxArray::from_slice(&sim, layout, &[0u32], "link").unwrap();
-        let data = TxArray::from_slice(&sim, layout, &[0u32; 2], "data").unwrap();
+        let sim = Sim::new(SimConfig::of(1, schedule).with_stale(50).with_seed(seed));
+        let link = array::<A, u32>(&sim, &[0], "link");
+        let data = array::<A, u32>(&sim, &[0; 2], "data");
         let plain = Buffer::<_, u32>::from_slice(&sim, &[5, 6], "plain").unwrap();
         let results = Buffer::<_, u32>::zeroed(&sim, 8, "results").unwrap();
         let shape = Launch::new(lanes, 1);
         let sizes = StmConfig {
             locks: 64,
             stripe_bytes: 4,
-            capacity: Capacity {
-                reads: 8,
-                writes: 8,
-                ..Capacity::DEFAULT
-            },
-            retry_limits: RetryLimits {
-                queue_after: 6,
-                ..RetryLimits::DEFAULT
-            },
-            ..StmConfig::default()
+            ..small(8, 8)
         };
         let stm = Stm::new(&sim, shape, sizes).unwrap();
         let world = World {
@@ -362,44 +347,34 @@ fn after_the_launch<A: Algorithm>() {
     }
 }
 
+/// Makes a test of each rule, and of what breaks it where that shows under every algorithm.
 macro_rules! rules {
     ($($type:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
         $(
             mod $entry {
                 use stm_core::algorithm::$type;
 
-                #[test]
-                fn what_the_host_wrote_before_the_launch_is_there() {
-                    super::before_the_launch::<$type>();
-                    super::a_store_in_the_launch_is_no_store_before_it::<$type>();
-                }
-
-                #[test]
-                fn a_peek_never_goes_back_and_two_are_no_snapshot() {
-                    super::a_peek_beside_transactions::<$type>();
-                    super::two_peeks_are_no_snapshot::<$type>();
-                }
-
-                #[test]
-                fn a_commit_publishes_to_transactions_and_not_to_peeks() {
-                    super::publication_by_a_commit::<$type>();
-                    super::a_peek_at_the_link_publishes_nothing::<$type>();
-                }
-
-                #[test]
-                fn plain_words_belong_to_the_owner_of_their_link_after_its_commit() {
-                    super::plain_words_of_the_owner_of_a_link::<$type>();
-                }
-
-                #[test]
-                fn a_peek_at_privatised_words_that_were_read_is_final() {
-                    super::privatised_words_that_were_read::<$type>();
-                }
-
-                #[test]
-                fn the_next_launch_and_the_host_see_everything() {
-                    super::after_the_launch::<$type>();
-                }
+                rules!(@ $type
+                    what_the_host_wrote_before_the_launch_is_there:
+                        before_the_launch a_store_in_the_launch_is_no_store_before_it;
+                    a_peek_never_goes_back_and_two_are_no_snapshot:
+                        a_peek_beside_transactions two_peeks_are_no_snapshot;
+                    a_commit_publishes_to_transactions_and_not_to_peeks:
+                        publication_by_a_commit a_peek_at_the_link_publishes_nothing;
+                    plain_words_belong_to_the_owner_of_their_link_after_its_commit:
+                        plain_words_of_the_owner_of_a_link;
+                    a_peek_at_privatised_words_that_were_read_is_final:
+                        privatised_words_that_were_read;
+                    the_next_launch_and_the_host_see_everything: after_the_launch;
+                );
+            }
+        )*
+    };
+    (@ $type:ident $($test:ident: $($rule:ident)*;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                $(super::$rule::<$type>();)*
             }
         )*
     };

@@ -4,20 +4,19 @@
 //! nodes are tested as containers (`tests/collections`).
 
 use crate::of_each;
-use crate::recorded::{configs, recorded, small};
+use crate::recorded::{array, configs, layout, recorded, small};
+use std::cell::Cell;
 use std::collections::HashSet;
-use std::marker::PhantomData;
 use stm_core::algorithm::{
     Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, Table, TbvSorting, Vbv,
     Versioned,
 };
-use stm_core::host::{Buffer, Launch, Nodes, StmConfig, TxArray};
-use stm_core::kernel::Kernel;
+use stm_core::host::{Launch, Nodes, StmConfig};
 use stm_core::observe::Mutant;
-use stm_core::{Lane, Node, StmRef, TArray, TNodes, View, record};
+use stm_core::{Lane, Node, StmRef, TNodes, View, record};
 use stm_kernels::draw::{below, draw};
 use verify::history::{InitialMemory, Rest};
-use verify::sim::{Schedule, Sim, SimConfig};
+use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 /// The seeded defects that kernels of this file find, and no program.
 pub(crate) const CAUGHT: [Mutant; 3] = [
@@ -52,76 +51,59 @@ enum Job {
     Look,
 }
 
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    heads: A::Array<u32>,
-    nodes: TNodes<A, Entry>,
-    plan: Plan,
-    job: Job,
-    transactions: u64,
+/// Transactions of a run.
+const TRANSACTIONS: u64 = 40;
+
+/// Returns the key of transaction `i`.
+fn key_of(seed: u64, i: u64) -> u32 {
+    below(draw(seed, i, 1), 0x1_0000)
 }
 
-/// What the transactions put into their nodes.
-#[derive(Clone, Copy)]
-struct Plan {
-    seed: u64,
-    keys: u32,
-}
-
-impl Plan {
-    /// Returns the key of transaction `i`.
-    fn key(&self, i: u64) -> u32 {
-        below(draw(self.seed, i, 1), self.keys)
-    }
-}
-
-struct Work<A>(PhantomData<A>);
-
-impl<A: Algorithm> Kernel for Work<A> {
-    const ENTRY: &'static str = "pool_work";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let slots = p.heads.len();
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let (key, value) = (p.plan.key(i), i as u32 + 1);
-            if p.job == Job::Look {
-                let links = tx.read_many(&p.heads, [0, 1])?;
-                for node in links.map(Node::from_bits) {
-                    if !node.is_nil() {
-                        tx.read_node(&p.nodes, node)?;
-                    }
-                }
-                if i % 2 == 0 {
-                    return Ok(());
+/// Runs all transactions of a job.
+fn work<A: Algorithm>(
+    lane: &SimLane<'_>,
+    stm: &StmRef<A>,
+    heads: &A::Array<u32>,
+    nodes: &TNodes<A, Entry>,
+    (job, seed): (Job, u64),
+) {
+    stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
+        let (key, value) = (key_of(seed, i), i as u32 + 1);
+        if job == Job::Look {
+            let links = tx.read_many(heads, [0, 1])?;
+            for node in links.map(Node::from_bits) {
+                if !node.is_nil() {
+                    tx.read_node(nodes, node)?;
                 }
             }
-            let slot = if p.job == Job::Publish {
-                i
-            } else {
-                u64::from(key) % slots
-            };
-            let old = Node::from_bits(tx.read(&p.heads, slot)?);
-            let mut before = 0;
-            if !old.is_nil() {
-                // A part of the old node goes into the new one.
-                before = tx.get(&p.nodes, old, Entry::value())?;
-                tx.free(p.nodes.pool(), old)?;
+            if i % 2 == 0 {
+                return Ok(());
             }
-            let node = Entry {
-                key,
-                old: before,
-                value,
-            };
-            let new = tx.alloc_record(&p.nodes, node)?;
-            tx.write(&p.heads, slot, new.bits())?;
-            if p.job == Job::Replace && i % 3 == 2 {
-                return tx.cancel();
-            }
-            Ok(())
-        });
-    }
+        }
+        let slot = if job == Job::Publish {
+            i
+        } else {
+            u64::from(key) % heads.len()
+        };
+        let old = Node::from_bits(tx.read(heads, slot)?);
+        let mut before = 0;
+        if !old.is_nil() {
+            // A part of the old node goes into the new one.
+            before = tx.get(nodes, old, Entry::value())?;
+            tx.free(nodes.pool(), old)?;
+        }
+        let node = Entry {
+            key,
+            old: before,
+            value,
+        };
+        let new = tx.alloc_record(nodes, node)?;
+        tx.write(heads, slot, new.bits())?;
+        if job == Job::Replace && i % 3 == 2 {
+            return tx.cancel();
+        }
+        Ok(())
+    });
 }
 
 /// What a run was found to be.
@@ -133,7 +115,7 @@ struct Outcome {
 /// Compares what a launch left with the nodes that its transactions made: `None`
 /// if it is right.
 fn difference(
-    plan: Plan,
+    seed: u64,
     heads: &[u32],
     index: impl Fn(Node) -> Option<u32>,
     records: &[Entry],
@@ -148,7 +130,7 @@ fn difference(
             return Some(format!("{link:#x} is met twice"));
         }
         let node = records[index as usize];
-        if plan.key(u64::from(node.value) - 1) != node.key {
+        if key_of(seed, u64::from(node.value) - 1) != node.key {
             return Some(format!("{node:?} was never written as a whole"));
         }
     }
@@ -158,46 +140,32 @@ fn difference(
 
 fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
     let sim = Sim::new(config);
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let transactions = 40;
     let launch = match job {
         Job::Look => Launch::new(4, 1),
         _ => Launch::new(2, config.warp_width.max(4)),
     };
-    let lanes = u64::from(launch.blocks * launch.threads);
-    let (slots, keys) = match job {
-        Job::Publish => (transactions as usize, 0x1_0000),
-        Job::Replace => (3, 0x1_0000),
-        Job::Look => (2, 0x1_0000),
+    let lanes = u64::from(launch.blocks * launch.threads).min(TRANSACTIONS);
+    // Few nodes more than are needed, so that they are used again soon.
+    let (slots, nodes) = match job {
+        Job::Publish => (TRANSACTIONS as usize, TRANSACTIONS + lanes),
+        Job::Replace => (3, 5 + lanes),
+        Job::Look => (2, 5 + lanes),
     };
-    // Few more than are needed, so that nodes are used again soon.
-    let nodes = if job == Job::Publish { transactions } else { 5 } + lanes.min(transactions);
-    let nodes = Nodes::new(&sim, layout, nodes, "nodes").unwrap();
-    let heads = TxArray::<_, u32>::zeroed(&sim, layout, slots, "heads").unwrap();
+    let nodes = Nodes::new(&sim, layout::<A>(), nodes, "nodes").unwrap();
+    let heads = array::<A, u32>(&sim, &vec![0; slots], "heads");
+    let (words, view) = (heads.view::<A>(), nodes.view::<A>());
     let mut settings = StmConfig {
         stripe_bytes: 4,
         ..small(40, 8)
     };
     settings.capacity.actions = 2;
-    let initial = InitialMemory::ZERO;
-    let plan = Plan {
-        seed: config.seed,
-        keys,
-    };
-    let params = |stm| Params::<A> {
-        stm,
-        heads: heads.view::<A>(),
-        nodes: nodes.view::<A>(),
-        plan,
-        job,
-        transactions,
-    };
-    // SAFETY: the buffers live, and only these transactions touch them.
-    let run = unsafe { recorded::<Work<A>, A>(&sim, launch, settings, initial, params) };
+    let run = recorded::<A>(&sim, launch, settings, InitialMemory::ZERO, |lane, stm| {
+        work(lane, stm, &words, &view, (job, config.seed));
+    });
     let pool = nodes.pool().view();
     let wrong = if run.verdict.is_opaque() {
         difference(
-            plan,
+            config.seed,
             &heads.download().unwrap(),
             |node| pool.index(node),
             &nodes.records().download().unwrap(),
@@ -256,101 +224,29 @@ fn every_defect_of_a_pool_is_found() {
     }
 }
 
-/// Three transactions on the one node of a pool, in slot 0: one reads the link,
-/// one removes the node and frees it, one allocates it, and then the first reads
-/// the node. The order is kept by flags, in the first attempt of each.
-struct Reuse;
-
-#[derive(Clone, Copy)]
-struct ReuseParams {
-    stm: StmRef<Fast>,
-    heads: <Fast as Algorithm>::Array<u32>,
-    nodes: TNodes<Fast, Entry>,
-    flags: TArray<u32>,
-}
-
 /// What has happened, as indices of flags.
-const LINK_READ: u64 = 0;
-const ALLOCATION_BEGUN: u64 = 1;
-const FREED: u64 = 2;
-const ALLOCATED: u64 = 3;
+const LINK_READ: usize = 0;
+const ALLOCATION_BEGUN: usize = 1;
+const FREED: usize = 2;
+const ALLOCATED: usize = 3;
 
-impl ReuseParams {
-    fn raise<L: Lane>(&self, lane: &L, flag: u64) {
-        // SAFETY: a live word, which is accessed by such operations only.
-        unsafe { lane.store_relaxed_32(self.flags.get(flag).unwrap(), 1) };
-    }
-
-    /// Waits for a flag, but not for ever.
-    fn wait<L: Lane>(&self, lane: &L, flag: u64) {
-        for _ in 0..2_000 {
-            // SAFETY: as in `raise`.
-            if unsafe { lane.load_relaxed_32(self.flags.get(flag).unwrap()) } != 0 {
-                return;
-            }
-            lane.pause(1);
+/// Waits for a flag, but not for ever.
+fn wait(lane: &SimLane<'_>, flag: &Cell<bool>) {
+    for _ in 0..2_000 {
+        if flag.get() {
+            return;
         }
+        lane.pause(1);
     }
 }
 
-impl Kernel for Reuse {
-    const ENTRY: &'static str = "pool_reuse";
-    type Params = ReuseParams;
-
-    fn run<L: Lane>(lane: &L, p: &ReuseParams) {
-        let first = std::cell::Cell::new(true);
-        p.stm.for_each_then(
-            lane,
-            0..3,
-            |tx, i| {
-                let first = first.replace(false);
-                if i == 0 {
-                    // Its snapshot is not older than that of the allocation.
-                    if first {
-                        p.wait(lane, ALLOCATION_BEGUN);
-                    }
-                    let node = Node::from_bits(tx.read(&p.heads, 0)?);
-                    if first {
-                        p.raise(lane, LINK_READ);
-                        p.wait(lane, ALLOCATED);
-                    }
-                    if !node.is_nil() {
-                        tx.read_node(&p.nodes, node)?;
-                    }
-                    return Ok(());
-                }
-                if i == 1 {
-                    p.wait(lane, LINK_READ);
-                    let node = Node::from_bits(tx.read(&p.heads, 0)?);
-                    tx.write(&p.heads, 0, 0)?;
-                    return tx.free(p.nodes.pool(), node);
-                }
-                tx.read(&p.heads, 1)?;
-                if first {
-                    p.raise(lane, ALLOCATION_BEGUN);
-                    p.wait(lane, FREED);
-                }
-                let (key, old, value) = (7, 0, 77);
-                let node = tx.alloc_record(&p.nodes, Entry { key, old, value })?;
-                if first {
-                    p.raise(lane, ALLOCATED);
-                }
-                tx.write(&p.heads, 1, node.bits())
-            },
-            |i| {
-                if i == 1 {
-                    p.raise(lane, FREED);
-                }
-            },
-        );
-    }
-}
-
-/// Returns whether a run of [`Reuse`] is opaque.
+/// Runs three transactions on the one node of a pool, in slot 0: one reads the link,
+/// one removes the node and frees it, one allocates it, and then the first reads
+/// the node. The order is kept by flags, in the first attempt of each. Returns whether
+/// the run is opaque.
 fn reuse(config: SimConfig) -> bool {
     let sim = Sim::new(config);
-    let layout = <<Fast as Algorithm>::Array<u32> as View<u32>>::LAYOUT;
-    let mut nodes = Nodes::new(&sim, layout, 1, "nodes").unwrap();
+    let mut nodes = Nodes::new(&sim, layout::<Fast>(), 1, "nodes").unwrap();
     let node = nodes.pool_mut().take(1).unwrap()[0];
     let before = Entry {
         key: 1,
@@ -358,8 +254,7 @@ fn reuse(config: SimConfig) -> bool {
         value: 3,
     };
     nodes.records_mut().upload(&[before]).unwrap();
-    let heads = TxArray::from_slice(&sim, layout, &[node.bits(), 0], "heads").unwrap();
-    let flags = Buffer::<_, u32>::zeroed(&sim, 4, "flags").unwrap();
+    let heads = array::<Fast, u32>(&sim, &[node.bits(), 0], "heads");
     let mut words = nodes.records().words().unwrap();
     words.push((heads.word(0), node.bits().into()));
     let initial = InitialMemory {
@@ -369,15 +264,54 @@ fn reuse(config: SimConfig) -> bool {
             .collect(),
         rest: Rest::Value(0),
     };
-    let params = |stm| ReuseParams {
-        stm,
-        heads: heads.view::<Fast>(),
-        nodes: nodes.view::<Fast>(),
-        flags: flags.tarray(),
-    };
+    let (slots, view) = (heads.view::<Fast>(), nodes.view::<Fast>());
+    let flags: [Cell<bool>; 4] = Default::default();
     let (launch, settings) = (Launch::new(3, 1), StmConfig::default());
-    // SAFETY: the buffers live, and only this kernel touches them.
-    let run = unsafe { recorded::<Reuse, Fast>(&sim, launch, settings, initial, params) };
+    let run = recorded::<Fast>(&sim, launch, settings, initial, |lane, stm| {
+        let first = Cell::new(true);
+        stm.for_each_then(
+            lane,
+            0..3,
+            |tx, i| {
+                let first = first.replace(false);
+                if i == 0 {
+                    // Its snapshot is not older than that of the allocation.
+                    if first {
+                        wait(lane, &flags[ALLOCATION_BEGUN]);
+                    }
+                    let node = Node::from_bits(tx.read(&slots, 0)?);
+                    if first {
+                        flags[LINK_READ].set(true);
+                        wait(lane, &flags[ALLOCATED]);
+                    }
+                    if !node.is_nil() {
+                        tx.read_node(&view, node)?;
+                    }
+                    return Ok(());
+                }
+                if i == 1 {
+                    wait(lane, &flags[LINK_READ]);
+                    let node = Node::from_bits(tx.read(&slots, 0)?);
+                    tx.write(&slots, 0, 0)?;
+                    return tx.free(view.pool(), node);
+                }
+                tx.read(&slots, 1)?;
+                if first {
+                    flags[ALLOCATION_BEGUN].set(true);
+                    wait(lane, &flags[FREED]);
+                }
+                let (key, old, value) = (7, 0, 77);
+                let node = tx.alloc_record(&view, Entry { key, old, value })?;
+                flags[ALLOCATED].set(true);
+                tx.write(&slots, 1, node.bits())
+            },
+            |i| {
+                if i == 1 {
+                    flags[FREED].set(true);
+                }
+            },
+        );
+    });
     assert_eq!(run.statistics.commits, 3, "{config}");
     nodes.pool().check(1).unwrap();
     run.verdict.is_opaque()

@@ -1,71 +1,24 @@
 //! Rounds in step: the warps of a block begin their attempts together.
 
 use crate::assert_is;
-use std::cell::RefCell;
-use std::marker::PhantomData;
+use crate::recorded::array;
+use std::cell::Cell;
 use stm_core::algorithm::{Algorithm, Fast, FastTable};
-use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
-use stm_core::kernel::Kernel;
-use stm_core::{Lane, RetryLimits, StmRef, TArray, View};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use stm_core::host::{Error, Launch, Stm, StmConfig};
+use stm_core::{Lane, RetryLimits};
+use verify::sim::{self, MemoryModel, Schedule, Sim, SimConfig};
 
 /// Transactions of a lane.
 const EACH: u64 = 6;
 const THREADS: u32 = 8;
-
-thread_local! {
-    /// The largest difference between the rounds of two warps of a block.
-    static APART: RefCell<u64> = const { RefCell::new(0) };
-}
-
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    words: A::Array<u32>,
-    /// The attempts that each lane has begun.
-    begun: TArray<u64>,
-    transactions: u64,
-    in_step: bool,
-}
-
-/// Transactions on words of their own, so that each needs one attempt.
-struct Paces<A>(PhantomData<A>);
-
-impl<A: Algorithm> Kernel for Paces<A> {
-    const ENTRY: &'static str = "paces";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let block = u64::from(lane.block_index() * lane.block_dim());
-        let at = |lane| p.begun.get(lane).unwrap();
-        p.stm.in_step_if(p.in_step).for_each_then(
-            lane,
-            0..p.transactions,
-            |tx, i| {
-                // SAFETY: an element of a live array, which lanes alone access.
-                unsafe { lane.add_relaxed_64(at(lane.grid_thread()), 1) };
-                let word = tx.read(&p.words, i)?;
-                tx.write(&p.words, i, word + 1)
-            },
-            |_| {
-                let begun = |k| {
-                    // SAFETY: as above.
-                    unsafe { lane.load_relaxed_64(at(block + u64::from(k))) }
-                };
-                let all = || (0..lane.block_dim()).map(begun);
-                let apart = all().max().unwrap() - all().min().unwrap();
-                APART.with_borrow_mut(|most| *most = apart.max(*most));
-            },
-        );
-    }
-}
 
 /// Returns how many rounds two warps of a block were apart at most.
 fn apart<A: Algorithm>(in_step: bool, transactions: u64, seed: u64) -> u64 {
     paces::<A>(in_step, (THREADS, 2), transactions, seed)
 }
 
-/// The same with blocks of so many threads in warps of so many lanes.
+/// The same with blocks of so many threads in warps of so many lanes. The transactions are on
+/// words of their own, so that each needs one attempt.
 fn paces<A: Algorithm>(
     in_step: bool,
     (threads, width): (u32, u32),
@@ -73,32 +26,38 @@ fn paces<A: Algorithm>(
     seed: u64,
 ) -> u64 {
     let sim = Sim::new(SimConfig {
-        warp_width: width,
-        schedule: Schedule::Random,
-        // What a lane loads is what the others have stored.
         memory: MemoryModel::Sequential,
         seed,
-        ..SimConfig::default()
+        ..SimConfig::of(width, Schedule::Random)
     });
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let words = vec![0u32; transactions as usize];
-    let words = TxArray::from_slice(&sim, layout, &words, "words").unwrap();
-    let launch = Launch::new(2, threads);
-    let begun = Buffer::<_, u64>::zeroed(&sim, 2 * threads as usize, "begun").unwrap();
-    let mut stm = Stm::new(&sim, launch, StmConfig::default()).unwrap();
-    let params = Params::<A> {
-        stm: stm.handle::<A>(),
-        words: words.view::<A>(),
-        begun: begun.tarray(),
-        transactions,
-        in_step,
-    };
-    APART.set(0);
-    // SAFETY: the buffers live, and are accessed as the kernel says.
-    let (_, done) = unsafe { stm.launch::<Paces<A>>(&params) }.unwrap();
-    assert_eq!(done.commits, transactions);
+    let words = array::<A, u32>(&sim, &vec![0; transactions as usize], "words");
+    let mut memory = Stm::new(&sim, Launch::new(2, threads), StmConfig::default()).unwrap();
+    let (handle, view) = (memory.handle::<A>(), words.view::<A>());
+    let stm = handle.in_step_if(in_step);
+    // The attempts that each lane has begun, and how far two of a block were apart.
+    let begun = vec![Cell::new(0_u64); 2 * threads as usize];
+    let most = Cell::new(0);
+    let done = sim::launch(&mut memory, |lane| {
+        let block = (lane.block_index() * threads) as usize;
+        stm.for_each_then(
+            lane,
+            0..transactions,
+            |tx, i| {
+                let mine = &begun[lane.grid_thread() as usize];
+                mine.set(mine.get() + 1);
+                let word = tx.read(&view, i)?;
+                tx.write(&view, i, word + 1)
+            },
+            |_| {
+                let all = || begun[block..][..threads as usize].iter().map(Cell::get);
+                let apart = all().max().unwrap() - all().min().unwrap();
+                most.set(apart.max(most.get()));
+            },
+        );
+    });
+    assert_eq!(done.unwrap().commits, transactions);
     assert!(words.download().unwrap().iter().all(|&word| word == 1));
-    APART.take()
+    most.get()
 }
 
 #[test]
@@ -135,7 +94,7 @@ fn blocks_whose_last_warp_is_short_go_in_step() {
     }
 }
 
-/// What the transactions of [`Crowd`] do.
+/// What the transactions of [`crowd`] do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Does {
     /// All change one word.
@@ -144,41 +103,11 @@ enum Does {
     Fault,
 }
 
-#[derive(Clone, Copy)]
-struct CrowdParams<A: Algorithm> {
-    stm: StmRef<A>,
-    words: A::Array<u32>,
-    range: (u64, u64),
-    does: Does,
-}
-
-/// Transactions in step on one word.
-struct Crowd<A>(PhantomData<A>);
-
-impl<A: Algorithm> Kernel for Crowd<A> {
-    const ENTRY: &'static str = "crowd";
-    type Params = CrowdParams<A>;
-
-    fn run<L: Lane>(lane: &L, p: &CrowdParams<A>) {
-        let (from, to) = p.range;
-        p.stm.in_step().for_each(lane, from..to, |tx, i| {
-            let past = p.does == Does::Fault && i == from + 20;
-            let word = tx.read(&p.words, u64::from(past))?;
-            tx.write(&p.words, 0, word + 1)
-        });
-    }
-}
-
-/// Makes a launch of [`Crowd`], and returns its commits and the word.
+/// Makes a launch of transactions in step on one word, and returns its commits and the word.
 fn crowd<A: Algorithm>(does: Does, range: (u64, u64), seed: u64) -> Result<(u64, u32), Error> {
-    let sim = Sim::new(SimConfig {
-        warp_width: [2, 4][seed as usize % 2],
-        schedule: [Schedule::Random, Schedule::Lockstep][seed as usize / 2 % 2],
-        seed,
-        ..SimConfig::default()
-    });
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let words = TxArray::from_slice(&sim, layout, &[0u32], "the word")?;
+    let schedule = [Schedule::Random, Schedule::Lockstep][seed as usize / 2 % 2];
+    let sim = Sim::new(SimConfig::of([2, 4][seed as usize % 2], schedule).with_seed(seed));
+    let words = array::<A, u32>(&sim, &[0], "the word");
     let config = StmConfig {
         retry_limits: RetryLimits {
             // Tickets are drawn all the time.
@@ -187,15 +116,17 @@ fn crowd<A: Algorithm>(does: Does, range: (u64, u64), seed: u64) -> Result<(u64,
         },
         ..StmConfig::default()
     };
-    let mut stm = Stm::new(&sim, Launch::new(2, THREADS), config)?;
-    let params = CrowdParams::<A> {
-        stm: stm.handle::<A>(),
-        words: words.view::<A>(),
-        range,
-        does,
-    };
-    // SAFETY: the buffers live, and are accessed as the kernel says.
-    let (_, done) = unsafe { stm.launch::<Crowd<A>>(&params) }?;
+    let mut memory = Stm::new(&sim, Launch::new(2, THREADS), config)?;
+    let (handle, view) = (memory.handle::<A>(), words.view::<A>());
+    let stm = handle.in_step();
+    let (from, to) = range;
+    let done = sim::launch(&mut memory, |lane| {
+        stm.for_each(lane, from..to, |tx, i| {
+            let past = does == Does::Fault && i == from + 20;
+            let word = tx.read(&view, u64::from(past))?;
+            tx.write(&view, 0, word + 1)
+        });
+    })?;
     Ok((done.commits, words.download()?[0]))
 }
 

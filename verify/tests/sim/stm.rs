@@ -1,47 +1,11 @@
 //! The transactional memory itself on the simulator: its own kernels, every
 //! algorithm, every schedule, weak memory.
 
-use stm_core::Capacity;
-use stm_core::RetryLimits;
+use crate::recorded::array;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{Launch, Stm, StmConfig, TxArray};
-use stm_core::kernel::Kernel;
-use stm_core::{Lane, StmRef, View};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
-
-/// Moves between accounts, and counts in one word that all share.
-struct Bank<A>(std::marker::PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    accounts: A::Array<u32>,
-    counter: A::Array<u64>,
-    transactions: u64,
-}
-
-impl<A: Algorithm> Kernel for Bank<A> {
-    const ENTRY: &'static str = "bank";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, params: &Params<A>) {
-        params.stm.for_each(lane, 0..params.transactions, |tx, i| {
-            let (from, to) = (
-                i % params.accounts.len(),
-                (i * 7 + 3) % params.accounts.len(),
-            );
-            let taken = tx.read(&params.accounts, from)?;
-            tx.write(&params.accounts, from, taken - 1)?;
-            let given = tx.read(&params.accounts, to)?;
-            tx.write(&params.accounts, to, given + 1)?;
-            if i % 4 == 0 {
-                let count = tx.read(&params.counter, 0)?;
-                tx.write(&params.counter, 0, count + 1)?;
-            }
-            Ok(())
-        });
-    }
-}
+use stm_core::host::{Launch, Stm, StmConfig};
+use stm_core::{Capacity, RetryLimits, View};
+use verify::sim::{self, Schedule, Sim, SimConfig};
 
 const SCHEDULES: [Schedule; 6] = [
     Schedule::Lockstep,
@@ -54,11 +18,12 @@ const SCHEDULES: [Schedule; 6] = [
 
 const TRANSACTIONS: u64 = 40;
 
+/// Moves between accounts, and counts in one word that all share; returns how many loads were
+/// stale.
 fn bank<A: Algorithm>(config: SimConfig, stripe_bytes: u64) -> u64 {
     let sim = Sim::new(config);
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let accounts = TxArray::from_slice(&sim, layout, &[100u32; 6], "accounts").unwrap();
-    let counter = TxArray::<_, u64>::zeroed(&sim, layout, 1, "counter").unwrap();
+    let accounts = array::<A, u32>(&sim, &[100; 6], "accounts");
+    let counter = array::<A, u64>(&sim, &[0], "counter");
     let sizes = StmConfig {
         locks: 64,
         stripe_bytes,
@@ -75,16 +40,27 @@ fn bank<A: Algorithm>(config: SimConfig, stripe_bytes: u64) -> u64 {
         },
         ..StmConfig::default()
     };
-    let mut stm = Stm::new(&sim, Launch::new(2, 4), sizes).unwrap();
-    let params = Params {
-        stm: stm.handle::<A>(),
-        accounts: accounts.view::<A>(),
-        counter: counter.view::<A>(),
-        transactions: TRANSACTIONS,
-    };
-    // SAFETY: the buffers live, and only these transactions touch them.
-    let (_, statistics) =
-        unsafe { stm.launch::<Bank<A>>(&params) }.unwrap_or_else(|error| panic!("{error}"));
+    let mut memory = Stm::new(&sim, Launch::new(2, 4), sizes).unwrap();
+    let (stm, words, count) = (
+        memory.handle::<A>(),
+        accounts.view::<A>(),
+        counter.view::<A>(),
+    );
+    let launched = sim::launch(&mut memory, |lane| {
+        stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
+            let (from, to) = (i % words.len(), (i * 7 + 3) % words.len());
+            let taken = tx.read(&words, from)?;
+            tx.write(&words, from, taken - 1)?;
+            let given = tx.read(&words, to)?;
+            tx.write(&words, to, given + 1)?;
+            if i % 4 == 0 {
+                let found = tx.read(&count, 0)?;
+                tx.write(&count, 0, found + 1)?;
+            }
+            Ok(())
+        });
+    });
+    let statistics = launched.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(statistics.commits, TRANSACTIONS, "{config}");
     assert_eq!(
         accounts.download().unwrap().iter().sum::<u32>(),
@@ -102,16 +78,10 @@ fn all_schedules<A: Algorithm>() -> u64 {
     for schedule in SCHEDULES {
         for seed in 0..60 {
             for votes_order in [true, false] {
-                let memory = MemoryModel::Weak {
-                    stale_percent: 10 + seed as u32,
-                };
                 let config = SimConfig {
-                    warp_width: 4,
-                    schedule,
-                    memory,
                     seed,
                     votes_order,
-                    ..SimConfig::default()
+                    ..SimConfig::of(4, schedule).with_stale(10 + seed as u32)
                 };
                 stale += bank::<A>(config, 4 << (seed % 3));
             }

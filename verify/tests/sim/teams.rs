@@ -2,39 +2,23 @@
 //! blocks beside transfers by single lanes and by teams, recorded and judged;
 //! and what the lanes of a team may not do to each other.
 
-use crate::recorded::{recorded, small};
+use crate::recorded::{array, recorded, small};
 use crate::{assert_is, of_each};
-use std::marker::PhantomData;
+use std::cell::RefCell;
 use stm_core::algorithm::{
     Algorithm, Cells, Fast, FastTable, HvSorting, Table, Variant, Versioned,
 };
-use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
-use stm_core::kernel::Kernel;
+use stm_core::host::{Error, Launch, Stm, StmConfig};
 use stm_core::observe::Mutant;
-use stm_core::{Crew, Lane, StmRef, TArray, TeamTx, TxResult, View};
+use stm_core::{Crew, Lane, StmRef, TeamTx, TxResult, View};
 use verify::history::{InitialMemory, Rest};
 use verify::program::{directed::Directed, run};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
 
 const ACCOUNTS: u64 = 40;
 const EACH: u32 = 100;
 const AUDITS: u64 = 3;
 const TRANSFERS: u64 = 6;
-
-/// The first warp of each block audits all accounts, the second moves money
-/// between pairs of accounts as a team, the others between two as single lanes.
-/// With teams of blocks, the first block audits and the second moves, and only
-/// the third is as said.
-struct Bank<A>(PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    accounts: A::Array<u32>,
-    /// What each audit has found.
-    sums: TArray<u32>,
-    of_block: bool,
-}
 
 fn audit<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut TeamTx<'_, L, A, C>,
@@ -72,57 +56,53 @@ fn transfer<L: Lane, A: Algorithm, C: Crew>(
     tx.write(accounts, mine.zip(found).map(new))
 }
 
-impl<A: Algorithm> Bank<A> {
-    /// Notes what audit `k` of the team with this number has found.
-    fn note<L: Lane>(lane: &L, p: &Params<A>, team: u32, k: u64, sum: TxResult<u32>) {
-        let place = p.sums.get(u64::from(team) * AUDITS + k);
-        // SAFETY: live, and no other lane's.
-        unsafe { lane.store_relaxed_32(place.unwrap(), sum.unwrap_or(0)) };
-    }
-}
-
-impl<A: Algorithm> Kernel for Bank<A> {
-    const ENTRY: &'static str = "bank_of_teams";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let len = p.accounts.len();
-        match (lane.block_index(), lane.warp_index()) {
-            (0, _) if p.of_block => {
-                for k in 0..AUDITS {
-                    let sum = p.stm.team_of_block(lane, |tx| audit(tx, &p.accounts));
-                    if lane.thread_index() == 0 {
-                        Self::note(lane, p, 0, k, sum);
-                    }
+/// The first warp of each block audits all accounts, the second moves money
+/// between pairs of accounts as a team, the others between two as single lanes.
+/// With teams of blocks, the first block audits and the second moves, and only
+/// the third is as said. `sums` gets what each audit has found.
+fn work<A: Algorithm>(
+    lane: &SimLane<'_>,
+    stm: &StmRef<A>,
+    accounts: &A::Array<u32>,
+    of_block: bool,
+    sums: &RefCell<Vec<u32>>,
+) {
+    let len = accounts.len();
+    match (lane.block_index(), lane.warp_index()) {
+        (0, _) if of_block => {
+            for _ in 0..AUDITS {
+                let sum = stm.team_of_block(lane, |tx| audit(tx, accounts));
+                if lane.thread_index() == 0 {
+                    sums.borrow_mut().push(sum.unwrap_or(0));
                 }
             }
-            (1, _) if p.of_block => p
-                .stm
-                .for_each_block_team(lane, 0..3 * TRANSFERS, |tx, i| transfer(tx, &p.accounts, i)),
-            (block, 0) => {
-                for k in 0..AUDITS {
-                    let sum = p.stm.team(lane, |tx| audit(tx, &p.accounts));
-                    if lane.lane_index() == 0 {
-                        Self::note(lane, p, block.min(1), k, sum);
-                    }
+        }
+        (1, _) if of_block => {
+            stm.for_each_block_team(lane, 0..3 * TRANSFERS, |tx, i| transfer(tx, accounts, i));
+        }
+        (_, 0) => {
+            for _ in 0..AUDITS {
+                let sum = stm.team(lane, |tx| audit(tx, accounts));
+                if lane.lane_index() == 0 {
+                    sums.borrow_mut().push(sum.unwrap_or(0));
                 }
             }
-            (_, 1) => {
-                for k in 0..TRANSFERS {
-                    let done = p.stm.team(lane, |tx| transfer(tx, &p.accounts, k));
-                    assert!(done.is_ok());
-                }
+        }
+        (_, 1) => {
+            for k in 0..TRANSFERS {
+                let done = stm.team(lane, |tx| transfer(tx, accounts, k));
+                assert!(done.is_ok());
             }
-            _ => {
-                for k in 0..TRANSFERS {
-                    let from = (lane.grid_thread() * 5 + k) % len;
-                    let to = (from + 1 + k) % len;
-                    let done = p.stm.atomically(lane, |tx| {
-                        let [a, b] = tx.read_many(&p.accounts, [from, to])?;
-                        tx.write_many(&p.accounts, [from, to], [a - 1, b + 1], 2)
-                    });
-                    assert!(done.is_ok());
-                }
+        }
+        _ => {
+            for k in 0..TRANSFERS {
+                let from = (lane.grid_thread() * 5 + k) % len;
+                let to = (from + 1 + k) % len;
+                let done = stm.atomically(lane, |tx| {
+                    let [a, b] = tx.read_many(accounts, [from, to])?;
+                    tx.write_many(accounts, [from, to], [a - 1, b + 1], 2)
+                });
+                assert!(done.is_ok());
             }
         }
     }
@@ -132,10 +112,7 @@ impl<A: Algorithm> Kernel for Bank<A> {
 /// attempts that aborted.
 fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize {
     let sim = Sim::new(config);
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let accounts =
-        TxArray::from_slice(&sim, layout, &[EACH; ACCOUNTS as usize], "accounts").unwrap();
-    let sums = Buffer::<_, u32>::zeroed(&sim, 2 * AUDITS as usize, "sums").unwrap();
+    let accounts = array::<A, u32>(&sim, &[EACH; ACCOUNTS as usize], "accounts");
     let launch = Launch::new(if of_block { 3 } else { 2 }, threads);
     let view = accounts.view::<A>();
     let initial = InitialMemory {
@@ -144,26 +121,16 @@ fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize 
             .collect(),
         rest: Rest::Value(0),
     };
-    let params = |stm| Params::<A> {
-        stm,
-        accounts: view,
-        sums: sums.tarray(),
-        of_block,
-    };
-    // SAFETY: the buffers live, and only these transactions touch them.
-    let run = unsafe { recorded::<Bank<A>, A>(&sim, launch, small(64, 8), initial, params) };
+    let sums = RefCell::default();
+    let run = recorded::<A>(&sim, launch, small(64, 8), initial, |lane, stm| {
+        work(lane, stm, &view, of_block, &sums);
+    });
     let left = accounts.download().unwrap();
     let total = EACH * ACCOUNTS as u32;
-    assert_eq!(
-        left.iter().fold(0u32, |sum, &v| sum.wrapping_add(v)),
-        total,
-        "{config}"
-    );
-    assert_eq!(
-        sums.download().unwrap(),
-        [total; 2 * AUDITS as usize],
-        "{config}"
-    );
+    let found = left.iter().fold(0u32, |sum, &v| sum.wrapping_add(v));
+    assert_eq!(found, total, "{config}");
+    let sums = sums.into_inner();
+    assert_eq!(sums, [total; 2 * AUDITS as usize], "{config}");
     let mixed = if of_block { 1 } else { 2 };
     let singles = u64::from(mixed * threads.saturating_sub(2 * config.warp_width));
     let transactions = 2 * AUDITS + 2 * TRANSFERS + singles * TRANSFERS;
@@ -190,12 +157,9 @@ fn all<A: Algorithm>(of_block: bool) {
             let alone = width == 1 || !matches!(schedule, Schedule::Lockstep | Schedule::Stack);
             for seed in 0..seeds {
                 let config = SimConfig {
-                    warp_width: width,
-                    schedule,
-                    memory: MemoryModel::Weak { stale_percent: 30 },
                     votes_order: seed % 2 == 0,
                     seed,
-                    ..SimConfig::default()
+                    ..SimConfig::of(width, schedule).with_stale(30)
                 };
                 let short = u32::from(of_block && width > 1);
                 let threads = if alone { 3 } else { 2 } * width - short;
@@ -237,72 +201,45 @@ enum How {
     Cancels,
 }
 
-struct Misuse<A>(PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct MisuseParams<A: Algorithm> {
-    stm: StmRef<A>,
-    words: A::Array<u64>,
+fn misused<L: Lane, A: Algorithm, C: Crew>(
+    tx: &mut TeamTx<'_, L, A, C>,
+    words: &A::Array<u64>,
     how: How,
-    of_block: bool,
-}
-
-impl<A: Algorithm> Misuse<A> {
-    fn transaction<L: Lane, C: Crew>(
-        tx: &mut TeamTx<'_, L, A, C>,
-        words: &A::Array<u64>,
-        how: How,
-    ) -> TxResult<()> {
-        let rank = u64::from(tx.rank());
-        let last = tx.rank() + 1 == tx.size();
-        let own = Some(rank);
-        match how {
-            How::Right => {
-                let v = tx.read(words, own)?;
-                tx.write(words, own.zip(v).map(|(i, v)| (i, v + 1)))
-            }
-            How::AllReadOne => {
-                let v = tx.read(words, Some(9))?.unwrap_or(0);
-                tx.write(words, Some((rank, v + 1)))
-            }
-            How::BothWriteBlind => tx.write(words, Some((rank / 2, 1))),
-            How::BothWrite => {
-                let v = tx.read(words, Some(rank / 2))?.unwrap_or(0);
-                tx.write(words, Some((rank / 2, v + 1)))
-            }
-            How::OneReads => {
-                tx.read(words, last.then_some(0))?;
-                tx.write(words, (!last).then_some((rank, 1)))
-            }
-            How::PastTheEnd => {
-                tx.read(words, Some(if last { 77 } else { rank }))?;
-                Ok(())
-            }
-            How::TooMuch => {
-                for i in 0..10 {
-                    tx.read(words, last.then_some(i))?;
-                }
-                Ok(())
-            }
-            How::Cancels => {
-                tx.write(words, Some((rank, 1)))?;
-                if last { tx.cancel() } else { Ok(()) }
-            }
+) -> TxResult<()> {
+    let rank = u64::from(tx.rank());
+    let last = tx.rank() + 1 == tx.size();
+    let own = Some(rank);
+    match how {
+        How::Right => {
+            let v = tx.read(words, own)?;
+            tx.write(words, own.zip(v).map(|(i, v)| (i, v + 1)))
         }
-    }
-}
-
-impl<A: Algorithm> Kernel for Misuse<A> {
-    const ENTRY: &'static str = "misuse_of_teams";
-    type Params = MisuseParams<A>;
-
-    fn run<L: Lane>(lane: &L, p: &MisuseParams<A>) {
-        if p.of_block {
-            p.stm
-                .for_each_block_team(lane, 0..6, |tx, _| Self::transaction(tx, &p.words, p.how));
-        } else {
-            p.stm
-                .for_each_team(lane, 0..6, |tx, _| Self::transaction(tx, &p.words, p.how));
+        How::AllReadOne => {
+            let v = tx.read(words, Some(9))?.unwrap_or(0);
+            tx.write(words, Some((rank, v + 1)))
+        }
+        How::BothWriteBlind => tx.write(words, Some((rank / 2, 1))),
+        How::BothWrite => {
+            let v = tx.read(words, Some(rank / 2))?.unwrap_or(0);
+            tx.write(words, Some((rank / 2, v + 1)))
+        }
+        How::OneReads => {
+            tx.read(words, last.then_some(0))?;
+            tx.write(words, (!last).then_some((rank, 1)))
+        }
+        How::PastTheEnd => {
+            tx.read(words, Some(if last { 77 } else { rank }))?;
+            Ok(())
+        }
+        How::TooMuch => {
+            for i in 0..10 {
+                tx.read(words, last.then_some(i))?;
+            }
+            Ok(())
+        }
+        How::Cancels => {
+            tx.write(words, Some((rank, 1)))?;
+            if last { tx.cancel() } else { Ok(()) }
         }
     }
 }
@@ -310,15 +247,9 @@ impl<A: Algorithm> Kernel for Misuse<A> {
 /// Two warps of four, or two blocks of five, on words with one lock for two;
 /// what came of it, and the words.
 fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Error>, Vec<u64>) {
-    let sim = Sim::new(SimConfig {
-        warp_width: 4,
-        schedule: Schedule::Random,
-        memory: MemoryModel::Weak { stale_percent: 30 },
-        seed,
-        ..SimConfig::default()
-    });
-    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
-    let words = TxArray::from_slice(&sim, layout, &[0u64; 12], "words").unwrap();
+    let config = SimConfig::of(4, Schedule::Random).with_stale(30);
+    let sim = Sim::new(config.with_seed(seed));
+    let words = array::<A, u64>(&sim, &[0; 12], "words");
     let config = StmConfig {
         stripe_bytes: 16,
         ..small(8, 4)
@@ -328,17 +259,16 @@ fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Err
     } else {
         Launch::new(1, 8)
     };
-    let mut stm = Stm::new(&sim, shape, config).unwrap();
-    let params = MisuseParams {
-        stm: stm.handle::<A>(),
-        words: words.view::<A>(),
-        how,
-        of_block,
-    };
-    // SAFETY: the words live, and only these transactions touch them.
-    let ended = unsafe { stm.launch::<Misuse<A>>(&params) };
-    let commits = ended.map(|(_, statistics)| statistics.commits);
-    (commits, words.download().unwrap())
+    let mut memory = Stm::new(&sim, shape, config).unwrap();
+    let (stm, view) = (memory.handle::<A>(), words.view::<A>());
+    let ended = sim::launch(&mut memory, |lane| {
+        if of_block {
+            stm.for_each_block_team(lane, 0..6, |tx, _| misused(tx, &view, how));
+        } else {
+            stm.for_each_team(lane, 0..6, |tx, _| misused(tx, &view, how));
+        }
+    });
+    (ended.map(|done| done.commits), words.download().unwrap())
 }
 
 fn misuses<A: Algorithm>(of_block: bool) {

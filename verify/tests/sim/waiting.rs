@@ -2,16 +2,14 @@
 //! judged under every algorithm and schedule, and with each of their seeded
 //! defects, which these kernels catch.
 
-use crate::recorded::recorded;
-use std::marker::PhantomData;
+use crate::recorded::{array, recorded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use stm_core::algorithm::{Algorithm, Cells, Fast, Granule, Variant, Versioned};
 use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
-use stm_core::kernel::Kernel;
 use stm_core::observe::Mutant;
-use stm_core::{Action, Lane, RetryLimits, StmRef, TArray, Tx, TxResult, View, with_algorithm};
+use stm_core::{Action, Lane, RetryLimits, StmRef, TArray, Tx, TxResult, with_algorithm};
 use verify::history::InitialMemory;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
 
 /// The mutants that this file catches and programs do not show.
 pub(crate) const CAUGHT: [Mutant; 4] = [
@@ -48,18 +46,16 @@ enum How {
     Announce,
 }
 
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
+/// Queues between the threads of a launch.
+struct Queues<A: Algorithm> {
     /// Head and tail of each queue.
     ends: A::Array<u32>,
     items: A::Array<u64>,
     /// The sum of the items taken, and the number of transactions counted.
     told: TArray<u64>,
-    how: How,
 }
 
-impl<A: Algorithm> Params<A> {
+impl<A: Algorithm> Queues<A> {
     fn put<L: Lane>(&self, tx: &mut Tx<'_, L, A>, queue: u64, item: u64) -> TxResult<u64> {
         // An attempt that writes first, so that there is something to undo.
         let tail = tx.read(&self.ends, 2 * queue + 1)?;
@@ -96,73 +92,65 @@ impl<A: Algorithm> Params<A> {
     }
 }
 
-/// Queues between the threads of a launch.
-struct Waiting<A>(PhantomData<A>);
-
-impl<A: Algorithm> Kernel for Waiting<A> {
-    const ENTRY: &'static str = "waiting";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let (thread, threads) = (lane.grid_thread(), lane.grid_threads());
-        match p.how {
-            How::Queues | How::QueuesInStep => {
-                p.stm.in_step_if(p.how == How::QueuesInStep).for_each_with(
-                    lane,
-                    0..2 * ITEMS,
-                    |tx, i| p.either(tx, i),
-                    |_, item| p.tell(lane, 0, item),
-                    |_, _| {},
-                );
-            }
-            How::QueuesAlone => {
-                for i in (thread..2 * ITEMS).step_by(threads as usize) {
-                    match p.stm.atomically(lane, |tx| p.either(tx, i)) {
-                        Ok(item) => p.tell(lane, 0, item),
-                        Err(_) => return,
-                    }
+fn run_lane<A: Algorithm>(lane: &SimLane<'_>, stm: &StmRef<A>, p: &Queues<A>, how: How) {
+    let (thread, threads) = (lane.grid_thread(), lane.grid_threads());
+    match how {
+        How::Queues | How::QueuesInStep => {
+            stm.in_step_if(how == How::QueuesInStep).for_each_with(
+                lane,
+                0..2 * ITEMS,
+                |tx, i| p.either(tx, i),
+                |_, item| p.tell(lane, 0, item),
+                |_, _| {},
+            );
+        }
+        How::QueuesAlone => {
+            for i in (thread..2 * ITEMS).step_by(threads as usize) {
+                match stm.atomically(lane, |tx| p.either(tx, i)) {
+                    Ok(item) => p.tell(lane, 0, item),
+                    Err(_) => return,
                 }
             }
-            How::QueueTeams => p.stm.for_each_team(lane, 0..2 * ITEMS, |tx, i| {
-                let rank = tx.rank();
-                // Lane 0 has the head, the last lane the tail.
-                let last = tx.size() - 1;
-                let item = tx.or_else(
-                    |tx| team_queue(tx, p, (i, 0), (rank, last)),
-                    |tx| team_queue(tx, p, (i, 1), (rank, last)),
-                )?;
-                let told = (rank == 0).then(|| Action::add(&p.told, 0, item));
-                tx.at_commit(told)
-            }),
-            How::Consumers => p.stm.for_each(lane, 0..threads, |tx, _| {
-                p.either(tx, 1)?;
-                Ok(())
-            }),
-            How::Circle => p.stm.for_each(lane, 0..threads, |tx, i| {
-                if i < 2 {
-                    if tx.read(&p.items, 1 - i)? == 0 {
-                        return tx.retry();
-                    }
-                    tx.write(&p.items, i, 1)?;
+        }
+        How::QueueTeams => stm.for_each_team(lane, 0..2 * ITEMS, |tx, i| {
+            let rank = tx.rank();
+            // Lane 0 has the head, the last lane the tail.
+            let last = tx.size() - 1;
+            let item = tx.or_else(
+                |tx| team_queue(tx, p, (i, 0), (rank, last)),
+                |tx| team_queue(tx, p, (i, 1), (rank, last)),
+            )?;
+            let told = (rank == 0).then(|| Action::add(&p.told, 0, item));
+            tx.at_commit(told)
+        }),
+        How::Consumers => stm.for_each(lane, 0..threads, |tx, _| {
+            p.either(tx, 1)?;
+            Ok(())
+        }),
+        How::Circle => stm.for_each(lane, 0..threads, |tx, i| {
+            if i < 2 {
+                if tx.read(&p.items, 1 - i)? == 0 {
+                    return tx.retry();
                 }
-                Ok(())
-            }),
-            How::Second => p.stm.for_each(lane, 0..2, |tx, i| {
-                if i == 1 {
-                    return tx.write(&p.items, 1, 1);
-                }
-                match tx.read_many(&p.items, [0, 1])? {
-                    [_, 0] => tx.retry(),
-                    [_, second] => tx.write(&p.items, 2, second),
-                }
-            }),
-            How::Announce => {
-                p.stm.for_each(lane, 0..ITEMS, |tx, i| {
-                    tx.write(&p.items, 0, i + 1)?;
-                    tx.write(&p.ends, 0, i as u32 + 1)?;
-                    tx.at_commit(Action::add(&p.told, 1, 1))
-                });
+                tx.write(&p.items, i, 1)?;
             }
+            Ok(())
+        }),
+        How::Second => stm.for_each(lane, 0..2, |tx, i| {
+            if i == 1 {
+                return tx.write(&p.items, 1, 1);
+            }
+            match tx.read_many(&p.items, [0, 1])? {
+                [_, 0] => tx.retry(),
+                [_, second] => tx.write(&p.items, 2, second),
+            }
+        }),
+        How::Announce => {
+            stm.for_each(lane, 0..ITEMS, |tx, i| {
+                tx.write(&p.items, 0, i + 1)?;
+                tx.write(&p.ends, 0, i as u32 + 1)?;
+                tx.at_commit(Action::add(&p.told, 1, 1))
+            });
         }
     }
 }
@@ -170,7 +158,7 @@ impl<A: Algorithm> Kernel for Waiting<A> {
 /// Puts into one queue or takes from it, by a team: returns the item taken.
 fn team_queue<L: Lane, A: Algorithm, C: stm_core::Crew>(
     tx: &mut stm_core::TeamTx<'_, L, A, C>,
-    p: &Params<A>,
+    p: &Queues<A>,
     (i, queue): (u64, u64),
     (rank, last): (u32, u32),
 ) -> TxResult<u64> {
@@ -220,23 +208,42 @@ fn settings() -> StmConfig {
     }
 }
 
+/// The memory of a launch.
+struct World {
+    ends: TxArray<Sim, u32>,
+    items: TxArray<Sim, u64>,
+    told: Buffer<Sim, u64>,
+}
+
+impl World {
+    fn new<A: Algorithm>(sim: &Sim) -> (Self, Queues<A>) {
+        let world = Self {
+            ends: array::<A, u32>(sim, &[0; 4], "ends"),
+            items: array::<A, u64>(sim, &[0; 2 * PLACES as usize], "items"),
+            told: Buffer::zeroed(sim, 2, "told").unwrap(),
+        };
+        let queues = Queues {
+            ends: world.ends.view::<A>(),
+            items: world.items.view::<A>(),
+            told: world.told.tarray(),
+        };
+        (world, queues)
+    }
+}
+
 /// Runs a kernel, recorded, and panics if the launch fails.
 fn run<A: Algorithm>(how: How, launch: Launch, config: SimConfig) -> Outcome {
     let sim = Sim::new(config);
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let ends = TxArray::from_slice(&sim, layout, &[0u32; 4], "ends").unwrap();
-    let items = TxArray::from_slice(&sim, layout, &[0u64; 2 * PLACES as usize], "items").unwrap();
-    let told = Buffer::<_, u64>::zeroed(&sim, 2, "told").unwrap();
-    let initial = InitialMemory::ZERO;
-    let params = |stm| Params::<A> {
-        stm,
-        ends: ends.view::<A>(),
-        items: items.view::<A>(),
-        told: told.tarray(),
-        how,
-    };
-    // SAFETY: the buffers live, and are accessed as the kernel says.
-    let run = unsafe { recorded::<Waiting<A>, A>(&sim, launch, settings(), initial, params) };
+    let (world, queues) = World::new::<A>(&sim);
+    let run = recorded::<A>(
+        &sim,
+        launch,
+        settings(),
+        InitialMemory::ZERO,
+        |lane, stm| {
+            run_lane(lane, stm, &queues, how);
+        },
+    );
     let statistics = run.statistics;
     assert_eq!(
         statistics.attempts,
@@ -246,8 +253,8 @@ fn run<A: Algorithm>(how: How, launch: Launch, config: SimConfig) -> Outcome {
     Outcome {
         opaque: run.verdict.is_opaque(),
         waits: statistics.waits(),
-        taken: told.download().unwrap()[0],
-        ends: ends.download().unwrap(),
+        taken: world.told.download().unwrap()[0],
+        ends: world.ends.download().unwrap(),
     }
 }
 
@@ -261,15 +268,13 @@ fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
         Schedule::pct(3, 4000),
     ];
     (0..).map(move |k: u64| SimConfig {
-        warp_width: [1, 2, 4, 8][k as usize / 5 % 4],
-        schedule: SCHEDULES[k as usize % 5],
-        memory: MemoryModel::Weak { stale_percent: 30 },
         votes_order: (k / 20).is_multiple_of(2),
         wide_atomics: (k / 40).is_multiple_of(2),
         seed: k,
-        mutant: mutant.map(|mutant| mutant as u32),
         steps_max: 5_000_000,
-        ..SimConfig::default()
+        ..SimConfig::of([1, 2, 4, 8][k as usize / 5 % 4], SCHEDULES[k as usize % 5])
+            .with_stale(30)
+            .with_mutant(mutant)
     })
 }
 
@@ -353,21 +358,11 @@ fn the_same_by_teams() {
 /// Returns how a launch ended, not recorded.
 fn ended<A: Algorithm>(how: How, launch: Launch, config: SimConfig) -> Result<u64, Error> {
     let sim = Sim::new(config);
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let ends = TxArray::from_slice(&sim, layout, &[0u32; 4], "ends")?;
-    let items = TxArray::from_slice(&sim, layout, &[0u64; 2 * PLACES as usize], "items")?;
-    let told = Buffer::<_, u64>::zeroed(&sim, 2, "told")?;
-    let mut stm = Stm::new(&sim, launch, settings())?;
-    let params = Params::<A> {
-        stm: stm.handle(),
-        ends: ends.view::<A>(),
-        items: items.view::<A>(),
-        told: told.tarray(),
-        how,
-    };
-    // SAFETY: as in `run`.
-    unsafe { stm.launch::<Waiting<A>>(&params) }?;
-    Ok(told.download()?[1])
+    let (world, queues) = World::new::<A>(&sim);
+    let mut memory = Stm::new(&sim, launch, settings())?;
+    let stm = memory.handle();
+    sim::launch(&mut memory, |lane| run_lane(lane, &stm, &queues, how))?;
+    Ok(world.told.download()?[1])
 }
 
 #[test]

@@ -6,80 +6,54 @@
 //! which accesses each way makes, and that the two leave the same.
 
 use crate::assert_is;
-use stm_core::Capacity;
+use crate::recorded::{array, small};
+use stm_core::Lane;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
-use stm_core::host::{Buffer, Launch, Stm, StmConfig, TxArray};
-use stm_core::{Kernel, Lane, StmRef, View};
+use stm_core::host::{Buffer, Launch, Stm, StmConfig};
 use stm_kernels::cells::transfer;
 use verify::program::{Case, Widths, run};
-use verify::sim::{Op, RunReport, Schedule, Sim, SimConfig, SimError};
+use verify::sim::{self, Op, RunReport, Schedule, Sim, SimConfig, SimError};
 
 const ACCOUNTS: u32 = 5;
 const TRANSACTIONS: u64 = 60;
 const SEED: u64 = 11;
 
 /// Transfers between 64-bit accounts, each counted in a 32-bit word; every
-/// eighth writes its number into an account that it does not read.
-struct Mixed<A>(std::marker::PhantomData<A>);
-
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    accounts: A::Array<u64>,
-    counter: A::Array<u32>,
-}
-
-impl<A: Algorithm> Kernel for Mixed<A> {
-    const ENTRY: &'static str = "mixed";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        p.stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
-            let (from, to, amount) = transfer(SEED, i, ACCOUNTS);
-            let at = [u64::from(from), u64::from(to)];
-            let [a, b] = tx.read_many(&p.accounts, at)?;
-            tx.write(&p.accounts, at[0], a.wrapping_sub(amount << 40))?;
-            tx.write(&p.accounts, at[1], b.wrapping_add(amount << 40))?;
-            if i % 8 == 0 {
-                tx.write(&p.accounts, u64::from(ACCOUNTS), i)?;
-            }
-            let count = tx.read(&p.counter, 0)?;
-            tx.write(&p.counter, 0, count + 1)
-        });
-    }
-}
-
-/// The accounts after a run, and what the run did.
+/// eighth writes its number into an account that it does not read. Returns the
+/// accounts after the run, and what it did.
 fn mixed<A: Algorithm>(config: SimConfig) -> (Vec<u64>, RunReport) {
     let sim = Sim::new(config);
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let initial = [1u64 << 63; ACCOUNTS as usize + 1];
-    let accounts = TxArray::from_slice(&sim, layout, &initial, "accounts").unwrap();
-    let counter = TxArray::<_, u32>::zeroed(&sim, layout, 1, "counter").unwrap();
+    let accounts = array::<A, u64>(&sim, &[1 << 63; ACCOUNTS as usize + 1], "accounts");
+    let counter = array::<A, u32>(&sim, &[0], "counter");
     let sizes = StmConfig {
+        capacity: small(8, 8).capacity,
         locks: 64,
-        capacity: Capacity {
-            reads: 8,
-            writes: 8,
-            ..Capacity::DEFAULT
-        },
         ..StmConfig::default()
     };
-    let mut stm = Stm::new(&sim, Launch::new(2, 4), sizes).unwrap();
-    let params = Params {
-        stm: stm.handle::<A>(),
-        accounts: accounts.view::<A>(),
-        counter: counter.view::<A>(),
-    };
-    // SAFETY: the buffers live, and only these transactions touch them.
-    let (_, done) = unsafe { stm.launch::<Mixed<A>>(&params) }
-        .unwrap_or_else(|error| panic!("{config}: {error}"));
-    assert_eq!(done.commits, TRANSACTIONS, "{config}");
-    assert_eq!(
-        counter.download().unwrap(),
-        [TRANSACTIONS as u32],
-        "{config}"
+    let mut memory = Stm::new(&sim, Launch::new(2, 4), sizes).unwrap();
+    let (stm, words, count) = (
+        memory.handle::<A>(),
+        accounts.view::<A>(),
+        counter.view::<A>(),
     );
+    let launched = sim::launch(&mut memory, |lane| {
+        stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
+            let (from, to, amount) = transfer(SEED, i, ACCOUNTS);
+            let at = [u64::from(from), u64::from(to)];
+            let [a, b] = tx.read_many(&words, at)?;
+            tx.write(&words, at[0], a.wrapping_sub(amount << 40))?;
+            tx.write(&words, at[1], b.wrapping_add(amount << 40))?;
+            if i % 8 == 0 {
+                tx.write(&words, u64::from(ACCOUNTS), i)?;
+            }
+            let found = tx.read(&count, 0)?;
+            tx.write(&count, 0, found + 1)
+        });
+    });
+    let done = launched.unwrap_or_else(|error| panic!("{config}: {error}"));
+    assert_eq!(done.commits, TRANSACTIONS, "{config}");
+    let counted = counter.download().unwrap();
+    assert_eq!(counted, [TRANSACTIONS as u32], "{config}");
     let (run, _) = sim.last_run().unwrap();
     (accounts.download().unwrap(), run)
 }
@@ -107,12 +81,7 @@ fn configurations() -> impl Iterator<Item = SimConfig> {
     let widths = [1, 2, 4];
     schedules.into_iter().flat_map(move |schedule| {
         widths.into_iter().flat_map(move |warp_width| {
-            (0..12).map(move |seed| SimConfig {
-                warp_width,
-                schedule,
-                seed,
-                ..SimConfig::default()
-            })
+            (0..12).map(move |seed| SimConfig::of(warp_width, schedule).with_seed(seed))
         })
     })
 }

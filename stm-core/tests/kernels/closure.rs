@@ -1,0 +1,44 @@
+//! Closures in the place of kernels on the CPU: a test of a kernel that runs nowhere else
+//! needs neither a type nor parameters for it, and may share what the test has on the host.
+
+use stm_machine::lane::cpu::CpuLane;
+use stm_machine::{Kernel, Lane};
+
+type Body<'a> = dyn Fn(&CpuLane<'_>) + Sync + 'a;
+
+/// The closure of a launch.
+#[derive(Clone, Copy)]
+pub(crate) struct Given(*const Body<'static>);
+
+// SAFETY: the closure is `Sync`, and lives as long as it is called (`with`).
+unsafe impl Send for Given {}
+// SAFETY: as above.
+unsafe impl Sync for Given {}
+
+/// The kernel that calls it.
+pub(crate) struct Closure;
+
+impl Kernel for Closure {
+    const ENTRY: &'static str = "a closure";
+    type Params = Given;
+
+    fn run<L: Lane>(_lane: &L, _given: &Given) {
+        unreachable!("a closure runs on the CPU alone")
+    }
+
+    fn run_on_cpu(lane: &CpuLane<'_>, given: &Given) {
+        // SAFETY: it lives until the launch has ended (`with`).
+        unsafe { (*given.0)(lane) }
+    }
+}
+
+/// Calls `launch`, whose launches of [`Closure`] have all ended when it returns.
+pub(crate) fn with<R>(
+    closure: impl Fn(&CpuLane<'_>) + Sync,
+    launch: impl FnOnce(&Given) -> R,
+) -> R {
+    let body: &Body<'_> = &closure;
+    // SAFETY: the types differ in a lifetime alone, and nothing calls it after the launch.
+    let body = unsafe { std::mem::transmute::<&Body<'_>, &Body<'static>>(body) };
+    launch(&Given(&raw const *body))
+}
