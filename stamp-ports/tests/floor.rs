@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{stamp, text};
+use common::{line, refused, stamp, text};
 use serde_json::Value;
 
 /// Runs what must succeed, and returns its document.
@@ -39,24 +39,10 @@ const SECTION: &str = "critical-section";
 
 #[test]
 fn a_quick_run_has_every_contender_and_verifies_the_rivals() {
-    let document = document(&[
-        "--quick",
-        "--no-stm",
-        "--transactions",
-        "4K",
-        "--words",
-        "64K",
-        "--buckets",
-        "1K",
-        "--accounts",
-        "16K",
-        "--hot-words",
-        "64K",
-        "-g",
-        "1K",
-        "--points",
-        "500",
-    ]);
+    let document = document(&line(
+        "--quick --no-stm --transactions 4K --words 64K --buckets 1K --accounts 16K --hot-words 64K \
+         -g 1K --points 500",
+    ));
     assert_eq!(
         kinds(&document),
         [
@@ -129,17 +115,9 @@ fn rivals_are_right_where_all_threads_want_the_same_words() {
 
 #[test]
 fn the_transactional_memory_stands_beside_with_ratios() {
-    let document = document(&[
-        "--quick",
-        "--workload",
-        "ra,ht",
-        "--words",
-        "64K",
-        "--transactions",
-        "2K",
-        "--variant",
-        "hv-sorting,tbv-sorting",
-    ]);
+    let document = document(&line(
+        "--quick --workload ra,ht --words 64K --transactions 2K --variant hv-sorting,tbv-sorting",
+    ));
     let stm = document["stm"].as_array().expect("stm");
     assert_eq!(stm.len(), 4);
     assert!(stm.iter().all(|report| report["verified"] == true));
@@ -162,19 +140,9 @@ fn the_transactional_memory_stands_beside_with_ratios() {
 
 #[test]
 fn the_table_says_what_is_unsafe() {
-    let output = stamp(&[
-        "bench",
-        "floor",
-        "--device",
-        "cpu",
-        "--quick",
-        "--workload",
-        "ra",
-        "--words",
-        "64K",
-        "--transactions",
-        "2K",
-    ]);
+    let output = stamp(&line(
+        "bench floor --device cpu --quick --workload ra --words 64K --transactions 2K",
+    ));
     let out = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     for part in [
@@ -192,11 +160,5 @@ fn the_table_says_what_is_unsafe() {
 
 #[test]
 fn an_unknown_workload_is_refused_on_one_line() {
-    let output = stamp(&["bench", "floor", "--workload", "ra,rx"]);
-    assert_eq!(output.status.code(), Some(2));
-    let errors = text(&output.stderr);
-    assert!(
-        errors.contains("\"rx\"") && errors.trim_end().lines().count() == 1,
-        "{errors}"
-    );
+    refused(&line("bench floor --workload ra,rx"), &["\"rx\""]);
 }

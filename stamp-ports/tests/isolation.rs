@@ -4,6 +4,7 @@ use stamp_ports::devices::AnyDevice;
 use stamp_ports::paper::document::{FILE_NAME, Paper};
 use stamp_ports::paper::plan::Section;
 use stamp_ports::paper::run::{PaperSpec, paper};
+use stamp_ports::store::BenchSpec;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -32,14 +33,17 @@ fn read(folder: &Path) -> Paper {
 fn each_result_gets_the_verdict_on_a_recorded_run_and_other_builds_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = PaperSpec {
-        quick: true,
-        sections: vec![Section::Fig2],
-        workloads: vec!["ra", "kmeans"],
-        time: None,
+        bench: BenchSpec {
+            device: None,
+            quick: true,
+            seconds: None,
+            seed: 1,
+            out: folder.path().into(),
+            fresh: false,
+        },
+        only: vec![Section::Fig2],
+        workload: vec!["ra", "kmeans"],
         retry: false,
-        seed: 1,
-        out: folder.path().into(),
-        fresh: false,
     };
     paper(&AnyDevice::cpu(), &spec, "stamp bench paper").expect("it is measured");
     let before = fs::read_to_string(folder.path().join(FILE_NAME)).expect("the document");

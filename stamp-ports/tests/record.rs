@@ -2,47 +2,35 @@
 
 mod common;
 
-use common::{stamp, text};
+use common::{line, stamp, text};
 use std::fs;
 use stm_core::algorithm::Variant;
 
 #[test]
 fn bad_input_gives_one_line_and_status_2() {
     for (arguments, part) in [
-        (
-            &["record", "ra", "--transactions", "0"][..],
-            "--transactions",
-        ),
-        (
-            &["record", "ra", "--reads", "4", "--writes", "16"],
-            "--writes 16",
-        ),
-        (&["record", "ra", "--locks", "3"], "3 locks"),
-        (&["record", "ra", "--buffer-bytes", "64"], "needs"),
-        (&["record", "bank", "--words", "4"], "--words 4"),
-        (&["record", "all", "-n", "9"], "-n 9"),
-        (&["record", "kmeans", "-m", "9", "--points", "4"], "-m 9"),
-        (
-            &["record", "labyrinth", "-i", "no-such-maze"],
-            "no-such-maze",
-        ),
-        (&["record", "genome", "--buffer-bytes", "100"], "needs"),
-        (
-            // Room for a few of the points of a pass, and never for all.
-            &["record", "kmeans", "--buffer-bytes", "100K"],
-            "is full",
-        ),
-        (&["record", "rx"], "\"rx\": did you mean ra?"),
-        (&["record", "ra,"], "\"\""),
-        (&["record", "ra", "--device", "gpu"], "\"gpu\""),
-        (&["record", "ra", "--variant", "optimized"], "optimized is"),
-        (&["record", "ra", "--mutant", "no-e9"], "\"no-e9\""),
-        (&["record", "ra", "--mutant", "all"], "--device cuda"),
+        ("record ra --transactions 0", "--transactions"),
+        ("record ra --reads 4 --writes 16", "--writes 16"),
+        ("record ra --locks 3", "3 locks"),
+        ("record ra --buffer-bytes 64", "needs"),
+        ("record bank --words 4", "--words 4"),
+        ("record all -n 9", "-n 9"),
+        ("record kmeans -m 9 --points 4", "-m 9"),
+        ("record labyrinth -i no-such-maze", "no-such-maze"),
+        ("record genome --buffer-bytes 100", "needs"),
+        // Room for a few of the points of a pass, and never for all.
+        ("record kmeans --buffer-bytes 100K", "is full"),
+        ("record rx", "\"rx\": did you mean ra?"),
+        ("record ra,", "\"\""),
+        ("record ra --device gpu", "\"gpu\""),
+        ("record ra --variant optimized", "optimized is"),
+        ("record ra --mutant no-e9", "\"no-e9\""),
+        ("record ra --mutant all", "--device cuda"),
     ] {
-        let output = stamp(arguments);
+        let output = stamp(&line(arguments));
         let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        assert!(error.contains(part), "{arguments:?}: {error}");
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {error}");
+        assert!(error.contains(part), "{arguments}: {error}");
         assert_eq!(error.trim_end().lines().count(), 1, "{error}");
     }
 }
@@ -52,22 +40,8 @@ fn recorded_histories_are_kept_and_judged() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().to_str().unwrap();
     for workload in ["ra", "ht"] {
-        let output = stamp(&[
-            "record",
-            workload,
-            "--variant",
-            "all",
-            "--transactions",
-            "4K",
-            "--words",
-            "256",
-            "--buckets",
-            "64",
-            "--out",
-            out,
-            "--check",
-            "--json",
-        ]);
+        let more = "--variant all --transactions 4K --words 256 --buckets 64 --check --json --out";
+        let output = stamp(&[&["record", workload], &line(more)[..], &[out]].concat());
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let rows = text(&output.stdout);
         assert_eq!(rows.lines().count(), Variant::ALL.len(), "{rows}");
@@ -119,19 +93,10 @@ fn every_workload_is_opaque_and_verified_with_every_variant() {
 fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
     // A lane commits a thousand points, with room for a thousand attempts.
     let repeated = (1..20).any(|seed| {
-        let rows = recorded(&[
-            "kmeans",
-            "--variant",
-            "hv-sorting",
-            "--attempts",
-            "1",
-            "--centres",
-            "2",
-            "--seed",
-            &seed.to_string(),
-            "--transactions",
-            "1",
-        ]);
+        let arguments = format!(
+            "kmeans --variant hv-sorting --attempts 1 --centres 2 --transactions 1 --seed {seed}"
+        );
+        let rows = recorded(&line(&arguments));
         assert_eq!(rows[0]["violations"], 0, "{rows:?}");
         assert_eq!(rows[0]["runs"], 1, "{rows:?}");
         rows[0]["launches_repeated"].as_u64() > Some(0)

@@ -81,3 +81,23 @@ fn a_state_that_is_none_is_refused_and_left_as_it_is() {
         assert_eq!(fs::read_to_string(&file).expect("a file"), content);
     }
 }
+
+#[test]
+fn a_soak_of_some_steps_makes_no_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (status, errors) = soak(folder.path(), &["--only", "transfers", "--chunk", "1K"]);
+    assert_eq!(status, Some(0), "{errors}");
+    let state = state(folder.path());
+    let launches = state["service_launches"].as_u64().expect("a number");
+    assert!(launches > 0);
+    assert_eq!(state["commits"], 1024 * launches);
+    for others in ["runs", "faults", "refused"] {
+        assert_eq!(state[others], Value::Object(serde_json::Map::new()));
+    }
+    let (status, errors) = soak(folder.path(), &["--only", "transfer"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        errors.contains("\"transfer\"") && errors.contains("memories, transfers"),
+        "{errors}"
+    );
+}

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{TINY_HT, TINY_RA, stamp, text, with};
+use common::{TINY_HT, TINY_RA, line, stamp, text, with};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, pipe};
@@ -114,26 +114,9 @@ fn a_reader_that_leaves_early_shows_in_the_status_alone() {
 #[test]
 fn a_row_is_printed_when_its_run_is_done() {
     // The hash table's run is short, the random array's ends by its time limit.
-    let arguments = [
-        "run",
-        "ht,ra",
-        "--device",
-        "cpu",
-        "--buckets",
-        "64",
-        "--words",
-        "1K",
-        "--loops",
-        "8M",
-        "--keys-per-tx",
-        "1",
-        "--time-limit",
-        "20",
-        "--blocks",
-        "1",
-        "--threads",
-        "1",
-    ];
+    let arguments = line(
+        "run ht,ra --device cpu --buckets 64 --words 1K --loops 8M --keys-per-tx 1 --time-limit 20 --blocks 1 --threads 1",
+    );
     let began = Instant::now();
     let mut child = program(&arguments).spawn().expect("stamp starts");
     let reader = BufReader::new(child.stdout.take().expect("a pipe"));

@@ -5,7 +5,7 @@ use super::document::{
 };
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
-use crate::error::Result;
+use crate::error::{Result, given_up};
 use crate::measure::floor::search::{self as floor, Outcome, Setting, Shapes};
 use crate::measure::launches;
 use crate::measure::progress::Progress;
@@ -29,18 +29,6 @@ pub(super) struct Bench<'s, 'a> {
     pub(super) workload: &'s AnyWorkload,
     pub(super) seed: u64,
     pub(super) search: Search<'s, 'a>,
-}
-
-/// What a launch that was given up leaves instead of figures, if another launch
-/// may still succeed.
-pub(super) fn given_up<T>(result: Result<T>) -> Result<std::result::Result<T, String>> {
-    match result {
-        Ok(found) => Ok(Ok(found)),
-        Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
-            Ok(Err(error.to_string()))
-        }
-        Err(error) => Err(error),
-    }
 }
 
 /// Attempts that aborted over all attempts.
@@ -286,18 +274,13 @@ impl<'s, 'a> Bench<'s, 'a> {
     fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
         self.search.effort = self.plan.point;
         let probed = given_up(self.search.probe(variant, locks, shape))?;
-        Ok(probed.unwrap_or_else(|error| Tried {
-            workload: self.search.runner.workload().name().into(),
-            variant: variant.name().into(),
-            locks,
-            blocks: shape.0,
-            threads: shape.1,
-            transactions: 0,
-            commits: 0,
-            aborts: 0,
-            time_ms: 0.0,
-            tx_per_s: 0.0,
-            note: Some(error),
+        Ok(probed.unwrap_or_else(|error| {
+            let spec = self.search.spec(variant, locks, shape, 0);
+            let workload = self.search.runner.workload().name();
+            Tried {
+                note: Some(error),
+                ..Tried::new(workload, variant.name(), &spec)
+            }
         }))
     }
 
