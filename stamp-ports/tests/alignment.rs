@@ -125,8 +125,8 @@ const SCHEDULES: [Schedule; 5] = [
     Schedule::Random,
 ];
 
-/// Runs the kernels in simulations with warps of this width.
-fn simulated(width: u32, cuts: &[Cut], lengths: &[(u64, u64)]) {
+/// Calls a function with a simulation of every schedule with warps of this width, and what it is.
+fn under_every_schedule(width: u32, check: impl Fn(Sim, &str)) {
     for (seed, schedule) in (0..).zip(SCHEDULES) {
         let config = SimConfig {
             warp_width: width,
@@ -134,12 +134,21 @@ fn simulated(width: u32, cuts: &[Cut], lengths: &[(u64, u64)]) {
             memory: MemoryModel::Weak { stale_percent: 50 },
             ..SimConfig::default()
         };
-        for &cut in cuts {
-            for gap in GAPS {
-                if gap.is_linear() || cut.kernel.has_affine() {
-                    let sim = Sim::new(config.with_seed(seed));
-                    same_as_host(&sim, cut, lengths, gap, &format!("w{width} {schedule:?}"));
-                }
+        check(
+            Sim::new(config.with_seed(seed)),
+            &format!("w{width} {schedule:?}"),
+        );
+    }
+}
+
+/// Runs the kernels of tiles in simulations with warps of this width.
+fn simulated(width: u32, cuts: &[Cut], lengths: &[(u64, u64)]) {
+    for &cut in cuts {
+        for gap in GAPS {
+            if gap.is_linear() || cut.kernel.has_affine() {
+                under_every_schedule(width, |sim, what| {
+                    same_as_host(&sim, cut, lengths, gap, what);
+                });
             }
         }
     }
@@ -172,20 +181,11 @@ fn dataflow_is_right_under_every_schedule_with_warps_of_every_width() {
         (16, [(130, 9), (70, 33)]),
         (32, [(260, 35), (140, 3)]),
     ] {
-        for (seed, schedule) in (0..).zip(SCHEDULES) {
-            let config = SimConfig {
-                warp_width: width,
-                schedule,
-                memory: MemoryModel::Weak { stale_percent: 50 },
-                ..SimConfig::default()
-            };
-            for gap in GAPS {
-                let mut dataflow = Dataflow {
-                    device: Sim::new(config.with_seed(seed)),
-                };
-                let what = format!("dataflow w{width} {schedule:?}");
-                scorer_is_right(&mut dataflow, &lengths, gap, &what);
-            }
+        for gap in GAPS {
+            under_every_schedule(width, |device, what| {
+                let what = format!("dataflow {what}");
+                scorer_is_right(&mut Dataflow { device }, &lengths, gap, &what);
+            });
         }
     }
 }

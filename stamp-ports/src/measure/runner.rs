@@ -20,7 +20,7 @@ use std::time::Duration;
 use stm_core::Abort;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Profile, ProfileRows, Statistics, Stm};
-use stm_core::observe::{HostProbe, Observation};
+use stm_core::observe::Observation;
 
 /// A workload with its data on a device, for any number of measurements.
 pub struct Runner<'a> {
@@ -340,16 +340,5 @@ impl<'a> Runner<'a> {
             Some(wrong) => Err(wrong),
             None => Ok(runs.swap_remove(runs.len() / 2)),
         })
-    }
-
-    /// Makes one run that is observed, and does not verify its result.
-    ///
-    /// # Errors
-    /// The launch's errors.
-    pub fn run_observed(&mut self, spec: &RunSpec, probe: HostProbe) -> Result<Launched> {
-        let mut stm = self.begin(spec)?;
-        stm.observe(probe);
-        self.prepared.reset()?;
-        self.run(&mut stm, spec, None)
     }
 }

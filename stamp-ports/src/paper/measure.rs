@@ -14,10 +14,12 @@ use crate::measure::run_spec::{RunSpec, resolve};
 use crate::measure::runner::Runner;
 use crate::measure::search::Search;
 use crate::measure::tried::Tried;
+use crate::record::{Settings, record};
 use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::workload::Sizes;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::StmConfig;
@@ -419,21 +421,30 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok(Ok(rows))
     }
 
+    /// What the transactions of a recorded run did, unless it could not be recorded.
     fn accesses(&mut self) -> Result<Option<Accesses>> {
-        let workload = self.search.runner.workload();
-        let fixed = workload.transactions();
-        let shape = self.plan.recorded_shape(self.room, workload.by_blocks());
-        let spec = RunSpec {
-            variant: recorded::ALGORITHM.into(),
-            shape,
-            config: StmConfig {
-                time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),
-                ..self.search.config
-            },
-            transactions: fixed.unwrap_or(self.plan.recorded.min(self.search.transactions)),
-            repeat: 1,
+        let workload = self.workload.sizes();
+        let Some(input) = self.plan.input(workload.name()) else {
+            return Ok(None);
         };
-        let recorded = recorded::record(self.search.runner, &spec, self.plan.record_bytes);
-        Ok(given_up(recorded)?.ok().flatten())
+        let (blocks, threads) = self.plan.recorded_shape(self.room, workload.by_blocks());
+        let settings = Settings {
+            transactions: self.plan.recorded.min(self.search.transactions),
+            runs_max: Some(1),
+            blocks,
+            threads,
+            locks: LOCKS,
+            seed: self.seed,
+            buffer_bytes: self.plan.record_bytes,
+            time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),
+            ..Settings::default()
+        };
+        let mut found = Accesses::default();
+        let (device, input) = (self.search.runner.device(), input.into());
+        let recorded = record(device, recorded::ALGORITHM, &input, &settings, |history| {
+            found.add(&history);
+            Ok(ControlFlow::Continue(()))
+        });
+        Ok(given_up(recorded)?.ok().map(|_| found))
     }
 }

@@ -66,6 +66,15 @@ struct Run {
     fault: Option<String>,
 }
 
+/// Makes a run of a launch in which all blocks do the same.
+fn run_of(time: Result<Duration, host::Error>) -> Result<Run, host::Error> {
+    Ok(Run {
+        time: time?,
+        made: Vec::new(),
+        fault: None,
+    })
+}
+
 /// The launches of a point.
 #[derive(Debug)]
 struct Runs {
