@@ -303,7 +303,8 @@ impl<'a> Bench<'a> {
         let fault = match chance.below(4) {
             0 | 1 => Recovered::TimeLimit(Duration::from_millis(1 + u64::from(chance.below(100)))),
             2 => Recovered::FullSet {
-                entries: 2 + chance.below(40),
+                // What runs thereafter must fit.
+                entries: (2 + chance.below(40)).max(Load::LIGHT.reads),
                 of_writes: chance.below(2) == 0,
             },
             _ => Recovered::OutOfRange(WORDS + 1 + chance.below(WORDS)),
