@@ -301,6 +301,18 @@ impl AnyDevice {
         }
     }
 
+    /// What may change its speed without changing its name: the newest CUDA version that its driver
+    /// speaks, or `none`.
+    pub fn driver(&self) -> String {
+        match self {
+            Self::Cpu(_) => "none".into(),
+            Self::Cuda(gpu) => {
+                let version = gpu.info().driver_version;
+                format!("{}.{}", version / 1000, version % 1000 / 10)
+            }
+        }
+    }
+
     /// All that is known about it.
     ///
     /// # Errors
@@ -312,10 +324,9 @@ impl AnyDevice {
             Self::Cuda(gpu) => {
                 let info = gpu.info();
                 let (major, minor) = info.compute_capability;
-                let version = info.driver_version;
                 Some(Gpu {
                     compute_capability: format!("{major}.{minor}"),
-                    driver_cuda_version: format!("{}.{}", version / 1000, version % 1000 / 10),
+                    driver_cuda_version: self.driver(),
                     memory_bytes: info.memory_bytes,
                     l2_bytes: info.l2_bytes,
                     resident_threads_per_processor: info.resident_threads,

@@ -182,5 +182,20 @@ impl Error {
     }
 }
 
+/// Returns what a launch that was given up leaves instead of a result, if another launch may still
+/// succeed: one that the device refuses, data that it has no room for, or a run that was stopped.
+///
+/// # Errors
+/// Those after which nothing can run on the device.
+pub fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
+    match result {
+        Ok(found) => Ok(Ok(found)),
+        Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
+            Ok(Err(error.to_string()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Shorthand.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -2,7 +2,6 @@
 
 use crate::devices::{AnyDevice, Description, DeviceKind};
 use crate::error::{Error, Result};
-use crate::measure::machine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -112,7 +111,7 @@ pub const FIELDS: [&str; 15] = [
 
 /// Returns the version of a device's driver, and the newest CUDA version that it speaks.
 fn driver(device: &AnyDevice) -> String {
-    let cuda = machine::driver(device);
+    let cuda = device.driver();
     if device.kind() == DeviceKind::Cpu {
         return cuda;
     }

@@ -140,6 +140,29 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes a folder, unless it is there.
+///
+/// # Errors
+/// [`Error::File`] for one that cannot be made.
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|source| Error::File {
+        path: folder.to_owned(),
+        source,
+    })
+}
+
+/// Writes files of these names into a folder, each whole.
+///
+/// # Errors
+/// [`Error::File`] for one that cannot be written.
+pub(crate) fn write_all<const N: usize>(folder: &Path, files: [(&str, &str); N]) -> Result<()> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        write_whole(&path, text).map_err(|source| Error::File { path, source })?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! Tables for people.
 
 use crate::measure::run_report::RunReport;
-use crate::numbers::{count, digits3, of, short};
+use crate::numbers::{of, short};
 use crate::variants::AskedVariant;
 use crate::workloads::workload::Verifies;
 use comfy_table::{CellAlignment, Table, presets};
@@ -52,53 +52,6 @@ pub fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
         .iter()
         .find(|r| r.variant == "cgl" && r.workload == report.workload && r.tx_per_s > 0.0)?;
     (report.tx_per_s > 0.0).then(|| report.tx_per_s / cgl.tx_per_s)
-}
-
-/// The table of runs, with what is needed to read it below. Where the aborts
-/// do not fit into `columns`, they go below their row.
-pub fn table(reports: &[RunReport], columns: Option<usize>) -> String {
-    let header = [
-        "workload", "variant", "launch", "tx", "tx/s", "commits", "over cgl", "verified", "aborts",
-    ];
-    let several_locks = reports.iter().any(|r| r.locks != reports[0].locks);
-    let mut rows = vec![header.map(String::from).to_vec()];
-    for report in reports {
-        let ratio = over_cgl(report, reports).map_or_else(|| "-".into(), |x| digits3(x) + "x");
-        rows.push(vec![
-            report.workload.into(),
-            report.variant.into(),
-            format!("{}x{}", report.blocks, report.threads),
-            count(report.transactions),
-            short(report.tx_per_s),
-            count(report.commits),
-            ratio,
-            if report.verified { "yes" } else { "NO" }.into(),
-            aborts(report),
-        ]);
-    }
-    if several_locks {
-        for (i, row) in rows.iter_mut().enumerate() {
-            let cell = i
-                .checked_sub(1)
-                .map_or("locks".into(), |i| count(reports[i].locks));
-            row.insert(3, cell);
-        }
-    }
-    let wide = align(&rows, 3, true);
-    let widest = wide.iter().map(|line| line.chars().count()).max();
-    let lines = if columns.is_some_and(|columns| widest > Some(columns)) {
-        let below: Vec<String> = rows.iter_mut().filter_map(Vec::pop).collect();
-        let mut lines = align(&rows, 3, false);
-        for (line, aborts) in lines.iter_mut().zip(&below).skip(1) {
-            if aborts != "none" {
-                let _ = write!(line, "\n{:10}aborts: {aborts}", "");
-            }
-        }
-        lines
-    } else {
-        wide
-    };
-    lines.join("\n") + "\n" + &legend(reports)
 }
 
 /// What a person has to know about single runs, remarks of one kind in one

@@ -1,12 +1,14 @@
 //! Points of a measurement: what is asked for, and what is found; and what commands that
 //! measure points share.
 
-use crate::error::{Error, Result};
-use crate::measure::progress::Progress;
+use crate::error::Result;
+use crate::measure::meter::Meter;
 use crate::numbers::short;
+use crate::store::{Document, Store};
+use crate::variants::parse_list;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write, stderr};
+use std::time::Instant;
 
 /// A point to be measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +96,25 @@ impl Point {
         self
     }
 
+    /// Returns what it came to, on one line.
+    pub fn told(&self) -> String {
+        let found = match &self.note {
+            Some(note) if !self.verified => note.clone(),
+            _ => format!("{}/s", short(self.per_s)),
+        };
+        let (part, of, blocks, threads) =
+            (&self.part, &self.implementation, self.blocks, self.threads);
+        let parameters = self.parameters_told(" ");
+        format!("{part} {of} at {blocks}x{threads} {parameters}: {found}")
+    }
+
+    /// Returns its parameters, each behind its name.
+    pub fn parameters_told(&self, comma: &str) -> String {
+        let all = self.parameters.iter();
+        let all = all.map(|(name, value)| format!("{name} {value}"));
+        all.collect::<Vec<_>>().join(comma)
+    }
+
     /// Returns the point for something that could not be measured, which `why` explains.
     pub fn without_time(asked: &Asked, why: String) -> Self {
         Self {
@@ -122,74 +143,52 @@ impl Point {
 /// # Errors
 /// An unknown name, with those that there are.
 pub fn parse_parts(text: &str, known: &[&'static str]) -> Result<Vec<&'static str>> {
-    if text == "all" {
-        return Ok(known.to_vec());
-    }
-    let mut found = Vec::new();
-    for name in text.split(',').map(str::trim) {
-        let Some(part) = known.iter().copied().find(|part| *part == name) else {
-            return Err(Error::Usage(format!(
+    parse_list(
+        text,
+        known,
+        |name| name,
+        |name, known| {
+            format!(
                 "there is no part {name:?}: known are {} and all",
                 known.join(", ")
-            )));
-        };
-        if !found.contains(&part) {
-            found.push(part);
-        }
-    }
-    Ok(found)
+            )
+        },
+    )
 }
 
-/// Says on standard error what was measured: on a terminal in a line that changes, else in a
-/// line for each point.
-#[derive(Debug)]
-pub struct Meter {
-    /// What is being done.
-    pub progress: Progress,
-    lines: bool,
-    points: usize,
-}
-
-impl Meter {
-    /// Begins with so many points to measure.
-    pub fn new(points: usize) -> Self {
-        Self {
-            progress: Progress::new(),
-            lines: !stderr().is_terminal(),
-            points,
+/// Measures the points of some parts that a document lacks, as long as there is time, and writes
+/// it after each; `of` are its points. Returns whether it has every point then.
+///
+/// # Errors
+/// The file's errors or the device's.
+pub fn add_missing<T: Document>(
+    store: &mut Store<T>,
+    of: fn(&mut T) -> &mut Vec<Point>,
+    (everything, parts): (&[Asked], &[&str]),
+    has_time: impl Fn() -> bool,
+    mut measure: impl FnMut(&Asked) -> Result<Point>,
+) -> Result<bool> {
+    let there = of(&mut store.document);
+    // What was not verified, or could not be measured, is tried again.
+    let lacks = |asked: &Asked| !there.iter().any(|p| p.verified && p.answers(asked));
+    let wanted = everything.iter();
+    let wanted = wanted.filter(|asked| parts.contains(&asked.part.as_str()) && lacks(asked));
+    let wanted: Vec<&Asked> = wanted.collect();
+    let mut meter = Meter::new(wanted.iter().map(|asked| asked.part.as_str()));
+    for asked in wanted {
+        if !has_time() {
+            break;
         }
+        let began = Instant::now();
+        let point = measure(asked)?;
+        meter.done(&asked.part, began.elapsed(), &point.told());
+        let points = of(&mut store.document);
+        points.retain(|before| !before.answers(asked));
+        points.push(point);
+        store.document.head().complete = false;
+        store.save()?;
     }
-
-    /// Says what point `number` came to.
-    pub fn done(&self, number: usize, point: &Point) {
-        let parameters: Vec<String> = point
-            .parameters
-            .iter()
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
-        let found = match &point.note {
-            Some(note) if !point.verified => note.clone(),
-            _ => format!("{}/s", short(point.per_s)),
-        };
-        let line = format!(
-            "{} {} at {}x{} {}: {found}",
-            point.part,
-            point.implementation,
-            point.blocks,
-            point.threads,
-            parameters.join(" ")
-        );
-        self.line(number, &line);
-    }
-
-    /// Says `what` about point `number`.
-    pub fn line(&self, number: usize, what: &str) {
-        let line = format!("{number}/{} {what}", self.points);
-        if self.lines {
-            // The measurement is the same whether somebody reads this or not.
-            let _ = writeln!(stderr(), "{line}");
-        } else {
-            self.progress.say(line);
-        }
-    }
+    let points = of(&mut store.document);
+    let has = |asked: &Asked| points.iter().any(|p| p.answers(asked));
+    Ok(everything.iter().all(has))
 }

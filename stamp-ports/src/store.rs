@@ -1,9 +1,13 @@
 //! A document of measurements on disk: begun, gone on with, written whole after every
 //! point.
 
+use crate::devices::{AnyDevice, Choice, parse_choice};
 use crate::error::{Error, Result};
 use crate::head::Head;
+use crate::numbers::parse_count;
 use crate::out_file::OutFile;
+use crate::workloads::shared_options::SEED;
+use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -11,7 +15,61 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Several names, of workloads or of parts of a measurement, in one argument.
+pub type NameList = std::vec::Vec<&'static str>;
+
+/// What a command is asked for that measures into a document in a folder.
+#[derive(Args, Debug, Clone)]
+pub struct BenchSpec {
+    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
+    /// [default: auto; with --quick, cpu]
+    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
+    pub device: Option<Choice>,
+    /// Small inputs, few points
+    #[arg(long)]
+    pub quick: bool,
+    /// Begin nothing further after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
+    pub seconds: Option<u64>,
+    /// Seed of all data
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
+    pub seed: u64,
+    /// The folder of the document, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Begin anew, whatever the document holds
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+impl BenchSpec {
+    /// Returns the device that is asked for.
+    pub fn choice(&self) -> Choice {
+        let default = if self.quick {
+            Choice::Cpu
+        } else {
+            Choice::Auto
+        };
+        self.device.unwrap_or(default)
+    }
+
+    /// Begins the head of the document; `command` is how the program was called.
+    ///
+    /// # Errors
+    /// Those of [`Head::new`].
+    pub fn head(&self, format: &str, device: &AnyDevice, command: &str) -> Result<Head> {
+        let command = published(command, &self.out);
+        Head::new(format, device, &command, (self.quick, self.seed))
+    }
+
+    /// Returns whether something further may begin, if the command began then.
+    pub fn has_time(&self, began: Instant) -> bool {
+        self.seconds
+            .is_none_or(|seconds| began.elapsed() < Duration::from_secs(seconds))
+    }
+}
 
 /// A document that grows point by point.
 pub trait Document: Sized {
@@ -54,9 +112,10 @@ impl<T: Document> Store<T> {
     ///
     /// # Errors
     /// A folder that cannot be written, a file that is no such document, or
-    /// one that was begun otherwise; then the file is as it was. `fresh` begins
-    /// anew.
-    pub fn open(folder: &Path, head: Head, fresh: bool) -> Result<Self> {
+    /// one that was begun otherwise; then the file is as it was. With `fresh` it is
+    /// begun anew.
+    pub fn open(spec: &BenchSpec, head: Head) -> Result<Self> {
+        let (folder, fresh) = (&spec.out, spec.fresh);
         let refused = |why: String| Error::Usage(format!("--out {}: {why}", folder.display()));
         if !folder.is_dir() {
             fs::create_dir_all(folder)
@@ -169,7 +228,7 @@ pub fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<String> {
     Ok(text + "\n}\n")
 }
 
-/// The command without the path to its own folder, which is nobody else's: the document
+/// The command without the path to its own folder or file, which is nobody else's: the document
 /// may be published.
 pub fn published(command: &str, folder: &Path) -> String {
     match folder.file_name() {

@@ -98,30 +98,48 @@ impl AskedVariant {
     }
 }
 
+/// Reads `all` or names separated by commas, and returns what each names, once; `unknown` says
+/// what is wrong with a name by the names that there are.
+///
+/// # Errors
+/// A name that nothing has.
+pub fn parse_list<T: Copy + PartialEq>(
+    text: &str,
+    known: &[T],
+    name: impl Fn(T) -> &'static str,
+    unknown: impl FnOnce(&str, &[&str]) -> String,
+) -> Result<Vec<T>> {
+    let mut found = Vec::new();
+    for asked in text.split(',').map(str::trim) {
+        let is_named = |one: &T| asked == "all" || name(*one) == asked;
+        let mut named = known.iter().copied().filter(is_named).peekable();
+        if named.peek().is_none() {
+            let names: Vec<&str> = known.iter().map(|one| name(*one)).collect();
+            return Err(Error::Usage(unknown(asked, &names)));
+        }
+        for one in named {
+            if !found.contains(&one) {
+                found.push(one);
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Reads `all` or names separated by commas.
 ///
 /// # Errors
 /// An unknown name, with the nearest known one.
 pub fn parse_variants(text: &str) -> Result<Vec<AskedVariant>> {
-    let all = AskedVariant::all();
-    if text == "all" {
-        return Ok(all);
-    }
-    let mut found = Vec::new();
-    for name in text.split(',').map(str::trim) {
-        let known = all.iter().copied().find(|v| v.name() == name);
-        let variant = known.ok_or_else(|| {
-            let names: Vec<&str> = all.iter().map(|v| v.name()).collect();
-            Error::Usage(format!(
-                "unknown variant {name:?}: {}; `all` takes every one",
-                suggestion(name, &names)
-            ))
-        })?;
-        if !found.contains(&variant) {
-            found.push(variant);
-        }
-    }
-    Ok(found)
+    parse_list(
+        text,
+        &AskedVariant::all(),
+        AskedVariant::name,
+        |name, names| {
+            let suggestion = suggestion(name, names);
+            format!("unknown variant {name:?}: {suggestion}; `all` takes every one")
+        },
+    )
 }
 
 /// Reads names of algorithms, which `optimized` is none of.

@@ -119,26 +119,30 @@ const SCHEDULES: [Schedule; 5] = [
     Schedule::Random,
 ];
 
-/// Simulations with warps of this width under each schedule.
-fn simulations(warp_width: u32) -> impl Iterator<Item = SimConfig> {
-    (0..).zip(SCHEDULES).map(move |(seed, schedule)| SimConfig {
-        warp_width,
-        schedule,
-        memory: MemoryModel::Weak { stale_percent: 50 },
-        seed,
-        ..SimConfig::default()
-    })
+/// Calls a function with a simulation of every schedule with warps of this width, and what it is.
+fn under_every_schedule(width: u32, check: impl Fn(Sim, &str)) {
+    for (seed, schedule) in (0..).zip(SCHEDULES) {
+        let config = SimConfig {
+            warp_width: width,
+            schedule,
+            memory: MemoryModel::Weak { stale_percent: 50 },
+            ..SimConfig::default()
+        };
+        check(
+            Sim::new(config.with_seed(seed)),
+            &format!("w{width} {schedule:?}"),
+        );
+    }
 }
 
-/// Runs the kernels in simulations with warps of this width.
+/// Runs the kernels of tiles in simulations with warps of this width.
 fn simulated(width: u32, cuts: &[Cut], lengths: &[(u64, u64)]) {
-    for config in simulations(width) {
-        for &cut in cuts {
-            for gap in GAPS {
-                if gap.is_linear() || cut.kernel.has_affine() {
-                    let what = config.to_string();
-                    same_as_host(&Sim::new(config), cut, lengths, gap, &what);
-                }
+    for &cut in cuts {
+        for gap in GAPS {
+            if gap.is_linear() || cut.kernel.has_affine() {
+                under_every_schedule(width, |sim, what| {
+                    same_as_host(&sim, cut, lengths, gap, what);
+                });
             }
         }
     }
@@ -171,13 +175,11 @@ fn dataflow_is_right_under_every_schedule_with_warps_of_every_width() {
         (16, [(130, 9), (70, 33)]),
         (32, [(260, 35), (140, 3)]),
     ] {
-        for config in simulations(width) {
-            for gap in GAPS {
-                let mut dataflow = Dataflow {
-                    device: Sim::new(config),
-                };
-                scorer_is_right(&mut dataflow, &lengths, gap, &format!("dataflow {config}"));
-            }
+        for gap in GAPS {
+            under_every_schedule(width, |device, what| {
+                let what = format!("dataflow {what}");
+                scorer_is_right(&mut Dataflow { device }, &lengths, gap, &what);
+            });
         }
     }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{line, stamp, text};
+use common::{line, refused, stamp, text};
 use serde_json::Value;
 
 /// Runs what must succeed, and returns its document.
@@ -40,8 +40,8 @@ const SECTION: &str = "critical-section";
 #[test]
 fn a_quick_run_has_every_contender_and_verifies_the_rivals() {
     let document = document(&line(
-        "--quick --no-stm --transactions 4K --words 64K --buckets 1K --accounts 16K \
-         --hot-words 64K -g 1K --points 500",
+        "--quick --no-stm --transactions 4K --words 64K --buckets 1K --accounts 16K --hot-words 64K \
+         -g 1K --points 500",
     ));
     assert_eq!(
         kinds(&document),
@@ -160,11 +160,5 @@ fn the_table_says_what_is_unsafe() {
 
 #[test]
 fn an_unknown_workload_is_refused_on_one_line() {
-    let output = stamp(&["bench", "floor", "--workload", "ra,rx"]);
-    assert_eq!(output.status.code(), Some(2));
-    let errors = text(&output.stderr);
-    assert!(
-        errors.contains("\"rx\"") && errors.trim_end().lines().count() == 1,
-        "{errors}"
-    );
+    refused(&line("bench floor --workload ra,rx"), &["\"rx\""]);
 }

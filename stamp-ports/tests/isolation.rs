@@ -4,6 +4,7 @@ use stamp_ports::devices::AnyDevice;
 use stamp_ports::paper::document::{FILE_NAME, Paper};
 use stamp_ports::paper::plan::Section;
 use stamp_ports::paper::run::{PaperSpec, paper};
+use stamp_ports::store::BenchSpec;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -28,19 +29,27 @@ fn read(folder: &Path) -> Paper {
     Paper::parse(&text).expect("a document")
 }
 
+/// Figure 2 of two workloads, small.
+fn spec(folder: &Path) -> PaperSpec {
+    PaperSpec {
+        bench: BenchSpec {
+            device: None,
+            quick: true,
+            seconds: None,
+            seed: 1,
+            out: folder.into(),
+            fresh: false,
+        },
+        only: vec![Section::Fig2],
+        workload: vec!["ra", "kmeans"],
+        retry: false,
+    }
+}
+
 #[test]
 fn each_result_gets_the_verdict_on_a_recorded_run_and_other_builds_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let spec = PaperSpec {
-        quick: true,
-        sections: vec![Section::Fig2],
-        workloads: vec!["ra", "kmeans"],
-        time: None,
-        retry: false,
-        seed: 1,
-        out: folder.path().into(),
-        fresh: false,
-    };
+    let spec = spec(folder.path());
     paper(&AnyDevice::cpu(), &spec, "stamp bench paper").expect("it is measured");
     let before = fs::read_to_string(folder.path().join(FILE_NAME)).expect("the document");
     let (status, said, _) = isolation(folder.path(), &["--for", "0.000000001"]);

@@ -32,8 +32,8 @@ fn bad_input_gives_one_line_and_status_2() {
     for (arguments, part) in rows.filter_map(|row| row.split_once(" => ")) {
         let output = stamp(&line(arguments));
         let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        assert!(error.contains(part), "{arguments:?}: {error}");
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {error}");
+        assert!(error.contains(part), "{arguments}: {error}");
         assert_eq!(error.trim_end().lines().count(), 1, "{error}");
     }
 }

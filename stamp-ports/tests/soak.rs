@@ -16,7 +16,7 @@ fn soak(out: &Path, more: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stderr))
 }
 
-fn state(folder: &Path) -> Value {
+fn read(folder: &Path) -> Value {
     let json = fs::read_to_string(folder.join("soak.json")).expect("a state");
     serde_json::from_str(&json).expect("JSON")
 }
@@ -28,14 +28,14 @@ fn a_soak_goes_on_where_it_was_and_what_was_wrong_stays_wrong() {
     let file = file.to_str().expect("a path");
     let (status, errors) = soak(folder.path(), &["--seed", "7"]);
     assert_eq!(status, Some(0), "{errors}");
-    let first = state(folder.path());
+    let first = read(folder.path());
     assert_eq!((&first["seed"], &first["sessions"]), (&7.into(), &1.into()));
     let number = |state: &Value, key: &str| state[key].as_u64().expect("a number");
     assert!(number(&first, "next_step") > 0 && number(&first, "commits") > 0);
 
     let (status, errors) = soak(folder.path(), &["--resume", file]);
     assert_eq!(status, Some(0), "{errors}");
-    let second = state(folder.path());
+    let second = read(folder.path());
     assert_eq!(
         (&second["seed"], &second["sessions"]),
         (&7.into(), &2.into())
@@ -80,4 +80,30 @@ fn a_state_that_is_none_is_refused_and_left_as_it_is() {
         );
         assert_eq!(fs::read_to_string(&file).expect("a file"), content);
     }
+}
+
+#[test]
+fn a_soak_of_some_steps_makes_no_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (status, errors) = soak(folder.path(), &["--only", "transfers", "--chunk", "1K"]);
+    assert_eq!(status, Some(0), "{errors}");
+    let made = read(folder.path());
+    let launches = made["service_launches"].as_u64().expect("a number");
+    assert!(launches > 0);
+    assert_eq!(made["commits"], 1024 * launches);
+    for others in ["runs", "faults", "refused"] {
+        assert_eq!(made[others], Value::Object(serde_json::Map::new()));
+    }
+    let (status, errors) = soak(folder.path(), &["--only", "faults"]);
+    assert_eq!(status, Some(0), "{errors}");
+    let faulty = read(folder.path());
+    let seen = faulty["faults"].as_object().expect("faults");
+    assert!(seen.len() > 3 && faulty["commits"].as_u64() > Some(0));
+    assert_eq!(faulty["service_launches"], 0);
+    let (status, errors) = soak(folder.path(), &["--only", "transfer"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        errors.contains("\"transfer\"") && errors.contains("memories, transfers"),
+        "{errors}"
+    );
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::head::UNKNOWN;
+use crate::measure::repeats::TimeMs;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{Read, Seek};
@@ -40,17 +41,6 @@ pub struct Identity {
     pub ptx: Option<String>,
 }
 
-/// The times of a run's launches in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Times {
-    /// The median.
-    pub median: f64,
-    /// The shortest.
-    pub min: f64,
-    /// The longest.
-    pub max: f64,
-}
-
 /// What `stamp run --json` prints about a run, as far as it is needed here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
@@ -61,7 +51,7 @@ pub struct Timed {
     /// The threads of a block.
     pub threads: u32,
     /// The times of the launches.
-    pub time_ms: Times,
+    pub time_ms: TimeMs,
     /// Transactions a second at the median time.
     pub tx_per_s: f64,
     /// The time that the driver took to compile the kernel, in milliseconds.

@@ -22,9 +22,9 @@ use self::child::{Identity, Program, Run};
 use self::judge::{Judged, judge};
 use self::points::Point;
 use crate::error::Result;
-use crate::points::Meter;
+use crate::measure::meter::Meter;
 use serde::Serialize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a command measures, and with what.
 #[derive(Debug)]
@@ -89,14 +89,16 @@ pub fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
         points: Vec::new(),
         same: Vec::new(),
     };
-    let meter = Meter::new(spec.points.len());
+    let mut meter = Meter::new(spec.points.iter().map(|point| point.row));
     for (i, point) in spec.points.iter().enumerate() {
+        let began = Instant::now();
         if is_measured(point, &spec.points, &found.points) {
-            meter.line(i + 1, &format!("{}: its launch is the default", point.name));
+            let told = format!("{}: its launch is the default", point.name);
+            meter.done(point.row, began.elapsed(), &told);
             found.same.push(point.name.clone());
             continue;
         }
-        meter.progress.say(&point.name);
+        meter.progress().say(&point.name);
         let arguments = spec.arguments(point);
         let run = |program: &Program| program.run(&arguments, spec.limit);
         let (this, other) = if i % 2 == 0 {
@@ -114,7 +116,7 @@ pub fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
             other,
             judged,
         };
-        meter.line(i + 1, &report::line(&measured));
+        meter.done(point.row, began.elapsed(), &report::line(&measured));
         found.points.push(measured);
     }
     Ok(found)

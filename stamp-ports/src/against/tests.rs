@@ -1,8 +1,9 @@
 //! The ratio, the verdict, and the points that are left out.
 
-use super::child::{Identity, Outcome, Run, Timed, Times};
+use super::child::{Identity, Outcome, Run, Timed};
 use super::judge::{Judged, Ratio, Verdict, judge};
 use super::{Found, Measured, is_measured, points};
+use crate::measure::repeats::TimeMs;
 
 /// A run with these times in milliseconds, of a thousand transactions.
 fn timed(min: f64, median: f64, max: f64) -> Timed {
@@ -10,7 +11,7 @@ fn timed(min: f64, median: f64, max: f64) -> Timed {
         device_name: "a device".into(),
         blocks: 132,
         threads: 96,
-        time_ms: Times { median, min, max },
+        time_ms: TimeMs { median, min, max },
         tx_per_s: 1e6 / median,
         jit_ms: 0.0,
         verified: true,

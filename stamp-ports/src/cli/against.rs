@@ -1,19 +1,17 @@
 //! The command `bench against`.
 
-use super::console::{open, told, without_folder};
+use super::console::{DocumentArgs, open};
 use super::name_list::described;
 use crate::against::child::Program;
 use crate::against::{Spec, measure, points, report};
 use crate::devices::{Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
-use crate::head::Head;
 use crate::numbers::parse_seconds;
-use crate::out_file::OutFile;
+use crate::store::published;
 use crate::workloads::shared_options::SEED;
 use clap::Args;
-use std::io::{Write, stdout};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use stm_core::host::Device;
 
 /// Timed launches of a run.
@@ -76,12 +74,9 @@ pub struct AgainstArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds,
           default_value = "20")]
     pub time_limit: Duration,
-    /// Print the JSON document instead of the table
-    #[arg(long)]
-    pub json: bool,
-    /// Write the JSON document to a file
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    /// Where the document goes.
+    #[command(flatten)]
+    pub document: DocumentArgs,
     /// The program that is measured as this one, for tests [default: this one]
     #[arg(long, value_name = "PATH", hide = true)]
     pub this: Option<PathBuf>,
@@ -98,16 +93,15 @@ fn parse_ratio(text: &str) -> Result<f64, String> {
 /// judged holds.
 pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let points = points::select(args.quick, &args.only)?;
-    let file = args.out.as_deref().map(OutFile::new).transpose()?;
+    let file = args.document.file()?;
     let other = Program::at(&args.other)?;
     let this = match &args.this {
         Some(path) => Program::at(path)?,
         None => Program::at(&std::env::current_exe()?)?,
     };
-    let command = without_folder(command, args.out.as_deref());
-    let command = without_folder(&command, Some(&args.other));
+    let command = published(command, &args.other);
     // Closed before the first child opens it.
-    let (head, id, name) = {
+    let (begun, id, name) = {
         let device = open(args.device)?;
         if device.kind() == DeviceKind::Cpu && !args.quick {
             return Err(Error::Usage(
@@ -115,8 +109,9 @@ pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
                     .into(),
             ));
         }
-        let head = Head::new(report::FORMAT, &device, &command, (args.quick, SEED))?;
-        (head, device.id(), device.name())
+        let (of, about) = ((args.quick, SEED), (report::FORMAT, &device));
+        let begun = args.document.begin(file, about, &command, of)?;
+        (begun, device.id(), device.name())
     };
     let spec = Spec {
         points,
@@ -125,17 +120,10 @@ pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
         at_least: args.at_least,
         device: id,
     };
-    let began = Instant::now();
     let found = measure(&spec, &this, &other)?;
-    let document = report::document(head.done(began.elapsed().as_secs_f64()), &spec, &found)?;
-    let written = file.map(|file| file.write(&document)).transpose();
-    let printed = if args.json {
-        write!(stdout(), "{document}").map_err(Error::from)
-    } else {
-        let device = format!("{}: {name}", spec.device);
-        report::print(&mut stdout().lock(), &device, &spec, &found)
-    };
-    // What was found is printed even if it could not be written.
-    written?;
-    told(found.holds(), printed)
+    begun.end(
+        found.holds(),
+        |head| report::document(head, &spec, &found),
+        |out, _| report::print(out, &format!("{}: {name}", spec.device), &spec, &found),
+    )
 }

@@ -3,6 +3,7 @@
 //! Names and numbers are read here as far as they can be without a device;
 //! whatever is wrong comes out as one line (see [`one_line`](super::one_line())).
 
+use super::console::DocumentArgs;
 use super::machine::DeviceArgs;
 use super::memory_args::MemoryArgs;
 use super::name_list::NameList;
@@ -126,20 +127,27 @@ user saw. Faults of GPUs need a GPU.
 Examples:
   stamp faults --device cuda --out faults
   stamp faults --device cpu --only timeout,killed --out faults")]
-    Faults(FaultsArgs),
+    Faults(crate::faults::Plan),
     /// Run mixed workloads and faults for long, and check everything
     #[command(after_help = "\
-Random workloads, launches and options, each result verified; time limits, full
-sets and bad indices, after each of which the memory must be whole; recorded
-histories, which are judged; a few memories that live as long as the session. A line a minute. DIR/soak.json is written whole every minute, and
---resume goes on from it; DIR/soak.txt is the log.
+The steps, which --only takes:
+  memories   transactions on a few memories that live as long as the session
+  transfers  the same between a million accounts, whose sum must not change
+  runs       workloads with random launches and options, each result verified
+  faults     time limits, full sets and bad indices, after each of which the
+             memory must be whole, and now and then a fault of `stamp faults`
+  histories  recorded runs, which are judged
+Each step has memories and transfers, and one of the others. A line a minute.
+DIR/soak.json is written whole every minute, and --resume goes on from it;
+DIR/soak.txt is the log.
 
 Exit status: 0 if nothing was wrong, in this session and before, else 1.
 
 Examples:
   stamp soak --minutes 10 --out soak
-  stamp soak --minutes 10 --resume soak/soak.json --out soak")]
-    Soak(SoakArgs),
+  stamp soak --minutes 10 --resume soak/soak.json --out soak
+  stamp soak --minutes 60 --only transfers --chunk 1G --out versions")]
+    Soak(crate::soak::Plan),
     /// Record a workload on a device, and judge or keep the histories
     #[command(allow_negative_numbers = true, after_help = super::record::HELP)]
     Record(Box<super::record::RecordArgs>),
@@ -186,58 +194,18 @@ pub struct ReportArgs {
     pub title: Option<String>,
 }
 
-/// The options of `faults`.
-#[derive(Args, Debug, Clone)]
-pub struct FaultsArgs {
-    /// auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
-    pub device: Choice,
-    /// Only these faults, separated by commas
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
-    pub only: Vec<String>,
-    /// The folder of the log, made if it is not there
-    #[arg(long, value_name = "DIR", required_unless_present = "case")]
-    pub out: Option<PathBuf>,
-    /// Inject this fault in this process
-    #[arg(long, value_name = "NAME", hide = true)]
-    pub case: Option<String>,
-}
-
-/// The options of `soak`.
-#[derive(Args, Debug, Clone)]
-pub struct SoakArgs {
-    /// How long this session takes, in minutes
-    #[arg(long, value_name = "M", value_parser = parse_minutes)]
-    pub minutes: Duration,
-    /// Seed of everything that is drawn [default: 1, or that of --resume]
-    #[arg(long, value_name = "S", value_parser = parse_count)]
-    pub seed: Option<u64>,
-    /// auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
-    pub device: Choice,
-    /// Go on with the soak whose state this file is
-    #[arg(long, value_name = "FILE")]
-    pub resume: Option<PathBuf>,
-    /// Record and judge no histories
-    #[arg(long)]
-    pub no_histories: bool,
-    /// The folder of soak.json and soak.txt, made if it is not there
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-}
-
 /// What `bench` measures.
 #[derive(Subcommand, Debug)]
 pub enum Bench {
     /// Everything that the GPU-STM paper shows, into one document
     #[command(after_help = super::paper::help())]
-    Paper(super::paper::PaperArgs),
+    Paper(crate::paper::run::PaperSpec),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
     #[command(after_help = super::sync::help())]
-    Sync(super::sync::SyncArgs),
+    Sync(crate::sync::run::SyncSpec),
     /// Scores of alignments by dataflow, by launches, by graphs and by transactions
     #[command(after_help = super::nw_bench::help())]
-    Nw(super::nw_bench::NwBenchArgs),
+    Nw(crate::nw::bench::run::NwSpec),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
     Floor(Box<FloorArgs>),
@@ -335,7 +303,7 @@ pub struct RunArgs {
     /// The transactional memory.
     #[command(flatten)]
     pub memory: MemoryArgs,
-    /// Seconds before a launch ends, or none
+    /// Seconds for a launch, or none
     ///
     /// Stop a run's launches after so many seconds, or never: none
     #[arg(long, value_name = "SECONDS", value_parser = parse_time_limit, default_value = "60",
@@ -358,12 +326,9 @@ pub struct TuneArgs {
     /// Timed launches of the best shapes
     #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = launches::TUNE_REPEAT)]
     pub repeat: u32,
-    /// Print the JSON document instead of tables
-    #[arg(long)]
-    pub json: bool,
-    /// Write the JSON document to a file
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    /// Where the document goes.
+    #[command(flatten)]
+    pub document: DocumentArgs,
     /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
@@ -404,12 +369,9 @@ pub struct FloorArgs {
     /// Few launch shapes, 64K transactions and 3 repeats at most
     #[arg(long)]
     pub quick: bool,
-    /// Print the JSON document instead of tables
-    #[arg(long)]
-    pub json: bool,
-    /// Write the JSON document to a file
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    /// Where the document goes.
+    #[command(flatten)]
+    pub document: DocumentArgs,
     /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
@@ -434,14 +396,6 @@ fn parse_loops(text: &str) -> Result<u64, String> {
         0 => Err("0 loops leave nothing to run: give 1 or more".into()),
         n => Ok(n),
     }
-}
-
-fn parse_minutes(text: &str) -> Result<Duration, String> {
-    text.parse()
-        .ok()
-        .filter(|&minutes: &f64| minutes > 0.0)
-        .and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok())
-        .ok_or_else(|| format!("{text:?} is no time: give minutes above 0, such as 10"))
 }
 
 fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {

@@ -3,13 +3,18 @@
 
 use crate::devices::{AnyDevice, Choice};
 use crate::error::{Error, Result};
+use crate::head::Head;
 use crate::measure::progress::Progress;
+use crate::out_file::OutFile;
+use crate::store::published;
 use crate::workloads::AnyWorkload;
 use crate::workloads::WORKLOADS;
 use crate::workloads::input::Occasion;
 use crate::workloads::options::WorkloadArgs;
-use std::io::{ErrorKind, Write, stderr};
-use std::path::Path;
+use clap::Args;
+use std::io::{ErrorKind, StdoutLock, Write, stderr, stdout};
+use std::path::PathBuf;
+use std::time::Instant;
 
 /// Opens the device, and says on standard error if it is not the one hoped for.
 pub(super) fn open(choice: Choice) -> Result<AnyDevice> {
@@ -55,14 +60,70 @@ pub(super) fn told(verified: bool, printed: Result<()>) -> Result<bool> {
     }
 }
 
-/// The command without the folder of its file: that is nobody else's, and the
-/// document may be published.
-pub(super) fn without_folder(command: &str, out: Option<&Path>) -> String {
-    match out.map(|path| (path, path.file_name())) {
-        Some((path, Some(name))) => command.replace(
-            path.to_string_lossy().as_ref(),
-            name.to_string_lossy().as_ref(),
-        ),
-        _ => command.to_owned(),
+/// Where a command's document goes that is written once, at its end.
+#[derive(Args, Debug, Clone)]
+pub struct DocumentArgs {
+    /// Print the JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Write the JSON document to a file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// A document that is being measured.
+pub(super) struct Begun {
+    file: Option<OutFile>,
+    head: Head,
+    began: Instant,
+    json: bool,
+}
+
+impl DocumentArgs {
+    /// Begins a document; `command` is how the program was called. The file is looked at by
+    /// [`DocumentArgs::file`] before the device is opened.
+    pub(super) fn begin(
+        &self,
+        file: Option<OutFile>,
+        (format, device): (&str, &AnyDevice),
+        command: &str,
+        of: (bool, u64),
+    ) -> Result<Begun> {
+        let out = self.out.as_deref();
+        let command = out.map_or_else(|| command.to_owned(), |out| published(command, out));
+        Ok(Begun {
+            file,
+            head: Head::new(format, device, &command, of)?,
+            began: Instant::now(),
+            json: self.json,
+        })
+    }
+
+    /// Returns the file, if one is asked for and can be written.
+    pub(super) fn file(&self) -> Result<Option<OutFile>> {
+        self.out.as_deref().map(OutFile::new).transpose()
+    }
+}
+
+impl Begun {
+    /// Writes the document and prints it, or the tables, which are told whether it was written.
+    /// Returns whether all was verified.
+    pub(super) fn end(
+        self,
+        verified: bool,
+        document: impl FnOnce(Head) -> Result<String>,
+        tables: impl FnOnce(&mut StdoutLock<'_>, bool) -> Result<()>,
+    ) -> Result<bool> {
+        let document = document(self.head.done(self.began.elapsed().as_secs_f64()))?;
+        let written = self.file.map(|file| file.write(&document)).transpose();
+        let mut out = stdout().lock();
+        let printed = if self.json {
+            write!(out, "{document}").map_err(Error::from)
+        } else {
+            tables(&mut out, written.is_ok())
+        };
+        // What was found is printed even if it could not be written.
+        written?;
+        told(verified, printed)
     }
 }

@@ -1,17 +1,13 @@
 //! The command `bench floor`.
 
 use super::args::FloorArgs;
-use super::console::{check_options, open, told, without_folder, workloads};
-use crate::error::{Error, Result};
-use crate::head::Head;
+use super::console::{check_options, open, workloads};
+use crate::error::Result;
 use crate::measure::floor::measured::{FloorSpec, Measured};
 use crate::measure::floor::report;
 use crate::measure::launches;
 use crate::measure::search::SearchSpec;
-use crate::out_file::OutFile;
 use crate::workloads::input::Occasion;
-use std::io::{Write, stdout};
-use std::time::Instant;
 
 /// Transactions of a launch with `--quick`, at most.
 const QUICK_TRANSACTIONS: u64 = 1 << 16;
@@ -42,16 +38,12 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
         with_stm: !args.no_stm,
         quick: args.quick,
     };
-    let file = args.out.as_deref().map(OutFile::new).transpose()?;
+    let file = args.document.file()?;
     let device = open(args.device)?;
-    let command = without_folder(command, args.out.as_deref());
-    let head = Head::new(
-        report::FORMAT,
-        &device,
-        &command,
-        (args.quick, input.shared.seed),
-    )?;
-    let began = Instant::now();
+    let of = (args.quick, input.shared.seed);
+    let begun = args
+        .document
+        .begin(file, (report::FORMAT, &device), command, of)?;
     let occasion = Occasion::Floor(device.kind());
     let workloads = workloads(&args.workload, &input, occasion)?;
     for workload in &workloads {
@@ -64,14 +56,9 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     for workload in &workloads {
         measured.add(&device, workload, &spec)?;
     }
-    let document = report::document(head.done(began.elapsed().as_secs_f64()), &measured)?;
-    let written = file.map(|file| file.write(&document)).transpose();
-    let printed = if args.json {
-        write!(stdout(), "{document}").map_err(Error::from)
-    } else {
-        report::print(&mut stdout().lock(), &device, &measured)
-    };
-    // What was found is printed even if it could not be written.
-    written?;
-    told(measured.is_verified(), printed)
+    begun.end(
+        measured.is_verified(),
+        |head| report::document(head, &measured),
+        |out, _| report::print(out, &device, &measured),
+    )
 }

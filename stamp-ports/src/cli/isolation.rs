@@ -17,18 +17,16 @@ use crate::paper::isolation::Isolation;
 use crate::paper::pieces::Piece;
 use crate::paper::plan::Plan;
 use crate::record::input::Input;
-use crate::record::{Row, Settings, record};
+use crate::record::{Settings, record_judged};
 use crate::workloads::input::Occasion;
 use crate::workloads::{AnyInput, parse_names};
 use clap::Args;
 use std::io::{Write, stdout};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
-use stm_core::host::{Cuda, StmConfig};
+use stm_core::host::Cuda;
 use verify::error::Error as Unjudged;
-use verify::opacity;
 
 /// What the help ends with.
 pub(super) const HELP: &str = "\
@@ -215,18 +213,13 @@ impl Judging<'_> {
             blocks: result.blocks,
             threads: result.threads,
             locks: result.locks,
-            stripe_bytes: StmConfig::default().stripe_bytes,
-            retry_limits: StmConfig::default().retry_limits,
             seed: self.seed,
             attempts: 2,
             buffer_bytes: self.bytes,
             time_limit: Some(LIMIT),
+            ..Settings::default()
         };
-        let mut violations = 0;
-        let row: Row = record(self.device, variant, input, &settings, |history| {
-            violations += opacity::check(&history)?.violations_total;
-            Ok(ControlFlow::Continue(()))
-        })?;
+        let (row, violations) = record_judged(self.device, variant, input, &settings)?;
         Ok(Isolation {
             opaque: Some(violations == 0 && row.wrong_state.is_none()),
             transactions: row.transactions,

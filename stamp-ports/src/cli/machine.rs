@@ -3,7 +3,7 @@
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
 use crate::error::{Error, Result};
-use crate::measure::machine::abstraction::{Abstraction, Column};
+use crate::measure::machine::abstraction::{Abstraction, Column, Ratios};
 use crate::measure::machine::document::{GridTimes, Measurement};
 use crate::measure::machine::measure;
 use crate::measure::progress::Progress;
@@ -133,45 +133,38 @@ fn ms(ns: f64) -> String {
     format!("{:.3}", ns * 1e-6)
 }
 
+/// One ratio of reads or of writes.
+type Ratio = fn(&Ratios) -> f64;
+
 /// The rows of the paper's tables 2 and 3.
 fn ratios(abstraction: &Abstraction) -> Vec<Vec<String>> {
-    let (reads, writes) = (&abstraction.reads, &abstraction.writes);
-    let row = |name: &str, of_reads: f64, of_writes: f64| {
-        vec![name.into(), digits3(of_reads), digits3(of_writes)]
+    let head = |cells: [&str; 3]| cells.map(String::from).to_vec();
+    let row = |(name, of): (&str, Ratio)| {
+        let [reads, writes] = [&abstraction.reads, &abstraction.writes].map(|r| digits3(of(r)));
+        vec![name.into(), reads, writes]
     };
-    vec![
-        ["contended : not contended", "reads", "writes"]
-            .map(String::from)
-            .to_vec(),
-        row("volatile", reads.volatile, writes.volatile),
-        row("atomic", reads.atomic, writes.atomic),
-        row(
-            "volatile after an atomic",
-            reads.after_atomic,
-            writes.after_atomic,
-        ),
-        ["to volatile", "", ""].map(String::from).to_vec(),
-        row(
-            "atomic, contended",
-            reads.atomic_to_volatile.contended,
-            writes.atomic_to_volatile.contended,
-        ),
-        row(
-            "atomic, not contended",
-            reads.atomic_to_volatile.uncontended,
-            writes.atomic_to_volatile.uncontended,
-        ),
-        row(
-            "volatile after an atomic, contended",
-            reads.after_atomic_to_volatile.contended,
-            writes.after_atomic_to_volatile.contended,
-        ),
-        row(
-            "volatile after an atomic, not contended",
-            reads.after_atomic_to_volatile.uncontended,
-            writes.after_atomic_to_volatile.uncontended,
-        ),
-    ]
+    let contended: [(&str, Ratio); 3] = [
+        ("volatile", |r| r.volatile),
+        ("atomic", |r| r.atomic),
+        ("volatile after an atomic", |r| r.after_atomic),
+    ];
+    let to_volatile: [(&str, Ratio); 4] = [
+        ("atomic, contended", |r| r.atomic_to_volatile.contended),
+        ("atomic, not contended", |r| {
+            r.atomic_to_volatile.uncontended
+        }),
+        ("volatile after an atomic, contended", |r| {
+            r.after_atomic_to_volatile.contended
+        }),
+        ("volatile after an atomic, not contended", |r| {
+            r.after_atomic_to_volatile.uncontended
+        }),
+    ];
+    let mut table = vec![head(["contended : not contended", "reads", "writes"])];
+    table.extend(contended.map(row));
+    table.push(head(["to volatile", "", ""]));
+    table.extend(to_volatile.map(row));
+    table
 }
 
 /// One figure of a table.

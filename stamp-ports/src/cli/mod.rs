@@ -12,13 +12,11 @@
 //! | `generate` | `generate` |
 //! | `record`, `isolation` | `record`, and `isolation`, which judges what `bench paper` measured |
 //! | `nw` | `nw`, alignments |
-//! | `faults`, `soak` | `faults` and `soak` |
 
 mod against;
 pub mod args;
-mod console;
+pub mod console;
 mod demonstration;
-mod faults;
 mod floor;
 mod generate;
 pub mod isolation;
@@ -33,7 +31,6 @@ pub mod paper;
 pub mod record;
 mod rows;
 mod run;
-mod soak;
 mod sync;
 mod tune;
 mod workload_help;
@@ -94,8 +91,8 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Generate(args)) => generate::generate(&args.workload),
         Some(Command::Nw(args)) => nw::nw(args),
         Some(Command::Tune(args)) => tune::tune(args, line),
-        Some(Command::Faults(args)) => faults::faults(args),
-        Some(Command::Soak(args)) => soak::soak(args),
+        Some(Command::Faults(args)) => crate::faults::faults(args),
+        Some(Command::Soak(args)) => crate::soak::soak(args),
         Some(Command::Record(args)) => record::record_command(args),
         Some(Command::Isolation(args)) => isolation::isolation(args),
         Some(Command::Report(args)) if args.tables => {

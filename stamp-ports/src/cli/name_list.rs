@@ -1,7 +1,6 @@
 //! Lists of names at the command line.
 
-/// Several workloads, or parts of a measurement, in one argument.
-pub type NameList = std::vec::Vec<&'static str>;
+pub use crate::store::NameList;
 
 /// Columns of a terminal that no line of a help text exceeds.
 const WIDTH: usize = 79;

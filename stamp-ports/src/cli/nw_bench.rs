@@ -1,18 +1,11 @@
 //! The command `bench nw`.
 
-use super::console::{open, told};
-use super::name_list::{NameList, described};
-use super::sync::{Found, is_wrong};
-use crate::devices::{Choice, parse_choice};
+use super::console::open;
+use super::name_list::described;
+use super::sync::Found;
 use crate::error::Result;
-use crate::numbers::parse_count;
 use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, LOCKS, PARTS, STM};
-use crate::nw::bench::run::{self, NwSpec, parse_parts};
-use crate::workloads::shared_options::SEED;
-use clap::Args;
-use std::io::stdout;
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::nw::bench::run::{self, NwSpec};
 
 /// The implementations of tables, and what each is.
 const IMPLEMENTATIONS: [(&str, &str); 6] = [
@@ -78,60 +71,18 @@ Examples:
   stamp bench nw --quick --out quick              small, on the CPU, seconds
   stamp bench nw --only table3,tiles --for 480 --out results";
 
-/// The options of `bench nw`.
-#[derive(Args, Debug, Clone)]
-pub struct NwBenchArgs {
-    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
-    /// [default: auto; with --quick, cpu]
-    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
-    pub device: Option<Choice>,
-    /// Small inputs, few points
-    #[arg(long)]
-    pub quick: bool,
-    /// A part, several separated by commas, or all
-    #[arg(long, value_name = "PART,...", value_parser = parse_parts, default_value = "all")]
-    pub only: NameList,
-    /// Begin no further point after so many seconds
-    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
-    pub seconds: Option<u64>,
-    /// Seed of all sequences
-    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
-    pub seed: u64,
-    /// The folder of nw.json, made if it is not there
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Begin anew, whatever nw.json holds
-    #[arg(long)]
-    pub fresh: bool,
-}
-
 /// Measures; `command` is how it was called. A wrong result makes it `false`.
-pub(super) fn nw(args: &NwBenchArgs, command: &str) -> Result<bool> {
-    let choice = match args.device {
-        Some(device) => device,
-        None if args.quick => Choice::Cpu,
-        None => Choice::Auto,
-    };
-    let device = open(choice)?;
-    let spec = NwSpec {
-        quick: args.quick,
-        parts: args.only.clone(),
-        time: args.seconds.map(Duration::from_secs),
-        seed: args.seed,
-        out: args.out.clone(),
-        fresh: args.fresh,
-    };
-    let store = run::bench(&device, &spec, command)?;
+pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
+    let device = open(spec.bench.choice())?;
+    let store = run::bench(&device, spec, command)?;
     let document = &store.document.0;
-    let mut asked = document.points.iter();
-    let wrong = asked.any(|p| spec.parts.contains(&p.part.as_str()) && is_wrong(p));
     let found = Found {
         points: &document.points,
-        parts: &spec.parts,
+        parts: &spec.only,
         path: store.path(),
         complete: document.head.complete,
     };
-    told(!wrong, found.summary(&mut stdout().lock()))
+    found.told()
 }
 
 #[cfg(test)]

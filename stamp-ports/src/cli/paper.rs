@@ -1,23 +1,18 @@
 //! The command `bench paper`.
 
 use super::console::{open, told};
-use super::name_list::{NameList, described};
-use crate::devices::{Choice, parse_choice};
+use super::name_list::described;
 use crate::error::Result;
-use crate::numbers::{count, digits3, parse_count};
+use crate::numbers::{count, digits3};
 use crate::output::align;
 use crate::paper::document::{Paper, Speedup};
-use crate::paper::plan::{Section, parse_sections};
+use crate::paper::plan::Section;
 use crate::paper::run::{self, PaperSpec};
 use crate::store::Store;
 use crate::variants::AskedVariant;
+use crate::workloads::WORKLOADS;
 use crate::workloads::contender::CRITICAL_SECTION;
-use crate::workloads::shared_options::SEED;
-use crate::workloads::{WORKLOADS, parse_names};
-use clap::Args;
 use std::io::{Write, stdout};
-use std::path::PathBuf;
-use std::time::Duration;
 
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
@@ -42,62 +37,11 @@ Examples:
   stamp bench paper --for 300 --out results       a piece of 5 to 8 minutes
   stamp bench paper --only fig2,table1 --workload ra,ht --out results";
 
-/// The options of `bench paper`.
-#[derive(Args, Debug, Clone)]
-pub struct PaperArgs {
-    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
-    /// [default: auto; with --quick, cpu]
-    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
-    pub device: Option<Choice>,
-    /// Small inputs, few points
-    #[arg(long)]
-    pub quick: bool,
-    /// A part, several separated by commas, or all
-    #[arg(long, value_name = "NAME,...", value_parser = parse_sections, default_value = "all")]
-    pub only: SectionList,
-    /// A workload, several separated by commas, or all
-    #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
-    pub workload: NameList,
-    /// Begin no further unit after so many seconds
-    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
-    pub seconds: Option<u64>,
-    /// Measure units again in which something failed or was wrong
-    #[arg(long)]
-    pub retry: bool,
-    /// Seed of all data
-    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
-    pub seed: u64,
-    /// The folder of paper.json, made if it is not there
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Begin anew, whatever paper.json holds
-    #[arg(long)]
-    pub fresh: bool,
-}
-
-/// Several sections in one argument.
-pub type SectionList = std::vec::Vec<Section>;
-
 /// Measures what the publication shows; `command` is how it was called. What a
 /// single point cannot do makes the result `false`.
-pub(super) fn paper(args: &PaperArgs, command: &str) -> Result<bool> {
-    let choice = match args.device {
-        Some(device) => device,
-        None if args.quick => Choice::Cpu,
-        None => Choice::Auto,
-    };
-    let device = open(choice)?;
-    let spec = PaperSpec {
-        quick: args.quick,
-        sections: args.only.clone(),
-        workloads: args.workload.clone(),
-        time: args.seconds.map(Duration::from_secs),
-        retry: args.retry,
-        seed: args.seed,
-        out: args.out.clone(),
-        fresh: args.fresh,
-    };
-    let store = run::paper(&device, &spec, command)?;
+pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
+    let device = open(spec.bench.choice())?;
+    let store = run::paper(&device, spec, command)?;
     let verified = store.document.speedups.iter().all(|s| s.verified)
         && (store.document.critical_sections.iter()).all(|s| s.verified)
         && (store.document.threads.iter()).all(|t| t.verified != Some(false));

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
-use stm_core::host::{Device, StmConfig};
+use stm_core::host::Device;
 use stm_core::observe::Mutant;
 use verify::history::History;
 use verify::named::Names;
@@ -164,7 +164,6 @@ fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> (u32, u3
 
 fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
     Settings {
-        runs_max: None,
         transactions: args
             .input
             .shared
@@ -174,11 +173,10 @@ fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
         threads: args.threads.unwrap_or(shape.1),
         locks: args.locks,
         stripe_bytes: args.stripe_bytes,
-        retry_limits: StmConfig::default().retry_limits,
         seed: args.input.shared.seed,
         attempts: args.attempts,
         buffer_bytes: args.buffer_bytes,
-        time_limit: Some(Duration::from_mins(10)),
+        ..Settings::default()
     }
 }
 

@@ -1,12 +1,11 @@
 //! The table of `run`, printed row by row as the runs are done: so its columns
-//! are as wide as the values that are known before.
+//! are as wide as the values that are known before. That of `tune` is printed whole.
 
 use crate::measure::run_report::RunReport;
 use crate::measure::run_spec::RunSpec;
 use crate::numbers::{count, digits3, short};
-use crate::output::{aborts, over_cgl};
+use crate::output::{aborts, legend, over_cgl};
 use crate::workloads::AnyWorkload;
-use crate::workloads::workload::Sizes;
 use std::fmt::Write as _;
 use stm_core::algorithm::Variant;
 
@@ -18,9 +17,11 @@ pub(super) struct Row<'a> {
 }
 
 /// The columns, without the last one.
-const HEADER: [&str; 8] = [
-    "workload", "variant", "launch", "tx", "tx/s", "commits", "over cgl", "verified",
+const HEADER: [&str; 9] = [
+    "workload", "variant", "launch", "locks", "tx", "tx/s", "commits", "over cgl", "verified",
 ];
+/// The column of the numbers of locks, which is there only if they differ.
+const LOCKS: usize = 3;
 /// The last column.
 const ABORTS: &str = "aborts";
 /// How many columns are aligned to the left.
@@ -37,27 +38,35 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Fits the columns to these runs of workloads, and to a terminal of so many
-    /// columns.
+    /// Fits the columns to these runs, and to a terminal of so many columns: the workload, the
+    /// variant, the launch, the locks and the transactions of each.
     pub(super) fn fitting<'a>(
-        runs: impl Iterator<Item = (&'a dyn Sizes, RunSpec)>,
+        runs: impl Iterator<Item = (&'a str, &'a str, (u32, u32), u64, u64)>,
         columns: Option<usize>,
     ) -> Self {
         let mut widths = HEADER.map(str::len);
-        widths[4] = RATE_WIDTH;
-        for (workload, spec) in runs {
-            let transactions = count(spec.transactions).len();
+        widths[5] = RATE_WIDTH;
+        let mut all_locks = Vec::new();
+        for (workload, variant, shape, locks, transactions) in runs {
+            let transactions = count(transactions).len();
+            all_locks.push(locks);
             for (column, width) in [
-                (0, workload.name().len()),
-                (1, workload.form().name(spec.variant).len()),
-                (2, launch(spec.shape).len()),
-                (3, transactions),
-                (5, transactions),
+                (0, workload.len()),
+                (1, variant.len()),
+                (2, launch(shape).len()),
+                (LOCKS, count(locks).len()),
+                (4, transactions),
+                (6, transactions),
             ] {
                 widths[column] = widths[column].max(width);
             }
         }
-        let width = widths.iter().sum::<usize>() + 2 * widths.len() + RATE_WIDTH;
+        let several_locks = all_locks.iter().any(|locks| *locks != all_locks[0]);
+        if !several_locks {
+            widths[LOCKS] = 0;
+        }
+        let shown = widths.iter().filter(|width| **width > 0).count();
+        let width = widths.iter().sum::<usize>() + 2 * shown + RATE_WIDTH;
         Self {
             widths,
             narrow: columns.is_some_and(|columns| width > columns),
@@ -81,6 +90,7 @@ impl Rows {
             report.workload.into(),
             report.variant.into(),
             launch((report.blocks, report.threads)),
+            count(report.locks),
             count(report.transactions),
             short(report.tx_per_s),
             count(report.commits),
@@ -99,6 +109,9 @@ impl Rows {
     fn line(&self, cells: &[String; HEADER.len()]) -> String {
         let mut line = String::new();
         for (column, (cell, width)) in cells.iter().zip(self.widths).enumerate() {
+            if width == 0 {
+                continue;
+            }
             let gap = if column == 0 { "" } else { "  " };
             // Writing to a String cannot fail.
             let _ = if column < LEFT {
@@ -109,6 +122,18 @@ impl Rows {
         }
         line.trim_end().to_owned()
     }
+}
+
+/// The table of runs that are done, with what is needed to read it below.
+pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
+    let runs = reports.iter().map(|r| {
+        let shape = (r.blocks, r.threads);
+        (r.workload, r.variant, shape, r.locks, r.transactions)
+    });
+    let rows = Rows::fitting(runs, columns);
+    let mut lines = vec![rows.header()];
+    lines.extend(reports.iter().map(|report| rows.row(report, reports)));
+    lines.join("\n") + "\n" + &legend(reports)
 }
 
 /// A launch shape as it is printed.

@@ -224,7 +224,12 @@ impl Shown {
     fn begin(&mut self, plan: &Plan<'_>, workloads: &[AnyWorkload]) {
         let runs = workloads.iter().flat_map(|workload| {
             let specs = plan.specs(workload.sizes()).into_iter();
-            specs.map(|spec| (workload.sizes(), spec))
+            specs.map(|spec| {
+                let sizes = workload.sizes();
+                let variant = sizes.form().name(spec.variant);
+                let locks = spec.config.locks;
+                (sizes.name(), variant, spec.shape, locks, spec.transactions)
+            })
         });
         self.rows = Rows::fitting(runs, terminal_columns());
         let sizes = workloads.iter().map(AnyWorkload::sizes);

@@ -1,19 +1,15 @@
 //! The command `bench sync`.
 
 use super::console::{open, told};
-use super::name_list::{NameList, described};
-use crate::devices::{Choice, parse_choice};
+use super::name_list::described;
 use crate::error::Result;
-use crate::numbers::{parse_count, short};
+use crate::numbers::short;
 use crate::output::align;
 use crate::points::Point;
-use crate::sync::run::{self, OPERATIONS, SyncSpec, parse_parts};
+use crate::sync::run::{self, OPERATIONS, SyncSpec};
 use crate::sync::sections::PARTS;
-use crate::workloads::shared_options::SEED;
-use clap::Args;
 use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
@@ -38,65 +34,18 @@ Examples:
   stamp bench sync --only mutex,barrier --out results
   stamp bench sync --for 480 --out results        a piece of 8 minutes";
 
-/// The options of `bench sync`.
-#[derive(Args, Debug, Clone)]
-pub struct SyncArgs {
-    /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
-    /// [default: auto; with --quick, cpu]
-    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
-    pub device: Option<Choice>,
-    /// Small inputs, few points
-    #[arg(long)]
-    pub quick: bool,
-    /// A part, several separated by commas, or all
-    #[arg(long, value_name = "PART,...", value_parser = parse_parts, default_value = "all")]
-    pub only: NameList,
-    /// Begin no further point after so many seconds
-    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
-    pub seconds: Option<u64>,
-    /// CUDA's compiler, for the peers [default: NVCC, or nvcc on the path or in
-    /// /usr/local/cuda/bin]
-    #[arg(long, value_name = "PATH")]
-    pub nvcc: Option<PathBuf>,
-    /// Seed of all data
-    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
-    pub seed: u64,
-    /// The folder of sync.json, made if it is not there
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Begin anew, whatever sync.json holds
-    #[arg(long)]
-    pub fresh: bool,
-}
-
 /// Measures; `command` is how it was called. A wrong result makes it `false`.
-pub(super) fn sync(args: &SyncArgs, command: &str) -> Result<bool> {
-    let choice = match args.device {
-        Some(device) => device,
-        None if args.quick => Choice::Cpu,
-        None => Choice::Auto,
-    };
-    let device = open(choice)?;
-    let spec = SyncSpec {
-        quick: args.quick,
-        parts: args.only.clone(),
-        time: args.seconds.map(Duration::from_secs),
-        seed: args.seed,
-        out: args.out.clone(),
-        fresh: args.fresh,
-        nvcc: args.nvcc.clone(),
-    };
-    let store = run::sync(&device, &spec, command)?;
-    let mut asked = store.document.points.iter();
-    let wrong = asked.any(|p| spec.parts.contains(&p.part.as_str()) && is_wrong(p));
+pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
+    let device = open(spec.bench.choice())?;
+    let store = run::sync(&device, spec, command)?;
     let document = &store.document;
     let found = Found {
         points: &document.points,
-        parts: &spec.parts,
+        parts: &spec.only,
         path: store.path(),
         complete: document.head.complete,
     };
-    told(!wrong, found.summary(&mut stdout().lock()))
+    found.told()
 }
 
 /// What a command that measures points has found.
@@ -112,13 +61,20 @@ pub(super) struct Found<'a> {
 }
 
 /// Whether a point was measured and its result is wrong.
-pub(super) fn is_wrong(point: &Point) -> bool {
+fn is_wrong(point: &Point) -> bool {
     point.repeat > 0 && !point.verified
 }
 
 impl Found<'_> {
+    /// Prints the summary. Returns whether all that was measured of the parts is right.
+    pub(super) fn told(&self) -> Result<bool> {
+        let mut asked = self.points.iter();
+        let wrong = asked.any(|p| self.parts.contains(&p.part.as_str()) && is_wrong(p));
+        told(!wrong, self.summary(&mut stdout().lock()))
+    }
+
     /// The points of the parts that were asked for as a table, and what there is.
-    pub(super) fn summary(&self, out: &mut impl Write) -> Result<()> {
+    fn summary(&self, out: &mut impl Write) -> Result<()> {
         let points = self.points;
         let head = [
             "part",
@@ -133,11 +89,6 @@ impl Found<'_> {
             .iter()
             .filter(|p| self.parts.contains(&p.part.as_str()))
         {
-            let parameters: Vec<String> = point
-                .parameters
-                .iter()
-                .map(|(name, value)| format!("{name} {value}"))
-                .collect();
             let rate = match point.repeat {
                 0 => "-".into(),
                 _ => short(point.per_s),
@@ -151,7 +102,7 @@ impl Found<'_> {
                 point.part.clone(),
                 point.implementation.clone(),
                 format!("{}x{}", point.blocks, point.threads),
-                parameters.join(", "),
+                point.parameters_told(", "),
                 rate,
                 note,
             ]);

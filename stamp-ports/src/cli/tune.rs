@@ -1,24 +1,23 @@
 //! The command `tune`.
 
 use super::args::TuneArgs;
-use super::console::{check_options, open, told, without_folder, workloads};
+use super::console::{check_options, open, workloads};
+use super::rows::table;
 use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::head::{FIELDS, Head};
 use crate::measure::launches;
 use crate::measure::run_report::RunReport;
 use crate::measure::search::{Found, SearchSpec};
 use crate::measure::tried::Tried;
 use crate::numbers::{count, short};
-use crate::out_file::OutFile;
-use crate::output::{align, over_cgl, setting_of, table, terminal_columns};
+use crate::output::{align, over_cgl, setting_of, terminal_columns};
 use crate::store::to_text;
 use crate::workloads::input::Occasion;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::io::{Write, stdout};
+use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
 use stm_core::host::Device;
 
 /// Searches the best launch of each variant; `command` is how it was called.
@@ -33,11 +32,10 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
         transactions: shared.transactions.unwrap_or(launches::TRANSACTIONS),
         seed: shared.seed,
     };
-    let file = args.out.as_deref().map(OutFile::new).transpose()?;
+    let file = args.document.file()?;
     let device = open(args.device)?;
-    let command = without_folder(command, args.out.as_deref());
-    let head = Head::new(FORMAT, &device, &command, (false, shared.seed))?;
-    let began = Instant::now();
+    let of = (false, shared.seed);
+    let begun = args.document.begin(file, (FORMAT, &device), command, of)?;
     let limits = device.limits();
     let shapes = launches::shapes(device.kind(), &limits, device.resident_threads());
     let mut found = Found::default();
@@ -48,17 +46,14 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     for workload in &workloads {
         found.extend(spec.search(&device, workload, &shapes)?);
     }
-    let document = document(head.done(began.elapsed().as_secs_f64()), &found)?;
-    let written = file.map(|file| file.write(&document)).transpose();
-    let printed = if args.json {
-        write!(stdout(), "{document}").map_err(Error::from)
-    } else {
-        let note = args.out.as_ref().filter(|_| written.is_ok());
-        report(&mut stdout().lock(), &device, &found, args, note)
-    };
-    // What was found is printed even if it could not be written.
-    written?;
-    told(found.runs.iter().all(|report| report.verified), printed)
+    begun.end(
+        found.runs.iter().all(|report| report.verified),
+        |head| document(head, &found),
+        |out, is_written| {
+            let note = args.document.out.as_ref().filter(|_| is_written);
+            report(out, &device, &found, args, note)
+        },
+    )
 }
 
 fn report(

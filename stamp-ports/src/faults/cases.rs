@@ -12,14 +12,14 @@ use stm_core::host::{Capacity, Device, Error, Launch, Stm, StmConfig};
 
 /// The devices on which a fault can be injected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum On {
+pub(crate) enum On {
     Any,
     Gpu,
 }
 
 /// What the parent does with the child process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Treatment {
+pub(crate) enum Treatment {
     /// Waits for it.
     Wait,
     /// Waits for it, and then for another one that must find the device whole.
@@ -32,10 +32,10 @@ pub(super) enum Treatment {
 }
 
 /// What went wrong with a case.
-pub(super) type Verdict = Result<(), String>;
+pub(crate) type Verdict = Result<(), String>;
 
 /// A fault.
-pub(super) struct Case {
+pub(crate) struct Case {
     pub(super) name: &'static str,
     /// What is injected and what the user is to see.
     pub(super) what: &'static str,
@@ -86,21 +86,30 @@ fn wrong(error: &Error) -> String {
     format!("another error than expected: {error}")
 }
 
-fn expect<T: std::fmt::Debug>(
+/// Returns the error of a result, if it is right, or what is wrong.
+fn expected<T: std::fmt::Debug>(
     result: Result<T, Error>,
     is_right: impl Fn(&Error) -> bool,
 ) -> Result<Error, String> {
     match result {
         Ok(value) => Err(format!("no error, but {value:?}")),
-        Err(error) if is_right(&error) => {
-            seen(&error);
-            Ok(error)
-        }
+        Err(error) if is_right(&error) => Ok(error),
         Err(error) => Err(wrong(&error)),
     }
 }
 
-const ROOMY: Capacity = Capacity {
+/// Does the same as [`expected`], and prints the error.
+fn expect<T: std::fmt::Debug>(
+    result: Result<T, Error>,
+    is_right: impl Fn(&Error) -> bool,
+) -> Result<Error, String> {
+    let error = expected(result, is_right)?;
+    seen(&error);
+    Ok(error)
+}
+
+/// Sets that hold what every load has.
+pub(crate) const ROOMY: Capacity = Capacity {
     reads: 32,
     writes: 32,
     ..Capacity::DEFAULT
@@ -118,31 +127,124 @@ pub(super) fn works(device: &AnyDevice) -> Verdict {
     Ok(())
 }
 
-fn set_full(device: &AnyDevice) -> Verdict {
-    for algorithm in [Variant::Fast, Variant::FastTable, Variant::HvSorting] {
-        // Below and above the entries that `fast` keeps in registers.
-        for n in [5, 40] {
-            for of_writes in [false, true] {
+/// A launch that may take so long commits something, however busy the machine is.
+const A_COMMIT_FITS: Duration = Duration::from_millis(100);
+
+/// A fault from which a memory recovers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Recovered {
+    /// A launch without an end, and its time limit.
+    TimeLimit(Duration),
+    /// Sets of so many entries, of which one has to hold one more: the write set or the read set.
+    FullSet { entries: u32, of_writes: bool },
+    /// Indices below this number, of which there are only [`WORDS`].
+    OutOfRange(u32),
+}
+
+impl Recovered {
+    /// Returns what it is called in the state of a soak.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::TimeLimit(_) => "time limit",
+            Self::FullSet { .. } => "full set",
+            Self::OutOfRange(_) => "out of range",
+        }
+    }
+
+    /// Returns the sets of the memory and the load that make it happen.
+    fn made_of(self) -> (Capacity, Load) {
+        match self {
+            Self::TimeLimit(_) => {
+                let transactions = 1 << 40;
+                let load = Load {
+                    transactions,
+                    ..Load::LIGHT
+                };
+                (ROOMY, load)
+            }
+            Self::FullSet { entries, of_writes } => {
+                let (reads, writes) = if of_writes {
+                    (64, entries)
+                } else {
+                    (entries, 64)
+                };
                 let capacity = Capacity {
-                    reads: if of_writes { 64 } else { n },
-                    writes: if of_writes { n } else { 64 },
+                    reads,
+                    writes,
                     ..Capacity::DEFAULT
                 };
-                let memory = Memory::new(device, algorithm, capacity, None);
-                let mut memory = memory.map_err(|error| wrong(&error))?;
-                let load = |words| Load {
-                    reads: words,
-                    writes: if of_writes { words } else { 1 },
+                let load = Load {
+                    reads: entries + 1,
+                    writes: if of_writes { entries + 1 } else { 1 },
                     transactions: 500,
                     ..Load::LIGHT
                 };
-                memory.run(load(n)).map_err(|error| wrong(&error))?;
-                expect(memory.run(load(n + 1)), |error| {
-                    let named = if of_writes { "write set" } else { "read set" };
-                    matches!(error, Error::CapacityExceeded { set, limit, .. }
-                        if *limit == n && *set == named)
-                })?;
-                memory.is_whole()?;
+                (capacity, load)
+            }
+            Self::OutOfRange(words) => {
+                // So many that one of them has an index that does not exist.
+                let transactions = 1 << 20;
+                let load = Load {
+                    words,
+                    transactions,
+                    ..Load::LIGHT
+                };
+                (ROOMY, load)
+            }
+        }
+    }
+
+    fn is_right(self, error: &Error) -> bool {
+        match (self, error) {
+            (
+                Self::TimeLimit(asked),
+                Error::Timeout {
+                    limit, committed, ..
+                },
+            ) => *limit == asked && (*committed > 0 || asked < A_COMMIT_FITS),
+            (Self::FullSet { entries, of_writes }, Error::CapacityExceeded { set, limit, .. }) => {
+                let named = if of_writes { "write set" } else { "read set" };
+                *limit == entries && *set == named
+            }
+            (Self::OutOfRange(_), Error::OutOfRange { index, len, .. }) => {
+                *len == u64::from(WORDS) && index >= len
+            }
+            _ => false,
+        }
+    }
+
+    /// Injects it into a memory of an algorithm, and returns the error that the user sees, or what
+    /// is wrong with it or with the memory thereafter.
+    pub(crate) fn inject(self, device: &AnyDevice, algorithm: Variant) -> Result<Error, String> {
+        let (capacity, load) = self.made_of();
+        let limit = match self {
+            Self::TimeLimit(limit) => limit,
+            _ => StmConfig::TIME_LIMIT,
+        };
+        let memory = Memory::new(device, algorithm, capacity, Some(limit));
+        let mut memory = memory.map_err(|error| wrong(&error))?;
+        if let Self::FullSet { entries, of_writes } = self {
+            // As many as there are entries fit.
+            let fits = Load {
+                reads: entries,
+                writes: if of_writes { entries } else { 1 },
+                ..load
+            };
+            memory.run(fits).map_err(|error| wrong(&error))?;
+        }
+        let seen = expected(memory.run(load), |error| self.is_right(error))?;
+        memory.is_whole()?;
+        Ok(seen)
+    }
+}
+
+fn set_full(device: &AnyDevice) -> Verdict {
+    for algorithm in [Variant::Fast, Variant::FastTable, Variant::HvSorting] {
+        // Below and above the entries that `fast` keeps in registers.
+        for entries in [5, 40] {
+            for of_writes in [false, true] {
+                let fault = Recovered::FullSet { entries, of_writes };
+                seen(fault.inject(device, algorithm)?);
             }
         }
     }
@@ -150,30 +252,14 @@ fn set_full(device: &AnyDevice) -> Verdict {
 }
 
 fn out_of_range(device: &AnyDevice) -> Verdict {
-    let mut memory = memory(device)?;
-    let load = Load {
-        words: 2 * WORDS,
-        ..Load::LIGHT
-    };
-    expect(memory.run(load), |error| {
-        matches!(error, Error::OutOfRange { index, len, .. }
-            if *len == u64::from(WORDS) && index >= len)
-    })?;
-    memory.is_whole()
+    seen(Recovered::OutOfRange(2 * WORDS).inject(device, Variant::Fast)?);
+    Ok(())
 }
 
 fn timeout(device: &AnyDevice) -> Verdict {
-    let mut memory = memory(device)?;
-    let limit = Duration::from_millis(100);
-    memory.stm.set_time_limit(Some(limit));
-    expect(
-        memory.run(Load {
-            transactions: 1 << 40,
-            ..Load::LIGHT
-        }),
-        |error| matches!(error, Error::Timeout { limit: l, committed, .. } if *l == limit && *committed > 0),
-    )?;
-    memory.is_whole()
+    let fault = Recovered::TimeLimit(A_COMMIT_FITS);
+    seen(fault.inject(device, Variant::Fast)?);
+    Ok(())
 }
 
 fn memory_exhausted(device: &AnyDevice) -> Verdict {

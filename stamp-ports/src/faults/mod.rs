@@ -12,19 +12,19 @@
 //! only a driver can show (a watchdog, memory errors) is tested by a stand-in
 //! for the driver in `stm-core`.
 
-mod cases;
+pub(crate) mod cases;
 mod kernels;
 pub(crate) mod memory;
 
-use crate::devices::{AnyDevice, Choice, DeviceKind};
+use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
-use crate::out_file::write_whole;
+use crate::out_file::{make_folder, write_all};
 use cases::{CASES, Case, On, Treatment};
+use clap::Args;
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -98,12 +98,56 @@ impl Findings {
     }
 }
 
+/// What `faults` is asked for.
+#[derive(Args, Debug, Clone)]
+pub struct Plan {
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// Only these faults, separated by commas
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// The folder of the log, made if it is not there
+    #[arg(long, value_name = "DIR", required_unless_present = "case")]
+    pub out: Option<PathBuf>,
+    /// Inject this fault in this process
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub case: Option<String>,
+}
+
+/// Injects faults. Returns whether the user saw what he is to see of each.
+///
+/// # Errors
+/// A name of no fault, a device that cannot be opened, or a file that cannot be written.
+pub fn faults(plan: &Plan) -> Result<bool> {
+    if let Some(case) = &plan.case {
+        return run_case(case, plan.device);
+    }
+    let out = plan.out.as_deref();
+    let out = out.ok_or_else(|| Error::Usage("give --out the folder of the log".into()))?;
+    let findings = run_all(plan.device, &plan.only, out)?;
+    let right = findings.faults.iter().filter(|fault| fault.passed).count();
+    writeln!(
+        stdout(),
+        "{right} of {} faults as they should be; {} says what was seen",
+        findings.faults.len(),
+        out.join("faults.txt").display()
+    )?;
+    Ok(findings.passed())
+}
+
+/// Returns the faults that a kind of device can show.
+pub(crate) fn shown_by(kind: DeviceKind) -> impl Iterator<Item = &'static Case> {
+    let cases = CASES.iter();
+    cases.filter(move |case| case.on == On::Any || kind == DeviceKind::Cuda)
+}
+
 /// Injects one fault in this process. Returns whether the user saw what he is
 /// to see.
 ///
 /// # Errors
 /// A name of no fault, or a device that cannot be opened.
-pub fn run_case(name: &str, choice: Choice) -> Result<bool> {
+fn run_case(name: &str, choice: Choice) -> Result<bool> {
     let case = CASES.iter().find(|case| case.name == name);
     let case = case.ok_or_else(|| Error::Usage(format!("there is no fault {name:?}")))?;
     let (device, _) = match case.treatment {
@@ -123,7 +167,7 @@ pub fn run_case(name: &str, choice: Choice) -> Result<bool> {
 ///
 /// # Errors
 /// A device that cannot be opened, or a file that cannot be written.
-pub fn run_all(choice: Choice, only: &[String], out: &Path) -> Result<Findings> {
+fn run_all(choice: Choice, only: &[String], out: &Path) -> Result<Findings> {
     if let Some(unknown) = only.iter().find(|n| CASES.iter().all(|c| c.name != **n)) {
         let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
         return Err(Error::Usage(format!(
@@ -131,10 +175,7 @@ pub fn run_all(choice: Choice, only: &[String], out: &Path) -> Result<Findings> 
             known.join(", ")
         )));
     }
-    fs::create_dir_all(out).map_err(|source| Error::File {
-        path: out.to_owned(),
-        source,
-    })?;
+    make_folder(out)?;
     let (id, device_name, kind) = {
         // Closed before the first child opens it.
         let (device, _) = AnyDevice::open(choice)?;
@@ -172,18 +213,15 @@ pub fn run_all(choice: Choice, only: &[String], out: &Path) -> Result<Findings> 
 }
 
 fn write_log(out: &Path, findings: &Findings) -> Result<()> {
-    write(out, "faults.txt", &findings.text())?;
-    let json = serde_json::to_string_pretty(findings).map_err(std::io::Error::from)?;
-    write(out, "faults.json", &(json + "\n"))
-}
-
-fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
-    let path = folder.join(name);
-    write_whole(&path, text).map_err(|source| Error::File { path, source })
+    let json = serde_json::to_string_pretty(findings).map_err(std::io::Error::from)? + "\n";
+    write_all(
+        out,
+        [("faults.txt", &findings.text()), ("faults.json", &json)],
+    )
 }
 
 /// Runs a case in a process of its own, and judges its end.
-fn inject(case: &'static Case, device: &str) -> Finding {
+pub(crate) fn inject(case: &'static Case, device: &str) -> Finding {
     let start = Instant::now();
     let mut seen = Vec::new();
     let mut verdict = in_child(case.name, device, case.treatment, &mut seen);

@@ -72,28 +72,41 @@ pub fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
     }
 }
 
-/// The shapes that `tune` tries: blocks, then threads a block. On a GPU, none
-/// with more than twice the threads that it holds at a time.
-pub fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
-    let p = limits.processors;
-    let (blocks, threads): (Vec<u32>, &[u32]) = match kind {
-        DeviceKind::Cpu => (vec![1, p, 4 * p], &[1, 2, 4]),
-        DeviceKind::Cuda => (
-            vec![1, 4, 16, p / 4, p / 2, p, 2 * p, 4 * p, 8 * p],
-            &[32, 64, 128, 256, 512],
-        ),
-    };
+/// The most threads of a launch that a search tries: on a GPU twice those that it holds at a time.
+pub const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64 {
+    match kind {
+        DeviceKind::Cpu => u64::MAX,
+        DeviceKind::Cuda => 2 * resident_threads,
+    }
+}
+
+/// All these numbers of blocks with all these numbers of threads of a block, each shape once,
+/// without those that have no blocks or more than `most` threads.
+pub fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)> {
     let mut shapes = Vec::new();
-    for b in blocks {
+    for &b in blocks {
         for &t in threads {
-            let fits =
-                kind == DeviceKind::Cpu || u64::from(b) * u64::from(t) <= 2 * resident_threads;
+            let fits = u64::from(b) * u64::from(t) <= most;
             if b > 0 && fits && !shapes.contains(&(b, t)) {
                 shapes.push((b, t));
             }
         }
     }
     shapes
+}
+
+/// The shapes that `tune` tries: blocks, then threads a block.
+pub fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
+    let p = limits.processors;
+    let most = threads_most(kind, resident_threads);
+    match kind {
+        DeviceKind::Cpu => grid(&[1, p, 4 * p], &[1, 2, 4], most),
+        DeviceKind::Cuda => grid(
+            &[1, 4, 16, p / 4, p / 2, p, 2 * p, 4 * p, 8 * p],
+            &[32, 64, 128, 256, 512],
+            most,
+        ),
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `run_spec` | what a run is asked to be |
 //! | `runner` | one measurement: reset, launch, verify, repeat |
+//! | `repeats` | the loop of what is timed launch by launch |
 //! | `run_report` | what it found |
 //! | `breakdown`, `breakdown_table` | where the lanes' time goes, and what it costs to ask |
 //! | `search`, `tried` | the search for the best launch |
@@ -11,6 +12,7 @@
 //! | `machine` | what a machine's memory and barriers do |
 //! | `launches` | default launches, all in one file |
 //! | `phases` | where the host's time goes |
+//! | `meter` | how far a command is that measures points |
 //! | `progress` | a spinner on standard error, when somebody may be watching |
 
 pub mod breakdown;
@@ -18,8 +20,10 @@ pub mod breakdown_table;
 pub mod floor;
 pub mod launches;
 pub mod machine;
+pub mod meter;
 pub mod phases;
 pub mod progress;
+pub mod repeats;
 pub mod run_report;
 pub mod run_spec;
 pub mod runner;

@@ -1,6 +1,7 @@
 //! What a measurement found, as `--json` prints it.
 
 use super::breakdown::Breakdown;
+use super::repeats::TimeMs;
 use super::run_spec::RunSpec;
 use crate::devices::AnyDevice;
 use crate::error::Error;
@@ -11,17 +12,6 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Device, RetryLimits};
-
-/// The kernel's times over the repeats.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct TimeMs {
-    /// The median.
-    pub median: f64,
-    /// The shortest.
-    pub min: f64,
-    /// The longest.
-    pub max: f64,
-}
 
 /// A run, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]

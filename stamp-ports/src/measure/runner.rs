@@ -6,7 +6,8 @@
 
 use super::breakdown::Breakdown;
 use super::phases::{Phase, Phases};
-use super::run_report::{RunReport, TimeMs};
+use super::repeats::{TimeMs, ms};
+use super::run_report::RunReport;
 use super::run_spec::{RunSpec, check_input, resolve};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ use std::time::Duration;
 use stm_core::Abort;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Profile, ProfileRows, Statistics, Stm};
-use stm_core::observe::{HostProbe, Observation};
+use stm_core::observe::Observation;
 
 /// A workload with its data on a device, for any number of measurements.
 pub struct Runner<'a> {
@@ -120,7 +121,7 @@ impl<'a> Runner<'a> {
         let mut stm = self.begin(spec)?;
         let jit = self.load(algorithm)?;
         let mut report = RunReport::new(self.device, self.workload(), spec, algorithm, self.seed);
-        report.jit_ms = jit.as_secs_f64() * 1e3;
+        report.jit_ms = ms(jit);
         report.metadata_bytes = stm.metadata_bytes();
         match self.repeat(&mut stm, spec, &mut report) {
             Err(error) if error.is_of_this_run_only() => report.end(&error),
@@ -148,8 +149,7 @@ impl<'a> Runner<'a> {
         }
         let wrong = match self.profiled_runs(spec) {
             Ok(Ok((run, profile))) => {
-                let ms = run.time.as_secs_f64() * 1e3;
-                let cost = ms / report.time_ms.median.max(1e-6);
+                let cost = ms(run.time) / report.time_ms.median.max(1e-6);
                 report.profile = Some(Breakdown::new(&profile, cost));
                 return Ok((report, Some(profile)));
             }
@@ -247,41 +247,65 @@ impl<'a> Runner<'a> {
         (self.phases).time(Phase::Verify, || prepared.verify(commits, transactions))
     }
 
-    /// The warm-up and the repeats, and what they give for the report.
+    /// Launches as often as asked for, after one that does not count if that is more than once, and
+    /// judges each: `wrong` becomes what is wrong with the first result that is not right. With
+    /// `rows`, each has its profile. Returns the launches, the fastest first.
+    fn launches(
+        &mut self,
+        stm: &mut Stm<AnyDevice>,
+        spec: &RunSpec,
+        mut rows: Option<&mut ProfileRows<AnyDevice>>,
+        wrong: &mut Option<String>,
+    ) -> Result<Vec<(Launched, Profile)>> {
+        let mut runs = Vec::new();
+        let warm = u32::from(spec.repeat > 1);
+        for i in 0..spec.repeat.max(1) + warm {
+            let prepared = &mut self.prepared;
+            self.phases.time(Phase::Reset, || prepared.reset())?;
+            let mut profile = Ok(Profile::default());
+            let run = match rows.as_deref_mut() {
+                None => self.run(stm, spec, None)?,
+                Some(rows) => {
+                    // After every launch, so that the time between two is nobody's.
+                    let mut take = |_: Duration, _: &Statistics| {
+                        if let Ok(sum) = &mut profile {
+                            match rows.take() {
+                                Ok(of_launch) => *sum += of_launch,
+                                Err(error) => profile = Err(error),
+                            }
+                        }
+                    };
+                    self.run(stm, spec, Some(&mut take))?
+                }
+            };
+            let profile = profile?;
+            if (i >= warm || rows.is_some())
+                && let Some(why) = self.verify(&run, spec.transactions)?
+            {
+                wrong.get_or_insert(why);
+            }
+            if i >= warm {
+                runs.push((run, profile));
+            }
+        }
+        runs.sort_by_key(|(run, _)| run.time);
+        Ok(runs)
+    }
+
+    /// Makes the launches of a measurement, and puts what they give into the report.
     fn repeat(
         &mut self,
         stm: &mut Stm<AnyDevice>,
         spec: &RunSpec,
         report: &mut RunReport,
     ) -> Result<()> {
-        report.verified = true;
-        let mut launch = |runner: &mut Self| {
-            let prepared = &mut runner.prepared;
-            runner.phases.time(Phase::Reset, || prepared.reset())?;
-            runner.run(stm, spec, None)
-        };
-        if spec.repeat > 1 {
-            launch(self)?;
-        }
-        let mut runs = Vec::new();
-        for _ in 0..spec.repeat.max(1) {
-            let run = launch(self)?;
-            if let Some(wrong) = self.verify(&run, spec.transactions)? {
-                report.verified = false;
-                report.error.get_or_insert(wrong);
-            }
-            runs.push(run);
-        }
+        let runs = self.launches(stm, spec, None, &mut report.error)?;
+        report.verified = report.error.is_none();
         // The launches were checked in part.
         stm.check_in_full()?;
-        runs.sort_by_key(|run| run.time);
-        let ms = |run: &Launched| run.time.as_secs_f64() * 1e3;
-        let median = &runs[runs.len() / 2];
-        report.time_ms = TimeMs {
-            median: ms(median),
-            min: ms(&runs[0]),
-            max: ms(&runs[runs.len() - 1]),
-        };
+        let times: Vec<f64> = runs.iter().map(|(run, _)| ms(run.time)).collect();
+        report.time_ms = TimeMs::of(&times);
+        let (median, _) = &runs[runs.len() / 2];
         report.tx_per_s = median.tx_per_s();
         report.commits = median.statistics.commits;
         report.active_lanes = median.statistics.active_lanes();
@@ -310,41 +334,11 @@ impl<'a> Runner<'a> {
         stm.observe(rows.probe());
         let algorithm = self.algorithm(spec);
         self.prepared.compile(algorithm, Observation::Profile)?;
-        let mut runs = Vec::new();
-        // With repeats there is a first that does not count, as in a measurement.
-        let warm = usize::from(spec.repeat > 1);
-        for _ in 0..spec.repeat.max(1) as usize + warm {
-            self.prepared.reset()?;
-            let mut taken = Ok(Profile::default());
-            // After every launch, so that the time between two is nobody's.
-            let mut take = |_: Duration, _: &Statistics| {
-                if let Ok(sum) = &mut taken {
-                    match rows.take() {
-                        Ok(of_launch) => *sum += of_launch,
-                        Err(error) => taken = Err(error),
-                    }
-                }
-            };
-            let run = self.run(&mut stm, spec, Some(&mut take))?;
-            let profile = taken?;
-            if let Some(wrong) = self.verify(&run, spec.transactions)? {
-                return Ok(Err(wrong));
-            }
-            runs.push((run, profile));
-        }
-        runs.drain(..warm);
-        runs.sort_by_key(|(run, _)| run.time);
-        Ok(Ok(runs.swap_remove(runs.len() / 2)))
-    }
-
-    /// Makes one run that is observed, and does not verify its result.
-    ///
-    /// # Errors
-    /// The launch's errors.
-    pub fn run_observed(&mut self, spec: &RunSpec, probe: HostProbe) -> Result<Launched> {
-        let mut stm = self.begin(spec)?;
-        stm.observe(probe);
-        self.prepared.reset()?;
-        self.run(&mut stm, spec, None)
+        let mut wrong = None;
+        let mut runs = self.launches(&mut stm, spec, Some(&mut rows), &mut wrong)?;
+        Ok(match wrong {
+            Some(wrong) => Err(wrong),
+            None => Ok(runs.swap_remove(runs.len() / 2)),
+        })
     }
 }

@@ -133,19 +133,8 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// One launch. Shapes that the device does not take are no error.
     fn attempt(&mut self, spec: &RunSpec) -> Result<Tried> {
-        let mut tried = Tried {
-            workload: self.workload.into(),
-            variant: self.runner.workload().form().name(spec.variant).into(),
-            locks: spec.config.locks,
-            blocks: spec.shape.0,
-            threads: spec.shape.1,
-            transactions: spec.transactions,
-            commits: 0,
-            aborts: 0,
-            time_ms: 0.0,
-            tx_per_s: 0.0,
-            note: None,
-        };
+        let variant = self.runner.workload().form().name(spec.variant);
+        let mut tried = Tried::new(self.workload, variant, spec);
         match self.runner.launch_once(spec) {
             Ok(run) => {
                 tried.commits = run.statistics.commits;
@@ -212,34 +201,29 @@ impl<'s, 'a> Search<'s, 'a> {
         if let Some((_, _, best)) = known {
             return Ok(best.clone());
         }
-        let mut found = Vec::new();
-        for shape in self.shapes.clone() {
+        let (shapes, trials) = (self.shapes.clone(), self.effort.trials);
+        let probe = |search: &mut Self, shape: (u32, u32)| {
+            let (blocks, threads) = shape;
+            let (name, locks_told) = (variant.name(), count(locks));
             progress.say(format!(
-                "{} with {} locks: {} x {}",
-                variant.name(),
-                count(locks),
-                shape.0,
-                shape.1
+                "{name} with {locks_told} locks: {blocks} x {threads}"
             ));
-            found.push(self.probe(variant, locks, shape)?);
-        }
-        found.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
-        for i in 0..self.effort.trials.min(found.len()) {
-            let probe = &found[i];
-            if probe.note.is_some() {
-                continue;
+            search.probe(variant, locks, shape)
+        };
+        let again = |search: &mut Self, tried: &mut Tried| {
+            let transactions = search.fill(search.effort.trial, tried.tx_per_s);
+            if tried.note.is_none() && transactions > tried.transactions {
+                let shape = (tried.blocks, tried.threads);
+                let mut spec = search.spec(variant, locks, shape, transactions);
+                spec.config.time_limit = Some(4 * search.effort.trial);
+                *tried = search.attempt(&spec)?;
             }
-            let transactions = self.fill(self.effort.trial, probe.tx_per_s);
-            if transactions > probe.transactions {
-                let shape = (probe.blocks, probe.threads);
-                let mut spec = self.spec(variant, locks, shape, transactions);
-                spec.config.time_limit = Some(4 * self.effort.trial);
-                found[i] = self.attempt(&spec)?;
-            }
-        }
-        let trials = self.effort.trials.min(found.len());
-        let trials = &mut found[..trials];
-        trials.sort_by(|a, b| b.tx_per_s.total_cmp(&a.tx_per_s));
+            Ok(())
+        };
+        let found = best_first(self, (&shapes, trials), probe, again, |tried| {
+            tried.tx_per_s
+        })?;
+        let trials = &found[..trials.min(found.len())];
         let best = trials.iter().find(|t| t.tx_per_s > 0.0).cloned();
         self.tried.extend(found);
         self.done.push((variant, locks, best.clone()));
@@ -275,6 +259,30 @@ impl<'s, 'a> Search<'s, 'a> {
         spec.repeat = repeat;
         self.runner.measure(&spec)
     }
+}
+
+/// Probes every shape, and tries the best few of them again. Returns all that was tried, the best
+/// first.
+///
+/// # Errors
+/// Those of a launch.
+pub(crate) fn best_first<S, T>(
+    of: &mut S,
+    (shapes, trials): (&[(u32, u32)], usize),
+    probe: impl Fn(&mut S, (u32, u32)) -> Result<T>,
+    again: impl Fn(&mut S, &mut T) -> Result<()>,
+    rate: impl Fn(&T) -> f64,
+) -> Result<Vec<T>> {
+    let by_rate = |a: &T, b: &T| rate(b).total_cmp(&rate(a));
+    let probed = shapes.iter().map(|&shape| probe(of, shape));
+    let mut found = probed.collect::<Result<Vec<T>>>()?;
+    found.sort_by(by_rate);
+    let trials = trials.min(found.len());
+    for tried in &mut found[..trials] {
+        again(of, tried)?;
+    }
+    found[..trials].sort_by(by_rate);
+    Ok(found)
 }
 
 /// What a search found.

@@ -1,5 +1,6 @@
 //! A launch that a search tried.
 
+use super::run_spec::RunSpec;
 use serde::{Deserialize, Serialize};
 
 /// The note of a launch that was stopped and counts what had committed.
@@ -31,4 +32,24 @@ pub struct Tried {
     /// Why the figures are not those of a whole launch, if they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+impl Tried {
+    /// Returns a launch that has not run: of so many transactions with this specification, of what
+    /// is called `variant`.
+    pub fn new(workload: &str, variant: &str, spec: &RunSpec) -> Self {
+        Self {
+            workload: workload.into(),
+            variant: variant.into(),
+            locks: spec.config.locks,
+            blocks: spec.shape.0,
+            threads: spec.shape.1,
+            transactions: spec.transactions,
+            commits: 0,
+            aborts: 0,
+            time_ms: 0.0,
+            tx_per_s: 0.0,
+            note: None,
+        }
+    }
 }

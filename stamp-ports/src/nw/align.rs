@@ -245,15 +245,8 @@ impl Aligner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nw::matrix::Matrix;
+    use crate::nw::testing::{drawn, scoring};
     use stm_kernels::draw::{below, draw};
-
-    fn scoring(open: i32, extend: i32) -> Scoring {
-        Scoring {
-            matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
-            gap: Gap { open, extend },
-        }
-    }
 
     /// The best score, by trying everything.
     fn tried(
@@ -275,12 +268,6 @@ mod tests {
             }
         }
         best
-    }
-
-    fn drawn(seed: u64, len: usize) -> Vec<u8> {
-        (0..len as u64)
-            .map(|i| below(draw(seed, i, 0), 4) as u8)
-            .collect()
     }
 
     #[test]

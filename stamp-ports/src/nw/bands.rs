@@ -186,15 +186,10 @@ fn fill_block(
 mod tests {
     use super::*;
     use crate::nw::align;
-    use crate::nw::matrix::Matrix;
-    use stm_kernels::draw::{below, draw};
+    use crate::nw::testing::{drawn, scoring};
 
     #[test]
     fn bands_and_pieces_give_the_row_that_one_core_gives() {
-        let drawn = |seed: u64, len: usize| -> Vec<u8> {
-            let letter = |i| below(draw(seed, i, 0), 4) as u8;
-            (0..len as u64).map(letter).collect()
-        };
         let lengths = [
             (0, 5),
             (5, 0),
@@ -209,10 +204,7 @@ mod tests {
         {
             let (a, b) = (drawn(1, rows), drawn(2, columns));
             let (open, extend) = gap;
-            let scoring = Scoring {
-                matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
-                gap: Gap { open, extend },
-            };
+            let scoring = scoring(open, extend);
             for (backward, first, workers) in [(false, open, 3), (true, 0, 2), (false, 0, 1)] {
                 let pass = Pass {
                     a: &a,

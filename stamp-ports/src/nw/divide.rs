@@ -205,29 +205,19 @@ fn wrong(scorer: &dyn Scorer, what: &str) -> Error {
 mod tests {
     use super::*;
     use crate::nw::align::align;
-    use crate::nw::matrix::Matrix;
     use crate::nw::scorer::Host;
-    use crate::nw::scoring::Gap;
-    use stm_kernels::draw::{below, draw};
-
-    fn scoring(open: i32, extend: i32) -> Scoring {
-        Scoring {
-            matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
-            gap: Gap { open, extend },
-        }
-    }
-
-    fn drawn(seed: u64, len: u64) -> Vec<u8> {
-        (0..len).map(|i| below(draw(seed, i, 0), 4) as u8).collect()
-    }
+    use crate::nw::testing::{drawn, scoring};
 
     #[test]
     fn divided_alignments_have_the_scores_of_whole_ones() {
         let drawn: Vec<(Vec<u8>, Vec<u8>)> = (0..12)
             .map(|seed| {
-                let a = drawn(seed, 1 + 13 * seed);
+                let a = drawn(seed, 1 + 13 * seed as usize);
                 let mut b = a.clone();
-                b.splice(a.len() / 2..a.len() / 2, drawn_gap(seed));
+                b.splice(
+                    a.len() / 2..a.len() / 2,
+                    drawn(seed + 100, 3 * seed as usize),
+                );
                 b.drain(0..b.len() / 5);
                 (a, b)
             })
@@ -246,10 +236,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    fn drawn_gap(seed: u64) -> Vec<u8> {
-        drawn(seed + 100, 3 * seed)
     }
 
     /// A scorer whose tables are too good by one.

@@ -33,3 +33,5 @@ pub mod pairs;
 pub mod pass;
 pub mod scorer;
 pub mod scoring;
+#[cfg(test)]
+mod testing;

@@ -147,8 +147,7 @@ pub(super) fn on_all_cores<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R +
 mod tests {
     use super::*;
     use crate::nw::align::score;
-    use crate::nw::matrix::Matrix;
-    use crate::nw::scoring::Gap;
+    use crate::nw::testing::scoring;
 
     #[test]
     fn results_keep_the_order_of_the_items() {
@@ -161,10 +160,7 @@ mod tests {
 
     #[test]
     fn scores_are_the_ends_of_last_rows_and_backward_is_the_same() {
-        let scoring = Scoring {
-            matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
-            gap: Gap { open: 4, extend: 2 },
-        };
+        let scoring = scoring(4, 2);
         let pairs: [(&[u8], &[u8]); 3] = [(&[0, 1, 2], &[0, 2]), (&[], &[3]), (&[1; 40], &[1; 9])];
         let scores = Host.scores(&pairs, &scoring).unwrap();
         for ((a, b), found) in pairs.iter().zip(scores) {

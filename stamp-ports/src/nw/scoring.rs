@@ -75,14 +75,7 @@ impl Scoring {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    fn scoring(open: i32, extend: i32) -> Scoring {
-        Scoring {
-            matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
-            gap: Gap { open, extend },
-        }
-    }
+    use crate::nw::testing::scoring;
 
     #[test]
     fn costs_and_lengths_are_checked() {

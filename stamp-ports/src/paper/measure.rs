@@ -5,7 +5,7 @@ use super::document::{
 };
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
-use crate::error::Result;
+use crate::error::{Result, given_up};
 use crate::measure::floor::search::{self as floor, Outcome, Setting, Shapes};
 use crate::measure::launches;
 use crate::measure::progress::Progress;
@@ -14,10 +14,12 @@ use crate::measure::run_spec::{RunSpec, resolve};
 use crate::measure::runner::Runner;
 use crate::measure::search::Search;
 use crate::measure::tried::Tried;
+use crate::record::{Settings, record};
 use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::workload::Sizes;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::StmConfig;
@@ -29,18 +31,6 @@ pub(super) struct Bench<'s, 'a> {
     pub(super) workload: &'s AnyWorkload,
     pub(super) seed: u64,
     pub(super) search: Search<'s, 'a>,
-}
-
-/// What a launch that was given up leaves instead of figures, if another launch
-/// may still succeed.
-pub(super) fn given_up<T>(result: Result<T>) -> Result<std::result::Result<T, String>> {
-    match result {
-        Ok(found) => Ok(Ok(found)),
-        Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
-            Ok(Err(error.to_string()))
-        }
-        Err(error) => Err(error),
-    }
 }
 
 /// Attempts that aborted over all attempts.
@@ -286,18 +276,13 @@ impl<'s, 'a> Bench<'s, 'a> {
     fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
         self.search.effort = self.plan.point;
         let probed = given_up(self.search.probe(variant, locks, shape))?;
-        Ok(probed.unwrap_or_else(|error| Tried {
-            workload: self.search.runner.workload().name().into(),
-            variant: variant.name().into(),
-            locks,
-            blocks: shape.0,
-            threads: shape.1,
-            transactions: 0,
-            commits: 0,
-            aborts: 0,
-            time_ms: 0.0,
-            tx_per_s: 0.0,
-            note: Some(error),
+        Ok(probed.unwrap_or_else(|error| {
+            let spec = self.search.spec(variant, locks, shape, 0);
+            let workload = self.search.runner.workload().name();
+            Tried {
+                note: Some(error),
+                ..Tried::new(workload, variant.name(), &spec)
+            }
         }))
     }
 
@@ -436,21 +421,30 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok(Ok(rows))
     }
 
+    /// What the transactions of a recorded run did, unless it could not be recorded.
     fn accesses(&mut self) -> Result<Option<Accesses>> {
-        let workload = self.search.runner.workload();
-        let fixed = workload.transactions();
-        let shape = self.plan.recorded_shape(self.room, workload.by_blocks());
-        let spec = RunSpec {
-            variant: recorded::ALGORITHM.into(),
-            shape,
-            config: StmConfig {
-                time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),
-                ..self.search.config
-            },
-            transactions: fixed.unwrap_or(self.plan.recorded.min(self.search.transactions)),
-            repeat: 1,
+        let workload = self.workload.sizes();
+        let Some(input) = self.plan.input(workload.name()) else {
+            return Ok(None);
         };
-        let recorded = recorded::record(self.search.runner, &spec, self.plan.record_bytes);
-        Ok(given_up(recorded)?.ok().flatten())
+        let (blocks, threads) = self.plan.recorded_shape(self.room, workload.by_blocks());
+        let settings = Settings {
+            transactions: self.plan.recorded.min(self.search.transactions),
+            runs_max: Some(1),
+            blocks,
+            threads,
+            locks: LOCKS,
+            seed: self.seed,
+            buffer_bytes: self.plan.record_bytes,
+            time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),
+            ..Settings::default()
+        };
+        let mut found = Accesses::default();
+        let (device, input) = (self.search.runner.device(), input.into());
+        let recorded = record(device, recorded::ALGORITHM, &input, &settings, |history| {
+            found.add(&history);
+            Ok(ControlFlow::Continue(()))
+        });
+        Ok(given_up(recorded)?.ok().map(|_| found))
     }
 }

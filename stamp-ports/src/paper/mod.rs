@@ -14,7 +14,6 @@
 //! | `profiled` | a bar of Figure 5 |
 //! | `recorded` | reads and writes of a transaction, counted |
 //! | `units` | the units of a document, measured or forgotten |
-//! | `meter` | progress and the time left |
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
 //! data is made once; measure one after the other, writing the document after
@@ -25,7 +24,6 @@ mod compare;
 pub mod document;
 pub mod isolation;
 pub mod measure;
-pub mod meter;
 pub mod pieces;
 pub mod plan;
 pub mod points;

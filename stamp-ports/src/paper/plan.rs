@@ -2,10 +2,10 @@
 //! all tables of it in this file.
 
 use crate::devices::DeviceKind;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::measure::launches;
 use crate::measure::search::Effort;
-use crate::variants::AskedVariant;
+use crate::variants::{AskedVariant, parse_list};
 use crate::workloads::AnyInput;
 use crate::workloads::input::Occasion;
 use crate::workloads::workload::Sizes;
@@ -63,24 +63,13 @@ impl Section {
 /// # Errors
 /// An unknown name, with the known ones.
 pub fn parse_sections(text: &str) -> Result<Vec<Section>> {
-    if text == "all" {
-        return Ok(Section::ALL.to_vec());
-    }
-    let mut found = Vec::new();
-    for name in text.split(',').map(str::trim) {
-        let name = if name == "table2" { "fig2" } else { name };
-        let known = Section::ALL.into_iter().find(|s| s.name() == name);
-        let section = known.ok_or_else(|| {
-            Error::Usage(format!(
-                "there is no figure {name:?}: known are {} and all",
-                Section::ALL.map(Section::name).join(", ")
-            ))
-        })?;
-        if !found.contains(&section) {
-            found.push(section);
-        }
-    }
-    Ok(found)
+    let text = text.replace("table2", "fig2");
+    parse_list(&text, &Section::ALL, Section::name, |name, names| {
+        format!(
+            "there is no figure {name:?}: known are {} and all",
+            names.join(", ")
+        )
+    })
 }
 
 /// The variants of Figure 4.
@@ -195,20 +184,9 @@ pub struct Room {
 }
 
 impl Room {
-    /// The shapes of all blocks with all threads that are not above twice what
-    /// the device holds; each once.
     fn shapes(&self, blocks: &[u32], threads: &[u32]) -> Vec<(u32, u32)> {
-        let mut shapes = Vec::new();
-        for &b in blocks {
-            for &t in threads {
-                let fits = self.kind == DeviceKind::Cpu
-                    || u64::from(b) * u64::from(t) <= 2 * self.resident;
-                if b > 0 && fits && !shapes.contains(&(b, t)) {
-                    shapes.push((b, t));
-                }
-            }
-        }
-        shapes
+        let most = launches::threads_most(self.kind, self.resident);
+        launches::grid(blocks, threads, most)
     }
 }
 

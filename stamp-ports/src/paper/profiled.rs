@@ -1,9 +1,9 @@
 //! A bar of Figure 5: where the time of a full launch goes, or that of one thread alone.
 
 use super::document::{Breakdown, Speedup};
-use super::measure::{Bench, given_up};
+use super::measure::Bench;
 use super::plan::{DESCRIBED, LOCKS};
-use crate::error::Result;
+use crate::error::{Result, given_up};
 
 impl Bench<'_, '_> {
     /// A bar of Figure 5: of a full launch, or of one thread alone, which has as many

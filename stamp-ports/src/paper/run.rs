@@ -3,44 +3,42 @@
 
 use super::document::{FORMAT, Paper};
 use super::measure::Bench;
-use super::meter::Meter;
 use super::pieces::Piece;
-use super::plan::{LOCKS, Plan, Room, Section};
+use super::plan::{LOCKS, Plan, Room, Section, parse_sections};
 use super::points::{Asked, Point};
 use super::units::Unit;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
-use crate::head::Head;
+use crate::measure::meter::Meter;
 use crate::measure::runner::Runner;
 use crate::numbers::{count, digits3, short};
-use crate::store::{Store, published};
-use crate::workloads::WORKLOADS;
+use crate::store::{BenchSpec, NameList, Store};
 use crate::workloads::contender::CRITICAL_SECTION;
+use crate::workloads::{WORKLOADS, parse_names};
+use clap::Args;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use stm_core::host::Device;
 
 /// What `bench paper` is asked for.
-#[derive(Clone, Debug)]
+#[derive(Args, Debug, Clone)]
 pub struct PaperSpec {
-    /// Small inputs, few points.
-    pub quick: bool,
-    /// The sections.
-    pub sections: Vec<Section>,
-    /// The workloads.
-    pub workloads: Vec<&'static str>,
-    /// No further unit is begun after this time.
-    pub time: Option<Duration>,
-    /// Whether units in which something failed are measured again.
+    /// What all such commands are asked for.
+    #[command(flatten)]
+    pub bench: BenchSpec,
+    /// A part, several separated by commas, or all
+    #[arg(long, value_name = "NAME,...", value_parser = parse_sections, default_value = "all")]
+    pub only: SectionList,
+    /// A workload, several separated by commas, or all
+    #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
+    pub workload: NameList,
+    /// Measure units again in which something failed or was wrong
+    #[arg(long)]
     pub retry: bool,
-    /// The seed of all data.
-    pub seed: u64,
-    /// The folder of the document, made if it is not there.
-    pub out: PathBuf,
-    /// Whether the document is begun anew, whatever there is.
-    pub fresh: bool,
 }
+
+/// Several sections in one argument.
+pub type SectionList = std::vec::Vec<Section>;
 
 /// Measures what the document lacks; `command` is how the program was called.
 /// Returns the document and its file.
@@ -49,7 +47,7 @@ pub struct PaperSpec {
 /// The folder's errors or the device's. What a single point cannot do is written
 /// into the document and is no error.
 pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store<Paper>> {
-    let plan = Plan::new(spec.quick);
+    let plan = Plan::new(spec.bench.quick);
     let room = Room {
         kind: device.kind(),
         limits: device.limits(),
@@ -58,19 +56,18 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
     let asked = Asked {
         plan: &plan,
         room: &room,
-        sections: &spec.sections,
-        workloads: &spec.workloads,
+        sections: &spec.only,
+        workloads: &spec.workload,
     };
-    let command = published(command, &spec.out);
-    let mut head = Head::new(FORMAT, device, &command, (spec.quick, spec.seed))?;
+    let mut head = spec.bench.head(FORMAT, device, command)?;
     head.settings.extend(settings(spec, &plan)?);
     head.notes = notes(&plan);
     let piece = Piece::new(&head);
-    let mut store = Store::<Paper>::open(&spec.out, head, spec.fresh)?;
+    let mut store = Store::<Paper>::open(&spec.bench, head)?;
     if let Some(why) = store.document.mixed() {
         return Err(Error::Usage(format!(
             "--out {}: {why}: begin anew with --fresh, or name another folder",
-            spec.out.display()
+            spec.bench.out.display()
         )));
     }
     let everything = Asked {
@@ -105,7 +102,7 @@ fn measure(
     store: &mut Store<Paper>,
 ) -> Result<()> {
     let began = Instant::now();
-    let groups = asked.groups(&store.document, spec.seed)?;
+    let groups = asked.groups(&store.document, spec.bench.seed)?;
     let units = groups.iter().flat_map(|group| {
         let of = |point: &Point| Unit::new(point.section(), group.input.name());
         group.points.iter().map(of)
@@ -113,7 +110,7 @@ fn measure(
     // The unit of each point, in the order of measuring.
     let units: Vec<Unit<'_>> = units.collect();
     let points = groups.iter().flat_map(|group| &group.points);
-    let mut meter = Meter::new(points.map(Point::section));
+    let mut meter = Meter::new(points.map(|point| point.section().name()));
     let number = store.document.pieces.len();
     if !units.is_empty() {
         store.document.pieces.push(piece);
@@ -121,24 +118,24 @@ fn measure(
     let mut at = 0;
     for group in &groups {
         let begins = at == 0 || units[at - 1] != units[at];
-        if begins && spec.time.is_some_and(|time| began.elapsed() >= time) {
+        if begins && !spec.bench.has_time(began) {
             break;
         }
         let progress = meter.progress();
         progress.say(format!("{}: its data", group.input.name()));
-        let workload = group.input.make(spec.seed)?;
+        let workload = group.input.make(spec.bench.seed)?;
         let transactions = plan.transactions(workload.sizes());
-        let mut runner = Runner::new(device, &workload, spec.seed, transactions)?;
+        let mut runner = Runner::new(device, &workload, spec.bench.seed, transactions)?;
         let mut bench = Bench::new(
             plan,
             room,
-            (&workload, spec.seed),
+            (&workload, spec.bench.seed),
             &mut runner,
             transactions,
         );
         for point in &group.points {
             let begins = at == 0 || units[at - 1] != units[at];
-            if begins && spec.time.is_some_and(|time| began.elapsed() >= time) {
+            if begins && !spec.bench.has_time(began) {
                 break;
             }
             let point_began = Instant::now();
@@ -149,8 +146,9 @@ fn measure(
                 piece.units.push(units[at].name());
             }
             store.save()?;
-            let what = format!("{} {what}", bench.name());
-            meter.done(point.section(), point_began.elapsed(), &what);
+            let section = point.section().name();
+            let what = format!("{section} {} {what}", bench.name());
+            meter.done(section, point_began.elapsed(), &what);
             at += 1;
         }
     }
@@ -174,7 +172,7 @@ fn settings(spec: &PaperSpec, plan: &Plan) -> Result<BTreeMap<String, String>> {
         let Some(input) = plan.input(name) else {
             continue;
         };
-        let workload = input.make(spec.seed)?;
+        let workload = input.make(spec.bench.seed)?;
         let parameters = workload.sizes().parameters().into_iter();
         let mut parameters: Vec<String> = parameters
             .map(|(name, value)| format!("{name} {value}"))

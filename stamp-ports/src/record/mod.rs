@@ -42,6 +42,7 @@ use std::ops::ControlFlow;
 use stm_core::algorithm::Variant;
 use stm_core::host::Device;
 use verify::history::History;
+use verify::opacity;
 
 /// Records a variant and hands each history on, until `sink` breaks.
 ///
@@ -62,6 +63,25 @@ pub fn record(
         let prepare = |transactions| workload.prepare(device, seed, transactions);
         session.run(workload.sizes(), seed, &prepare, &mut sink)
     })
+}
+
+/// Records as [`record`] does, and judges every history. Returns the row and the number of attempts
+/// that are not opaque.
+///
+/// # Errors
+/// As [`record`], and a history that cannot be judged.
+pub fn record_judged(
+    device: &AnyDevice,
+    variant: Variant,
+    input: &Input,
+    settings: &Settings,
+) -> Result<(Row, u64), Error> {
+    let mut violations = 0;
+    let row = record(device, variant, input, settings, |history| {
+        violations += opacity::check(&history)?.violations_total;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok((row, violations))
 }
 
 /// Records as [`record`] does, from a workload that `make` makes from a seed for

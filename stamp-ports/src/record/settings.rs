@@ -3,10 +3,12 @@
 use crate::error::Error;
 use crate::variants::AskedVariant;
 use crate::workloads::form::Form;
+use crate::workloads::shared_options::SEED;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
+use stm_core::host::StmConfig;
 use verify::history::History;
 
 /// How to record.
@@ -35,6 +37,26 @@ pub struct Settings {
     pub buffer_bytes: u64,
     /// How long one run may take.
     pub time_limit: Option<Duration>,
+}
+
+impl Default for Settings {
+    /// What a small recording on the CPU has.
+    fn default() -> Self {
+        let config = StmConfig::default();
+        Self {
+            transactions: 1000,
+            runs_max: None,
+            blocks: 2,
+            threads: 2,
+            locks: 1 << 20,
+            stripe_bytes: config.stripe_bytes,
+            retry_limits: config.retry_limits,
+            seed: SEED,
+            attempts: 4,
+            buffer_bytes: 1 << 30,
+            time_limit: Some(Duration::from_mins(10)),
+        }
+    }
 }
 
 /// What one variant did, over all its runs.

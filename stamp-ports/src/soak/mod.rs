@@ -4,44 +4,30 @@
 //!
 //! | file | contains |
 //! | --- | --- |
+//! | `plan` | what is asked for |
 //! | `step` | one step |
+//! | `transfers` | transactions between accounts on one memory for as long as one likes |
 //! | `state` | what was done: the file by which a soak is resumed |
 //!
 //! In each step, one of a few memories that live as long as the session runs
 //! more transactions, whose totals are checked. Then a step makes one of three
-//! things: a run of a workload that is verified; a time limit, a full set or a
-//! bad index, after which the memory must be whole; or a recording whose
-//! histories are judged.
+//! things: a run of a workload that is verified; a fault, after which the memory must be whole, or
+//! which the user of another process sees as he should; or a recording whose histories are judged.
 
+mod plan;
 mod state;
 mod step;
+mod transfers;
 
-use crate::devices::{AnyDevice, Choice};
+use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
+use crate::out_file::make_folder;
+pub use plan::Plan;
 use state::State;
-use std::fs;
 use std::io::{Write, stdout};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use step::Bench;
 use stm_core::host::Device;
-
-/// What a soak is asked to do.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// How long this session takes.
-    pub length: Duration,
-    /// The seed of a new soak, or that of the one that is resumed.
-    pub seed: Option<u64>,
-    /// The device.
-    pub device: Choice,
-    /// The state of the soak that goes on.
-    pub resume: Option<PathBuf>,
-    /// Whether there are to be no histories.
-    pub no_histories: bool,
-    /// The folder of the state and the log.
-    pub out: PathBuf,
-}
 
 /// The time between two lines.
 const LINE_EVERY: Duration = Duration::from_mins(1);
@@ -60,16 +46,13 @@ pub fn soak(plan: &Plan) -> Result<bool> {
         )?;
     }
     let mut state = begin(plan, &device)?;
-    fs::create_dir_all(&plan.out).map_err(|source| Error::File {
-        path: plan.out.clone(),
-        source,
-    })?;
+    make_folder(&plan.out)?;
     state.sessions += 1;
     state.write(&plan.out)?;
-    let mut bench = Bench::new(&device, !plan.no_histories)?;
+    let mut bench = Bench::new(&device, plan)?;
     let (start, before) = (Instant::now(), state.seconds);
     let mut next_line = LINE_EVERY;
-    while start.elapsed() < plan.length {
+    while start.elapsed() < plan.minutes {
         let step = state.next_step;
         if let Err(wrong) = bench.step(&mut state, step) {
             state.note_wrong(step, &wrong);

@@ -2,11 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::count;
-use crate::out_file::write_whole;
+use crate::out_file::write_all;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use stm_core::host::Statistics;
 
 /// The file's name in the folder of the soak.
 pub(super) const FILE_NAME: &str = "soak.json";
@@ -109,12 +110,15 @@ impl State {
     /// # Errors
     /// A file that cannot be written.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
-        let json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)?;
-        for (name, text) in [(FILE_NAME, json + "\n"), ("soak.txt", self.text())] {
-            let path = folder.join(name);
-            write_whole(&path, &text).map_err(|source| Error::File { path, source })?;
-        }
-        Ok(())
+        let json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)? + "\n";
+        write_all(folder, [(FILE_NAME, &json), ("soak.txt", &self.text())])
+    }
+
+    /// Notes a launch on a memory that lives long.
+    pub(super) fn note_service(&mut self, done: &Statistics) {
+        self.service_launches += 1;
+        self.commits += done.commits;
+        self.aborts += done.aborted();
     }
 
     /// Notes that something was wrong at a step.

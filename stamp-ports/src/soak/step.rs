@@ -1,22 +1,24 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
+use super::plan::{Plan, Step, StepList};
 use super::state::State;
+use super::transfers::Transfers;
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Error;
+use crate::faults::cases::{ROOMY, Recovered};
 use crate::faults::memory::{Load, Memory, WORDS};
+use crate::faults::{inject, shown_by};
 use crate::measure::run_spec::RunSpec;
 use crate::measure::runner::Runner;
-use crate::record::{Settings, record};
+use crate::record::{Settings, record_judged};
 use crate::variants::AskedVariant;
 use crate::workloads::input::Occasion;
 use crate::workloads::{AnyInput, WORKLOADS};
-use std::ops::ControlFlow;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
-use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
+use stm_core::host::{self, Device, RetryLimits, StmConfig};
 use stm_kernels::draw::{below, draw};
 use verify::error::Error as Unjudged;
-use verify::opacity;
 
 /// The draws of a step.
 pub(super) struct Chance {
@@ -51,23 +53,27 @@ impl Chance {
     }
 }
 
+/// How often one of these is drawn.
+const WEIGHTS: [(Step, u32); 3] = [(Step::Runs, 12), (Step::Faults, 7), (Step::Histories, 1)];
+
+/// One in so many faults is one of `stamp faults`, in a process of its own.
+const IN_A_PROCESS: u32 = 16;
+
 /// What steps work with.
 pub(super) struct Bench<'a> {
     pub(super) device: &'a AnyDevice,
     /// Memories that live as long as a session.
     pub(super) service: Vec<Memory>,
-    /// Whether histories are recorded and judged.
-    pub(super) histories: bool,
+    /// The same, for transfers.
+    transfers: Vec<Transfers>,
+    /// The steps that are made.
+    only: StepList,
+    /// Transactions of a launch of transfers, if they are not drawn.
+    chunk: Option<u64>,
 }
 
 /// What a step found wrong, on one line.
 type Wrong = String;
-
-const ROOMY: Capacity = Capacity {
-    reads: 32,
-    writes: 32,
-    ..Capacity::DEFAULT
-};
 
 /// The algorithms of the memories that live long, and of those that faults are
 /// injected into.
@@ -78,7 +84,9 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// The device's errors.
-    pub(super) fn new(device: &'a AnyDevice, histories: bool) -> Result<Self, host::Error> {
+    pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> Result<Self, host::Error> {
+        let mut only = plan.only.clone();
+        only.retain(|&step| step != Step::Histories || !plan.no_histories);
         let shape = match device.kind() {
             DeviceKind::Cpu => (2, 2),
             DeviceKind::Cuda => (device.limits().processors, 128),
@@ -86,10 +94,17 @@ impl<'a> Bench<'a> {
         let limit = Some(StmConfig::TIME_LIMIT);
         let make = |&algorithm| Memory::with_shape(device, algorithm, ROOMY, limit, shape);
         let service = ALGORITHMS.iter().map(make).collect::<Result<_, _>>()?;
+        let transfers = if only.contains(&Step::Transfers) {
+            Transfers::all(device)?
+        } else {
+            Vec::new()
+        };
         Ok(Self {
             device,
             service,
-            histories,
+            transfers,
+            only,
+            chunk: plan.chunk,
         })
     }
 
@@ -99,22 +114,52 @@ impl<'a> Bench<'a> {
     /// What was wrong. A lost device is wrong in every later step too.
     pub(super) fn step(&mut self, state: &mut State, number: u64) -> Result<(), Wrong> {
         let mut chance = Chance::new(state.seed, number);
-        self.serve(state, &mut chance)?;
-        match chance.below(20) {
-            0..12 => self.run(state, &mut chance),
-            12..19 => self.inject(state, &mut chance),
-            _ => self.record(state, &mut chance),
+        if self.only.contains(&Step::Memories) {
+            self.serve(state, &mut chance)?;
         }
+        if self.only.contains(&Step::Transfers) {
+            self.transfer(state, &mut chance)?;
+        }
+        let asked = WEIGHTS.iter().filter(|(step, _)| self.only.contains(step));
+        let all: u32 = asked.clone().map(|(_, weight)| weight).sum();
+        let mut left = if all > 0 { chance.below(all) } else { 0 };
+        let drawn = asked.clone().find(|(_, weight)| {
+            let is_here = left < *weight;
+            left = left.saturating_sub(*weight);
+            is_here
+        });
+        match drawn.map(|(step, _)| step) {
+            Some(Step::Runs) => self.run(state, &mut chance),
+            Some(Step::Faults) => self.inject(state, &mut chance),
+            Some(Step::Histories) => self.record(state, &mut chance),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the most transactions of a launch on a memory that lives long.
+    const fn most(&self) -> u64 {
+        match self.device.kind() {
+            DeviceKind::Cpu => 20_000,
+            DeviceKind::Cuda => 4_000_000,
+        }
+    }
+
+    /// Runs transfers on one of the memories for them.
+    fn transfer(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
+        let most = self.most();
+        let drawn = chance.size(most / 100, most);
+        let transactions = self.chunk.unwrap_or(drawn);
+        let which = chance.below(self.transfers.len() as u32) as usize;
+        let statistics = self.transfers[which].run(transactions)?;
+        state.note_service(&statistics);
+        Ok(())
     }
 
     /// Runs transactions on one of the memories that live long.
     fn serve(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         let which = chance.below(ALGORITHMS.len() as u32) as usize;
+        let most = self.most();
         let memory = &mut self.service[which];
-        let most = match self.device.kind() {
-            DeviceKind::Cpu => 20_000,
-            DeviceKind::Cuda => 4_000_000,
-        };
         let accesses = 1 + chance.below(16);
         let words = (2 * accesses).max(WORDS >> chance.below(8));
         // The paper's algorithms commit a few ten thousand transactions a second
@@ -129,9 +174,7 @@ impl<'a> Bench<'a> {
         };
         let in_service = |error| format!("{} in service, {load:?}: {error}", ALGORITHMS[which]);
         let statistics = memory.run(load).map_err(in_service)?;
-        state.service_launches += 1;
-        state.commits += statistics.commits;
-        state.aborts += statistics.aborted();
+        state.note_service(&statistics);
         if statistics.commits != transactions {
             return Err(format!("{} of {load:?} committed", statistics.commits));
         }
@@ -245,67 +288,39 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Injects a fault from which a memory recovers, and checks that it has.
+    /// Injects a fault, and checks what the user sees.
     fn inject(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
-        let algorithm = chance.one_of(&ALGORITHMS);
-        let n = 2 + chance.below(40);
-        let (kind, capacity, load, limit) = match chance.below(4) {
-            0 | 1 => (
-                "time limit",
-                ROOMY,
-                Load {
-                    transactions: 1 << 40,
-                    ..Load::LIGHT
-                },
-                Duration::from_millis(1 + u64::from(chance.below(100))),
-            ),
-            2 => (
-                "full set",
-                Capacity {
-                    reads: n.max(Load::LIGHT.reads),
-                    writes: n.max(Load::LIGHT.writes),
-                    ..Capacity::DEFAULT
-                },
-                Load {
-                    reads: n.max(4) + 1,
-                    ..Load::LIGHT
-                },
-                StmConfig::TIME_LIMIT,
-            ),
-            _ => (
-                "out of range",
-                ROOMY,
-                Load {
-                    words: WORDS + 1 + chance.below(WORDS),
-                    transactions: 1 << 20,
-                    ..Load::LIGHT
-                },
-                StmConfig::TIME_LIMIT,
-            ),
-        };
-        let what = format!("{kind}, {algorithm}");
-        let wrong = |why: &dyn std::fmt::Display| format!("{what}: {why}");
-        let memory = Memory::new(self.device, algorithm, capacity, Some(limit));
-        let mut memory = memory.map_err(|error| wrong(&error))?;
-        match (kind, memory.run(load)) {
-            ("time limit", Err(host::Error::Timeout { committed, .. })) => {
-                state.commits += committed;
+        if chance.below(IN_A_PROCESS) == 0 {
+            let cases: Vec<_> = shown_by(self.device.kind()).collect();
+            let finding = inject(chance.one_of(&cases), &self.device.id());
+            if !finding.passed {
+                return Err(format!("{}: {}", finding.name, finding.seen.join("; ")));
             }
-            ("full set", Err(host::Error::CapacityExceeded { .. }))
-            | ("out of range", Err(host::Error::OutOfRange { .. })) => {}
-            (_, Err(error)) => return Err(wrong(&error)),
-            (_, Ok(_)) => return Err(wrong(&"the launch ended well")),
+            *state.faults.entry(finding.name.into()).or_default() += 1;
+            return Ok(());
         }
-        memory.is_whole().map_err(|why| wrong(&why))?;
+        let algorithm = chance.one_of(&ALGORITHMS);
+        let fault = match chance.below(4) {
+            0 | 1 => Recovered::TimeLimit(Duration::from_millis(1 + u64::from(chance.below(100)))),
+            2 => Recovered::FullSet {
+                // What runs thereafter must fit.
+                entries: (2 + chance.below(40)).max(Load::LIGHT.reads),
+                of_writes: chance.below(2) == 0,
+            },
+            _ => Recovered::OutOfRange(WORDS + 1 + chance.below(WORDS)),
+        };
+        let what = format!("{}, {algorithm}", fault.name());
+        match fault.inject(self.device, algorithm) {
+            Ok(host::Error::Timeout { committed, .. }) => state.commits += committed,
+            Ok(_) => {}
+            Err(wrong) => return Err(format!("{what}: {wrong}")),
+        }
         *state.faults.entry(what).or_default() += 1;
         Ok(())
     }
 
     /// Records a run and judges its histories.
     fn record(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
-        if !self.histories {
-            return Ok(());
-        }
         let (name, _) = chance.one_of(WORKLOADS);
         let variant = chance.one_of(&ALGORITHMS);
         let transactions = chance.size(500, 4000);
@@ -319,33 +334,22 @@ impl<'a> Bench<'a> {
         let what = format!("record {name} {variant} {blocks}x{threads}, seed {seed}");
         let settings = Settings {
             transactions,
-            runs_max: None,
             blocks,
             threads,
-            locks: 1 << 20,
-            stripe_bytes: 4,
-            retry_limits: RetryLimits::default(),
             seed,
-            attempts: 4,
-            buffer_bytes: 1 << 30,
-            time_limit: Some(Duration::from_mins(10)),
+            ..Settings::default()
         };
         let input = AnyInput::sized(name, Occasion::Recording(kind));
         let input = input.ok_or_else(|| format!("{what}: there is no such workload"))?;
-        let mut violations = 0;
-        let recorded = record(self.device, variant, &input.into(), &settings, |history| {
-            violations += opacity::check(&history)?.violations_total;
-            Ok(ControlFlow::Continue(()))
-        });
-        match recorded {
-            Ok(row) => match row.wrong_state {
+        match record_judged(self.device, variant, &input.into(), &settings) {
+            Ok((row, violations)) => match row.wrong_state {
                 None if violations == 0 => state.histories += 1,
                 None => return Err(format!("{what}: {violations} attempts are not opaque")),
                 Some(wrong) => return Err(format!("{what}: {wrong}")),
             },
             // The kernels that record are built on demand.
             Err(error @ Error::Host(host::Error::PtxNotBuilt { .. })) => {
-                self.histories = false;
+                self.only.retain(|&step| step != Step::Histories);
                 let device = self.device.id();
                 state
                     .lines
@@ -365,6 +369,9 @@ impl<'a> Bench<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::devices::Choice;
+    use crate::soak::plan::parse_steps;
+    use std::path::PathBuf;
 
     #[test]
     fn draws_of_a_step_repeat_and_stay_in_their_range() {
@@ -387,7 +394,17 @@ mod tests {
     fn a_memory_that_lives_long_and_is_damaged_is_wrong_in_the_next_check() {
         let cpu = AnyDevice::cpu();
         let mut state = State::new(cpu.id(), cpu.name(), 1);
-        let mut bench = Bench::new(&cpu, false).unwrap();
+        let plan = Plan {
+            minutes: Duration::from_mins(1),
+            seed: None,
+            device: Choice::Cpu,
+            resume: None,
+            only: parse_steps("memories,runs").unwrap(),
+            chunk: None,
+            no_histories: true,
+            out: PathBuf::new(),
+        };
+        let mut bench = Bench::new(&cpu, &plan).unwrap();
         for step in 0..3 {
             bench.step(&mut state, step).unwrap();
         }

@@ -2,35 +2,32 @@
 //! document written after each.
 
 use super::bench::{Bench, FORMAT};
-use super::document::{Asked, Point};
+use super::document::Asked;
 use super::operations::{self, Effort};
 use super::peers::Peers;
 use super::{plan, sections};
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::head::Head;
 use crate::measure::machine;
-use crate::points::{self, Meter};
-use crate::store::{Store, published};
+use crate::measure::progress::Progress;
+use crate::points;
+use crate::store::{BenchSpec, NameList, Store};
+use clap::Args;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What `bench sync` is asked for.
-#[derive(Clone, Debug)]
+#[derive(Args, Debug, Clone)]
 pub struct SyncSpec {
-    /// Small inputs, few points.
-    pub quick: bool,
-    /// The parts to measure.
-    pub parts: Vec<&'static str>,
-    /// No further point is begun after this time.
-    pub time: Option<Duration>,
-    /// The seed of all data.
-    pub seed: u64,
-    /// The folder of the document, made if it is not there.
-    pub out: PathBuf,
-    /// Whether the document is begun anew, whatever there is.
-    pub fresh: bool,
-    /// CUDA's compiler, for the peers.
+    /// What all such commands are asked for.
+    #[command(flatten)]
+    pub bench: BenchSpec,
+    /// A part, several separated by commas, or all
+    #[arg(long, value_name = "PART,...", value_parser = parse_parts, default_value = "all")]
+    pub only: NameList,
+    /// CUDA's compiler, for the peers [default: NVCC, or nvcc on the path or in
+    /// /usr/local/cuda/bin]
+    #[arg(long, value_name = "PATH")]
     pub nvcc: Option<PathBuf>,
 }
 
@@ -76,25 +73,17 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
             .to_owned(),
     ];
     notes.extend(peers.note().map(str::to_owned));
-    let command = published(command, &spec.out);
-    let mut head = Head::new(FORMAT, device, &command, (spec.quick, spec.seed))?;
+    let mut head = spec.bench.head(FORMAT, device, command)?;
     head.notes.clone_from(&notes);
-    let mut store = Store::<Bench>::open(&spec.out, head, spec.fresh)?;
+    let mut store = Store::<Bench>::open(&spec.bench, head)?;
     // The peers may be other ones than when it was begun.
     store.document.head.notes = notes;
     let began = Instant::now();
-    let time_left = || spec.time.is_none_or(|time| began.elapsed() < time);
     let everything = all_points(device, spec, &peers)?;
-    let here = |part: &str| spec.parts.contains(&part);
-    // What was not verified, or could not be measured, is tried again.
-    let there = |p: &Point, asked: &Asked| p.verified && p.answers(asked);
-    let lacking = |asked: &&Asked| !store.document.points.iter().any(|p| there(p, asked));
-    let missing: Vec<Asked> = everything.iter().filter(lacking).cloned().collect();
-    let wanted: Vec<&Asked> = missing.iter().filter(|asked| here(&asked.part)).collect();
     store.document.head.complete = false;
-    let meter = Meter::new(wanted.len());
-    if here(MACHINE) && store.document.machine.is_none() && time_left() {
-        match machine::measure(device, &meter.progress) {
+    let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
+    if lacks_machine && spec.bench.has_time(began) {
+        match machine::measure(device, &Progress::new()) {
             Ok(found) => store.document.machine = Some(found),
             Err(error) => store
                 .document
@@ -104,33 +93,27 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
         }
         store.save()?;
     }
-    for (i, asked) in wanted.into_iter().enumerate() {
-        if !time_left() {
-            break;
-        }
-        let point = if sections::PARTS.iter().any(|part| part.0 == asked.part) {
-            sections::measure(device, asked, spec.seed)?
-        } else {
-            operations::measure(device, asked, effort(spec))?
-        };
-        meter.done(i + 1, &point);
-        let points = &mut store.document.points;
-        points.retain(|before| !before.answers(asked));
-        points.push(point);
-        store.save()?;
-    }
-    let points = &store.document.points;
-    store.document.head.complete = store.document.machine.is_some()
-        && peers.note().is_none()
-        && everything
-            .iter()
-            .all(|asked| points.iter().any(|p| p.answers(asked)));
+    let has_all = points::add_missing(
+        &mut store,
+        |document| &mut document.points,
+        (&everything, &spec.only),
+        || spec.bench.has_time(began),
+        |asked| {
+            if sections::PARTS.iter().any(|part| part.0 == asked.part) {
+                sections::measure(device, asked, spec.bench.seed)
+            } else {
+                operations::measure(device, asked, effort(spec))
+            }
+        },
+    )?;
+    store.document.head.complete =
+        has_all && store.document.machine.is_some() && peers.note().is_none();
     store.save()?;
     Ok(store)
 }
 
 const fn effort(spec: &SyncSpec) -> Effort {
-    if spec.quick {
+    if spec.bench.quick {
         Effort::Quick
     } else {
         Effort::Full
@@ -140,7 +123,7 @@ const fn effort(spec: &SyncSpec) -> Effort {
 /// All points of a device.
 fn all_points(device: &AnyDevice, spec: &SyncSpec, peers: &Peers) -> Result<Vec<Asked>> {
     let mut all = operations::points(device, effort(spec), peers)?;
-    all.extend(plan::sections(device, spec.quick));
+    all.extend(plan::sections(device, spec.bench.quick));
     Ok(all)
 }
 

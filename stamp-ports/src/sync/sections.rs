@@ -6,7 +6,8 @@
 
 use super::document::{Asked, Point};
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, given_up};
+use crate::measure::repeats::{ONCE, ms, timed};
 use crate::measure::run_spec::RunSpec;
 use crate::measure::runner::Runner;
 use crate::variants::{AskedVariant, parse_variants};
@@ -19,9 +20,6 @@ use stm_core::host::StmConfig;
 
 /// The timed launches of a point, after one that is not counted.
 const REPEAT: u32 = 5;
-
-/// A point that takes longer is measured once.
-const ONCE: Duration = Duration::from_secs(2);
 
 /// A launch with transactions that takes longer is stopped.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -122,14 +120,7 @@ pub fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
         }
         None => excluding(device, &workload, asked, (seed, operations)),
     };
-    match measured {
-        Ok(point) => Ok(point),
-        // A launch that the device refuses, or data that it has no room for.
-        Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
-            Ok(Point::without_time(asked, error.to_string()))
-        }
-        Err(error) => Err(error),
-    }
+    Ok(given_up(measured)?.unwrap_or_else(|why| Point::without_time(asked, why)))
 }
 
 /// The checks of the launches of a point: each launch is judged, until that has taken as
@@ -170,21 +161,13 @@ fn excluding(
     let mut data = contender.prepare(device, seed, operations)?;
     let shape = (asked.blocks, asked.threads);
     let mut checks = Checks::default();
-    let mut launch = || -> Result<Duration> {
+    let launch = || -> Result<Duration> {
         let time = data.launch(device, shape, operations)?;
         checks.judge(|| data.verify(operations))?;
         Ok(time)
     };
-    let first = launch()?;
-    let mut times = vec![first];
-    if first <= ONCE {
-        times.clear();
-        for _ in 0..REPEAT {
-            times.push(launch()?);
-        }
-    }
-    times.sort_unstable();
-    let ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+    let times = timed(REPEAT as usize, launch)?;
+    let ms: Vec<f64> = times.into_iter().map(ms).collect();
     // The last launch is judged in any case.
     let wrong = match checks.wrong {
         Some(wrong) => Some(wrong),
@@ -224,7 +207,7 @@ pub fn transactions(
         repeat: 1,
     };
     let mut report = runner.measure(&spec)?;
-    if report.verified && report.time_ms.median <= ONCE.as_secs_f64() * 1e3 {
+    if report.verified && report.time_ms.median <= ms(ONCE) {
         spec.repeat = REPEAT;
         report = runner.measure(&spec)?;
     }

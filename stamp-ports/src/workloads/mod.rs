@@ -84,8 +84,8 @@ pub mod verdict;
 pub mod workload;
 
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::variants::suggestion;
+use crate::error::Result;
+use crate::variants::{parse_list, suggestion};
 use contender::{BoundContender, ContenderKind};
 use input::{Input, Occasion};
 use prepared::{Prepared, prepare};
@@ -233,22 +233,18 @@ impl AnyWorkload {
 /// An unknown name, with the nearest known one.
 pub fn parse_names(text: &str) -> Result<Vec<&'static str>> {
     let known: Vec<&'static str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
-    let mut found = Vec::new();
-    for asked in text.split(',').map(str::trim) {
-        if asked != "all" && !known.contains(&asked) {
-            return Err(Error::Usage(format!(
-                "unknown workload {asked:?}: {}; `all` takes every one, `stamp list` describes \
-                 them",
-                suggestion(asked, &known)
-            )));
-        }
-        for &name in &known {
-            if (asked == "all" || asked == name) && !found.contains(&name) {
-                found.push(name);
-            }
-        }
-    }
-    Ok(found)
+    parse_list(
+        text,
+        &known,
+        |name| name,
+        |name, known| {
+            let suggestion = suggestion(name, known);
+            format!(
+                "unknown workload {name:?}: {suggestion}; `all` takes every one, `stamp list` \
+                 describes them"
+            )
+        },
+    )
 }
 
 #[cfg(test)]

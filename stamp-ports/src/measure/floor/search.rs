@@ -15,7 +15,8 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::measure::launches;
 use crate::measure::progress::Progress;
-use crate::measure::run_report::TimeMs;
+use crate::measure::repeats::TimeMs;
+use crate::measure::search::best_first;
 use crate::workloads::contender::{BoundContender, ContenderKind, PreparedContender};
 use crate::workloads::shape::filling;
 use crate::workloads::workload::Sizes;
@@ -74,14 +75,8 @@ impl Shapes {
                 (&[1, 2, 4, 16, p / 2, p], &[1, 4, 8, 16, 32, 64, 128, 256])
             }
         };
-        let mut shapes = Vec::new();
-        for &b in blocks {
-            for &t in threads {
-                if b > 0 && t <= limits.threads_max && !shapes.contains(&(b, t)) {
-                    shapes.push((b, t));
-                }
-            }
-        }
+        let mut shapes = launches::grid(blocks, threads, u64::MAX);
+        shapes.retain(|&(_, threads)| threads <= limits.threads_max);
         Self(shapes)
     }
 }
@@ -240,28 +235,22 @@ impl Bench<'_> {
 
     /// Steps 1 and 2.
     fn search(&mut self, shapes: &Shapes) -> Result<Vec<TriedContender>> {
-        let mut tried = Vec::new();
         if let Some(&first) = shapes.0.first() {
             self.probe(first)?;
         }
-        for &shape in &shapes.0 {
-            tried.push(self.probe(shape)?);
-        }
-        let fastest = |tried: &mut Vec<TriedContender>| {
-            tried.sort_by(|a, b| a.each_ms().total_cmp(&b.each_ms()));
-        };
-        fastest(&mut tried);
-        if tried.len() > 1 {
-            for candidate in tried.iter_mut().take(CANDIDATES) {
-                for _ in 0..TRIALS {
-                    let before = candidate.time_ms;
-                    self.again(candidate)?;
-                    candidate.time_ms = candidate.time_ms.min(before);
-                }
+        // Of one shape there is no better one.
+        let trials = if shapes.0.len() > 1 { CANDIDATES } else { 0 };
+        let again = |bench: &mut Self, tried: &mut TriedContender| {
+            for _ in 0..TRIALS {
+                let before = tried.time_ms;
+                bench.again(tried)?;
+                tried.time_ms = tried.time_ms.min(before);
             }
-        }
-        fastest(&mut tried);
-        Ok(tried)
+            Ok(())
+        };
+        best_first(self, (&shapes.0, trials), Self::probe, again, |tried| {
+            -tried.each_ms()
+        })
     }
 }
 
@@ -306,9 +295,9 @@ pub fn measure(
     }
     let made = bench.data.made(launched);
     times.sort_by(f64::total_cmp);
-    let median = times[times.len() / 2];
+    let time_ms = TimeMs::of(&times);
     // A clock's tick at least, so that nothing is infinitely fast.
-    let tx_per_s = made as f64 / (median * 1e-3).max(1e-9);
+    let tx_per_s = made as f64 / (time_ms.median * 1e-3).max(1e-9);
     // Those that are sizes.
     let parameters = of.parameters().into_iter();
     let parameters = parameters.filter(|(_, value)| value.is_u64());
@@ -332,11 +321,7 @@ pub fn measure(
         },
         seed: setting.seed,
         repeat: setting.repeat,
-        time_ms: TimeMs {
-            median,
-            min: times[0],
-            max: times[times.len() - 1],
-        },
+        time_ms,
         tx_per_s,
         operations: contender.operations,
         ops_per_s: tx_per_s * contender.operations_a_transaction,

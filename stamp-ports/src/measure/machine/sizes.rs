@@ -33,8 +33,6 @@ pub(super) struct Sizes {
     pub(super) meetings: Vec<u32>,
     /// Threads of such a block.
     pub(super) meeting_threads: u32,
-    /// Waits of each.
-    pub(super) waits: u32,
     /// Blocks of which one thread each makes sections on a mutex.
     pub(super) locking: Vec<u32>,
     /// Sections that they make together.
@@ -43,8 +41,6 @@ pub(super) struct Sizes {
     pub(super) entering: Vec<u32>,
     /// Counts of the semaphore.
     pub(super) counts: Vec<u32>,
-    /// Times that each enters.
-    pub(super) entries: u32,
     /// Times that each measurement is made, beside one to warm up.
     pub(super) times: usize,
 }
@@ -97,12 +93,10 @@ impl Sizes {
             for_bounds: false,
             meetings: [1, 2, 4, 8].map(|n| n * processors).to_vec(),
             meeting_threads: 128,
-            waits: 1000,
             locking: vec![1, processors, 4 * processors],
             sections: 1 << 16,
             entering: [1, 4].map(|n| n * processors).to_vec(),
             counts: vec![1, 2, 10, 120],
-            entries: 200,
             times: 5,
         }
     }
@@ -122,12 +116,10 @@ impl Sizes {
             for_bounds: false,
             meetings: vec![cores, 4 * cores],
             meeting_threads: 1,
-            waits: 100,
             locking: vec![1, cores],
             sections: 250_000,
             entering: vec![cores],
             counts: vec![1, 120],
-            entries: 10_000,
             times: 3,
         }
     }

@@ -4,7 +4,8 @@ use super::inputs::Inputs;
 use super::plan::{Case, DATAFLOW, GRAPH, HOPS, REDUCTION, cut};
 use super::{hops, reduction};
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, given_up};
+use crate::measure::repeats::{ms, timed};
 use crate::numbers::bytes;
 use crate::nw::align::LastRow;
 use crate::nw::dataflow::Strips;
@@ -20,8 +21,6 @@ use stm_core::host::Device;
 
 /// The launches that are timed, after one that is not.
 const REPEAT: usize = 5;
-/// A point that takes longer is measured once.
-const ONCE: Duration = Duration::from_secs(2);
 /// The most cells whose tables the host fills to compare with: 32 K x 32 K, and some more.
 const HOST_CELLS_MAX: u64 = 1 << 30;
 
@@ -45,15 +44,8 @@ struct Kept {
 
 impl Kept {
     /// Makes the point of a case from its times and its last rows.
-    fn point(
-        &self,
-        asked: &Asked,
-        mut times: Vec<Duration>,
-        rows: &[LastRow],
-        what: &str,
-    ) -> Point {
-        times.sort_unstable();
-        let ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+    fn point(&self, asked: &Asked, times: Vec<Duration>, rows: &[LastRow], what: &str) -> Point {
+        let ms: Vec<f64> = times.into_iter().map(ms).collect();
         let wrong = wrong(rows, &self.expected);
         let mut found = Point::timed(asked, self.case.cells(), &ms, wrong);
         if found.verified {
@@ -83,14 +75,8 @@ impl<'d> Measuring<'d> {
     /// An error after which nothing can run on the device, or a point of an implementation
     /// that there is not.
     pub fn measure(&mut self, asked: &Asked) -> Result<Point> {
-        match self.measured(asked) {
-            Ok(point) => Ok(point),
-            // A launch that the device refuses, or data that it has no room for.
-            Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
-                Ok(Point::without_time(asked, error.to_string()))
-            }
-            Err(error) => Err(error),
-        }
+        let found = given_up(self.measured(asked))?;
+        Ok(found.unwrap_or_else(|why| Point::without_time(asked, why)))
     }
 
     fn measured(&mut self, asked: &Asked) -> Result<Point> {
@@ -130,7 +116,7 @@ impl<'d> Measuring<'d> {
         let kept = self.kept(&case, None)?;
         let passes = kept.inputs.passes();
         let mut strips = Strips::new(device, &passes, &kept.inputs.scoring)?;
-        let times = timed(|| strips.fill())?;
+        let times = timed(REPEAT, || strips.fill())?;
         let what = format!(
             "{} of a warp, {}",
             counted(u64::from(strips.blocks()), "block", "blocks"),
@@ -148,9 +134,9 @@ impl<'d> Measuring<'d> {
         let tables = Tables::new(device, cut, &passes, &kept.inputs.scoring)?;
         let times = if recorded {
             let mut graph = tables.recorded()?;
-            timed(|| Ok(graph.replay()?))?
+            timed(REPEAT, || graph.replay())?
         } else {
-            timed(|| tables.fill())?
+            timed(REPEAT, || tables.fill())?
         };
         let memory = bytes(tables.bytes());
         let launches = counted(u64::from(tables.launch_count()), "launch", "launches");
@@ -195,15 +181,6 @@ impl<'d> Measuring<'d> {
 /// Returns a number of things with their name.
 fn counted(count: u64, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
-}
-
-/// Returns the times of launches: of one, if it takes long, else of several after it.
-fn timed(mut launch: impl FnMut() -> Result<Duration>) -> Result<Vec<Duration>> {
-    let first = launch()?;
-    if first > ONCE {
-        return Ok(vec![first]);
-    }
-    (0..REPEAT).map(|_| launch()).collect()
 }
 
 /// Returns what is wrong with last rows, if anything.

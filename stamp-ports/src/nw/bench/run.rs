@@ -6,27 +6,20 @@ use super::measure::Measuring;
 use super::plan::{self, PARTS};
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::head::Head;
-use crate::points::{self, Asked, Meter, Point};
-use crate::store::{Store, published};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use crate::points;
+use crate::store::{BenchSpec, NameList, Store};
+use clap::Args;
+use std::time::Instant;
 
 /// What `bench nw` is asked for.
-#[derive(Clone, Debug)]
+#[derive(Args, Debug, Clone)]
 pub struct NwSpec {
-    /// Small inputs, few points.
-    pub quick: bool,
-    /// The parts to measure.
-    pub parts: Vec<&'static str>,
-    /// No further point is begun after this time.
-    pub time: Option<Duration>,
-    /// The seed of all sequences.
-    pub seed: u64,
-    /// The folder of the document, made if it is not there.
-    pub out: PathBuf,
-    /// Whether the document is begun anew, whatever there is.
-    pub fresh: bool,
+    /// What all such commands are asked for.
+    #[command(flatten)]
+    pub bench: BenchSpec,
+    /// A part, several separated by commas, or all
+    #[arg(long, value_name = "PART,...", value_parser = parse_parts, default_value = "all")]
+    pub only: NameList,
 }
 
 /// Reads `all`, or names of parts separated by commas.
@@ -43,8 +36,7 @@ pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
 /// The folder's errors or the device's. What a single point cannot do is written into the
 /// document and is no error.
 pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<NwBench>> {
-    let command = published(command, &spec.out);
-    let mut head = Head::new(FORMAT, device, &command, (spec.quick, spec.seed))?;
+    let mut head = spec.bench.head(FORMAT, device, command)?;
     head.notes = vec![
         "Times are the device's, from the beginning of the first launch to the end of the last. A \
          point that takes more than 2 s is measured once, any other is the median of 5 after one \
@@ -56,36 +48,17 @@ pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<N
          table is compared with the host's, of more with that of tiles of another size."
             .to_owned(),
     ];
-    let mut store = Store::<NwBench>::open(&spec.out, head, spec.fresh)?;
+    let mut store = Store::<NwBench>::open(&spec.bench, head)?;
     let began = Instant::now();
-    let everything = plan::points(device, spec.quick);
-    // What was not verified, or could not be measured, is tried again.
-    let there = |p: &Point, asked: &Asked| p.verified && p.answers(asked);
-    let found = &store.document.0.points;
-    let lacking = |asked: &&Asked| !found.iter().any(|p| there(p, asked));
-    let wanted: Vec<Asked> = everything
-        .iter()
-        .filter(|asked| spec.parts.contains(&asked.part.as_str()))
-        .filter(lacking)
-        .cloned()
-        .collect();
-    let meter = Meter::new(wanted.len());
-    let mut measuring = Measuring::new(device, spec.seed);
-    for (i, asked) in wanted.iter().enumerate() {
-        if spec.time.is_some_and(|time| began.elapsed() >= time) {
-            break;
-        }
-        let point = measuring.measure(asked)?;
-        meter.done(i + 1, &point);
-        let points = &mut store.document.0.points;
-        points.retain(|before| !before.answers(asked));
-        points.push(point);
-        store.document.0.head.complete = false;
-        store.save()?;
-    }
-    let points = &store.document.0.points;
-    let complete = |asked: &Asked| points.iter().any(|p| p.answers(asked));
-    store.document.0.head.complete = everything.iter().all(complete);
+    let everything = plan::points(device, spec.bench.quick);
+    let mut measuring = Measuring::new(device, spec.bench.seed);
+    store.document.0.head.complete = points::add_missing(
+        &mut store,
+        |document| &mut document.0.points,
+        (&everything, &spec.only),
+        || spec.bench.has_time(began),
+        |asked| measuring.measure(asked),
+    )?;
     store.save()?;
     Ok(store)
 }

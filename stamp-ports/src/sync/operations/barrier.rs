@@ -1,7 +1,7 @@
 //! Waits at a barrier of the whole grid: all threads wait again and again, with nothing
 //! between. An operation is a wait of the grid.
 
-use super::{Effort, LIMIT, Run, Size, ask, blocks, runs, shape, unknown};
+use super::{Effort, LIMIT, Size, ask, blocks, run_of, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::sync::document::{Asked, Point};
@@ -102,15 +102,6 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
         run_of(unsafe { barrier.launch::<Meetings>(&mut watchdog, &params) })
     })?;
     Ok(runs.point(asked, 1, fault))
-}
-
-/// Makes a run of a launch in which all blocks do the same.
-fn run_of(time: Result<Duration, Error>) -> Result<Run, Error> {
-    Ok(Run {
-        time: time?,
-        made: Vec::new(),
-        fault: None,
-    })
 }
 
 /// Makes a launch with a check, given words for it: one for each thread, in which it counts

@@ -16,6 +16,7 @@ use super::document::{Asked, Point};
 use super::peers::{self, Peers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
+use crate::measure::repeats::{ONCE, ms};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use stm_core::host::{self, Launch};
@@ -31,9 +32,6 @@ pub enum Effort {
 
 /// The timed launches of a point.
 const REPEAT: usize = 5;
-
-/// A point whose launch takes longer is measured by one launch.
-const ONCE: Duration = Duration::from_secs(2);
 
 /// The time limit of a launch with barriers or semaphores, which takes far less unless a
 /// thread waits for ever.
@@ -66,6 +64,15 @@ struct Run {
     made: Vec<u32>,
     /// What was wrong with the result.
     fault: Option<String>,
+}
+
+/// Makes a run of a launch in which all blocks do the same.
+fn run_of(time: Result<Duration, host::Error>) -> Result<Run, host::Error> {
+    Ok(Run {
+        time: time?,
+        made: Vec::new(),
+        fault: None,
+    })
 }
 
 /// The launches of a point.
@@ -123,27 +130,13 @@ impl Runs {
     /// what the check beside the launches has found wrong.
     fn point(&self, asked: &Asked, each: u32, fault: Option<String>) -> Point {
         let median = &self.timed[self.timed.len() / 2];
-        let ms = |run: &Run| run.time.as_secs_f64() * 1e3;
+        let times: Vec<f64> = self.timed.iter().map(|run| ms(run.time)).collect();
         let operations = u64::from(self.operations) * u64::from(each);
         let fault = fault.or_else(|| self.fault.clone());
-        let seconds = median.time.max(Duration::from_nanos(1)).as_secs_f64();
         Point {
-            part: asked.part.clone(),
-            implementation: asked.implementation.clone(),
-            blocks: asked.blocks,
-            threads: asked.threads,
-            parameters: asked.parameters.clone(),
-            operations,
-            repeat: self.timed.len() as u32,
-            ms: ms(median),
-            ms_min: ms(&self.timed[0]),
-            ms_max: self.timed.last().map_or(0.0, ms),
-            per_s: operations as f64 / seconds,
             most: median.made.iter().max().map(|&n| n.into()),
             fewest: median.made.iter().min().map(|&n| n.into()),
-            cycles: None,
-            verified: fault.is_none(),
-            note: fault,
+            ..Point::timed(asked, operations, &times, fault)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Entries into one semaphore: the first thread of each block enters and leaves it a number
 //! of times, with nothing to do inside.
 
-use super::{Effort, LIMIT, Run, Size, TIMES, ask, blocks, parameter, runs, shape, unknown};
+use super::{Effort, LIMIT, Size, TIMES, ask, blocks, parameter, run_of, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::sync::document::{Asked, Point};
@@ -111,15 +111,6 @@ fn peer(device: &AnyDevice, asked: &Asked, size: Size, count: u32) -> Result<Poi
         run_of(unsafe { device.launch::<EntriesPeer>(&shape, &params) })
     })?;
     Ok(runs.point(asked, asked.blocks, fault))
-}
-
-/// Makes a run of a launch in which all blocks enter as often.
-fn run_of(time: Result<Duration, Error>) -> Result<Run, Error> {
-    Ok(Run {
-        time: time?,
-        made: Vec::new(),
-        fault: None,
-    })
 }
 
 /// Makes a launch with a check, given the two words for it. Returns what was wrong.

@@ -51,49 +51,78 @@ impl Default for Eigenbench {
 }
 
 /// The options of `eigenbench`, named as in its paper: hot is shared, mild is a lane's own
-/// but transactional, cold is a lane's own and plain.
+/// but transactional, cold is a lane's own and plain. The first line of each is what the short help
+/// shows, which has one line for an option.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
 pub struct Options {
+    /// Words of the hot array (A1) [default: 1M]
+    ///
     /// Words of the hot array, which all lanes share (A1) [default: 1M]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     hot_words: Option<u32>,
+    /// Hot reads (R1) [default: 32]
+    ///
     /// Hot words that a transaction reads (R1) [default: 32]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     hot_reads: Option<u32>,
+    /// Hot writes (W1) [default: 32]
+    ///
     /// Hot words that it adds to: those read, then further ones (W1) [default: 32]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     hot_writes: Option<u32>,
+    /// Words of a mild array (A2) [default: 256]
+    ///
     /// Words of each lane's mild array (A2) [default: 256]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     mild_words: Option<u32>,
+    /// Mild reads (R2) [default: 0]
+    ///
     /// Mild words that a transaction reads (R2) [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     mild_reads: Option<u32>,
+    /// Mild writes (W2) [default: 0]
+    ///
     /// Mild words that it adds to: those read, then further ones (W2) [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     mild_writes: Option<u32>,
+    /// Words of a cold array (A3) [default: 256]
+    ///
     /// Words of each lane's cold array, accessed plainly (A3) [default: 256]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     cold_words: Option<u32>,
+    /// Cold reads inside (R3i) [default: 0]
+    ///
     /// Cold reads inside a transaction (R3i) [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     cold_reads: Option<u32>,
+    /// Cold writes inside (W3i) [default: 0]
+    ///
     /// Cold writes inside a transaction (W3i) [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     cold_writes: Option<u32>,
+    /// Cold reads between (R3o) [default: 0]
+    ///
     /// Cold reads between two transactions (R3o) [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     cold_reads_outside: Option<u32>,
+    /// Cold writes between (W3o) [default: 0]
+    ///
     /// Cold writes between two transactions (W3o) [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     cold_writes_outside: Option<u32>,
+    /// Arithmetic steps inside [default: 0]
+    ///
     /// Steps of arithmetic inside a transaction [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     nops: Option<u32>,
+    /// Arithmetic steps between [default: 0]
+    ///
     /// Steps of arithmetic between two transactions [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     nops_outside: Option<u32>,
+    /// Repeated addresses in % (lct) [default: 0]
+    ///
     /// Accesses that repeat an earlier address of the transaction, in per cent
     /// (lct) [default: 0]
     #[arg(long, value_name = "P", value_parser = parse_percent)]

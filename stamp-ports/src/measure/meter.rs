@@ -1,9 +1,7 @@
-//! Progress on standard error: what is measured, how far it is, and about how
-//! long the rest takes, judged by what the points of each kind have cost so
-//! far. On a terminal a line that changes, else a line a point.
+//! Progress of commands that measure points, on standard error: what is measured, how far it is,
+//! and about how long the rest takes, judged by what the points of each kind have cost so far. On a terminal a line that changes, else a line a point.
 
-use super::plan::Section;
-use crate::measure::progress::Progress;
+use super::progress::Progress;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
@@ -21,15 +19,15 @@ struct Cost {
 pub struct Meter {
     progress: Progress,
     lines: bool,
-    costs: BTreeMap<Section, Cost>,
+    costs: BTreeMap<String, Cost>,
 }
 
 impl Meter {
-    /// Begins with these points to come, each by its section.
-    pub fn new(points: impl IntoIterator<Item = Section>) -> Self {
-        let mut costs: BTreeMap<Section, Cost> = BTreeMap::new();
-        for section in points {
-            costs.entry(section).or_default().left += 1;
+    /// Begins with these points to come, each by its kind.
+    pub fn new<'k>(points: impl IntoIterator<Item = &'k str>) -> Self {
+        let mut costs: BTreeMap<String, Cost> = BTreeMap::new();
+        for kind in points {
+            costs.entry(kind.into()).or_default().left += 1;
         }
         Self {
             progress: Progress::new(),
@@ -43,9 +41,9 @@ impl Meter {
         &self.progress
     }
 
-    /// Counts a point that was measured, and says so.
-    pub fn done(&mut self, section: Section, cost: Duration, what: &str) {
-        let counted = self.costs.entry(section).or_default();
+    /// Counts a point of a kind that was measured, and says so.
+    pub fn done(&mut self, kind: &str, cost: Duration, what: &str) {
+        let counted = self.costs.entry(kind.into()).or_default();
         counted.done += 1;
         counted.spent += cost;
         counted.left = counted.left.saturating_sub(1);
@@ -57,7 +55,7 @@ impl Meter {
             Some(rest) if left > 0 => format!("; {} left", about(rest)),
             _ => String::new(),
         };
-        let line = format!("{done}/{} {} {what}{rest}", done + left, section.name());
+        let line = format!("{done}/{} {what}{rest}", done + left);
         if self.lines {
             // The measurement is the same whether somebody reads this or not.
             let _ = writeln!(stderr(), "{line}");
@@ -66,8 +64,8 @@ impl Meter {
         }
     }
 
-    /// About how long the points to come take; a section without a point so far
-    /// counts by the mean of the others.
+    /// About how long the points to come take; a kind without a point so far counts
+    /// by the mean of the others.
     fn estimate(&self) -> Option<Duration> {
         let mean = |spent: Duration, done: u32| (done > 0).then(|| spent / done);
         let all = self
@@ -84,7 +82,7 @@ impl Meter {
 }
 
 /// A time as people say it.
-pub fn about(time: Duration) -> String {
+fn about(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
         0..10 => "a few seconds".into(),
@@ -99,12 +97,11 @@ mod tests {
 
     #[test]
     fn the_estimate_is_the_sum_over_the_kinds_of_points() {
-        use Section::{Fig2, Fig3};
-        let mut meter = Meter::new([Fig2, Fig2, Fig2, Fig3, Fig3]);
+        let mut meter = Meter::new(["fig2", "fig2", "fig2", "fig3", "fig3"]);
         assert_eq!(meter.estimate(), None);
-        meter.done(Fig2, Duration::from_secs(10), "a point");
+        meter.done("fig2", Duration::from_secs(10), "a point");
         assert_eq!(meter.estimate(), Some(Duration::from_secs(40)));
-        meter.done(Fig3, Duration::from_secs(2), "a point");
+        meter.done("fig3", Duration::from_secs(2), "a point");
         assert_eq!(meter.estimate(), Some(Duration::from_secs(22)));
     }
 
