@@ -16,6 +16,7 @@
 //! | `figure` | panels with a legend, in the page or as a file |
 //! | `points` | figures and tables of the points of `bench sync` and `bench nw` |
 //! | `table` | tables |
+//! | `records` | the points of a document by the names of their fields |
 //! | `formula` | which numbers decide a row: the language of its cases |
 //! | `claim` | rows of claims and targets, and the function that judges them |
 //! | `page` | the page, written by `maud` |
@@ -33,6 +34,7 @@ pub mod page;
 pub mod palette;
 pub mod paper;
 pub mod points;
+pub mod records;
 pub mod sync;
 pub mod table;
 #[cfg(test)]

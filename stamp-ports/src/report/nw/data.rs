@@ -127,6 +127,8 @@ impl<'b> Times<'b> {
 }
 
 impl Source for Times<'_> {
+    const CALLS: &'static [&'static str] = &["cycles", "ms"];
+
     fn number(&self, name: &str, arguments: &[&str]) -> Option<f64> {
         let n = |text: &str| text.parse().ok();
         match (name, arguments) {

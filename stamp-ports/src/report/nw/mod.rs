@@ -37,7 +37,7 @@ fn judged(times: &Times<'_>, rows: &'static str) -> Vec<Claim> {
             claim.without_judgement(OF_CPU)
         }
     };
-    claim::rows(rows).into_iter().map(of).collect()
+    claim::rows::<Times<'_>>(rows).into_iter().map(of).collect()
 }
 
 /// What the page is about, and its words.

@@ -5,6 +5,7 @@
 //! | `view` | names, orders, ratios: what all below ask of the document |
 //! | `figures` | the paper's figures from the document |
 //! | `sentences` | what these show, in words computed from it |
+//! | `sets` | the points as records |
 //! | `claims` | what the paper claims, as rows |
 //! | `critical` | what the page says of hand-written critical sections |
 //! | `tables`, `remarks` | the tables, and what they show |
@@ -16,6 +17,7 @@ pub mod figures;
 pub mod published;
 pub mod remarks;
 pub mod sentences;
+mod sets;
 pub mod tables;
 pub mod view;
 

@@ -1,0 +1,251 @@
+//! Records: the points of a document, with their fields by name, and what formulas and tables ask
+//! of them.
+//!
+//! A formula names a set and a field, `threads.tx_per_s`, and conditions: `workload=$w`,
+//! `variant!=cgl|optimized`, `locks<=4096`. What stands behind a comparison is a field's name,
+//! if the record has such a field, or else a value; `|` stands between values of which one is
+//! enough. A record without the field that a condition names does not meet it.
+//!
+//! | call | stands for |
+//! | --- | --- |
+//! | `list(set.field, …)` | the field's numbers, of which there is at least one |
+//! | `values(set.field, …)` | its values without repetition, in the order of the records |
+//! | `count(set.field, …)` | in how many records it is |
+//! | `lowest(set.field, by, …)`, `highest` | its value where the field `by` is lowest, or highest |
+
+use super::formula::Answer;
+use crate::numbers::{bytes, count, digits3, of, short};
+use crate::report::points::time;
+use crate::report::table::NONE;
+use crate::report::words::{percent, times};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The calls of records.
+pub const CALLS: [&str; 5] = ["list", "values", "count", "lowest", "highest"];
+
+/// The fields of a point by their names.
+#[derive(Clone, Debug, Default)]
+pub struct Record(pub Map<String, Value>);
+
+impl Record {
+    /// Returns the fields of a point.
+    ///
+    /// # Panics
+    /// If it is no object; points are.
+    pub fn of(point: &impl Serialize) -> Self {
+        match serde_json::to_value(point) {
+            Ok(Value::Object(fields)) => Self(fields),
+            _ => panic!("a point has fields"),
+        }
+    }
+
+    /// Returns the record with another field; nothing stands where the value is not known.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Returns a number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.0.get(name)?.as_f64()
+    }
+
+    /// Returns a field in words.
+    pub fn word(&self, name: &str) -> Option<String> {
+        match self.0.get(name)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Null => None,
+            value => Some(value.to_string()),
+        }
+    }
+
+    /// Returns whether a condition is met.
+    fn meets(&self, condition: &str) -> bool {
+        let at = condition.find(['=', '!', '<', '>']);
+        let (name, rest) = condition.split_at(at.unwrap_or(condition.len()));
+        let end = rest.find(|c| !"=!<>".contains(c)).unwrap_or(rest.len());
+        let (comparison, values) = rest.split_at(end);
+        let Some(own) = self.word(name) else {
+            return false;
+        };
+        let other = |value: &str| self.word(value).unwrap_or_else(|| value.to_owned());
+        let number = |text: &str| text.parse::<f64>().ok();
+        let ordered = |is: fn(&f64, &f64) -> bool| {
+            let pair = number(&own).zip(number(&other(values)));
+            pair.is_some_and(|(own, value)| is(&own, &value))
+        };
+        let is_one = || {
+            values.split('|').any(|value| {
+                let same = number(&own).zip(number(value));
+                own == value || same.is_some_and(|(a, b)| a.total_cmp(&b).is_eq())
+            })
+        };
+        match comparison {
+            "=" => is_one(),
+            "!=" => !is_one(),
+            "<" => ordered(f64::lt),
+            "<=" => ordered(f64::le),
+            ">" => ordered(f64::gt),
+            ">=" => ordered(f64::ge),
+            _ => false,
+        }
+    }
+
+    /// Fills a template: `{variant} at {tx_per_s:short}`; `None` if it names a field that the
+    /// record has not.
+    pub fn filled(&self, template: &str) -> Option<String> {
+        let mut text = String::new();
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once('{') {
+            let (field, after) = after.split_once('}')?;
+            let (name, form) = field.split_once(':').unwrap_or((field, ""));
+            text = text + before + &shown(self.0.get(name)?, form)?;
+            rest = after;
+        }
+        Some(text + rest)
+    }
+
+    /// Fills the template of a cell.
+    pub fn cell(&self, template: &str) -> String {
+        self.filled(template).unwrap_or_else(|| NONE.into())
+    }
+}
+
+/// Returns a value in a form.
+fn shown(value: &Value, form: &str) -> Option<String> {
+    let x = value.as_f64();
+    let n = value.as_u64();
+    Some(match (form, value) {
+        ("", Value::String(text)) => text.clone(),
+        ("", value) if !value.is_null() => value.to_string(),
+        ("times", _) => times(x?),
+        ("percent", _) => percent(x?),
+        ("short", _) => short(x?),
+        ("time", _) => time(x?),
+        ("digits3", _) => digits3(x?),
+        ("whole", _) => format!("{:.0}", x?),
+        ("one", _) => format!("{:.1}", x?),
+        ("two", _) => format!("{:.2}", x?),
+        ("three", _) => format!("{:.3}", x?),
+        ("number", _) if x?.fract() == 0.0 => format!("{:.0}", x?),
+        ("number", _) => digits3(x?),
+        ("count", _) => count(n?),
+        ("bytes", _) => bytes(n?),
+        ("of thread", _) => of(n?, "thread"),
+        ("yes", Value::Bool(true)) => "yes".into(),
+        ("yes", Value::Bool(false)) => "NO".into(),
+        _ => return None,
+    })
+}
+
+/// The records of a document by the names of their sets.
+#[derive(Clone, Debug, Default)]
+pub struct Sets(pub BTreeMap<&'static str, Vec<Record>>);
+
+impl Sets {
+    /// Returns the records of a set that meet all conditions.
+    pub fn of<'a>(&'a self, set: &str, conditions: &'a [&str]) -> impl Iterator<Item = &'a Record> {
+        let all = self.0.get(set).map_or(&[][..], Vec::as_slice).iter();
+        all.filter(|record| conditions.iter().all(|c| record.meets(c)))
+    }
+
+    /// Returns what a call stands for; `None` if it is none of records.
+    pub fn answer(&self, name: &str, arguments: &[&str]) -> Option<Answer> {
+        if !CALLS.contains(&name) {
+            return None;
+        }
+        let (what, rest) = arguments.split_first()?;
+        let (set, field) = what.split_once('.')?;
+        let words = |words: Vec<String>| Some(Answer::Words(Ok(words)));
+        match name {
+            "list" => {
+                let numbers = self.of(set, rest).map(|record| record.number(field));
+                let mut numbers: Vec<Option<f64>> = numbers.filter(Option::is_some).collect();
+                if numbers.is_empty() {
+                    numbers.push(None);
+                }
+                Some(Answer::Numbers(numbers))
+            }
+            "values" => {
+                let mut values = Vec::new();
+                for value in self.of(set, rest).filter_map(|record| record.word(field)) {
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+                words(values)
+            }
+            "count" => {
+                let with = self.of(set, rest).filter(|r| r.word(field).is_some());
+                words(vec![with.count().to_string()])
+            }
+            _ => {
+                let (by, conditions) = rest.split_first()?;
+                let all = self.of(set, conditions);
+                let known = all.filter_map(|r| Some((r.number(by)?, r.word(field)?)));
+                let order = |a: &(f64, String), b: &(f64, String)| a.0.total_cmp(&b.0);
+                let found = match name {
+                    "lowest" => known.min_by(order),
+                    _ => known.max_by(order),
+                };
+                words(found.into_iter().map(|(_, value)| value).collect())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn sets() -> Sets {
+        let rows = [
+            json!({"kind": "a", "n": 1, "locks": 2, "rate": 3.5}),
+            json!({"kind": "b", "n": 4, "locks": 2, "rate": 2.5}),
+            json!({"kind": "b", "n": 2, "locks": 4, "rate": null}),
+        ];
+        Sets([("points", rows.iter().map(Record::of).collect())].into())
+    }
+
+    #[test]
+    fn calls_answer_by_conditions() {
+        let all = sets();
+        let words = |name: &str, arguments: &[&str]| match all.answer(name, arguments) {
+            Some(Answer::Words(Ok(words))) => words.join(" "),
+            _ => panic!("{name}"),
+        };
+        assert_eq!(words("values", &["points.kind"]), "a b");
+        assert_eq!(words("values", &["points.n", "kind=a|b", "n>1"]), "4 2");
+        assert_eq!(words("values", &["points.n", "n<=locks"]), "1 2");
+        assert_eq!(
+            words("values", &["points.n", "kind!=a|c", "rate>=2.5"]),
+            "4"
+        );
+        assert_eq!(words("values", &["points.n", "other!=a"]), "");
+        assert_eq!(words("count", &["points.rate"]), "2");
+        assert_eq!(words("lowest", &["points.kind", "rate"]), "b");
+        assert_eq!(words("highest", &["points.n", "n", "kind=b"]), "4");
+        assert_eq!(words("highest", &["others.n", "n"]), "");
+        let numbers = |arguments: &[&str]| match all.answer("list", arguments) {
+            Some(Answer::Numbers(numbers)) => numbers,
+            _ => panic!("{arguments:?}"),
+        };
+        assert_eq!(numbers(&["points.rate"]), [Some(3.5), Some(2.5)]);
+        assert_eq!(numbers(&["points.rate", "n=2"]), [None]);
+        assert!(all.answer("rate", &["points.n"]).is_none());
+    }
+
+    #[test]
+    fn templates_are_filled_or_missing() {
+        let record = Record::of(&json!({"kind": "a", "n": 2048, "rate": 1.5, "right": false}));
+        let filled = |template| record.filled(template);
+        let text = filled("{kind}: {n:count}, {rate:times}, {right:yes}");
+        assert_eq!(text.as_deref(), Some("a: 2K, 1.50\u{d7}, NO"));
+        assert_eq!(filled("{kind} {other}"), None);
+        assert_eq!(record.cell("{other}"), NONE);
+    }
+}
