@@ -110,9 +110,11 @@ pub const OF_NUMBERS: [(&str, fn(&[f64]) -> Option<f64>); 11] = [
 /// The calls of several numbers that [`OF_NUMBERS`] has not.
 const OF_LISTS: [&str; 2] = ["all", "correlation"];
 
-/// What a part of a formula stands for.
-enum Value {
+/// What a formula, or a part of one, stands for.
+pub enum Value {
+    /// Words.
     Words(Vec<String>),
+    /// Numbers.
     Numbers(Vec<Option<f64>>),
 }
 
@@ -125,17 +127,17 @@ impl Value {
     }
 }
 
-type Variables = Vec<(String, String)>;
+/// Names of variables, with their `$`, and their values.
+pub type Variables = Vec<(String, String)>;
 
-/// Returns a call of some cases that neither the document nor this language knows.
-pub fn unknown<S: Source>(cases: &Cases) -> Option<&'static str> {
+/// Returns a call in some formulas that neither the document nor this language knows.
+pub fn unknown<'t, S: Source>(formulas: impl IntoIterator<Item = &'t str>) -> Option<&'t str> {
     let known = |name: &str| {
         let of_numbers = OF_NUMBERS.iter().map(|(name, _)| name);
         let mut all = of_numbers.chain(&OF_LISTS).chain(S::CALLS);
         all.any(|known| *known == name)
     };
-    let texts = cases.each.iter().map(|(_, values)| *values);
-    let mut calls = texts.chain([cases.value]).flat_map(|text| {
+    let mut calls = formulas.into_iter().flat_map(|text| {
         let tokens = tokens(text);
         let pairs = tokens.windows(2).filter(|pair| pair[1] == "(");
         pairs.map(|pair| pair[0]).collect::<Vec<_>>()
@@ -143,20 +145,30 @@ pub fn unknown<S: Source>(cases: &Cases) -> Option<&'static str> {
     calls.find(|name| !known(name))
 }
 
-/// Returns the numbers of a formula, with their names.
-pub fn found<S: Source>(source: &S, cases: &Cases) -> Found {
-    let mut all: Vec<Variables> = vec![Vec::new()];
-    for (name, values) in &cases.each {
+impl Cases {
+    /// Returns all formulas.
+    pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
+        self.each
+            .iter()
+            .map(|(_, values)| *values)
+            .chain([self.value])
+    }
+}
+
+/// Returns the variables' values, once for each choice of them, or what is missing.
+pub fn bindings<S: Source>(
+    source: &S,
+    each: &[(&str, &str)],
+    before: &Variables,
+) -> Result<Vec<Variables>, String> {
+    let mut all = vec![before.clone()];
+    for (name, values) in each {
         let mut next = Vec::new();
         for variables in &all {
-            let values = match words(source, values, variables) {
-                Ok(values) => values,
-                Err(missing) => return one(missing, None),
-            };
-            next.extend(values.into_iter().map(|value| {
-                let pairs = name
-                    .split('+')
-                    .zip(value.splitn(name.split('+').count(), '+'));
+            let values = words(source, values, variables)?.into_iter();
+            next.extend(values.map(|value| {
+                let names: Vec<&str> = name.split('+').collect();
+                let pairs = names.iter().zip(value.splitn(names.len(), '+'));
                 let pairs = pairs.map(|(name, value)| (format!("${name}"), value.to_owned()));
                 variables
                     .iter()
@@ -167,19 +179,37 @@ pub fn found<S: Source>(source: &S, cases: &Cases) -> Found {
         }
         all = next;
     }
+    Ok(all)
+}
+
+/// Returns the tokens of a formula with the variables' values in their places.
+fn tokens_of(formula: &str, variables: &Variables) -> Vec<String> {
+    let fill = |token| filled(token, variables, |_, value| value.to_owned());
+    tokens(formula).into_iter().map(fill).collect()
+}
+
+/// Returns what a formula stands for.
+pub fn value<S: Source>(source: &S, formula: &str, variables: &Variables) -> Value {
+    let tokens = tokens_of(formula, variables);
+    let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+    quotient(source, &mut tokens.as_slice())
+}
+
+/// Returns the numbers of a formula, with their names.
+pub fn found<S: Source>(source: &S, cases: &Cases) -> Found {
+    let all = match bindings(source, &cases.each, &Vec::new()) {
+        Ok(all) => all,
+        Err(missing) => return one(missing, None),
+    };
     if all.is_empty() && !cases.none.is_empty() {
         return one(cases.none, None);
     }
     let of = |variables: &Variables| {
-        let tokens = tokens(cases.value).into_iter();
-        let tokens: Vec<String> = tokens
-            .map(|token| filled(token, variables, |_, value| value.to_owned()))
-            .collect();
-        let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
         if cases.name.is_empty() {
-            let arguments: Vec<&str> = tokens[1..].to_vec();
-            let words = arguments.into_iter().filter(|token| !"(),".contains(token));
-            return match source.whole(tokens[0], &words.collect::<Vec<_>>()) {
+            let tokens = tokens_of(cases.value, variables);
+            let words = tokens.iter().map(String::as_str);
+            let words: Vec<&str> = words.filter(|token| !"(),".contains(token)).collect();
+            return match source.whole(words[0], &words[1..]) {
                 Some(Answer::Named(found)) => found,
                 _ => one(cases.value, None),
             };
@@ -187,7 +217,7 @@ pub fn found<S: Source>(source: &S, cases: &Cases) -> Found {
         let name = filled(cases.name, variables, |name, value| {
             source.shown(name, value)
         });
-        let value = quotient(source, &mut tokens.as_slice()).numbers();
+        let value = value(source, cases.value, variables).numbers();
         one(name, value.first().copied().flatten())
     };
     let mut found: Found = all.iter().flat_map(of).collect();
@@ -219,7 +249,7 @@ fn words<S: Source>(source: &S, values: &str, set: &Variables) -> Result<Vec<Str
 }
 
 /// Puts the variables' values in their places.
-fn filled(text: &str, variables: &Variables, show: impl Fn(&str, &str) -> String) -> String {
+pub fn filled(text: &str, variables: &Variables, show: impl Fn(&str, &str) -> String) -> String {
     let mut text = text.to_owned();
     for (name, value) in variables {
         if text.contains(name) {
@@ -493,11 +523,12 @@ mod tests {
     fn a_call_that_nobody_knows_is_found() {
         let of = |each: &'static str, value| {
             let each = vec![("k", each)];
-            unknown::<Lengths>(&Cases {
+            let cases = Cases {
                 each,
                 value,
                 ..Cases::default()
-            })
+            };
+            unknown::<Lengths>(cases.formulas())
         };
         assert_eq!(of("a b", "most(t($k, 1) / t(a, 2))"), None);
         assert_eq!(of("a b", "most(tt($k, 1) / t(a, 2))"), Some("tt"));

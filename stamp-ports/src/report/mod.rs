@@ -35,6 +35,7 @@ pub mod palette;
 pub mod paper;
 pub mod points;
 pub mod records;
+pub mod stated;
 pub mod sync;
 pub mod table;
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Records: the points of a document, with their fields by name, and what formulas and tables ask
-//! of them.
+//! Records: the points of a document, with their fields by name, and what formulas ask of them.
 //!
 //! A formula names a set and a field, `threads.tx_per_s`, and conditions: `workload=$w`,
 //! `variant!=cgl|optimized`, `locks<=4096`. What stands behind a comparison is a field's name,
@@ -16,7 +15,6 @@
 use super::formula::Answer;
 use crate::numbers::{bytes, count, digits3, of, short};
 use crate::report::points::time;
-use crate::report::table::NONE;
 use crate::report::words::{percent, times};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -93,51 +91,38 @@ impl Record {
             _ => false,
         }
     }
+}
 
-    /// Fills a template: `{variant} at {tx_per_s:short}`; `None` if it names a field that the
-    /// record has not.
-    pub fn filled(&self, template: &str) -> Option<String> {
-        let mut text = String::new();
-        let mut rest = template;
-        while let Some((before, after)) = rest.split_once('{') {
-            let (field, after) = after.split_once('}')?;
-            let (name, form) = field.split_once(':').unwrap_or((field, ""));
-            text = text + before + &shown(self.0.get(name)?, form)?;
-            rest = after;
-        }
-        Some(text + rest)
-    }
-
-    /// Fills the template of a cell.
-    pub fn cell(&self, template: &str) -> String {
-        self.filled(template).unwrap_or_else(|| NONE.into())
+/// Returns a value in a form; `None` if it has none.
+pub fn shown(value: &Value, form: &str) -> Option<String> {
+    match (form, value) {
+        (_, Value::Null) => None,
+        ("", Value::String(text)) => Some(text.clone()),
+        ("", value) => Some(value.to_string()),
+        ("yes", Value::Bool(yes)) => Some(if *yes { "yes" } else { "NO" }.into()),
+        _ => number(value.as_f64()?, value.as_u64(), form),
     }
 }
 
-/// Returns a value in a form.
-fn shown(value: &Value, form: &str) -> Option<String> {
-    let x = value.as_f64();
-    let n = value.as_u64();
-    Some(match (form, value) {
-        ("", Value::String(text)) => text.clone(),
-        ("", value) if !value.is_null() => value.to_string(),
-        ("times", _) => times(x?),
-        ("percent", _) => percent(x?),
-        ("short", _) => short(x?),
-        ("time", _) => time(x?),
-        ("digits3", _) => digits3(x?),
-        ("whole", _) => format!("{:.0}", x?),
-        ("one", _) => format!("{:.1}", x?),
-        ("two", _) => format!("{:.2}", x?),
-        ("three", _) => format!("{:.3}", x?),
-        ("number", _) if x?.fract() == 0.0 => format!("{:.0}", x?),
-        ("number", _) => digits3(x?),
-        ("count", _) => count(n?),
-        ("bytes", _) => bytes(n?),
-        ("of thread", _) => of(n?, "thread"),
-        ("yes", Value::Bool(true)) => "yes".into(),
-        ("yes", Value::Bool(false)) => "NO".into(),
-        _ => return None,
+/// Returns a number in a form; `n` is the same without a fraction, if it has none.
+pub fn number(x: f64, n: Option<u64>, form: &str) -> Option<String> {
+    let n = || n.or_else(|| (x >= 0.0 && x.fract() == 0.0).then_some(x as u64));
+    Some(match form {
+        "" => x.to_string(),
+        "times" => times(x),
+        "percent" => percent(x),
+        "short" => short(x),
+        "time" => time(x),
+        "digits3" => digits3(x),
+        "whole" => format!("{x:.0}"),
+        "one" => format!("{x:.1}"),
+        "two" => format!("{x:.2}"),
+        "three" => format!("{x:.3}"),
+        "number" if x.fract() == 0.0 => format!("{x:.0}"),
+        "number" => digits3(x),
+        "count" => count(n()?),
+        "bytes" => bytes(n()?),
+        form => of(n()?, form),
     })
 }
 
@@ -237,15 +222,5 @@ mod tests {
         assert_eq!(numbers(&["points.rate"]), [Some(3.5), Some(2.5)]);
         assert_eq!(numbers(&["points.rate", "n=2"]), [None]);
         assert!(all.answer("rate", &["points.n"]).is_none());
-    }
-
-    #[test]
-    fn templates_are_filled_or_missing() {
-        let record = Record::of(&json!({"kind": "a", "n": 2048, "rate": 1.5, "right": false}));
-        let filled = |template| record.filled(template);
-        let text = filled("{kind}: {n:count}, {rate:times}, {right:yes}");
-        assert_eq!(text.as_deref(), Some("a: 2K, 1.50\u{d7}, NO"));
-        assert_eq!(filled("{kind} {other}"), None);
-        assert_eq!(record.cell("{other}"), NONE);
     }
 }

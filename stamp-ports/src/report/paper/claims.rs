@@ -15,8 +15,9 @@ use crate::report::claim::{Claim, judge, rows};
 use crate::report::formula::{Answer, Source};
 use crate::report::records::{self, Sets};
 
-/// The records of a document of the paper's variants.
-struct Asked(Sets);
+/// The records of a document, which answer formulas.
+#[derive(Debug)]
+pub(super) struct Asked(pub(super) Sets);
 
 impl Source for Asked {
     const CALLS: &'static [&'static str] = &records::CALLS;

@@ -1,6 +1,6 @@
 //! The paper's figures from the document.
 
-use super::sentences;
+use super::claims::Asked;
 use super::view::{
     apart, baseline, counts, distinct, heading, label, measured, over_cgl, over_critical_section,
     runs, total, variants, workloads,
@@ -11,12 +11,38 @@ use crate::report::axis::Axis;
 use crate::report::chart::{self, Bar, Line, Panel, Stack, Texts};
 use crate::report::figure::{Figure, Key, Sample};
 use crate::report::palette::{self, Hue, marker_of};
+use crate::report::stated::{From, Part};
 use crate::report::words::{percent, times};
 
 /// Every figure, in the paper's order. What was not measured is an empty one
 /// that says so.
-pub fn all(paper: &Paper) -> [Figure; 4] {
-    [speedups(paper), threads(paper), locks(paper), phases(paper)]
+pub(super) fn all(paper: &Paper, from: &From<'_, Asked>, parts: &[Part]) -> [Figure; 4] {
+    let said = |i: usize| Said {
+        from,
+        part: &parts[i],
+    };
+    [
+        speedups(paper, &said(0)),
+        threads(paper, &said(1)),
+        locks(paper, &said(2)),
+        phases(paper, &said(3)),
+    ]
+}
+
+/// What is said of a figure.
+struct Said<'a> {
+    from: &'a From<'a, Asked>,
+    part: &'a Part,
+}
+
+impl Said<'_> {
+    fn whole(&self) -> Vec<String> {
+        self.part.said(self.from)
+    }
+
+    fn panel(&self, name: &str, about: &[(&str, &str)]) -> String {
+        self.part.said_of(self.from, name, about)
+    }
 }
 
 /// In the place of panels that there are no data for.
@@ -42,7 +68,7 @@ fn lines_legend<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<Key> {
 const LARGE: f64 = 10.0;
 
 /// Figure 2, with the kernels of a workload apart.
-fn speedups(paper: &Paper) -> Figure {
+fn speedups(paper: &Paper, said: &Said<'_>) -> Figure {
     let apart = &apart(paper);
     let ratios_of = |workload: &str| -> Vec<f64> {
         let counted = runs(apart, workload).into_iter().filter(|run| counts(run));
@@ -101,7 +127,7 @@ fn speedups(paper: &Paper) -> Figure {
     Figure {
         id: "figure-2",
         title: "Figure 2: speed-up over coarse-grained locking".into(),
-        about: sentences::speedups(paper),
+        about: said.whole(),
         legend: names
             .into_iter()
             .map(|name| Key {
@@ -158,15 +184,14 @@ const RATIO_MAX: f64 = 1.5;
 
 /// Figure 3: for each workload the rates and, because lines of like rates hide
 /// each other over several powers of ten, their ratios to one variant.
-fn threads(paper: &Paper) -> Figure {
+fn threads(paper: &Paper, said: &Said<'_>) -> Figure {
     let points = &paper.threads;
     let x = Axis::binary(points.iter().map(|p| sum(p) as f64));
     let mut panels = Vec::new();
     for workload in workloads(points.iter().map(|p| p.workload.as_str())) {
         let here: Vec<&ThreadPoint> = points.iter().filter(|p| p.workload == workload).collect();
         let y = Axis::decimal(here.iter().map(|p| p.tx_per_s));
-        let about = sentences::peak(paper, workload)
-            .map_or_else(|| "No launch of it ran.".into(), |peak| peak + ".");
+        let about = said.panel("peak", &[("w", workload)]);
         let texts = Texts {
             title: &heading(workload),
             below: &format!("transactions a second ({})", y.scale()),
@@ -200,7 +225,7 @@ fn threads(paper: &Paper) -> Figure {
     Figure {
         id: "figure-3",
         title: "Figure 3: throughput and threads".into(),
-        about: sentences::threads(paper),
+        about: said.whole(),
         legend: lines_legend(points.iter().map(|p| p.variant.as_str())),
         panels: or_empty(panels, "Throughput and threads"),
         pairs: true,
@@ -271,7 +296,7 @@ fn eigenbench_line((hue, marker): (Hue, usize), mut of: Vec<&EigenbenchPoint>) -
 
 /// Figure 4: a row of panels for each amount of data, with one for each variant that has version
 /// locks, so that few lines share one; all have the same axes.
-fn locks(paper: &Paper) -> Figure {
+fn locks(paper: &Paper, said: &Said<'_>) -> Figure {
     let points = &paper.eigenbench;
     let all_locks = distinct(points.iter().map(|p| p.locks));
     let (without, names): (Vec<&str>, Vec<&str>) =
@@ -304,7 +329,7 @@ fn locks(paper: &Paper) -> Figure {
                 title: &format!("{} words: {name}", count(words)),
                 below: &format!("transactions a second ({})", y.scale()),
                 x: &format!("threads of the launch ({})", x.scale()),
-                about: &sentences::locks_at(paper, words, name),
+                about: &said.panel("locks", &[("h", &words.to_string()), ("v", name)]),
             };
             panels.push(chart::lines(&texts, &x, &y, &lines));
         }
@@ -321,7 +346,7 @@ fn locks(paper: &Paper) -> Figure {
     Figure {
         id: "figure-4",
         title: "Figure 4: shared data and version locks in EigenBench".into(),
-        about: sentences::locks(paper),
+        about: said.whole(),
         legend,
         panels: or_empty(panels, "Shared data and locks"),
         pairs: names.len() == 2,
@@ -333,13 +358,13 @@ const WITHOUT_LOCKS: &str = "fast";
 
 /// Figure 5: a panel for each variant of one thread alone, and one of a full launch, with a bar
 /// for each workload.
-fn phases(paper: &Paper) -> Figure {
+fn phases(paper: &Paper, said: &Said<'_>) -> Figure {
     let mut panels = Vec::new();
     for variant in variants(paper.breakdown.iter().map(|b| b.variant.as_str())) {
-        for (alone, what) in [(true, "one thread alone"), (false, "a full launch")] {
+        for (one, what) in [("1", "one thread alone"), ("0", "a full launch")] {
             let bars = paper.breakdown.iter();
             let here: Vec<&Breakdown> = bars
-                .filter(|b| b.variant == variant && b.is_alone() == alone)
+                .filter(|b| b.variant == variant && b.is_alone() == (one == "1"))
                 .collect();
             let stacks: Vec<Stack> = workloads(here.iter().map(|b| b.workload.as_str()))
                 .into_iter()
@@ -353,7 +378,7 @@ fn phases(paper: &Paper) -> Figure {
                 title: &format!("{variant}: {what}"),
                 below: "a thread's time by phase",
                 x: "% of the time (linear)",
-                about: &sentences::phases_of(paper, variant, alone),
+                about: &said.panel("phases", &[("v", variant), ("alone", one)]),
             };
             panels.push(chart::stacks(&texts, &stacks));
         }
@@ -361,7 +386,7 @@ fn phases(paper: &Paper) -> Figure {
     Figure {
         id: "figure-5",
         title: "Figure 5: where a thread's time goes".into(),
-        about: sentences::phases(paper),
+        about: said.whole(),
         legend: palette::PHASES
             .iter()
             .filter(|_| !paper.breakdown.is_empty())
