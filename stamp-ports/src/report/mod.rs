@@ -27,6 +27,7 @@
 pub mod axis;
 pub mod chart;
 pub mod claim;
+pub mod drawing;
 pub mod figure;
 pub mod formula;
 pub mod nw;

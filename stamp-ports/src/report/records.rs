@@ -61,7 +61,7 @@ impl Record {
     }
 
     /// Returns whether a condition is met.
-    fn meets(&self, condition: &str) -> bool {
+    pub fn meets(&self, condition: &str) -> bool {
         let at = condition.find(['=', '!', '<', '>']);
         let (name, rest) = condition.split_at(at.unwrap_or(condition.len()));
         let end = rest.find(|c| !"=!<>".contains(c)).unwrap_or(rest.len());

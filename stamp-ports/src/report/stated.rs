@@ -6,17 +6,19 @@
 //! is not known, the part of the template behind ` || ` takes its place, and where there is none
 //! the template as a whole is not known.
 
+use super::drawing::{Drawing, NOT_MEASURED};
 use super::figure::Figure;
 use super::formula::{self, Source, Value, Variables, bindings};
 use super::page::Section;
-use super::palette;
-use super::points::NOT_MEASURED;
+use super::points;
 use super::records::{Record, Sets, number, shown};
-use super::table::{NONE, table};
 use super::words::and;
-use maud::{Markup, html};
+use maud::Markup;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+
+mod tables;
+
+pub use tables::Table;
 
 /// What templates are filled from: the document's records, and its answers to formulas.
 pub struct From<'d, S> {
@@ -113,7 +115,7 @@ impl Sentence {
     }
 
     /// Returns all formulas.
-    fn formulas(&self) -> impl Iterator<Item = &'static str> {
+    pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
         let variables = self
             .with
             .iter()
@@ -147,13 +149,19 @@ pub struct Part {
     pub only: Option<&'static str>,
     /// Its tables.
     tables: Vec<Table>,
-    /// Sentences by their names, which figures say of their panels.
-    panels: BTreeMap<&'static str, Sentence>,
+    /// Its tables that stand open.
+    open: Vec<Table>,
+    /// The parts of the measurement whose points it shows, in a figure and in tables of all.
+    pub parts: Vec<&'static str>,
+    /// Whether the tables of all points stand with another figure of the same parts.
+    points_elsewhere: bool,
+    /// Its figure.
+    figure: Option<Drawing>,
 }
 
 impl Part {
     /// Returns whether there is anything of it.
-    fn is_there<S: Source>(&self, from: &From<'_, S>) -> bool {
+    pub fn is_there<S: Source>(&self, from: &From<'_, S>) -> bool {
         self.of.is_empty() || from.sets.of(self.of, &[]).next().is_some()
     }
 
@@ -169,46 +177,67 @@ impl Part {
             .collect()
     }
 
-    /// Returns what a panel shows, about the values of some variables.
-    pub fn said_of<S: Source>(&self, from: &From<'_, S>, name: &str, v: &[(&str, &str)]) -> String {
-        let v = v
-            .iter()
-            .map(|(name, value)| (format!("${name}"), (*value).to_owned()));
-        self.panels[name].said(from, &v.collect()).join(" ")
+    /// Returns its figure, if it has one.
+    pub fn drawn<S: Source>(&self, from: &From<'_, S>) -> Option<Figure> {
+        let mut figure = self.figure.as_ref()?.drawn(from, self.id, self.name);
+        let counts = |part: &str| {
+            let part = format!("part={part}");
+            from.sets
+                .of("points", &[&part, "counts=1"])
+                .next()
+                .is_some()
+        };
+        if !self.shows.is_empty() {
+            figure.about = self.said(from);
+        } else if figure.about == [NOT_MEASURED] && self.parts.first().is_some_and(|p| counts(p)) {
+            figure.about = vec![
+                "Not measured with these launches; the table of all points has what was.".into(),
+            ];
+        }
+        Some(figure)
+    }
+
+    /// Returns all kinds that stand in its figure.
+    #[cfg(test)]
+    pub fn kinds(&self) -> Vec<&'static str> {
+        self.figure.as_ref().map_or_else(Vec::new, Drawing::kinds)
     }
 
     /// Returns its tables.
-    pub fn tables<S: Source>(&self, from: &From<'_, S>) -> Vec<Markup> {
-        self.tables
-            .iter()
-            .flat_map(|table| table.made(from))
-            .collect()
+    fn tables<S: Source>(&self, from: &From<'_, S>) -> Vec<Markup> {
+        let all = self.tables.iter().flat_map(|table| table.made(from, &[]));
+        let points: Table = serde_json::from_str(points::TABLE).expect("the file has a table");
+        let parts = self.parts.iter().filter(|_| !self.points_elsewhere);
+        let points = parts.flat_map(|part| points.made(from, &[&format!("part={part}")]));
+        all.chain(points).collect()
     }
 
-    /// Returns the section of a page.
-    pub fn section<S: Source>(&self, from: &From<'_, S>) -> Section {
+    /// Returns the section of a page, with its figure if it has one.
+    pub fn section<S: Source>(&self, from: &From<'_, S>, figure: Option<&Figure>) -> Section {
+        let open = self.open.iter().flat_map(|table| table.made(from, &[]));
+        if let Some(figure) = figure {
+            let theirs = self.theirs.unwrap_or_default();
+            let mut section = Section::of_figure(figure, theirs, self.tables(from));
+            section.body.splice(1..1, open);
+            section.only = self.only;
+            return section;
+        }
         Section {
             id: self.id,
             name: self.name.into(),
             shows: self.said(from),
             theirs: self.theirs.map(String::from),
-            body: self.tables(from),
+            body: open.chain(self.tables(from)).collect(),
             only: self.only,
-        }
-    }
-
-    /// Returns the section of a figure, with its tables behind it.
-    pub fn section_of<S: Source>(&self, from: &From<'_, S>, figure: &Figure) -> Section {
-        Section {
-            only: self.only,
-            ..Section::of_figure(figure, self.theirs.unwrap_or_default(), self.tables(from))
         }
     }
 
     fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        let said = self.shows.iter().chain(self.panels.values());
+        let said = self.shows.iter();
+        let tables = self.tables.iter().chain(&self.open);
         said.flat_map(Sentence::formulas)
-            .chain(self.tables.iter().flat_map(Table::formulas))
+            .chain(tables.flat_map(Table::formulas))
+            .chain(self.figure.iter().flat_map(Drawing::formulas))
     }
 }
 
@@ -226,187 +255,5 @@ pub fn parts<S: Source>(json: &'static str) -> Vec<Part> {
     parts
 }
 
-/// The columns of a table with a column for each value of a field.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct By {
-    /// The field.
-    field: &'static str,
-    /// The template of a cell.
-    cell: &'static str,
-    /// The values with their headings; if there are none, the variants in their order, or what
-    /// stands there in that of its names.
-    #[serde(default)]
-    values: Vec<(&'static str, &'static str)>,
-}
-
-/// Columns with a variable.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Across {
-    /// The variable and its values.
-    each: (&'static str, &'static str),
-    /// The template of the heading.
-    head: &'static str,
-    /// The template of a cell.
-    cell: &'static str,
-}
-
-/// A table.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Table {
-    /// The template of its caption.
-    name: &'static str,
-    /// The set whose records its rows are about.
-    of: &'static str,
-    /// The conditions that these meet.
-    of_those: Vec<&'static str>,
-    /// The rows, where they are not of a set: fields by their numbers, from 0.
-    rows: Vec<Vec<serde_json::Value>>,
-    /// The field for each of whose values there is a table.
-    each: &'static str,
-    /// How many columns are words.
-    left: usize,
-    /// The headings of columns and the templates of their cells.
-    columns: Vec<(&'static str, &'static str)>,
-    /// Columns that are left out if no row fills them.
-    if_filled: Vec<&'static str>,
-    /// The fields that make a row, where several records are in one.
-    key: Vec<&'static str>,
-    /// Their columns.
-    by: Option<By>,
-    /// Columns behind these.
-    across: Option<Across>,
-    /// Whether a line says so if there are no rows.
-    or_none: bool,
-}
-
-impl Table {
-    fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        let cells = self.columns.iter().map(|(_, cell)| *cell);
-        let cells = cells.chain(self.by.iter().map(|by| by.cell));
-        let across = self.across.iter();
-        let each = across.clone().map(|across| across.each.1);
-        let cells = cells.chain(across.flat_map(|across| [across.head, across.cell]));
-        cells.flat_map(formulas_of).chain(each)
-    }
-
-    /// Returns the tables about a document.
-    pub fn made<S: Source>(&self, from: &From<'_, S>) -> Vec<Markup> {
-        let literal: Vec<Record> = self.rows.iter().map(|row| numbered(row)).collect();
-        let mut all: Vec<&Record> = from.sets.of(self.of, &self.of_those).collect();
-        all.extend(&literal);
-        if all.is_empty() {
-            let none = html! { p .none { "Not measured." } };
-            return self.or_none.then_some(none).into_iter().collect();
-        }
-        let group = |record: &Record| record.word(self.each).unwrap_or_default();
-        let mut groups: Vec<(String, Vec<&Record>)> = Vec::new();
-        for record in all {
-            let name = group(record);
-            match groups.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, own)) => own.push(record),
-                None => groups.push((name, vec![record])),
-            }
-        }
-        groups.iter().map(|(_, own)| self.one(from, own)).collect()
-    }
-
-    fn one<S: Source>(&self, from: &From<'_, S>, records: &[&Record]) -> Markup {
-        let mut heads: Vec<String> = self
-            .columns
-            .iter()
-            .map(|(head, _)| (*head).into())
-            .collect();
-        let by = self.by.as_ref().map(|by| (by, by.columns(records)));
-        heads.extend(
-            by.iter()
-                .flat_map(|(_, c)| c.iter().map(|(_, head)| head.clone())),
-        );
-        let none = Variables::new();
-        let across = self.across.as_ref().map(|across| {
-            let all = bindings(from.source, &[across.each], &none);
-            (across, all.unwrap_or_default())
-        });
-        if let Some((across, all)) = &across {
-            let head = |v: &Variables| from.filled(across.head, (None, v)).unwrap_or_default();
-            heads.extend(all.iter().map(head));
-        }
-        let key = |record: &Record| -> Vec<Option<String>> {
-            self.key.iter().map(|name| record.word(name)).collect()
-        };
-        let mut rows: Vec<Vec<String>> = Vec::new();
-        let mut seen = Vec::new();
-        for record in records {
-            let own = key(record);
-            if !self.key.is_empty() && seen.contains(&own) {
-                continue;
-            }
-            let variables = variables(record, self.rows.is_empty());
-            let cell = |template: &str, record: &Record, variables: &Variables| {
-                let filled = from.filled(template, (Some(record), variables));
-                filled.unwrap_or_else(|| NONE.into())
-            };
-            let columns = self.columns.iter();
-            let mut row: Vec<String> = columns.map(|(_, t)| cell(t, record, &variables)).collect();
-            if let Some((by, columns)) = &by {
-                row.extend(columns.iter().map(|(value, _)| {
-                    let mut same = records.iter().filter(|r| key(r) == own);
-                    let found = same.find(|r| r.word(by.field).as_ref() == Some(value));
-                    found.map_or_else(|| NONE.into(), |r| cell(by.cell, r, &variables))
-                }));
-            }
-            if let Some((across, all)) = &across {
-                let with = |v: &Variables| [&variables[..], &v[..]].concat();
-                row.extend(all.iter().map(|v| cell(across.cell, record, &with(v))));
-            }
-            seen.push(own);
-            rows.push(row);
-        }
-        for head in &self.if_filled {
-            let at = heads.iter().position(|known| known == head);
-            if let Some(at) = at.filter(|at| rows.iter().all(|row| row[*at] == NONE)) {
-                heads.remove(at);
-                for row in &mut rows {
-                    row.remove(at);
-                }
-            }
-        }
-        let name = from.filled(self.name, (records.first().copied(), &none));
-        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-        table(&name.unwrap_or_default(), &heads, &rows, self.left)
-    }
-}
-
-/// Returns a row's fields by their numbers.
-fn numbered(row: &[serde_json::Value]) -> Record {
-    let fields = row.iter().enumerate();
-    fields.fold(Record::default(), |record, (i, value)| {
-        record.with(&i.to_string(), value.clone())
-    })
-}
-
-/// Returns a row's fields as variables; a record of a set has none.
-fn variables(record: &Record, of_set: bool) -> Variables {
-    let fields = record.0.keys().filter(|_| !of_set);
-    fields
-        .map(|name| (format!("${name}"), record.word(name).unwrap_or_default()))
-        .collect()
-}
-
-impl By {
-    /// Returns the values with their headings.
-    fn columns(&self, records: &[&Record]) -> Vec<(String, String)> {
-        if !self.values.is_empty() {
-            let own = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
-            return self.values.iter().map(own).collect();
-        }
-        let values = records.iter().filter_map(|record| record.word(self.field));
-        let mut values: Vec<String> = values.collect();
-        values.sort_by_key(|name| (palette::rank(name), name.clone()));
-        values.dedup();
-        let head = |name: String| (name.clone(), name.replace('_', " "));
-        values.into_iter().map(head).collect()
-    }
-}
+#[cfg(test)]
+mod tests;

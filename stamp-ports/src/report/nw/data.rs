@@ -1,59 +1,12 @@
 //! What figures, tables and rules ask of the document.
 
 use crate::nw::bench::plan::{Case, HOPS, REDUCTION};
+use crate::nw::bench::reduction::cost;
 use crate::points::{Asked, Point};
-use crate::report::formula::Source;
-use crate::report::points::counts;
-pub use crate::report::sync::data::over;
+use crate::report::formula::{Answer, Source};
+use crate::report::points::{counts, record};
+use crate::report::records::Sets;
 use crate::sync::bench::Bench;
-
-/// The sizes of the paper's Table 3, and its times in microseconds: with locks of atomics,
-/// data-parallel, and with tiny locks.
-pub const TABLE3: [(u64, [f64; 3]); 7] = [
-    (31, [175.0, 57.0, 49.0]),
-    (62, [466.0, 58.0, 49.0]),
-    (124, [1050.0, 58.0, 50.0]),
-    (248, [2285.0, 59.0, 51.0]),
-    (496, [5052.0, 72.0, 79.0]),
-    (992, [14757.0, 79.0, 109.0]),
-    (1984, [48808.0, 80.0, 165.0]),
-];
-
-/// The schemes of the reduction, and what the paper gives for them: how much faster than the
-/// first (Table 2), the bytes of shared memory a warp, and what else they use (Table 1).
-pub const SCHEMES: [(&str, &str, Option<f64>, &str); 6] = [
-    (
-        "atom-lock",
-        "atom_lock: a spin lock a lane",
-        Some(1.0),
-        "128 bytes a warp",
-    ),
-    (
-        "shrd-lock",
-        "shrd_lock: a spin lock a warp",
-        Some(0.8),
-        "4 bytes a warp",
-    ),
-    (
-        "warp-barr",
-        "warp_barr: bar.sync and bar.arrive",
-        Some(2.6),
-        "a named barrier a warp, 16 in all",
-    ),
-    (
-        "warp-vote",
-        "warp_vote: one lock bit a warp, and a vote",
-        Some(2.0),
-        "1 of 1,024 lock bits a warp",
-    ),
-    ("counted-barr", "none: the mbarrier of sm_90", None, "-"),
-    (
-        "tagged",
-        "tiny_lock: a lock bit a lane; here a tag in the word of the value",
-        Some(4.0),
-        "32 of 1,024 lock bits a warp",
-    ),
-];
 
 /// The document, asked for times.
 #[derive(Clone, Copy, Debug)]
@@ -83,11 +36,6 @@ impl<'b> Times<'b> {
         Self { bench }
     }
 
-    /// Returns the document.
-    pub const fn bench(&self) -> &'b Bench {
-        self.bench
-    }
-
     /// Returns whether it was measured on a GPU, which targets and claims are about.
     pub const fn is_of_gpu(&self) -> bool {
         self.bench.head.device.gpu.is_some()
@@ -102,10 +50,19 @@ impl<'b> Times<'b> {
         own.into_iter()
     }
 
-    /// Returns the points of single hops that count.
-    pub fn hops(self) -> impl Iterator<Item = &'b Point> {
-        let points = self.bench.points.iter();
-        points.filter(|p| p.part == HOPS && counts(p))
+    /// Returns the records of the document: its points, and those of single hops.
+    pub fn sets(self) -> Sets {
+        let of = |point: &Point| {
+            let record = record(point).with("is_affine", u64::from(case(point).affine));
+            record.with("side_or_0", side(point))
+        };
+        let points = &self.bench.points;
+        let hops = points.iter().filter(|p| p.part == HOPS && counts(p));
+        let sets = [
+            ("points", points.iter().map(of).collect()),
+            ("hops", hops.map(of).collect()),
+        ];
+        Sets(sets.into())
     }
 
     /// Returns the cycles of a round of the reduction under a scheme with so many warps.
@@ -127,7 +84,7 @@ impl<'b> Times<'b> {
 }
 
 impl Source for Times<'_> {
-    const CALLS: &'static [&'static str] = &["cycles", "ms"];
+    const CALLS: &'static [&'static str] = &["cycles", "ms", "cost"];
 
     fn number(&self, name: &str, arguments: &[&str]) -> Option<f64> {
         let n = |text: &str| text.parse().ok();
@@ -137,5 +94,12 @@ impl Source for Times<'_> {
             ("ms", [kind, letters, side]) => self.ms(kind, n(letters)?, Some(n(side)?)),
             _ => None,
         }
+    }
+
+    /// `cost` is the shared memory of a scheme of the reduction with 16 warps.
+    fn whole(&self, name: &str, arguments: &[&str]) -> Option<Answer> {
+        let cost = cost(arguments.first().filter(|_| name == "cost")?);
+        let words = cost.map(|(all, each)| format!("{all}, {each} a warp"));
+        Some(Answer::Words(Ok(words.into_iter().collect())))
     }
 }

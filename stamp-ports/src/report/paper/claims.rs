@@ -9,7 +9,7 @@
 
 use super::sets::sets;
 use super::view::{label, theirs};
-use crate::numbers::of;
+use crate::numbers::{count, of};
 use crate::paper::document::Paper;
 use crate::report::claim::{Claim, judge, rows};
 use crate::report::formula::{Answer, Source};
@@ -34,8 +34,8 @@ impl Source for Asked {
         match (name, value.parse(), value.split_once(' ')) {
             ("w", ..) => label(value),
             ("bar", _, Some((workload, variant))) => format!("{} {variant}", label(workload)),
-            ("threads", Ok(n), _) => of(n, "thread"),
-            ("workloads", Ok(n), _) => of(n, "workload"),
+            ("threads" | "workloads" | "lock", Ok(n), _) => of(n, name.trim_end_matches('s')),
+            ("size", Ok(n), _) => count(n),
             _ => value.to_owned(),
         }
     }

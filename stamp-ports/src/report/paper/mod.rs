@@ -5,13 +5,11 @@
 //! | `view` | names, orders, ratios: what all below ask of the document |
 //! | `sets` | the points as records |
 //! | `claims` | the answers to formulas, and what the paper claims, as rows of `claims.json` |
-//! | `figures` | the paper's figures from the document |
 //! | `published` | what the paper says in figures |
 //!
-//! Sentences, tables and what the paper says of the same are in `page.json`.
+//! Figures, sentences, tables and what the paper says of the same are in `page.json`.
 
 pub mod claims;
-pub mod figures;
 pub mod published;
 mod sets;
 pub mod view;
@@ -19,6 +17,7 @@ pub mod view;
 #[cfg(test)]
 pub(super) mod tests;
 
+use super::figure::Figure;
 use super::page::{Report, Section};
 use super::stated::{From, parts};
 use super::words::times;
@@ -42,7 +41,7 @@ pub fn report(paper: &Paper) -> Report<'_> {
     let [lead, parts @ ..] = parts.as_slice() else {
         panic!("the page has parts");
     };
-    let figures = figures::all(paper, from, parts);
+    let figures: Vec<Figure> = parts.iter().filter_map(|part| part.drawn(from)).collect();
     let claims = claims::all(paper);
     let about = "Each verdict follows from the data by the rule beside it. A gain over \
                  coarse-grained locking is judged against a hand-written critical section of the \
@@ -51,10 +50,7 @@ pub fn report(paper: &Paper) -> Report<'_> {
     let mut sections = vec![Section::of_claims("claims", name, &claims, about)];
     sections.extend(parts.iter().map(|part| {
         let figure = figures.iter().find(|figure| figure.id == part.id);
-        figure.map_or_else(
-            || part.section(from),
-            |figure| part.section_of(from, figure),
-        )
+        part.section(from, figure)
     }));
     let wrong: Vec<String> = paper
         .speedups
@@ -76,7 +72,7 @@ pub fn report(paper: &Paper) -> Report<'_> {
         lead: html! { (big(paper)) p .note { (lead.said(from).join(" ")) } },
         warnings: Some(warning).filter(|_| failed > 0).into_iter().collect(),
         sections,
-        figures: figures.into(),
+        figures,
         targets: Vec::new(),
         claims,
         claims_file: "claims.json",

@@ -9,6 +9,7 @@
 //! | `kernels`, `sections` | the kernels of programs, and the critical sections |
 //! | `reasons`, `sums` | every result with every reason of aborts, and these over all results |
 //! | `threads`, `lines` | the points of Figure 3, and their lines |
+//! | `variants`, `locks` | the variants in their order, and the numbers of locks |
 //! | `ran` | the points of Figure 3 that ran |
 //! | `eigenbench` | the points of Figure 4 |
 //! | `pairs`, `sorted` | the settings of Figure 4 in which tbv-sorting and hv-sorting ran, in their order and by threads |
@@ -18,11 +19,11 @@
 
 use super::published::{self, plain};
 use super::view::{
-    abort_rate, apart, baseline, both, counts, critical_section, fastest, label, largest, measured,
-    over_cgl, over_critical_section, runs, total, workloads,
+    abort_rate, apart, baseline, both, counts, critical_section, distinct, fastest, heading, label,
+    largest, measured, over_cgl, over_critical_section, runs, total, variants, workloads,
 };
 use crate::measure::tried::TIME_LIMIT;
-use crate::numbers::count;
+use crate::numbers::{count, short};
 use crate::paper::document::{
     Breakdown, Characteristics, CriticalSection, EigenbenchPoint, KernelPart, PHASES, Paper,
     Speedup, ThreadPoint,
@@ -31,6 +32,7 @@ use crate::paper::isolation::Isolation;
 use crate::report::claim::LEVEL;
 use crate::report::palette;
 use crate::report::records::{Record, Sets};
+use crate::report::words::times;
 use std::collections::BTreeMap;
 
 /// Returns all records of a document.
@@ -43,6 +45,7 @@ pub(super) fn sets(paper: &Paper) -> Sets {
     let ran = |p: &&ThreadPoint| p.tx_per_s > 0.0 || p.note.is_none() || is_late(p);
     let threads = lines(paper);
     let search = &paper.search;
+    let locks = distinct(paper.eigenbench.iter().map(|p| p.locks)).into_iter();
     let profiles: Vec<Record> = workloads(paper.breakdown.iter().map(|b| b.workload.as_str()))
         .into_iter()
         .flat_map(|workload| profiles(paper, workload))
@@ -67,6 +70,11 @@ pub(super) fn sets(paper: &Paper) -> Sets {
         ("sums", sums(paper)),
         ("lines", whole_lines(&threads)),
         ("threads", threads),
+        ("variants", variants_of(paper)),
+        (
+            "locks",
+            locks.map(|n| Record::default().with("locks", n)).collect(),
+        ),
         (
             "ran",
             paper
@@ -111,6 +119,7 @@ fn named(record: Record, workload: &str) -> Record {
         .map(|(blocks, threads)| blocks * threads);
     record
         .with("label", label(workload))
+        .with("heading", heading(workload))
         .with("plain", plain(workload))
         .with("launch", launch)
         .with("total", total)
@@ -138,9 +147,24 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
     let shared = shared.find(|row| row.workload == *workload);
     let stopped = run.aborts.get("stopped").is_some_and(|&n| n > 0);
     let most = largest(paper, |run| run.workload == *workload);
+    let gain = over_cgl(paper, run);
+    let cgl = baseline(paper, workload).filter(|_| gain.is_some());
+    let over = |rate: f64| cgl.map(|cgl| rate / cgl.tx_per_s);
+    let label_of_bar = match gain {
+        Some(gain) => times(gain),
+        None if !run.verified => "not verified".into(),
+        None => format!("{} tx/s", short(run.tx_per_s)),
+    };
+    let section = over_critical_section(paper, run).map_or_else(String::new, |ratio| {
+        format!(" over cgl, {} over the critical section", times(ratio))
+    });
+    let ran = match run.resolved == run.variant {
+        true => String::new(),
+        false => format!(", as {}", run.resolved),
+    };
     named(Record::of(run), workload)
         .with("rate", counts(run).then_some(run.tx_per_s))
-        .with("gain", over_cgl(paper, run))
+        .with("gain", gain)
         .with("over_section", over_critical_section(paper, run))
         .with("abort_rate", abort_rate(run))
         .with("most_gain", most.map(|(_, gain)| gain))
@@ -148,6 +172,11 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
         .with("tbv_locks", tbv.map(|run| run.locks))
         .with("shared_words", shared.map(|row| row.shared_words))
         .with("unstopped", u64::from(!stopped))
+        .with("gain_min", over(run.tx_per_s_min))
+        .with("gain_max", over(run.tx_per_s_max))
+        .with("ran", ran)
+        .with("label_of_bar", label_of_bar.clone())
+        .with("bar", label_of_bar + &section)
         .with(
             "gains",
             over_cgl(paper, run).map(|gain| both(paper, run, gain)),
@@ -324,7 +353,33 @@ fn lines(paper: &Paper) -> Vec<Record> {
         own.sort_by_key(|p| (total(p.blocks, p.threads), p.blocks));
         own
     };
-    all.flat_map(of).map(|p| point(paper, p)).collect()
+    all.flat_map(of)
+        .map(|p| {
+            let mut same = paper.threads.iter().filter(|q| q.workload == p.workload);
+            let same = same.find(|q| {
+                q.variant == "hv-sorting" && (q.blocks, q.threads) == (p.blocks, p.threads)
+            });
+            let reference = same.map(|q| q.tx_per_s).filter(|rate| *rate > 0.0);
+            point(paper, p).with("beside", reference.map(|rate| p.tx_per_s / rate))
+        })
+        .collect()
+}
+
+/// The variants in the order of the legends, and in which figures they are.
+fn variants_of(paper: &Paper) -> Vec<Record> {
+    let threads = || paper.threads.iter().map(|p| p.variant.as_str());
+    let eigenbench = || paper.eigenbench.iter().map(|p| p.variant.as_str());
+    let record = |name: &str| {
+        Record::default()
+            .with("variant", name)
+            .with("threads", u64::from(threads().any(|other| other == name)))
+            .with(
+                "eigenbench",
+                u64::from(eigenbench().any(|other| other == name)),
+            )
+    };
+    let all = variants(threads().chain(eigenbench()));
+    all.into_iter().map(record).collect()
 }
 
 /// The points of Figure 4, by threads, words and locks.
@@ -399,6 +454,10 @@ fn profile(bar: &Breakdown) -> Record {
     named(record, &bar.workload)
         .with("bar", format!("{} {}", bar.workload, bar.variant))
         .with("how", how)
+        .with(
+            "of",
+            ["a full launch", "one thread alone"][usize::from(bar.is_alone())],
+        )
         .with("alone", u64::from(bar.is_alone()))
         .with("own", share("native"))
         .with("overhead", overhead.map(|(phase, _)| phase.clone()))

@@ -36,8 +36,13 @@ pub(super) fn blocks_of_memory(at: &At<'_>) -> Result<Vec<String>, String> {
 }
 
 /// Returns a ratio of `reads` or `writes` by its path: `atomic_to_volatile.contended`.
-pub(super) fn memory(at: &At<'_>, kind: &str, ratio: &str) -> Option<f64> {
-    let all = serde_json::to_value(machine(at)?).ok()?;
+pub(super) fn memory(at: &At<'_>, kind: &str, path: &str) -> Option<f64> {
+    ratio(&machine(at)?, kind, path)
+}
+
+/// Returns a ratio of an abstraction.
+pub(super) fn ratio(machine: &Abstraction, kind: &str, ratio: &str) -> Option<f64> {
+    let all = serde_json::to_value(machine).ok()?;
     let path = format!("/{kind}/{}", ratio.replace('.', "/"));
     all.pointer(&path)?.as_f64()
 }
