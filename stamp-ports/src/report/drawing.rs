@@ -255,9 +255,10 @@ impl Drawing {
         all: &[Shown<'_>],
         (_, field): (&str, &str),
     ) -> [Axis; 2] {
-        let own = |other: &&Shown<'_>| match self.apart && !panel.stated.same_y {
-            true => std::ptr::eq(*other, panel),
-            false => other.quantity.name == panel.quantity.name,
+        let alone = self.apart && !panel.stated.same_y;
+        let own = |other: &&Shown<'_>| {
+            let same = other.quantity.name == panel.quantity.name;
+            same && (!alone || std::ptr::eq(*other, panel))
         };
         let values = all.iter().filter(own).flat_map(Shown::values);
         let y = match panel.stated.cap {

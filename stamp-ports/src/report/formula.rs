@@ -67,8 +67,11 @@ pub trait Source {
     }
 }
 
+/// What makes one number of several.
+type OfNumbers = fn(&[f64]) -> Option<f64>;
+
 /// The calls that make one number of several, of which there is at least one.
-pub const OF_NUMBERS: [(&str, fn(&[f64]) -> Option<f64>); 11] = [
+pub const OF_NUMBERS: [(&str, OfNumbers); 11] = [
     ("least", |all| all.iter().copied().reduce(f64::min)),
     ("most", |all| all.iter().copied().reduce(f64::max)),
     // The largest over the smallest.

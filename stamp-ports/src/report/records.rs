@@ -113,13 +113,12 @@ pub fn number(x: f64, n: Option<u64>, form: &str) -> Option<String> {
         "percent" => percent(x),
         "short" => short(x),
         "time" => time(x),
-        "digits3" => digits3(x),
         "whole" => format!("{x:.0}"),
         "one" => format!("{x:.1}"),
         "two" => format!("{x:.2}"),
         "three" => format!("{x:.3}"),
         "number" if x.fract() == 0.0 => format!("{x:.0}"),
-        "number" => digits3(x),
+        "digits3" | "number" => digits3(x),
         "count" => count(n()?),
         "bytes" => bytes(n()?),
         form => of(n()?, form),
@@ -148,7 +147,7 @@ impl Sets {
         match name {
             "list" => {
                 let numbers = self.of(set, rest).map(|record| record.number(field));
-                let mut numbers: Vec<Option<f64>> = numbers.filter(Option::is_some).collect();
+                let mut numbers: Vec<Option<f64>> = numbers.flatten().map(Some).collect();
                 if numbers.is_empty() {
                     numbers.push(None);
                 }

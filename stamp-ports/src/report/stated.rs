@@ -6,14 +6,16 @@
 //! is not known, the part of the template behind ` || ` takes its place, and where there is none
 //! the template as a whole is not known.
 
+use super::claim::Claim;
 use super::drawing::{Drawing, NOT_MEASURED};
 use super::figure::Figure;
 use super::formula::{self, Source, Value, Variables, bindings};
-use super::page::Section;
+use super::page::{Report, Section};
 use super::points;
 use super::records::{Record, Sets, number, shown};
 use super::words::and;
-use maud::Markup;
+use crate::head::Head;
+use maud::{Markup, html};
 use serde::Deserialize;
 
 mod tables;
@@ -138,15 +140,19 @@ pub struct Part {
     /// Its name in links.
     pub id: &'static str,
     /// Its heading.
-    pub name: &'static str,
+    name: &'static str,
     /// The set that it is about: if that is empty, nothing was measured.
     of: &'static str,
+    /// Whether a page does without it if nothing was measured.
+    may_lack: bool,
+    /// What all rules have in common, if it is of claims.
+    judged: Option<&'static str>,
     /// What it shows.
     shows: Vec<Sentence>,
     /// What the paper says of the same.
-    pub theirs: Option<&'static str>,
+    theirs: Option<&'static str>,
     /// What `--only` of the command calls it, if it is one of its parts.
-    pub only: Option<&'static str>,
+    only: Option<&'static str>,
     /// Its tables.
     tables: Vec<Table>,
     /// Its tables that stand open.
@@ -161,12 +167,12 @@ pub struct Part {
 
 impl Part {
     /// Returns whether there is anything of it.
-    pub fn is_there<S: Source>(&self, from: &From<'_, S>) -> bool {
+    fn is_there<S: Source>(&self, from: &From<'_, S>) -> bool {
         self.of.is_empty() || from.sets.of(self.of, &[]).next().is_some()
     }
 
     /// Returns what it shows, in sentences.
-    pub fn said<S: Source>(&self, from: &From<'_, S>) -> Vec<String> {
+    fn said<S: Source>(&self, from: &From<'_, S>) -> Vec<String> {
         if !self.is_there(from) {
             return vec![NOT_MEASURED.into()];
         }
@@ -213,7 +219,7 @@ impl Part {
     }
 
     /// Returns the section of a page, with its figure if it has one.
-    pub fn section<S: Source>(&self, from: &From<'_, S>, figure: Option<&Figure>) -> Section {
+    fn section<S: Source>(&self, from: &From<'_, S>, figure: Option<&Figure>) -> Section {
         let open = self.open.iter().flat_map(|table| table.made(from, &[]));
         if let Some(figure) = figure {
             let theirs = self.theirs.unwrap_or_default();
@@ -241,18 +247,103 @@ impl Part {
     }
 }
 
-/// The parts of a page.
-///
-/// # Panics
-/// If the file has another form, or a formula calls what nobody knows; a test reads each.
-pub fn parts<S: Source>(json: &'static str) -> Vec<Part> {
-    let parts: Vec<Part> = serde_json::from_str(json).expect("the file has parts of a page");
-    for part in &parts {
-        if let Some(name) = formula::unknown::<S>(part.formulas()) {
-            panic!("a formula of {} calls {name}, which nobody knows", part.id);
+/// A page.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Page {
+    /// Its title.
+    title: &'static str,
+    /// What it is about.
+    lead: &'static str,
+    /// Words with what they mean.
+    terms: Vec<(&'static str, &'static str)>,
+    /// What a reader has to know before any figure.
+    note: Option<Sentence>,
+    /// The name of the file with targets and claims.
+    claims_file: &'static str,
+    /// Its parts in their order.
+    pub parts: Vec<Part>,
+    /// The paragraphs of its end; `{format}` is that of the document.
+    footer: Vec<&'static str>,
+}
+
+impl Page {
+    /// Reads a page.
+    ///
+    /// # Panics
+    /// If the file has another form, or a formula calls what nobody knows; a test reads each.
+    pub fn read<S: Source>(json: &'static str) -> Self {
+        let page: Self = serde_json::from_str(json).expect("the file has a page");
+        for part in &page.parts {
+            if let Some(name) = formula::unknown::<S>(part.formulas()) {
+                panic!("a formula of {} calls {name}, which nobody knows", part.id);
+            }
+        }
+        page
+    }
+
+    /// Makes the report about a document, with what was judged by the names of parts; the
+    /// targets are named so.
+    pub fn report<'d, S: Source>(
+        &self,
+        head: &'d Head,
+        from: &From<'_, S>,
+        judged: &[(&str, Vec<Claim>)],
+        warnings: Vec<String>,
+    ) -> Report<'d> {
+        let mut report = Report {
+            title: self.title,
+            head,
+            lead: self.head(from),
+            warnings,
+            sections: Vec::new(),
+            figures: Vec::new(),
+            targets: Vec::new(),
+            claims: Vec::new(),
+            claims_file: self.claims_file,
+            footer: Vec::new(),
+        };
+        let footer = self.footer.iter();
+        report.footer = footer
+            .map(|text| text.replace("{format}", &head.format))
+            .collect();
+        for (id, claims) in judged {
+            let all = match *id {
+                "targets" => &mut report.targets,
+                _ => &mut report.claims,
+            };
+            all.extend(claims.iter().cloned());
+        }
+        for part in self
+            .parts
+            .iter()
+            .filter(|part| !part.may_lack || part.is_there(from))
+        {
+            let own = judged.iter().find(|(id, _)| *id == part.id);
+            let figure = part.drawn(from);
+            report.sections.push(match (own, part.judged) {
+                (Some((_, own)), Some(how)) => Section::of_claims(part.id, part.name, own, how),
+                _ => part.section(from, figure.as_ref()),
+            });
+            report.figures.extend(figure);
+        }
+        report
+    }
+
+    /// Returns what stands first on it.
+    fn head<S: Source>(&self, from: &From<'_, S>) -> Markup {
+        let note = self
+            .note
+            .iter()
+            .flat_map(|note| note.said(from, &Variables::new()));
+        html! {
+            @if !self.lead.is_empty() { p .lead { (self.lead) } }
+            @if !self.terms.is_empty() {
+                dl { @for (term, meaning) in &self.terms { dt { (term) } dd { (meaning) } } }
+            }
+            @for text in note { p .note { (text) } }
         }
     }
-    parts
 }
 
 #[cfg(test)]

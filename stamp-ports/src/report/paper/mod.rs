@@ -17,11 +17,9 @@ pub mod view;
 #[cfg(test)]
 pub(super) mod tests;
 
-use super::figure::Figure;
-use super::page::{Report, Section};
-use super::stated::{From, parts};
+use super::page::Report;
+use super::stated::{From, Page};
 use super::words::times;
-use crate::numbers::count;
 use crate::paper::document::Paper;
 use claims::Asked;
 use maud::{Markup, html};
@@ -37,21 +35,6 @@ pub fn report(paper: &Paper) -> Report<'_> {
         sets: &asked.0,
         source: &asked,
     };
-    let parts = parts::<Asked>(include_str!("page.json"));
-    let [lead, parts @ ..] = parts.as_slice() else {
-        panic!("the page has parts");
-    };
-    let figures: Vec<Figure> = parts.iter().filter_map(|part| part.drawn(from)).collect();
-    let claims = claims::all(paper);
-    let about = "Each verdict follows from the data by the rule beside it. A gain over \
-                 coarse-grained locking is judged against a hand-written critical section of the \
-                 same run, not against cgl.";
-    let name = "The paper\u{2019}s claims";
-    let mut sections = vec![Section::of_claims("claims", name, &claims, about)];
-    sections.extend(parts.iter().map(|part| {
-        let figure = figures.iter().find(|figure| figure.id == part.id);
-        part.section(from, figure)
-    }));
     let wrong: Vec<String> = paper
         .speedups
         .iter()
@@ -66,17 +49,13 @@ pub fn report(paper: &Paper) -> Report<'_> {
         "Not verified, {failed} of {all}: {}. No sentence counts these.",
         wrong.join("; ")
     );
+    let warnings = Some(warning).filter(|_| failed > 0);
+    let page = Page::read::<Asked>(include_str!("page.json"));
+    let judged = [("claims", claims::all(paper))];
+    let report = page.report(&paper.head, from, &judged, warnings.into_iter().collect());
     Report {
-        title: "The evaluation of GPU-STM, measured again",
-        head: &paper.head,
-        lead: html! { (big(paper)) p .note { (lead.said(from).join(" ")) } },
-        warnings: Some(warning).filter(|_| failed > 0).into_iter().collect(),
-        sections,
-        figures,
-        targets: Vec::new(),
-        claims,
-        claims_file: "claims.json",
-        footer: footer(paper),
+        lead: html! { (big(paper)) (report.lead) },
+        ..report
     }
 }
 
@@ -120,29 +99,4 @@ fn big(paper: &Paper) -> Markup {
 
 fn times_short(ratio: f64) -> String {
     format!("{ratio:.0}\u{d7}")
-}
-
-fn footer(paper: &Paper) -> Vec<String> {
-    vec![
-        format!(
-            "Rates are of committed transactions, by the kernel's own time; K, M and G of rates \
-             are powers of 1000, of sizes and threads powers of 1024 (8M words are {}). A \
-             speed-up is the median rate over the median rate of cgl with the same workload, \
-             each at its best launch; of a kernel of a program, it is by the kernel's time in \
-             the program's median run. Slow variants run fewer transactions; rates compare all \
-             the same.",
-            8u64 << 20
-        ),
-        format!(
-            "The paper is {}; it used {} locks on an {}. Its Figures 2 to 5 print no numbers, \
-             so only what its text and tables give is quoted.",
-            published::SOURCE,
-            count(published::LOCKS),
-            published::DEVICE
-        ),
-        format!(
-            "Made by stamp report from paper.json (format {}).",
-            paper.head.format
-        ),
-    ]
 }

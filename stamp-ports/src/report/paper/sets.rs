@@ -158,10 +158,9 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
     let section = over_critical_section(paper, run).map_or_else(String::new, |ratio| {
         format!(" over cgl, {} over the critical section", times(ratio))
     });
-    let ran = match run.resolved == run.variant {
-        true => String::new(),
-        false => format!(", as {}", run.resolved),
-    };
+    let other = run.resolved != run.variant;
+    let ran = other.then(|| format!(", as {}", run.resolved));
+    let ran = ran.unwrap_or_default();
     named(Record::of(run), workload)
         .with("rate", counts(run).then_some(run.tx_per_s))
         .with("gain", gain)

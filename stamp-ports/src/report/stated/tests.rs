@@ -102,5 +102,7 @@ fn a_table_has_a_row_a_record_or_a_column_a_value() {
 #[test]
 #[should_panic(expected = "a formula of here calls vaules, which nobody knows")]
 fn a_misspelt_call_is_an_error() {
-    parts::<Asked>(r#"[{"id": "here", "shows": [{"text": "{=vaules(points.kind)}"}]}]"#);
+    Page::read::<Asked>(
+        r#"{"parts": [{"id": "here", "shows": [{"text": "{=vaules(points.kind)}"}]}]}"#,
+    );
 }

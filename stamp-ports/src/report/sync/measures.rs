@@ -98,87 +98,8 @@ impl Source for At<'_> {
     }
 
     fn whole(&self, name: &str, arguments: &[&str]) -> Option<Answer> {
-        let words = |words: Result<Vec<String>, String>| Some(Answer::Words(words));
-        let number = |blocks: u32| words(Ok(vec![blocks.to_string()]));
-        let named = |found| Some(Answer::Named(found));
-        let split = |words: &'_ str| words.split('|').map(str::to_owned).collect::<Vec<_>>();
-        let lists: Vec<Vec<String>> = arguments.iter().map(|words| split(words)).collect();
-        let lists: Vec<Vec<&str>> = lists
-            .iter()
-            .map(|list| list.iter().map(String::as_str).collect())
-            .collect();
-        let kinds = |i: usize| lists[i].as_slice();
-        match (name, arguments) {
-            ("sizes", [from, below, grids, kinds]) => {
-                let kinds: Vec<&str> = kinds.split('|').collect();
-                let grids: Vec<usize> = grids.split('|').filter_map(n).collect();
-                let sizes = self.sizes(&kinds, &grids);
-                if sizes.len() < 2 {
-                    return words(Err("two block sizes of all kinds and grids".into()));
-                }
-                let wanted = n::<u32>(from)?..n::<u32>(below)?;
-                let own = sizes.iter().filter(|size| wanted.contains(size));
-                words(Ok(own.map(u32::to_string).collect()))
-            }
-            ("locks", [but, rounds]) => {
-                let own = locks(self, n(rounds)?).into_iter();
-                let own = own.filter(|kind| kind != but);
-                words(Ok(own.map(str::to_owned).collect()))
-            }
-            ("slides", []) => number(most(self)),
-            ("full", [then, part, _]) => number(self.full(then, part, kinds(2), None)),
-            ("full", [then, part, _, count]) => {
-                number(self.full(then, part, kinds(2), Some(n(count)?)))
-            }
-            ("axis", [part, _, from, least, rest @ ..]) => {
-                let count = rest.first().and_then(|count| n(count));
-                let axis = self.axis(part, kinds(1), n(from)?, count);
-                let enough = axis.len() >= n(least)?;
-                let axis = axis.iter().map(u32::to_string).collect();
-                words(
-                    Some(axis)
-                        .filter(|_| enough)
-                        .ok_or_else(|| "more blocks".into()),
-                )
-            }
-            ("fastest", [part, _, blocks, count]) => {
-                let rate = |kind: &str| self.rate(part, kind, n(blocks)?, Some(n(count)?));
-                let found = first(kinds(1), |kind| Some(1.0 / rate(kind)?));
-                let missing = || format!("{} at {blocks} blocks", kinds(1).join(" / "));
-                words(found.map(|kind| vec![kind.to_owned()]).ok_or_else(missing))
-            }
-            ("default_of", [part, peer, blocks, count]) => {
-                let rate = |kind: &str| self.rate(part, kind, n(blocks)?, Some(n(count)?));
-                let ours = targets::default_of(&self.data, part, peer, rate);
-                words(Ok(vec![
-                    ours.map_or("default", |(kind, _)| kind).to_owned(),
-                ]))
-            }
-            ("memory_blocks", []) => words(stuart::blocks_of_memory(self)),
-            ("other_barriers", []) => words(Ok(stuart::other_barriers())),
-            ("chosen", [_, _, choices @ ..]) => {
-                let choices = (2..2 + choices.len()).map(kinds).collect::<Vec<_>>();
-                named(stuart::chosen(self, kinds(0), kinds(1), &choices))
-            }
-            ("predicted", [_]) => named(stuart::predicted(self, kinds(0))),
-            ("against_peer", [blocks]) => named(targets::barrier(self, n(blocks)?)),
-            ("places", [part, threads, parameter, value, a, b]) => {
-                let parameter = Some((*parameter, n(value)?));
-                named(targets::places(
-                    &self.data,
-                    (part, n(threads)?, parameter),
-                    [a, b],
-                ))
-            }
-            ("ended", [kind]) => named(ended(self, kind)),
-            ("leads", [_, entries]) => {
-                named(leads(self, kinds(0), entries.split('|').filter_map(n)))
-            }
-            ("differ", [_, _]) => named(differ(self, kinds(0), kinds(1))),
-            ("sums", [rounds]) => named(sums(self, n(rounds)?)),
-            ("right", [rounds]) => named(right(self, n(rounds)?)),
-            _ => None,
-        }
+        let words = words(self, name, arguments).map(Answer::Words);
+        words.or_else(|| named(self, name, arguments).map(Answer::Named))
     }
 
     fn shown(&self, name: &str, value: &str) -> String {
@@ -191,6 +112,81 @@ impl Source for At<'_> {
             _ => plain(value).to_owned(),
         }
     }
+}
+
+/// Returns the words between bars.
+fn list(words: &str) -> Vec<&str> {
+    words.split('|').collect()
+}
+
+/// Returns the words that a call stands for, or what is missing.
+fn words(at: &At<'_>, name: &str, arguments: &[&str]) -> Option<Result<Vec<String>, String>> {
+    let number = |blocks: u32| Ok(vec![blocks.to_string()]);
+    Some(match (name, arguments) {
+        ("sizes", [from, below, grids, kinds]) => {
+            let grids: Vec<usize> = grids.split('|').filter_map(n).collect();
+            let sizes = at.sizes(&list(kinds), &grids);
+            let wanted = n::<u32>(from)?..n::<u32>(below)?;
+            let own = sizes.iter().filter(|size| wanted.contains(size));
+            let own = Some(own.map(u32::to_string).collect()).filter(|_| sizes.len() >= 2);
+            own.ok_or_else(|| "two block sizes of all kinds and grids".into())
+        }
+        ("locks", [but, rounds]) => {
+            let own = locks(at, n(rounds)?).into_iter();
+            let own = own.filter(|kind| kind != but);
+            Ok(own.map(str::to_owned).collect())
+        }
+        ("slides", []) => number(most(at)),
+        ("full", [then, part, kinds]) => number(at.full(then, part, &list(kinds), None)),
+        ("full", [then, part, kinds, count]) => {
+            number(at.full(then, part, &list(kinds), Some(n(count)?)))
+        }
+        ("axis", [part, kinds, from, least, rest @ ..]) => {
+            let count = rest.first().and_then(|count| n(count));
+            let axis = at.axis(part, &list(kinds), n(from)?, count);
+            let enough = axis.len() >= n(least)?;
+            let axis = Some(axis.iter().map(u32::to_string).collect());
+            axis.filter(|_| enough).ok_or_else(|| "more blocks".into())
+        }
+        ("fastest", [part, kinds, number, count]) => {
+            let rate = |kind: &str| at.rate(part, kind, n(number)?, Some(n(count)?));
+            let found = first(&list(kinds), |kind| Some(1.0 / rate(kind)?));
+            let all = list(kinds).join(" / ");
+            let missing = format!("count {count}, {all} at {}", blocks(n(number)?));
+            found.map(|kind| vec![kind.to_owned()]).ok_or(missing)
+        }
+        ("default_of", [part, peer, blocks, count]) => {
+            let rate = |kind: &str| at.rate(part, kind, n(blocks)?, Some(n(count)?));
+            let ours = targets::default_of(&at.data, part, peer, rate);
+            Ok(vec![ours.map_or("default", |(kind, _)| kind).to_owned()])
+        }
+        ("memory_blocks", []) => stuart::blocks_of_memory(at),
+        ("other_barriers", []) => Ok(stuart::other_barriers()),
+        _ => return None,
+    })
+}
+
+/// Returns the numbers with names that a call stands for.
+fn named(at: &At<'_>, name: &str, arguments: &[&str]) -> Option<Found> {
+    Some(match (name, arguments) {
+        ("chosen", [barriers, mutexes, choices @ ..]) => {
+            let choices: Vec<Vec<&str>> = choices.iter().map(|choice| list(choice)).collect();
+            let choices: Vec<&[&str]> = choices.iter().map(Vec::as_slice).collect();
+            stuart::chosen(at, &list(barriers), &list(mutexes), &choices)
+        }
+        ("predicted", [mutexes]) => stuart::predicted(at, &list(mutexes)),
+        ("against_peer", [blocks]) => targets::barrier(at, n(blocks)?),
+        ("places", [part, threads, parameter, value, a, b]) => {
+            let parameter = Some((*parameter, n(value)?));
+            targets::places(&at.data, (part, n(threads)?, parameter), [a, b])
+        }
+        ("ended", [kind]) => ended(at, kind),
+        ("leads", [kinds, entries]) => leads(at, &list(kinds), entries.split('|').filter_map(n)),
+        ("differ", [locks, coupled]) => differ(at, &list(locks), &list(coupled)),
+        ("sums", [rounds]) => sums(at, n(rounds)?),
+        ("right", [rounds]) => right(at, n(rounds)?),
+        _ => return None,
+    })
 }
 
 /// A fact as a number.

@@ -25,51 +25,33 @@ mod targets;
 pub(super) mod tests;
 
 use super::claim::Claim;
-use super::figure::Figure;
-use super::page::{Report, Section};
+use super::page::Report;
 use super::points;
-use super::stated::{From, Part, parts};
+use super::stated::{From, Page};
 use crate::sync::bench::Bench;
-use claims::PAPERS;
-use maud::html;
-use sets::Page;
+use sets::Asked;
 
-/// The parts of the page.
-fn page() -> Vec<Part> {
-    parts::<Page<'_>>(include_str!("page.json"))
+/// The page as it is stated.
+fn page() -> Page {
+    Page::read::<Asked<'_>>(include_str!("page.json"))
 }
 
 /// Returns the report about a document.
 pub fn report(bench: &Bench) -> Report<'_> {
-    let page = Page::new(bench);
+    let asked = Asked::new(bench);
     let from = &From {
-        sets: &page.sets,
-        source: &page,
+        sets: &asked.sets,
+        source: &asked,
     };
-    let parts = self::page();
-    let figures: Vec<Figure> = parts.iter().filter_map(|part| part.drawn(from)).collect();
-    let (targets, claims) = (claims::all_targets(bench), claims::all(bench));
-    let about = "Where no point has the name default, our default barrier or semaphore is the \
-                 fastest of our kinds at that place, which is what the host chooses once it has \
-                 measured them.";
-    let name = "What the library is to reach on an H200";
-    let mut sections = vec![Section::of_claims("targets", name, &targets, about)];
-    for (id, paper, ..) in PAPERS {
+    let claims = claims::all(bench);
+    let of = |(id, paper, _): (&'static str, &str, &str)| {
         let own = claims.iter().filter(|claim| claim.paper == paper);
-        let own: Vec<Claim> = own.cloned().collect();
-        let about = "Each is judged at the paper\u{2019}s sizes, and once more at this \
-                     machine\u{2019}s. T is a time, R a rate.";
-        sections.push(Section::of_claims(
-            id,
-            &format!("Claims of {paper}"),
-            &own,
-            about,
-        ));
-    }
-    sections.extend(parts.iter().map(|part| {
-        let figure = figures.iter().find(|figure| figure.id == part.id);
-        part.section(from, figure)
-    }));
+        (id, own.cloned().collect::<Vec<Claim>>())
+    };
+    let targets = ("targets", claims::all_targets(bench));
+    let judged: Vec<_> = std::iter::once(targets)
+        .chain(claims::PAPERS.map(of))
+        .collect();
     let untimed = bench.points.iter().filter(|p| p.repeat == 0).count();
     let untimed = format!(
         "{untimed} of {} points have no time; the tables of their parts say why.",
@@ -81,37 +63,6 @@ pub fn report(bench: &Bench) -> Report<'_> {
         points::wrong(&bench.points),
         Some(untimed).filter(|_| bench.points.iter().any(|p| p.repeat == 0)),
     ];
-    Report {
-        title: "Locks, barriers and semaphores on this machine",
-        head: &bench.head,
-        lead: html! {
-            p .lead {
-                "The benchmarks of three papers about synchronisation on GPUs (Stuart and Owens 2011, Grote 2020, \
-                 Gattani and Anickode 2024), run again with the library\u{2019}s locks, combiners, barriers, \
-                 semaphores and transactions, at the papers\u{2019} grids and at this machine\u{2019}s."
-            }
-        },
-        warnings: warnings.into_iter().flatten().collect(),
-        sections,
-        figures,
-        targets,
-        claims,
-        claims_file: "claims-sync.json",
-        footer: footer(bench),
-    }
-}
-
-fn footer(bench: &Bench) -> Vec<String> {
-    vec![
-        "Times are of the kernel alone, the median of the launches that the tables count; points that take more \
-         than 2 s run once. Results are checked. K, M and G of rates are powers of 1000."
-            .into(),
-        "The papers: J. A. Stuart and J. D. Owens, Efficient Synchronization Primitives for GPUs, \
-         2011 (GeForce GTX 295 and 580); P. Grote, Lock-based Data Structures on GPUs with Independent Thread \
-         Scheduling, 2020 (GeForce RTX 2060); A. Gattani and A. Anickode, Scalable Lock Implementations: \
-         Evaluating GPU Concurrency Performance, 2024 (GTX Titan X). Their plots print no numbers, so only what \
-         their texts and tables give is quoted."
-            .into(),
-        format!("Made by stamp report from sync.json (format {}).", bench.head.format),
-    ]
+    let warnings = warnings.into_iter().flatten().collect();
+    page().report(&bench.head, from, &judged, warnings)
 }

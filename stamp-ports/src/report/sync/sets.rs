@@ -10,12 +10,12 @@ use crate::sync::bench::Bench;
 
 /// A document as its page asks it.
 #[derive(Debug)]
-pub(super) struct Page<'b> {
+pub(super) struct Asked<'b> {
     data: Data<'b>,
     pub(super) sets: Sets,
 }
 
-impl<'b> Page<'b> {
+impl<'b> Asked<'b> {
     /// Makes the records of a document: its points, the grids of the memory benchmarks, and what
     /// there is to say of peers.
     pub(super) fn new(bench: &'b Bench) -> Self {
@@ -57,7 +57,7 @@ fn peers(bench: &Bench) -> Vec<Record> {
         .collect()
 }
 
-impl Source for Page<'_> {
+impl Source for Asked<'_> {
     const CALLS: &'static [&'static str] = &["values", "grids", "sections", "memory_at"];
 
     fn number(&self, name: &str, arguments: &[&str]) -> Option<f64> {

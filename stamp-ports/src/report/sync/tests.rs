@@ -3,7 +3,7 @@
 
 use super::claims::{self, all};
 use super::data::PARTS;
-use super::sets::Page;
+use super::sets::Asked;
 use super::{page, report};
 use crate::report::PAGE;
 use crate::report::claim::{Claim, Verdict};
@@ -20,13 +20,13 @@ pub(in crate::report) mod sample;
 
 /// The figures of a document with what they show points of.
 fn drawn(bench: &Bench) -> Vec<(Part, Figure)> {
-    let asked = Page::new(bench);
+    let asked = Asked::new(bench);
     let from = &From {
         sets: &asked.sets,
         source: &asked,
     };
     let figure = |part: Part| part.drawn(from).map(|figure| (part, figure));
-    page().into_iter().filter_map(figure).collect()
+    page().parts.into_iter().filter_map(figure).collect()
 }
 
 fn page_of(bench: &Bench) -> String {

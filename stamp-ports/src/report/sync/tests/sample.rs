@@ -84,7 +84,7 @@ pub(in crate::report) fn empty() -> Bench {
 
 /// The kinds that stand in a figure.
 fn kinds(id: &str) -> Vec<&'static str> {
-    let part = page().into_iter().find(|part| part.id == id);
+    let part = page().parts.into_iter().find(|part| part.id == id);
     part.map_or_else(Vec::new, |part| part.kinds())
 }
 
