@@ -8,7 +8,7 @@ use super::figure::{Figure, Key, Sample};
 use super::formula::{Source, Variables, bindings, filled};
 use super::palette::{self, Hue};
 use super::records::{Record, number};
-use super::stated::{From, Sentence};
+use super::stated::{From, Sentence, formulas_of};
 use crate::numbers::of;
 use serde::Deserialize;
 use std::cmp::Ordering;
@@ -169,9 +169,12 @@ impl Drawing {
     pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
         let panels = self.panels.iter();
         calls(&self.each).chain(panels.flat_map(|panel| {
-            let lines = panel.lines.iter().flat_map(|lines| calls(&lines.each));
+            let lines = panel.lines.iter();
+            let lines = lines.flat_map(|l| calls(&l.each).chain(formulas_of(l.name)));
             let said = panel.said.iter().flat_map(Sentence::formulas);
-            calls(&panel.each).chain(lines).chain(said)
+            let texts = [panel.title, panel.below, panel.label, panel.told];
+            let texts = texts.into_iter().flat_map(formulas_of);
+            calls(&panel.each).chain(lines).chain(said).chain(texts)
         }))
     }
 

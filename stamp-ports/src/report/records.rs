@@ -12,7 +12,7 @@
 //! | `count(set.field, …)` | in how many records it is |
 //! | `lowest(set.field, by, …)`, `highest` | its value where the field `by` is lowest, or highest |
 
-use super::formula::Answer;
+use super::formula::{Answer, Source};
 use crate::numbers::{bytes, count, digits3, of, short};
 use crate::report::points::time;
 use crate::report::words::{percent, times};
@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The calls of records.
-pub const CALLS: [&str; 5] = ["list", "values", "count", "lowest", "highest"];
+pub const CALLS: &[&str] = &["list", "values", "count", "lowest", "highest"];
 
 /// The fields of a point by their names.
 #[derive(Clone, Debug, Default)]
@@ -90,6 +90,18 @@ impl Record {
             ">=" => ordered(f64::ge),
             _ => false,
         }
+    }
+}
+
+impl Source for Sets {
+    const CALLS: &'static [&'static str] = CALLS;
+
+    fn number(&self, _: &str, _: &[&str]) -> Option<f64> {
+        None
+    }
+
+    fn whole(&self, name: &str, arguments: &[&str]) -> Option<Answer> {
+        self.answer(name, arguments)
     }
 }
 

@@ -128,7 +128,7 @@ impl Sentence {
 }
 
 /// Returns the formulas of a template.
-fn formulas_of(template: &'static str) -> impl Iterator<Item = &'static str> {
+pub(super) fn formulas_of(template: &'static str) -> impl Iterator<Item = &'static str> {
     let parts = template.split('{').filter_map(|part| part.split_once('}'));
     parts.filter_map(|(part, _)| part.strip_prefix('='))
 }
@@ -274,9 +274,15 @@ impl Page {
     /// If the file has another form, or a formula calls what nobody knows; a test reads each.
     pub fn read<S: Source>(json: &'static str) -> Self {
         let page: Self = serde_json::from_str(json).expect("the file has a page");
-        for part in &page.parts {
-            if let Some(name) = formula::unknown::<S>(part.formulas()) {
-                panic!("a formula of {} calls {name}, which nobody knows", part.id);
+        let parts = page
+            .parts
+            .iter()
+            .map(|part| (part.id, part.formulas().collect()));
+        let note = page.note.iter().flat_map(Sentence::formulas).collect();
+        for (id, formulas) in parts.chain([("note", note)]) {
+            let formulas: Vec<&str> = formulas;
+            if let Some(name) = formula::unknown::<S>(formulas) {
+                panic!("a formula of {id} calls {name}, which nobody knows");
             }
         }
         page

@@ -87,7 +87,7 @@ fn a_rule_is_made_from_its_parts() {
         {"what": "C, of all", "bound": {"at_most": 0.5}, "unit": "percent"},
         {"bound": "shown"}]}]"#;
     let rule = judge(
-        &rows::<crate::report::nw::data::Times<'_>>(row)[0],
+        &rows::<crate::report::records::Sets>(row)[0],
         vec![Vec::new(); 3],
     )
     .rule;

@@ -1,6 +1,7 @@
 //! The report about a document with known times.
 
-use super::{CLAIMS, TARGETS, Times, judged_of, report};
+use super::sets::sets;
+use super::{CLAIMS, TARGETS, judged, report};
 use crate::head::Head;
 use crate::nw::bench::document::{FORMAT, NwBench};
 use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, HOPS, LOCKS, REDUCTION};
@@ -96,7 +97,7 @@ pub(in crate::report) fn document(gpu: bool, share: f64) -> Bench {
 }
 
 fn verdicts(bench: &Bench) -> Vec<Verdict> {
-    let targets = judged_of(&Times::new(bench), TARGETS);
+    let targets = judged(bench, &sets(bench), TARGETS);
     targets.into_iter().map(|target| target.verdict).collect()
 }
 
@@ -135,7 +136,7 @@ fn targets_follow_from_the_times() {
 #[test]
 fn the_papers_own_times_meet_its_claims() {
     let claims = |bench: &Bench| -> Vec<Verdict> {
-        let claims = judged_of(&Times::new(bench), CLAIMS);
+        let claims = judged(bench, &sets(bench), CLAIMS);
         claims.into_iter().map(|claim| claim.verdict).collect()
     };
     assert_eq!(claims(&document(true, 1.0)), [Verdict::Holds; 6]);
@@ -156,7 +157,7 @@ fn a_factor_holds_in_part_from_half_of_it_on() {
                 point.ms = 0.165 * over;
             }
         }
-        let claims = judged_of(&Times::new(&bench), CLAIMS);
+        let claims = judged(&bench, &sets(&bench), CLAIMS);
         let of_locks = claims.into_iter().find(|claim| claim.id == "L-1");
         of_locks.map(|claim| claim.verdict)
     };

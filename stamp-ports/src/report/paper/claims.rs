@@ -20,7 +20,7 @@ use crate::report::records::{self, Sets};
 pub(super) struct Asked(pub(super) Sets);
 
 impl Source for Asked {
-    const CALLS: &'static [&'static str] = &records::CALLS;
+    const CALLS: &'static [&'static str] = records::CALLS;
 
     fn number(&self, _: &str, _: &[&str]) -> Option<f64> {
         None

@@ -67,7 +67,11 @@ pub struct Table {
 impl Table {
     /// Returns all formulas.
     pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        let cells = self.columns.iter().map(|(_, cell)| *cell);
+        let cells = self
+            .columns
+            .iter()
+            .map(|(_, cell)| *cell)
+            .chain([self.name]);
         let cells = cells.chain(self.by.iter().map(|by| by.cell));
         let across = self.across.iter();
         let each = across.clone().map(|across| across.each.1);

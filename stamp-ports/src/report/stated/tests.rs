@@ -1,40 +1,23 @@
 //! Sentences and tables about a document that is made up.
 
 use super::*;
-use crate::report::formula::Answer;
 use crate::report::table::NONE;
 use serde_json::json;
 
-struct Asked(Sets);
-
-impl Source for Asked {
-    const CALLS: &'static [&'static str] = &["list", "values"];
-
-    fn number(&self, _: &str, _: &[&str]) -> Option<f64> {
-        None
-    }
-
-    fn whole(&self, name: &str, arguments: &[&str]) -> Option<Answer> {
-        self.0.answer(name, arguments)
-    }
-}
-
-fn asked() -> Asked {
+fn asked() -> Sets {
     let rows = [
         json!({"kind": "a", "at": 1, "rate": 3.5, "right": true}),
         json!({"kind": "b", "at": 1, "rate": 2.5, "right": false}),
         json!({"kind": "a", "at": 2048, "rate": null}),
     ];
-    Asked(Sets(
-        [("points", rows.iter().map(Record::of).collect())].into(),
-    ))
+    Sets([("points", rows.iter().map(Record::of).collect())].into())
 }
 
 #[test]
 fn sentences_are_filled_with_what_is_known() {
     let asked = asked();
     let from = &From {
-        sets: &asked.0,
+        sets: &asked,
         source: &asked,
     };
     for (json, said) in [
@@ -64,7 +47,7 @@ fn sentences_are_filled_with_what_is_known() {
 fn a_table_has_a_row_a_record_or_a_column_a_value() {
     let asked = asked();
     let from = &From {
-        sets: &asked.0,
+        sets: &asked,
         source: &asked,
     };
     let made = |json: &'static str| {
@@ -102,7 +85,7 @@ fn a_table_has_a_row_a_record_or_a_column_a_value() {
 #[test]
 #[should_panic(expected = "a formula of here calls vaules, which nobody knows")]
 fn a_misspelt_call_is_an_error() {
-    Page::read::<Asked>(
+    Page::read::<Sets>(
         r#"{"parts": [{"id": "here", "shows": [{"text": "{=vaules(points.kind)}"}]}]}"#,
     );
 }
