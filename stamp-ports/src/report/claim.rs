@@ -2,7 +2,7 @@
 //!
 //! A [`Row`] says what is claimed and where, what the source gives in figures, and its [`Part`]s:
 //! which points are compared, the quotient or difference, and its [`Bound`]. The part's
-//! [`Cases`] find the numbers, or Rust does by the row's name, and [`judge`] makes of both the verdict and the rule that stands
+//! [`Cases`] find the numbers, and [`judge`] makes of both the verdict and the rule that stands
 //! beside it, which so cannot differ from what is judged. For all rows:
 //!
 //! - A row holds if all numbers of its parts are within their bounds, and holds in part if some
@@ -141,7 +141,7 @@ pub struct Part {
     /// How it is shown.
     #[serde(default)]
     pub unit: Unit,
-    /// The formulas of its numbers, unless Rust finds them by the row's name.
+    /// The formulas of its numbers.
     #[serde(default)]
     pub cases: Vec<Cases>,
 }
@@ -217,9 +217,17 @@ impl Row {
 /// The rows of a file.
 ///
 /// # Panics
-/// If the file has another form; a test reads each.
-pub fn rows(json: &'static str) -> Vec<Row> {
-    serde_json::from_str(json).expect("the file has rows")
+/// If the file has another form, or a formula calls what neither the language nor the document
+/// knows; a test reads each.
+pub fn rows<S: Source>(json: &'static str) -> Vec<Row> {
+    let rows: Vec<Row> = serde_json::from_str(json).expect("the file has rows");
+    for row in &rows {
+        let cases = row.parts.iter().flat_map(|part| &part.cases);
+        if let Some(name) = formula::unknown::<S>(cases.flat_map(Cases::formulas)) {
+            panic!("a formula of {} calls {name}, which nobody knows", row.id);
+        }
+    }
+    rows
 }
 
 /// A judged claim or target.

@@ -5,27 +5,34 @@
 //! JSON come out. The page needs nothing beside itself and runs no script. It follows the
 //! reader's light or dark theme, is a column on a phone, and prints in black on white.
 //!
-//! A [`page::Report`] is a list of sections with figures, tables and claims. What is the same
-//! for all documents:
+//! A page is a list of figures, tables and claims, stated in JSON: `page.json` beside the module
+//! of each document, and a file of rows for the claims of each source. One engine makes all three
+//! pages of them:
 //!
 //! | module | is |
 //! | --- | --- |
+//! | `records` | the points of a document by the names of their fields |
+//! | `formula` | the language in which rows ask for numbers |
+//! | `claim` | rows of claims and targets, and the function that judges them |
+//! | `sentence` | sentences as they are stated |
+//! | `stated` | pages, their parts and tables as they are stated |
+//! | `drawing` | figures as they are stated |
 //! | `axis` | axes and their ticks |
 //! | `palette` | colours, dashes and markers, the same everywhere |
 //! | `chart` | panels of lines, bars and stacks, drawn by `plotters` |
 //! | `figure` | panels with a legend, in the page or as a file |
-//! | `points` | figures and tables of the points of `bench sync` and `bench nw` |
-//! | `table` | tables |
-//! | `formula` | which numbers decide a row: the language of its cases |
-//! | `claim` | rows of claims and targets, and the function that judges them |
+//! | `points` | the points of `bench sync` and `bench nw` as records |
+//! | `table` | tables of cells and of claims |
 //! | `page` | the page, written by `maud` |
 //! | `words` | ratios, shares and lists in words |
 //!
-//! `paper`, `sync` and `nw` say what stands in the reports about each document.
+//! `paper`, `sync` and `nw` make records of each document, and answer the formulas that records
+//! alone do not.
 
 pub mod axis;
 pub mod chart;
 pub mod claim;
+pub mod drawing;
 pub mod figure;
 pub mod formula;
 pub mod nw;
@@ -33,6 +40,9 @@ pub mod page;
 pub mod palette;
 pub mod paper;
 pub mod points;
+pub mod records;
+pub mod sentence;
+pub mod stated;
 pub mod sync;
 pub mod table;
 #[cfg(test)]

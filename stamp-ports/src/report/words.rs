@@ -1,4 +1,4 @@
-//! Ratios, shares and lists in words.
+//! Ratios, shares, times and lists in words.
 
 use crate::numbers::digits3;
 
@@ -35,5 +35,16 @@ pub fn and(parts: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Returns a time in words, given in milliseconds.
+pub fn time(ms: f64) -> String {
+    if ms >= 1e3 {
+        format!("{} s", digits3(ms / 1e3))
+    } else if ms >= 1.0 {
+        format!("{} ms", digits3(ms))
+    } else {
+        format!("{} \u{b5}s", digits3(ms * 1e3))
     }
 }

@@ -86,6 +86,10 @@ fn a_rule_is_made_from_its_parts() {
         {"what": "A / B", "bound": {"above": 1.05}},
         {"what": "C, of all", "bound": {"at_most": 0.5}, "unit": "percent"},
         {"bound": "shown"}]}]"#;
-    let rule = judge(&rows(row)[0], vec![Vec::new(); 3]).rule;
+    let rule = judge(
+        &rows::<crate::report::records::Sets>(row)[0],
+        vec![Vec::new(); 3],
+    )
+    .rule;
     assert_eq!(rule, "A / B > 1.05; C, of all, \u{2264} 50\u{a0}%");
 }

@@ -4,18 +4,10 @@
 //! Tables 1 and 2 and the sections named. Its Figures 2 to 5 are drawings
 //! without numbers, so only what the text says of them can be quoted.
 
-/// How the page names its source.
-pub const SOURCE: &str = "Xu et al., Software Transactional Memory for GPU Architectures, CGO 2014";
 /// The largest speed-up over coarse-grained locking (abstract).
 pub const SPEEDUP_MAX: f64 = 20.0;
 /// Its device (section 4.1).
 pub const DEVICE: &str = "NVIDIA C2070 (Fermi), 1.15 GHz, 14 multiprocessors";
-/// Its version locks (section 4.2).
-pub const LOCKS: u64 = 1 << 20;
-/// Locks from which on hv-sorting is near its best in `EigenBench`
-/// (section 4.3).
-pub const HV_LOCKS_ENOUGH: u64 = 4 << 20;
-
 /// Table 1, as printed, and the launches of Table 2, by the workload at the command line: shared
 /// data in words, words that a transaction reads and writes, transactions of a kernel, share of
 /// the time in transactions, probability of conflicts, and blocks x threads of a block where its

@@ -1,7 +1,7 @@
 //! The whole report, from documents: what must be in it, and that nothing in
 //! a document can break it.
 
-use super::{figures, report, view};
+use super::{report, view};
 use crate::numbers::{count, short};
 use crate::paper::document::{Paper, Speedup};
 use crate::report::PAGE;
@@ -46,7 +46,7 @@ fn section<'a, 'd>(page: &'a Document<'d>, id: &str) -> Node<'a, 'd> {
 #[test]
 fn every_series_is_in_the_legend_and_every_workload_has_a_panel() {
     let paper = sample();
-    let all = figures::all(&paper);
+    let all = report(&paper).figures;
     let keys = |i: usize| -> Vec<&str> { all[i].legend.iter().map(|k| k.name.as_str()).collect() };
     let titles =
         |i: usize| -> Vec<&str> { all[i].panels.iter().map(|p| p.title.as_str()).collect() };
@@ -182,7 +182,7 @@ fn what_is_missing_is_said_to_be_and_nothing_is_made_up() {
         let told = words(section(&page, id)).to_lowercase();
         assert!(told.contains("not measured"), "{id}: {told}");
     }
-    for figure in figures::all(&paper) {
+    for figure in report(&paper).figures {
         assert!(figure.file().contains("not measured"));
     }
     for (section, id) in [
@@ -210,7 +210,7 @@ fn without_critical_sections_the_page_says_that_none_was_measured() {
 
 #[test]
 fn logarithmic_and_linear_axes_are_named() {
-    for figure in &figures::all(&sample())[..3] {
+    for figure in &report(&sample()).figures[..3] {
         for panel in &figure.panels {
             let text = &panel.marks.0;
             assert!(

@@ -1,4 +1,4 @@
-//! What the calls in the rows of Grote (2020) and of Gattani and Anickode (2024) stand for.
+//! What the calls in the rows of the three papers and of the targets stand for.
 //!
 //! Grote's lanes ask for the lock each by itself: the kinds with `/lane`. His MCS2 with one lock
 //! for each entry point is `mcs` here, as one lock is held at a time.
@@ -9,9 +9,10 @@
 //! other way round, so two claims are judged in both readings.
 
 use super::data::{COUNTER, MUTEX, blocks, counts, over, smallest, spread};
-use super::shape::{At, Then};
+use super::shape::At;
+use super::{stuart, targets};
 use crate::report::claim::{Found, one};
-use crate::report::formula::Source;
+use crate::report::formula::{Answer, Source};
 use crate::report::palette::plain;
 use crate::sync::document::Point;
 
@@ -37,6 +38,41 @@ fn n<T: std::str::FromStr>(text: &str) -> Option<T> {
 }
 
 impl Source for At<'_> {
+    const CALLS: &'static [&'static str] = &[
+        // Numbers.
+        "counter",
+        "table",
+        "list",
+        "sections",
+        "optimum",
+        "best_size",
+        "scaled_spread",
+        "growth",
+        "rate",
+        "unfairness",
+        "memory",
+        // Words.
+        "sizes",
+        "locks",
+        "slides",
+        "full",
+        "axis",
+        "fastest",
+        "default_of",
+        "memory_blocks",
+        "other_barriers",
+        // Numbers with names.
+        "ended",
+        "leads",
+        "differ",
+        "sums",
+        "right",
+        "chosen",
+        "predicted",
+        "against_peer",
+        "places",
+    ];
+
     fn number(&self, name: &str, arguments: &[&str]) -> Option<f64> {
         match (name, arguments) {
             ("counter", [kind, grid, threads]) => self.counter(kind, n(grid)?, n(threads)?),
@@ -51,59 +87,106 @@ impl Source for At<'_> {
                 let rate = |n| self.rate(MUTEX, kind, n, None);
                 over(rate(most(self)), rate(8))
             }
+            ("rate", [part, kind, blocks]) => self.rate(part, kind, n(blocks)?, None),
+            ("rate", [part, kind, blocks, count]) => {
+                self.rate(part, kind, n(blocks)?, Some(n(count)?))
+            }
+            ("unfairness", [kind, blocks]) => self.data.unfairness(kind, n(blocks)?),
+            ("memory", [kind, ratio]) => stuart::memory(self, kind, ratio),
             _ => None,
         }
     }
 
-    fn words(&self, name: &str, arguments: &[&str]) -> Option<Result<Vec<String>, String>> {
-        match (name, arguments) {
-            ("sizes", [from, below, grids, kinds]) => {
-                let kinds: Vec<&str> = kinds.split('|').collect();
-                let grids: Vec<usize> = grids.split('|').filter_map(n).collect();
-                let sizes = self.sizes(&kinds, &grids);
-                if sizes.len() < 2 {
-                    return Some(Err("two block sizes of all kinds and grids".into()));
-                }
-                let wanted = n::<u32>(from)?..n::<u32>(below)?;
-                let own = sizes.iter().filter(|size| wanted.contains(size));
-                Some(Ok(own.map(u32::to_string).collect()))
-            }
-            ("locks", [but, rounds]) => {
-                let own = locks(self, n(rounds)?).into_iter();
-                let own = own.filter(|kind| kind != but);
-                Some(Ok(own.map(str::to_owned).collect()))
-            }
-            _ => None,
-        }
-    }
-
-    fn found(&self, name: &str, arguments: &[&str]) -> Found {
-        match (name, arguments) {
-            ("ended", [kind]) => ended(self, kind),
-            ("leads", [kinds, entries]) => {
-                let kinds: Vec<&str> = kinds.split('|').collect();
-                leads(self, &kinds, entries.split('|').filter_map(n))
-            }
-            ("differ", [locks, coupled]) => {
-                let [locks, coupled] = [locks, coupled].map(|all| all.split('|').collect());
-                differ(self, &locks, &coupled)
-            }
-            ("sums", [rounds]) => n(rounds).map_or_else(Found::new, |rounds| sums(self, rounds)),
-            ("right", [rounds]) => n(rounds).map_or_else(Found::new, |rounds| right(self, rounds)),
-            ("fairness", [kind]) => {
-                let most = most(self);
-                let name = format!("{kind} at {}", blocks(most));
-                one(name, self.data.unfairness(kind, most))
-            }
-            _ => Found::new(),
-        }
+    fn whole(&self, name: &str, arguments: &[&str]) -> Option<Answer> {
+        let words = words(self, name, arguments).map(Answer::Words);
+        words.or_else(|| named(self, name, arguments).map(Answer::Named))
     }
 
     fn shown(&self, name: &str, value: &str) -> String {
-        let grid = n::<usize>(value).filter(|_| name == "g");
-        let grid = grid.and_then(|grid| self.shape.counter.get(grid));
-        grid.map_or_else(|| plain(value).to_owned(), |grid| blocks(*grid))
+        match (name, n::<u32>(value)) {
+            ("blocks", Some(n)) => blocks(n),
+            ("g", Some(grid)) => {
+                let grid = self.shape.counter.get(grid as usize);
+                grid.map_or_else(|| value.to_owned(), |grid| blocks(*grid))
+            }
+            _ => plain(value).to_owned(),
+        }
     }
+}
+
+/// Returns the words between bars.
+fn list(words: &str) -> Vec<&str> {
+    words.split('|').collect()
+}
+
+/// Returns the words that a call stands for, or what is missing.
+fn words(at: &At<'_>, name: &str, arguments: &[&str]) -> Option<Result<Vec<String>, String>> {
+    let number = |blocks: u32| Ok(vec![blocks.to_string()]);
+    Some(match (name, arguments) {
+        ("sizes", [from, below, grids, kinds]) => {
+            let grids: Vec<usize> = grids.split('|').filter_map(n).collect();
+            let sizes = at.sizes(&list(kinds), &grids);
+            let wanted = n::<u32>(from)?..n::<u32>(below)?;
+            let own = sizes.iter().filter(|size| wanted.contains(size));
+            let own = Some(own.map(u32::to_string).collect()).filter(|_| sizes.len() >= 2);
+            own.ok_or_else(|| "two block sizes of all kinds and grids".into())
+        }
+        ("locks", [but, rounds]) => {
+            let own = locks(at, n(rounds)?).into_iter();
+            let own = own.filter(|kind| kind != but);
+            Ok(own.map(str::to_owned).collect())
+        }
+        ("slides", []) => number(most(at)),
+        ("full", [then, part, kinds]) => number(at.full(then, part, &list(kinds), None)),
+        ("full", [then, part, kinds, count]) => {
+            number(at.full(then, part, &list(kinds), Some(n(count)?)))
+        }
+        ("axis", [part, kinds, from, least, rest @ ..]) => {
+            let count = rest.first().and_then(|count| n(count));
+            let axis = at.axis(part, &list(kinds), n(from)?, count);
+            let enough = axis.len() >= n(least)?;
+            let axis = Some(axis.iter().map(u32::to_string).collect());
+            axis.filter(|_| enough).ok_or_else(|| "more blocks".into())
+        }
+        ("fastest", [part, kinds, number, count]) => {
+            let rate = |kind: &str| at.rate(part, kind, n(number)?, Some(n(count)?));
+            let found = first(&list(kinds), |kind| Some(1.0 / rate(kind)?));
+            let all = list(kinds).join(" / ");
+            let missing = format!("count {count}, {all} at {}", blocks(n(number)?));
+            found.map(|kind| vec![kind.to_owned()]).ok_or(missing)
+        }
+        ("default_of", [part, peer, blocks, count]) => {
+            let rate = |kind: &str| at.rate(part, kind, n(blocks)?, Some(n(count)?));
+            let ours = targets::default_of(&at.data, part, peer, rate);
+            Ok(vec![ours.map_or("default", |(kind, _)| kind).to_owned()])
+        }
+        ("memory_blocks", []) => stuart::blocks_of_memory(at),
+        ("other_barriers", []) => Ok(stuart::other_barriers()),
+        _ => return None,
+    })
+}
+
+/// Returns the numbers with names that a call stands for.
+fn named(at: &At<'_>, name: &str, arguments: &[&str]) -> Option<Found> {
+    Some(match (name, arguments) {
+        ("chosen", [barriers, mutexes, choices @ ..]) => {
+            let choices: Vec<Vec<&str>> = choices.iter().map(|choice| list(choice)).collect();
+            let choices: Vec<&[&str]> = choices.iter().map(Vec::as_slice).collect();
+            stuart::chosen(at, &list(barriers), &list(mutexes), &choices)
+        }
+        ("predicted", [mutexes]) => stuart::predicted(at, &list(mutexes)),
+        ("against_peer", [blocks]) => targets::barrier(at, n(blocks)?),
+        ("places", [part, threads, parameter, value, a, b]) => {
+            let parameter = Some((*parameter, n(value)?));
+            targets::places(&at.data, (part, n(threads)?, parameter), [a, b])
+        }
+        ("ended", [kind]) => ended(at, kind),
+        ("leads", [kinds, entries]) => leads(at, &list(kinds), entries.split('|').filter_map(n)),
+        ("differ", [locks, coupled]) => differ(at, &list(locks), &list(coupled)),
+        ("sums", [rounds]) => sums(at, n(rounds)?),
+        ("right", [rounds]) => right(at, n(rounds)?),
+        _ => return None,
+    })
 }
 
 /// A fact as a number.
@@ -142,7 +225,7 @@ fn first<'k>(kinds: &[&'k str], time: impl Fn(&str) -> Option<f64>) -> Option<&'
 }
 
 /// Whether the fastest lock is not the same on the counter, in the table and in the list.
-fn differ(at: &At<'_>, locks: &Vec<&str>, coupled: &Vec<&str>) -> Found {
+fn differ(at: &At<'_>, locks: &[&str], coupled: &[&str]) -> Found {
     let all = [
         first(locks, |kind| at.counter(kind, 3, 1024)),
         first(locks, |kind| at.table(kind, 16)),
@@ -232,6 +315,6 @@ fn most(at: &At<'_>) -> u32 {
     if at.shape.of_paper {
         512
     } else {
-        at.full(Then::Fermi, MUTEX, &RANKED, None)
+        at.full("fermi", MUTEX, &RANKED, None)
     }
 }

@@ -3,15 +3,6 @@
 use super::data::{COUNTER, Cell, Data, LIST, SECTIONS, TABLE};
 use std::collections::BTreeSet;
 
-/// The device of a paper on which a claim of Stuart and Owens was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// The GTX 295, with 30 multiprocessors of 8 blocks.
-    Tesla,
-    /// The GTX 580, with 16 multiprocessors of 8 blocks.
-    Fermi,
-}
-
 /// The grids of one judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -144,16 +135,26 @@ impl<'b> At<'b> {
         self.data.operations(part, kind, blocks, count)
     }
 
-    /// Returns the number of blocks that fills the machine: the paper's on that device, or
-    /// the largest at which all these kinds were measured; 0 if there is none.
-    pub fn full(&self, then: Then, part: &str, kinds: &[&str], count: Option<u64>) -> u32 {
-        match (self.shape.of_paper, then) {
-            (true, Then::Tesla) => 240,
-            (true, Then::Fermi) => 128,
-            (false, _) => {
+    /// Returns the number of blocks that fills the machine: the paper's on that device (`tesla`,
+    /// the GTX 295 with 30 multiprocessors of 8 blocks, or `fermi`, the GTX 580 with 16) or its
+    /// `sixty`, or the largest at which all these kinds were measured; 0 if there is none.
+    pub fn full(&self, then: &str, part: &str, kinds: &[&str], count: Option<u64>) -> u32 {
+        match then {
+            "tesla" if self.shape.of_paper => 240,
+            "fermi" if self.shape.of_paper => 128,
+            "sixty" if self.shape.of_paper => 64,
+            _ => {
                 let all = self.data.blocks_of_all(part, kinds, count);
                 all.last().copied().unwrap_or(0)
             }
         }
+    }
+
+    /// Returns the numbers of blocks from `from` on at which all these kinds were measured, of
+    /// those on the paper's larger axis, or of all.
+    pub fn axis(&self, part: &str, kinds: &[&str], from: u32, count: Option<u64>) -> Vec<u32> {
+        let all = self.data.blocks_of_all(part, kinds, count).into_iter();
+        let own = all.filter(|b| *b >= from && (!self.shape.of_paper || *b <= 240));
+        own.collect()
     }
 }

@@ -1,68 +1,18 @@
-//! The numbers that decide what the library is to reach on an H200: those of the rows in
-//! `targets.json`.
+//! What the calls in the rows of the targets stand for that compare the library's default, or
+//! the fastest of its kinds, with others.
 
-use super::data::{BARRIER, Cell, Data, LIST, MUTEX, SEMAPHORE, TABLE, blocks, over};
+use super::data::{BARRIER, Cell, Data, blocks, over};
 use super::shape::At;
 use crate::report::claim::{Found, one};
 use std::collections::BTreeSet;
 
 /// The name of our default mutex, barrier and semaphore.
 const DEFAULT: &str = "default";
-const BINARY: &str = "cuda::binary_semaphore";
-const COUNTING: &str = "cuda::counting_semaphore";
 const GRID: &str = "grid.sync";
-
-/// The numbers of a claim, part by part.
-pub(super) fn numbers(at: &At<'_>, id: &str) -> Vec<Found> {
-    match id {
-        "T-1" => vec![mutex(at, &[1, 8, 32]), mutex(at, &[132, 528])],
-        "T-2" => {
-            let rate = |kind| at.rate(MUTEX, kind, 132, None);
-            let ratio = over(rate("combining"), rate("tas-backoff"));
-            vec![one("combining / tas-backoff", ratio)]
-        }
-        "T-3" => vec![
-            one(DEFAULT, at.data.unfairness(DEFAULT, 132)),
-            one(BINARY, at.data.unfairness(BINARY, 132)),
-        ],
-        "T-4" => vec![
-            [132, 264].map(|n| barrier(at, n)).concat(),
-            barrier(at, 528),
-            barrier(at, 1056),
-        ],
-        "T-5" => {
-            let of = |names| places(&at.data, (TABLE, 256, Some(("buckets", 16))), names);
-            let beside = [["mcs", "stm:"], ["stm:", "combining"]].map(of);
-            vec![of(["mcs", "combining"]), beside.concat()]
-        }
-        "T-6" => {
-            let parameter = Some(("entry-points", 16));
-            vec![places(
-                &at.data,
-                (LIST, 128, parameter),
-                ["coupled:", "stm:"],
-            )]
-        }
-        "T-7" => {
-            let rate = |kind: &str| at.rate(SEMAPHORE, kind, 132, Some(10));
-            let ours = default_of(&at.data, SEMAPHORE, COUNTING, rate);
-            let name = ours.map_or(DEFAULT, |(name, _)| name);
-            let ratio = over(ours.map(|(_, rate)| rate), rate(COUNTING));
-            vec![one(format!("{name} / {COUNTING}"), ratio)]
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn mutex(at: &At<'_>, wanted: &[u32]) -> Found {
-    let rate = |kind, n| at.rate(MUTEX, kind, n, None);
-    let ratio = |n: &u32| (blocks(*n), over(rate(DEFAULT, *n), rate(BINARY, *n)));
-    wanted.iter().map(ratio).collect()
-}
 
 /// Returns the name and the value of our default, or, where no point has that name, of the
 /// fastest of our kinds, which the host chooses when it has measured them.
-fn default_of<'b>(
+pub(super) fn default_of<'b>(
     data: &Data<'b>,
     part: &str,
     peer: &str,
@@ -80,7 +30,7 @@ fn default_of<'b>(
 }
 
 /// The latency of our default barrier over the peer's, at each block size.
-fn barrier(at: &At<'_>, n: u32) -> Found {
+pub(super) fn barrier(at: &At<'_>, n: u32) -> Found {
     let sizes = at.data.points(BARRIER).filter(|p| p.blocks == n);
     let sizes: BTreeSet<u32> = sizes.map(|p| p.threads).collect();
     let ratio = |threads| {
@@ -106,15 +56,15 @@ fn barrier(at: &At<'_>, n: u32) -> Found {
 }
 
 /// Ratios of times at each grid: of the fastest kinds whose names begin so.
-fn places(
+pub(super) fn places(
     data: &Data<'_>,
-    (part, threads, parameter): (&'static str, u32, Option<(&'static str, u64)>),
-    names: [&'static str; 2],
+    (part, threads, parameter): (&str, u32, Option<(&str, u64)>),
+    names: [&str; 2],
 ) -> Found {
     let here = data.points(part).filter(|p| p.threads == threads);
     let grids: BTreeSet<u32> = here.map(|p| p.blocks).collect();
     let ratio = |blocks: u32| {
-        let shortest = |begin: &'static str| {
+        let shortest = |begin: &str| {
             let kinds = data.points(part).map(|p| p.implementation.as_str());
             let kinds: BTreeSet<&str> = kinds.filter(|kind| kind.starts_with(begin)).collect();
             let time = |kind| {
@@ -132,7 +82,7 @@ fn places(
             times.min_by(|a, b| a.1.total_cmp(&b.1))
         };
         let [a, b] = names.map(|name| (name, shortest(name)));
-        let name = |(name, found): (&'static str, Option<(&str, f64)>)| {
+        let name = |(name, found): (&str, Option<(&str, f64)>)| {
             found.map_or_else(|| name.to_owned(), |(kind, _)| kind.to_owned())
         };
         let ratio = over(a.1.map(|a| a.1), b.1.map(|b| b.1));

@@ -2,10 +2,14 @@
 //! nothing up.
 
 use super::claims::{self, all};
-use super::data::{Data, PARTS};
-use super::{figures, report};
+use super::data::PARTS;
+use super::sets::Asked;
+use super::{page, report};
 use crate::report::PAGE;
 use crate::report::claim::{Claim, Verdict};
+use crate::report::figure::Figure;
+use crate::report::sentence::From;
+use crate::report::stated::Part;
 use crate::report::tests::{HOSTILE, file, parse, words};
 use crate::sync::bench::Bench;
 use crate::sync::document::Point;
@@ -14,6 +18,17 @@ use std::collections::BTreeMap;
 
 mod rows;
 pub(in crate::report) mod sample;
+
+/// The figures of a document with what they show points of.
+fn drawn(bench: &Bench) -> Vec<(Part, Figure)> {
+    let asked = Asked::new(bench);
+    let from = &From {
+        sets: &asked.sets,
+        source: &asked,
+    };
+    let figure = |part: Part| part.drawn(from).map(|figure| (part, figure));
+    page().parts.into_iter().filter_map(figure).collect()
+}
 
 fn page_of(bench: &Bench) -> String {
     file(&report(bench), PAGE)
@@ -32,29 +47,22 @@ fn a_full_document_has_a_point_in_every_panel() {
 #[test]
 fn every_series_of_a_panel_has_a_look_of_its_own() {
     let bench = full();
-    for drawn in figures::all(&Data::new(&bench)) {
-        let looks = drawn
-            .figure
-            .legend
-            .iter()
-            .map(|key| format!("{:?}", key.sample));
+    for (_, figure) in drawn(&bench) {
+        let looks = figure.legend.iter();
+        let looks = looks.map(|key| format!("{:?}", key.sample));
         let looks: Vec<String> = looks.collect();
         for (i, look) in looks.iter().enumerate() {
             // Bars have their names beside them.
             let again = looks[..i].contains(look) && !look.starts_with("Fill");
-            assert!(
-                !again,
-                "{}: {}",
-                drawn.figure.id, drawn.figure.legend[i].name
-            );
+            assert!(!again, "{}: {}", figure.id, figure.legend[i].name);
         }
-        for panel in &drawn.figure.panels {
+        for panel in &figure.panels {
             let drawn_in = |slot: &usize| {
                 let colour = crate::report::palette::line(*slot).0.css();
                 panel.marks.0.contains(&format!("stroke=\"{colour}\""))
             };
             let lines = (0..12).filter(drawn_in).count();
-            assert!(lines <= 8, "{}: {lines}", drawn.figure.id);
+            assert!(lines <= 8, "{}: {lines}", figure.id);
         }
     }
 }
@@ -68,19 +76,14 @@ fn without_points_nothing_is_judged_drawn_or_said() {
         assert_eq!(here.verdict, Verdict::Unknown, "{}", claim.id);
         assert!(!claim.figures.contains("\u{d7}"), "{}", claim.figures);
     }
-    let data = Data::new(&bench);
     for target in claims::all_targets(&bench) {
         assert_eq!(target.verdict, Verdict::Unknown, "{}", target.text);
     }
-    for drawn in figures::all(&data) {
-        assert!(drawn.figure.legend.is_empty(), "{}", drawn.figure.id);
-        assert_eq!(drawn.figure.about, ["Not measured."]);
-        for panel in &drawn.figure.panels {
-            assert!(
-                panel.marks.0.contains("not measured"),
-                "{}",
-                drawn.figure.id
-            );
+    for (_, figure) in drawn(&bench) {
+        assert!(figure.legend.is_empty(), "{}", figure.id);
+        assert_eq!(figure.about, ["Not measured."]);
+        for panel in &figure.panels {
+            assert!(panel.marks.0.contains("not measured"), "{}", figure.id);
         }
     }
     parse(&page_of(&bench));
@@ -94,12 +97,11 @@ fn points_with_a_wrong_result_count_no_more_than_missing_ones() {
         point.note = Some("the count is 5, not 6 <&>".into());
     }
     bench.machine = None;
-    let data = Data::new(&bench);
     for claim in all(&bench).iter().filter(|claim| claim.id != "A-N1") {
         assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
     }
-    for drawn in figures::all(&data) {
-        assert_eq!(drawn.figure.about, ["Not measured."], "{}", drawn.figure.id);
+    for (_, figure) in drawn(&bench) {
+        assert_eq!(figure.about, ["Not measured."], "{}", figure.id);
     }
     let text = page_of(&bench);
     let page = parse(&text);
@@ -158,7 +160,7 @@ fn a_cpu_is_drawn_and_not_judged() {
         assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
         assert!(claim.figures.contains("CPU"), "{}", claim.id);
     }
-    assert!(!figures::all(&Data::new(&bench))[0].figure.legend.is_empty());
+    assert!(!drawn(&bench)[0].1.legend.is_empty());
     assert!(page_of(&bench).contains("Measured on a CPU"));
 }
 
@@ -309,17 +311,12 @@ fn points_of_other_launches_are_not_called_missing() {
     bench
         .points
         .push(sample::point("counter", "ticket", (2, 2), None, 1.0));
-    for drawn in figures::all(&Data::new(&bench)) {
-        let [about] = drawn.figure.about.as_slice() else {
-            panic!("{:?}", drawn.figure.about);
+    for (part, figure) in drawn(&bench) {
+        let [about] = figure.about.as_slice() else {
+            panic!("{:?}", figure.about);
         };
         let other = about.contains("with these launches");
-        assert_eq!(
-            other,
-            drawn.parts == ["counter"],
-            "{}: {about}",
-            drawn.figure.id
-        );
-        assert!(drawn.figure.legend.is_empty());
+        assert_eq!(other, part.parts == ["counter"], "{}: {about}", figure.id);
+        assert!(figure.legend.is_empty());
     }
 }

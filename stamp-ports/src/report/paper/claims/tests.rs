@@ -1,10 +1,9 @@
 //! The rules on changed data: each verdict can come out otherwise.
 
-use super::{all, correlation};
+use super::all;
 use crate::measure::tried::TIME_LIMIT;
 use crate::paper::document::{CriticalSection, Paper};
 use crate::report::claim::{Claim, Verdict};
-use crate::report::paper::sentences::median;
 use crate::report::paper::tests::{changed, empty, sample};
 use serde_json::json;
 
@@ -19,14 +18,6 @@ fn variants_that_are_not_the_papers_do_not_change_a_verdict() {
         more.speedups.push(fast);
     }
     assert_eq!(all(&more), all(&paper));
-}
-
-#[test]
-fn the_median_of_an_even_number_of_values_is_between_the_middle_two() {
-    let of = |values: &[f64]| median(values.to_vec());
-    assert_eq!(of(&[]), None);
-    assert_eq!(of(&[3.0, 1.0, 2.0]), Some(2.0));
-    assert_eq!(of(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
 }
 
 #[test]
@@ -287,13 +278,4 @@ fn time_in_transactions_is_judged_by_its_rank_correlation() {
     assert_eq!(verdict(&rising, text), Verdict::Holds);
     let falling = paper([0.5, 0.1, 0.8, 0.9, 0.2]);
     assert_eq!(verdict(&falling, text), Verdict::Fails);
-}
-
-#[test]
-fn rank_correlation_is_one_for_the_same_order() {
-    let rising = correlation(&[1.0, 2.0, 5.0], &[3.0, 4.0, 9.0]).unwrap();
-    assert!((rising - 1.0).abs() < 1e-12);
-    let falling = correlation(&[1.0, 2.0, 5.0], &[9.0, 4.0, 3.0]).unwrap();
-    assert!((falling + 1.0).abs() < 1e-12);
-    assert_eq!(correlation(&[1.0, 1.0], &[1.0, 2.0]), None);
 }

@@ -6,7 +6,7 @@ use crate::measure::machine::abstraction::Benchmarks;
 use crate::measure::machine::abstraction::tests::FERMI;
 use crate::measure::machine::document::{GridTimes, Measurement, SCHEMA};
 use crate::report::palette;
-use crate::report::sync::prose::{figure, kinds};
+use crate::report::sync::page;
 use crate::sync::bench::{Bench, FORMAT};
 use crate::sync::document::Point;
 use std::collections::BTreeMap;
@@ -80,6 +80,12 @@ pub(in crate::report) fn empty() -> Bench {
         points: Vec::new(),
         machine: None,
     }
+}
+
+/// The kinds that stand in a figure.
+fn kinds(id: &str) -> Vec<&'static str> {
+    let part = page().parts.into_iter().find(|part| part.id == id);
+    part.map_or_else(Vec::new, |part| part.kinds())
 }
 
 /// How slow a kind is, made up: its place in this list.
@@ -174,17 +180,10 @@ fn list(all: &mut Vec<Point>) {
 }
 
 fn operations(all: &mut Vec<Point>) {
-    let mut mutexes: Vec<&str> = figure("mutexes")
-        .panels
-        .into_iter()
-        .flat_map(|(_, kinds)| kinds)
-        .collect();
-    mutexes.sort_unstable();
-    mutexes.dedup();
+    let mutexes = kinds("mutexes");
     let not_default = |kind: &&str| *kind != "default";
     for n in [1, 8, 32, 64, 128, 132, 240, 264, 512, 528, 1056, 2112] {
-        let barriers = figure("barriers").panels.swap_remove(1).1;
-        for kind in barriers.into_iter().filter(not_default) {
+        for kind in kinds("barriers").into_iter().filter(not_default) {
             let ms = 1.0 + slow(kind) * f64::from(n);
             all.push(point("barrier", kind, (n, 128), None, ms));
         }

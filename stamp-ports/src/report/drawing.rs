@@ -1,0 +1,470 @@
+//! Figures as a page's JSON states them, drawn from the records of a document: panels of lines
+//! over one field, or of bars at one place, and a sentence about both ends of each.
+
+use super::axis::Axis;
+use super::chart::{self, Line, Panel, Texts};
+use super::claim::LEVEL;
+use super::figure::{Figure, Key, Sample};
+use super::formula::{Source, Variables, bindings, filled};
+use super::palette::{self, Hue};
+use super::records::Record;
+use super::sentence::{From, NOT_MEASURED, Sentence, formulas_of};
+use crate::numbers::of;
+use serde::Deserialize;
+use std::cmp::Ordering;
+
+mod bars;
+mod quantity;
+
+use quantity::{QUANTITIES, Quantity};
+
+/// Whose look a line has.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Look {
+    /// That of the implementation `$k`.
+    #[default]
+    Implementation,
+    /// The same, where coarse-grained locking has looks of its own.
+    Apart,
+    /// That of the variant `$k`.
+    Variant,
+    /// That of a number of locks by its place among them.
+    Locks,
+}
+
+/// Lines of a panel, or the bars of one.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Lines {
+    /// Variables; there is a line for each choice of their values.
+    each: Vec<(&'static str, &'static str)>,
+    /// Values of the variable `$k`.
+    kinds: Vec<&'static str>,
+    /// The template of its name.
+    name: &'static str,
+    /// The conditions of its points beside those of the panel.
+    those: Vec<&'static str>,
+    /// Whose look it has.
+    look: Look,
+    /// The slots of the lines' looks.
+    slots: Vec<usize>,
+    /// Whether it is a single point that stands for all of the abscissa.
+    flat: bool,
+}
+
+/// A panel.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Stated {
+    /// Variables; there is a panel for each choice of their values.
+    each: Vec<(&'static str, &'static str)>,
+    /// The template of its heading.
+    title: &'static str,
+    /// The template of the line below it, if it is one of bars.
+    below: &'static str,
+    /// The abscissa's name and field; a panel without is one of bars.
+    x: Option<(&'static str, &'static str)>,
+    /// The ordinate's field.
+    y: &'static str,
+    /// The set.
+    of: &'static str,
+    /// The conditions of its points.
+    those: Vec<&'static str>,
+    /// Its lines or bars.
+    lines: Vec<Lines>,
+    /// The bar that others are compared with.
+    beside: &'static str,
+    /// The template of what stands at a bar's end.
+    label: &'static str,
+    /// Whether large speed-ups share an axis that begins at 1.
+    shared: bool,
+    /// Whether a bar is of the phases of a thread's time.
+    phases: bool,
+    /// What to say of a point under the pointer.
+    told: &'static str,
+    /// What is said of it, where that is not computed.
+    said: Option<Sentence>,
+    /// Whether an ordinate is that of all panels where the abscissa is.
+    same_y: bool,
+    /// The highest that a linear ordinate shows.
+    cap: Option<f64>,
+}
+
+/// A figure.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Drawing {
+    /// Whether panels belong together two by two.
+    pairs: bool,
+    /// Whether every panel has an ordinate, and all the abscissa of the whole set, whose scale is
+    /// named.
+    apart: bool,
+    /// Variables of panels that stand side by side.
+    #[serde(borrow)]
+    each: Vec<(&'static str, &'static str)>,
+    /// Its panels.
+    panels: Vec<Stated>,
+}
+
+/// A line with its points.
+#[derive(Debug)]
+struct Series<'b> {
+    name: String,
+    look: (Hue, usize),
+    points: Vec<(f64, &'b Record)>,
+}
+
+/// A panel with its points.
+struct Shown<'b> {
+    stated: &'b Stated,
+    variables: Variables,
+    title: String,
+    quantity: Quantity,
+    series: Vec<Series<'b>>,
+}
+
+/// Returns the formulas of some variables.
+fn calls(each: &[(&'static str, &'static str)]) -> impl Iterator<Item = &'static str> {
+    each.iter().map(|(_, values)| *values)
+}
+
+impl Drawing {
+    /// Returns all formulas.
+    pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
+        let panels = self.panels.iter();
+        calls(&self.each).chain(panels.flat_map(|panel| {
+            let lines = panel.lines.iter();
+            let lines = lines.flat_map(|l| calls(&l.each).chain(formulas_of(l.name)));
+            let said = panel.said.iter().flat_map(Sentence::formulas);
+            let texts = [panel.title, panel.below, panel.label, panel.told];
+            let texts = texts.into_iter().flat_map(formulas_of);
+            calls(&panel.each).chain(lines).chain(said).chain(texts)
+        }))
+    }
+
+    /// Returns all kinds that stand in it.
+    #[cfg(test)]
+    pub fn kinds(&self) -> Vec<&'static str> {
+        let lines = self.panels.iter().flat_map(|panel| &panel.lines);
+        let mut all: Vec<&str> = Vec::new();
+        for kind in lines.flat_map(|lines| &lines.kinds) {
+            if !all.contains(kind) {
+                all.push(kind);
+            }
+        }
+        all
+    }
+
+    /// Draws those panels that have a point, with one axis for each quantity and one legend, and
+    /// says which have none.
+    pub fn drawn<S: Source>(&self, from: &From<'_, S>, id: &'static str, title: &str) -> Figure {
+        let groups = bindings(from.source, &self.each, &Variables::new());
+        let groups = groups.unwrap_or_default();
+        let all = groups.iter().flat_map(|group| {
+            let panels = self.panels.iter();
+            panels.flat_map(|panel| panel.shown(from, group))
+        });
+        let (shown, missing): (Vec<Shown<'_>>, Vec<Shown<'_>>) = all.partition(Shown::is_there);
+        let mut missing: Vec<String> = missing.into_iter().map(|shown| shown.title).collect();
+        missing.dedup();
+        let mut legend: Vec<Key> = Vec::new();
+        let series = shown
+            .iter()
+            .flat_map(|s| s.series.iter().map(move |line| (s, line)));
+        let of_phases = shown.iter().any(|s| s.stated.phases);
+        let phases = palette::PHASES.iter().filter(|_| of_phases);
+        legend.extend(phases.map(|hue| Key {
+            name: hue.name.into(),
+            sample: Sample::Fill(*hue),
+        }));
+        let series = series.filter(|(panel, _)| !panel.stated.phases);
+        for (panel, line) in series.filter(|(_, line)| !line.points.is_empty()) {
+            if legend.iter().all(|key| key.name != line.name) {
+                let sample = match panel.stated.x {
+                    Some(_) => Sample::Line(line.look.0, line.look.1),
+                    None => Sample::Fill(line.look.0),
+                };
+                let name = line.name.clone();
+                legend.push(Key { name, sample });
+            }
+        }
+        let (panels, about): (Vec<Panel>, Vec<Option<String>>) = shown
+            .iter()
+            .map(|s| match s.stated.x {
+                Some(x) => s.lines(from, x, &self.axes(from, s, &shown, x)),
+                None if s.stated.phases => s.stacks(from),
+                None => s.bars(from, &shown),
+            })
+            .unzip();
+        let mut figure = Figure {
+            id,
+            title: title.to_owned(),
+            about: about.into_iter().flatten().collect(),
+            legend,
+            panels,
+            pairs: self.pairs,
+        };
+        if figure.panels.is_empty() {
+            figure.panels.push(chart::nothing(&figure.title));
+            figure.about = vec![NOT_MEASURED.into()];
+        } else if !missing.is_empty() {
+            let missing = missing.join("; ");
+            figure.about.push(format!("Not measured: {missing}."));
+        }
+        figure
+    }
+
+    /// Returns the axes of a panel of lines.
+    fn axes<S: Source>(
+        &self,
+        from: &From<'_, S>,
+        panel: &Shown<'_>,
+        all: &[Shown<'_>],
+        (_, field): (&str, &str),
+    ) -> [Axis; 2] {
+        let alone = self.apart && !panel.stated.same_y;
+        let own = |other: &&Shown<'_>| {
+            let same = other.quantity.name == panel.quantity.name;
+            same && (!alone || std::ptr::eq(*other, panel))
+        };
+        let values = all.iter().filter(own).flat_map(Shown::values);
+        let y = match panel.stated.cap {
+            Some(cap) => Axis::linear(values.filter(|v| *v <= cap).chain([1.2])),
+            None => Axis::decimal(values),
+        };
+        let x = if self.apart {
+            let all = from.sets.of(panel.stated.of, &[]);
+            Axis::binary(all.filter_map(|record| record.number(field)))
+        } else {
+            Axis::binary(
+                panel
+                    .series
+                    .iter()
+                    .flat_map(|s| s.points.iter().map(|p| p.0)),
+            )
+        };
+        [x, y]
+    }
+}
+
+impl Stated {
+    /// Returns the panels with their points.
+    fn shown<'b, S: Source>(&'b self, from: &From<'b, S>, group: &Variables) -> Vec<Shown<'b>> {
+        let quantity = QUANTITIES.iter().find(|q| q.field == self.y);
+        let quantity = *quantity.expect("a quantity of a figure is one of those above");
+        let all = bindings(from.source, &self.each, group).unwrap_or_default();
+        let panel = |variables: Variables| Shown {
+            stated: self,
+            title: from
+                .filled(self.title, (None, &variables))
+                .unwrap_or_default(),
+            quantity,
+            series: self.series(from, &variables),
+            variables,
+        };
+        all.into_iter().map(panel).collect()
+    }
+
+    fn series<'b, S: Source>(&'b self, from: &From<'b, S>, panel: &Variables) -> Vec<Series<'b>> {
+        let mut all: Vec<Series<'b>> = Vec::new();
+        for lines in &self.lines {
+            let kinds = lines.kinds.iter().map(|kind| {
+                let kind = ("$k".to_owned(), (*kind).to_owned());
+                [&panel[..], &[kind]].concat()
+            });
+            let starts: Vec<Variables> = match lines.kinds.as_slice() {
+                [] => vec![panel.clone()],
+                _ => kinds.collect(),
+            };
+            let each = starts
+                .iter()
+                .flat_map(|start| bindings(from.source, &lines.each, start).unwrap_or_default());
+            for (i, variables) in each.enumerate() {
+                let mut line = self.line(from, lines, (i, &variables));
+                if let (true, Some((_, point))) = (lines.flat, line.points.first()) {
+                    let xs = || all.iter().flat_map(|s| s.points.iter().map(|p| p.0));
+                    let ends = [xs().reduce(f64::min), xs().reduce(f64::max)];
+                    line.points = ends.into_iter().flatten().map(|x| (x, *point)).collect();
+                }
+                all.push(line);
+            }
+        }
+        all
+    }
+
+    /// Returns a line. Of several points at one place it has the one with the most operations,
+    /// and of those the fastest.
+    fn line<'b, S: Source>(
+        &'b self,
+        from: &From<'b, S>,
+        lines: &Lines,
+        (i, variables): (usize, &Variables),
+    ) -> Series<'b> {
+        let conditions = self
+            .those
+            .iter()
+            .chain(&lines.those)
+            .map(|condition| filled(condition, variables, |_, value| value.to_owned()));
+        let conditions: Vec<String> = conditions.collect();
+        let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();
+        let records = from
+            .sets
+            .0
+            .get(self.of)
+            .map_or(&[][..], Vec::as_slice)
+            .iter();
+        let own = records.filter(|record| conditions.iter().all(|c| record.meets(c)));
+        let place = |record: &Record| match self.x.filter(|_| !lines.flat) {
+            Some((_, field)) => record.number(field),
+            None => Some(0.0),
+        };
+        let mut points: Vec<(f64, &Record)> = own.filter_map(|r| Some((place(r)?, r))).collect();
+        points.sort_by(|(ax, a), (bx, b)| {
+            let order = |field| a.number(field).partial_cmp(&b.number(field));
+            let more = order("operations").map_or(Ordering::Equal, Ordering::reverse);
+            let by_time = order("ms").unwrap_or(Ordering::Equal);
+            ax.total_cmp(bx).then(more).then(by_time)
+        });
+        points.dedup_by(|later, earlier| later.0.total_cmp(&earlier.0).is_eq());
+        let kind = variables.iter().rev().find(|(name, _)| name == "$k");
+        let kind = kind.map_or("", |(_, kind)| kind.as_str());
+        let look = match (lines.slots.get(i), lines.look) {
+            (Some(slot), _) => palette::line(*slot),
+            (None, Look::Implementation) => palette::implementation(kind, false),
+            (None, Look::Apart) => palette::implementation(kind, true),
+            (None, Look::Variant) => (palette::variant(kind), palette::marker_of(kind)),
+            (None, Look::Locks) => palette::locks(i),
+        };
+        let name = match lines.name {
+            "" => Some(kind.to_owned()),
+            name => from.filled(name, (None, variables)),
+        };
+        let name = name.unwrap_or_default();
+        Series { name, look, points }
+    }
+}
+
+/// Returns a place on the abscissa in words: `16 entry points`, `1 block`.
+fn place(x: f64, name: &str) -> String {
+    let one = x.total_cmp(&1.0).is_eq();
+    let name = name.strip_suffix('s').filter(|_| one).unwrap_or(name);
+    format!("{x} {name}")
+}
+
+impl Shown<'_> {
+    /// Returns the values of all points.
+    fn values(&self) -> impl Iterator<Item = f64> + '_ {
+        let points = self.series.iter().flat_map(|s| &s.points);
+        points.filter_map(|(_, point)| self.of(point))
+    }
+
+    fn of(&self, point: &Record) -> Option<f64> {
+        point.number(self.quantity.field)
+    }
+
+    fn is_there(&self) -> bool {
+        let mut series = self.series.iter();
+        let bars = self.stated.x.is_none() && series.any(|line| !line.points.is_empty());
+        bars || self.values().next().is_some()
+    }
+
+    /// Returns what is said of it, if that is not computed.
+    fn said<S: Source>(&self, from: &From<'_, S>) -> Option<String> {
+        let said = self.stated.said.as_ref()?;
+        Some(said.said(from, &self.variables).join(" "))
+    }
+
+    /// Says what is best and worst at an abscissa where more than one series has a point.
+    fn clause(&self, x: f64, name: &str) -> Option<String> {
+        let at = |s: &Series<'_>| {
+            let point = s.points.iter().find(|(px, _)| px.total_cmp(&x).is_eq())?;
+            Some((s.name.clone(), self.of(point.1)?))
+        };
+        let mut found: Vec<(String, f64)> = self.series.iter().filter_map(at).collect();
+        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        if !self.quantity.least {
+            found.reverse();
+        }
+        let [(best, good), .., (worst, bad)] = found.as_slice() else {
+            return None;
+        };
+        let [first, last] = self.quantity.ends;
+        let (good_text, bad_text) = (self.quantity.show(*good), self.quantity.show(*bad));
+        let place = place(x, name);
+        Some(if (good / bad).max(bad / good) <= 1.0 + LEVEL {
+            format!(
+                "at {place} all {} are within 5 %, {good_text} to {bad_text}",
+                found.len()
+            )
+        } else {
+            format!(
+                "at {place} {first} is that of {best}, {good_text}, {last} that of {worst}, {bad_text}"
+            )
+        })
+    }
+
+    /// Says so of both ends of the abscissa.
+    fn sentence(&self, name: &str) -> Option<String> {
+        let xs = || {
+            self.series
+                .iter()
+                .flat_map(|s| s.points.iter().map(|p| p.0))
+        };
+        let ends = [xs().reduce(f64::min), xs().reduce(f64::max)];
+        let clauses = ends.into_iter().flatten();
+        let mut clauses: Vec<String> = clauses.filter_map(|x| self.clause(x, name)).collect();
+        clauses.dedup();
+        (!clauses.is_empty()).then(|| format!("{}: {}.", self.title, clauses.join("; ")))
+    }
+
+    fn lines<S: Source>(
+        &self,
+        from: &From<'_, S>,
+        (name, _): (&str, &str),
+        [x, y]: &[Axis; 2],
+    ) -> (Panel, Option<String>) {
+        let line = |s: &Series<'_>| {
+            let told = |x: f64, value: f64, point: &Record| match self.stated.told {
+                "" => {
+                    let value = self.quantity.show(value);
+                    format!("{}, {}: {value}", s.name, place(x, name))
+                }
+                told => from
+                    .filled(told, (Some(point), &self.variables))
+                    .unwrap_or_default(),
+            };
+            let points = s.points.iter().filter_map(|(x, point)| {
+                let y = self.of(point)?;
+                Some((*x, y, told(*x, y, point)))
+            });
+            Line {
+                hue: s.look.0,
+                marker: s.look.1,
+                points: points.collect(),
+            }
+        };
+        let lines: Vec<Line> = self.series.iter().map(line).collect();
+        let said = self.said(from);
+        let computed = self.sentence(name).filter(|_| said.is_none());
+        let above = self
+            .values()
+            .filter(|v| self.stated.cap.is_some_and(|cap| *v > cap));
+        let above = match above.count() as u64 {
+            0 => String::new(),
+            1 => "; 1 point is above".into(),
+            n => format!("; {} are above", of(n, "point")),
+        };
+        let scale = format!(" ({})", x.scale());
+        let texts = Texts {
+            title: &self.title,
+            below: &format!("{} ({}{above})", self.quantity.name, y.scale()),
+            x: &(name.to_owned() + if said.is_some() { &scale } else { "" }),
+            about: said
+                .as_ref()
+                .or(computed.as_ref())
+                .map_or(NOT_MEASURED, |s| s.as_str()),
+        };
+        (chart::lines(&texts, x, y, &lines), computed)
+    }
+}

@@ -1,0 +1,167 @@
+//! Panels of bars: each a point at one place, or the phases of a thread's time.
+
+use super::{Series, Shown};
+use crate::report::axis::Axis;
+use crate::report::chart::{self, Bar, Panel, Stack, Texts};
+use crate::report::formula::Source;
+use crate::report::palette::{self, Hue};
+use crate::report::records::Record;
+use crate::report::sentence::From;
+use crate::report::words::{percent, time, times};
+use std::cmp::Ordering;
+
+/// What excludes nothing: it is said apart from the locks.
+const OPEN: [&str; 3] = ["none", "added", "lock-free"];
+
+/// From this ratio of times on the axis is logarithmic, and from this speed-up on that of all
+/// such panels: below, a linear one shows more.
+const WIDE: f64 = 10.0;
+
+/// The point of a bar.
+fn point<'b>(bar: &Series<'b>) -> Option<&'b Record> {
+    bar.points.first().map(|(_, point)| *point)
+}
+
+impl Shown<'_> {
+    /// Returns a bar's value, and the lowest and the highest measured.
+    fn ends(&self, bar: &Series<'_>) -> Option<[f64; 3]> {
+        let point = point(bar)?;
+        let field = self.quantity.field;
+        let [low, high] = ["min", "max"].map(|end| point.number(&format!("{field}_{end}")));
+        Some([point.number(field)?, low?, high?])
+    }
+
+    fn all_ends(&self) -> Vec<f64> {
+        let ends = self.series.iter().filter_map(|bar| self.ends(bar));
+        ends.flatten().collect()
+    }
+
+    fn is_large(&self) -> bool {
+        self.all_ends().iter().any(|value| *value >= WIDE)
+    }
+
+    /// Returns the axis and where bars begin.
+    fn axis(&self, all: &[Shown<'_>]) -> (Axis, f64) {
+        let ends = self.all_ends();
+        if self.stated.shared && self.is_large() {
+            let large = all.iter().filter(|shown| shown.is_large());
+            return (
+                Axis::decimal(large.flat_map(Shown::all_ends).chain([0.5])),
+                1.0,
+            );
+        }
+        let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ends.iter().copied().fold(0.0, f64::max);
+        if self.stated.shared {
+            (Axis::linear(ends.into_iter().chain([1.0])), 0.0)
+        } else if high >= WIDE * low {
+            // Bars begin at the power of ten below the shortest.
+            let below = 10f64.powf(low.log10().floor());
+            (Axis::decimal([below, high]), below)
+        } else {
+            (Axis::linear([high]), 0.0)
+        }
+    }
+
+    /// Draws bars, and says what they show.
+    pub(super) fn bars<S: Source>(
+        &self,
+        from: &From<'_, S>,
+        all: &[Shown<'_>],
+    ) -> (Panel, Option<String>) {
+        let beside = self.stated.beside;
+        let value = |bar: &Series<'_>| self.ends(bar).map(|[value, ..]| value);
+        let base = self
+            .series
+            .iter()
+            .find(|bar| bar.name == beside)
+            .and_then(value);
+        let bar = |bar: &Series<'_>| {
+            let filled = |template| from.filled(template, (point(bar), &self.variables));
+            let label = match self.stated.label {
+                "" => value(bar).map(time),
+                label => filled(label),
+            };
+            let label = label.unwrap_or_else(|| "not measured".into());
+            let ratio = value(bar).zip(base).map(|(value, base)| value / base);
+            let ratio = ratio.filter(|_| bar.name != beside);
+            let ratio =
+                ratio.map_or_else(String::new, |r| format!(" ({} that of {beside})", times(r)));
+            let told = filled(self.stated.told).filter(|told| !told.is_empty());
+            Bar {
+                name: bar.name.clone(),
+                hue: bar.look.0,
+                value: value(bar),
+                range: self.ends(bar).map(|[_, low, high]| (low, high)),
+                told: told.unwrap_or_else(|| format!("{}, {label}{ratio}", bar.name)),
+                label,
+            }
+        };
+        let bars: Vec<Bar> = self.series.iter().map(bar).collect();
+        let said = self.said(from);
+        let computed = Some(self.sentence_of_bars(&bars)).filter(|_| said.is_none());
+        let (axis, zero) = self.axis(all);
+        let below = from.filled(self.stated.below, (None, &self.variables));
+        let texts = Texts {
+            title: &self.title,
+            below: &below.unwrap_or_default(),
+            x: &format!("{} ({})", self.quantity.name, axis.scale()),
+            about: said
+                .as_ref()
+                .or(computed.as_ref())
+                .map_or("", String::as_str),
+        };
+        (chart::bars(&texts, &axis, zero, &bars), computed)
+    }
+
+    /// Says what takes the shortest time and what the longest, and what excludes nothing.
+    fn sentence_of_bars(&self, bars: &[Bar]) -> String {
+        let timed = |bar: &&Bar| bar.value.is_some();
+        let open = |bar: &&Bar| OPEN.contains(&bar.name.as_str());
+        let (open, locks): (Vec<&Bar>, Vec<&Bar>) = bars.iter().filter(timed).partition(open);
+        let by_time =
+            |a: &&&Bar, b: &&&Bar| a.value.partial_cmp(&b.value).unwrap_or(Ordering::Equal);
+        let mut clauses = Vec::new();
+        if let (Some(first), Some(last)) =
+            (locks.iter().min_by(by_time), locks.iter().max_by(by_time))
+        {
+            clauses.push(format!(
+                "the shortest time is that of {}, the longest that of {}",
+                first.told, last.told
+            ));
+        }
+        let open = open
+            .iter()
+            .map(|bar| format!("without a lock {}", bar.told));
+        clauses.extend(open);
+        format!("{}: {}.", self.title, clauses.join("; "))
+    }
+
+    /// Draws bars of the phases of a thread's time.
+    pub(super) fn stacks<S: Source>(&self, from: &From<'_, S>) -> (Panel, Option<String>) {
+        let stack = |bar: &Series<'_>| {
+            let segment = |hue: &Hue| {
+                let share = point(bar)
+                    .and_then(|point| point.number(hue.name))
+                    .unwrap_or(0.0);
+                (
+                    *hue,
+                    share,
+                    format!("{}, {}: {}", bar.name, hue.name, percent(share)),
+                )
+            };
+            Stack {
+                name: bar.name.clone(),
+                segments: palette::PHASES.iter().map(segment).collect(),
+            }
+        };
+        let stacks: Vec<Stack> = self.series.iter().map(stack).collect();
+        let texts = Texts {
+            title: &self.title,
+            below: self.stated.below,
+            x: "% of the time (linear)",
+            about: &self.said(from).unwrap_or_default(),
+        };
+        (chart::stacks(&texts, &stacks), None)
+    }
+}

@@ -1,0 +1,491 @@
+//! The records of the document: its points with what claims, tables and figures ask of them
+//! beside what was measured.
+//!
+//! | set | holds |
+//! | --- | --- |
+//! | `speedups` | the results of Figure 2, by workload and variant |
+//! | `best` | the same of the kernels of a program apart, which count as workloads, as in the paper |
+//! | `winners` | the fastest algorithm of each workload |
+//! | `kernels`, `sections` | the kernels of programs, and the critical sections |
+//! | `reasons`, `sums` | every result with every reason of aborts, and these over all results |
+//! | `threads`, `lines` | the points of Figure 3, and their lines |
+//! | `variants`, `locks` | the variants in their order, and the numbers of locks |
+//! | `ran` | the points of Figure 3 that ran |
+//! | `eigenbench` | the points of Figure 4 |
+//! | `pairs`, `sorted` | the settings of Figure 4 in which tbv-sorting and hv-sorting ran, in their order and by threads |
+//! | `breakdown`, `alone` | the profiles of Figure 5, and those of one thread alone |
+//! | `characteristics`, `table-1` | what was measured of Table 1, and with the paper's rows |
+//! | `document` | what is so of the whole document |
+
+use super::published::{self, plain};
+use super::view::{
+    abort_rate, apart, baseline, both, counts, critical_section, distinct, fastest, heading, label,
+    largest, measured, over_cgl, over_critical_section, runs, total, variants, workloads,
+};
+use crate::measure::tried::TIME_LIMIT;
+use crate::numbers::{count, short};
+use crate::paper::document::{
+    Breakdown, Characteristics, CriticalSection, EigenbenchPoint, KernelPart, PHASES, Paper,
+    Speedup, ThreadPoint,
+};
+use crate::paper::isolation::Isolation;
+use crate::report::claim::LEVEL;
+use crate::report::palette;
+use crate::report::records::{Record, Sets};
+use crate::report::words::times;
+use std::collections::BTreeMap;
+
+/// Returns all records of a document.
+pub(super) fn sets(paper: &Paper) -> Sets {
+    let apart = apart(paper);
+    let pairs = pairs(paper);
+    let mut sorted = pairs.clone();
+    sorted.sort_by_key(|pair| pair.0["total"].as_u64());
+    // Another note says why a launch did not run at all.
+    let ran = |p: &&ThreadPoint| p.tx_per_s > 0.0 || p.note.is_none() || is_late(p);
+    let threads = lines(paper);
+    let search = &paper.search;
+    let locks = distinct(paper.eigenbench.iter().map(|p| p.locks)).into_iter();
+    let profiles: Vec<Record> = workloads(paper.breakdown.iter().map(|b| b.workload.as_str()))
+        .into_iter()
+        .flat_map(|workload| profiles(paper, workload))
+        .collect();
+    let alone = profiles
+        .iter()
+        .filter(|bar| bar.number("alone") == Some(1.0));
+    let searched = search.iter().filter(|t| t.tx_per_s <= 0.0).count();
+    let tried = paper.speedups.iter().map(|run| run.tried);
+    let document = Record::default()
+        .with("tried", tried.fold(0, u64::saturating_add))
+        .with("searched", Some(search.len()).filter(|n| *n > 0))
+        .with("stopped", searched);
+    let mut sets = Sets(BTreeMap::from([
+        ("document", vec![document]),
+        ("speedups", results(paper)),
+        ("best", results(&apart)),
+        ("winners", winners(&apart)),
+        ("kernels", kernels(paper)),
+        ("sections", sections(paper, &apart)),
+        ("reasons", reasons(paper)),
+        ("sums", sums(paper)),
+        ("lines", whole_lines(&threads)),
+        ("threads", threads),
+        ("variants", variants_of(paper)),
+        (
+            "locks",
+            locks.map(|n| Record::default().with("locks", n)).collect(),
+        ),
+        (
+            "ran",
+            paper
+                .threads
+                .iter()
+                .filter(ran)
+                .map(|p| point(paper, p))
+                .collect(),
+        ),
+        ("eigenbench", eigenbench(paper)),
+        ("pairs", pairs),
+        ("sorted", sorted),
+        ("alone", alone.cloned().collect()),
+        ("breakdown", profiles),
+        (
+            "characteristics",
+            paper
+                .characteristics
+                .iter()
+                .map(|c| row(paper, c))
+                .collect(),
+        ),
+        ("table-1", table_1(paper)),
+    ]));
+    for set in sets.0.values_mut() {
+        for (at, record) in set.iter_mut().enumerate() {
+            record.0.insert("at".into(), at.into());
+        }
+    }
+    sets
+}
+
+/// The record of what names a workload.
+fn named(record: Record, workload: &str) -> Record {
+    let number = |name: &str| record.0.get(name)?.as_u64();
+    let (blocks, threads) = (number("blocks"), number("threads"));
+    let launch = blocks
+        .zip(threads)
+        .map(|(blocks, threads)| format!("{blocks} x {threads}"));
+    let total = blocks
+        .zip(threads)
+        .map(|(blocks, threads)| blocks * threads);
+    record
+        .with("label", label(workload))
+        .with("heading", heading(workload))
+        .with("plain", plain(workload))
+        .with("launch", launch)
+        .with("total", total)
+}
+
+/// The results in the order of the figures. What is not right has no rate that counts.
+fn results(paper: &Paper) -> Vec<Record> {
+    let all = measured(paper).into_iter();
+    all.flat_map(|workload| runs(paper, workload))
+        .map(|run| result(paper, run))
+        .collect()
+}
+
+fn result(paper: &Paper, run: &Speedup) -> Record {
+    let workload = &run.workload;
+    let rate = |variant: &str| {
+        let mut all = runs(paper, workload).into_iter();
+        all.find(|run| run.variant == variant && counts(run))
+            .map(|run| run.tx_per_s)
+    };
+    let pair = rate("hv-sorting").zip(rate("tbv-sorting"));
+    let mut tbv = runs(paper, workload).into_iter();
+    let tbv = tbv.find(|run| run.variant == "tbv-sorting");
+    let mut shared = paper.characteristics.iter();
+    let shared = shared.find(|row| row.workload == *workload);
+    let stopped = run.aborts.get("stopped").is_some_and(|&n| n > 0);
+    let most = largest(paper, |run| run.workload == *workload);
+    let gain = over_cgl(paper, run);
+    let cgl = baseline(paper, workload).filter(|_| gain.is_some());
+    let over = |rate: f64| cgl.map(|cgl| rate / cgl.tx_per_s);
+    let label_of_bar = match gain {
+        Some(gain) => times(gain),
+        None if !run.verified => "not verified".into(),
+        None => format!("{} tx/s", short(run.tx_per_s)),
+    };
+    let section = over_critical_section(paper, run).map_or_else(String::new, |ratio| {
+        format!(" over cgl, {} over the critical section", times(ratio))
+    });
+    let other = run.resolved != run.variant;
+    let ran = other.then(|| format!(", as {}", run.resolved));
+    let ran = ran.unwrap_or_default();
+    named(Record::of(run), workload)
+        .with("rate", counts(run).then_some(run.tx_per_s))
+        .with("gain", gain)
+        .with("over_section", over_critical_section(paper, run))
+        .with("abort_rate", abort_rate(run))
+        .with("most_gain", most.map(|(_, gain)| gain))
+        .with("over_tbv", pair.map(|(hv, tbv)| hv / tbv))
+        .with("tbv_locks", tbv.map(|run| run.locks))
+        .with("shared_words", shared.map(|row| row.shared_words))
+        .with("unstopped", u64::from(!stopped))
+        .with("gain_min", over(run.tx_per_s_min))
+        .with("gain_max", over(run.tx_per_s_max))
+        .with("ran", ran)
+        .with("label_of_bar", label_of_bar.clone())
+        .with("bar", label_of_bar + &section)
+        .with(
+            "gains",
+            over_cgl(paper, run).map(|gain| both(paper, run, gain)),
+        )
+        .with("of_full", of_full(run.transactions, run.transactions_full))
+        .with("wrong", (!run.verified).then_some("NO"))
+        .with("recorded", run.isolation.as_ref().map(Isolation::told))
+        .with("jit", Some(run.jit_ms).filter(|ms| *ms > 0.0))
+        .with(
+            "theirs",
+            published::of(workload)
+                .map(|[.., launch]| launch)
+                .filter(|l| !l.is_empty()),
+        )
+}
+
+/// A number of transactions, and the full one where it is less.
+fn of_full(transactions: u64, full: u64) -> String {
+    if transactions == full {
+        count(transactions)
+    } else {
+        format!("{} of {}", count(transactions), count(full))
+    }
+}
+
+/// The fastest algorithm of each workload, those that win most often first.
+fn winners(apart: &Paper) -> Vec<Record> {
+    let all: Vec<&Speedup> = measured(apart)
+        .into_iter()
+        .filter_map(|workload| fastest(apart, workload))
+        .collect();
+    let wins = |run: &Speedup| {
+        all.iter()
+            .filter(|other| other.variant == run.variant)
+            .count()
+    };
+    let mut sorted = all.clone();
+    sorted.sort_by_key(|run| std::cmp::Reverse(wins(run)));
+    sorted.into_iter().map(|run| result(apart, run)).collect()
+}
+
+/// The kernels of workloads with several.
+fn kernels(paper: &Paper) -> Vec<Record> {
+    let all = measured(paper)
+        .into_iter()
+        .flat_map(|workload| runs(paper, workload));
+    all.flat_map(|run| run.kernels.iter().map(|part| kernel(paper, run, part)))
+        .collect()
+}
+
+fn kernel(paper: &Paper, run: &Speedup, part: &KernelPart) -> Record {
+    let cgl = baseline(paper, &run.workload).and_then(|cgl| {
+        let same = cgl.kernels.iter().find(|k| k.work() == part.work())?;
+        Some(same.tx_per_s()).filter(|rate| *rate > 0.0)
+    });
+    let section = critical_section(paper, &format!("{}/{}", run.workload, part.work()));
+    let rate = part.tx_per_s();
+    let over = |other: Option<f64>| {
+        let counts = part.commits > 0 && counts(run);
+        other.filter(|_| counts).map(|other| rate / other)
+    };
+    let attempts = part.commits as f64 + part.aborts as f64;
+    named(Record::of(part), &run.workload)
+        .with("variant", run.variant.clone())
+        .with("rate", Some(rate).filter(|rate| *rate > 0.0))
+        .with("gain", over(cgl))
+        .with(
+            "over_section",
+            over(section.map(|section| section.tx_per_s)),
+        )
+        .with(
+            "abort_rate",
+            (attempts > 0.0).then(|| part.aborts as f64 / attempts),
+        )
+}
+
+/// The critical sections.
+fn sections(paper: &Paper, apart: &Paper) -> Vec<Record> {
+    let record = |section: &CriticalSection| {
+        let cgl = baseline(apart, &section.workload).filter(|_| section.counts());
+        named(Record::of(section), &section.workload)
+            .with("over_cgl", cgl.map(|cgl| section.tx_per_s / cgl.tx_per_s))
+            .with(
+                "of_full",
+                of_full(section.transactions, section.transactions_full),
+            )
+    };
+    paper.critical_sections.iter().map(record).collect()
+}
+
+/// Every result with every reason for which any attempt aborted; without any, every result.
+fn reasons(paper: &Paper) -> Vec<Record> {
+    let all = paper.speedups.iter().flat_map(|run| &run.aborts);
+    let mut reasons: Vec<&String> = all
+        .filter(|(_, n)| **n > 0)
+        .map(|(reason, _)| reason)
+        .collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    let results = results(paper).into_iter();
+    results
+        .flat_map(|record| {
+            let with = |reason: &&String| {
+                let n = record.0["aborts"].get(reason.as_str()).cloned();
+                record.clone().with("reason", reason.as_str()).with("n", n)
+            };
+            let all: Vec<Record> = reasons.iter().map(with).collect();
+            if all.is_empty() { vec![record] } else { all }
+        })
+        .collect()
+}
+
+/// The reasons of aborts over all results.
+fn sums(paper: &Paper) -> Vec<Record> {
+    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+    for (reason, n) in paper.speedups.iter().flat_map(|run| &run.aborts) {
+        let sum = sums.entry(reason).or_default();
+        *sum = sum.saturating_add(*n);
+    }
+    let all = sums.values().fold(0_u64, |all, n| all.saturating_add(*n));
+    let record = |(reason, n): (&str, u64)| {
+        Record::default()
+            .with("reason", reason.replace('_', " "))
+            .with("n", n)
+            .with("share", n as f64 / all as f64)
+    };
+    sums.into_iter().map(record).collect()
+}
+
+/// The lines of Figure 3: how far each rises, and whether it falls again.
+fn whole_lines(threads: &[Record]) -> Vec<Record> {
+    let mut lines: BTreeMap<(String, String), Vec<&Record>> = BTreeMap::new();
+    for point in threads.iter().filter(|p| p.number("tx_per_s") > Some(0.0)) {
+        let name = |field| point.word(field).unwrap_or_default();
+        lines
+            .entry((name("workload"), name("variant")))
+            .or_default()
+            .push(point);
+    }
+    let record = |line: Vec<&Record>| {
+        let rates: Vec<f64> = line.iter().filter_map(|p| p.number("tx_per_s")).collect();
+        let best = rates.iter().copied().fold(0.0, f64::max);
+        let falls = rates[rates.len() - 1] < best * (1.0 - LEVEL);
+        line[0]
+            .clone()
+            .with("grown", best / rates[0])
+            .with("falls", u64::from(falls))
+    };
+    lines.into_values().map(record).collect()
+}
+
+fn is_late(point: &ThreadPoint) -> bool {
+    point.note.as_deref() == Some(TIME_LIMIT)
+}
+
+fn point(paper: &Paper, point: &ThreadPoint) -> Record {
+    let total = total(point.blocks, point.threads);
+    let rate = Some(point.tx_per_s).filter(|rate| *rate > 0.0);
+    let processors = paper.head.device.processors as f64;
+    named(Record::of(point), &point.workload)
+        .with("rate", rate)
+        .with("tenth", total as f64 / 10.0)
+        .with("per_processor", total as f64 / processors)
+        .with("committed", u64::from(point.tx_per_s > 0.0))
+        .with("late", u64::from(is_late(point)))
+}
+
+/// The points of Figure 3, by workload and threads.
+fn lines(paper: &Paper) -> Vec<Record> {
+    let all = workloads(paper.threads.iter().map(|p| p.workload.as_str())).into_iter();
+    let of = |workload: &str| {
+        let own = paper.threads.iter().filter(|p| p.workload == workload);
+        let mut own: Vec<&ThreadPoint> = own.collect();
+        own.sort_by_key(|p| (total(p.blocks, p.threads), p.blocks));
+        own
+    };
+    all.flat_map(of)
+        .map(|p| {
+            let mut same = paper.threads.iter().filter(|q| q.workload == p.workload);
+            let same = same.find(|q| {
+                q.variant == "hv-sorting" && (q.blocks, q.threads) == (p.blocks, p.threads)
+            });
+            let reference = same.map(|q| q.tx_per_s).filter(|rate| *rate > 0.0);
+            point(paper, p).with("beside", reference.map(|rate| p.tx_per_s / rate))
+        })
+        .collect()
+}
+
+/// The variants in the order of the legends, and in which figures they are.
+fn variants_of(paper: &Paper) -> Vec<Record> {
+    let threads = || paper.threads.iter().map(|p| p.variant.as_str());
+    let eigenbench = || paper.eigenbench.iter().map(|p| p.variant.as_str());
+    let record = |name: &str| {
+        Record::default()
+            .with("variant", name)
+            .with("threads", u64::from(threads().any(|other| other == name)))
+            .with(
+                "eigenbench",
+                u64::from(eigenbench().any(|other| other == name)),
+            )
+    };
+    let all = variants(threads().chain(eigenbench()));
+    all.into_iter().map(record).collect()
+}
+
+/// The points of Figure 4, by threads, words and locks.
+fn eigenbench(paper: &Paper) -> Vec<Record> {
+    let place = |p: &EigenbenchPoint| (total(p.blocks, p.threads), p.blocks, p.hot_words, p.locks);
+    let mut all: Vec<&EigenbenchPoint> = paper.eigenbench.iter().collect();
+    all.sort_by_key(|p| place(p));
+    let record = |p: &EigenbenchPoint| {
+        named(Record::of(p), "eigenbench")
+            .with("rate", Some(p.tx_per_s).filter(|rate| *rate > 0.0))
+            .with(
+                "of_words",
+                format!("{}/{}x{}", p.hot_words, p.blocks, p.threads),
+            )
+    };
+    all.into_iter().map(record).collect()
+}
+
+/// The settings of Figure 4 in which tbv-sorting and hv-sorting ran.
+fn pairs(paper: &Paper) -> Vec<Record> {
+    let points = || paper.eigenbench.iter().filter(|p| p.tx_per_s > 0.0);
+    let setting = |p: &EigenbenchPoint| (p.hot_words, p.locks, p.blocks, p.threads);
+    let tbv = points().filter(|p| p.variant == "tbv-sorting");
+    tbv.filter_map(|tbv| {
+        let mut hv = points().filter(|p| p.variant == "hv-sorting");
+        Some(pair(tbv, hv.find(|hv| setting(hv) == setting(tbv))?))
+    })
+    .collect()
+}
+
+fn pair(tbv: &EigenbenchPoint, hv: &EigenbenchPoint) -> Record {
+    let threads = total(hv.blocks, hv.threads);
+    let (words, locks) = (count(hv.hot_words), count(hv.locks));
+    let fewer = match tbv.abort_rate {
+        none if none <= 0.0 && hv.abort_rate <= 0.0 => 0.0,
+        aborted => hv.abort_rate / aborted,
+    };
+    Record::of(hv)
+        .with("setting", format!("{words}/{locks}/{}", count(threads)))
+        .with(
+            "of_words",
+            format!("{}/{}x{}", hv.hot_words, hv.blocks, hv.threads),
+        )
+        .with("total", threads)
+        .with("gain", hv.tx_per_s / tbv.tx_per_s)
+        .with("hv_rate", hv.tx_per_s)
+        .with("tbv_rate", tbv.tx_per_s)
+        .with("tbv_aborts", tbv.abort_rate)
+        .with("less_aborted", tbv.abort_rate - hv.abort_rate)
+        .with("fewer", fewer)
+}
+
+/// The profiles of a workload.
+fn profiles(paper: &Paper, workload: &str) -> Vec<Record> {
+    let own = paper.breakdown.iter().filter(|b| b.workload == workload);
+    let mut own: Vec<&Breakdown> = own.collect();
+    own.sort_by_key(|b| palette::rank(&b.variant));
+    own.into_iter().map(profile).collect()
+}
+
+fn profile(bar: &Breakdown) -> Record {
+    let share = |name: &str| bar.shares.get(name).copied().unwrap_or(0.0);
+    let others = PHASES.into_iter();
+    let others = others.filter(|name| !["native", "buffering"].contains(name));
+    let largest = others.map(share).fold(0.0, f64::max);
+    let overhead = bar.shares.iter().filter(|(phase, _)| *phase != "native");
+    let overhead = overhead.max_by(|a, b| a.1.total_cmp(b.1));
+    let how = [" in full launches", ", one thread alone"][usize::from(bar.is_alone())];
+    let record = PHASES.into_iter().fold(Record::of(bar), |record, phase| {
+        record.with(phase, bar.shares.get(phase).copied())
+    });
+    named(record, &bar.workload)
+        .with("bar", format!("{} {}", bar.workload, bar.variant))
+        .with("how", how)
+        .with(
+            "of",
+            ["a full launch", "one thread alone"][usize::from(bar.is_alone())],
+        )
+        .with("alone", u64::from(bar.is_alone()))
+        .with("own", share("native"))
+        .with("overhead", overhead.map(|(phase, _)| phase.clone()))
+        .with("overhead_share", overhead.map(|(_, share)| *share))
+        .with("buffering_over", share("buffering") / largest)
+}
+
+fn row(paper: &Paper, row: &Characteristics) -> Record {
+    let most = largest(paper, |run| run.workload == row.workload);
+    named(Record::of(row), &row.workload).with("gain", most.map(|(_, gain)| gain))
+}
+
+/// Table 1: the measured rows of each workload, and below them the paper's.
+fn table_1(paper: &Paper) -> Vec<Record> {
+    let all = paper.characteristics.iter().map(|c| c.workload.as_str());
+    let of = |workload: &str| {
+        let own = paper
+            .characteristics
+            .iter()
+            .filter(|c| c.workload == workload);
+        let own = own.map(|c| row(paper, c)).collect::<Vec<_>>();
+        let theirs = published::of(workload).map(|cells| {
+            let record = named(Record::default(), workload).with("variant", "in the paper");
+            let cells = cells.iter().enumerate();
+            cells.fold(record, |record, (i, cell)| {
+                record.with(&format!("theirs{i}"), *cell)
+            })
+        });
+        own.into_iter().chain(theirs).collect::<Vec<_>>()
+    };
+    workloads(all).into_iter().flat_map(of).collect()
+}

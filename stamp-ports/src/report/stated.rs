@@ -1,0 +1,238 @@
+//! Pages, their parts and tables as a page's JSON states them, made from a document.
+
+use super::claim::Claim;
+use super::drawing::Drawing;
+use super::figure::Figure;
+use super::formula::{self, Source, Variables};
+use super::page::{Report, Section};
+use super::points;
+use super::sentence::{From, NOT_MEASURED, Sentence};
+use crate::head::Head;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+mod tables;
+
+pub use tables::Table;
+
+/// What a page says and shows of something.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Part {
+    /// Its name in links.
+    pub id: &'static str,
+    /// Its heading.
+    name: &'static str,
+    /// The set that it is about: if that is empty, nothing was measured.
+    of: &'static str,
+    /// Whether a page does without it if nothing was measured.
+    may_lack: bool,
+    /// What all rules have in common, if it is of claims.
+    judged: Option<&'static str>,
+    /// What it shows.
+    shows: Vec<Sentence>,
+    /// What the paper says of the same.
+    theirs: Option<&'static str>,
+    /// What `--only` of the command calls it, if it is one of its parts.
+    only: Option<&'static str>,
+    /// Its tables.
+    tables: Vec<Table>,
+    /// Its tables that stand open.
+    open: Vec<Table>,
+    /// The parts of the measurement whose points it shows, in a figure and in tables of all.
+    pub parts: Vec<&'static str>,
+    /// Whether the tables of all points stand with another figure of the same parts.
+    points_elsewhere: bool,
+    /// Its figure.
+    figure: Option<Drawing>,
+}
+
+impl Part {
+    /// Returns whether there is anything of it.
+    fn is_there<S: Source>(&self, from: &From<'_, S>) -> bool {
+        self.of.is_empty() || from.sets.of(self.of, &[]).next().is_some()
+    }
+
+    /// Returns what it shows, in sentences.
+    fn said<S: Source>(&self, from: &From<'_, S>) -> Vec<String> {
+        if !self.is_there(from) {
+            return vec![NOT_MEASURED.into()];
+        }
+        let none = Variables::new();
+        self.shows
+            .iter()
+            .flat_map(|s| s.said(from, &none))
+            .collect()
+    }
+
+    /// Returns its figure, if it has one.
+    pub fn drawn<S: Source>(&self, from: &From<'_, S>) -> Option<Figure> {
+        let mut figure = self.figure.as_ref()?.drawn(from, self.id, self.name);
+        let counts = |part: &str| {
+            let part = format!("part={part}");
+            from.sets
+                .of("points", &[&part, "counts=1"])
+                .next()
+                .is_some()
+        };
+        if !self.shows.is_empty() {
+            figure.about = self.said(from);
+        } else if figure.about == [NOT_MEASURED] && self.parts.first().is_some_and(|p| counts(p)) {
+            figure.about = vec![
+                "Not measured with these launches; the table of all points has what was.".into(),
+            ];
+        }
+        Some(figure)
+    }
+
+    /// Returns all kinds that stand in its figure.
+    #[cfg(test)]
+    pub fn kinds(&self) -> Vec<&'static str> {
+        self.figure.as_ref().map_or_else(Vec::new, Drawing::kinds)
+    }
+
+    /// Returns its tables.
+    fn tables<S: Source>(&self, from: &From<'_, S>) -> Vec<Markup> {
+        let all = self.tables.iter().flat_map(|table| table.made(from, &[]));
+        let points: Table = serde_json::from_str(points::TABLE).expect("the file has a table");
+        let parts = self.parts.iter().filter(|_| !self.points_elsewhere);
+        let points = parts.flat_map(|part| points.made(from, &[&format!("part={part}")]));
+        all.chain(points).collect()
+    }
+
+    /// Returns the section of a page, with its figure if it has one.
+    fn section<S: Source>(&self, from: &From<'_, S>, figure: Option<&Figure>) -> Section {
+        let open = self.open.iter().flat_map(|table| table.made(from, &[]));
+        if let Some(figure) = figure {
+            let theirs = self.theirs.unwrap_or_default();
+            let mut section = Section::of_figure(figure, theirs, self.tables(from));
+            section.body.splice(1..1, open);
+            section.only = self.only;
+            return section;
+        }
+        Section {
+            id: self.id,
+            name: self.name.into(),
+            shows: self.said(from),
+            theirs: self.theirs.map(String::from),
+            body: open.chain(self.tables(from)).collect(),
+            only: self.only,
+        }
+    }
+
+    fn formulas(&self) -> impl Iterator<Item = &'static str> {
+        let said = self.shows.iter();
+        let tables = self.tables.iter().chain(&self.open);
+        said.flat_map(Sentence::formulas)
+            .chain(tables.flat_map(Table::formulas))
+            .chain(self.figure.iter().flat_map(Drawing::formulas))
+    }
+}
+
+/// A page.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Page {
+    /// Its title.
+    title: &'static str,
+    /// What it is about.
+    lead: &'static str,
+    /// Words with what they mean.
+    terms: Vec<(&'static str, &'static str)>,
+    /// What a reader has to know before any figure.
+    note: Option<Sentence>,
+    /// The name of the file with targets and claims.
+    claims_file: &'static str,
+    /// Its parts in their order.
+    pub parts: Vec<Part>,
+    /// The paragraphs of its end; `{format}` is that of the document.
+    footer: Vec<&'static str>,
+}
+
+impl Page {
+    /// Reads a page.
+    ///
+    /// # Panics
+    /// If the file has another form, or a formula calls what nobody knows; a test reads each.
+    pub fn read<S: Source>(json: &'static str) -> Self {
+        let page: Self = serde_json::from_str(json).expect("the file has a page");
+        let parts = page
+            .parts
+            .iter()
+            .map(|part| (part.id, part.formulas().collect()));
+        let note = page.note.iter().flat_map(Sentence::formulas).collect();
+        for (id, formulas) in parts.chain([("note", note)]) {
+            let formulas: Vec<&str> = formulas;
+            if let Some(name) = formula::unknown::<S>(formulas) {
+                panic!("a formula of {id} calls {name}, which nobody knows");
+            }
+        }
+        page
+    }
+
+    /// Makes the report about a document, with what was judged by the names of parts; the
+    /// targets are named so.
+    pub fn report<'d, S: Source>(
+        &self,
+        head: &'d Head,
+        from: &From<'_, S>,
+        judged: &[(&str, Vec<Claim>)],
+        warnings: Vec<String>,
+    ) -> Report<'d> {
+        let mut report = Report {
+            title: self.title,
+            head,
+            lead: self.head(from),
+            warnings,
+            sections: Vec::new(),
+            figures: Vec::new(),
+            targets: Vec::new(),
+            claims: Vec::new(),
+            claims_file: self.claims_file,
+            footer: Vec::new(),
+        };
+        let footer = self.footer.iter();
+        report.footer = footer
+            .map(|text| text.replace("{format}", &head.format))
+            .collect();
+        for (id, claims) in judged {
+            let all = match *id {
+                "targets" => &mut report.targets,
+                _ => &mut report.claims,
+            };
+            all.extend(claims.iter().cloned());
+        }
+        for part in self
+            .parts
+            .iter()
+            .filter(|part| !part.may_lack || part.is_there(from))
+        {
+            let own = judged.iter().find(|(id, _)| *id == part.id);
+            let figure = part.drawn(from);
+            report.sections.push(match (own, part.judged) {
+                (Some((_, own)), Some(how)) => Section::of_claims(part.id, part.name, own, how),
+                _ => part.section(from, figure.as_ref()),
+            });
+            report.figures.extend(figure);
+        }
+        report
+    }
+
+    /// Returns what stands first on it.
+    fn head<S: Source>(&self, from: &From<'_, S>) -> Markup {
+        let note = self
+            .note
+            .iter()
+            .flat_map(|note| note.said(from, &Variables::new()));
+        html! {
+            @if !self.lead.is_empty() { p .lead { (self.lead) } }
+            @if !self.terms.is_empty() {
+                dl { @for (term, meaning) in &self.terms { dt { (term) } dd { (meaning) } } }
+            }
+            @for text in note { p .note { (text) } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
