@@ -11,6 +11,7 @@ mod docs;
 mod error;
 mod examples;
 mod ptxas;
+mod sass;
 mod sizes;
 mod weight;
 
@@ -31,6 +32,8 @@ cargo xtask ptx --observed  build the kernels that record, take times or have a
 cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills, stack,
                             and the ceilings of xtask/sizes.txt
+cargo xtask ptxas --sizes   those ceilings alone: lines, instructions, registers, spills
+                            and waits for atomics of the kernels that have one
 cargo xtask docs            write the tables of the documents, from docs/results (stamp report)
 cargo xtask docs --check    compare them, and check figures in sentences, and links
 cargo xtask examples        the packages of docs/examples: tests, programs, PTX
@@ -83,6 +86,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["ptx", "--show", name] => build::show(&tree, Some(name)),
         ["ptx", "--texts", archive] => build::texts(archive),
         ["ptx", "--unpack"] => build::unpack(&tree),
+        ["ptxas", "--sizes"] => sizes::check(&tree),
         ["ptxas"] => sizes::committed(&ptxas::ARCHITECTURES, &tree),
         ["ptxas", "--arch", list] => sizes::committed(&list.split(',').collect::<Vec<_>>(), &tree),
         ["docs"] => docs::write(&tree),

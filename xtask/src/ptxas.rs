@@ -149,7 +149,8 @@ fn assemble_some(
     let (usage, wrong) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
     let work = || {
         while let Some((stem, _, architecture)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match one(ptxas, &dir.join(format!("{stem}.ptx")), architecture, level) {
+            let file = dir.join(format!("{stem}.ptx"));
+            match one(ptxas, &file, architecture, level, Path::new("/dev/null")) {
                 Ok(text) if Some(*architecture) == reported => {
                     usage.lock().unwrap().extend(parse(&text));
                 }
@@ -177,18 +178,19 @@ fn assemble_some(
     Ok(usage)
 }
 
-/// Runs ptxas on one file; gives its remarks, or its complaint.
+/// Runs ptxas on one file, whose cubin goes where it is told; gives its remarks, or its complaint.
 pub(crate) fn one(
     ptxas: &Path,
     file: &Path,
     architecture: &str,
     level: &str,
+    cubin: &Path,
 ) -> Result<String, String> {
     let mut command = Command::new(ptxas);
     command
         .arg(format!("-arch={architecture}"))
-        .args([level, "-v", "-o", "/dev/null"])
-        .arg(file);
+        .args([level, "-v", "-o"])
+        .args([cubin, file]);
     let output = command
         .output()
         .map_err(|e| format!("cannot start {}: {e}", ptxas.display()))?;

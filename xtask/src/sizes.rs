@@ -1,11 +1,12 @@
-//! The ceilings of device code: how many lines of PTX, registers and bytes of spills the kernels
-//! of `xtask/sizes.txt` may have.
+//! The ceilings of device code: how many lines of PTX, machine instructions, registers, bytes of
+//! spills and waits for atomics the kernels of `xtask/sizes.txt` may have.
 //!
 //! Code that grows is fetched, compiled by each user's driver, and spilled, and no test fails. So a
 //! change that needs more says so, by a new row.
 
 use crate::error::Error;
 use crate::ptxas::{self, Usage};
+use crate::sass::{self, Code};
 use crate::{Tree, build};
 use std::fs;
 use std::path::Path;
@@ -13,22 +14,27 @@ use std::path::Path;
 /// The file with the ceilings, from the workspace's root.
 const FILE: &str = "xtask/sizes.txt";
 
-/// A row of the file.
+/// What is counted, in the order of the columns.
+const COLUMNS: [&str; 5] = [
+    "lines of PTX",
+    "instructions",
+    "registers",
+    "bytes of spills",
+    "waits for atomics",
+];
+
+/// A row of the file: a module, as a folder and a name (`ra/fast`), and the most that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ceiling {
-    /// The module, as a folder and a name: `ra/fast`.
     module: String,
-    lines: u32,
-    registers: u32,
-    spill_bytes: u32,
+    at_most: [u32; 5],
 }
 
-/// What a module has.
+/// What a module has, and the most atomics for which one wait is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Size {
-    lines: u32,
-    registers: u32,
-    spill_bytes: u32,
+    has: [u32; 5],
+    together: u32,
 }
 
 /// Assembles all committed files, prints what each entry takes, and holds some to their ceilings.
@@ -51,29 +57,26 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     let ceilings = parse(&text)?;
     let assembler = ptxas::find(tree)?;
     let dir = build::unpacked(tree)?;
+    let cubin = tree.target.join("sizes.cubin");
     println!(
-        "{:<20} {:>7} {:>7}  {:>9} {:>7}  {:>7} {:>7}   on {}",
+        "On {}, each number with its ceiling:\n{:<20} {:>13} {:>13} {:>9} {:>11} {:>8} {:>9}",
+        ptxas::REPORTED,
         "module",
         "lines",
-        "at most",
+        "instructions",
         "registers",
-        "at most",
         "spills",
-        "at most",
-        ptxas::REPORTED
+        "waits",
+        "together"
     );
     let mut wrong = Vec::new();
     for ceiling in &ceilings {
-        let size = size(&assembler, &dir, &ceiling.module)?;
+        let size = size(&assembler, &dir, &ceiling.module, &cubin)?;
+        let [lines, instructions, registers, spills, waits] =
+            [0, 1, 2, 3, 4].map(|i| format!("{}/{}", size.has[i], ceiling.at_most[i]));
         println!(
-            "{:<20} {:>7} {:>7}  {:>9} {:>7}  {:>7} {:>7}",
-            ceiling.module,
-            size.lines,
-            ceiling.lines,
-            size.registers,
-            ceiling.registers,
-            size.spill_bytes,
-            ceiling.spill_bytes
+            "{:<20} {lines:>13} {instructions:>13} {registers:>9} {spills:>11} {waits:>8} {:>9}",
+            ceiling.module, size.together
         );
         wrong.extend(ceiling.complaints(size));
     }
@@ -87,8 +90,8 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     }
 }
 
-/// Assembles a module and counts its lines.
-fn size(assembler: &Path, dir: &Path, module: &str) -> Result<Size, Error> {
+/// Assembles a module into a cubin, and counts what both have.
+fn size(assembler: &Path, dir: &Path, module: &str, cubin: &Path) -> Result<Size, Error> {
     let file = dir.join(format!("{module}.ptx"));
     if !file.is_file() {
         return Err(Error::Check(format!(
@@ -97,33 +100,34 @@ fn size(assembler: &Path, dir: &Path, module: &str) -> Result<Size, Error> {
     }
     let text = fs::read_to_string(&file)
         .map_err(|e| Error::Check(format!("{} cannot be read: {e}", file.display())))?;
-    let remarks = ptxas::one(assembler, &file, ptxas::REPORTED, "-O3").map_err(Error::Check)?;
-    let entries = ptxas::parse(&remarks);
+    let remarks = ptxas::one(assembler, &file, ptxas::REPORTED, "-O3", cubin);
+    let entries = ptxas::parse(&remarks.map_err(Error::Check)?);
     let most = |of: fn(&Usage) -> u32| entries.iter().map(of).max().unwrap_or(0);
+    let code = sass::of(assembler, cubin).map_err(Error::Check)?;
+    let Code {
+        instructions,
+        waits,
+        together,
+    } = code;
+    let lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+    let (registers, spills) = (most(|e| e.registers), most(|e| e.spill_bytes));
     Ok(Size {
-        lines: u32::try_from(text.lines().count()).unwrap_or(u32::MAX),
-        registers: most(|entry| entry.registers),
-        spill_bytes: most(|entry| entry.spill_bytes),
+        has: [lines, instructions, registers, spills, waits],
+        together,
     })
 }
 
 impl Ceiling {
     /// Returns what is above the ceiling.
     fn complaints(&self, size: Size) -> Vec<String> {
-        [
-            ("lines of PTX", size.lines, self.lines),
-            ("registers", size.registers, self.registers),
-            ("bytes of spills", size.spill_bytes, self.spill_bytes),
-        ]
-        .into_iter()
-        .filter(|(_, has, at_most)| has > at_most)
-        .map(|(what, has, at_most)| format!("{}: {has} {what}, above {at_most}", self.module))
-        .collect()
+        let all = COLUMNS.iter().zip(size.has).zip(self.at_most);
+        all.filter(|((_, has), at_most)| has > at_most)
+            .map(|((what, has), at_most)| format!("{}: {has} {what}, above {at_most}", self.module))
+            .collect()
     }
 }
 
-/// Reads the table: a module, its lines, registers and bytes of spills on each line that is not a
-/// comment.
+/// Reads the table: a module and its ceilings on each line that is not a comment.
 fn parse(text: &str) -> Result<Vec<Ceiling>, Error> {
     let rows = text
         .lines()
@@ -133,19 +137,17 @@ fn parse(text: &str) -> Result<Vec<Ceiling>, Error> {
     rows.map(|(number, line)| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let wrong = || {
+            let columns = COLUMNS.join(", ");
             Error::Check(format!(
-                "{FILE}:{number}: `{line}` is not a module, lines, registers and spills"
+                "{FILE}:{number}: `{line}` is not a module, {columns}"
             ))
         };
-        let [module, lines, registers, spills] = words[..] else {
-            return Err(wrong());
-        };
-        let number = |word: &str| word.parse().map_err(|_| wrong());
+        let (module, numbers) = words.split_first().ok_or_else(wrong)?;
+        let numbers = numbers.iter().map(|word| word.parse().map_err(|_| wrong()));
+        let numbers = numbers.collect::<Result<Vec<u32>, Error>>()?;
         Ok(Ceiling {
-            module: module.to_owned(),
-            lines: number(lines)?,
-            registers: number(registers)?,
-            spill_bytes: number(spills)?,
+            module: (*module).to_owned(),
+            at_most: numbers.try_into().map_err(|_| wrong())?,
         })
     })
     .collect()
@@ -158,17 +160,19 @@ mod tests {
     fn row() -> Ceiling {
         Ceiling {
             module: "ra/fast".to_owned(),
-            lines: 100,
-            registers: 40,
-            spill_bytes: 0,
+            at_most: [100, 80, 40, 0, 3],
         }
     }
 
     #[test]
     fn a_table_is_read_and_a_bad_row_is_named() {
-        let text = "# module lines registers spills\n\nra/fast 100 40 0 # as measured\n";
+        let text = "# a comment\n\nra/fast 100 80 40 0 3 # as measured\n";
         assert_eq!(parse(text).unwrap(), [row()]);
-        for bad in ["ra/fast 100 40", "ra/fast 100 many 0", "ra/fast 1 2 3 4"] {
+        for bad in [
+            "ra/fast 100 80 40 0",
+            "ra/fast 100 80 many 0 3",
+            "ra/fast 1 2 3 4 5 6",
+        ] {
             let said = parse(&format!("# one\n{bad}\n")).unwrap_err().to_string();
             assert!(said.contains("sizes.txt:2") && said.contains(bad), "{said}");
         }
@@ -176,22 +180,13 @@ mod tests {
 
     #[test]
     fn what_is_above_its_ceiling_is_named_with_both_numbers() {
-        let size = Size {
-            lines: 100,
-            registers: 40,
-            spill_bytes: 0,
-        };
-        assert!(row().complaints(size).is_empty());
-        let larger = Size {
-            lines: 101,
-            spill_bytes: 8,
-            ..size
-        };
+        let size = |has| Size { has, together: 16 };
+        assert!(row().complaints(size([100, 80, 40, 0, 3])).is_empty());
         assert_eq!(
-            row().complaints(larger),
+            row().complaints(size([101, 80, 39, 0, 4])),
             [
                 "ra/fast: 101 lines of PTX, above 100",
-                "ra/fast: 8 bytes of spills, above 0"
+                "ra/fast: 4 waits for atomics, above 3"
             ]
         );
     }
