@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// The exit status with which a program refuses a command line.
 const REFUSED: i32 = 2;
@@ -21,9 +22,12 @@ const POLL: Duration = Duration::from_millis(5);
 const FIX: &str = "give the path of a `stamp` program that was built from an earlier commit";
 
 /// A program that is measured.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Program {
     path: PathBuf,
+    /// The driver's cache of what this program has compiled, empty at first and kept from anybody
+    /// else: each kernel is compiled once, by the first point that needs it.
+    cache: TempDir,
 }
 
 /// What a program says that it is.
@@ -97,6 +101,33 @@ impl Run {
             _ => None,
         }
     }
+
+    /// Returns one run for several of the same point: the one with the middle rate, with the
+    /// shortest and the longest launch of all; or the first that did not end well.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn middle(mut runs: Vec<Self>) -> Self {
+        let rate = |run: &Self| match &run.outcome {
+            Outcome::Done(timed) => timed.tx_per_s,
+            _ => f64::NEG_INFINITY,
+        };
+        let times = runs.iter().filter_map(|run| match &run.outcome {
+            Outcome::Done(timed) => Some(timed.time_ms),
+            _ => None,
+        });
+        let ends = times.map(|times| (times.min, times.max));
+        let ends = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let wall_s = runs.iter().map(|run| run.wall_s).sum();
+        runs.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let is_bad = runs.first().is_some_and(|run| run.shape().is_none());
+        let middle = if is_bad { 0 } else { runs.len() / 2 };
+        let mut run = runs.swap_remove(middle);
+        if let (Outcome::Done(timed), Some((min, max))) = (&mut run.outcome, ends) {
+            (timed.time_ms.min, timed.time_ms.max) = (min, max);
+        }
+        Self { wall_s, ..run }
+    }
 }
 
 /// What a child process left behind.
@@ -121,7 +152,8 @@ impl Program {
         }
         // A path without a slash would be looked for where the shell finds programs.
         let path = fs::canonicalize(path).map_err(|error| refused(&error.to_string()))?;
-        Ok(Self { path })
+        let cache = TempDir::new()?;
+        Ok(Self { path, cache })
     }
 
     /// Returns an error about the program.
@@ -187,7 +219,8 @@ impl Program {
         let began = Instant::now();
         let mut child = Command::new(&self.path)
             .args(arguments)
-            .env("CUDA_CACHE_DISABLE", "1")
+            .env("CUDA_CACHE_DISABLE", "0")
+            .env("CUDA_CACHE_PATH", self.cache.path())
             .stdin(Stdio::null())
             .stdout(out.try_clone()?)
             .stderr(errors.try_clone()?)

@@ -66,6 +66,14 @@ impl Ratio {
     }
 }
 
+impl Judged {
+    /// Returns whether a point is below although the launches of both programs overlap, so that
+    /// more launches may say otherwise.
+    pub fn is_in_doubt(&self) -> bool {
+        self.verdict == Verdict::Below && self.ratio.is_some_and(|ratio| ratio.highest >= 1.0)
+    }
+}
+
 /// Judges a point. What the other program does not know or does not finish is not judged, but a
 /// wrong result of this program is a failure whatever the other did.
 pub fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {

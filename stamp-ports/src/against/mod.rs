@@ -11,7 +11,10 @@
 //! Each point runs in one program and then in the other, one child process at a time. This program
 //! is started as a child too, so that both are measured alike, and the program that begins changes
 //! with each point, so that a device that warms up favours neither. The driver's cache of compiled
-//! kernels is off, so that both compile.
+//! kernels is a new one for each program, so that both compile each kernel once.
+//!
+//! A point that is too slow while launches of both programs overlap is in doubt. Both run it again,
+//! until there are three runs of each, and the middle one counts.
 
 pub mod child;
 pub mod judge;
@@ -25,6 +28,9 @@ use crate::error::Result;
 use crate::measure::meter::Meter;
 use serde::Serialize;
 use std::time::{Duration, Instant};
+
+/// The runs of a point that is in doubt.
+pub const ROUNDS: usize = 3;
 
 /// What a command measures, and with what.
 #[derive(Debug)]
@@ -48,9 +54,11 @@ pub struct Measured {
     pub point: String,
     /// The command, without the program's name and without what all points share.
     pub command: String,
-    /// The run of this program.
+    /// How many runs of each program there were.
+    pub rounds: usize,
+    /// The run of this program that counts.
     pub this: Run,
-    /// The run of the other program.
+    /// The run of the other program that counts.
     pub other: Run,
     /// The ratio and the verdict.
     #[serde(flatten)]
@@ -101,17 +109,32 @@ pub fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
         meter.progress().say(&point.name);
         let arguments = spec.arguments(point);
         let run = |program: &Program| program.run(&arguments, spec.limit);
-        let (this, other) = if i % 2 == 0 {
-            let this = run(this)?;
-            (this, run(other)?)
-        } else {
-            let other = run(other)?;
-            (run(this)?, other)
+        let pair = |is_first: bool| -> Result<(Run, Run)> {
+            if is_first {
+                let this = run(this)?;
+                Ok((this, run(other)?))
+            } else {
+                let other = run(other)?;
+                Ok((run(this)?, other))
+            }
         };
-        let judged = judge(&this.outcome, &other.outcome, spec.at_least);
+        let judged = |this: &Run, other: &Run| judge(&this.outcome, &other.outcome, spec.at_least);
+        let (of_this, of_other) = pair(i % 2 == 0)?;
+        let mut runs: (Vec<Run>, Vec<Run>) = (vec![of_this], vec![of_other]);
+        if judged(&runs.0[0], &runs.1[0]).is_in_doubt() {
+            for round in 1..ROUNDS {
+                let (of_this, of_other) = pair((i + round) % 2 == 0)?;
+                runs.0.push(of_this);
+                runs.1.push(of_other);
+            }
+        }
+        let rounds = runs.0.len();
+        let (this, other) = (Run::middle(runs.0), Run::middle(runs.1));
+        let judged = judged(&this, &other);
         let measured = Measured {
             point: point.name.clone(),
             command: point.words().join(" "),
+            rounds,
             this,
             other,
             judged,

@@ -2,7 +2,7 @@
 
 use super::child::{Identity, Outcome, Run};
 use super::judge::Verdict;
-use super::{Found, Measured, Spec};
+use super::{Found, Measured, ROUNDS, Spec};
 use crate::error::Result;
 use crate::head::{FIELDS, Head, UNKNOWN};
 use crate::numbers::digits3;
@@ -160,7 +160,8 @@ pub fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> 
         out,
         "\nthis, other: M tx/s, medians of {}. ratio: this over other; lowest, highest:\n\
          by the slowest launch of one and the fastest of the other. JIT: ms,\n\
-         this/other. *: a launch that the program chose.",
+         this/other, next to nothing where an earlier point had the same kernel.\n\
+         *: a launch that the program chose.",
         spec.repeat
     )?;
     remarks(out, found)?;
@@ -174,6 +175,15 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
             out,
             "Not measured again, as the default launch is the same: {}.",
             found.same.join(", ")
+        )?;
+    }
+    let again = found.points.iter().filter(|point| point.rounds > 1);
+    let again: Vec<&str> = again.map(|point| point.point.as_str()).collect();
+    if !again.is_empty() {
+        writeln!(
+            out,
+            "Below at first while launches overlapped, so run {ROUNDS} times: {}.",
+            again.join(", ")
         )?;
     }
     for point in &found.points {

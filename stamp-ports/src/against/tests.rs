@@ -35,6 +35,7 @@ fn measured(point: &str, this: Outcome, other: Outcome) -> Measured {
     Measured {
         point: point.into(),
         command: String::new(),
+        rounds: 1,
         this: run(this),
         other: run(other),
         judged,
@@ -88,6 +89,28 @@ fn what_the_other_program_finishes_this_one_has_to_finish_as_fast() {
         let is_wrong = matches!(bad(), Outcome::Wrong(_));
         assert_eq!(verdict(&bad(), &bad()).is_failure(), is_wrong, "{i}");
     }
+}
+
+#[test]
+fn a_point_is_in_doubt_while_launches_overlap_and_its_middle_run_counts() {
+    let judged =
+        |this: Timed, other: Timed| judge(&Outcome::Done(this), &Outcome::Done(other), 0.97);
+    let other = || timed(1.0, 1.0, 1.2);
+    assert!(judged(timed(1.1, 1.3, 1.5), other()).is_in_doubt());
+    assert!(!judged(timed(1.3, 1.4, 1.5), other()).is_in_doubt());
+    assert!(!judged(timed(0.9, 1.0, 1.5), other()).is_in_doubt());
+    let runs = [
+        timed(2.0, 4.0, 5.0),
+        timed(3.0, 3.0, 9.0),
+        timed(1.0, 5.0, 6.0),
+    ];
+    let all = || runs.iter().map(|timed| run(Outcome::Done(timed.clone())));
+    let middle = Run::middle(all().collect());
+    assert!((middle.wall_s - 3.0).abs() < 1e-9);
+    assert_eq!(middle.outcome, Outcome::Done(timed(1.0, 4.0, 9.0)));
+    let wrong = || run(Outcome::Wrong("so".into()));
+    let middle = Run::middle(all().chain([wrong()]).collect());
+    assert_eq!(middle.outcome, wrong().outcome);
 }
 
 #[test]

@@ -33,11 +33,13 @@ except -static and zipf, run at 16x32, 132x96, 264x128 and 528x256 too.
 workload for all of its points. All are of the variant fast, with five launches
 after a first that is not timed.
 
-The points run in both programs in turn, each run in a process of its own, with
-the driver's cache off. A point that OTHER does not know, or does not finish, is
-named and not judged. A point that OTHER finishes and this program does not, or
+The points run in both programs in turn, each run in a process of its own; each
+program compiles a kernel once, into a cache of the command's own. A point that
+is below R while launches of both overlap runs three times in each, and of each
+the run with the middle rate counts. A point that OTHER does not know, or does
+not finish, is named and not judged. A point that OTHER finishes and this program does not, or
 whose result is wrong here, is a failure. The list is made to take at most four
-minutes on an H200. --quick takes seconds, on the CPU too, and shows that the
+minutes on an H100 or H200. --quick takes seconds, on the CPU too, and shows that the
 command works; its ratios are noise where the machine is busy.
 
 Exit status: 0 if every point that was judged is at R or above, 1 if one is not
