@@ -5,7 +5,7 @@
 //! | phase or set | files |
 //! | --- | --- |
 //! | read, extension | `read` |
-//! | commit | `acquire`, then `commit` |
+//! | commit | `acquire` with `shares`, then `commit` |
 //! | static updates | `update` |
 //! | sums | `sums`, with the log in `sum_set` |
 //! | teams | `team`, `team_commit` |
@@ -30,6 +30,7 @@ pub(crate) mod pairs;
 pub(crate) mod protocol;
 pub(crate) mod read;
 mod release;
+mod shares;
 pub(crate) mod storage;
 pub(crate) mod sum_set;
 pub(crate) mod sums;

@@ -35,10 +35,9 @@
 
 use crate::algorithm::contract::{Algorithm, Granule, Owned};
 use crate::algorithm::fast::age::Birth;
-use crate::algorithm::fast::entries::Inline;
-use crate::algorithm::fast::entry_set::EntrySet;
 use crate::algorithm::fast::storage::{Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
+use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
 use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
 use crate::hint::rarely;
@@ -47,9 +46,8 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
-use stm_machine::Lane;
 use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress};
 
 /// The algorithm with its versions in `S` and `INLINE` entries on the stack.
 #[derive(Clone, Copy, Debug)]
@@ -117,9 +115,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         attempt.apart = false;
     }
 
-    /// Scales the clock by 32, because a probe wants the commits in an order
-    /// and the lanes of one round share a tick; their versions follow each
-    /// other.
+    /// Scales the clock by 32, because a probe wants the commits in an order and the lanes of
+    /// one round share a tick; their versions follow each other.
     #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the clock is live.
