@@ -48,6 +48,7 @@
 //! otherwise; it is unsafe, as it cannot tell what a parameter block points to.
 
 mod argument;
+mod arranged;
 mod call;
 mod check;
 pub(crate) mod collections;

@@ -5,9 +5,7 @@ use crate::host::inspect::{Allocation, Items, Watcher, allocate, pending_row};
 use core::marker::PhantomData;
 use std::vec::Vec;
 use stm_machine::WordAddress;
-use stm_machine::host::Device;
-use stm_machine::host::Error;
-use stm_machine::host::Pod;
+use stm_machine::host::{Device, Error, Pod};
 
 /// `rows` rows of `row_len` sums of type `T`, for transactions of any
 /// algorithm, as all of them use the same layout ([`TSums`]).

@@ -134,25 +134,15 @@ macro_rules! width {
         }
         #[inline(always)]
         unsafe fn $cas_acquire(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            match atomic!($atomic, p.cast_const()).compare_exchange(
-                expected,
-                new,
-                Ordering::Acquire,
-                Ordering::Acquire,
-            ) {
-                Ok(old) | Err(old) => old,
-            }
+            let word = atomic!($atomic, p.cast_const());
+            let found = word.compare_exchange(expected, new, Ordering::Acquire, Ordering::Acquire);
+            found.unwrap_or_else(|found| found)
         }
         #[inline(always)]
         unsafe fn $cas_relaxed(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            match atomic!($atomic, p.cast_const()).compare_exchange(
-                expected,
-                new,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(old) | Err(old) => old,
-            }
+            let word = atomic!($atomic, p.cast_const());
+            let found = word.compare_exchange(expected, new, Ordering::Relaxed, Ordering::Relaxed);
+            found.unwrap_or_else(|found| found)
         }
         #[inline(always)]
         unsafe fn $fetch_add(&self, p: *mut $ty, v: $ty) -> $ty {
@@ -303,12 +293,9 @@ impl Lane for CpuLane<'_> {
         self.shared(i).fetch_add(v, Ordering::Relaxed)
     }
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
-        match self
-            .shared(i)
-            .compare_exchange(expected, new, Ordering::Relaxed, Ordering::Relaxed)
-        {
-            Ok(old) | Err(old) => old,
-        }
+        let word = self.shared(i);
+        let found = word.compare_exchange(expected, new, Ordering::Relaxed, Ordering::Relaxed);
+        found.unwrap_or_else(|found| found)
     }
     unsafe fn barrier(&self) {
         // SAFETY: the caller upholds the contract of this function.
