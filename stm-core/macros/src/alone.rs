@@ -81,15 +81,7 @@ pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenS
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    fn made(options: &str, function: &str) -> Result<String, String> {
-        let options = syn::parse_str(options).map_err(|error| error.to_string())?;
-        let function = syn::parse_str(function).map_err(|error| error.to_string())?;
-        expand(&options, &function)
-            .map(|tokens| tokens.to_string())
-            .map_err(|error| error.to_string())
-    }
+    use crate::signature::made;
 
     #[test]
     fn a_function_that_cannot_be_a_kernel_is_refused_with_the_form_that_can() {
@@ -111,7 +103,7 @@ mod tests {
             ("Fast", good, "has no algorithms"),
             ("registers(fast = 128)", good, "has no algorithms"),
         ] {
-            let error = made(options, function).unwrap_err();
+            let error = made(super::expand, options, function).unwrap_err();
             assert!(error.contains(expected), "{function}: {error}");
         }
     }
@@ -119,7 +111,7 @@ mod tests {
     #[test]
     fn what_is_made_names_no_crate_but_the_machine() {
         let function = "fn k<L: Lane>(lane: &L, a: &TArray<u32>, n: u64) {}";
-        let text = made("name = \"x\", wide", function).unwrap();
+        let text = made(super::expand, "name = \"x\", wide", function).unwrap();
         assert!(!text.contains("stm_core"), "{text}");
         let expected = "kernel_alone ! (Kernel , Params , \"x\" , \"x\" / \"alone\" , wide)";
         assert!(text.contains(expected), "{text}");

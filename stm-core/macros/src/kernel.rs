@@ -164,15 +164,7 @@ pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenS
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    fn made(options: &str, function: &str) -> Result<String, String> {
-        let options = syn::parse_str(options).map_err(|error| error.to_string())?;
-        let function = syn::parse_str(function).map_err(|error| error.to_string())?;
-        expand(&options, &function)
-            .map(|tokens| tokens.to_string())
-            .map_err(|error| error.to_string())
-    }
+    use crate::signature::made;
 
     #[test]
     fn a_function_that_cannot_be_a_kernel_is_refused_with_the_form_that_can() {
@@ -210,7 +202,7 @@ mod tests {
                 "not asynchronous",
             ),
         ] {
-            let error = made("", function).unwrap_err();
+            let error = made(super::expand, "", function).unwrap_err();
             assert!(error.contains(expected), "{function}: {error}");
         }
     }
@@ -232,7 +224,7 @@ mod tests {
                 "(Kernel , Params , \"x\" , registers { fast : 128 })",
             ),
         ] {
-            let text = made(options, function).unwrap();
+            let text = made(super::expand, options, function).unwrap();
             assert!(text.contains(expected), "{options}: {text}");
             // What is lent is named with the default algorithm in its type.
             let first = if options.starts_with("Cgl") {
@@ -244,6 +236,6 @@ mod tests {
             assert!(text.contains(&lent), "{options}: {text}");
             assert!(text.contains("\"a:A::Array<u32>,n:u64\""), "{text}");
         }
-        assert!(made("name = 3", function).is_err());
+        assert!(made(super::expand, "name = 3", function).is_err());
     }
 }

@@ -293,3 +293,16 @@ fn note(arguments: &[Argument<'_>]) -> String {
     // Braces mean something to the assembler's template.
     parts.collect::<Vec<_>>().join(",").replace(['{', '}'], "|")
 }
+
+/// What an attribute makes of a function, or its error, for tests.
+#[cfg(test)]
+pub(crate) fn made(
+    expand: fn(&Options, &ItemFn) -> syn::Result<TokenStream>,
+    options: &str,
+    function: &str,
+) -> Result<String, String> {
+    let made =
+        syn::parse_str(options).and_then(|options| expand(&options, &syn::parse_str(function)?));
+    made.map(|tokens| tokens.to_string())
+        .map_err(|error| error.to_string())
+}

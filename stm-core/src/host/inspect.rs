@@ -91,8 +91,13 @@ pub(crate) fn find<M: Memory>(
 
 /// Returns the 64 bits of an item that begin at byte `at`.
 pub(crate) fn word_at(item: &[u8], at: usize) -> u64 {
+    word(&item[at..at + 8])
+}
+
+/// Returns what up to eight bytes hold.
+pub(crate) fn word(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
-    word.copy_from_slice(&item[at..at + 8]);
+    word[..bytes.len()].copy_from_slice(bytes);
     u64::from_le_bytes(word)
 }
 

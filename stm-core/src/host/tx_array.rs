@@ -2,7 +2,7 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::arranged::{Arranged, Form};
-use crate::host::inspect::{Items, owned_cell};
+use crate::host::inspect::{Items, owned_cell, word, word_at};
 use crate::memory::version::CellWord;
 use core::marker::PhantomData;
 use std::prelude::v1::*;
@@ -83,16 +83,14 @@ pub(super) fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) 
 
 /// Returns the value of an element, or `None` for a cell that is owned.
 pub(super) fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
-    let word = |at: usize, len: usize| {
-        let mut word = [0; 8];
-        word[..len].copy_from_slice(&bytes[at..at + len]);
-        u64::from_le_bytes(word)
+    if layout == Layout::Plain {
+        return Some(T::from_bits64(word(&bytes[..if T::WIDE { 8 } else { 4 }])));
+    }
+    let cell = CellWord(word_at(bytes, 0));
+    let bits = if T::WIDE {
+        word_at(bytes, 8)
+    } else {
+        u64::from(cell.value())
     };
-    let bits = match (layout, T::WIDE) {
-        (Layout::Plain, false) => return Some(T::from_bits64(word(0, 4))),
-        (Layout::Plain, true) => return Some(T::from_bits64(word(0, 8))),
-        (Layout::Cells, false) => u64::from(CellWord(word(0, 8)).value()),
-        (Layout::Cells, true) => word(8, 8),
-    };
-    (!CellWord(word(0, 8)).is_locked()).then(|| T::from_bits64(bits))
+    (!cell.is_locked()).then(|| T::from_bits64(bits))
 }

@@ -187,18 +187,10 @@ pub struct List<D: Device, K, V>(Lists<D, K, V>, u32);
 /// ```
 pub struct Map<D: Device, K, V>(Lists<D, K, V>);
 
-container!(List<K: [Key], V: [Element]> => TList; parts [0]; nodes 0; shown 0);
-container!(Map<K: [Key], V: [Element]> => TMap; parts [0]; nodes 0; shown 0);
+container!(List<K: [Key], V: [Element]> => TList; parts [0]; nodes 0; lists 0; shown 0);
+container!(Map<K: [Key], V: [Element]> => TMap; parts [0]; nodes 0; lists 0; shown 0);
 
 impl<D: Device, K: Key, V: Element> List<D, K, V> {
-    /// Does what [`Lists::words`] does.
-    ///
-    /// # Errors
-    /// An error of the device.
-    pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
-        self.0.words()
-    }
-
     /// Makes an empty list with `capacity` nodes; `what` names it in an error.
     ///
     /// # Errors
@@ -298,14 +290,6 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
 const BUCKETS_MAX: u64 = 1 << 31;
 
 impl<D: Device, K: Key, V: Element> Map<D, K, V> {
-    /// Does what [`Lists::words`] does.
-    ///
-    /// # Errors
-    /// An error of the device.
-    pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
-        self.0.words()
-    }
-
     /// Makes an empty map with `capacity` nodes and as many buckets; `what` names
     /// it in an error.
     ///

@@ -11,7 +11,7 @@
 macro_rules! container {
     (
         $owner:ident<$($of:ident: [$($bound:tt)*]),*> => $view:ident;
-        parts [$first:tt $($part:tt)*]; $(nodes $nodes:tt;)? shown $($shown:tt)*
+        parts [$first:tt $($part:tt)*]; $(nodes $nodes:tt;)? $(lists $lists:tt;)? shown $($shown:tt)*
     ) => {
         impl<D: Device, $($of),*> core::fmt::Debug for $owner<D, $($of),*> {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -35,6 +35,16 @@ macro_rules! container {
                 /// An error of the device.
                 pub fn refresh(&mut self) -> Result<(), Error> {
                     self.$nodes.refresh()
+                }
+            )?
+
+            $(
+                /// Does what [`Lists::words`] does.
+                ///
+                /// # Errors
+                /// An error of the device.
+                pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+                    self.$lists.words()
                 }
             )?
 

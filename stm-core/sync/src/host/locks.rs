@@ -245,11 +245,7 @@ struct Form {
 pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Error> {
     let mut bytes = [0; FAULT_WORDS * 4];
     memory.read(0, &mut bytes)?;
-    let word = |i: usize| {
-        let mut word = [0; 4];
-        word.copy_from_slice(&bytes[4 * i..4 * i + 4]);
-        u32::from_le_bytes(word)
-    };
+    let word = |i: usize| u32::from_le_bytes(bytes.as_chunks().0[i]);
     let pair = |i: usize| u64::from(word(i)) | u64::from(word(i + 1)) << 32;
     let (number, lock, thread) = (word(0), pair(1), pair(3));
     if number == 0 {
