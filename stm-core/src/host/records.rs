@@ -112,7 +112,7 @@ impl<D: Device, R: Record> Records<D, R> {
         Ok(words)
     }
 
-    /// Returns the names of the fields, in the order in which [`Self::words`]
+    /// Returns the names of the fields, in the order in which `words`
     /// lists those of one record.
     pub fn field_names() -> Vec<&'static str> {
         let of = |wide| R::FIELDS.iter().filter(move |field| field.1 == wide);
