@@ -95,6 +95,7 @@
 // What only the host's side uses stands beside what kernels use.
 #![cfg_attr(not(feature = "host"), allow(dead_code))]
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+#[macro_use]
 extern crate std;
 
 // The macros name the crate as their users do.

@@ -174,19 +174,15 @@ impl Shadow {
             );
         }
         let manifest = folder.join("Cargo.toml");
-        let at = |path: &Path| {
-            let path = path.to_owned();
-            move |source| Error::File { path, source }
-        };
-        std::fs::create_dir_all(&folder).map_err(at(&folder))?;
+        std::fs::create_dir_all(&folder).map_err(Error::at(&folder))?;
         if std::fs::read_to_string(&manifest).ok().as_deref() != Some(&text) {
-            std::fs::write(&manifest, text).map_err(at(&manifest))?;
+            std::fs::write(&manifest, text).map_err(Error::at(&manifest))?;
         }
         // The same versions of everything.
         let root = Path::new(metadata["workspace_root"].as_str().unwrap_or("")).join("Cargo.lock");
         let lock = folder.join("Cargo.lock");
         if root.is_file() && !lock.is_file() {
-            std::fs::copy(&root, &lock).map_err(at(&lock))?;
+            std::fs::copy(&root, &lock).map_err(Error::at(&lock))?;
         }
         let local = dependencies.into_iter().filter(|d| d.is_local);
         let mut sources: Vec<PathBuf> = local.map(|d| d.folder.join("src")).collect();

@@ -54,6 +54,7 @@
 )]
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+#[macro_use]
 extern crate std;
 
 // The macros name the crate as their users do.

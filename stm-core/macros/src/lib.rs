@@ -4,28 +4,31 @@ mod alone;
 mod kernel;
 mod options;
 mod plain;
+mod signature;
 
 use proc_macro::TokenStream;
 use std::path::PathBuf;
 
+/// Reads the options and the function, and makes a kernel of them.
+fn made(
+    options: TokenStream,
+    function: TokenStream,
+    expand: fn(&options::Options, &syn::ItemFn) -> syn::Result<proc_macro2::TokenStream>,
+) -> TokenStream {
+    let made = syn::parse(options).and_then(|options| expand(&options, &syn::parse(function)?));
+    made.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
 /// Makes a kernel of a function; see `stm_core::kernel`.
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, function: TokenStream) -> TokenStream {
-    let made = syn::parse(options).and_then(|options| {
-        let function = syn::parse(function)?;
-        kernel::expand(&options, &function)
-    });
-    made.unwrap_or_else(|error| error.to_compile_error()).into()
+    made(options, function, kernel::expand)
 }
 
 /// Makes a kernel without transactions of a function; `stm-machine` exports it as `kernel`.
 #[proc_macro_attribute]
 pub fn kernel_alone(options: TokenStream, function: TokenStream) -> TokenStream {
-    let made = syn::parse(options).and_then(|options| {
-        let function = syn::parse(function)?;
-        alone::expand(&options, &function)
-    });
-    made.unwrap_or_else(|error| error.to_compile_error()).into()
+    made(options, function, alone::expand)
 }
 
 /// Implements `stm_core::kernel::Plain` for a `#[repr(C)]` struct of plain

@@ -13,7 +13,7 @@ pub(crate) struct Options {
     algorithms: Vec<Ident>,
     pub(crate) name: Option<LitStr>,
     pub(crate) wide: bool,
-    registers: Vec<(Ident, LitInt)>,
+    registers: Vec<Limit>,
 }
 
 impl Parse for Options {
@@ -31,9 +31,7 @@ impl Parse for Options {
                     let inside;
                     parenthesized!(inside in input);
                     let limits = Punctuated::<Limit, Token![,]>::parse_terminated(&inside)?;
-                    options
-                        .registers
-                        .extend(limits.into_iter().map(|l| (l.entry, l.registers)));
+                    options.registers.extend(limits);
                 }
                 _ => options.algorithms.push(word),
             }
@@ -48,7 +46,7 @@ impl Parse for Options {
 impl Options {
     /// Returns the first option that needs algorithms of transactions, if there is one.
     pub(crate) fn of_transactions(&self) -> Option<&Ident> {
-        let limited = self.registers.iter().map(|(entry, _)| entry);
+        let limited = self.registers.iter().map(|limit| &limit.entry);
         self.algorithms.iter().chain(limited).next()
     }
 }
@@ -76,10 +74,8 @@ pub(crate) fn entry_points(options: &Options, entry: &LitStr) -> (TokenStream, I
     let named = &options.algorithms;
     let ident = |name| Ident::new(name, Span::call_site());
     let wide = options.wide.then(|| quote!(, wide));
-    let limits = options
-        .registers
-        .iter()
-        .map(|(entry, n)| quote!(#entry: #n));
+    let limits = options.registers.iter();
+    let limits = limits.map(|Limit { entry, registers }| quote!(#entry: #registers));
     let limits = (!options.registers.is_empty()).then(|| quote!(, registers { #(#limits),* }));
     let group = match &named[..] {
         [one] => one.to_string(),

@@ -9,59 +9,21 @@ use crate::host::pool::{Nodes, Pool, PreassignedNodes};
 use crate::host::records::Records;
 use crate::host::sums::Sums;
 use crate::host::tx_array::TxArray;
-use stm_machine::Element;
-use stm_machine::View;
-use stm_machine::host::{Argument, Device, Error, Pod, on};
+use stm_machine::host::Pod;
+use stm_machine::{Element, View};
 
-// SAFETY: the view is of the array's memory, and `view_for` checks its layout;
-// the array writes it only while nobody has borrowed it.
-unsafe impl<D: Device, T: Pod + Element, V: View<T>> Argument<D, V> for &TxArray<D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<V, Error> {
-        on(device, self.space(), what)?;
-        self.view_for("the kernel's algorithm")
-    }
-}
-
-// SAFETY: as above; rows of sums have one layout.
-unsafe impl<D: Device, T: Summand + Pod> Argument<D, TSums<T>> for &Sums<D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TSums<T>, Error> {
-        on(device, self.space(), what)?;
-        Ok(self.view())
-    }
-}
-
-// SAFETY: as above; `try_view` checks the layout.
-unsafe impl<D: Device, A: Algorithm, R: Record> Argument<D, TRecords<A, R>> for &Records<D, R> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TRecords<A, R>, Error> {
-        on(device, self.space(), what)?;
-        self.try_view::<A>()
-    }
-}
-
-// SAFETY: as above; a pool has one layout.
-unsafe impl<D: Device> Argument<D, TPool> for &Pool<D> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TPool, Error> {
-        on(device, self.space(), what)?;
-        Ok(self.view())
-    }
-}
-
-// SAFETY: as for records and pools.
-unsafe impl<D: Device, A: Algorithm, R: Record> Argument<D, TNodes<A, R>> for &Nodes<D, R> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TNodes<A, R>, Error> {
-        on(device, self.pool().space(), what)?;
-        self.records().try_view::<A>()?;
-        Ok(self.view::<A>())
-    }
-}
-
-// SAFETY: as for records; nobody else has the nodes during the launch.
-unsafe impl<D: Device, A: Algorithm, R: Record> Argument<D, TPreassigned<A, R>>
-    for &mut PreassignedNodes<D, R>
-{
-    fn parameter(self, device: &D, what: &'static str) -> Result<TPreassigned<A, R>, Error> {
-        on(device, self.records().space(), what)?;
-        self.records().try_view::<A>()?;
-        Ok(self.view::<A>())
-    }
+// SAFETY: the views are of the owners' memory, which these write only while nobody has borrowed
+// them; the layout is checked where there are several. Nobody else has preassigned nodes during
+// the launch.
+stm_machine::__lent! {
+    |it|
+    [T: Pod + Element, V: View<T>] &TxArray<D, T> => V:
+        it.space(), it.view_for("the kernel's algorithm");
+    [T: Summand + Pod] &Sums<D, T> => TSums<T>: it.space(), Ok(it.view());
+    [A: Algorithm, R: Record] &Records<D, R> => TRecords<A, R>: it.space(), it.try_view::<A>();
+    [] &Pool<D> => TPool: it.space(), Ok(it.view());
+    [A: Algorithm, R: Record] &Nodes<D, R> => TNodes<A, R>:
+        it.pool().space(), it.records().try_view::<A>().map(|_| it.view::<A>());
+    [A: Algorithm, R: Record] &mut PreassignedNodes<D, R> => TPreassigned<A, R>:
+        it.records().space(), it.records().try_view::<A>().map(|_| it.view::<A>());
 }

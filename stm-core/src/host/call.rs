@@ -7,11 +7,8 @@ use crate::host::stm::{Statistics, Stm};
 use crate::host::tx_array::TxArray;
 use core::ops::Deref;
 use std::time::Duration;
-use stm_machine::Element;
-use stm_machine::Layout;
-use stm_machine::host::Error;
-use stm_machine::host::Pod;
-use stm_machine::host::{Device, Launch};
+use stm_machine::host::{Device, Error, Launch, Pod};
+use stm_machine::{Element, Layout};
 
 /// A launch that has ended: its time and the statistics of its transactions, to
 /// which it dereferences.

@@ -7,20 +7,17 @@
 //! | a timeout, a fault, a panic | all of these memories |
 //! | [`Stm::check_in_full`] | all of these memories |
 
-use crate::array::record::Record;
+use crate::host::arranged::Arranged;
 use crate::host::inspect::{self, Extent, Watcher};
 use crate::host::records::Records;
 use crate::host::stm::{Statistics, Stm};
 use crate::host::sums::Sums;
-use crate::host::tx_array::TxArray;
 use crate::memory::globals::{Clock, Globals};
 use crate::memory::version::LockWord;
 use crate::run::word;
 use core::mem::offset_of;
-use std::format;
 use std::string::{String, ToString};
-use stm_machine::host::Error;
-use stm_machine::host::{Device, Memory};
+use stm_machine::host::{Device, Error, Memory};
 
 impl<D: Device> Stm<D> {
     /// Lets the checks after launches cover an array, until it is dropped. To
@@ -30,7 +27,7 @@ impl<D: Device> Stm<D> {
     /// which names the array and the cell. A launch that ended well is checked
     /// in part (64 KiB of each array, others after each launch), one that
     /// timed out or met a fault in full; see also [`Self::check_in_full`].
-    pub fn watch<T>(&mut self, array: &TxArray<D, T>) {
+    pub fn watch<F>(&mut self, array: &Arranged<D, F>) {
         self.add_watcher(array.watcher());
     }
 
@@ -42,8 +39,8 @@ impl<D: Device> Stm<D> {
 
     /// Does for records, and so for the fields of nodes, what [`Self::watch`] does
     /// for an array.
-    pub fn watch_records<R: Record>(&mut self, records: &Records<D, R>) {
-        self.add_watcher(records.watcher());
+    pub fn watch_records<R>(&mut self, records: &Records<D, R>) {
+        self.watch(records);
     }
 
     /// Returns how many arrays and rows of sums this memory watches.

@@ -49,20 +49,13 @@ const CAPACITY_MAX: u32 = 1 << 20;
 
 impl StmConfig {
     pub(super) fn check(&self) -> Result<StripeMap, Error> {
-        let bad = |what, value, expected| {
-            Err(Error::BadConfig {
-                what,
-                value,
-                expected,
-            })
-        };
-        if !(1..=1 << StripeMap::LOCKS_LOG2_MAX).contains(&self.locks) {
-            return bad(
-                "the number of locks",
-                self.locks,
-                "a power of two from 1 to 2^30",
-            );
-        }
+        let locks = 1..=1 << StripeMap::LOCKS_LOG2_MAX;
+        Error::unless(
+            locks.contains(&self.locks),
+            "the number of locks",
+            self.locks,
+            "a power of two from 1 to 2^30",
+        )?;
         if !self.locks.is_power_of_two() {
             let above = self.locks.next_power_of_two();
             return Err(Error::LocksNotPowerOfTwo {
@@ -71,46 +64,34 @@ impl StmConfig {
                 above,
             });
         }
-        if !self.stripe_bytes.is_power_of_two() || !(4..=4096).contains(&self.stripe_bytes) {
-            return bad(
-                "the stripe size in bytes",
-                self.stripe_bytes,
-                "a power of two from 4 to 4096",
-            );
-        }
-        for (what, value) in [
-            ("the capacity of the read set", self.capacity.reads),
-            ("the capacity of the write set", self.capacity.writes),
-        ] {
-            if !(1..=CAPACITY_MAX).contains(&value) {
-                return bad(what, u64::from(value), "from 1 to 1048576");
-            }
-        }
-        if self.capacity.actions > CAPACITY_MAX {
-            let actions = u64::from(self.capacity.actions);
-            return bad(
-                "the capacity of the action log",
-                actions,
-                "from 0 to 1048576",
-            );
-        }
-        for (what, value) in [
+        let stripe = self.stripe_bytes;
+        Error::unless(
+            stripe.is_power_of_two() && (4..=4096).contains(&stripe),
+            "the stripe size in bytes",
+            stripe,
+            "a power of two from 4 to 4096",
+        )?;
+        let (capacity, retries) = (self.capacity, self.retry_limits);
+        let entries = (1, CAPACITY_MAX, "from 1 to 1048576");
+        let actions = (0, CAPACITY_MAX, "from 0 to 1048576");
+        let (tries, lanes) = ((1, u32::MAX, "at least 1"), (1, 32, "from 1 to 32"));
+        for (what, value, (least, most, expected)) in [
+            ("the capacity of the read set", capacity.reads, entries),
+            ("the capacity of the write set", capacity.writes, entries),
+            ("the capacity of the action log", capacity.actions, actions),
             (
                 "the number of tries at the locks",
-                self.retry_limits.acquire_tries,
+                retries.acquire_tries,
+                tries,
             ),
             (
                 "the number of conflicts before a ticket",
-                self.retry_limits.queue_after,
+                retries.queue_after,
+                tries,
             ),
+            ("the number of lanes at a time", retries.lanes_max, lanes),
         ] {
-            if value == 0 {
-                return bad(what, 0, "at least 1");
-            }
-        }
-        if !(1..=32).contains(&self.retry_limits.lanes_max) {
-            let lanes = u64::from(self.retry_limits.lanes_max);
-            return bad("the number of lanes at a time", lanes, "from 1 to 32");
+            Error::unless((least..=most).contains(&value), what, value, expected)?;
         }
         Ok(StripeMap::new(
             self.locks.trailing_zeros(),

@@ -4,13 +4,8 @@ use crate::host::inspect::owned_cell;
 use crate::host::tx_array::TxArray;
 use crate::kernel::copy::{FromCells, FromCellsParams, IntoCells, IntoCellsParams};
 use std::time::Duration;
-use stm_machine::Element;
-use stm_machine::Layout;
-use stm_machine::TArray;
-use stm_machine::host::Error;
-use stm_machine::host::ForeignArray;
-use stm_machine::host::Pod;
-use stm_machine::host::{Device, Launch, Limits, Memory};
+use stm_machine::host::{Device, Error, ForeignArray, Launch, Limits, Memory, Pod};
+use stm_machine::{Element, Layout, TArray};
 
 /// Returns the shape of a copy of so many words: on a GPU 8 blocks of 256
 /// threads on each multiprocessor, which fill it, and never more than there is
@@ -150,9 +145,7 @@ mod tests {
     use super::*;
     use crate::memory::version::CellWord;
     use core::fmt::Debug;
-    use std::string::ToString;
-    use std::vec;
-    use std::vec::Vec;
+    use std::prelude::v1::*;
     use stm_machine::host::Cpu;
 
     /// Marks a cell as owned, and copies.

@@ -13,9 +13,8 @@ use std::borrow::Cow;
 use std::string::ToString;
 use std::time::Duration;
 use std::vec::Vec;
-use stm_machine::Element;
-use stm_machine::Lane;
 use stm_machine::host::stand_in::{StandIn, State};
+use stm_machine::{Element, Lane};
 
 /// A kernel that the stand-in does not run.
 struct Nothing;
@@ -44,8 +43,11 @@ const FATAL: [R; 5] = [
     R::CUDA_ERROR_ECC_UNCORRECTABLE,
 ];
 
-fn open(driver: &StandIn) -> Result<Cuda, Error> {
-    driver.open()
+/// Makes a driver and opens its device.
+fn opened() -> (StandIn, Cuda) {
+    let driver = StandIn::new();
+    let cuda = driver.open().unwrap();
+    (driver, cuda)
 }
 
 fn config() -> StmConfig {
@@ -61,9 +63,14 @@ fn launch(stm: &mut Stm<Cuda>) -> Result<(), Error> {
     unsafe { stm.launch::<Nothing>(&params) }.map(|_| ())
 }
 
+/// Makes a memory for launches of one block of one warp.
+fn memory(cuda: &Cuda) -> Result<Stm<Cuda>, Error> {
+    Stm::new(cuda, Launch::new(1, 32), config())
+}
+
 /// Opens the device, makes a memory and arrays, launches twice, and reads back.
 fn session(driver: &StandIn) -> Result<(), Error> {
-    let cuda = open(driver)?;
+    let cuda = driver.open()?;
     let mut stm = Stm::new(&cuda, Launch::new(2, 64), config())?;
     let mut array = TxArray::from_slice(&cuda, Layout::Cells, &[1u64, 2, 3], "an array")?;
     let sums = Sums::<_, u32>::zeroed(&cuda, 4, 2, "sums")?;
@@ -93,6 +100,13 @@ fn session(driver: &StandIn) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns the calls of a session without errors.
+fn calls_of_session() -> Vec<&'static str> {
+    let driver = StandIn::new();
+    session(&driver).unwrap();
+    driver.state().calls.clone()
+}
+
 #[test]
 fn a_session_without_errors_gives_everything_back() {
     let driver = StandIn::new();
@@ -105,18 +119,14 @@ fn a_session_without_errors_gives_everything_back() {
 
 #[test]
 fn whichever_call_fails_the_error_is_typed_and_nothing_leaks() {
-    let all = {
-        let driver = StandIn::new();
-        session(&driver).unwrap();
-        driver.state().calls.clone()
-    };
+    let all = calls_of_session();
     for code in [R::CUDA_ERROR_OUT_OF_MEMORY, R::CUDA_ERROR_INVALID_VALUE] {
         for (n, call) in all.iter().enumerate() {
             let driver = StandIn::new();
             driver.state().fail = Some((n, code));
             let ended = session(&driver);
             let left = driver.state().left();
-            let named = std::format!("{code:?}");
+            let named = format!("{code:?}");
             match ended {
                 Err(Error::DeviceLost { code, .. }) => {
                     // The kernel could still run, so its memory stays.
@@ -153,25 +163,20 @@ fn whichever_call_fails_the_error_is_typed_and_nothing_leaks() {
 
 #[test]
 fn an_error_that_ends_the_context_is_a_lost_device_wherever_it_shows() {
-    let calls = {
-        let driver = StandIn::new();
-        session(&driver).unwrap();
-        driver.state().calls.clone()
-    };
-    let opened = calls
-        .iter()
-        .position(|&call| call == "cuMemGetInfo")
-        .unwrap();
+    let calls = calls_of_session();
+    let opened = calls.iter().position(|&call| call == "cuMemGetInfo");
     let given_back = calls.iter().rposition(|&call| call == "cuMemcpyDtoH");
     for code in FATAL {
         let in_between = calls.iter().enumerate();
-        let in_between = in_between.take(given_back.unwrap() + 1).skip(opened);
+        let in_between = in_between
+            .take(given_back.unwrap() + 1)
+            .skip(opened.unwrap());
         for (n, call) in in_between {
             let driver = StandIn::new();
             driver.state().fail = Some((n, code));
             let error = session(&driver).err();
             let lost = matches!(&error, Some(Error::DeviceLost { code: found, .. })
-                if *found == std::format!("{code:?}"));
+                if *found == format!("{code:?}"));
             // The destruction of an event only shows in the call after it.
             assert!(lost, "{call} {n}: {error:?}");
             assert_eq!(driver.state().left()[1..], [0; 3]);
@@ -182,24 +187,15 @@ fn an_error_that_ends_the_context_is_a_lost_device_wherever_it_shows() {
 #[test]
 fn after_a_lost_device_every_call_refuses_and_the_driver_is_left_alone() {
     for code in FATAL {
-        let driver = StandIn::new();
-        let cuda = open(&driver).unwrap();
-        let mut stm = Stm::new(&cuda, Launch::new(1, 32), config()).unwrap();
+        let (driver, cuda) = opened();
+        let mut stm = memory(&cuda).unwrap();
         let array = TxArray::from_slice(&cuda, Layout::Cells, &[7u32; 4], "an array").unwrap();
         let mut raw = cuda.allocate(64, "raw").unwrap();
         driver.state().always = Some(("cuEventQuery", code));
         let lost = launch(&mut stm).unwrap_err();
-        let Error::DeviceLost {
-            during,
-            code: found,
-        } = &lost
-        else {
-            panic!("{lost}");
-        };
-        assert_eq!(
-            (during.as_str(), found.clone()),
-            ("kernel nothing", std::format!("{code:?}"))
-        );
+        let (during, named) = ("kernel nothing".into(), format!("{code:?}"));
+        let code = named;
+        assert_eq!(lost, Error::DeviceLost { during, code });
         assert!(lost.to_string().contains("its memory is gone"), "{lost}");
         let calls = driver.state().calls.len();
         let same = |error: Error| assert_eq!(error, lost);
@@ -213,7 +209,7 @@ fn after_a_lost_device_every_call_refuses_and_the_driver_is_left_alone() {
         same(cuda.available_bytes().unwrap_err());
         same(cuda.prepare::<Nothing>(Observation::default()).unwrap_err());
         same(cuda.without_wide_atomics().available_bytes().unwrap_err());
-        same(Stm::new(&cuda, Launch::new(1, 32), config()).err().unwrap());
+        same(memory(&cuda).err().unwrap());
         drop((raw, array, stm));
         assert_eq!(driver.state().calls.len(), calls);
         // The driver frees the memory with the context.
@@ -224,8 +220,7 @@ fn after_a_lost_device_every_call_refuses_and_the_driver_is_left_alone() {
 
 #[test]
 fn exhausted_memory_is_named_with_what_it_was_for_and_the_device_stays_usable() {
-    let driver = StandIn::new();
-    let cuda = open(&driver).unwrap();
+    let (driver, cuda) = opened();
     let needed = 1 << 31;
     let error = cuda.allocate(needed, "a large array").err().unwrap();
     assert_eq!(
@@ -239,48 +234,35 @@ fn exhausted_memory_is_named_with_what_it_was_for_and_the_device_stays_usable() 
     // The driver may refuse what it said it had, as others use the device too.
     let before = driver.state().left();
     driver.state().always = Some(("cuMemAlloc", R::CUDA_ERROR_OUT_OF_MEMORY));
-    let error = Stm::new(&cuda, Launch::new(1, 32), config()).err().unwrap();
+    let error = memory(&cuda).err().unwrap();
     assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
     driver.state().always = None;
     assert_eq!(driver.state().left(), before);
     // Of the three parts of the metadata, the later ones fail.
     for nth in 1..3 {
         let calls = driver.state().calls.len();
-        let stm = Stm::new(&cuda, Launch::new(1, 32), config()).unwrap();
-        let mut allocations = driver.state().calls[calls..]
-            .iter()
-            .enumerate()
-            .filter(|(_, call)| **call == "cuMemAlloc")
-            .map(|(i, _)| i)
-            .collect::<std::vec::Vec<_>>();
+        let stm = memory(&cuda).unwrap();
+        let made = driver.state().calls[calls..].to_vec();
         drop(stm);
-        let at = driver.state().calls.len() + allocations.remove(nth);
+        let mut allocations = (0..made.len()).filter(|&i| made[i] == "cuMemAlloc");
+        let at = driver.state().calls.len() + allocations.nth(nth).unwrap();
         driver.state().fail = Some((at, R::CUDA_ERROR_OUT_OF_MEMORY));
-        Stm::new(&cuda, Launch::new(1, 32), config()).err().unwrap();
+        memory(&cuda).err().unwrap();
         assert_eq!(driver.state().left(), before);
     }
-    launch(&mut Stm::new(&cuda, Launch::new(1, 32), config()).unwrap()).unwrap();
+    launch(&mut memory(&cuda).unwrap()).unwrap();
 }
 
 #[test]
 fn bad_ptx_is_named_with_the_compilers_words_and_the_device_stays_usable() {
-    let driver = StandIn::new();
-    let cuda = open(&driver).unwrap();
-    let mut stm = Stm::new(&cuda, Launch::new(1, 32), config()).unwrap();
+    let (driver, cuda) = opened();
+    let mut stm = memory(&cuda).unwrap();
     driver.state().log = "ptxas fatal:\n  unknown instruction";
     driver.state().always = Some(("cuModuleLoadDataEx", R::CUDA_ERROR_INVALID_PTX));
     let error = launch(&mut stm).unwrap_err();
-    let Error::BadPtx {
-        entry: "nothing",
-        log,
-    } = &error
-    else {
-        panic!("{error}");
-    };
-    assert_eq!(
-        log,
-        "CUDA_ERROR_INVALID_PTX: ptxas fatal: unknown instruction"
-    );
+    let log = "CUDA_ERROR_INVALID_PTX: ptxas fatal: unknown instruction".into();
+    let entry = "nothing";
+    assert_eq!(error, Error::BadPtx { entry, log });
     driver.state().always = Some(("cuModuleGetFunction", R::CUDA_ERROR_NOT_FOUND));
     let error = launch(&mut stm).unwrap_err();
     assert!(
@@ -296,7 +278,7 @@ fn no_driver_no_device_and_an_old_device_are_told_apart() {
     let error = |set: fn(&mut State)| {
         let driver = StandIn::new();
         set(&mut driver.state());
-        let error = open(&driver).err().unwrap();
+        let error = driver.open().err().unwrap();
         assert_eq!(driver.state().left(), [0; 4]);
         error
     };
@@ -323,8 +305,7 @@ fn no_driver_no_device_and_an_old_device_are_told_apart() {
 
 #[test]
 fn a_launch_that_is_too_large_is_refused_before_the_driver_sees_it() {
-    let driver = StandIn::new();
-    let cuda = open(&driver).unwrap();
+    let (driver, cuda) = opened();
     let too_large = |launch: Launch| {
         let stm = Stm::new(&cuda, launch, config());
         let error = match stm {
@@ -353,8 +334,7 @@ fn a_launch_that_is_too_large_is_refused_before_the_driver_sees_it() {
 
 #[test]
 fn blocks_that_are_resident_together_are_counted_over_all_processors() {
-    let driver = StandIn::new();
-    let cuda = open(&driver).unwrap();
+    let (driver, cuda) = opened();
     let of = |threads| cuda.resident_blocks::<Nothing>(&Launch::new(1 << 20, threads));
     assert_eq!(of(512), Ok(8));
     let error = of(513).unwrap_err();
@@ -364,9 +344,8 @@ fn blocks_that_are_resident_together_are_counted_over_all_processors() {
 
 #[test]
 fn the_time_limit_raises_the_flag_and_the_launch_ends() {
-    let driver = StandIn::new();
-    let cuda = open(&driver).unwrap();
-    let mut stm = Stm::new(&cuda, Launch::new(1, 32), config()).unwrap();
+    let (driver, cuda) = opened();
+    let mut stm = memory(&cuda).unwrap();
     let flag = stm.stop_flag() as u64;
     driver.state().runs_until = Some(flag);
     stm.set_time_limit(Some(Duration::from_millis(20)));
@@ -374,13 +353,7 @@ fn the_time_limit_raises_the_flag_and_the_launch_ends() {
     launch(&mut stm).unwrap();
     assert!(start.elapsed() >= Duration::from_millis(20));
     // The flag cannot be raised: the kernel runs on, and the device is lost.
-    let copies = |calls: &[&str]| {
-        calls
-            .iter()
-            .filter(|c| **c == "cuStreamSynchronize")
-            .count()
-    };
-    assert!(copies(&driver.state().calls) > 0);
+    assert!(driver.state().calls.contains(&"cuStreamSynchronize"));
     driver.state().always = Some(("cuStreamSynchronize", R::CUDA_ERROR_LAUNCH_TIMEOUT));
     let error = launch(&mut stm).unwrap_err();
     assert!(matches!(error, Error::DeviceLost { .. }), "{error}");
@@ -388,7 +361,7 @@ fn the_time_limit_raises_the_flag_and_the_launch_ends() {
 
 /// Adds launches in order, and returns the calls that the driver got for them.
 fn calls_in_order(driver: &StandIn, launches: u32) -> Vec<&'static str> {
-    let cuda = open(driver).unwrap();
+    let cuda = driver.open().unwrap();
     let mut stm = Stm::new(&cuda, Launch::new(2, 64), config()).unwrap();
     // The first one loads the module.
     launch(&mut stm).unwrap();
@@ -411,13 +384,8 @@ fn calls_in_order(driver: &StandIn, launches: u32) -> Vec<&'static str> {
 #[test]
 fn a_launch_in_order_waits_for_nothing() {
     let calls = calls_in_order(&StandIn::new(), 3);
-    assert_eq!(
-        calls
-            .iter()
-            .filter(|&&call| call == "cuLaunchKernel")
-            .count(),
-        3
-    );
+    let launches = calls.iter().filter(|&&call| call == "cuLaunchKernel");
+    assert_eq!(launches.count(), 3);
     for call in &calls {
         let waits = call.contains("Synchronize") || call.contains("Query") || call.contains("DtoH");
         assert!(!waits && !call.contains("Event"), "{calls:?}");
@@ -429,8 +397,7 @@ fn a_launch_in_order_waits_for_nothing() {
 
 #[test]
 fn laps_are_taken_without_a_wait_and_their_events_given_back() {
-    let driver = StandIn::new();
-    let cuda = open(&driver).unwrap();
+    let (driver, cuda) = opened();
     let mut laps = cuda.laps(2).unwrap();
     let before = driver.state().calls.len();
     for _ in 0..3 {
@@ -449,8 +416,7 @@ fn laps_are_taken_without_a_wait_and_their_events_given_back() {
 #[test]
 fn a_kernel_in_order_that_ends_the_context_is_reported_and_what_follows_too() {
     for code in FATAL {
-        let driver = StandIn::new();
-        let cuda = open(&driver).unwrap();
+        let (driver, cuda) = opened();
         let mut stm = Stm::new(&cuda, Launch::new(2, 64), config()).unwrap();
         launch(&mut stm).unwrap();
         driver.state().always = Some(("cuLaunchKernel", code));
@@ -474,8 +440,7 @@ fn the_library_carries_the_ptx_of_its_copies_which_takes_what_they_pass() {
         array.copy_from(&foreign)?;
         array.copy_to(&mut foreign).map(|_| ())
     }
-    let driver = StandIn::new();
-    let cuda = open(&driver).unwrap();
+    let (driver, cuda) = opened();
     // The parameters in the text are compared before the module is loaded.
     copies::<f32>(&cuda).unwrap();
     copies::<i64>(&cuda).unwrap();

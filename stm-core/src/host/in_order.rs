@@ -7,10 +7,8 @@ use crate::tx::stm_ref::StmRef;
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use std::time::Instant;
-use stm_machine::Kernel;
-use stm_machine::Stop;
-use stm_machine::host::Error;
-use stm_machine::host::{Device, Launch};
+use stm_machine::host::{Device, Error, Launch};
+use stm_machine::{Kernel, Stop};
 
 /// The launches of one [`Stm`] that [`Stm::in_order`] makes: each begins after
 /// the one before has ended, and the host does not wait in between, where the

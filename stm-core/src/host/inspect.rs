@@ -10,12 +10,9 @@
 use crate::array::sums::is_pending;
 use crate::memory::version::CellWord;
 use core::ops::Range;
-use std::format;
-use std::string::String;
+use std::prelude::v1::*;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
-use std::vec;
-use std::vec::Vec;
-use stm_machine::host::{Device, Error, Memory};
+use stm_machine::host::{self, Device, Error, Memory};
 
 /// The number of bytes of a memory that a check of a part reads.
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
@@ -57,14 +54,8 @@ pub(crate) fn allocate<D: Device>(
     least: usize,
     what: &'static str,
 ) -> Result<D::Memory, Error> {
-    let Some(bytes) = len.checked_mul(stride) else {
-        return Err(Error::OutOfMemory {
-            what,
-            needed: u64::MAX,
-            available: device.available_bytes()?,
-        });
-    };
-    device.allocate(bytes.max(least), what)
+    let bytes = len.checked_mul(stride);
+    host::allocate(device, bytes.map(|bytes| bytes.max(least)), what)
 }
 
 /// Passes the items of a memory to `seen`, or of large ones the first 64 bits;
@@ -100,14 +91,19 @@ pub(crate) fn find<M: Memory>(
 
 /// Returns the 64 bits of an item that begin at byte `at`.
 pub(crate) fn word_at(item: &[u8], at: usize) -> u64 {
+    word(&item[at..at + 8])
+}
+
+/// Returns what up to eight bytes hold.
+pub(crate) fn word(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
-    word.copy_from_slice(&item[at..at + 8]);
+    word[..bytes.len()].copy_from_slice(bytes);
     u64::from_le_bytes(word)
 }
 
 /// What the words of an item say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Items {
+pub enum Items {
     /// Nothing: elements without a version.
     Elements,
     /// A cell with its version and its lock bit.

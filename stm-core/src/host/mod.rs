@@ -9,6 +9,7 @@
 //! | [`TxArray`] | an array that transactions access, in the layout of their algorithm |
 //! | [`ForeignArray`] | an array over memory that somebody else owns |
 //! | [`Records`] | an array of structs of words, in the same layouts |
+//! | [`Arranged`] | what both kinds of array have in common |
 //! | [`Pool`], [`Nodes`] | nodes that transactions allocate and free; with records |
 //! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
 //! | [`Sums`] | rows of sums, to which transactions add without conflict |
@@ -48,6 +49,7 @@
 //! otherwise; it is unsafe, as it cannot tell what a parameter block points to.
 
 mod argument;
+mod arranged;
 mod call;
 mod check;
 pub(crate) mod collections;
@@ -69,13 +71,14 @@ mod tx_array;
 
 pub use crate::memory::logs::Capacity;
 pub use crate::tx::stm_ref::RetryLimits;
+pub use arranged::{Arranged, Form};
 pub use call::Done;
 pub use config::StmConfig;
 pub use foreign::ForeignView;
 pub use in_order::InOrder;
 pub use pool::{Nodes, Pool, PreassignedNodes};
 pub use profile::{Profile, ProfileRows};
-pub use records::Records;
+pub use records::{Records, Structs};
 pub use stm::{Statistics, Stm};
 pub use stm_machine::host::{
     Argument, Buffer, Cpu, Device, Error, ForeignArray, ForeignInput, Laps, Launch, Limits, Memory,
@@ -84,4 +87,4 @@ pub use stm_machine::host::{
 #[cfg(feature = "cuda")]
 pub use stm_machine::host::{Cuda, CudaInfo};
 pub use sums::Sums;
-pub use tx_array::TxArray;
+pub use tx_array::{Elements, TxArray};

@@ -6,11 +6,10 @@ use crate::array::preassigned::{TPreassigned, header_words};
 use crate::array::record::Record;
 use crate::host::pool_names::Identity;
 use crate::host::records::Records;
-use std::vec;
+use crate::host::stm::Stm;
 use std::vec::Vec;
 use stm_machine::Layout;
-use stm_machine::host::Error;
-use stm_machine::host::{Device, Memory};
+use stm_machine::host::{Device, Error, Memory};
 
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
 /// in the memory of a device.
@@ -43,14 +42,6 @@ impl<D: Device> Pool<D> {
             return Err(Error::PoolSize { what, nodes });
         }
         let bytes = nodes.div_ceil(u64::from(NODES_A_WORD)) as usize * 8;
-        let available = device.available_bytes()?;
-        if bytes as u64 > available {
-            return Err(Error::OutOfMemory {
-                what,
-                needed: bytes as u64,
-                available,
-            });
-        }
         Ok(Self {
             memory: device.allocate(bytes, what)?,
             nodes,
@@ -322,6 +313,26 @@ impl<D: Device, R: Record> Nodes<D, R> {
     /// Returns the number of bytes of device memory.
     pub fn bytes(&self) -> u64 {
         self.pool.bytes() + self.records.bytes()
+    }
+
+    /// Returns the number of nodes.
+    pub(super) const fn capacity(&self) -> u64 {
+        self.pool.nodes()
+    }
+
+    /// Changes the layout of the records, which keep their values.
+    pub(super) fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+        self.records.arrange_as(layout)
+    }
+
+    /// Lets the check after each launch of `stm` see the records.
+    pub(super) fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch(&self.records);
+    }
+
+    /// Does what [`Pool::refresh`] does.
+    pub(super) fn refresh(&mut self) -> Result<(), Error> {
+        self.pool.refresh()
     }
 
     /// Frees all nodes and sets their records to zero.

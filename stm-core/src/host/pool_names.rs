@@ -2,7 +2,6 @@
 
 use crate::array::pool::{Misuse, Node};
 use std::collections::BTreeMap;
-use std::format;
 use std::string::String;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

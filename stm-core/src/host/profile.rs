@@ -2,11 +2,8 @@
 
 use crate::observe::phase::{CLOSED, OPENED, OPENS, Phase, ROW_WORDS, SUMS};
 use core::ops::AddAssign;
-use stm_machine::host::Buffer;
-use stm_machine::host::Error;
-use stm_machine::host::{Device, Launch};
-use stm_machine::observe::HostProbe;
-use stm_machine::observe::{Observation, ProbeBuffer};
+use stm_machine::host::{Buffer, Device, Error, Launch};
+use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
 
 /// The time of all lanes of a launch by phase, in ticks of
 /// [`crate::Lane::clock`]: cycles on a GPU, nanoseconds on the CPU.
@@ -130,9 +127,7 @@ impl<D: Device> ProfileRows<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
-    use std::vec;
-    use std::vec::Vec;
+    use std::prelude::v1::*;
 
     /// Makes the row of a lane that ran from tick 100 to tick 100 plus the sum
     /// of the phases.

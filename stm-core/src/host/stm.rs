@@ -20,17 +20,12 @@ use crate::tx::abort::Abort;
 use crate::tx::stm_ref::StmRef;
 use core::mem::offset_of;
 use core::ops::AddAssign;
-use std::string::String;
+use std::prelude::v1::*;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use std::vec;
-use std::vec::Vec;
-use stm_machine::Kernel;
-use stm_machine::Stop;
-use stm_machine::host::Error;
-use stm_machine::host::{Device, Launch, Memory, StopAt};
-use stm_machine::observe::HostProbe;
-use stm_machine::observe::{Observation, ProbeBuffer};
+use stm_machine::host::{Device, Error, Launch, Memory, StopAt};
+use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
+use stm_machine::{Kernel, Stop};
 
 /// The statistics of a launch's transactions. `attempts == commits + aborts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,15 +168,7 @@ impl<D: Device> Stm<D> {
         let needed = region_bytes(&self.device, launch, self.config.capacity)?;
         let same = self.has_shape(launch);
         if needed > self.region.bytes() as u64 {
-            let available = self.device.available_bytes()?;
             let what = "the read and write sets";
-            if needed > available {
-                return Err(Error::OutOfMemory {
-                    what,
-                    needed,
-                    available,
-                });
-            }
             self.region = self.device.allocate(needed as usize, what)?;
         } else if !same {
             // Each lane has its sets in another place than before, and what
@@ -257,13 +244,8 @@ impl<D: Device> Stm<D> {
     #[doc(hidden)]
     pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
         let clock = offset_of!(Globals, clock) + offset_of!(Clock, now);
-        if self.word64(clock)? > to {
-            return Err(Error::BadConfig {
-                what: "the clock",
-                value: to,
-                expected: "at or above its present value, as it never goes back",
-            });
-        }
+        let expected = "at or above its present value, as it never goes back";
+        Error::unless(self.word64(clock)? <= to, "the clock", to, expected)?;
         self.globals.write(clock, &to.to_le_bytes())
     }
 

@@ -1,13 +1,11 @@
 //! Rows of sums in the memory of a device.
 
 use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
-use crate::host::inspect::{Allocation, Items, Watcher, allocate, pending_row};
+use crate::host::inspect::{Allocation, Items, Watcher, allocate, pending_row, word};
 use core::marker::PhantomData;
 use std::vec::Vec;
 use stm_machine::WordAddress;
-use stm_machine::host::Device;
-use stm_machine::host::Error;
-use stm_machine::host::Pod;
+use stm_machine::host::{Device, Error, Pod};
 
 /// `rows` rows of `row_len` sums of type `T`, for transactions of any
 /// algorithm, as all of them use the same layout ([`TSums`]).
@@ -150,14 +148,14 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         let mut data = Vec::with_capacity(self.rows * self.row_len as usize);
         self.memory.download(|row, bytes| {
             let (header, elements) = bytes.split_at(8);
-            if is_pending(little_endian(header)) {
+            if is_pending(word(header)) {
                 return Err(Error::Corrupt {
                     what: pending_row(row, self.what),
                 });
             }
             let elements = elements.chunks_exact(Self::element_bytes());
             let elements = elements.take(self.row_len as usize);
-            data.extend(elements.map(|bytes| T::from_bits64(little_endian(bytes))));
+            data.extend(elements.map(|bytes| T::from_bits64(word(bytes))));
             Ok(())
         })?;
         Ok(data)
@@ -183,10 +181,4 @@ impl<D: Device, T> Sums<D, T> {
     pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
         self.memory.watcher()
     }
-}
-
-fn little_endian(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
 }

@@ -125,6 +125,7 @@
 #![cfg_attr(not(feature = "host"), allow(dead_code))]
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+#[macro_use]
 extern crate std;
 
 pub mod barrier;

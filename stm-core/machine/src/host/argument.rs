@@ -66,27 +66,39 @@ pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), E
     })
 }
 
-// SAFETY: the view is of the buffer's memory, which has one layout, and which is written only
-// while nobody has borrowed it.
-unsafe impl<D: Device, T: Pod + Element> Argument<D, TArray<T>> for &Buffer<D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TArray<T>, Error> {
-        on(device, self.space(), what)?;
-        Ok(self.tarray())
-    }
+/// Implements [`Argument`] for what is lent to kernels on a device `D`: each row has the generic
+/// parameters, the type that is lent and the kernel's, and, of the value `$it` that is lent, the
+/// address space and the parameter. Where a row is written, a comment says why that is safe.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lent {
+    (|$it:ident| $(
+        [$($generic:tt)*] $lent:ty => $view:ty: $space:expr, $value:expr $(, { $($more:tt)* })?;
+    )*) => {$(
+        // SAFETY: the row's.
+        unsafe impl<D: $crate::host::Device, $($generic)*> $crate::host::Argument<D, $view>
+            for $lent
+        {
+            fn parameter(
+                self,
+                device: &D,
+                what: &'static str,
+            ) -> ::core::result::Result<$view, $crate::host::Error> {
+                let $it = self;
+                $crate::host::on(device, $space, what)?;
+                $value
+            }
+
+            $($($more)*)?
+        }
+    )*};
 }
 
-// SAFETY: as above.
-unsafe impl<D: Device, T: Pod + Element> Argument<D, Input<T>> for &Buffer<D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<Input<T>, Error> {
-        on(device, self.space(), what)?;
-        Ok(Input::of(self.tarray()))
-    }
-}
-
-// SAFETY: as above; nobody else has the buffer during the launch.
-unsafe impl<D: Device, T: Pod + Element> Argument<D, Output<T>> for &mut Buffer<D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<Output<T>, Error> {
-        on(device, self.space(), what)?;
-        Ok(Output::of(self.tarray()))
-    }
+// SAFETY: the views are of the buffer's memory, which has one layout, and which is written only
+// while nobody has borrowed it; for an output nobody else has the buffer during the launch.
+__lent! {
+    |it|
+    [T: Pod + Element] &Buffer<D, T> => TArray<T>: it.space(), Ok(it.tarray());
+    [T: Pod + Element] &Buffer<D, T> => Input<T>: it.space(), Ok(Input::of(it.tarray()));
+    [T: Pod + Element] &mut Buffer<D, T> => Output<T>: it.space(), Ok(Output::of(it.tarray()));
 }

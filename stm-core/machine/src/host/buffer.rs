@@ -1,7 +1,7 @@
 //! An array in a device's memory.
 
 use crate::array::plain::TArray;
-use crate::host::device::{Device, Memory};
+use crate::host::device::{Device, Memory, allocate};
 use crate::host::error::Error;
 use crate::memory::word::Element;
 use core::marker::PhantomData;
@@ -46,13 +46,9 @@ fn bytes_of_mut<T: Pod>(data: &mut [T]) -> &mut [u8] {
 impl<D: Device, T: Pod> Buffer<D, T> {
     /// Makes `len` zeros; `what` names the buffer in an error.
     pub fn zeroed(device: &D, len: usize, what: &'static str) -> Result<Self, Error> {
-        let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::OutOfMemory {
-            what,
-            needed: u64::MAX,
-            available: device.available_bytes()?,
-        })?;
+        let bytes = len.checked_mul(size_of::<T>());
         Ok(Self {
-            memory: device.allocate(bytes.max(1), what)?,
+            memory: allocate(device, bytes.map(|bytes| bytes.max(1)), what)?,
             len,
             what,
             element: PhantomData,

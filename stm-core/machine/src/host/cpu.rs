@@ -4,24 +4,20 @@
 //! takes the next block when it has finished one. A cooperative launch gets a
 //! team for every block.
 
-use crate::host::device::check_range;
-use crate::host::device::{Device, Launch, Limits, Memory, StopAt};
+use crate::host::device::{Device, Launch, Limits, Memory, StopAt, check_range};
 use crate::host::error::Error;
 use crate::kernel::Kernel;
 use crate::lane::cpu::{Block, BrokenBlock, Cluster, CpuLane, StopFlag};
 use crate::observe::host_probe::HostProbe;
 use crate::observe::probe::Observation;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::borrow::ToOwned;
-use std::format;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::string::String;
+use std::prelude::v1::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
-use std::vec::Vec;
 
 /// The CPU device.
 #[derive(Clone, Debug)]
@@ -249,13 +245,8 @@ impl Cpu {
         // The blocks of a cluster run at the same time.
         let teams = wanted.min(launch.blocks).next_multiple_of(launch.cluster);
         let os_threads = u64::from(teams) * u64::from(launch.threads);
-        if os_threads > u64::from(OS_THREADS_MAX) {
-            return Err(Error::LaunchTooLarge {
-                what: "threads at the same time",
-                asked: os_threads.min(u64::from(u32::MAX)) as u32,
-                limit: OS_THREADS_MAX,
-            });
-        }
+        let asked = os_threads.min(u64::from(u32::MAX)) as u32;
+        Error::above("threads at the same time", asked, OS_THREADS_MAX)?;
         let blocks: Vec<Block> = (0..teams)
             .map(|_| Block::new(launch.threads, launch.shared_bytes / 4))
             .collect();

@@ -4,10 +4,8 @@ use crate::host::error::Error;
 use crate::kernel::Kernel;
 use crate::observe::host_probe::HostProbe;
 use crate::observe::probe::Observation;
-use std::boxed::Box;
-use std::string::String;
+use std::prelude::v1::*;
 use std::time::{Duration, Instant};
-use std::vec::Vec;
 
 /// An allocation in a device's memory.
 pub trait Memory {
@@ -41,6 +39,25 @@ pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
         offset.checked_add(len).is_some_and(|end| end <= bytes),
         "a copy of {len} bytes at {offset} in an allocation of {bytes}"
     );
+}
+
+/// Allocates zeroed memory of so many bytes, or refuses `None`, which are more than there can be.
+///
+/// # Errors
+/// Those of [`Device::allocate`].
+pub fn allocate<D: Device>(
+    device: &D,
+    bytes: Option<usize>,
+    what: &'static str,
+) -> Result<D::Memory, Error> {
+    match bytes {
+        Some(bytes) => device.allocate(bytes, what),
+        None => Err(Error::OutOfMemory {
+            what,
+            needed: u64::MAX,
+            available: device.available_bytes()?,
+        }),
+    }
 }
 
 /// The limits of a device.
@@ -125,25 +142,16 @@ impl Launch {
             if asked == 0 {
                 return Err(Error::ZeroLaunch { what });
             }
-            if asked > limit {
-                return Err(Error::LaunchTooLarge { what, asked, limit });
-            }
+            Error::above(what, asked, limit)?;
         }
-        if !self.blocks.is_multiple_of(self.cluster) {
-            return Err(Error::BadConfig {
-                what: "the number of blocks of a launch with clusters",
-                value: self.blocks.into(),
-                expected: "a multiple of the cluster's blocks",
-            });
-        }
-        if self.shared_bytes > limits.shared_bytes_max {
-            return Err(Error::LaunchTooLarge {
-                what: "bytes of shared memory a block",
-                asked: self.shared_bytes,
-                limit: limits.shared_bytes_max,
-            });
-        }
-        Ok(())
+        Error::unless(
+            self.blocks.is_multiple_of(self.cluster),
+            "the number of blocks of a launch with clusters",
+            self.blocks,
+            "a multiple of the cluster's blocks",
+        )?;
+        let what = "bytes of shared memory a block";
+        Error::above(what, self.shared_bytes, limits.shared_bytes_max)
     }
 }
 

@@ -467,3 +467,32 @@ pub enum Error {
         code: String,
     },
 }
+
+impl Error {
+    /// Refuses a configuration value that is out of its range.
+    ///
+    /// # Errors
+    /// [`Error::BadConfig`] if `fits` is false.
+    pub fn unless(
+        fits: bool,
+        what: &'static str,
+        value: impl Into<u64>,
+        expected: &'static str,
+    ) -> Result<(), Self> {
+        let value = value.into();
+        fits.then_some(()).ok_or(Self::BadConfig {
+            what,
+            value,
+            expected,
+        })
+    }
+
+    /// Refuses a dimension of a launch that is too large.
+    ///
+    /// # Errors
+    /// [`Error::LaunchTooLarge`] if `asked` is above `limit`.
+    pub fn above(what: &'static str, asked: u32, limit: u32) -> Result<(), Self> {
+        let too_large = Self::LaunchTooLarge { what, asked, limit };
+        (asked <= limit).then_some(()).ok_or(too_large)
+    }
+}

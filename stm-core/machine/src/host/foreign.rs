@@ -6,7 +6,7 @@
 use crate::array::io::{Input, Output};
 use crate::array::plain::TArray;
 use crate::array::view::{Layout, View};
-use crate::host::argument::{Argument, on};
+use crate::host::argument::on;
 use crate::host::buffer::{Buffer, Pod};
 use crate::host::cpu::Cpu;
 use crate::host::device::Device;
@@ -213,27 +213,16 @@ impl Cpu {
     }
 }
 
-// SAFETY: the view is of memory that is borrowed alone, and `view_for` checks
-// the layout.
-unsafe impl<D: Device, T: Pod + Element, V: View<T>> Argument<D, V> for &ForeignArray<'_, D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<V, Error> {
-        on(device, self.space, what)?;
-        self.view_for("the kernel's algorithm")
-    }
-}
+/// What wants a view that is lent to a kernel, in errors.
+const USER: &str = "the kernel's algorithm";
 
-// SAFETY: as above.
-unsafe impl<D: Device, T: Pod + Element> Argument<D, Input<T>> for ForeignInput<'_, '_, D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<Input<T>, Error> {
-        on(device, self.0.space, what)?;
-        Ok(Input::of(self.0.view_for("the kernel's algorithm")?))
-    }
-}
-
-// SAFETY: as above; nobody else has the array during the launch.
-unsafe impl<D: Device, T: Pod + Element> Argument<D, Output<T>> for &mut ForeignArray<'_, D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<Output<T>, Error> {
-        on(device, self.space, what)?;
-        Ok(Output::of(self.view_for("the kernel's algorithm")?))
-    }
+// SAFETY: the views are of memory that is borrowed alone, and `view_for` checks the layout; for an
+// output nobody else has the array during the launch.
+crate::__lent! {
+    |it|
+    [T: Pod + Element, V: View<T>] &ForeignArray<'_, D, T> => V: it.space, it.view_for(USER);
+    [T: Pod + Element] ForeignInput<'_, '_, D, T> => Input<T>:
+        it.0.space, it.0.view_for(USER).map(Input::of);
+    [T: Pod + Element] &mut ForeignArray<'_, D, T> => Output<T>:
+        it.space, it.view_for(USER).map(Output::of);
 }

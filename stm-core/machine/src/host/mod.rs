@@ -29,8 +29,7 @@ pub use cpu::Cpu;
 pub use cuda::stand_in;
 #[cfg(feature = "cuda")]
 pub use cuda::{Cuda, CudaInfo};
-pub use device::Replay;
-pub use device::{Device, Laps, Launch, Limits, Memory, StopAt};
+pub use device::{Device, Laps, Launch, Limits, Memory, Replay, StopAt, allocate};
 pub use error::Error;
 pub use foreign::{ForeignArray, ForeignInput};
 pub use parameters::check_parameters;

@@ -30,11 +30,6 @@ impl<D: Device> Watchdog<D> {
         })
     }
 
-    /// Changes the time limit of the following launches.
-    pub const fn set_limit(&mut self, limit: Option<Duration>) {
-        self.limit = limit;
-    }
-
     /// Returns the flag for the parameters of kernels. It is valid while this lives.
     pub fn stop(&self) -> Stop {
         // SAFETY: a word of this device; that it lives while a kernel runs is what the

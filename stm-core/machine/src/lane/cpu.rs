@@ -85,7 +85,7 @@ impl<'a> CpuLane<'a> {
     /// Returns block `rank` of the cluster.
     fn member(&self, rank: u32) -> &'a Block {
         if let Some((cluster, _)) = self.cluster {
-            return cluster.block(rank);
+            return &cluster.blocks[rank as usize];
         }
         assert!(rank == 0, "block {rank} of a launch without clusters");
         self.block
@@ -134,25 +134,15 @@ macro_rules! width {
         }
         #[inline(always)]
         unsafe fn $cas_acquire(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            match atomic!($atomic, p.cast_const()).compare_exchange(
-                expected,
-                new,
-                Ordering::Acquire,
-                Ordering::Acquire,
-            ) {
-                Ok(old) | Err(old) => old,
-            }
+            let word = atomic!($atomic, p.cast_const());
+            let found = word.compare_exchange(expected, new, Ordering::Acquire, Ordering::Acquire);
+            found.unwrap_or_else(|found| found)
         }
         #[inline(always)]
         unsafe fn $cas_relaxed(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            match atomic!($atomic, p.cast_const()).compare_exchange(
-                expected,
-                new,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(old) | Err(old) => old,
-            }
+            let word = atomic!($atomic, p.cast_const());
+            let found = word.compare_exchange(expected, new, Ordering::Relaxed, Ordering::Relaxed);
+            found.unwrap_or_else(|found| found)
         }
         #[inline(always)]
         unsafe fn $fetch_add(&self, p: *mut $ty, v: $ty) -> $ty {
@@ -303,12 +293,9 @@ impl Lane for CpuLane<'_> {
         self.shared(i).fetch_add(v, Ordering::Relaxed)
     }
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
-        match self
-            .shared(i)
-            .compare_exchange(expected, new, Ordering::Relaxed, Ordering::Relaxed)
-        {
-            Ok(old) | Err(old) => old,
-        }
+        let word = self.shared(i);
+        let found = word.compare_exchange(expected, new, Ordering::Relaxed, Ordering::Relaxed);
+        found.unwrap_or_else(|found| found)
     }
     unsafe fn barrier(&self) {
         // SAFETY: the caller upholds the contract of this function.
@@ -319,17 +306,18 @@ impl Lane for CpuLane<'_> {
         unsafe { self.barrier_count(predicate) != 0 }
     }
     unsafe fn barrier_count(&self, predicate: bool) -> u32 {
-        Self::or_unwind(self.block.vote(predicate))
+        Self::or_unwind(self.block.rendezvous.vote(predicate))
     }
     unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
-        Self::or_unwind(self.block.named(id, threads, true));
+        Self::or_unwind(self.block.rendezvous.named(id, threads, true));
     }
     unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
-        Self::or_unwind(self.block.named(id, threads, false));
+        Self::or_unwind(self.block.rendezvous.named(id, threads, false));
     }
 
     fn cluster_size(&self) -> u32 {
-        self.cluster.map_or(1, |(cluster, _)| cluster.size())
+        self.cluster
+            .map_or(1, |(cluster, _)| cluster.blocks.len() as u32)
     }
     fn cluster_rank(&self) -> u32 {
         self.cluster.map_or(0, |(_, rank)| rank)
@@ -342,7 +330,7 @@ impl Lane for CpuLane<'_> {
     }
     unsafe fn cluster_barrier(&self) {
         match self.cluster {
-            Some((cluster, _)) => _ = Self::or_unwind(cluster.meet()),
+            Some((cluster, _)) => _ = Self::or_unwind(cluster.rendezvous.vote(false)),
             // SAFETY: the caller upholds the contract of this function.
             None => unsafe { self.barrier() },
         }

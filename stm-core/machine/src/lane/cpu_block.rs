@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// As on a GPU, a thread that has ended no longer counts at the kernel's
 /// barrier.
 #[derive(Debug)]
-struct Rendezvous {
+pub(super) struct Rendezvous {
     threads: u32,
     state: Mutex<Arrivals>,
     changed: Condvar,
@@ -97,7 +97,7 @@ impl Rendezvous {
 
     /// Waits for all threads that have not ended and returns for how many of
     /// them `predicate` holds, or `None` if the barrier is broken.
-    fn vote(&self, predicate: bool) -> Option<u32> {
+    pub(super) fn vote(&self, predicate: bool) -> Option<u32> {
         let mut state = self.state();
         let barriers = state.barriers;
         state.arrived += 1;
@@ -109,7 +109,14 @@ impl Rendezvous {
 
     /// Arrives at named barrier `id` of `threads` threads, and with `waits` returns
     /// when all have come; `None` if the barriers are broken.
-    fn named(&self, id: u32, threads: u32, waits: bool) -> Option<()> {
+    ///
+    /// # Panics
+    /// It panics if there is no such barrier.
+    pub(super) fn named(&self, id: u32, threads: u32, waits: bool) -> Option<()> {
+        assert!(
+            (1..NAMED_BARRIERS).contains(&id),
+            "named barrier {id} of 1 to 15"
+        );
         let mut state = self.state();
         let named = &mut state.named[id as usize];
         let passed = named.passed;
@@ -150,7 +157,8 @@ impl Rendezvous {
 /// uses it for one block after another.
 #[derive(Debug)]
 pub struct Block {
-    rendezvous: Rendezvous,
+    /// Its barriers.
+    pub(super) rendezvous: Rendezvous,
     /// Shared memory, in words of the widest access.
     shared: Box<[AtomicU64]>,
     /// Its size in words of 32 bits.
@@ -160,9 +168,9 @@ pub struct Block {
 /// A cluster of blocks, which run at the same time.
 #[derive(Debug)]
 pub struct Cluster<'a> {
-    blocks: &'a [Block],
+    pub(super) blocks: &'a [Block],
     /// The barrier of all threads.
-    rendezvous: Rendezvous,
+    pub(super) rendezvous: Rendezvous,
 }
 
 impl<'a> Cluster<'a> {
@@ -178,24 +186,6 @@ impl<'a> Cluster<'a> {
     /// Releases the threads that wait at the cluster's barrier, now and from now on.
     pub fn break_up(&self) {
         self.rendezvous.break_up();
-    }
-
-    /// Returns the number of blocks.
-    pub(super) const fn size(&self) -> u32 {
-        self.blocks.len() as u32
-    }
-
-    /// Returns a block.
-    ///
-    /// # Panics
-    /// It panics if there is no such block.
-    pub(super) const fn block(&self, rank: u32) -> &'a Block {
-        &self.blocks[rank as usize]
-    }
-
-    /// Meets all threads of the cluster; `None` if it is broken up.
-    pub(super) fn meet(&self) -> Option<u32> {
-        self.rendezvous.vote(false)
     }
 }
 
@@ -254,25 +244,6 @@ impl Block {
         let fits = i.is_multiple_of(2) && i + 1 < self.shared_words;
         assert!(fits, "a wide shared word at {i} of {}", self.shared_words);
         &self.shared[i as usize / 2]
-    }
-
-    /// Meets the block's threads that have not ended, and returns for how many of them
-    /// `predicate` holds; `None` if the block is broken.
-    pub(super) fn vote(&self, predicate: bool) -> Option<u32> {
-        self.rendezvous.vote(predicate)
-    }
-
-    /// Arrives at a named barrier, and waits there if `waits`; `None` if the block is
-    /// broken.
-    ///
-    /// # Panics
-    /// It panics if there is no such barrier.
-    pub(super) fn named(&self, id: u32, threads: u32, waits: bool) -> Option<()> {
-        assert!(
-            (1..NAMED_BARRIERS).contains(&id),
-            "named barrier {id} of 1 to 15"
-        );
-        self.rendezvous.named(id, threads, waits)
     }
 
     /// Releases the threads that wait at a barrier, now and from now on.

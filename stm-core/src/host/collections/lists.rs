@@ -6,15 +6,10 @@ use crate::collections::{Key, ListItem, TList, TLists, TMap, bucket, range};
 use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
 use crate::host::tx_array::TxArray;
-use core::fmt;
 use std::collections::BTreeMap;
-use std::format;
-use std::vec;
 use std::vec::Vec;
-use stm_machine::Layout;
-use stm_machine::host::Device;
-use stm_machine::host::Error;
-use stm_machine::{Element, WordAddress};
+use stm_machine::host::{Device, Error};
+use stm_machine::{Element, Layout, WordAddress};
 
 /// Ordered lists whose nodes come from one pool, numbered from 0
 /// ([`TLists`]).
@@ -23,12 +18,8 @@ pub struct Lists<D: Device, K, V> {
     nodes: Nodes<D, ListItem<K, V>>,
 }
 
-impl<D: Device, K, V> fmt::Debug for Lists<D, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lists")
-            .field("nodes", &self.nodes)
-            .finish_non_exhaustive()
-    }
+container! {
+    Lists<K: [Key], V: [Element]> => TLists; parts [heads nodes]; nodes nodes; shown nodes
 }
 
 impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
@@ -54,50 +45,6 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     /// Returns the number of lists.
     pub const fn lists(&self) -> usize {
         self.heads.len()
-    }
-
-    /// Returns the number of nodes.
-    pub const fn capacity(&self) -> u64 {
-        self.nodes.pool().nodes()
-    }
-
-    /// Returns the number of bytes of device memory.
-    pub fn bytes(&self) -> u64 {
-        self.heads.bytes() + self.nodes.bytes()
-    }
-
-    /// Changes the layout; the entries stay.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
-    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
-        self.heads.arrange_as(layout)?;
-        self.nodes.records_mut().arrange_as(layout)
-    }
-
-    /// Lets the check after each launch of `stm` see the words of the lists
-    /// ([`Stm::watch`]).
-    pub fn watch(&self, stm: &mut Stm<D>) {
-        stm.watch(&self.heads);
-        stm.watch_records(self.nodes.records());
-    }
-
-    /// Lets the transactions of the following launches store at once to nodes that
-    /// are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
-    ///
-    /// # Errors
-    /// An error of the device.
-    pub fn refresh(&mut self) -> Result<(), Error> {
-        self.nodes.pool_mut().refresh()
-    }
-
-    /// Removes all entries.
-    ///
-    /// # Errors
-    /// An error of the device.
-    pub fn clear(&mut self) -> Result<(), Error> {
-        self.heads.clear()?;
-        self.nodes.clear()
     }
 
     /// Replaces the contents of all lists. Of several values of one key, the last
@@ -189,11 +136,6 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         Ok(lists)
     }
 
-    /// Returns the part whose device and layout are those of all.
-    pub(super) const fn head(&self) -> &TxArray<D, u32> {
-        &self.heads
-    }
-
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
     /// must not be used after the lists are freed, which the caller of
     /// `Device::launch` promises.
@@ -206,116 +148,47 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     }
 }
 
-/// Writes the owner of lists in another form: what it hands through.
-macro_rules! owner {
-    ($(#[$meta:meta])* $owner:ident $($more:ty)?) => {
-        $(#[$meta])*
-        pub struct $owner<D: Device, K, V>(Lists<D, K, V> $(, $more)?);
+/// One ordered list ([`TList`]), and the bits of a key that say where in its range
+/// it is.
+pub struct List<D: Device, K, V>(Lists<D, K, V>, u32);
 
-        impl<D: Device, K, V> fmt::Debug for $owner<D, K, V> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_tuple(stringify!($owner)).field(&self.0).finish()
-            }
-        }
+/// A hash map ([`TMap`]).
+///
+/// ```
+/// use stm_core::collections::{Map, TMap};
+/// use stm_core::prelude::*;
+/// use stm_core::Layout;
+///
+/// /// Counts how often each of the words occurs.
+/// #[kernel]
+/// pub fn count<L: Lane, A: Algorithm>(
+///     lane: &L, stm: &StmRef<A>, words: &Input<u32>, counts: &TMap<A, u32, u64>,
+/// ) {
+///     stm.for_each(lane, 0..words.len(), |tx, i| {
+///         let word = words.get(lane, i).unwrap_or(0);
+///         let mut entry = counts.entry(tx, word)?;
+///         let before = entry.get()?.unwrap_or(0);
+///         entry.insert(before + 1)?;
+///         Ok(())
+///     });
+/// }
+///
+/// # fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let words = Buffer::from_slice(&cpu, &[3_u32, 1, 4, 1, 5], "the words")?;
+/// // A node for each word, and one more for each lane.
+/// let counts = Map::new(&cpu, Layout::Cells, 5 + 8, "the counts")?;
+/// let mut stm = Stm::on(&cpu)?;
+/// count::launch(&mut stm, Launch::new(2, 4), &words, &counts)?;
+/// let counted = counts.download()?;
+/// assert_eq!(counted, [(1, 2), (3, 1), (4, 1), (5, 1)].into());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Map<D: Device, K, V>(Lists<D, K, V>);
 
-        impl<D: Device, K: Key, V: Element> $owner<D, K, V> {
-            /// Returns the number of nodes.
-            pub const fn capacity(&self) -> u64 {
-                self.0.capacity()
-            }
-
-            /// Returns the part whose device and layout are those of all.
-            pub(super) const fn head(&self) -> &TxArray<D, u32> {
-                self.0.head()
-            }
-
-            /// Returns the number of bytes of device memory.
-            pub fn bytes(&self) -> u64 {
-                self.0.bytes()
-            }
-
-            /// Changes the layout; the entries stay.
-            ///
-            /// # Errors
-            /// The device has too little memory, or reports another error.
-            pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
-                self.0.arrange_as(layout)
-            }
-
-            /// Does what [`Lists::words`] does.
-            ///
-            /// # Errors
-            /// An error of the device.
-            pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
-                self.0.words()
-            }
-
-            /// Lets the check after each launch of `stm` see the words of the
-            /// container ([`Stm::watch`]).
-            pub fn watch(&self, stm: &mut Stm<D>) {
-                self.0.watch(stm);
-            }
-
-            /// Does what [`Lists::refresh`] does.
-            ///
-            /// # Errors
-            /// An error of the device.
-            pub fn refresh(&mut self) -> Result<(), Error> {
-                self.0.refresh()
-            }
-
-            /// Removes all entries.
-            ///
-            /// # Errors
-            /// An error of the device.
-            pub fn clear(&mut self) -> Result<(), Error> {
-                self.0.clear()
-            }
-        }
-    };
-}
-
-owner!(
-    /// One ordered list ([`TList`]), and the bits of a key that say where in its range
-    /// it is.
-    List u32
-);
-owner!(
-    /// A hash map ([`TMap`]).
-    ///
-    /// ```
-    /// use stm_core::collections::{Map, TMap};
-    /// use stm_core::prelude::*;
-    /// use stm_core::Layout;
-    ///
-    /// /// Counts how often each of the words occurs.
-    /// #[kernel]
-    /// pub fn count<L: Lane, A: Algorithm>(
-    ///     lane: &L, stm: &StmRef<A>, words: &Input<u32>, counts: &TMap<A, u32, u64>,
-    /// ) {
-    ///     stm.for_each(lane, 0..words.len(), |tx, i| {
-    ///         let word = words.get(lane, i).unwrap_or(0);
-    ///         let mut entry = counts.entry(tx, word)?;
-    ///         let before = entry.get()?.unwrap_or(0);
-    ///         entry.insert(before + 1)?;
-    ///         Ok(())
-    ///     });
-    /// }
-    ///
-    /// # fn main() -> Result<(), stm_core::host::Error> {
-    /// let cpu = Cpu::new();
-    /// let words = Buffer::from_slice(&cpu, &[3_u32, 1, 4, 1, 5], "the words")?;
-    /// // A node for each word, and one more for each lane.
-    /// let counts = Map::new(&cpu, Layout::Cells, 5 + 8, "the counts")?;
-    /// let mut stm = Stm::on(&cpu)?;
-    /// count::launch(&mut stm, Launch::new(2, 4), &words, &counts)?;
-    /// let counted = counts.download()?;
-    /// assert_eq!(counted, [(1, 2), (3, 1), (4, 1), (5, 1)].into());
-    /// # Ok(())
-    /// # }
-    /// ```
-    Map
-);
+container!(List<K: [Key], V: [Element]> => TList; parts [0]; nodes 0; lists 0; shown 0);
+container!(Map<K: [Key], V: [Element]> => TMap; parts [0]; nodes 0; lists 0; shown 0);
 
 impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// Makes an empty list with `capacity` nodes; `what` names it in an error.

@@ -6,7 +6,101 @@
 //! doing so checks that the container is whole: that no node is lost and none has
 //! leaked.
 
-mod arguments;
+/// Writes what each container does with its parts, which are arrays, nodes and other containers;
+/// and lends it to kernels as the view that its `view` returns.
+macro_rules! container {
+    (
+        $owner:ident<$($of:ident: [$($bound:tt)*]),*> => $view:ident;
+        parts [$first:tt $($part:tt)*]; $(nodes $nodes:tt;)? $(lists $lists:tt;)? shown $($shown:tt)*
+    ) => {
+        impl<D: Device, $($of),*> core::fmt::Debug for $owner<D, $($of),*> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($owner))
+                    $(.field(stringify!($shown), &self.$shown))*
+                    .finish_non_exhaustive()
+            }
+        }
+
+        impl<D: Device, $($of: $($bound)*),*> $owner<D, $($of),*> {
+            $(
+                /// Returns the number of nodes; of an ordered map, that of leaves.
+                pub const fn capacity(&self) -> u64 {
+                    self.$nodes.capacity()
+                }
+
+                /// Lets the transactions of the following launches store at once to nodes
+                /// that are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
+                ///
+                /// # Errors
+                /// An error of the device.
+                pub fn refresh(&mut self) -> Result<(), Error> {
+                    self.$nodes.refresh()
+                }
+            )?
+
+            $(
+                /// Does what [`Lists::words`] does.
+                ///
+                /// # Errors
+                /// An error of the device.
+                pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+                    self.$lists.words()
+                }
+            )?
+
+            /// Returns the number of bytes of device memory.
+            pub fn bytes(&self) -> u64 {
+                self.$first.bytes() $(+ self.$part.bytes())*
+            }
+
+            /// Changes the layout; the contents stay.
+            ///
+            /// # Errors
+            /// The device has too little memory, or reports another error.
+            pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+                self.$first.arrange_as(layout)?;
+                $(self.$part.arrange_as(layout)?;)*
+                Ok(())
+            }
+
+            /// Lets the check after each launch of `stm` see the words of the container
+            /// ([`Stm::watch`]).
+            pub fn watch(&self, stm: &mut Stm<D>) {
+                self.$first.watch(stm);
+                $(self.$part.watch(stm);)*
+            }
+
+            /// Removes all contents; the positions of a queue count from 0 again.
+            ///
+            /// # Errors
+            /// An error of the device.
+            pub fn clear(&mut self) -> Result<(), Error> {
+                self.$first.clear()?;
+                $(self.$part.clear()?;)*
+                Ok(())
+            }
+
+            /// Returns the number of the address space that all parts are in.
+            fn space(&self) -> u64 {
+                self.$first.space()
+            }
+
+            /// Refuses another layout than that of algorithm `A`; all parts have one layout.
+            fn check_layout<A: Algorithm>(&self) -> Result<(), Error> {
+                self.$first.check_layout::<A>()
+            }
+        }
+
+        // SAFETY: the view is of the container's memory, whose layout is checked; the container
+        // writes it only while nobody has borrowed it.
+        stm_machine::__lent! {
+            |it|
+            [A: Algorithm, $($of: $($bound)*),*] &$owner<D, $($of),*> => $view<A, $($of),*>:
+                it.space(), it.check_layout::<A>().map(|()| it.view::<A>());
+        }
+    };
+}
+
 mod lists;
 mod ordered;
 mod queue;
@@ -17,10 +111,8 @@ pub use queue::Queue;
 
 use crate::array::record::Record;
 use crate::host::pool::Nodes;
-use std::format;
 use std::vec::Vec;
-use stm_machine::host::Device;
-use stm_machine::host::Error;
+use stm_machine::host::{Device, Error};
 
 /// Returns the error of a container that is not whole.
 fn damaged(what: &str, found: &str) -> Error {

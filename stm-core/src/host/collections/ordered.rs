@@ -6,14 +6,10 @@ use crate::collections::{Branch, Key, Leaf, Link, TOrderedMap, above, digit, hig
 use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
 use crate::host::tx_array::TxArray;
-use core::fmt;
 use std::collections::BTreeMap;
-use std::format;
 use std::vec::Vec;
-use stm_machine::Element;
-use stm_machine::Layout;
-use stm_machine::host::Device;
-use stm_machine::host::Error;
+use stm_machine::host::{Device, Error};
+use stm_machine::{Element, Layout};
 
 /// A map in the order of its keys ([`TOrderedMap`]).
 pub struct OrderedMap<D: Device, K, V> {
@@ -22,12 +18,9 @@ pub struct OrderedMap<D: Device, K, V> {
     branches: Nodes<D, Branch<K>>,
 }
 
-impl<D: Device, K, V> fmt::Debug for OrderedMap<D, K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OrderedMap")
-            .field("leaves", &self.leaves)
-            .finish_non_exhaustive()
-    }
+container! {
+    OrderedMap<K: [Key], V: [Element]> => TOrderedMap;
+    parts [root leaves branches]; nodes leaves; shown leaves
 }
 
 /// The records of a map while the host reads or makes them.
@@ -58,53 +51,6 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
             leaves: Nodes::new(device, layout, capacity, what)?,
             branches: Nodes::new(device, layout, capacity, what)?,
         })
-    }
-
-    /// Returns the number of leaves.
-    pub const fn capacity(&self) -> u64 {
-        self.leaves.pool().nodes()
-    }
-
-    /// Returns the number of bytes of device memory.
-    pub fn bytes(&self) -> u64 {
-        self.root.bytes() + self.leaves.bytes() + self.branches.bytes()
-    }
-
-    /// Changes the layout; the entries stay.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
-    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
-        self.root.arrange_as(layout)?;
-        self.leaves.records_mut().arrange_as(layout)?;
-        self.branches.records_mut().arrange_as(layout)
-    }
-
-    /// Lets the check after each launch of `stm` see the words of the map
-    /// ([`Stm::watch`]).
-    pub fn watch(&self, stm: &mut Stm<D>) {
-        stm.watch(&self.root);
-        stm.watch_records(self.leaves.records());
-        stm.watch_records(self.branches.records());
-    }
-
-    /// Lets the transactions of the following launches store at once to leaves
-    /// that are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
-    ///
-    /// # Errors
-    /// An error of the device.
-    pub fn refresh(&mut self) -> Result<(), Error> {
-        self.leaves.pool_mut().refresh()
-    }
-
-    /// Removes all entries.
-    ///
-    /// # Errors
-    /// An error of the device.
-    pub fn clear(&mut self) -> Result<(), Error> {
-        self.root.clear()?;
-        self.leaves.clear()?;
-        self.branches.clear()
     }
 
     /// Replaces the contents. Of several values of one key, the last one counts.
@@ -180,11 +126,6 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
                 (leaf.key, leaf.value)
             })
             .collect())
-    }
-
-    /// Returns the part whose device and layout are those of all.
-    pub(super) const fn head(&self) -> &TxArray<D, u32> {
-        &self.root
     }
 
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It

@@ -5,14 +5,9 @@ use crate::algorithm::contract::Algorithm;
 use crate::collections::TQueue;
 use crate::host::stm::Stm;
 use crate::host::tx_array::TxArray;
-use core::fmt;
-use std::format;
 use std::vec::Vec;
-use stm_machine::Element;
-use stm_machine::Layout;
-use stm_machine::host::Device;
-use stm_machine::host::Error;
-use stm_machine::host::Pod;
+use stm_machine::host::{Device, Error, Pod};
+use stm_machine::{Element, Layout};
 
 /// A bounded first-in-first-out queue ([`TQueue`]).
 pub struct Queue<D: Device, T> {
@@ -22,14 +17,7 @@ pub struct Queue<D: Device, T> {
     what: &'static str,
 }
 
-impl<D: Device, T> fmt::Debug for Queue<D, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue")
-            .field("name", &self.what)
-            .field("capacity", &self.capacity)
-            .finish_non_exhaustive()
-    }
-}
+container!(Queue<T: [Pod + Element]> => TQueue; parts [counts ring]; shown what capacity);
 
 /// The largest number of values: positions have 32 bits.
 const CAPACITY_MAX: u32 = 1 << 31;
@@ -62,36 +50,6 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     /// Returns how many values the queue holds at most.
     pub const fn capacity(&self) -> u32 {
         self.capacity
-    }
-
-    /// Returns the number of bytes of device memory.
-    pub fn bytes(&self) -> u64 {
-        self.counts.bytes() + self.ring.bytes()
-    }
-
-    /// Changes the layout; the values stay.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
-    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
-        self.counts.arrange_as(layout)?;
-        self.ring.arrange_as(layout)
-    }
-
-    /// Lets the check after each launch of `stm` see the words of the queue
-    /// ([`Stm::watch`]).
-    pub fn watch(&self, stm: &mut Stm<D>) {
-        stm.watch(&self.counts);
-        stm.watch(&self.ring);
-    }
-
-    /// Removes all values, and counts positions from 0 again.
-    ///
-    /// # Errors
-    /// An error of the device.
-    pub fn clear(&mut self) -> Result<(), Error> {
-        self.counts.clear()?;
-        self.ring.clear()
     }
 
     /// Replaces the contents by `values`, the oldest first. The first one gets the
@@ -141,11 +99,6 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
         let ring = self.ring.download()?;
         let place = |k: u32| popped.wrapping_add(k) as usize % ring.len();
         Ok((0..len).map(|k| ring[place(k)]).collect())
-    }
-
-    /// Returns the part whose device and layout are those of all.
-    pub(super) const fn head(&self) -> &TxArray<D, u32> {
-        &self.counts
     }
 
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It

@@ -1,22 +1,10 @@
 //! The owners of channels in global memory.
 
 use crate::channel::{DEPTH_LOG2_MAX, Global, RingShape, TChannels, TRings, words_of};
+use crate::host::check_stop;
 use core::marker::PhantomData;
-use stm_machine::Element;
-use stm_machine::Kernel;
-use stm_machine::Stop;
-use stm_machine::host::Buffer;
-use stm_machine::host::Error;
-use stm_machine::host::{Argument, on};
-use stm_machine::host::{Device, Launch};
-
-/// Refuses a launch whose stop flag is another one than that of the channels.
-fn check_stop(own: Stop, stop: Stop) -> Result<(), Error> {
-    if own == stop {
-        return Ok(());
-    }
-    Err(Error::OtherStop { what: "channels" })
-}
+use stm_machine::host::{Buffer, Device, Error, Launch};
+use stm_machine::{Element, Kernel, Stop};
 
 /// Channels for values of type `T` in the memory of a device. They are lent to a kernel as
 /// `&Channels<D, T>`:
@@ -126,19 +114,6 @@ impl<D: Device, T: Element> Channels<D, T> {
     /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.words.clear()
-    }
-}
-
-// SAFETY: the view is of the channels' memory, which is accessed by nobody else while it is
-// borrowed; the stop flag is that of the launch (`check_launch`), and live.
-unsafe impl<D: Device, T: Element> Argument<D, TChannels<T>> for &Channels<D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TChannels<T>, Error> {
-        on(device, self.words.space(), what)?;
-        Ok(self.view())
-    }
-
-    fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
-        check_stop(self.stop, stop)
     }
 }
 
@@ -252,14 +227,18 @@ impl<D: Device, T: Element> Rings<D, T> {
     }
 }
 
-// SAFETY: as for channels.
-unsafe impl<D: Device, T: Element> Argument<D, TRings<T>> for &Rings<D, T> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TRings<T>, Error> {
-        on(device, self.words.space(), what)?;
-        Ok(self.view())
-    }
-
-    fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
-        check_stop(self.stop, stop)
-    }
+// SAFETY: the views are of the owners' memory, which is accessed by nobody else while it is
+// borrowed; the stop flag is that of the launch (`check_launch`), and live.
+stm_machine::__lent! {
+    |it|
+    [T: Element] &Channels<D, T> => TChannels<T>: it.words.space(), Ok(it.view()), {
+        fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
+            check_stop(self.stop, stop, "channels")
+        }
+    };
+    [T: Element] &Rings<D, T> => TRings<T>: it.words.space(), Ok(it.view()), {
+        fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
+            check_stop(self.stop, stop, "channels")
+        }
+    };
 }

@@ -3,9 +3,7 @@
 use crate::combine::{COMBINER_WORDS, HEAD, TAIL, TCombiners};
 use crate::header::HEADER_WORDS;
 use crate::host::locks::{check, check_sizes};
-use stm_machine::host::Error;
-use stm_machine::host::{Argument, on};
-use stm_machine::host::{Device, Memory};
+use stm_machine::host::{Device, Error, Memory, allocate};
 
 /// An array of combiners for requests of `N` words in a device's memory. Kernels
 /// receive it as a [`TCombiners`]; it is lent to a kernel as
@@ -35,22 +33,12 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
             (count.checked_mul(each))
                 .and_then(|bytes| usize::try_from(bytes.checked_add(first)?).ok())
         };
-        let sizes = [
-            bytes(4 * HEADER_WORDS as u64, 4 * COMBINER_WORDS as u64),
-            bytes(0, users.next_power_of_two() * (N as u64 + 1) * 8),
-            bytes(0, users * 8),
-        ];
-        let [Some(memory), Some(entries), Some(responses)] = sizes else {
-            return Err(Error::OutOfMemory {
-                what,
-                needed: u64::MAX,
-                available: device.available_bytes()?,
-            });
-        };
+        let memory = bytes(4 * HEADER_WORDS as u64, 4 * COMBINER_WORDS as u64);
+        let entries = bytes(0, users.next_power_of_two() * (N as u64 + 1) * 8);
         Ok(Self {
-            memory: device.allocate(memory, what)?,
-            entries: device.allocate(entries, what)?,
-            responses: device.allocate(responses, what)?,
+            memory: allocate(device, memory, what)?,
+            entries: allocate(device, entries, what)?,
+            responses: allocate(device, bytes(0, users * 8), what)?,
             count,
             users: users as u32,
             what,
@@ -124,14 +112,9 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
     }
 }
 
-// SAFETY: the view is of the combiners' memory, which has the layout for requests
-// of N words and is accessed by nobody else while it is borrowed, except that
-// `check` reads the record of faults.
-unsafe impl<D: Device, const N: usize, const BOUND: u32> Argument<D, TCombiners<N, BOUND>>
-    for &Combiners<D, N, BOUND>
-{
-    fn parameter(self, device: &D, what: &'static str) -> Result<TCombiners<N, BOUND>, Error> {
-        on(device, self.memory.space(), what)?;
-        Ok(self.view())
-    }
+// SAFETY: as for locks; the layout is that for requests of N words.
+stm_machine::__lent! {
+    |it|
+    [const N: usize, const BOUND: u32] &Combiners<D, N, BOUND> => TCombiners<N, BOUND>:
+        it.memory.space(), Ok(it.view());
 }

@@ -7,8 +7,7 @@ use crate::host::locks::Locks;
 use crate::host::semaphores::Semaphores;
 use crate::semaphore::Kind as SemaphoreKind;
 use crate::{Barrier, Mutex, Semaphore, Stop};
-use stm_machine::host::Error;
-use stm_machine::host::{Device, Launch};
+use stm_machine::host::{Device, Error, Launch};
 
 /// Which mutex, barrier and semaphore suit a kind of device, and what makes them.
 ///

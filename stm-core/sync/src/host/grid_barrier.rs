@@ -1,14 +1,11 @@
 //! The owner of a barrier across the blocks of a launch.
 
 use crate::barrier::{BLOCKS_MAX, Chosen, Kind, Meeting, Place, TBarrier};
+use crate::host::check_stop;
 use core::marker::PhantomData;
 use std::time::Duration;
-use stm_machine::Kernel;
-use stm_machine::Stop;
-use stm_machine::host::Error;
-use stm_machine::host::Watchdog;
-use stm_machine::host::{Argument, on};
-use stm_machine::host::{Device, Launch, Memory};
+use stm_machine::host::{Device, Error, Launch, Memory, Watchdog};
+use stm_machine::{Kernel, Stop};
 
 /// A barrier for launches of one shape, with the algorithm `B`.
 ///
@@ -90,13 +87,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
 
     fn of_kind(device: &D, launch: Launch, stop: Stop, kind: u32) -> Result<Self, Error> {
         launch.check(&device.limits())?;
-        if launch.blocks > BLOCKS_MAX {
-            return Err(Error::LaunchTooLarge {
-                what: "blocks at a barrier",
-                asked: launch.blocks,
-                limit: BLOCKS_MAX,
-            });
-        }
+        Error::above("blocks at a barrier", launch.blocks, BLOCKS_MAX)?;
         let groups = B::groups(launch.blocks);
         let groups = match Kind::ALL.get(kind as usize) {
             Some(kind) if B::CHOSEN => kind.groups(launch.blocks),
@@ -179,14 +170,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     /// Refuses a kernel of which not all blocks would be resident.
     fn check_residency<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
         let limit = self.device.resident_blocks::<K>(launch)?;
-        if launch.blocks > limit {
-            return Err(Error::LaunchTooLarge {
-                what: "blocks at the same time",
-                asked: launch.blocks,
-                limit,
-            });
-        }
-        Ok(())
+        Error::above("blocks at the same time", launch.blocks, limit)
     }
 
     /// Checks that no launch of another grid has used the barrier. [`Self::launch`] makes
@@ -231,25 +215,21 @@ impl<D: Device> GridBarrier<D, Chosen> {
 
 // SAFETY: the view is of the barrier's memory, which has the lines of algorithm `B` and is
 // accessed by nobody else while it is borrowed; a launch of another grid finds no wait.
-unsafe impl<D: Device, B: Meeting> Argument<D, TBarrier<B>> for &GridBarrier<D, B> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TBarrier<B>, Error> {
-        on(device, self.memory.space(), what)?;
-        Ok(self.view())
-    }
-
-    fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
-        if self.place.stop() != stop {
-            return Err(Error::OtherStop { what: "barrier" });
+stm_machine::__lent! {
+    |it|
+    [B: Meeting] &GridBarrier<D, B> => TBarrier<B>: it.memory.space(), Ok(it.view()), {
+        fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
+            check_stop(self.place.stop(), stop, "barrier")?;
+            if launch.blocks != self.launch.blocks {
+                return Err(Error::OtherGrid {
+                    made_for: self.launch.blocks,
+                    used_by: launch.blocks,
+                });
+            }
+            if !launch.cooperative {
+                return Err(Error::NotCooperative);
+            }
+            self.check_residency::<K>(launch)
         }
-        if launch.blocks != self.launch.blocks {
-            return Err(Error::OtherGrid {
-                made_for: self.launch.blocks,
-                used_by: launch.blocks,
-            });
-        }
-        if !launch.cooperative {
-            return Err(Error::NotCooperative);
-        }
-        self.check_residency::<K>(launch)
-    }
+    };
 }

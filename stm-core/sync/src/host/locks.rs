@@ -5,9 +5,7 @@ use crate::header::{FAULT_WORDS, HEADER_WORDS};
 use crate::lock::{LockFault, LockKind};
 use crate::locks::TLocks;
 use core::marker::PhantomData;
-use stm_machine::host::Error;
-use stm_machine::host::{Argument, on};
-use stm_machine::host::{Device, Memory};
+use stm_machine::host::{Device, Error, Memory, allocate};
 
 /// The largest number of users, so that numbers of nodes and tickets have room.
 const USERS_MAX: u64 = 1 << 28;
@@ -124,19 +122,14 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         let bytes = (words.checked_mul(count))
             .and_then(|words| words.checked_add(HEADER_WORDS as u64))
             .and_then(|words| usize::try_from(words.checked_mul(4)?).ok());
-        let (Some(bytes), Ok(stride)) = (bytes, u32::try_from(words)) else {
-            return Err(Error::OutOfMemory {
-                what,
-                needed: u64::MAX,
-                available: device.available_bytes()?,
-            });
-        };
+        let stride = u32::try_from(words).ok();
+        let bytes = bytes.filter(|_| stride.is_some());
         let node_bytes = users as usize * form.user_words as usize * 4;
         Ok(Self {
-            memory: device.allocate(bytes, what)?,
+            memory: allocate(device, bytes, what)?,
             nodes: device.allocate(node_bytes.max(4), what)?,
             count,
-            stride,
+            stride: stride.unwrap_or_default(),
             users: users as u32,
             shared: 0,
             chosen: form.chosen,
@@ -252,11 +245,7 @@ struct Form {
 pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Error> {
     let mut bytes = [0; FAULT_WORDS * 4];
     memory.read(0, &mut bytes)?;
-    let word = |i: usize| {
-        let mut word = [0; 4];
-        word.copy_from_slice(&bytes[4 * i..4 * i + 4]);
-        u32::from_le_bytes(word)
-    };
+    let word = |i: usize| u32::from_le_bytes(bytes.as_chunks().0[i]);
     let pair = |i: usize| u64::from(word(i)) | u64::from(word(i + 1)) << 32;
     let (number, lock, thread) = (word(0), pair(1), pair(3));
     if number == 0 {
@@ -282,29 +271,20 @@ pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Erro
 
 /// Refuses numbers of locks and users that are out of range.
 pub(super) fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
-    if count == 0 {
-        return Err(Error::BadConfig {
-            what: "the number of locks",
-            value: count,
-            expected: "1 or more",
-        });
-    }
-    if users == 0 || users > USERS_MAX {
-        return Err(Error::BadConfig {
-            what: "the number of users of locks",
-            value: users,
-            expected: "from 1 to 2^28",
-        });
-    }
-    Ok(())
+    Error::unless(count != 0, "the number of locks", count, "1 or more")?;
+    let fits = (1..=USERS_MAX).contains(&users);
+    Error::unless(
+        fits,
+        "the number of users of locks",
+        users,
+        "from 1 to 2^28",
+    )
 }
 
 // SAFETY: the view is of the locks' memory, which has the layout of kind `K` and
 // is accessed by nobody else while it is borrowed, except that `check` reads the
 // record of faults.
-unsafe impl<D: Device, K: LockKind> Argument<D, TLocks<K>> for &Locks<D, K> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TLocks<K>, Error> {
-        on(device, self.memory.space(), what)?;
-        Ok(self.view())
-    }
+stm_machine::__lent! {
+    |it|
+    [K: LockKind] &Locks<D, K> => TLocks<K>: it.memory.space(), Ok(it.view());
 }

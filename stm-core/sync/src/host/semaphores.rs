@@ -1,16 +1,12 @@
 //! The owner of semaphores.
 
+use crate::host::check_stop;
 use crate::semaphore::{
     COUNT_MAX, Checked, Chosen, Kind, MISUSE, SEMAPHORE_WORDS, TSemaphores, Waiting,
 };
 use core::marker::PhantomData;
-use std::vec;
-use stm_machine::Kernel;
-use stm_machine::Stop;
-use stm_machine::host::Buffer;
-use stm_machine::host::Error;
-use stm_machine::host::{Argument, on};
-use stm_machine::host::{Device, Launch};
+use stm_machine::host::{Buffer, Device, Error, Launch};
+use stm_machine::{Kernel, Stop};
 
 /// Semaphores of one count, with the algorithm `S`, in the memory of a device. They are
 /// lent to a kernel as `&Semaphores<D, S>`:
@@ -82,13 +78,8 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
     }
 
     fn of_kind(device: &D, len: usize, count: u32, kind: u32, stop: Stop) -> Result<Self, Error> {
-        if !(1..=COUNT_MAX).contains(&count) {
-            return Err(Error::BadConfig {
-                what: "the count of a semaphore",
-                value: u64::from(count),
-                expected: "1 to 1073741823",
-            });
-        }
+        let fits = (1..=COUNT_MAX).contains(&count);
+        Error::unless(fits, "the count of a semaphore", count, "1 to 1073741823")?;
         let mut semaphores = Self {
             words: Buffer::zeroed(device, len.saturating_mul(SEMAPHORE_WORDS), "semaphores")?,
             count,
@@ -185,16 +176,11 @@ impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
 // SAFETY: the view is of the semaphores' memory, which has the layout of algorithm `S` and
 // is accessed by nobody else while it is borrowed; the stop flag is that of the launch
 // (`check_launch`), and live.
-unsafe impl<D: Device, S: Waiting> Argument<D, TSemaphores<S>> for &Semaphores<D, S> {
-    fn parameter(self, device: &D, what: &'static str) -> Result<TSemaphores<S>, Error> {
-        on(device, self.words.space(), what)?;
-        Ok(self.view())
-    }
-
-    fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
-        if self.stop == stop {
-            return Ok(());
+stm_machine::__lent! {
+    |it|
+    [S: Waiting] &Semaphores<D, S> => TSemaphores<S>: it.words.space(), Ok(it.view()), {
+        fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
+            check_stop(self.stop, stop, "semaphores")
         }
-        Err(Error::OtherStop { what: "semaphores" })
-    }
+    };
 }

@@ -11,12 +11,9 @@ use crate::host::error::Error;
 use crate::observe::probe::Observation;
 use core::any::TypeId;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
-use std::borrow::ToOwned;
-use std::boxed::Box;
 use std::collections::HashMap;
-use std::format;
-use std::string::String;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::prelude::v1::*;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The properties of a GPU.
@@ -311,12 +308,7 @@ impl Cuda {
     /// Returns an error if the context was lost, and else makes it the calling
     /// thread's.
     pub(crate) fn alive(&self) -> Result<(), Error> {
-        let lost = self
-            .context
-            .lost
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let lost = self.lost().clone();
         match lost {
             Some(error) => Err(error),
             None => self.done("cuCtxSetCurrent", self.context.handles.bind()),
@@ -341,26 +333,23 @@ impl Cuda {
             during: during.to_owned(),
             code: code(error),
         };
-        self.context
-            .lost
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(error)
-            .clone()
+        self.lost().get_or_insert(error).clone()
+    }
+
+    /// Returns the error that ended the context, if one did.
+    fn lost(&self) -> MutexGuard<'_, Option<Error>> {
+        let lost = self.context.lost.lock();
+        lost.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Refuses a GPU without scoped atomics and forward progress of each thread.
 fn check_capability(info: &CudaInfo) -> Result<(), Error> {
     let (major, minor) = info.compute_capability;
-    if major < 7 {
-        return Err(Error::GpuTooOld {
-            name: info.name.clone(),
-            major,
-            minor,
-        });
-    }
-    Ok(())
+    let name = info.name.clone();
+    (major >= 7)
+        .then_some(())
+        .ok_or(Error::GpuTooOld { name, major, minor })
 }
 
 /// Returns whether the GPU has atomics of 128 bits and its driver accepts the

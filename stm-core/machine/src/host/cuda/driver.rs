@@ -30,50 +30,88 @@ pub(crate) struct DriverLaunch {
     pub(crate) params: *mut c_void,
 }
 
-/// The driver.
-#[allow(clippy::missing_safety_doc)] // stated once, above
+/// The driver. What each method does by itself is NVIDIA's call; a stand-in replaces all of them.
+// SAFETY of the calls below: each passes on what its caller promises (module).
+#[allow(clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)] // stated once, above
 pub(crate) trait Driver: Send + Sync {
     /// Returns whether there is a driver; without one, no other call is
     /// allowed.
-    fn is_present(&self) -> bool;
+    fn is_present(&self) -> bool {
+        // It searches for the library; nothing else loads it in the meantime.
+        unsafe { sys::is_culib_present() }
+    }
     /// `cuInit`.
-    fn init(&self) -> Call;
+    fn init(&self) -> Call {
+        result::init()
+    }
     /// `cuDriverGetVersion`.
-    fn version(&self) -> Call<i32>;
+    fn version(&self) -> Call<i32> {
+        let mut version = 0;
+        unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+        Ok(version)
+    }
     /// `cuDeviceGetCount`.
-    fn device_count(&self) -> Call<i32>;
+    fn device_count(&self) -> Call<i32> {
+        result::device::get_count()
+    }
     /// `cuDeviceGet`.
-    fn device(&self, ordinal: i32) -> Call<sys::CUdevice>;
+    fn device(&self, ordinal: i32) -> Call<sys::CUdevice> {
+        result::device::get(ordinal)
+    }
     /// `cuDeviceGetName`.
-    fn device_name(&self, device: sys::CUdevice) -> Call<String>;
+    fn device_name(&self, device: sys::CUdevice) -> Call<String> {
+        result::device::get_name(device)
+    }
     /// `cuDeviceTotalMem`.
-    unsafe fn device_memory(&self, device: sys::CUdevice) -> Call<usize>;
+    unsafe fn device_memory(&self, device: sys::CUdevice) -> Call<usize> {
+        unsafe { result::device::total_mem(device) }
+    }
     /// `cuDeviceGetAttribute`.
     unsafe fn device_attribute(
         &self,
         device: sys::CUdevice,
         attribute: sys::CUdevice_attribute,
-    ) -> Call<i32>;
+    ) -> Call<i32> {
+        unsafe { result::device::get_attribute(device, attribute) }
+    }
 
     /// `cuDevicePrimaryCtxRetain`.
-    unsafe fn retain_context(&self, device: sys::CUdevice) -> Call<sys::CUcontext>;
+    unsafe fn retain_context(&self, device: sys::CUdevice) -> Call<sys::CUcontext> {
+        unsafe { result::primary_ctx::retain(device) }
+    }
     /// `cuDevicePrimaryCtxRelease`.
-    unsafe fn release_context(&self, device: sys::CUdevice) -> Call;
+    unsafe fn release_context(&self, device: sys::CUdevice) -> Call {
+        unsafe { result::primary_ctx::release(device) }
+    }
     /// `cuCtxSetCurrent`.
-    unsafe fn set_context(&self, context: sys::CUcontext) -> Call;
+    unsafe fn set_context(&self, context: sys::CUcontext) -> Call {
+        unsafe { result::ctx::set_current(context) }
+    }
     /// `cuCtxSynchronize`.
-    fn synchronize(&self) -> Call;
+    fn synchronize(&self) -> Call {
+        result::ctx::synchronize()
+    }
     /// `cuMemGetInfo`: the free bytes.
-    fn free_bytes(&self) -> Call<usize>;
+    fn free_bytes(&self) -> Call<usize> {
+        result::mem_get_info().map(|(free, _total)| free)
+    }
 
     /// `cuMemAlloc`.
-    unsafe fn allocate(&self, bytes: usize) -> Call<sys::CUdeviceptr>;
+    unsafe fn allocate(&self, bytes: usize) -> Call<sys::CUdeviceptr> {
+        unsafe { result::malloc_sync(bytes) }
+    }
     /// `cuMemFree`.
-    unsafe fn free(&self, start: sys::CUdeviceptr) -> Call;
+    unsafe fn free(&self, start: sys::CUdeviceptr) -> Call {
+        unsafe { result::free_sync(start) }
+    }
     /// `cuMemcpyHtoDAsync`.
-    unsafe fn copy_in(&self, to: sys::CUdeviceptr, data: &[u8], stream: sys::CUstream) -> Call;
+    unsafe fn copy_in(&self, to: sys::CUdeviceptr, data: &[u8], stream: sys::CUstream) -> Call {
+        unsafe { result::memcpy_htod_async(to, data, stream) }
+    }
     /// `cuMemcpyDtoH`.
-    unsafe fn copy_out(&self, data: &mut [u8], from: sys::CUdeviceptr) -> Call;
+    unsafe fn copy_out(&self, data: &mut [u8], from: sys::CUdeviceptr) -> Call {
+        unsafe { result::memcpy_dtoh_sync(data, from) }
+    }
     /// `cuMemcpyDtoDAsync`.
     unsafe fn copy_within(
         &self,
@@ -81,60 +119,157 @@ pub(crate) trait Driver: Send + Sync {
         from: sys::CUdeviceptr,
         bytes: usize,
         stream: sys::CUstream,
-    ) -> Call;
+    ) -> Call {
+        unsafe { result::memcpy_dtod_async(to, from, bytes, stream) }
+    }
     /// `cuMemsetD8` with zero.
-    unsafe fn clear(&self, start: sys::CUdeviceptr, bytes: usize) -> Call;
+    unsafe fn clear(&self, start: sys::CUdeviceptr, bytes: usize) -> Call {
+        unsafe { result::memset_d8_sync(start, 0, bytes) }
+    }
 
     /// `cuStreamCreate`: a stream that does not wait for the default one.
-    fn create_stream(&self) -> Call<sys::CUstream>;
+    fn create_stream(&self) -> Call<sys::CUstream> {
+        result::stream::create(result::stream::StreamKind::NonBlocking)
+    }
     /// `cuStreamDestroy`.
-    unsafe fn destroy_stream(&self, stream: sys::CUstream) -> Call;
+    unsafe fn destroy_stream(&self, stream: sys::CUstream) -> Call {
+        unsafe { result::stream::destroy(stream) }
+    }
     /// `cuStreamSynchronize`.
-    unsafe fn wait_for_stream(&self, stream: sys::CUstream) -> Call;
+    unsafe fn wait_for_stream(&self, stream: sys::CUstream) -> Call {
+        unsafe { result::stream::synchronize(stream) }
+    }
     /// `cuEventCreate`.
-    fn create_event(&self) -> Call<sys::CUevent>;
+    fn create_event(&self) -> Call<sys::CUevent> {
+        result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)
+    }
     /// `cuEventDestroy`.
-    unsafe fn destroy_event(&self, event: sys::CUevent) -> Call;
+    unsafe fn destroy_event(&self, event: sys::CUevent) -> Call {
+        unsafe { result::event::destroy(event) }
+    }
     /// `cuEventRecord`.
-    unsafe fn record_event(&self, event: sys::CUevent, stream: sys::CUstream) -> Call;
+    unsafe fn record_event(&self, event: sys::CUevent, stream: sys::CUstream) -> Call {
+        unsafe { result::event::record(event, stream) }
+    }
     /// `cuEventQuery`.
-    unsafe fn query_event(&self, event: sys::CUevent) -> Call;
+    unsafe fn query_event(&self, event: sys::CUevent) -> Call {
+        unsafe { result::event::query(event) }
+    }
     /// `cuEventSynchronize`.
-    unsafe fn wait_for_event(&self, event: sys::CUevent) -> Call;
+    unsafe fn wait_for_event(&self, event: sys::CUevent) -> Call {
+        unsafe { result::event::synchronize(event) }
+    }
     /// `cuEventElapsedTime`, in milliseconds.
-    unsafe fn elapsed(&self, before: sys::CUevent, after: sys::CUevent) -> Call<f32>;
+    unsafe fn elapsed(&self, before: sys::CUevent, after: sys::CUevent) -> Call<f32> {
+        unsafe { result::event::elapsed(before, after) }
+    }
 
     /// `cuModuleLoadDataEx`; the driver writes its messages into `log`.
-    fn load_module(&self, text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule>;
+    fn load_module(&self, text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
+        let mut module = core::ptr::null_mut();
+        let mut options = [
+            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
+        // The text ends in a NUL; two options with their values, of the types
+        // that the driver documents; all live through the call.
+        unsafe {
+            sys::cuModuleLoadDataEx(
+                &raw mut module,
+                text.as_ptr().cast(),
+                options.len() as u32,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        }
+        .result()?;
+        Ok(module)
+    }
     /// `cuModuleGetFunction`.
-    unsafe fn function(&self, module: sys::CUmodule, name: CString) -> Call<sys::CUfunction>;
+    unsafe fn function(&self, module: sys::CUmodule, name: CString) -> Call<sys::CUfunction> {
+        unsafe { result::module::get_function(module, name) }
+    }
     /// `cuFuncGetAttribute` of the largest number of threads of a block.
-    unsafe fn threads_max(&self, function: sys::CUfunction) -> Call<i32>;
+    unsafe fn threads_max(&self, function: sys::CUfunction) -> Call<i32> {
+        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK as THREADS;
+        unsafe { result::function::get_function_attribute(function, THREADS) }
+    }
     /// `cuFuncSetAttribute` of the largest dynamic shared memory.
-    unsafe fn allow_shared(&self, function: sys::CUfunction, bytes: i32) -> Call;
+    unsafe fn allow_shared(&self, function: sys::CUfunction, bytes: i32) -> Call {
+        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SHARED;
+        unsafe { result::function::set_function_attribute(function, SHARED, bytes) }
+    }
     /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
     unsafe fn resident_blocks(
         &self,
         function: sys::CUfunction,
         threads: i32,
         shared_bytes: usize,
-    ) -> Call<i32>;
+    ) -> Call<i32> {
+        let mut blocks = 0;
+        unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut blocks,
+                function,
+                threads,
+                shared_bytes,
+            )
+        }
+        .result()?;
+        Ok(blocks)
+    }
     /// `cuLaunchKernel` or `cuLaunchCooperativeKernel`, or `cuLaunchKernelEx` for clusters.
-    unsafe fn launch(&self, launch: DriverLaunch) -> Call;
+    unsafe fn launch(&self, launch: DriverLaunch) -> Call {
+        let mut parameters = [launch.params];
+        if launch.cluster > 1 {
+            return unsafe { launch_clusters(&launch, &mut parameters) };
+        }
+        let start = if launch.cooperative {
+            result::launch_cooperative_kernel
+        } else {
+            result::launch_kernel
+        };
+        unsafe {
+            start(
+                launch.function,
+                (launch.blocks, 1, 1),
+                (launch.threads, 1, 1),
+                launch.shared_bytes,
+                launch.stream,
+                &mut parameters,
+            )
+        }
+    }
 
     /// `cuStreamBeginCapture`, without a limit to what this or other threads may call
     /// meanwhile.
-    unsafe fn begin_capture(&self, stream: sys::CUstream) -> Call;
+    unsafe fn begin_capture(&self, stream: sys::CUstream) -> Call {
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        unsafe { result::stream::begin_capture(stream, mode) }
+    }
     /// `cuStreamEndCapture`.
-    unsafe fn end_capture(&self, stream: sys::CUstream) -> Call<sys::CUgraph>;
+    unsafe fn end_capture(&self, stream: sys::CUstream) -> Call<sys::CUgraph> {
+        unsafe { result::stream::end_capture(stream) }
+    }
     /// `cuGraphInstantiateWithFlags`.
-    unsafe fn instantiate(&self, graph: sys::CUgraph) -> Call<sys::CUgraphExec>;
+    unsafe fn instantiate(&self, graph: sys::CUgraph) -> Call<sys::CUgraphExec> {
+        let mut ready = core::ptr::null_mut();
+        unsafe { sys::cuGraphInstantiateWithFlags(&raw mut ready, graph, 0) }.result()?;
+        Ok(ready)
+    }
     /// `cuGraphDestroy`.
-    unsafe fn destroy_graph(&self, graph: sys::CUgraph) -> Call;
+    unsafe fn destroy_graph(&self, graph: sys::CUgraph) -> Call {
+        unsafe { result::graph::destroy(graph) }
+    }
     /// `cuGraphLaunch`.
-    unsafe fn launch_graph(&self, ready: sys::CUgraphExec, stream: sys::CUstream) -> Call;
+    unsafe fn launch_graph(&self, ready: sys::CUgraphExec, stream: sys::CUstream) -> Call {
+        unsafe { result::graph::launch(ready, stream) }
+    }
     /// `cuGraphExecDestroy`.
-    unsafe fn destroy_ready(&self, ready: sys::CUgraphExec) -> Call;
+    unsafe fn destroy_ready(&self, ready: sys::CUgraphExec) -> Call {
+        unsafe { result::graph::exec_destroy(ready) }
+    }
 }
 
 /// Returns whether an error ends the context: every later call then returns it
@@ -163,207 +298,10 @@ pub(crate) const fn ends_context(error: DriverError) -> bool {
     )
 }
 
-/// NVIDIA's driver, found at run time.
+/// NVIDIA's driver, found at run time: all calls as the trait has them.
 pub(crate) struct Nvidia;
 
-// SAFETY of the calls below: each passes on what its caller promises (module).
-#[allow(clippy::undocumented_unsafe_blocks)]
-impl Driver for Nvidia {
-    fn is_present(&self) -> bool {
-        // It searches for the library; nothing else loads it in the meantime.
-        unsafe { sys::is_culib_present() }
-    }
-    fn init(&self) -> Call {
-        result::init()
-    }
-    fn version(&self) -> Call<i32> {
-        let mut version = 0;
-        unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
-        Ok(version)
-    }
-    fn device_count(&self) -> Call<i32> {
-        result::device::get_count()
-    }
-    fn device(&self, ordinal: i32) -> Call<sys::CUdevice> {
-        result::device::get(ordinal)
-    }
-    fn device_name(&self, device: sys::CUdevice) -> Call<String> {
-        result::device::get_name(device)
-    }
-    unsafe fn device_memory(&self, device: sys::CUdevice) -> Call<usize> {
-        unsafe { result::device::total_mem(device) }
-    }
-    unsafe fn device_attribute(
-        &self,
-        device: sys::CUdevice,
-        attribute: sys::CUdevice_attribute,
-    ) -> Call<i32> {
-        unsafe { result::device::get_attribute(device, attribute) }
-    }
-
-    unsafe fn retain_context(&self, device: sys::CUdevice) -> Call<sys::CUcontext> {
-        unsafe { result::primary_ctx::retain(device) }
-    }
-    unsafe fn release_context(&self, device: sys::CUdevice) -> Call {
-        unsafe { result::primary_ctx::release(device) }
-    }
-    unsafe fn set_context(&self, context: sys::CUcontext) -> Call {
-        unsafe { result::ctx::set_current(context) }
-    }
-    fn synchronize(&self) -> Call {
-        result::ctx::synchronize()
-    }
-    fn free_bytes(&self) -> Call<usize> {
-        result::mem_get_info().map(|(free, _total)| free)
-    }
-
-    unsafe fn allocate(&self, bytes: usize) -> Call<sys::CUdeviceptr> {
-        unsafe { result::malloc_sync(bytes) }
-    }
-    unsafe fn free(&self, start: sys::CUdeviceptr) -> Call {
-        unsafe { result::free_sync(start) }
-    }
-    unsafe fn copy_in(&self, to: sys::CUdeviceptr, data: &[u8], stream: sys::CUstream) -> Call {
-        unsafe { result::memcpy_htod_async(to, data, stream) }
-    }
-    unsafe fn copy_out(&self, data: &mut [u8], from: sys::CUdeviceptr) -> Call {
-        unsafe { result::memcpy_dtoh_sync(data, from) }
-    }
-    unsafe fn copy_within(
-        &self,
-        to: sys::CUdeviceptr,
-        from: sys::CUdeviceptr,
-        bytes: usize,
-        stream: sys::CUstream,
-    ) -> Call {
-        unsafe { result::memcpy_dtod_async(to, from, bytes, stream) }
-    }
-    unsafe fn clear(&self, start: sys::CUdeviceptr, bytes: usize) -> Call {
-        unsafe { result::memset_d8_sync(start, 0, bytes) }
-    }
-
-    fn create_stream(&self) -> Call<sys::CUstream> {
-        result::stream::create(result::stream::StreamKind::NonBlocking)
-    }
-    unsafe fn destroy_stream(&self, stream: sys::CUstream) -> Call {
-        unsafe { result::stream::destroy(stream) }
-    }
-    unsafe fn wait_for_stream(&self, stream: sys::CUstream) -> Call {
-        unsafe { result::stream::synchronize(stream) }
-    }
-    fn create_event(&self) -> Call<sys::CUevent> {
-        result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)
-    }
-    unsafe fn destroy_event(&self, event: sys::CUevent) -> Call {
-        unsafe { result::event::destroy(event) }
-    }
-    unsafe fn record_event(&self, event: sys::CUevent, stream: sys::CUstream) -> Call {
-        unsafe { result::event::record(event, stream) }
-    }
-    unsafe fn query_event(&self, event: sys::CUevent) -> Call {
-        unsafe { result::event::query(event) }
-    }
-    unsafe fn wait_for_event(&self, event: sys::CUevent) -> Call {
-        unsafe { result::event::synchronize(event) }
-    }
-    unsafe fn elapsed(&self, before: sys::CUevent, after: sys::CUevent) -> Call<f32> {
-        unsafe { result::event::elapsed(before, after) }
-    }
-
-    fn load_module(&self, text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
-        let mut module = core::ptr::null_mut();
-        let mut options = [
-            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-        ];
-        let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
-        // The text ends in a NUL; two options with their values, of the types
-        // that the driver documents; all live through the call.
-        unsafe {
-            sys::cuModuleLoadDataEx(
-                &raw mut module,
-                text.as_ptr().cast(),
-                options.len() as u32,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
-        }
-        .result()?;
-        Ok(module)
-    }
-    unsafe fn function(&self, module: sys::CUmodule, name: CString) -> Call<sys::CUfunction> {
-        unsafe { result::module::get_function(module, name) }
-    }
-    unsafe fn threads_max(&self, function: sys::CUfunction) -> Call<i32> {
-        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK as THREADS;
-        unsafe { result::function::get_function_attribute(function, THREADS) }
-    }
-    unsafe fn allow_shared(&self, function: sys::CUfunction, bytes: i32) -> Call {
-        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SHARED;
-        unsafe { result::function::set_function_attribute(function, SHARED, bytes) }
-    }
-    unsafe fn resident_blocks(
-        &self,
-        function: sys::CUfunction,
-        threads: i32,
-        shared_bytes: usize,
-    ) -> Call<i32> {
-        let mut blocks = 0;
-        unsafe {
-            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                &raw mut blocks,
-                function,
-                threads,
-                shared_bytes,
-            )
-        }
-        .result()?;
-        Ok(blocks)
-    }
-    unsafe fn launch(&self, launch: DriverLaunch) -> Call {
-        let mut parameters = [launch.params];
-        if launch.cluster > 1 {
-            return unsafe { launch_clusters(&launch, &mut parameters) };
-        }
-        let start = if launch.cooperative {
-            result::launch_cooperative_kernel
-        } else {
-            result::launch_kernel
-        };
-        unsafe {
-            start(
-                launch.function,
-                (launch.blocks, 1, 1),
-                (launch.threads, 1, 1),
-                launch.shared_bytes,
-                launch.stream,
-                &mut parameters,
-            )
-        }
-    }
-
-    unsafe fn begin_capture(&self, stream: sys::CUstream) -> Call {
-        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-        unsafe { result::stream::begin_capture(stream, mode) }
-    }
-    unsafe fn end_capture(&self, stream: sys::CUstream) -> Call<sys::CUgraph> {
-        unsafe { result::stream::end_capture(stream) }
-    }
-    unsafe fn instantiate(&self, graph: sys::CUgraph) -> Call<sys::CUgraphExec> {
-        let mut ready = core::ptr::null_mut();
-        unsafe { sys::cuGraphInstantiateWithFlags(&raw mut ready, graph, 0) }.result()?;
-        Ok(ready)
-    }
-    unsafe fn destroy_graph(&self, graph: sys::CUgraph) -> Call {
-        unsafe { result::graph::destroy(graph) }
-    }
-    unsafe fn launch_graph(&self, ready: sys::CUgraphExec, stream: sys::CUstream) -> Call {
-        unsafe { result::graph::launch(ready, stream) }
-    }
-    unsafe fn destroy_ready(&self, ready: sys::CUgraphExec) -> Call {
-        unsafe { result::graph::exec_destroy(ready) }
-    }
-}
+impl Driver for Nvidia {}
 
 /// Launches with clusters.
 ///

@@ -2,8 +2,8 @@
 
 use crate::host::cuda::context::Cuda;
 use crate::host::cuda::event::Event;
-use crate::host::device::Launch;
-use crate::host::device::Replay;
+use crate::host::cuda::module::Entry;
+use crate::host::device::{Launch, Replay};
 use crate::host::error::Error;
 use crate::kernel::Kernel;
 use cudarc::driver::sys;
@@ -30,7 +30,7 @@ impl<'a> Graph<'a> {
         let (driver, stream) = (cuda.driver(), cuda.stream());
         // What loads a module or sets an attribute of it comes before.
         for (launch, _) in launches {
-            cuda.ready::<K>(launch)?;
+            cuda.ready(Entry::of::<K>(), launch)?;
         }
         // SAFETY: the stream is live.
         let begun = unsafe { driver.begin_capture(stream) };

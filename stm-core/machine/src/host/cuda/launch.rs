@@ -6,19 +6,15 @@ use crate::host::cuda::event::Event;
 use crate::host::cuda::graph::Graph;
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
-use crate::host::device::Replay;
-use crate::host::device::{Device, Laps, Launch, Limits, Memory, StopAt};
+use crate::host::device::{Device, Laps, Launch, Limits, Memory, Replay, StopAt};
 use crate::host::error::Error;
 use crate::kernel::Kernel;
 use crate::observe::probe::Observation;
 use cudarc::driver::{DriverError, sys};
-use std::boxed::Box;
 use std::ffi::c_void;
-use std::format;
-use std::string::String;
+use std::prelude::v1::*;
 use std::thread;
 use std::time::{Duration, Instant};
-use std::vec::Vec;
 
 /// The GPU's clock: an event for each lap.
 struct EventLaps<'a> {
@@ -112,10 +108,7 @@ impl Device for Cuda {
             blocks: launch.cluster,
             ..*launch
         };
-        one.check(&self.limits())?;
-        let loaded = self.function(Entry::of::<K>(), launch.probe.observation())?;
-        self.check_function(Entry::of::<K>(), loaded, &one)?;
-        self.resident(loaded, launch)
+        self.resident(self.ready(Entry::of::<K>(), &one)?, launch)
     }
 
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
@@ -207,11 +200,11 @@ impl Cuda {
     }
 
     /// Makes a kernel ready for launches of this shape, and checks the shape.
-    pub(super) fn ready<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
+    pub(super) fn ready(&self, kernel: Entry, launch: &Launch) -> Result<Loaded, Error> {
         launch.check(&self.limits())?;
-        let kernel = Entry::of::<K>();
         let loaded = self.function(kernel, launch.probe.observation())?;
-        self.check_function(kernel, loaded, launch)
+        self.check_function(kernel, loaded, launch)?;
+        Ok(loaded)
     }
 
     /// Launches a kernel and does not wait for it.
@@ -239,10 +232,8 @@ impl Cuda {
         launch: &Launch,
         params: *const c_void,
     ) -> Result<Duration, Error> {
-        launch.check(&self.limits())?;
         // What may fail, and takes long the first time, comes before the clock.
-        let loaded = self.function(kernel, launch.probe.observation())?;
-        self.check_function(kernel, loaded, launch)?;
+        self.ready(kernel, launch)?;
         let (before, after) = (Event::new(self)?, Event::new(self)?);
         before.record()?;
         // SAFETY: the caller promises it.
@@ -262,11 +253,8 @@ impl Cuda {
         launch: &Launch,
         params: *const c_void,
     ) -> Result<(), Error> {
-        launch.check(&self.limits())?;
-        let loaded = self.function(kernel, launch.probe.observation())?;
-        self.check_function(kernel, loaded, launch)?;
         let started = DriverLaunch {
-            function: loaded.function,
+            function: self.ready(kernel, launch)?.function,
             blocks: launch.blocks,
             threads: launch.threads,
             shared_bytes: launch.shared_bytes,
@@ -289,13 +277,8 @@ impl Cuda {
         if launch.cluster > 1 && !loaded.wide {
             return Err(Error::NoPtx { entry: kernel.name });
         }
-        if launch.threads > loaded.threads_max {
-            return Err(Error::LaunchTooLarge {
-                what: "threads a block of this kernel, which needs many registers,",
-                asked: launch.threads,
-                limit: loaded.threads_max,
-            });
-        }
+        let what = "threads a block of this kernel, which needs many registers,";
+        Error::above(what, launch.threads, loaded.threads_max)?;
         if launch.shared_bytes > 48 << 10 {
             // SAFETY: the function is loaded, and the value below the device's limit.
             let set = unsafe { driver.allow_shared(function, launch.shared_bytes as i32) };
@@ -303,13 +286,7 @@ impl Cuda {
         }
         if launch.cooperative {
             let limit = self.resident(loaded, launch)?;
-            if launch.blocks > limit {
-                return Err(Error::LaunchTooLarge {
-                    what: "blocks at the same time",
-                    asked: launch.blocks,
-                    limit,
-                });
-            }
+            Error::above("blocks at the same time", launch.blocks, limit)?;
         }
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! Allocations in the memory of a GPU.
 
 use crate::host::cuda::context::Cuda;
-use crate::host::device::check_range;
-use crate::host::device::{Device, Memory};
+use crate::host::device::{Device, Memory, check_range};
 use crate::host::error::Error;
 use cudarc::driver::sys;
 

@@ -1,7 +1,6 @@
 //! Modules: PTX text that the driver compiles when a kernel is first used.
 
-use crate::host::cuda::context::Loaded;
-use crate::host::cuda::context::{Cuda, code};
+use crate::host::cuda::context::{Cuda, Loaded, code};
 use crate::host::cuda::driver::ends_context;
 use crate::host::error::Error;
 use crate::host::parameters::{Shape, check_names};
@@ -11,12 +10,9 @@ use core::any::TypeId;
 use cudarc::driver::sys;
 use std::borrow::{Cow, ToOwned};
 use std::ffi::CString;
-use std::format;
-use std::string::String;
+use std::prelude::v1::*;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
-use std::vec;
-use std::vec::Vec;
 
 /// The entry point of a launch without the kernel's type, so that only a few
 /// lines are compiled for each kernel.

@@ -10,12 +10,10 @@ use crate::host::cuda::driver::{Call, Driver, DriverLaunch, ends_context};
 use crate::host::error::Error;
 use cudarc::driver::{DriverError, sys};
 use std::alloc::{Layout, alloc, dealloc};
-use std::boxed::Box;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
-use std::string::String;
+use std::prelude::v1::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::vec::Vec;
 
 /// What exists and what has happened.
 #[derive(Debug, Default)]
@@ -131,40 +129,91 @@ impl StandIn {
         }
         Err(DriverError(code))
     }
+}
 
-    /// Notes a call that gives something back, which it does even if it returns
-    /// the error of an earlier call.
-    fn give_back(&self, name: &'static str, what: impl FnOnce(&mut State)) -> Call {
-        what(&mut self.state());
-        self.enter(name)
-    }
+/// Counts one more of what is to be given back.
+fn new<T>(count: &mut usize) -> *mut T {
+    *count += 1;
+    handle()
+}
+
+/// Writes calls that do no more than note their name, count and return something; those that
+/// give back count even if they return the error of an earlier call.
+macro_rules! calls {
+    (
+        $(fn $safe:ident($($a:ident: $at:ty),*) $(-> $sof:ty)? = $scall:ident: $svalue:expr;)*
+        $(unsafe fn $name:ident($($b:ident: $bt:ty),*) $(-> $of:ty)? = $call:ident: $value:expr;)*
+        $(give_back $gone:ident($what:ty) = $gcall:ident: $count:ident;)*
+    ) => {
+        $(#[allow(unused_variables)] fn $safe(&self $(, $a: $at)*) -> Call<calls!(@ $($sof)?)> {
+            self.enter(stringify!($scall))?;
+            Ok(note(&mut self.state(), $svalue))
+        })*
+        $(#[allow(unused_variables)] unsafe fn $name(&self $(, $b: $bt)*) -> Call<calls!(@ $($of)?)> {
+            self.enter(stringify!($call))?;
+            Ok(note(&mut self.state(), $value))
+        })*
+        $(unsafe fn $gone(&self, _: $what) -> Call {
+            self.state().$count -= 1;
+            self.enter(stringify!($gcall))
+        })*
+    };
+    (@) => { () };
+    (@ $of:ty) => { $of };
+}
+
+/// Does with the state what a row of [`calls`] says.
+fn note<T>(state: &mut State, what: impl FnOnce(&mut State) -> T) -> T {
+    what(state)
 }
 
 // SAFETY of the calls below: addresses are those of `allocate`, as the trait
 // demands of its callers.
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Driver for StandIn {
+    calls! {
+        fn init() = cuInit: |_| ();
+        fn version() -> i32 = cuDriverGetVersion: |_| 12_080;
+        fn device_count() -> i32 = cuDeviceGetCount: |state| state.devices;
+        fn device(ordinal: i32) -> sys::CUdevice = cuDeviceGet: |_| ordinal;
+        fn device_name(device: sys::CUdevice) -> String = cuDeviceGetName: |_| "a stand-in".into();
+        fn synchronize() = cuCtxSynchronize: |_| ();
+        fn free_bytes() -> usize = cuMemGetInfo: |state| state.free;
+        fn create_stream() -> sys::CUstream = cuStreamCreate: |state| new(&mut state.streams);
+        fn create_event() -> sys::CUevent = cuEventCreate: |state| new(&mut state.events);
+
+        unsafe fn device_memory(device: sys::CUdevice) -> usize = cuDeviceTotalMem: |_| 1 << 30;
+        unsafe fn retain_context(device: sys::CUdevice) -> sys::CUcontext =
+            cuDevicePrimaryCtxRetain: |state| new(&mut state.contexts);
+        unsafe fn set_context(context: sys::CUcontext) = cuCtxSetCurrent: |_| ();
+        unsafe fn wait_for_stream(stream: sys::CUstream) = cuStreamSynchronize: |_| ();
+        unsafe fn record_event(event: sys::CUevent, stream: sys::CUstream) = cuEventRecord: |_| ();
+        unsafe fn wait_for_event(event: sys::CUevent) = cuEventSynchronize: |_| ();
+        unsafe fn elapsed(before: sys::CUevent, after: sys::CUevent) -> f32 =
+            cuEventElapsedTime: |_| 1.0;
+        unsafe fn function(module: sys::CUmodule, name: CString) -> sys::CUfunction =
+            cuModuleGetFunction: |_| handle();
+        unsafe fn threads_max(function: sys::CUfunction) -> i32 = cuFuncGetAttribute: |_| 512;
+        unsafe fn allow_shared(function: sys::CUfunction, bytes: i32) = cuFuncSetAttribute: |_| ();
+        unsafe fn resident_blocks(function: sys::CUfunction, threads: i32, bytes: usize) -> i32 =
+            cuOccupancyMaxActiveBlocksPerMultiprocessor: |_| 2;
+        unsafe fn launch(launch: DriverLaunch) = cuLaunchKernel: |_| ();
+        unsafe fn begin_capture(stream: sys::CUstream) =
+            cuStreamBeginCapture: |state| state.capturing = true;
+        unsafe fn instantiate(graph: sys::CUgraph) -> sys::CUgraphExec =
+            cuGraphInstantiate: |state| new(&mut state.graphs);
+        unsafe fn launch_graph(ready: sys::CUgraphExec, stream: sys::CUstream) =
+            cuGraphLaunch: |_| ();
+
+        give_back release_context(sys::CUdevice) = cuDevicePrimaryCtxRelease: contexts;
+        give_back destroy_stream(sys::CUstream) = cuStreamDestroy: streams;
+        give_back destroy_event(sys::CUevent) = cuEventDestroy: events;
+        give_back destroy_graph(sys::CUgraph) = cuGraphDestroy: graphs;
+        give_back destroy_ready(sys::CUgraphExec) = cuGraphExecDestroy: graphs;
+    }
+
     fn is_present(&self) -> bool {
         !self.state().absent
-    }
-    fn init(&self) -> Call {
-        self.enter("cuInit")
-    }
-    fn version(&self) -> Call<i32> {
-        self.enter("cuDriverGetVersion").map(|()| 12_080)
-    }
-    fn device_count(&self) -> Call<i32> {
-        self.enter("cuDeviceGetCount")?;
-        Ok(self.state().devices)
-    }
-    fn device(&self, ordinal: i32) -> Call<sys::CUdevice> {
-        self.enter("cuDeviceGet").map(|()| ordinal)
-    }
-    fn device_name(&self, _device: sys::CUdevice) -> Call<String> {
-        self.enter("cuDeviceGetName").map(|()| "a stand-in".into())
-    }
-    unsafe fn device_memory(&self, _device: sys::CUdevice) -> Call<usize> {
-        self.enter("cuDeviceTotalMem").map(|()| 1 << 30)
     }
     unsafe fn device_attribute(
         &self,
@@ -183,25 +232,6 @@ impl Driver for StandIn {
         })
     }
 
-    unsafe fn retain_context(&self, _device: sys::CUdevice) -> Call<sys::CUcontext> {
-        self.enter("cuDevicePrimaryCtxRetain")?;
-        self.state().contexts += 1;
-        Ok(handle())
-    }
-    unsafe fn release_context(&self, _device: sys::CUdevice) -> Call {
-        self.give_back("cuDevicePrimaryCtxRelease", |state| state.contexts -= 1)
-    }
-    unsafe fn set_context(&self, _context: sys::CUcontext) -> Call {
-        self.enter("cuCtxSetCurrent")
-    }
-    fn synchronize(&self) -> Call {
-        self.enter("cuCtxSynchronize")
-    }
-    fn free_bytes(&self) -> Call<usize> {
-        self.enter("cuMemGetInfo")?;
-        Ok(self.state().free)
-    }
-
     unsafe fn allocate(&self, bytes: usize) -> Call<sys::CUdeviceptr> {
         self.enter("cuMemAlloc")?;
         let start = unsafe { alloc(layout(bytes)) } as u64;
@@ -211,11 +241,13 @@ impl Driver for StandIn {
         Ok(start)
     }
     unsafe fn free(&self, start: sys::CUdeviceptr) -> Call {
-        self.give_back("cuMemFree", |state| {
-            let bytes = state.allocations.remove(&start).expect("an allocation");
-            state.free += bytes;
-            unsafe { dealloc(start as *mut u8, layout(bytes)) };
-        })
+        // It is given back whatever the call says.
+        let mut state = self.state();
+        let bytes = state.allocations.remove(&start).expect("an allocation");
+        state.free += bytes;
+        unsafe { dealloc(start as *mut u8, layout(bytes)) };
+        drop(state);
+        self.enter("cuMemFree")
     }
     unsafe fn copy_in(&self, to: sys::CUdeviceptr, data: &[u8], _stream: sys::CUstream) -> Call {
         self.enter("cuMemcpyHtoDAsync")?;
@@ -244,28 +276,6 @@ impl Driver for StandIn {
         Ok(())
     }
 
-    fn create_stream(&self) -> Call<sys::CUstream> {
-        self.enter("cuStreamCreate")?;
-        self.state().streams += 1;
-        Ok(handle())
-    }
-    unsafe fn destroy_stream(&self, _stream: sys::CUstream) -> Call {
-        self.give_back("cuStreamDestroy", |state| state.streams -= 1)
-    }
-    unsafe fn wait_for_stream(&self, _stream: sys::CUstream) -> Call {
-        self.enter("cuStreamSynchronize")
-    }
-    fn create_event(&self) -> Call<sys::CUevent> {
-        self.enter("cuEventCreate")?;
-        self.state().events += 1;
-        Ok(handle())
-    }
-    unsafe fn destroy_event(&self, _event: sys::CUevent) -> Call {
-        self.give_back("cuEventDestroy", |state| state.events -= 1)
-    }
-    unsafe fn record_event(&self, _event: sys::CUevent, _stream: sys::CUstream) -> Call {
-        self.enter("cuEventRecord")
-    }
     unsafe fn query_event(&self, _event: sys::CUevent) -> Call {
         self.enter("cuEventQuery")?;
         match self.state().runs_until {
@@ -274,12 +284,6 @@ impl Driver for StandIn {
             }
             _ => Ok(()),
         }
-    }
-    unsafe fn wait_for_event(&self, _event: sys::CUevent) -> Call {
-        self.enter("cuEventSynchronize")
-    }
-    unsafe fn elapsed(&self, _before: sys::CUevent, _after: sys::CUevent) -> Call<f32> {
-        self.enter("cuEventElapsedTime").map(|()| 1.0)
     }
 
     fn load_module(&self, _text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
@@ -290,52 +294,12 @@ impl Driver for StandIn {
         }
         entered.map(|()| handle())
     }
-    unsafe fn function(&self, _module: sys::CUmodule, _name: CString) -> Call<sys::CUfunction> {
-        self.enter("cuModuleGetFunction").map(|()| handle())
-    }
-    unsafe fn threads_max(&self, _function: sys::CUfunction) -> Call<i32> {
-        self.enter("cuFuncGetAttribute").map(|()| 512)
-    }
-    unsafe fn allow_shared(&self, _function: sys::CUfunction, _bytes: i32) -> Call {
-        self.enter("cuFuncSetAttribute")
-    }
-    unsafe fn resident_blocks(
-        &self,
-        _function: sys::CUfunction,
-        _threads: i32,
-        _shared_bytes: usize,
-    ) -> Call<i32> {
-        self.enter("cuOccupancyMaxActiveBlocksPerMultiprocessor")
-            .map(|()| 2)
-    }
-    unsafe fn launch(&self, _launch: DriverLaunch) -> Call {
-        self.enter("cuLaunchKernel")
-    }
 
-    unsafe fn begin_capture(&self, _stream: sys::CUstream) -> Call {
-        self.enter("cuStreamBeginCapture")?;
-        self.state().capturing = true;
-        Ok(())
-    }
     unsafe fn end_capture(&self, _stream: sys::CUstream) -> Call<sys::CUgraph> {
         // The capture ends even if it has failed.
         self.state().capturing = false;
         self.enter("cuStreamEndCapture")?;
         self.state().graphs += 1;
         Ok(handle())
-    }
-    unsafe fn instantiate(&self, _graph: sys::CUgraph) -> Call<sys::CUgraphExec> {
-        self.enter("cuGraphInstantiate")?;
-        self.state().graphs += 1;
-        Ok(handle())
-    }
-    unsafe fn destroy_graph(&self, _graph: sys::CUgraph) -> Call {
-        self.give_back("cuGraphDestroy", |state| state.graphs -= 1)
-    }
-    unsafe fn launch_graph(&self, _ready: sys::CUgraphExec, _stream: sys::CUstream) -> Call {
-        self.enter("cuGraphLaunch")
-    }
-    unsafe fn destroy_ready(&self, _ready: sys::CUgraphExec) -> Call {
-        self.give_back("cuGraphExecDestroy", |state| state.graphs -= 1)
     }
 }

@@ -1,0 +1,308 @@
+//! What the two attributes `#[kernel]` have in common: what the function says, and the module that
+//! is made of it.
+
+use crate::options::Options;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Error, FnArg, Ident, ItemFn, LitStr, Pat, Type, parse_quote};
+
+/// A parameter of the kernel after the lane and, if it has one, the memory.
+pub(crate) struct Argument<'a> {
+    pub(crate) name: &'a Ident,
+    /// Its type in the parameter struct.
+    pub(crate) ty: &'a Type,
+    /// Says whether the function borrows it: data in the device's memory.
+    pub(crate) is_data: bool,
+}
+
+pub(crate) fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
+    let FnArg::Typed(parameter) = parameter else {
+        return Err(Error::new_spanned(
+            parameter,
+            "a kernel is a function without `self`",
+        ));
+    };
+    let Pat::Ident(pattern) = &*parameter.pat else {
+        return Err(Error::new_spanned(
+            &parameter.pat,
+            "a parameter of a kernel is a plain name",
+        ));
+    };
+    match &*parameter.ty {
+        Type::Reference(reference) if reference.mutability.is_some() => Err(Error::new_spanned(
+            reference,
+            "the threads of a launch share their parameters: use `&`",
+        )),
+        Type::Reference(reference) => Ok(Argument {
+            name: &pattern.ident,
+            ty: &reference.elem,
+            is_data: true,
+        }),
+        ty => Ok(Argument {
+            name: &pattern.ident,
+            ty,
+            is_data: false,
+        }),
+    }
+}
+
+/// Refuses a function that is asynchronous or returns something.
+pub(crate) fn refuse_results(function: &ItemFn) -> syn::Result<()> {
+    let signature = &function.sig;
+    if let Some(other) = signature.asyncness {
+        return Err(Error::new(other.span, "a kernel is not asynchronous"));
+    }
+    if !matches!(signature.output, syn::ReturnType::Default) {
+        return Err(Error::new_spanned(
+            &signature.output,
+            "a kernel returns nothing: write results to an `Output`",
+        ));
+    }
+    Ok(())
+}
+
+/// What a function says that becomes a kernel, with transactions or without.
+pub(crate) struct Signature<'a> {
+    pub(crate) function: &'a ItemFn,
+    pub(crate) lane: &'a Ident,
+    /// The generic algorithm of its transactions, if it has any.
+    pub(crate) algorithm: Option<&'a Ident>,
+    pub(crate) arguments: Vec<Argument<'a>>,
+}
+
+impl Signature<'_> {
+    /// Returns the crate that the macro is of.
+    fn home(&self) -> TokenStream {
+        if self.algorithm.is_some() {
+            quote!(::stm_core)
+        } else {
+            quote!(::stm_machine)
+        }
+    }
+
+    /// Returns the names of the arguments.
+    pub(crate) fn names(&self) -> Vec<&Ident> {
+        self.arguments.iter().map(|a| a.name).collect()
+    }
+
+    /// Returns the generic parameters of the parameter block and of the kernel's type: where they
+    /// are declared, and where they are used.
+    fn generics(&self) -> (TokenStream, TokenStream) {
+        let declared = |a| quote!(<#a: ::stm_core::algorithm::Algorithm>);
+        let algorithm = self.algorithm;
+        let used = algorithm.map(|a| quote!(<#a>));
+        (
+            algorithm.map(declared).unwrap_or_default(),
+            used.unwrap_or_default(),
+        )
+    }
+
+    /// Returns the parameter block and the kernel's type.
+    fn device(&self, entry: &LitStr) -> TokenStream {
+        let (home, (declared, used)) = (self.home(), self.generics());
+        let (lane, arguments, names) = (self.lane, &self.arguments, self.names());
+        let function = &self.function.sig.ident;
+        let types = arguments.iter().map(|a| a.ty);
+        let passed = arguments.iter().map(|Argument { name, is_data, .. }| {
+            if *is_data {
+                quote!(&params.#name)
+            } else {
+                quote!(params.#name)
+            }
+        });
+        let plain = arguments.iter().filter(|a| !a.is_data).map(|a| {
+            let ty = a.ty;
+            quote_spanned!(ty.span()=> #home::kernel::is_plain::<#ty>();)
+        });
+        let note = note(arguments);
+        let algorithm = self.algorithm.into_iter();
+        let kernel = match self.algorithm {
+            Some(algorithm) => quote!(<#algorithm>(::core::marker::PhantomData<#algorithm>)),
+            None => quote!(),
+        };
+        let memory = self.algorithm.map(|_| quote!(&params.stm,));
+        quote! {
+            /// The parameters of a launch.
+            #[repr(C)]
+            #[derive(Debug)]
+            pub struct Params #declared {
+                #(
+                    /// The transactional memory.
+                    pub stm: ::stm_core::StmRef<#algorithm>,
+                )*
+                #(
+                    #[doc = concat!("The argument `", stringify!(#names), "`.")]
+                    pub #names: #types,
+                )*
+            }
+
+            impl #declared ::core::clone::Clone for Params #used {
+                fn clone(&self) -> Self {
+                    *self
+                }
+            }
+            impl #declared ::core::marker::Copy for Params #used {}
+
+            const _: fn() = || { #(#plain)* };
+
+            /// The kernel; one with transactions is of one algorithm.
+            #[derive(Clone, Copy, Debug)]
+            pub struct Kernel #kernel;
+
+            impl #declared Kernel #used {
+                /// The names and types of the arguments.
+                pub const NOTE: &'static str = #note;
+
+                #[inline(always)]
+                fn body<#lane: #home::Lane>(lane: &#lane, params: &Params #used) {
+                    let _ = params;
+                    super::#function(lane, #memory #(#passed),*);
+                }
+            }
+
+            #home::ptx_note!("stm-parameters ", #entry, " ", #note);
+        }
+    }
+
+    /// Returns the statements that refuse a launch for which an argument was not made;
+    /// `launches` has the stop flag.
+    pub(crate) fn checks(&self, launches: &TokenStream) -> Vec<TokenStream> {
+        let (home, (_, used)) = (self.home(), self.generics());
+        let lent = self.arguments.iter().filter(|a| a.is_data);
+        lent.map(|Argument { name, ty, .. }| {
+            quote! {
+                #home::host::Argument::<D, #ty>::check_launch::<Kernel #used>(
+                    &#name,
+                    &shape,
+                    #launches.stop(),
+                )?;
+            }
+        })
+        .collect()
+    }
+
+    /// Returns the types of the functions' arguments, for the lifetime `'env` if that is asked for,
+    /// with the algorithm `default` in place of the generic one if one is given.
+    pub(crate) fn lent(&self, env: bool, default: Option<&Ident>) -> Vec<TokenStream> {
+        let home = self.home();
+        let of = |Argument { is_data, ty, .. }: &Argument| {
+            let mut ty = (*ty).clone();
+            if let (Some(generic), Some(algorithm)) = (self.algorithm, default) {
+                Named { generic, algorithm }.visit_type_mut(&mut ty);
+            }
+            let env = env.then(|| quote!(+ 'env));
+            if *is_data {
+                quote!(impl #home::host::Argument<D, #ty> #env)
+            } else {
+                quote!(#ty)
+            }
+        };
+        self.arguments.iter().map(of).collect()
+    }
+
+    /// Returns the arguments as the kernel's parameters on a device.
+    pub(crate) fn values(&self, device: &TokenStream) -> Vec<TokenStream> {
+        let home = self.home();
+        let of = |Argument { name, is_data, .. }: &Argument| {
+            if *is_data {
+                quote!(#home::host::Argument::parameter(#name, #device, stringify!(#name))?)
+            } else {
+                quote!(#name)
+            }
+        };
+        self.arguments.iter().map(of).collect()
+    }
+
+    /// Returns the function and its module: the parameter block, the kernel's type, and what
+    /// `rest` makes of the name of the entry points, the entry points and the functions that
+    /// launch them.
+    pub(crate) fn module(
+        &self,
+        options: &Options,
+        rest: impl FnOnce(&LitStr) -> TokenStream,
+    ) -> TokenStream {
+        let (function, name) = (self.function, &self.function.sig.ident);
+        let entry = options.name.clone();
+        let entry = entry.unwrap_or_else(|| LitStr::new(&name.to_string(), name.span()));
+        let (device, rest) = (self.device(&entry), rest(&entry));
+        let visibility = &function.vis;
+        let documentation = function.attrs.iter().filter(|a| a.path().is_ident("doc"));
+        quote! {
+            #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+            #[inline(always)]
+            #function
+
+            #(#documentation)*
+            #[allow(
+                clippy::pedantic,
+                clippy::too_many_arguments,
+                missing_docs,
+                unreachable_pub,
+                unused_imports
+            )]
+            #visibility mod #name {
+                use super::*;
+
+                #device
+                #rest
+            }
+        }
+    }
+}
+
+/// Puts an algorithm's type in the place of the generic parameter.
+struct Named<'a> {
+    generic: &'a Ident,
+    algorithm: &'a Ident,
+}
+
+impl VisitMut for Named<'_> {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        let Self { generic, algorithm } = *self;
+        if let Type::Path(path) = ty
+            && path.qself.is_none()
+            && path
+                .path
+                .segments
+                .first()
+                .is_some_and(|first| first.ident == *generic)
+        {
+            let rest = path.path.segments.iter().skip(1);
+            *ty = if path.path.segments.len() == 1 {
+                parse_quote!(::stm_core::algorithm::#algorithm)
+            } else {
+                parse_quote!(<::stm_core::algorithm::#algorithm as ::stm_core::algorithm::Algorithm>#(::#rest)*)
+            };
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+}
+
+/// Returns the names and types of the arguments as the PTX records them.
+fn note(arguments: &[Argument<'_>]) -> String {
+    let parts = arguments.iter().map(|a| {
+        let ty: String =
+            a.ty.to_token_stream()
+                .to_string()
+                .split_whitespace()
+                .collect();
+        format!("{}:{ty}", a.name)
+    });
+    // Braces mean something to the assembler's template.
+    parts.collect::<Vec<_>>().join(",").replace(['{', '}'], "|")
+}
+
+/// What an attribute makes of a function, or its error, for tests.
+#[cfg(test)]
+pub(crate) fn made(
+    expand: fn(&Options, &ItemFn) -> syn::Result<TokenStream>,
+    options: &str,
+    function: &str,
+) -> Result<String, String> {
+    let made =
+        syn::parse_str(options).and_then(|options| expand(&options, &syn::parse_str(function)?));
+    made.map(|tokens| tokens.to_string())
+        .map_err(|error| error.to_string())
+}

@@ -1,0 +1,247 @@
+//! An array whose layout is a value: what elements and records have in common.
+
+use crate::algorithm::contract::Algorithm;
+use crate::host::inspect::{Allocation, Items, Watcher, allocate};
+use crate::host::stm::Stm;
+use core::marker::PhantomData;
+use std::string::String;
+use std::vec::Vec;
+use stm_machine::Layout;
+use stm_machine::host::{Device, Error};
+
+/// What the items of an array are, and how they lie in a layout: [`Elements`](super::Elements) or
+/// [`Structs`](super::Structs), and nothing else, as the type of [`Self::items`] has no public name.
+pub trait Form {
+    /// An item on the host.
+    type Item: Copy;
+    /// The view for transactions of an algorithm.
+    type View<A: Algorithm>;
+    /// The least number of bytes that an array takes.
+    const BYTES_MIN: usize;
+
+    /// Returns the layout of an algorithm.
+    fn layout<A: Algorithm>() -> Layout;
+    /// Returns the number of bytes from one item to the next.
+    fn stride(layout: Layout) -> usize;
+    /// Returns what the words of an item say.
+    fn items(layout: Layout) -> Items;
+    /// Appends the bytes of an item.
+    fn encode(bytes: &mut Vec<u8>, layout: Layout, item: Self::Item);
+    /// Returns an item, or `None` if a transaction owns a cell of it.
+    fn decode(layout: Layout, bytes: &[u8]) -> Option<Self::Item>;
+    /// Names item `i`, of which a transaction owns a cell.
+    fn held(i: usize, what: &str) -> String;
+    /// Makes a view of an array.
+    ///
+    /// # Safety
+    /// There are so many items at the address, aligned and in the layout of the algorithm.
+    unsafe fn view<A: Algorithm>(start: *mut u8, len: u64) -> Self::View<A>;
+}
+
+/// `len` items in the memory of a device, for transactions of any algorithm: the layout is a value
+/// and can be changed. [`TxArray`](super::TxArray) and [`Records`](super::Records) are such arrays.
+#[derive(Debug)]
+pub struct Arranged<D: Device, F> {
+    pub(super) device: D,
+    pub(super) memory: Allocation<D::Memory>,
+    /// Where a copy to foreign memory puts the number of a cell that is owned,
+    /// plus one; made by the first such copy.
+    pub(super) owned: Option<D::Memory>,
+    layout: Layout,
+    len: usize,
+    what: &'static str,
+    form: PhantomData<F>,
+}
+
+impl<D: Device, F: Form> Arranged<D, F> {
+    /// Makes an array of zeros; `what` names the array in an error.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn zeroed(
+        device: &D,
+        layout: Layout,
+        len: usize,
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        let stride = F::stride(layout);
+        let memory = allocate(device, stride, len, F::BYTES_MIN, what)?;
+        Ok(Self {
+            device: device.clone(),
+            memory: Allocation::new(memory, F::items(layout), stride, len, what),
+            owned: None,
+            layout,
+            len,
+            what,
+            form: PhantomData,
+        })
+    }
+
+    /// Makes an array with a copy of `data`.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn from_slice(
+        device: &D,
+        layout: Layout,
+        data: &[F::Item],
+        what: &'static str,
+    ) -> Result<Self, Error> {
+        let mut array = Self::zeroed(device, layout, data.len(), what)?;
+        array.upload(data)?;
+        Ok(array)
+    }
+
+    /// Returns the number of bytes of device memory.
+    pub fn bytes(&self) -> u64 {
+        self.memory.bytes() as u64
+    }
+
+    /// Changes the layout to that of algorithm `A` and sets every version of a
+    /// cell to zero; the items keep their values.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn arrange<A: Algorithm>(&mut self) -> Result<(), Error> {
+        self.arrange_as(F::layout::<A>())
+    }
+
+    /// Does the same as [`Self::arrange`], given a layout.
+    ///
+    /// # Errors
+    /// The device has too little memory, or reports another error.
+    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+        if layout == Layout::Plain && self.layout == layout {
+            return Ok(());
+        }
+        let data = self.download()?;
+        if self.layout != layout {
+            let stride = F::stride(layout);
+            let memory = allocate(&self.device, stride, self.len, F::BYTES_MIN, self.what)?;
+            self.memory.replace(memory, F::items(layout), stride);
+            self.layout = layout;
+        }
+        self.upload(&data)
+    }
+
+    /// Replaces all items.
+    ///
+    /// # Panics
+    /// It panics if `data` has another length.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn upload(&mut self, data: &[F::Item]) -> Result<(), Error> {
+        assert_eq!(
+            data.len(),
+            self.len,
+            "upload of another length than the array's"
+        );
+        let layout = self.layout;
+        self.memory
+            .upload(data, |bytes, item| F::encode(bytes, layout, *item))
+    }
+
+    /// Sets all items to zero.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.memory.clear()
+    }
+
+    /// Copies all items to the host.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves;
+    /// or an error of the device.
+    pub fn download(&self) -> Result<Vec<F::Item>, Error> {
+        let mut data = Vec::with_capacity(self.len);
+        self.memory.download(|i, bytes| {
+            let item = F::decode(self.layout, bytes).ok_or_else(|| Error::Corrupt {
+                what: F::held(i, self.what),
+            })?;
+            data.push(item);
+            Ok(())
+        })?;
+        Ok(data)
+    }
+
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
+    /// It must not be used after the array is freed, which the caller of
+    /// `Device::launch` promises.
+    ///
+    /// # Panics
+    /// It panics if the layout is not the algorithm's ([`Self::arrange`]);
+    /// [`Self::try_view`] returns an error.
+    pub fn view<A: Algorithm>(&self) -> F::View<A> {
+        self.try_view::<A>()
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Does the same as [`Self::view`], without a panic.
+    ///
+    /// # Errors
+    /// [`Error::WrongLayout`] if the layout is not the algorithm's.
+    pub fn try_view<A: Algorithm>(&self) -> Result<F::View<A>, Error> {
+        self.check_layout_is(F::layout::<A>(), A::NAME)?;
+        // SAFETY: the memory has `len` aligned items of this layout; that they live while a
+        // kernel runs is what the caller of `launch` promises.
+        Ok(unsafe { F::view(self.memory.address(), self.len as u64) })
+    }
+
+    /// Refuses a kernel of an algorithm with another layout.
+    pub(super) fn check_layout<A: Algorithm>(&self) -> Result<(), Error> {
+        self.check_layout_is(F::layout::<A>(), "the kernel's algorithm")
+    }
+
+    /// Lets the check after each launch of `stm` see the items.
+    pub(super) fn watch(&self, stm: &mut Stm<D>) {
+        stm.watch(self);
+    }
+}
+
+impl<D: Device, F> Arranged<D, F> {
+    /// Returns the number of items.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there are no items.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the name that errors use.
+    pub const fn name(&self) -> &'static str {
+        self.what
+    }
+
+    /// Returns the layout.
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Refuses a view with another layout, for the transactions of `algorithm`.
+    pub(super) fn check_layout_is(
+        &self,
+        layout: Layout,
+        algorithm: &'static str,
+    ) -> Result<(), Error> {
+        if self.layout == layout {
+            return Ok(());
+        }
+        let what = self.what;
+        Err(Error::WrongLayout { what, algorithm })
+    }
+
+    /// Returns the number of the address space that it is in.
+    pub(super) fn space(&self) -> u64 {
+        self.device.space()
+    }
+
+    /// Returns what an [`Stm`](super::Stm) keeps to watch the array.
+    pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
+        self.memory.watcher()
+    }
+}
