@@ -64,22 +64,11 @@ fn the_gate_is_deterministic() {
     }
 }
 
-/// Returns whether a mutant is one of barriers or semaphores, which
-/// `tests/meeting` catches.
-fn of_meetings(mutant: Mutant) -> bool {
-    ["barrier-", "semaphore-"]
-        .iter()
-        .any(|kind| mutant.name().starts_with(kind))
-}
-
-/// Returns whether a mutant is one of channels, which `tests/channels` catches.
-fn of_channels(mutant: Mutant) -> bool {
-    mutant.name().starts_with("channel-")
-}
-
-/// Returns whether a mutant is one of locks, which `tests/locks` catches.
-fn of_locks(mutant: Mutant) -> bool {
-    mutant.name().starts_with("lock-") && target(mutant).1.is_empty()
+/// Returns whether a mutant is of one of these kinds and no program shows it: `tests/locks`,
+/// `tests/meeting` and `tests/channels` catch those of locks, barriers, semaphores and channels.
+fn is_of(mutant: Mutant, kinds: &[&str]) -> bool {
+    let named = kinds.iter().any(|kind| mutant.name().starts_with(kind));
+    named && target(mutant).1.is_empty()
 }
 
 #[test]
@@ -91,9 +80,7 @@ fn the_programs_made_for_each_mutant_exist() {
         let elsewhere = super::waiting::CAUGHT.contains(&mutant)
             || super::pool::CAUGHT.contains(&mutant)
             || of_containers.contains(&mutant)
-            || of_meetings(mutant)
-            || of_channels(mutant)
-            || of_locks(mutant);
+            || is_of(mutant, &["lock-", "barrier-", "semaphore-", "channel-"]);
         assert!(!names.is_empty() || elsewhere, "{}", mutant.name());
         for name in names {
             assert!(
@@ -116,7 +103,7 @@ fn a_mutant_without_a_budget_survives_and_the_table_says_so() {
 fn random_programs_kill_most_mutants_and_the_lines_replay_that() {
     let kills: Vec<_> = Mutant::ALL
         .iter()
-        .filter(|mutant| !of_locks(**mutant) && !of_channels(**mutant))
+        .filter(|mutant| !is_of(**mutant, &["lock-", "channel-"]))
         .map(|&mutant| try_at_random(mutant, 3000))
         .collect();
     let killed: Vec<_> = kills

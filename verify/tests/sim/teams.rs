@@ -2,18 +2,18 @@
 //! blocks beside transfers by single lanes and by teams, recorded and judged;
 //! and what the lanes of a team may not do to each other.
 
-use crate::recorded::{array, recorded, small};
+use crate::recorded::{array, ended, recorded, small};
 use crate::{assert_is, of_each};
 use std::cell::RefCell;
 use stm_core::algorithm::{
     Algorithm, Cells, Fast, FastTable, HvSorting, Table, Variant, Versioned,
 };
-use stm_core::host::{Error, Launch, Stm, StmConfig};
+use stm_core::host::{Error, Launch, StmConfig};
 use stm_core::observe::Mutant;
 use stm_core::{Crew, Lane, StmRef, TeamTx, TxResult, View};
 use verify::history::{InitialMemory, Rest};
 use verify::program::{directed::Directed, run};
-use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
+use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 const ACCOUNTS: u64 = 40;
 const EACH: u32 = 100;
@@ -140,18 +140,12 @@ fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize 
     run.history.len() - transactions as usize
 }
 
-const SCHEDULES: [Schedule; 5] = [
-    Schedule::Lockstep,
-    Schedule::Stack,
-    Schedule::starve(64),
-    Schedule::Random,
-    Schedule::pct(3, 4000),
-];
+const SCHEDULES: &str = "lockstep stack starve64 random pct3x4000";
 
 fn all<A: Algorithm>(of_block: bool) {
     let mut aborted = 0;
     for (width, seeds) in [(1, 12), (4, 10), (8, 6), (32, 1)] {
-        for schedule in SCHEDULES {
+        for schedule in Schedule::named(SCHEDULES) {
             // The lanes that go alone wait for each other with no end there
             // (`generate::simulation`).
             let alone = width == 1 || !matches!(schedule, Schedule::Lockstep | Schedule::Stack);
@@ -259,9 +253,8 @@ fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Err
     } else {
         Launch::new(1, 8)
     };
-    let mut memory = Stm::new(&sim, shape, config).unwrap();
-    let (stm, view) = (memory.handle::<A>(), words.view::<A>());
-    let ended = sim::launch(&mut memory, |lane| {
+    let view = words.view::<A>();
+    let ended = ended::<A>(&sim, shape, config, |lane, stm| {
         if of_block {
             stm.for_each_block_team(lane, 0..6, |tx, _| misused(tx, &view, how));
         } else {
