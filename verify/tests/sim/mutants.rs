@@ -1,6 +1,7 @@
 //! The gate: every seeded defect is caught within its budget, and the right code
 //! survives ten times the cases that caught it. `verify mutants` prints the same.
 
+use crate::{section, sections};
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
 use verify::mutants::{
@@ -141,4 +142,36 @@ fn the_table_says_after_how_many_random_programs_a_mutant_was_killed() {
             .unwrap()
             .starts_with("1 of 2 killed by at most 1000 ")
     );
+}
+
+/// Looks for the defects of a part of `defects.txt`.
+fn found(name: &str) {
+    let mut rows = 0;
+    let lines = section(include_str!("defects.txt"), name).skip(1);
+    for row in lines.filter(|line| !line.starts_with(' ')) {
+        let [mutant, variant, program, seeds, kind @ ..] = &row.split(' ').collect::<Vec<_>>()[..]
+        else {
+            panic!("{row}")
+        };
+        let mutant = Mutant::from_name(mutant).unwrap();
+        let variant = Variant::from_name(variant).unwrap();
+        let directed = Directed::named(program).unwrap();
+        let failure = (0..seeds.parse().unwrap())
+            .map(|seed| directed.case(variant, Some(mutant), seed))
+            .find_map(|case| run(&case).err());
+        let failure = failure.unwrap_or_else(|| panic!("{row}: survives"));
+        let kind = kind.join(" ");
+        assert!(
+            kind.is_empty() || failure.kind.name() == kind,
+            "{row}: {failure}"
+        );
+        rows += 1;
+    }
+    assert!(rows > 5, "{name}: {rows} rows");
+}
+
+sections! {
+    found:
+    a_silent_program_reports_what_its_transactions_saw
+    a_seeded_defect_of_teams_is_caught_in_blocks_too
 }

@@ -257,25 +257,6 @@ fn random_cases_come_in_every_kind() {
 }
 
 #[test]
-fn a_silent_program_reports_what_its_transactions_saw() {
-    for (mutant, name) in [
-        (Mutant::NoF1Begin, "silent-torn-pair"),
-        (Mutant::LockedByStore, "silent-total"),
-        (Mutant::ReadsNotValidated, "silent-skew"),
-        (Mutant::LockedByStore, "silent-list"),
-        (Mutant::SumPendingIgnored, "silent-sums"),
-        (Mutant::TeamClockApart, "silent-team-pair"),
-    ] {
-        let directed = Directed::named(name).unwrap();
-        let failure = (0..20_000)
-            .map(|seed| directed.case(Variant::Fast, Some(mutant), seed))
-            .find_map(|case| run(&case).err());
-        let kind = failure.map(|failure| failure.kind);
-        assert_eq!(kind, Some(FailureKind::Invariant), "{name}");
-    }
-}
-
-#[test]
 fn random_programs_of_both_kinds_find_an_alternative_that_keeps_its_writes() {
     let mutant = Mutant::OrElseKeepsWrites;
     for (variant, case) in [

@@ -5,14 +5,10 @@
 use crate::recorded::{array, ended, recorded, small};
 use crate::{assert_is, of_each};
 use std::cell::RefCell;
-use stm_core::algorithm::{
-    Algorithm, Cells, Fast, FastTable, HvSorting, Table, Variant, Versioned,
-};
+use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, HvSorting, Table, Versioned};
 use stm_core::host::{Error, Launch, StmConfig};
-use stm_core::observe::Mutant;
 use stm_core::{Crew, Lane, StmRef, TeamTx, TxResult, View};
 use verify::history::{InitialMemory, Rest};
-use verify::program::{directed::Directed, run};
 use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 const ACCOUNTS: u64 = 40;
@@ -318,36 +314,5 @@ fn an_algorithm_without_teams_says_so() {
         let (ended, words) = misuse::<HvSorting>(How::Right, 1, of_block);
         assert_is!(ended, Err(Error::NoTeams));
         assert_eq!(words, [0; 12]);
-    }
-}
-
-/// The defects of teams show in teams of a block as in those of a warp. Not
-/// `no-f7`: what the leader's clock is told by orders memory as well.
-#[test]
-fn a_seeded_defect_of_teams_is_caught_in_blocks_too() {
-    let cases = [
-        (Mutant::TeamClockApart, Variant::Fast, "block-torn-pair"),
-        (Mutant::TeamExtendsApart, Variant::Fast, "block-torn-batch"),
-        (Mutant::TeamCommitsApart, Variant::Fast, "block-half"),
-        (Mutant::TeamLeaderValidates, Variant::Fast, "block-skew"),
-        (
-            Mutant::TeamShareUnchecked,
-            Variant::FastTable,
-            "block-stripe",
-        ),
-        (Mutant::NoF8, Variant::FastTable, "block-stripe-torn"),
-        (
-            Mutant::BlockToldEarly,
-            Variant::FastTable,
-            "block-torn-pair",
-        ),
-        (Mutant::BlockVotesByWarp, Variant::FastTable, "block-half"),
-    ];
-    for (mutant, variant, name) in cases {
-        let directed = Directed::named(name).unwrap();
-        let caught = |&seed: &u64| run(&directed.case(variant, Some(mutant), seed)).is_err();
-        let after = (0..2_000).find(caught);
-        assert!(after.is_some(), "{} survives {name}", mutant.name());
-        println!("{}: {name} {after:?}", mutant.name());
     }
 }
