@@ -40,6 +40,21 @@ pub struct Config {
     pub threads: usize,
 }
 
+impl Config {
+    /// Returns a configuration with these variants and this seed, one thread and no end.
+    pub fn new(variants: &[Variant], seed: u64) -> Self {
+        Self {
+            variants: variants.to_vec(),
+            mutant: None,
+            seed,
+            version_bits: None,
+            transactions: None,
+            time: None,
+            threads: 1,
+        }
+    }
+}
+
 /// The sums of some runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Totals {

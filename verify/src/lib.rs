@@ -83,6 +83,7 @@ pub mod failure;
 #[cfg(feature = "cli")]
 pub mod fuzz;
 pub mod history;
+mod line;
 #[cfg(feature = "cli")]
 pub mod mutants;
 pub mod named;

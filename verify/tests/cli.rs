@@ -91,12 +91,7 @@ fn a_history_in_violation_gives_status_1_and_an_explanation() {
     let mut history = History::new(Header::default(), InitialMemory::ZERO);
     let write = |word| Event::Write { word, value: 1 };
     let read = |word, value| Event::Read { word, value };
-    let attempt = |lane, outcome| Attempt {
-        lane,
-        begin: 0,
-        end: 1,
-        outcome,
-    };
+    let attempt = |lane, outcome| Attempt::new(lane, 0, 1, outcome);
     let commit = Outcome::Committed { version: 1 };
     history
         .push(attempt(0, commit), &[write(8), write(16)])
@@ -153,12 +148,7 @@ fn pages_show_what_a_replay_a_check_and_a_recording_have_judged() {
     assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("narrow words[1]"));
     // A history from a file has no names.
     let mut one = History::new(Header::default(), InitialMemory::ZERO);
-    let attempt = Attempt {
-        lane: 0,
-        begin: 0,
-        end: 1,
-        outcome: Outcome::Committed { version: 1 },
-    };
+    let attempt = Attempt::new(0, 0, 1, Outcome::Committed { version: 1 });
     one.push(attempt, &[Event::Write { word: 8, value: 1 }])
         .unwrap();
     let history = file("one.history");

@@ -1,6 +1,7 @@
 //! What records the launches of a checked run and judges each when it is over.
 
 use super::case::Case;
+use super::found::Report;
 use crate::error::Error;
 use crate::explained::Explained;
 use crate::failure::{Failure, FailureKind};
@@ -37,12 +38,8 @@ pub(super) struct State {
     pub(super) failure: Option<Failure>,
     /// Words that a lane's buffer would have needed.
     pub(super) needed: Option<u64>,
-    /// Whether the schedule, which is not fair, kept a launch from its end.
-    pub(super) unfair: bool,
-    pub(super) launches: u64,
-    pub(super) attempts: u64,
-    pub(super) transactions: u64,
-    pub(super) steps: u64,
+    /// What the run has done; it is unfair if its schedule kept a launch from its end.
+    pub(super) report: Report,
 }
 
 /// Attends the launches of one run.
@@ -97,19 +94,20 @@ impl Attendant for Recorder {
 
     fn after(&self, sim: &Sim, end: &Result<(), SimError>) {
         let state = &mut *self.state.borrow_mut();
-        state.launches += 1;
-        state.steps += sim.last_run().map_or(0, |(run, _)| run.steps);
+        state.report.launches += 1;
+        state.report.operations += sim.last_run().map_or(0, |(run, _)| run.steps);
         let Some((records, (_, threads))) = &state.records else {
             return;
         };
-        if state.failure.is_some() || state.needed.is_some() || state.unfair {
+        if state.failure.is_some() || state.needed.is_some() || state.report.unfair != 0 {
             return;
         }
         if let Err(error) = end {
             // Lanes that have not ended have left no records.
             state.judged = None;
-            state.unfair = self.is_unfair(error, *threads);
-            state.failure = (!state.unfair).then(|| of_simulator(error));
+            let unfair = self.is_unfair(error, *threads);
+            state.report.unfair = unfair.into();
+            state.failure = (!unfair).then(|| of_simulator(error));
             return;
         }
         let header = Header {
@@ -140,8 +138,8 @@ impl Attendant for Recorder {
         };
         state.failure = judge(sim, &mut judged).err();
         if let Some(verdict) = &judged.verdict {
-            state.attempts += verdict.counts.attempts;
-            state.transactions += verdict.counts.updates + verdict.counts.read_only;
+            state.report.attempts += verdict.counts.attempts;
+            state.report.transactions += verdict.counts.updates + verdict.counts.read_only;
         }
         state.judged = Some(judged);
     }

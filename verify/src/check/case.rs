@@ -1,6 +1,7 @@
 //! A case: everything that decides one run of a checked kernel, as one line.
 
 use crate::error::Error;
+use crate::line::{self, Head};
 use crate::sim::SimConfig;
 use crate::sim::config::number;
 use std::fmt;
@@ -101,52 +102,19 @@ impl Case {
     }
 }
 
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let new = Self::new(self.algorithm, self.blocks, self.threads, self.transactions);
-        write!(f, "{}", self.algorithm)?;
-        if let Some(defect) = self.defect {
-            write!(f, "!{}", defect.name())?;
-        }
-        write!(
-            f,
-            " {}x{} n={}",
-            self.blocks, self.threads, self.transactions
-        )?;
-        if self.input != new.input {
-            write!(f, " input={:#x}", self.input)?;
-        }
-        let limit = |n: u32, new: u32| (u64::from(n), u64::from(new));
-        for (key, (value, default)) in [
-            ("locks", (self.locks, new.locks)),
-            ("stripe", (self.stripe_bytes, new.stripe_bytes)),
-            ("polls", limit(self.read_polls, new.read_polls)),
-            ("tries", limit(self.acquire_tries, new.acquire_tries)),
-            ("queue", limit(self.queue_after, new.queue_after)),
-        ] {
-            if value != default {
-                write!(f, " {key}={value}")?;
-            }
-        }
-        let mut sim = self.sim;
-        if (sim.steps_max, sim.idle_max) == (Self::STEPS_MAX, Self::IDLE_MAX) {
-            // What the line of a simulation leaves out.
-            let SimConfig {
-                steps_max,
-                idle_max,
-                ..
-            } = SimConfig::default();
-            sim = SimConfig {
-                steps_max,
-                idle_max,
-                ..sim
-            };
-        }
-        write!(f, " : {sim}")
-    }
-}
-
 impl Case {
+    /// Returns the keys of the numbers of a line that are left out if they have their default,
+    /// and the numbers.
+    fn numbers(&self) -> [(&'static str, u64); 5] {
+        [
+            ("locks", self.locks),
+            ("stripe", self.stripe_bytes),
+            ("polls", self.read_polls.into()),
+            ("tries", self.acquire_tries.into()),
+            ("queue", self.queue_after.into()),
+        ]
+    }
+
     /// Sets what one word of the line names, or returns `None`.
     fn set(&mut self, word: &str) -> Option<()> {
         let (key, value) = word.split_once('=')?;
@@ -166,57 +134,55 @@ impl Case {
     }
 }
 
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let head = Head {
+            algorithm: self.algorithm,
+            defect: self.defect,
+            blocks: self.blocks,
+            threads: self.threads,
+        };
+        write!(f, "{head} n={}", self.transactions)?;
+        if self.input != 0 {
+            write!(f, " input={:#x}", self.input)?;
+        }
+        let new = Self::new(self.algorithm, 1, 1, 1).numbers();
+        for ((key, value), (_, default)) in self.numbers().into_iter().zip(new) {
+            if value != default {
+                write!(f, " {key}={value}")?;
+            }
+        }
+        let mut sim = self.sim;
+        if (sim.steps_max, sim.idle_max) == (Self::STEPS_MAX, Self::IDLE_MAX) {
+            // What the line of a simulation leaves out.
+            let default = SimConfig::default();
+            (sim.steps_max, sim.idle_max) = (default.steps_max, default.idle_max);
+        }
+        write!(f, " : {sim}")
+    }
+}
+
 impl FromStr for Case {
     type Err = Error;
 
-    fn from_str(line: &str) -> Result<Self, Error> {
-        let bad = |word: &str, expected: &str| {
-            Error::Usage(format!(
-                "`{word}` in the line of a case: expected {expected}; a whole line is \
-                 `fast 2x3 n=8 : sim:w2,random,weak25,seed=0x7`"
-            ))
-        };
-        let (head, sim) = line
-            .split_once(" : ")
-            .ok_or_else(|| bad(line, "` : ` and a simulation"))?;
-        let mut words = head.split_whitespace();
-        let name = words.next().unwrap_or_default();
-        let (algorithm, defect) = match name.split_once('!') {
-            Some((algorithm, defect)) => {
-                let known = Mutant::from_name(defect);
-                (
-                    algorithm,
-                    Some(known.ok_or_else(|| bad(defect, "a seeded defect"))?),
-                )
-            }
-            None => (name, None),
-        };
-        let algorithm =
-            Variant::from_name(algorithm).ok_or_else(|| bad(algorithm, "an algorithm"))?;
-        let shape = words.next().unwrap_or_default();
-        let sizes = shape.split_once('x').and_then(|(blocks, threads)| {
-            let size = |text: &str| text.parse().ok().filter(|&n: &u32| n != 0);
-            Some((size(blocks)?, size(threads)?))
-        });
-        let (blocks, threads) =
-            sizes.ok_or_else(|| bad(shape, "blocks and threads, as in `2x3`"))?;
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (before, sim) = text.split_once(" : ").ok_or_else(|| {
+            let whole = "a whole line is `fast 2x3 n=8 : sim:w2,random,weak25,seed=0x7`";
+            line::bad(text, &format!("` : ` and a simulation; {whole}"))
+        })?;
+        let (head, words) = line::head(before)?;
         let mut case = Self {
-            defect,
-            ..Self::new(algorithm, blocks, threads, 0)
+            defect: head.defect,
+            ..Self::new(head.algorithm, head.blocks, head.threads, 0)
         };
         for word in words {
-            case.set(word)
-                .ok_or_else(|| bad(word, "n, input, locks, stripe, polls, tries or queue"))?;
+            let keys = "n, input, locks, stripe, polls, tries or queue";
+            case.set(word).ok_or_else(|| line::bad(word, keys))?;
         }
-        let (steps_max, idle_max) = (case.sim.steps_max, case.sim.idle_max);
-        case.sim = sim
-            .trim()
-            .parse()
-            .map_err(|error: crate::sim::ConfigError| Error::Usage(error.to_string()))?;
+        case.sim = line::simulation(sim)?;
         let says = |key: &str| sim.split(',').any(|part| part.trim().starts_with(key));
         if !says("steps=") && !says("idle=") {
-            case.sim.steps_max = steps_max;
-            case.sim.idle_max = idle_max;
+            (case.sim.steps_max, case.sim.idle_max) = (Self::STEPS_MAX, Self::IDLE_MAX);
         }
         Ok(case)
     }

@@ -11,16 +11,6 @@ use std::path::{Path, PathBuf};
 /// The variable with the line of the one case to run.
 pub const REPLAY: &str = "STM_REPLAY";
 
-/// What a run without a failure did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Done {
-    pub(super) launches: u64,
-    pub(super) attempts: u64,
-    pub(super) transactions: u64,
-    pub(super) steps: u64,
-    pub(super) unfair: bool,
-}
-
 /// What a check did that found nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Report {
@@ -39,13 +29,13 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn add(&mut self, done: &Done) {
-        self.cases += 1;
-        self.launches += done.launches;
-        self.attempts += done.attempts;
-        self.transactions += done.transactions;
-        self.operations += done.steps;
-        self.unfair += u64::from(done.unfair);
+    pub(super) fn add(&mut self, other: &Self) {
+        self.cases += other.cases;
+        self.launches += other.launches;
+        self.attempts += other.attempts;
+        self.transactions += other.transactions;
+        self.operations += other.operations;
+        self.unfair += other.unfair;
     }
 
     /// Returns whether the cases say nothing about the kernel.
@@ -95,7 +85,20 @@ pub struct Found {
     pub page: Option<Result<PathBuf, String>>,
 }
 
+/// What a run finds, and the launch in which it was found.
+pub(super) type Failed = (Failure, Option<Box<Launched>>);
+
 impl Found {
+    pub(super) fn of(case: Case, (failure, judged): Failed, after: u64) -> Self {
+        Self {
+            case,
+            failure,
+            judged: judged.map(|judged| *judged),
+            after,
+            page: None,
+        }
+    }
+
     /// Returns the line that replays the case by the test that found it.
     pub fn replay(&self) -> String {
         let test = test_name().map_or_else(String::new, |name| format!(" {name} -- --exact"));

@@ -37,7 +37,7 @@ use crate::error::Error;
 use crate::rng::Rng;
 use crate::sim::{Sim, SimConfig, with_sim};
 use attend::{Recorder, State};
-use found::{Done, test_name};
+use found::{Failed, test_name};
 use proptest::test_runner::{
     Config, RngSeed, TestCaseError, TestCaseResult, TestError, TestRunner,
 };
@@ -89,16 +89,7 @@ where
     pub fn new(body: F) -> Self {
         Self {
             body,
-            ranges: Ranges {
-                algorithms: vec![Variant::Fast],
-                defect: None,
-                blocks: 1..=3,
-                threads: 1..=8,
-                warp_widths: Ranges::DEFAULT_WARP_WIDTHS.to_vec(),
-                transactions: 1..=24,
-                stale_percents: Ranges::DEFAULT_STALE_PERCENTS.to_vec(),
-                steps_max: Case::STEPS_MAX,
-            },
+            ranges: Ranges::default(),
             capacity: Capacity::DEFAULT,
             cases: 256,
             seed: None,
@@ -228,20 +219,8 @@ where
         let case: Case = line
             .parse()
             .unwrap_or_else(|error: Error| panic!("{error}"));
-        match self.once(&case) {
-            Ok(done) => {
-                let mut report = Report::default();
-                report.add(&done);
-                Ok(report)
-            }
-            Err((failure, judged)) => Err(self.shown(Found {
-                case,
-                failure,
-                judged: judged.map(|judged| *judged),
-                after: 1,
-                page: None,
-            })),
-        }
+        self.once(&case)
+            .map_err(|failed| self.shown(Found::of(case, failed, 1)))
     }
 
     /// Runs the check.
@@ -271,16 +250,12 @@ where
         hunt.without_input();
         match (result, hunt.found.into_inner()) {
             (_, Some(found)) => Err(self.shown(found)),
-            (Ok(()), None) if report.says_nothing() => Err(Box::new(Found {
-                case: Case::new(self.ranges.algorithms[0], 1, 1, 1),
-                failure: Failure::trimmed(
-                    FailureKind::NothingLaunched,
-                    format_args!("no transaction was judged in {report}"),
-                ),
-                judged: None,
-                after: 0,
-                page: None,
-            })),
+            (Ok(()), None) if report.says_nothing() => {
+                let case = Case::new(self.ranges.algorithms[0], 1, 1, 1);
+                let text = format!("no transaction was judged in {report}");
+                let failure = Failure::trimmed(FailureKind::NothingLaunched, text);
+                Err(Box::new(Found::of(case, (failure, None), 0)))
+            }
             (Ok(()), None) => Ok(report),
             (Err(TestError::Abort(why) | TestError::Fail(why, _)), None) => {
                 panic!("the check itself failed: {why}")
@@ -303,7 +278,7 @@ where
     }
 
     /// Makes one run.
-    fn once(&self, case: &Case) -> Result<Done, (Failure, Option<Box<Launched>>)> {
+    fn once(&self, case: &Case) -> Result<Report, Failed> {
         let mut words = RECORD_WORDS;
         loop {
             let (state, ended) = self.attempt(case, words);
@@ -336,30 +311,24 @@ where
 }
 
 /// Returns what a run comes to.
-fn conclude(
-    state: State,
-    ended: Result<Checked, String>,
-) -> Result<Done, (Failure, Option<Box<Launched>>)> {
-    let done = Done {
-        launches: state.launches,
-        attempts: state.attempts,
-        transactions: state.transactions,
-        steps: state.steps,
-        unfair: state.unfair,
+fn conclude(state: State, ended: Result<Checked, String>) -> Result<Report, Failed> {
+    let report = Report {
+        cases: 1,
+        ..state.report
     };
     let failure = match (state.failure, ended) {
         (Some(failure), _) => failure,
-        _ if state.unfair => return Ok(done),
+        _ if report.unfair != 0 => return Ok(report),
         (None, Err(panic)) => Failure::trimmed(FailureKind::Panicked, panic),
         (None, Ok(Err(error))) if error.is::<Broken>() => {
             Failure::trimmed(FailureKind::Invariant, error)
         }
         (None, Ok(Err(error))) => Failure::trimmed(FailureKind::Error, error),
-        (None, Ok(Ok(()))) if state.launches == 0 => Failure::trimmed(
+        (None, Ok(Ok(()))) if report.launches == 0 => Failure::trimmed(
             FailureKind::NothingLaunched,
             "the closure launched nothing on the device that it was given",
         ),
-        (None, Ok(Ok(()))) => return Ok(done),
+        (None, Ok(Ok(()))) => return Ok(report),
     };
     Err((failure, state.judged.map(Box::new)))
 }
@@ -437,18 +406,9 @@ where
         }
     }
 
-    fn keep(
-        &self,
-        case: Case,
-        (failure, judged): (Failure, Option<Box<Launched>>),
-    ) -> TestCaseError {
-        self.found.replace(Some(Found {
-            case,
-            failure,
-            judged: judged.map(|judged| *judged),
-            after: self.report.get().cases + 1,
-            page: None,
-        }));
+    fn keep(&self, case: Case, failed: Failed) -> TestCaseError {
+        let found = Found::of(case, failed, self.report.get().cases + 1);
+        self.found.replace(Some(found));
         TestCaseError::fail("a check failed")
     }
 }

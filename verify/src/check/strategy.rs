@@ -24,9 +24,20 @@ pub(super) struct Ranges {
     pub(super) steps_max: u64,
 }
 
-impl Ranges {
-    pub(super) const DEFAULT_WARP_WIDTHS: [u32; 4] = [1, 2, 4, 8];
-    pub(super) const DEFAULT_STALE_PERCENTS: [u32; 4] = [10, 30, 50, 70];
+/// What a check draws from if nothing else is said.
+impl Default for Ranges {
+    fn default() -> Self {
+        Self {
+            algorithms: vec![Variant::Fast],
+            defect: None,
+            blocks: 1..=3,
+            threads: 1..=8,
+            warp_widths: vec![1, 2, 4, 8],
+            transactions: 1..=24,
+            stale_percents: vec![10, 30, 50, 70],
+            steps_max: Case::STEPS_MAX,
+        }
+    }
 }
 
 /// A schedule without the length of PCT, which is given for each lane.
@@ -143,12 +154,8 @@ mod tests {
         Ranges {
             algorithms: Variant::ALL.to_vec(),
             defect: Some(Mutant::NoF4),
-            blocks: 1..=3,
-            threads: 1..=8,
-            warp_widths: Ranges::DEFAULT_WARP_WIDTHS.to_vec(),
             transactions: 2..=24,
-            stale_percents: Ranges::DEFAULT_STALE_PERCENTS.to_vec(),
-            steps_max: Case::STEPS_MAX,
+            ..Ranges::default()
         }
     }
 

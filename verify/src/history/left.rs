@@ -99,39 +99,18 @@ mod tests {
         };
         let mut history = History::new(Header::default(), initial);
         let mut add = |version: Option<u64>, events: &[Event]| {
-            let attempt = Attempt {
-                lane: 0,
-                begin: 0,
-                end: 9,
-                outcome: version.map_or(Outcome::Aborted { reason: 0 }, |version| {
-                    Outcome::Committed { version }
-                }),
-            };
+            let outcome = version.map_or(Outcome::Aborted { reason: 0 }, |version| {
+                Outcome::Committed { version }
+            });
+            let attempt = Attempt::new(0, 0, 9, outcome);
             history.push(attempt, events).unwrap();
         };
         let write = |word, value| Event::Write { word, value };
-        add(
-            Some(2),
-            &[
-                write(0x10, 8),
-                Event::Add {
-                    word: 0x20,
-                    delta: 3,
-                },
-            ],
-        );
+        let plus = |word, delta| Event::Add { word, delta };
+        add(Some(2), &[write(0x10, 8), plus(0x20, 3)]);
         add(Some(1), &[write(0x10, 7), write(0x30, 1)]);
         add(None, &[write(0x30, 99)]);
-        add(
-            Some(3),
-            &[
-                Event::AddFloat { word: 0x40 },
-                Event::Add {
-                    word: 0x50,
-                    delta: 1,
-                },
-            ],
-        );
+        add(Some(3), &[Event::AddFloat { word: 0x40 }, plus(0x50, 1)]);
         let left = Left::by(&history);
         assert_eq!(left.value(0x10), Some(8));
         // 32 bits wrap around.

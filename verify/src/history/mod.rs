@@ -105,11 +105,16 @@ pub enum Event {
 impl Event {
     /// Returns the word.
     pub const fn word(&self) -> u64 {
+        self.parts().0
+    }
+
+    /// Returns its word, what is read, written or added, 0 for floats, and the kind ([`kind`]).
+    pub(crate) const fn parts(&self) -> (u64, u64, u32) {
         match *self {
-            Self::Read { word, .. }
-            | Self::Write { word, .. }
-            | Self::Add { word, .. }
-            | Self::AddFloat { word } => word,
+            Self::Read { word, value } => (word, value, kind::READ),
+            Self::Write { word, value } => (word, value, kind::WRITE),
+            Self::Add { word, delta } => (word, delta, kind::ADD),
+            Self::AddFloat { word } => (word, 0, kind::ADD_FLOAT),
         }
     }
 
@@ -200,6 +205,18 @@ pub struct Attempt {
     pub outcome: Outcome,
 }
 
+impl Attempt {
+    /// Returns an attempt with these samples and this outcome.
+    pub const fn new(lane: u32, begin: u64, end: u64, outcome: Outcome) -> Self {
+        Self {
+            lane,
+            begin,
+            end,
+            outcome,
+        }
+    }
+}
+
 /// A history, in columns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct History {
@@ -258,12 +275,7 @@ impl History {
             });
         }
         for &event in events {
-            let (word, value, kind) = match event {
-                Event::Read { word, value } => (word, value, kind::READ),
-                Event::Write { word, value } => (word, value, kind::WRITE),
-                Event::Add { word, delta } => (word, delta, kind::ADD),
-                Event::AddFloat { word } => (word, 0, kind::ADD_FLOAT),
-            };
+            let (word, value, kind) = event.parts();
             self.additions |= kind >= kind::ADD;
             let Some(number) = self.words.intern(word) else {
                 self.keys.truncate(self.first_event[self.len()] as usize);
@@ -352,12 +364,8 @@ impl History {
     /// `i` is not below [`Self::len`].
     #[inline]
     pub fn attempt(&self, i: usize) -> Attempt {
-        Attempt {
-            lane: self.lanes[i],
-            begin: self.begins[i],
-            end: self.ends[i],
-            outcome: self.outcomes[i],
-        }
+        let (lane, outcome) = (self.lanes[i], self.outcomes[i]);
+        Attempt::new(lane, self.begins[i], self.ends[i], outcome)
     }
 
     /// Returns the reads and writes of attempt `i`, in program order.

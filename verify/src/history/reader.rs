@@ -271,12 +271,7 @@ fn read_attempts(
         }
         totals.attempts += 1;
         totals.events += events.len() as u64;
-        let attempt = Attempt {
-            lane,
-            begin,
-            end,
-            outcome,
-        };
+        let attempt = Attempt::new(lane, begin, end, outcome);
         sink(Record::Attempt {
             offset,
             attempt,

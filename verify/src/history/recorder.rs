@@ -163,63 +163,34 @@ impl LaneDecoder<'_> {
         let operand = layout::operand(record[0]);
         let Some(begin) = self.open else {
             if tag != layout::BEGIN {
-                return Err(self.error(
-                    at,
-                    "the begin of an attempt",
-                    format!("a record with tag 0x{tag:x}"),
-                ));
+                let found = format!("a record with tag 0x{tag:x}");
+                return Err(self.error(at, "the begin of an attempt", found));
             }
             self.open = Some(record[1]);
             return Ok(());
         };
+        let (word, value) = (operand, record[1]);
         match tag {
-            layout::READ => self.events.push(Event::Read {
-                word: operand,
-                value: record[1],
-            }),
-            layout::WRITE => self.events.push(Event::Write {
-                word: operand,
-                value: record[1],
-            }),
-            layout::ADD => self.events.push(Event::Add {
-                word: operand,
-                delta: record[1],
-            }),
-            layout::ADD_FLOAT => self.events.push(Event::AddFloat { word: operand }),
-            layout::UNDO => self.undo(at, record[1])?,
-            layout::COMMIT => self.end(
-                begin,
-                record[2],
-                Outcome::Committed { version: record[1] },
-                operand,
-                history,
-            )?,
+            layout::READ => self.events.push(Event::Read { word, value }),
+            layout::WRITE => self.events.push(Event::Write { word, value }),
+            layout::ADD => self.events.push(Event::Add { word, delta: value }),
+            layout::ADD_FLOAT => self.events.push(Event::AddFloat { word }),
+            layout::UNDO => self.undo(at, value)?,
+            layout::COMMIT => {
+                let outcome = Outcome::Committed { version: value };
+                self.end(begin, record[2], outcome, operand, history)?;
+            }
             layout::COMMIT_READ_ONLY => {
-                self.end(
-                    begin,
-                    record[1],
-                    Outcome::CommittedReadOnly,
-                    operand,
-                    history,
-                )?;
+                self.end(begin, value, Outcome::CommittedReadOnly, operand, history)?;
             }
             layout::ABORT => {
                 let reason = (operand & ((1 << layout::REASON_BITS) - 1)) as u8;
                 let number = operand >> layout::REASON_BITS;
-                self.end(
-                    begin,
-                    record[1],
-                    Outcome::Aborted { reason },
-                    number,
-                    history,
-                )?;
+                self.end(begin, value, Outcome::Aborted { reason }, number, history)?;
             }
             _ => {
-                return Err(self.error(
-                    at,
-                    "the end of the attempt before",
-                    "another begin".to_owned(),
-                ));
+                let found = "another begin".to_owned();
+                return Err(self.error(at, "the end of the attempt before", found));
             }
         }
         Ok(())
@@ -269,15 +240,8 @@ impl LaneDecoder<'_> {
         number: u64,
         history: &mut History,
     ) -> Result<(), Error> {
-        history.push(
-            Attempt {
-                lane: self.lane,
-                begin,
-                end,
-                outcome,
-            },
-            &self.events,
-        )?;
+        let attempt = Attempt::new(self.lane, begin, end, outcome);
+        history.push(attempt, &self.events)?;
         history.number_last(number);
         self.open = None;
         self.events.clear();

@@ -5,7 +5,7 @@
 //! early leaves no file that looks whole.
 
 use super::file::{self, put_delta, put_string, put_varint};
-use super::{Attempt, Event, Header, History, Outcome, Rest};
+use super::{Attempt, Event, Header, History, Outcome, Rest, kind};
 use crate::error::Error;
 use crc32fast::Hasher;
 use std::fs::{self, File};
@@ -189,16 +189,10 @@ impl HistoryWriter {
         let mut run_writes = false;
         let mut additions = Vec::new();
         for (number, event) in (0_u64..).zip(events) {
-            let (word, value, write) = match event {
-                Event::Read { word, value } => (word, value, false),
-                Event::Write { word, value } => (word, value, true),
-                Event::Add { word, delta } => (word, delta, true),
-                Event::AddFloat { word } => (word, 0, true),
-            };
-            match event {
-                Event::Add { .. } => additions.push((number, 0)),
-                Event::AddFloat { .. } => additions.push((number, 1)),
-                Event::Read { .. } | Event::Write { .. } => {}
+            let (word, value, kind) = event.parts();
+            let write = event.is_update();
+            if kind >= kind::ADD {
+                additions.push((number, u64::from(kind == kind::ADD_FLOAT)));
             }
             if write != run_writes {
                 put_varint(out, run_length);

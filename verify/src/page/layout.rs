@@ -168,12 +168,7 @@ mod tests {
             } else {
                 Outcome::Aborted { reason: 0 }
             };
-            let attempt = Attempt {
-                lane,
-                begin,
-                end,
-                outcome,
-            };
+            let attempt = Attempt::new(lane, begin, end, outcome);
             history.push(attempt, &[]).unwrap();
         }
         history

@@ -41,12 +41,7 @@ fn torn() -> History {
     };
     let mut history = History::new(header, initial);
     let mut add = |lane, begin, end, outcome, events: &[Event], number| {
-        let attempt = Attempt {
-            lane,
-            begin,
-            end,
-            outcome,
-        };
+        let attempt = Attempt::new(lane, begin, end, outcome);
         history.push(attempt, events).unwrap();
         history.number_last(number);
     };
@@ -163,12 +158,7 @@ fn a_page_needs_no_other_file_and_leads_nowhere_else() {
 fn of_many_threads_those_that_explain_the_finding_come_first() {
     let mut history = torn();
     for lane in 1..=5 {
-        let attempt = Attempt {
-            lane,
-            begin: 2,
-            end: 2,
-            outcome: Outcome::CommittedReadOnly,
-        };
+        let attempt = Attempt::new(lane, 2, 2, Outcome::CommittedReadOnly);
         history.push(attempt, &[]).unwrap();
     }
     let page = page(&history);
@@ -211,12 +201,7 @@ fn long_attempts_unfold_and_what_is_marked_is_always_seen() {
             value: 0,
         })
         .collect();
-    let attempt = Attempt {
-        lane: 20,
-        begin: 2,
-        end: 2,
-        outcome: Outcome::CommittedReadOnly,
-    };
+    let attempt = Attempt::new(20, 2, 2, Outcome::CommittedReadOnly);
     history.push(attempt, &many).unwrap();
     let page = page(&history);
     assert_eq!(between(&page, "<summary>", "</summary>"), ["and 84 more"]);

@@ -86,7 +86,7 @@ impl Program {
     /// Checks what alternatives need: that they are complete, that whoever
     /// retries has read something, and sets with room for every access.
     pub(super) fn check_alternatives(&self) -> Result<(), Error> {
-        let bad = |what: &str| Err(Error::Usage(format!("replay line: expected {what}")));
+        let bad = |what: &str| Err(crate::line::bad("( | )", what));
         for ops in &self.transactions {
             if let Err(what) = complete(ops, false) {
                 return bad(what);

@@ -10,7 +10,7 @@ use super::alternatives::parts;
 use super::case::{Case, Op, Program, Value};
 use super::kernel::together;
 use crate::failure::{Failure, FailureKind};
-use crate::history::{Event, History, Outcome, sum};
+use crate::history::{Event, History, Outcome, left, sum};
 use crate::opacity;
 
 /// What a launch left.
@@ -39,7 +39,7 @@ pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
         Ok(_) => {}
     }
     follows_program(case, left)?;
-    memory_is_replay(case, left)
+    memory_is_replay(left)
 }
 
 /// How far an attempt came.
@@ -363,28 +363,10 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn memory_is_replay(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
-    let history = left.history;
-    let mut commits: Vec<(u64, usize)> = (0..history.len())
-        .filter_map(|i| match history.attempt(i).outcome {
-            Outcome::Committed { version } => Some((version, i)),
-            _ => None,
-        })
-        .collect();
-    commits.sort_unstable();
-    let mut expected: Vec<u64> = case.program.memory().collect();
-    for (_, i) in commits {
-        for event in history.events(i) {
-            let Some(at) = left.addresses.iter().position(|&a| a == event.word()) else {
-                continue;
-            };
-            match event {
-                Event::Write { value, .. } => expected[at] = value,
-                Event::Add { word, delta } => expected[at] = sum(word, expected[at], delta),
-                Event::Read { .. } | Event::AddFloat { .. } => {}
-            }
-        }
-    }
+fn memory_is_replay(left: &Left<'_>) -> Result<(), Failure> {
+    let replayed = left::Left::by(left.history);
+    let value = |&word: &u64| replayed.value(word).unwrap_or_default();
+    let expected: Vec<u64> = left.addresses.iter().map(value).collect();
     if expected == left.memory {
         return Ok(());
     }

@@ -4,8 +4,8 @@
 //! hv-sorting!no-e5 3x1 own u64 stripe=1 locks=4 sets=8/8 retry_limits=8/8 init=0,0 : r0 r1 / w0=1 / w1=1 : sim:w1,random,weak25,seed=0x2a
 //! ```
 //!
-//! Before the first ` : ` the variant, with the seeded defect after a `!`;
-//! blocks and threads; `each`, `own`, `team`, `block` or `update` ([`Loop`]); the words'
+//! The grammar is that of all cases (`crate::line`). Behind blocks and threads stand `each`,
+//! `own`, `team`, `block` or `update` ([`Loop`]); the words'
 //! widths ([`Widths`]); words of a stripe; locks; entries of the sets; polls and
 //! tries; initial values; and, if there are sums, their initial values and how
 //! many make a row; `launches=2` if there are several; `silent=equal` or another
@@ -25,10 +25,9 @@
 use super::case::{Case, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
 use super::invariant::Invariant;
 use crate::error::Error;
+use crate::line::{self, Head, bad};
 use std::fmt;
 use std::str::FromStr;
-use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
 
 /// A word's digit.
 struct Digit(u8);
@@ -40,48 +39,53 @@ impl fmt::Display for Digit {
     }
 }
 
+impl Op {
+    /// Returns what an operation begins with.
+    const fn letter(&self) -> &'static str {
+        match self {
+            Self::Read(_) => "r",
+            Self::ReadSums(_) => "s",
+            Self::Write(..) => "w",
+            Self::Add(..) => "a",
+            Self::Insert(_) => "i",
+            Self::Remove(_) => "d",
+            Self::Put(_) => "p",
+            Self::Take(_) => "t",
+            Self::Node(_, NodeOp::Toggle) => "n",
+            Self::Node(_, NodeOp::Replace) => "m",
+            Self::Node(_, NodeOp::Update) => "u",
+            Self::Node(_, NodeOp::Visit) => "v",
+            Self::RetryIf(_, false) => "e",
+            Self::RetryIf(_, true) => "o",
+            Self::Either => "(",
+            Self::OrElse => "|",
+            Self::End => ")",
+        }
+    }
+
+    /// Returns the operations on one word that take no value.
+    fn on(word: u8) -> impl Iterator<Item = Self> {
+        let nodes = NodeOp::ALL.map(|op| Self::Node(word, op));
+        let others = [Self::Insert, Self::Remove, Self::Put, Self::Take].map(|of| of(word));
+        let retries = [false, true].map(|odd| Self::RetryIf(word, odd));
+        nodes.into_iter().chain(others).chain(retries)
+    }
+}
+
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |f: &mut fmt::Formatter<'_>, words: &Words| {
-            let mut words = words.as_slice().iter();
-            words.try_for_each(|&w| write!(f, "{}", Digit(w)))
-        };
+        f.write_str(self.letter())?;
+        let mut words = self.words().iter();
+        words.try_for_each(|&word| write!(f, "{}", Digit(word)))?;
         match self {
-            Self::Read(words) => {
-                f.write_str("r")?;
-                list(f, words)
-            }
-            Self::ReadSums(sums) => {
-                f.write_str("s")?;
-                list(f, sums)
-            }
-            Self::Write(word, value) => write!(f, "w{}{value}", Digit(*word)),
-            Self::Add(sum, value) => write!(f, "a{}{value}", Digit(*sum)),
-            Self::Insert(node) => write!(f, "i{}", Digit(*node)),
-            Self::Remove(node) => write!(f, "d{}", Digit(*node)),
-            Self::Put(word) => write!(f, "p{}", Digit(*word)),
-            Self::Take(word) => write!(f, "t{}", Digit(*word)),
-            Self::Node(word, op) => write!(f, "{}{}", op.letter(), Digit(*word)),
-            Self::RetryIf(word, false) => write!(f, "e{}", Digit(*word)),
-            Self::RetryIf(word, true) => write!(f, "o{}", Digit(*word)),
-            Self::Either => f.write_str("("),
-            Self::OrElse => f.write_str("|"),
-            Self::End => f.write_str(")"),
+            Self::Write(_, value) | Self::Add(_, value) => write!(f, "{value}"),
+            _ => Ok(()),
         }
     }
 }
 
 impl NodeOp {
     const ALL: [Self; 4] = [Self::Toggle, Self::Replace, Self::Update, Self::Visit];
-
-    const fn letter(self) -> &'static str {
-        match self {
-            Self::Toggle => "n",
-            Self::Replace => "m",
-            Self::Update => "u",
-            Self::Visit => "v",
-        }
-    }
 }
 
 impl fmt::Display for Value {
@@ -95,6 +99,30 @@ impl fmt::Display for Value {
     }
 }
 
+/// The words of a line that name a loop, and those that name widths.
+const LOOPS: [(&str, Loop); 5] = [
+    ("each", Loop::Each),
+    ("own", Loop::Own),
+    ("team", Loop::Team),
+    ("block", Loop::Block),
+    ("update", Loop::Update),
+];
+const WIDTHS: [(&str, Widths); 3] = [
+    ("u32", Widths::Narrow),
+    ("u64", Widths::Wide),
+    ("mixed", Widths::Mixed),
+];
+
+/// Returns the word of a value, and the value of a word.
+fn word_of<T: PartialEq>(of: &[(&'static str, T)], value: &T) -> &'static str {
+    let found = of.iter().find(|(_, other)| other == value);
+    found.map_or("", |(word, _)| word)
+}
+fn named<T: Copy>(of: &[(&str, T)], word: &str) -> Option<T> {
+    let found = of.iter().find(|(other, _)| *other == word);
+    found.map(|(_, value)| *value)
+}
+
 fn joined<T: ToString>(items: &[T], separator: &str) -> String {
     let items: Vec<String> = items.iter().map(ToString::to_string).collect();
     items.join(separator)
@@ -102,28 +130,18 @@ fn joined<T: ToString>(items: &[T], separator: &str) -> String {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.variant)?;
-        if let Some(mutant) = self.mutant {
-            write!(f, "!{}", mutant.name())?;
-        }
         let p = &self.program;
+        let head = Head {
+            algorithm: self.variant,
+            defect: self.mutant,
+            blocks: p.blocks,
+            threads: p.threads,
+        };
         write!(
             f,
-            " {}x{} {} {} stripe={} locks={} sets={}/{} retry_limits={}/{} init={}",
-            p.blocks,
-            p.threads,
-            match p.calls {
-                Loop::Each => "each",
-                Loop::Own => "own",
-                Loop::Team => "team",
-                Loop::Block => "block",
-                Loop::Update => "update",
-            },
-            match p.widths {
-                Widths::Narrow => "u32",
-                Widths::Wide => "u64",
-                Widths::Mixed => "mixed",
-            },
+            "{head} {} {} stripe={} locks={} sets={}/{} retry_limits={}/{} init={}",
+            word_of(&LOOPS, &p.calls),
+            word_of(&WIDTHS, &p.widths),
             p.stripe_words,
             p.locks,
             p.sets.0,
@@ -155,43 +173,15 @@ impl fmt::Display for Case {
     }
 }
 
-fn bad(part: &str, expected: &str) -> Error {
-    Error::Usage(format!("replay line: `{part}`: expected {expected}"))
-}
-
-fn parse<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error> {
-    text.parse().map_err(|_| bad(part, expected))
-}
-
 fn list(part: &str, values: &str, expected: &str) -> Result<Vec<u64>, Error> {
     let values = values.split(',');
-    values.map(|v| parse(part, v, expected)).collect()
+    values.map(|v| line::value(part, v, expected)).collect()
 }
 
-fn pair(part: &str, separator: char, expected: &str) -> Result<(u32, u32), Error> {
-    let value = part.split_once('=').map_or(part, |(_, value)| value);
-    let (a, b) = value
-        .split_once(separator)
-        .ok_or_else(|| bad(part, expected))?;
-    Ok((parse(part, a, expected)?, parse(part, b, expected)?))
-}
-
-fn variant(part: &str) -> Result<(Variant, Option<Mutant>), Error> {
-    let (name, mutant) = match part.split_once('!') {
-        Some((name, mutant)) => (name, Some(mutant)),
-        None => (part, None),
-    };
-    let variant = Variant::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = Variant::ALL.iter().map(|v| v.name()).collect();
-        bad(part, &format!("one of {}", known.join(", ")))
-    })?;
-    let mutant = mutant
-        .map(|name| {
-            Mutant::from_name(name)
-                .ok_or_else(|| bad(part, "a mutant that `verify mutants --list` names"))
-        })
-        .transpose()?;
-    Ok((variant, mutant))
+fn pair(part: &str, value: &str, expected: &str) -> Result<(u32, u32), Error> {
+    let (a, b) = value.split_once('/').ok_or_else(|| bad(part, expected))?;
+    let number = |text| line::value(part, text, expected);
+    Ok((number(a)?, number(b)?))
 }
 
 fn op(text: &str) -> Result<Op, Error> {
@@ -209,11 +199,9 @@ fn op(text: &str) -> Result<Op, Error> {
             .filter(|_| !c.is_ascii_uppercase());
         digit.map(|d| d as u8).ok_or_else(bad)
     };
-    match text {
-        "(" => return Ok(Op::Either),
-        "|" => return Ok(Op::OrElse),
-        ")" => return Ok(Op::End),
-        _ => {}
+    let brackets = [Op::Either, Op::OrElse, Op::End];
+    if let Some(bracket) = brackets.into_iter().find(|op| op.letter() == text) {
+        return Ok(bracket);
     }
     let (kind, operand) = text.split_at_checked(1).ok_or_else(bad)?;
     if kind == "r" || kind == "s" {
@@ -230,18 +218,10 @@ fn op(text: &str) -> Result<Op, Error> {
     }
     let mut rest = operand.chars();
     let target = word(rest.next().ok_or_else(bad)?)?;
-    match (kind, rest.as_str()) {
-        ("i", "") => return Ok(Op::Insert(target)),
-        ("d", "") => return Ok(Op::Remove(target)),
-        ("p", "") => return Ok(Op::Put(target)),
-        ("t", "") => return Ok(Op::Take(target)),
-        ("e", "") => return Ok(Op::RetryIf(target, false)),
-        ("o", "") => return Ok(Op::RetryIf(target, true)),
-        (letter, "") => {
-            let known = NodeOp::ALL.into_iter().find(|op| op.letter() == letter);
-            return known.map(|op| Op::Node(target, op)).ok_or_else(bad);
-        }
-        _ => {}
+    if rest.as_str().is_empty() {
+        return Op::on(target)
+            .find(|op| op.letter() == kind)
+            .ok_or_else(bad);
     }
     let value = match rest.next() {
         Some('=') => Value::Const(rest.as_str().parse().map_err(|_| bad())?),
@@ -269,37 +249,33 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
 impl Program {
     /// Sets what one part of a line names.
     pub(super) fn set(&mut self, part: &str) -> Result<(), Error> {
-        let key = part.split_once('=').map_or("", |(key, _)| key);
-        let value = part.split_once('=').map_or("", |(_, value)| value);
-        match (part, key) {
-            ("each", _) => self.calls = Loop::Each,
-            ("own", _) => self.calls = Loop::Own,
-            ("team", _) => self.calls = Loop::Team,
-            ("block", _) => self.calls = Loop::Block,
-            ("update", _) => self.calls = Loop::Update,
-            ("u32", _) => self.widths = Widths::Narrow,
-            ("u64", _) => self.widths = Widths::Wide,
-            ("mixed", _) => self.widths = Widths::Mixed,
-            (_, "launches") => self.launches = parse(part, value, "launches=N, 1 to 16")?,
-            (_, "silent") => {
+        if let Some(calls) = named(&LOOPS, part) {
+            self.calls = calls;
+            return Ok(());
+        }
+        if let Some(widths) = named(&WIDTHS, part) {
+            self.widths = widths;
+            return Ok(());
+        }
+        let (key, value) = part.split_once('=').unwrap_or_default();
+        match key {
+            "launches" => self.launches = line::value(part, value, "launches=N, 1 to 16")?,
+            "silent" => {
                 let known = Invariant::ALL.map(Invariant::name).join(", ");
                 let invariant = Invariant::from_name(value);
                 self.silent = Some(invariant.ok_or_else(|| bad(part, &known))?);
             }
-            (_, "stripe") => self.stripe_words = parse(part, value, "stripe=1, 2 or 4")?,
-            (_, "locks") => self.locks = parse(part, value, "locks=N, a power of two")?,
-            (_, "sets") => self.sets = pair(part, '/', "sets=READS/WRITES")?,
-            (_, "retry_limits") => self.retry_limits = pair(part, '/', "retry_limits=POLLS/TRIES")?,
-            (_, "init") => self.initial = list(part, value, "init=V,V: a value for each word")?,
-            (_, "sums") => self.sums = list(part, value, "sums=V,V: a value for each sum")?,
-            (_, "row") => self.row = parse(part, value, "row=N, sums of a row")?,
+            "stripe" => self.stripe_words = line::value(part, value, "stripe=1, 2 or 4")?,
+            "locks" => self.locks = line::value(part, value, "locks=N, a power of two")?,
+            "sets" => self.sets = pair(part, value, "sets=READS/WRITES")?,
+            "retry_limits" => self.retry_limits = pair(part, value, "retry_limits=POLLS/TRIES")?,
+            "init" => self.initial = list(part, value, "init=V,V: a value for each word")?,
+            "sums" => self.sums = list(part, value, "sums=V,V: a value for each sum")?,
+            "row" => self.row = line::value(part, value, "row=N, sums of a row")?,
             _ => {
-                (self.blocks, self.threads) = pair(
-                    part,
-                    'x',
-                    "2x4 (blocks x threads), each, own, team, block, update, u32, u64, mixed, stripe=, locks=, sets=, \
-                     retry_limits=, init=, sums=, row=, launches= or silent=",
-                )?;
+                let known = "each, own, team, block, update, u32, u64, mixed, stripe=, locks=, \
+                             sets=, retry_limits=, init=, sums=, row=, launches= or silent=";
+                return Err(bad(part, known));
             }
         }
         Ok(())
@@ -311,32 +287,40 @@ impl Program {
     /// [`Error::Usage`].
     pub fn check(&self) -> Result<(), Error> {
         let words = self.initial.len();
-        if !(1..=usize::from(WORDS_MAX)).contains(&words) {
-            return Err(bad("init=", "one to 36 values"));
-        }
-        if !self.stripe_words.is_power_of_two() || self.stripe_words > 64 {
-            return Err(bad("stripe=", "a power of two up to 64"));
-        }
-        if !self.locks.is_power_of_two() || self.locks > 1 << 20 {
-            return Err(bad("locks=", "a power of two up to 2^20"));
-        }
-        if !(1..=1024).contains(&u64::from(self.lanes())) {
-            return Err(bad("BxT", "1 to 1024 lanes in all"));
-        }
-        if self.sums.len() > usize::from(WORDS_MAX) {
-            return Err(bad("sums=", "up to 36 values"));
-        }
-        if !(1..=u32::from(WORDS_MAX)).contains(&self.row) {
-            return Err(bad("row=", "1 to 36 sums of a row"));
-        }
-        if self.memory().enumerate().any(|(i, v)| v > self.mask(i)) {
-            return Err(bad("init= or sums=", "values of 32 bits"));
-        }
-        if !(1..=16).contains(&self.launches) {
-            return Err(bad("launches=", "1 to 16"));
-        }
-        if self.calls == Loop::Update && self.widths == Widths::Mixed {
-            return Err(bad("update", "u32 or u64: an update is of one array"));
+        let is_size = |n: u64, max: u64| n.is_power_of_two() && n <= max;
+        let narrow = self.memory().enumerate().all(|(i, v)| v <= self.mask(i));
+        let one_array = self.calls != Loop::Update || self.widths != Widths::Mixed;
+        let most = usize::from(WORDS_MAX);
+        for (holds, part, expected) in [
+            ((1..=most).contains(&words), "init=", "one to 36 values"),
+            (
+                is_size(self.stripe_words.into(), 64),
+                "stripe=",
+                "a power of two up to 64",
+            ),
+            (
+                is_size(self.locks, 1 << 20),
+                "locks=",
+                "a power of two up to 2^20",
+            ),
+            (
+                (1..=1024).contains(&self.lanes()),
+                "BxT",
+                "1 to 1024 lanes in all",
+            ),
+            (self.sums.len() <= most, "sums=", "up to 36 values"),
+            (
+                (1..=u32::from(WORDS_MAX)).contains(&self.row),
+                "row=",
+                "1 to 36 sums of a row",
+            ),
+            (narrow, "init= or sums=", "values of 32 bits"),
+            ((1..=16).contains(&self.launches), "launches=", "1 to 16"),
+            (one_array, "update", "u32 or u64: an update is of one array"),
+        ] {
+            if !holds {
+                return Err(bad(part, expected));
+            }
         }
         self.check_silent()?;
         self.check_alternatives()?;
@@ -360,28 +344,37 @@ impl Program {
 impl Program {
     /// Checks what a silent program needs.
     fn check_silent(&self) -> Result<(), Error> {
-        let mut ops = self.transactions.iter().flatten();
-        let of_list = ops.any(|op| matches!(op, Op::Insert(_) | Op::Remove(_)));
-        let sorted = self.silent == Some(Invariant::Sorted);
-        if of_list && (!sorted || self.calls.is_of_teams()) {
-            return Err(bad("i or d", "silent=sorted, each or own"));
-        }
-        let words = self.initial.len() as u32;
-        if of_list && (self.sets.0 < 2 * words || self.sets.1 < 2 * words) {
-            return Err(bad("sets=", "two entries for each node of a list"));
-        }
-        let of_pool = (self.transactions.iter().flatten()).any(|op| matches!(op, Op::Node(..)));
-        let nodes = self.silent == Some(Invariant::Nodes);
-        if of_pool && (!nodes || self.calls.is_of_teams() || self.initial.iter().any(|&v| v != 0)) {
-            return Err(bad(
+        let any = |is: fn(&Op) -> bool| self.transactions.iter().flatten().any(is);
+        let keeps = |invariant| self.silent == Some(invariant) && !self.calls.is_of_teams();
+        let of_list = any(|op| matches!(op, Op::Insert(_) | Op::Remove(_)));
+        let of_pool = any(|op| matches!(op, Op::Node(..)));
+        let waits = any(|op| matches!(op, Op::Put(_) | Op::Take(_)));
+        let entries = 2 * self.initial.len() as u32;
+        for (holds, part, expected) in [
+            (
+                !of_list || keeps(Invariant::Sorted),
+                "i or d",
+                "silent=sorted, each or own",
+            ),
+            (
+                !of_list || self.sets.0.min(self.sets.1) >= entries,
+                "sets=",
+                "two entries for each node of a list",
+            ),
+            (
+                !of_pool || keeps(Invariant::Nodes) && self.initial.iter().all(|&v| v == 0),
                 "n, m, u or v",
                 "silent=nodes, each or own, and words that are 0",
-            ));
-        }
-        let mut ops = self.transactions.iter().flatten();
-        let waits = ops.any(|op| matches!(op, Op::Put(_) | Op::Take(_)));
-        if waits && (self.silent != Some(Invariant::Turns) || self.calls.is_of_teams()) {
-            return Err(bad("p or t", "silent=turns, each or own"));
+            ),
+            (
+                !waits || keeps(Invariant::Turns),
+                "p or t",
+                "silent=turns, each or own",
+            ),
+        ] {
+            if !holds {
+                return Err(bad(part, expected));
+            }
         }
         let memory: Vec<Option<u64>> = self.memory().map(Some).collect();
         match self.silent {
@@ -409,30 +402,27 @@ impl FromStr for Case {
                 "`VARIANT PARTS : TRANSACTIONS : sim:...`, as a failure prints it",
             ));
         };
-        let mut parts = head.split_whitespace();
-        let (variant, mutant) = variant(parts.next().unwrap_or_default())?;
+        let (head, mut parts) = line::head(head)?;
         let mut program = Program {
+            blocks: head.blocks,
+            threads: head.threads,
             transactions: transactions(body)?,
             ..Program::default()
         };
         parts.try_for_each(|part| program.set(part))?;
         program.check()?;
         let of_teams = program.calls.is_of_teams();
-        if of_teams && !variant.has_teams() {
+        if of_teams && !head.algorithm.has_teams() {
             return Err(bad("team or block", "fast or fast-table, which have teams"));
         }
         if of_teams && !program.sums.is_empty() {
             return Err(bad("team or block", "each or own: teams do not add"));
         }
-        let sim = sim
-            .trim()
-            .parse()
-            .map_err(|error: crate::sim::ConfigError| Error::Usage(error.to_string()))?;
         Ok(Self {
-            variant,
-            mutant,
+            variant: head.algorithm,
+            mutant: head.defect,
             program,
-            sim,
+            sim: line::simulation(sim)?,
         })
     }
 }

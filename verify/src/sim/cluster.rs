@@ -72,15 +72,6 @@ impl SimLane<'_> {
     /// Meets the threads of the cluster.
     #[inline(never)]
     pub(super) fn meet_cluster(&self) {
-        let machine = self.machine();
-        if machine.ending {
-            return;
-        }
-        let met = machine
-            .announce(self.lane, Op::ClusterBarrier, 0)
-            .and_then(|()| machine.meet_cluster(self.lane));
-        self.or_leave(met);
-        self.switch();
-        self.machine().done(self.lane, 0);
+        self.arrive(Op::ClusterBarrier, 0, |m| m.meet_cluster(self.lane));
     }
 }

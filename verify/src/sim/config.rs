@@ -72,6 +72,15 @@ impl Schedule {
         }
     }
 
+    /// Returns the schedules that a text names as a line does, with spaces between them.
+    ///
+    /// # Panics
+    /// It panics if a word names no schedule.
+    pub fn named(text: &str) -> Vec<Self> {
+        let of = |word| schedule(word).unwrap_or_else(|| panic!("`{word}` is no schedule"));
+        text.split_whitespace().map(of).collect()
+    }
+
     /// Random priorities, as `pct3x1000` in a line.
     pub const fn pct(depth: u32, length: u32) -> Self {
         Self::Pct { depth, length }

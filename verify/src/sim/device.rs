@@ -161,11 +161,12 @@ impl Sim {
         self.0.with(|machine| {
             let space = &machine.space;
             let found = space.find(address, if wide { 8 } else { 4 }).ok()?;
-            Some(if wide {
-                space.load::<true>(found)
+            let value = if wide {
+                space.load::<64>(found)
             } else {
-                space.load::<false>(found)
-            })
+                space.load::<32>(found)
+            };
+            Some(value as u64)
         })
     }
 
@@ -442,9 +443,9 @@ impl Device for Sim {
         let copied = self.0.with(|machine| {
             for at in (0..bytes as u64).step_by(4) {
                 let word = machine.space.find(from + at, 4).ok()?;
-                let value = machine.space.load::<false>(word);
+                let value = machine.space.load::<32>(word);
                 let place = machine.space.find(to + at, 4).ok()?;
-                machine.space.store::<false>(place, value);
+                machine.space.store::<32>(place, value);
             }
             Some(Duration::from_nanos(bytes as u64 / 4))
         });

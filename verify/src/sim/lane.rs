@@ -4,8 +4,8 @@
 use super::config::SimConfig;
 use super::machine::{Machine, Over};
 use super::op::Op;
-use super::space::Use;
-use super::views::Acquire;
+use super::space::{Found, Use};
+use super::views::{Acquire, Order};
 use corosensei::Yielder;
 use stm_core::observe::HostProbe;
 
@@ -119,33 +119,63 @@ impl<'a> SimLane<'a> {
         true
     }
 
-    #[inline(never)]
-    pub(super) fn load<const WIDE: bool>(&self, op: Op, at: u64, acquire: Acquire) -> u64 {
+    /// Executes an operation on a word of so many bits, which `does` it and says what it
+    /// gave.
+    #[inline]
+    fn access<const BITS: u32>(
+        &self,
+        op: Op,
+        at: u64,
+        does: impl FnOnce(&mut Machine, u32, Found) -> u128,
+    ) -> u128 {
         if !self.turn(op, at) {
             return 0;
         }
-        let machine = self.machine();
-        let result = machine
-            .word::<WIDE>(self.lane, at, shared::<WIDE>())
-            .map(|found| {
-                let history = if machine.weak {
-                    machine.space.beside(found)
-                } else {
-                    0
-                };
-                let value = if history == 0 {
-                    machine.space.load::<WIDE>(found)
-                } else {
-                    machine
-                        .views
-                        .load(history, self.lane, acquire, &mut machine.rng)
-                        as u64
-                };
-                machine.acquired(self.lane, acquire);
-                machine.done(self.lane, value);
-                value
-            });
+        let (machine, lane) = (self.machine(), self.lane);
+        let word = machine.word::<BITS>(lane, at, Use::of_bits(BITS));
+        let result = word.map(|found| {
+            let value = does(machine, lane, found);
+            machine.done(lane, value as u64);
+            if BITS == 128 {
+                machine.trace(lane, (value >> 64) as u64);
+            }
+            value
+        });
         self.or_leave(result)
+    }
+
+    #[inline(never)]
+    pub(super) fn load<const BITS: u32>(&self, op: Op, at: u64, acquire: Acquire) -> u128 {
+        self.access::<BITS>(op, at, |machine, lane, found| {
+            let history = if machine.weak {
+                machine.space.beside(found)
+            } else {
+                0
+            };
+            let value = if history == 0 {
+                machine.space.load::<BITS>(found)
+            } else {
+                let views = &mut machine.views;
+                views.load(history, lane, acquire, &mut machine.rng)
+            };
+            machine.acquired(lane, acquire);
+            value
+        })
+    }
+
+    /// Loads a word plainly, which a multiprocessor's first-level cache may answer
+    /// (`views/cache.rs`).
+    #[inline(never)]
+    pub(super) fn load_weak(&self, at: u64) -> u64 {
+        self.access::<64>(Op::LoadWeak64, at, |machine, lane, found| {
+            if !machine.weak {
+                return machine.space.load::<64>(found);
+            }
+            // A word that nobody has stored to is in the cache as well.
+            let history = machine.history::<64>(found);
+            let views = &mut machine.views;
+            views.load_weak(history, lane, &mut machine.rng)
+        }) as u64
     }
 
     /// Returns the oldest value of a word that a load by this lane may return
@@ -156,193 +186,98 @@ impl<'a> SimLane<'a> {
         if machine.ending {
             return 0;
         }
-        let lane = self.lane;
-        let result = machine
-            .word::<true>(lane, at, shared::<true>())
-            .map(|found| {
-                if machine.weak {
-                    let history = machine.history::<true>(found);
-                    machine.views.oldest_visible(history, lane) as u64
-                } else {
-                    machine.space.load::<true>(found)
-                }
-            });
-        self.or_leave(result)
+        let word = machine.word::<64>(self.lane, at, Use::Shared64);
+        let result = word.map(|found| {
+            if machine.weak {
+                let history = machine.history::<64>(found);
+                machine.views.oldest_visible(history, self.lane)
+            } else {
+                machine.space.load::<64>(found)
+            }
+        });
+        self.or_leave(result) as u64
     }
 
     #[inline(never)]
-    pub(super) fn store<const WIDE: bool>(&self, op: Op, at: u64, value: u64, release: bool) {
-        if !self.turn(op, at) {
-            return;
-        }
-        let machine = self.machine();
-        let result = machine
-            .word::<WIDE>(self.lane, at, shared::<WIDE>())
-            .map(|found| {
-                machine.store::<WIDE>(self.lane, found, value, release);
-                machine.done(self.lane, value);
-            });
-        self.or_leave(result);
+    pub(super) fn store<const BITS: u32>(&self, op: Op, at: u64, value: u128, order: Order) {
+        self.access::<BITS>(op, at, |machine, lane, found| {
+            machine.store::<BITS>(lane, found, value, order);
+            value
+        });
     }
 
     /// Executes a read-modify-write: `new` gives what to write for what was
     /// found, or nothing.
     #[inline]
-    pub(super) fn modify<const WIDE: bool>(
+    pub(super) fn modify<const BITS: u32>(
         &self,
         op: Op,
         at: u64,
         acquire: Acquire,
-        new: impl FnOnce(u64) -> Option<u64>,
-    ) -> u64 {
-        if !self.turn(op, at) {
-            return 0;
-        }
-        let machine = self.machine();
-        let lane = self.lane;
-        let result = machine
-            .word::<WIDE>(lane, at, shared::<WIDE>())
-            .map(|found| {
-                let old = machine.space.load::<WIDE>(found);
-                if let Some(new) = new(old) {
-                    if machine.weak {
-                        let history = machine.history::<WIDE>(found);
-                        machine.views.modify(history, lane, new.into(), acquire);
-                    }
-                    if machine.space.store::<WIDE>(found, new) {
-                        machine.changed();
-                        machine.schedule.changed_by_atomic(lane);
-                    }
-                } else if machine.weak {
-                    let history = machine.space.beside(found);
-                    if history != 0 {
-                        machine.views.load_newest(history, lane, acquire);
-                    }
-                }
-                machine.acquired(lane, acquire);
-                machine.done(lane, old);
-                old
-            });
-        self.or_leave(result)
-    }
-
-    #[inline(never)]
-    pub(super) fn cas<const WIDE: bool>(
-        &self,
-        op: Op,
-        at: u64,
-        acquire: Acquire,
-        expected: u64,
-        new: u64,
-    ) -> u64 {
-        self.modify::<WIDE>(op, at, acquire, |old| (old == expected).then_some(new))
-    }
-
-    #[inline(never)]
-    pub(super) fn add<const WIDE: bool>(&self, op: Op, at: u64, acquire: Acquire, v: u64) -> u64 {
-        self.modify::<WIDE>(op, at, acquire, |old| {
-            Some(if WIDE {
-                old.wrapping_add(v)
-            } else {
-                u64::from((old as u32).wrapping_add(v as u32))
-            })
-        })
-    }
-
-    #[inline(never)]
-    pub(super) fn load_128(&self, at: u64) -> u128 {
-        if !self.turn(Op::LoadRelaxed128, at) {
-            return 0;
-        }
-        let machine = self.machine();
-        let result = machine.pair(self.lane, at).map(|found| {
-            let history = if machine.weak {
-                machine.space.beside(found)
-            } else {
-                0
-            };
-            let value = if history == 0 {
-                machine.space.load_128(found)
-            } else {
-                machine
-                    .views
-                    .load(history, self.lane, Acquire::No, &mut machine.rng)
-            };
-            machine.done_128(self.lane, value);
-            value
-        });
-        self.or_leave(result)
-    }
-
-    #[inline(never)]
-    pub(super) fn store_128(&self, at: u64, value: u128) {
-        if !self.turn(Op::StoreRelaxed128, at) {
-            return;
-        }
-        let machine = self.machine();
-        let result = machine.pair(self.lane, at).map(|found| {
-            if machine.weak {
-                let history = machine.history_128(found);
-                machine.views.store(history, self.lane, value, false);
-            }
-            if machine.space.store_128(found, value) {
-                machine.changed();
-            }
-            machine.done_128(self.lane, value);
-        });
-        self.or_leave(result);
-    }
-
-    #[inline(never)]
-    pub(super) fn cas_128(&self, at: u64, expected: u128, new: u128) -> u128 {
-        if !self.turn(Op::CasRelaxed128, at) {
-            return 0;
-        }
-        let machine = self.machine();
-        let lane = self.lane;
-        let result = machine.pair(lane, at).map(|found| {
-            let old = machine.space.load_128(found);
-            if old == expected {
+        new: impl FnOnce(u128) -> Option<u128>,
+    ) -> u128 {
+        self.access::<BITS>(op, at, |machine, lane, found| {
+            let old = machine.space.load::<BITS>(found);
+            if let Some(new) = new(old) {
                 if machine.weak {
-                    let history = machine.history_128(found);
-                    machine.views.modify(history, lane, new, Acquire::No);
+                    let history = machine.history::<BITS>(found);
+                    machine.views.modify(history, lane, new, acquire);
                 }
-                if machine.space.store_128(found, new) {
+                if machine.space.store::<BITS>(found, new) {
                     machine.changed();
                     machine.schedule.changed_by_atomic(lane);
                 }
             } else if machine.weak {
                 let history = machine.space.beside(found);
                 if history != 0 {
-                    machine.views.load_newest(history, lane, Acquire::No);
+                    machine.views.load_newest(history, lane, acquire);
                 }
             }
-            machine.done_128(lane, old);
+            machine.acquired(lane, acquire);
             old
-        });
-        self.or_leave(result)
+        })
     }
 
     #[inline(never)]
-    pub(super) fn private_load<const WIDE: bool>(&self, op: Op, at: u64) -> u64 {
+    pub(super) fn cas<const BITS: u32>(
+        &self,
+        op: Op,
+        at: u64,
+        acquire: Acquire,
+        expected: u128,
+        new: u128,
+    ) -> u128 {
+        self.modify::<BITS>(op, at, acquire, |old| (old == expected).then_some(new))
+    }
+
+    #[inline(never)]
+    pub(super) fn add<const BITS: u32>(&self, op: Op, at: u64, acquire: Acquire, v: u64) -> u64 {
+        self.modify::<BITS>(op, at, acquire, |old| {
+            let sum = (old as u64).wrapping_add(v);
+            Some(u128::from(if BITS == 64 { sum } else { sum & 0xFFFF_FFFF }))
+        }) as u64
+    }
+
+    #[inline(never)]
+    pub(super) fn private_load<const BITS: u32>(&self, op: Op, at: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
             return 0;
         }
-        let found = machine.private_word::<WIDE>(self.lane, op, at);
+        let found = machine.private_word::<BITS>(self.lane, op, at);
         let found = self.or_leave(found);
-        self.machine().space.load::<WIDE>(found)
+        self.machine().space.load::<BITS>(found) as u64
     }
 
     #[inline(never)]
-    pub(super) fn private_store<const WIDE: bool>(&self, op: Op, at: u64, v: u64) {
+    pub(super) fn private_store<const BITS: u32>(&self, op: Op, at: u64, v: u64) {
         let machine = self.machine();
         if machine.ending {
             return;
         }
-        let found = machine.private_word::<WIDE>(self.lane, op, at);
+        let found = machine.private_word::<BITS>(self.lane, op, at);
         let found = self.or_leave(found);
-        self.machine().space.store::<WIDE>(found, v);
+        self.machine().space.store::<BITS>(found, v.into());
     }
 
     /// Executes a fence.
@@ -375,7 +310,9 @@ impl<'a> SimLane<'a> {
                     match new {
                         None => machine.views.load_newest(history, self.lane, Acquire::No),
                         Some(new) if op == Op::SharedStore32 => {
-                            machine.views.store(history, self.lane, new.into(), false);
+                            machine
+                                .views
+                                .store(history, self.lane, new.into(), Order::Relaxed);
                         }
                         Some(new) => {
                             machine
@@ -407,7 +344,7 @@ impl<'a> SimLane<'a> {
                 let history = machine.shared_history::<true>(at);
                 let (views, lane) = (&mut machine.views, self.lane);
                 match new {
-                    Some(new) => views.store(history, lane, new.into(), false),
+                    Some(new) => views.store(history, lane, new.into(), Order::Relaxed),
                     None => value = views.load(history, lane, Acquire::No, &mut machine.rng) as u64,
                 }
             }
@@ -420,51 +357,21 @@ impl<'a> SimLane<'a> {
         self.or_leave(found)
     }
 
-    /// Arrives at a named barrier, and waits there if the operation does.
-    #[inline(never)]
-    pub(super) fn meet_named(&self, op: Op, id: u32, threads: u32) {
-        let machine = self.machine();
-        if machine.ending {
-            return;
-        }
-        let met = machine
-            .announce(self.lane, op, u64::from(id))
-            .and_then(|()| machine.meet_named(self.lane, threads));
-        self.or_leave(met);
-        self.switch();
-        self.machine().done(self.lane, 0);
-    }
-
-    /// Meets the threads of the block, and returns whether the predicate of any
-    /// holds.
-    #[inline(never)]
-    pub(super) fn meet_block(&self, op: Op, predicate: bool) -> u32 {
+    /// Arrives where lanes meet, by `meets`, and returns the result of the meeting for this
+    /// lane when it goes on.
+    #[inline]
+    pub(super) fn arrive(
+        &self,
+        op: Op,
+        at: u64,
+        meets: impl FnOnce(&mut Machine) -> Result<(), Over>,
+    ) -> u64 {
         let machine = self.machine();
         if machine.ending {
             return 0;
         }
-        let met = machine
-            .announce(self.lane, op, 0)
-            .and_then(|()| machine.meet_block(self.lane, predicate));
-        self.or_leave(met);
-        self.switch();
-        let machine = self.machine();
-        let votes = std::mem::take(&mut machine.lanes[self.lane as usize].result);
-        machine.done(self.lane, votes);
-        votes as u32
-    }
-
-    /// Meets the lanes of a mask, and returns the result of the operation for
-    /// this lane.
-    #[inline(never)]
-    pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
-        let machine = self.machine();
-        if machine.ending {
-            return 0;
-        }
-        let met = machine
-            .announce(self.lane, op, u64::from(mask))
-            .and_then(|()| machine.meet(self.lane, value));
+        let announced = machine.announce(self.lane, op, at);
+        let met = announced.and_then(|()| meets(machine));
         self.or_leave(met);
         self.switch();
         let machine = self.machine();
@@ -472,8 +379,23 @@ impl<'a> SimLane<'a> {
         machine.done(self.lane, result);
         result
     }
-}
 
-const fn shared<const WIDE: bool>() -> Use {
-    if WIDE { Use::Shared64 } else { Use::Shared32 }
+    /// Arrives at a named barrier, and waits there if the operation does.
+    #[inline(never)]
+    pub(super) fn meet_named(&self, op: Op, id: u32, threads: u32) {
+        self.arrive(op, id.into(), |m| m.meet_named(self.lane, threads));
+    }
+
+    /// Meets the threads of the block, and returns how many have a predicate that holds.
+    #[inline(never)]
+    pub(super) fn meet_block(&self, op: Op, predicate: bool) -> u32 {
+        self.arrive(op, 0, |m| m.meet_block(self.lane, predicate)) as u32
+    }
+
+    /// Meets the lanes of a mask, and returns the result of the operation for
+    /// this lane.
+    #[inline(never)]
+    pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
+        self.arrive(op, mask.into(), |m| m.meet(self.lane, value))
+    }
 }

@@ -19,7 +19,7 @@ use super::op::Op;
 use super::schedule::Scheduler;
 use super::shape::Shape;
 use super::space::{Found, Space, Use};
-use super::views::Views;
+use super::views::{Acquire, Order, Views};
 use crate::rng::Rng;
 use stm_core::host::StopAt;
 
@@ -118,6 +118,12 @@ pub(super) struct Machine {
     inspect_at: u64,
 }
 
+/// Makes a vector that is kept from launch to launch have so many equal elements.
+pub(super) fn refill<T: Clone>(all: &mut Vec<T>, len: usize, value: T) {
+    all.clear();
+    all.resize(len, value);
+}
+
 /// The launch cannot go on; the reason is in [`Machine::error`].
 pub(super) struct Over;
 
@@ -126,7 +132,7 @@ impl Machine {
     /// that address. It is no operation of any lane and changes no view.
     pub(super) fn newest_64(&self, address: u64) -> u64 {
         let found = self.space.find(address, 8);
-        found.map_or(0, |found| self.space.load::<true>(found))
+        found.map_or(0, |found| self.space.load::<64>(found) as u64)
     }
 }
 
@@ -142,7 +148,7 @@ impl Machine {
             config,
             shape,
             space: Space::new(),
-            views: Views::new(),
+            views: Views::default(),
             weak: false,
             schedule: Scheduler::new(config.schedule, shape, &mut rng),
             rng,
@@ -196,23 +202,23 @@ impl Machine {
             last: None,
             result: 0,
         };
-        self.lanes.clear();
-        self.lanes.resize(shape.lanes() as usize, start);
+        refill(&mut self.lanes, shape.lanes() as usize, start);
         self.warps.clear();
         self.warps
             .resize_with(shape.warps() as usize, Warp::default);
-        self.blocks.clear();
-        self.blocks.resize(shape.blocks as usize, Block::default());
-        self.named.clear();
-        self.named
-            .resize((shape.blocks * BARRIERS) as usize, Named::EMPTY);
-        self.shared.clear();
-        self.shared
-            .resize(shape.blocks as usize * shared_words as usize, 0);
-        self.shared_histories.clear();
-        self.shared_histories.resize(self.shared.len(), 0);
-        self.shared_widths.clear();
-        self.shared_widths.resize(self.shared.len(), 0);
+        refill(&mut self.blocks, shape.blocks as usize, Block::default());
+        refill(
+            &mut self.named,
+            (shape.blocks * BARRIERS) as usize,
+            Named::EMPTY,
+        );
+        refill(
+            &mut self.shared,
+            shape.blocks as usize * shared_words as usize,
+            0,
+        );
+        refill(&mut self.shared_histories, self.shared.len(), 0);
+        refill(&mut self.shared_widths, self.shared.len(), 0);
         self.shared_words = shared_words;
         self.counts = Counts::ZERO;
         self.live = shape.lanes();
@@ -299,8 +305,8 @@ impl Machine {
                 .is_some_and(|after| u128::from(now) >= after.as_nanos())
         {
             self.stop = None;
-            let found = self.word::<false>(lane, stop.flag as u64, Use::Shared32)?;
-            self.store::<false>(lane, found, 1, false);
+            let found = self.word::<32>(lane, stop.flag as u64, Use::Shared32)?;
+            self.store::<32>(lane, found, 1, Order::Relaxed);
         }
         if now - self.last_end >= self.config.steps_max {
             let lanes = self.reports();
@@ -340,27 +346,32 @@ impl Machine {
         self.lane_left(lane)
     }
 
-    /// Finds the word that an operation goes to, and checks its use.
+    /// Finds the word of so many bits that an operation goes to, and checks its use.
     #[inline]
-    pub(super) fn word<const WIDE: bool>(
+    pub(super) fn word<const BITS: u32>(
         &mut self,
         lane: u32,
         at: u64,
         how: Use,
     ) -> Result<Found, Over> {
-        let bytes = if WIDE { 8 } else { 4 };
-        match self.space.find(at, bytes) {
-            Ok(found) => match self.space.claim(found, WIDE, how) {
-                Ok(()) => Ok(found),
-                Err(other) => self.misused(lane, at, found, other),
-            },
-            Err(missing) => self.missing(lane, at, bytes, &missing),
+        let bytes = u64::from(BITS / 8);
+        let found = match self.space.find(at, bytes) {
+            Ok(found) => found,
+            Err(missing) => return self.missing(lane, at, bytes, &missing),
+        };
+        let mut part = found;
+        for _ in 0..BITS.div_ceil(64) {
+            if let Err(other) = self.space.claim(part, BITS != 32, how) {
+                return self.misused(lane, at, part, other);
+            }
+            part = part.next();
         }
+        Ok(found)
     }
 
     /// Finds a private word, and checks that it is this lane's.
     #[inline]
-    pub(super) fn private_word<const WIDE: bool>(
+    pub(super) fn private_word<const BITS: u32>(
         &mut self,
         lane: u32,
         op: Op,
@@ -368,9 +379,9 @@ impl Machine {
     ) -> Result<Found, Over> {
         self.lanes[lane as usize].next = Act { op, at };
         self.counts.ops[op as usize] += 1;
-        let found = self.word::<WIDE>(lane, at, Use::Private)?;
+        let found = self.word::<BITS>(lane, at, Use::Private)?;
         self.own(lane, at, found)?;
-        if WIDE {
+        if BITS == 64 {
             self.own(lane, at, found.other_half())?;
         }
         Ok(found)
@@ -400,67 +411,39 @@ impl Machine {
 
     /// Stores to a word that `word` found.
     #[inline]
-    pub(super) fn store<const WIDE: bool>(
+    pub(super) fn store<const BITS: u32>(
         &mut self,
         lane: u32,
         found: Found,
-        value: u64,
-        release: bool,
+        value: u128,
+        order: Order,
     ) {
         if self.weak {
-            let history = self.history::<WIDE>(found);
-            self.views.store(history, lane, value.into(), release);
+            let history = self.history::<BITS>(found);
+            self.views.store(history, lane, value, order);
         }
-        if self.space.store::<WIDE>(found, value) {
+        if self.space.store::<BITS>(found, value) {
             self.changed();
         }
     }
 
-    /// Finds the two words that an operation of 128 bits goes to, and checks
-    /// their use; the first.
-    #[inline]
-    pub(super) fn pair(&mut self, lane: u32, at: u64) -> Result<Found, Over> {
-        match self.space.find(at, 16) {
-            Ok(found) => {
-                for half in [found, found.next()] {
-                    if let Err(other) = self.space.claim(half, true, Use::Shared128) {
-                        return self.misused(lane, at, half, other);
-                    }
-                }
-                Ok(found)
-            }
-            Err(missing) => self.missing(lane, at, 16, &missing),
-        }
-    }
-
-    /// Returns the number of a pair's history, which it makes if there is none.
-    #[inline]
-    pub(super) fn history_128(&mut self, found: Found) -> u32 {
-        let mut history = self.space.beside(found);
-        if history == 0 {
-            history = self.views.new_history(self.space.load_128(found));
-            self.space.set_beside(found, history);
-        }
-        history
-    }
-
-    /// An operation of 128 bits is done and gave these words.
-    #[inline]
-    pub(super) fn done_128(&mut self, lane: u32, value: u128) {
-        self.done(lane, value as u64);
-        self.trace(lane, (value >> 64) as u64);
-    }
-
     /// Returns the number of a word's history, which it makes if there is none.
     #[inline]
-    pub(super) fn history<const WIDE: bool>(&mut self, found: Found) -> u32 {
+    pub(super) fn history<const BITS: u32>(&mut self, found: Found) -> u32 {
         let mut history = self.space.beside(found);
         if history == 0 {
-            history = self
-                .views
-                .new_history(self.space.load::<WIDE>(found).into());
+            history = self.views.new_history(self.space.load::<BITS>(found));
             self.space.set_beside(found, history);
         }
         history
+    }
+
+    /// Ends a read. An acquire invalidates the cache, also if nobody has stored to
+    /// the word that it reads.
+    #[inline]
+    pub(super) fn acquired(&mut self, lane: u32, acquire: Acquire) {
+        if self.weak && acquire == Acquire::Yes {
+            self.views.invalidate(lane);
+        }
     }
 }

@@ -20,7 +20,7 @@
 //! | `schedule.rs`, `rounds.rs` | who runs next |
 //! | `space.rs` | allocations, addresses, widths and owners |
 //! | `views.rs`, `views/archive.rs` | weak memory |
-//! | `weak.rs`, `views/cache.rs` | plain accesses and first-level caches |
+//! | `views/cache.rs` | plain accesses and first-level caches |
 //! | `error.rs`, `report.rs`, `op.rs` | what went wrong, in whose words |
 //!
 //! # What is simulated, and what is not
@@ -81,7 +81,6 @@ mod shape;
 mod shared;
 mod space;
 mod views;
-mod weak;
 
 pub use closure::{Closure, launch};
 pub use config::{MemoryModel, Schedule, SimConfig};

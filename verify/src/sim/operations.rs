@@ -5,7 +5,7 @@ use super::error::SimError;
 use super::lane::SimLane;
 use super::op::Op;
 use super::rounds::bits;
-use super::views::Acquire;
+use super::views::{Acquire, Order};
 use stm_core::Lane;
 use stm_core::observe::HostProbe;
 use stm_core::observe::Mutant;
@@ -22,39 +22,39 @@ const fn parted(word: u128) -> [u64; 2] {
 
 /// The memory operations of one width.
 macro_rules! width {
-    ($ty:ty, $wide:literal, $load_relaxed:ident $load_relaxed_op:ident, $load_acquire:ident $load_acquire_op:ident,
+    ($ty:ty, $bits:literal, $load_relaxed:ident $load_relaxed_op:ident, $load_acquire:ident $load_acquire_op:ident,
      $store_relaxed:ident $store_relaxed_op:ident, $store_release:ident $store_release_op:ident,
      $cas_acquire:ident $cas_acquire_op:ident, $cas_relaxed:ident $cas_relaxed_op:ident,
      $fetch_add:ident $fetch_add_op:ident,
      $private_load:ident $private_load_op:ident, $private_store:ident $private_store_op:ident) => {
         unsafe fn $load_relaxed(&self, p: *const $ty) -> $ty {
-            self.load::<$wide>(Op::$load_relaxed_op, p as u64, Acquire::No) as $ty
+            self.load::<$bits>(Op::$load_relaxed_op, p as u64, Acquire::No) as $ty
         }
         unsafe fn $load_acquire(&self, p: *const $ty) -> $ty {
-            self.load::<$wide>(Op::$load_acquire_op, p as u64, Acquire::Yes) as $ty
+            self.load::<$bits>(Op::$load_acquire_op, p as u64, Acquire::Yes) as $ty
         }
         unsafe fn $store_relaxed(&self, p: *mut $ty, v: $ty) {
-            self.store::<$wide>(Op::$store_relaxed_op, p as u64, u64::from(v), false);
+            self.store::<$bits>(Op::$store_relaxed_op, p as u64, v.into(), Order::Relaxed);
         }
         unsafe fn $store_release(&self, p: *mut $ty, v: $ty) {
-            self.store::<$wide>(Op::$store_release_op, p as u64, u64::from(v), true);
+            self.store::<$bits>(Op::$store_release_op, p as u64, v.into(), Order::Release);
         }
         unsafe fn $cas_acquire(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            let (expected, new) = (u64::from(expected), u64::from(new));
-            self.cas::<$wide>(Op::$cas_acquire_op, p as u64, Acquire::Yes, expected, new) as $ty
+            let (expected, new) = (expected.into(), new.into());
+            self.cas::<$bits>(Op::$cas_acquire_op, p as u64, Acquire::Yes, expected, new) as $ty
         }
         unsafe fn $cas_relaxed(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            let (expected, new) = (u64::from(expected), u64::from(new));
-            self.cas::<$wide>(Op::$cas_relaxed_op, p as u64, Acquire::No, expected, new) as $ty
+            let (expected, new) = (expected.into(), new.into());
+            self.cas::<$bits>(Op::$cas_relaxed_op, p as u64, Acquire::No, expected, new) as $ty
         }
         unsafe fn $fetch_add(&self, p: *mut $ty, v: $ty) -> $ty {
-            self.add::<$wide>(Op::$fetch_add_op, p as u64, Acquire::No, u64::from(v)) as $ty
+            self.add::<$bits>(Op::$fetch_add_op, p as u64, Acquire::No, u64::from(v)) as $ty
         }
         unsafe fn $private_load(&self, p: *const $ty) -> $ty {
-            self.private_load::<$wide>(Op::$private_load_op, p as u64) as $ty
+            self.private_load::<$bits>(Op::$private_load_op, p as u64) as $ty
         }
         unsafe fn $private_store(&self, p: *mut $ty, v: $ty) {
-            self.private_store::<$wide>(Op::$private_store_op, p as u64, u64::from(v));
+            self.private_store::<$bits>(Op::$private_store_op, p as u64, u64::from(v));
         }
     };
 }
@@ -89,58 +89,59 @@ impl Lane for SimLane<'_> {
     }
 
     width!(
-        u32, false, load_relaxed_32 LoadRelaxed32, load_acquire_32 LoadAcquire32,
+        u32, 32, load_relaxed_32 LoadRelaxed32, load_acquire_32 LoadAcquire32,
         store_relaxed_32 StoreRelaxed32, store_release_32 StoreRelease32,
         cas_acquire_32 CasAcquire32, cas_relaxed_32 CasRelaxed32, fetch_add_relaxed_32 FetchAddRelaxed32,
         private_load_32 PrivateLoad32, private_store_32 PrivateStore32
     );
     width!(
-        u64, true, load_relaxed_64 LoadRelaxed64, load_acquire_64 LoadAcquire64,
+        u64, 64, load_relaxed_64 LoadRelaxed64, load_acquire_64 LoadAcquire64,
         store_relaxed_64 StoreRelaxed64, store_release_64 StoreRelease64,
         cas_acquire_64 CasAcquire64, cas_relaxed_64 CasRelaxed64, fetch_add_relaxed_64 FetchAddRelaxed64,
         private_load_64 PrivateLoad64, private_store_64 PrivateStore64
     );
 
     unsafe fn exchange_acquire_32(&self, p: *mut u32, v: u32) -> u32 {
-        self.modify::<false>(Op::ExchangeAcquire32, p as u64, Acquire::Yes, |_| {
-            Some(u64::from(v))
+        self.modify::<32>(Op::ExchangeAcquire32, p as u64, Acquire::Yes, |_| {
+            Some(v.into())
         }) as u32
     }
     unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
-        self.modify::<true>(Op::FetchOrRelaxed64, p as u64, Acquire::No, |old| {
-            Some(old | v)
-        })
+        self.modify::<64>(Op::FetchOrRelaxed64, p as u64, Acquire::No, |old| {
+            Some(old | u128::from(v))
+        }) as u64
     }
     unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
-        self.modify::<true>(Op::FetchAndRelaxed64, p as u64, Acquire::No, |old| {
-            Some(old & v)
-        })
+        self.modify::<64>(Op::FetchAndRelaxed64, p as u64, Acquire::No, |old| {
+            Some(old & u128::from(v))
+        }) as u64
     }
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
-        self.add::<true>(Op::AddRelaxed64, p as u64, Acquire::Never, v);
+        self.add::<64>(Op::AddRelaxed64, p as u64, Acquire::Never, v);
     }
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
-        self.modify::<false>(Op::AddRelaxedF32, p as u64, Acquire::Never, |old| {
-            Some(u64::from((f32::from_bits(old as u32) + v).to_bits()))
+        self.modify::<32>(Op::AddRelaxedF32, p as u64, Acquire::Never, |old| {
+            Some((f32::from_bits(old as u32) + v).to_bits().into())
         });
     }
     fn has_wide_atomics(&self) -> bool {
         self.machine().config.wide_atomics
     }
     unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] {
-        parted(self.load_128(p as u64))
+        parted(self.load::<128>(Op::LoadRelaxed128, p as u64, Acquire::No))
     }
     unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]) {
-        self.store_128(p as u64, joined(v));
+        self.store::<128>(Op::StoreRelaxed128, p as u64, joined(v), Order::Relaxed);
     }
     unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2] {
-        parted(self.cas_128(p as u64, joined(expected), joined(new)))
+        let (expected, new) = (joined(expected), joined(new));
+        parted(self.cas::<128>(Op::CasRelaxed128, p as u64, Acquire::No, expected, new))
     }
     unsafe fn load_weak_64(&self, p: *const u64) -> u64 {
         self.load_weak(p as u64)
     }
     unsafe fn store_weak_64(&self, p: *mut u64, v: u64) {
-        self.store_weak(p as u64, v);
+        self.store::<64>(Op::StoreWeak64, p as u64, v.into(), Order::Weak);
     }
     fn fence(&self) {
         self.fence_of(Op::Fence);

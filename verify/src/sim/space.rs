@@ -40,6 +40,18 @@ pub(super) enum Use {
     Shared128 = 4,
 }
 
+impl Use {
+    /// Returns how an atomic access of so many bits uses a word.
+    #[inline]
+    pub(super) const fn of_bits(bits: u32) -> Self {
+        match bits {
+            32 => Self::Shared32,
+            64 => Self::Shared64,
+            _ => Self::Shared128,
+        }
+    }
+}
+
 /// The stamp of a granule is the launch's number and, in these low bits each,
 /// the uses of its halves; 0 for a half that was not accessed.
 const USE_BITS: u32 = 3;
@@ -306,46 +318,32 @@ impl Space {
             [1 + found.half as usize] = number;
     }
 
-    /// Returns the value of a word.
+    /// Returns the value of a word of so many bits.
     #[inline]
-    pub(super) fn load<const WIDE: bool>(&self, found: Found) -> u64 {
-        let word = self.allocations[found.allocation as usize].data[found.granule as usize];
-        if WIDE {
-            word
-        } else {
-            u64::from((word >> (found.half * 32)) as u32)
+    pub(super) fn load<const BITS: u32>(&self, found: Found) -> u128 {
+        let data = &self.allocations[found.allocation as usize].data;
+        let word = data[found.granule as usize];
+        match BITS {
+            32 => u128::from((word >> (found.half * 32)) as u32),
+            64 => word.into(),
+            _ => u128::from(data[found.granule as usize + 1]) << 64 | u128::from(word),
         }
     }
 
-    /// Sets a word, and returns whether that changed it.
+    /// Sets a word of so many bits, and returns whether that changed it.
     #[inline]
-    pub(super) fn store<const WIDE: bool>(&mut self, found: Found, value: u64) -> bool {
-        let word = &mut self.allocations[found.allocation as usize].data[found.granule as usize];
-        let old = *word;
-        if WIDE {
-            *word = value;
-        } else {
+    pub(super) fn store<const BITS: u32>(&mut self, found: Found, value: u128) -> bool {
+        let data = &mut self.allocations[found.allocation as usize].data[found.granule as usize..];
+        let old = data[0];
+        data[0] = if BITS == 32 {
             let shift = found.half * 32;
-            *word = old & !(u64::from(u32::MAX) << shift) | u64::from(value as u32) << shift;
-        }
-        *word != old
-    }
-}
-
-impl Space {
-    /// Returns the value of a word of 128 bits.
-    #[inline]
-    pub(super) fn load_128(&self, found: Found) -> u128 {
-        let [low, high] = [found, found.next()].map(|word| self.load::<true>(word));
-        u128::from(high) << 64 | u128::from(low)
-    }
-
-    /// Sets a word of 128 bits, and returns whether that changed it.
-    #[inline]
-    pub(super) fn store_128(&mut self, found: Found, value: u128) -> bool {
-        let low = self.store::<true>(found, value as u64);
-        let high = self.store::<true>(found.next(), (value >> 64) as u64);
-        low || high
+            old & !(u64::from(u32::MAX) << shift) | u64::from(value as u32) << shift
+        } else {
+            value as u64
+        };
+        let low = data[0] != old;
+        let high = (value >> 64) as u64;
+        low | (BITS == 128 && std::mem::replace(&mut data[1], high) != high)
     }
 }
 

@@ -25,6 +25,7 @@
 mod archive;
 mod cache;
 
+use super::machine::refill;
 use crate::rng::Rng;
 use archive::Archive;
 use cache::Caches;
@@ -69,6 +70,7 @@ impl History {
 }
 
 /// The views of all lanes and the histories of all words written.
+#[derive(Default)]
 pub(super) struct Views {
     lanes: u32,
     stride: usize,
@@ -95,6 +97,17 @@ pub(super) struct Views {
     pub(super) stale: u64,
 }
 
+/// How a store is ordered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// It releases what the lane's last fence did.
+    Relaxed,
+    /// It releases what the lane has done so far.
+    Release,
+    /// It releases nothing, as plain stores do (`cache.rs`).
+    Weak,
+}
+
 /// What a load found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Acquire {
@@ -108,24 +121,6 @@ pub(super) enum Acquire {
 }
 
 impl Views {
-    pub(super) fn new() -> Self {
-        Self {
-            lanes: 0,
-            stride: 0,
-            rows: Vec::new(),
-            users: Vec::new(),
-            free: Vec::new(),
-            histories: Vec::new(),
-            released: Vec::new(),
-            pending: Vec::new(),
-            live: Vec::new(),
-            archives: Vec::new(),
-            caches: Caches::new(),
-            stale_percent: 0,
-            stale: 0,
-        }
-    }
-
     /// Everything stored so far is seen by all of `lanes` lanes, in blocks of
     /// `threads`; the caches are empty.
     pub(super) fn begin_launch(&mut self, lanes: u32, threads: u32, stale_percent: u32) {
@@ -135,16 +130,11 @@ impl Views {
         self.stride = lanes.next_multiple_of(8) as usize;
         self.histories.clear();
         self.free.clear();
-        self.rows.clear();
-        self.rows.resize(2 * lanes as usize * self.stride, 0);
-        self.users.clear();
-        self.users.resize(2 * lanes as usize, 1);
-        self.released.clear();
-        self.released.resize(lanes as usize, NONE);
-        self.pending.clear();
-        self.pending.resize(lanes as usize, false);
-        self.live.clear();
-        self.live.resize(lanes as usize, true);
+        refill(&mut self.rows, 2 * lanes as usize * self.stride, 0);
+        refill(&mut self.users, 2 * lanes as usize, 1);
+        refill(&mut self.released, lanes as usize, NONE);
+        refill(&mut self.pending, lanes as usize, false);
+        refill(&mut self.live, lanes as usize, true);
         self.archives.clear();
         self.caches.begin_launch(lanes, threads);
         for lane in 0..lanes as usize {
@@ -399,14 +389,15 @@ impl Views {
 
     /// Stores to a word.
     #[inline]
-    pub(super) fn store(&mut self, number: u32, lane: u32, value: u128, release: bool) {
-        if release {
-            let view = self.copy_of(lane);
-            self.push(number, value, lane, view);
+    pub(super) fn store(&mut self, number: u32, lane: u32, value: u128, order: Order) {
+        let view = match order {
+            Order::Relaxed => self.share(self.released[lane as usize]),
+            Order::Release => self.copy_of(lane),
+            Order::Weak => NONE,
+        };
+        self.push(number, value, lane, view);
+        if order == Order::Release {
             self.advance(lane);
-        } else {
-            let view = self.share(self.released[lane as usize]);
-            self.push(number, value, lane, view);
         }
     }
 

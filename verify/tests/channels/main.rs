@@ -17,7 +17,7 @@ use verify::sim::{Schedule, SimConfig};
 /// The configuration of a run: what other numbered runs have, and the atomics.
 fn config(k: u64) -> SimConfig {
     SimConfig {
-        wide_atomics: !(k / (2 * runs::SCHEDULES.len() as u64)).is_multiple_of(2),
+        wide_atomics: !(k / (2 * Schedule::named(runs::SCHEDULES).len() as u64)).is_multiple_of(2),
         ..runs::config(k)
     }
 }

@@ -301,17 +301,16 @@ pub(crate) fn run<A: Algorithm>(
 
 /// The configuration of run `k`: all different.
 pub(crate) fn config(k: u64) -> SimConfig {
-    const SCHEDULES: [Schedule; 4] = [
-        Schedule::Lockstep,
-        Schedule::Stack,
-        Schedule::Random,
-        Schedule::pct(3, 4000),
-    ];
+    const SCHEDULES: &str = "lockstep stack random pct3x4000";
     SimConfig {
         votes_order: (k / 16).is_multiple_of(2),
         wide_atomics: (k / 32).is_multiple_of(2),
         seed: k,
-        ..SimConfig::of([1, 4, 2, 8][k as usize / 4 % 4], SCHEDULES[k as usize % 4]).with_stale(30)
+        ..SimConfig::of(
+            [1, 4, 2, 8][k as usize / 4 % 4],
+            Schedule::named(SCHEDULES)[k as usize % 4],
+        )
+        .with_stale(30)
     }
 }
 

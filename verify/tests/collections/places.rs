@@ -2,15 +2,15 @@
 //! something else, and lists that give up all their entries.
 
 use crate::kernel::{config, settings};
-use crate::recorded::{layout, recorded};
+use crate::recorded::{ended, layout, recorded};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use stm_core::algorithm::{Algorithm, Cells, Fast, Table, Versioned};
 use stm_core::collections::{List, Lists, Map, TList, TLists, TMap};
-use stm_core::host::{Error, Launch, Stm};
+use stm_core::host::{Error, Launch};
 use stm_core::{Lane, Tx, TxResult};
 use verify::history::{InitialMemory, Rest};
-use verify::sim::{self, Sim, SimConfig};
+use verify::sim::{Sim, SimConfig};
 
 const LISTS: u64 = 3;
 const TRANSACTIONS: u64 = 18;
@@ -165,16 +165,14 @@ fn a_place_in_another_container_is_a_fault() {
     for map in &mut maps {
         map.upload([(5, 50)]).unwrap();
     }
-    let mut memory = Stm::new(&sim, Launch::new(1, 1), settings()).unwrap();
-    let stm = memory.handle::<Fast>();
     let [one, other]: [TMap<Fast, u32, u32>; 2] = [0, 1].map(|i| maps[i].view());
-    let launched = sim::launch(&mut memory, |lane| {
+    let ended = ended::<Fast>(&sim, Launch::new(1, 1), settings(), |lane, stm| {
         stm.for_each(lane, 0..1, |tx, _| {
             let place = one.entry(tx, 5)?.place().expect("an entry");
             other.set_at(tx, place, 1)
         });
     });
-    let error = launched.unwrap_err();
+    let error = ended.unwrap_err();
     assert!(matches!(error, Error::BadNode { .. }), "{error}");
     for map in &maps {
         assert_eq!(map.download().unwrap(), [(5, 50)].into());

@@ -2,12 +2,12 @@
 //! that wait.
 
 use crate::kernel::{config, settings};
-use crate::recorded::layout;
+use crate::recorded::{launched, layout};
 use stm_core::algorithm::{Algorithm, Granule, Variant};
 use stm_core::collections::{Map, OrderedMap, Queue};
-use stm_core::host::{Launch, Stm};
+use stm_core::host::Launch;
 use stm_core::with_algorithm;
-use verify::sim::{self, Sim};
+use verify::sim::Sim;
 
 /// The entries.
 const ENTRIES: u64 = 10;
@@ -28,10 +28,8 @@ fn through<A: Algorithm>(k: u64) -> u64 {
         Granule::Block => Launch::new(4, 2),
         _ => Launch::new(2, 4),
     };
-    let mut memory = Stm::new(&sim, launch, settings()).unwrap();
-    let stm = memory.handle::<A>();
     let (source, passage, target) = (from.view::<A>(), queue.view::<A>(), to.view::<A>());
-    let launched = sim::launch(&mut memory, |lane| {
+    let statistics = launched::<A>(&sim, launch, settings(), |lane, stm| {
         stm.for_each(lane, 0..2 * ENTRIES, |tx, i| {
             if i % 2 == 0 {
                 let (key, value) = source.pop_first(tx)?.expect("an entry for each");
@@ -44,7 +42,6 @@ fn through<A: Algorithm>(k: u64) -> u64 {
             Ok(())
         });
     });
-    let statistics = launched.unwrap_or_else(|error| panic!("{}: {config}: {error}", A::NAME));
     assert_eq!(to.download().unwrap(), entries.collect(), "{config}");
     assert!(from.download().unwrap().is_empty());
     assert!(queue.download().unwrap().is_empty());

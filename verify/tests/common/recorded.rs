@@ -1,7 +1,7 @@
 //! Launches on the simulator, recorded and judged, and the simulations of such tests.
 
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Launch, Pod, Statistics, Stm, StmConfig, TxArray};
+use stm_core::host::{Error, Launch, Pod, Statistics, Stm, StmConfig, TxArray};
 use stm_core::observe::Mutant;
 use stm_core::{Capacity, Element, Layout, RetryLimits, StmRef, View};
 use verify::history::records::Records;
@@ -31,6 +31,30 @@ pub(crate) fn array<A: Algorithm, T: Element + Pod>(
 /// Returns the layout of an algorithm's arrays.
 pub(crate) const fn layout<A: Algorithm>() -> Layout {
     <A::Array<u32> as View<u32>>::LAYOUT
+}
+
+/// Launches a closure with a transactional memory, and returns how that ended.
+pub(crate) fn ended<A: Algorithm>(
+    sim: &Sim,
+    launch: Launch,
+    config: StmConfig,
+    kernel: impl Fn(&SimLane<'_>, &StmRef<A>),
+) -> Result<Statistics, Error> {
+    let mut stm = Stm::new(sim, launch, config)?;
+    let handle = stm.handle::<A>();
+    sim::launch(&mut stm, |lane| kernel(lane, &handle))
+}
+
+/// Does the same, which must end well.
+#[track_caller]
+pub(crate) fn launched<A: Algorithm>(
+    sim: &Sim,
+    launch: Launch,
+    config: StmConfig,
+    kernel: impl Fn(&SimLane<'_>, &StmRef<A>),
+) -> Statistics {
+    ended::<A>(sim, launch, config, kernel)
+        .unwrap_or_else(|error| panic!("{} on {}: {error}", A::NAME, sim.config()))
 }
 
 /// Launches a closure with a transactional memory; `initial` is what the words hold before.
@@ -86,17 +110,15 @@ pub(crate) fn small(reads: u32, writes: u32) -> StmConfig {
 
 /// Configurations without end, all different.
 pub(crate) fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
-    const SCHEDULES: [Schedule; 4] = [
-        Schedule::Lockstep,
-        Schedule::Stack,
-        Schedule::Random,
-        Schedule::pct(3, 4000),
-    ];
+    const SCHEDULES: &str = "lockstep stack random pct3x4000";
     (0..).map(move |k: u64| SimConfig {
         votes_order: (k / 16).is_multiple_of(2),
         seed: k,
-        ..SimConfig::of([1, 4, 8, 32][k as usize / 4 % 4], SCHEDULES[k as usize % 4])
-            .with_stale(30)
-            .with_mutant(mutant)
+        ..SimConfig::of(
+            [1, 4, 8, 32][k as usize / 4 % 4],
+            Schedule::named(SCHEDULES)[k as usize % 4],
+        )
+        .with_stale(30)
+        .with_mutant(mutant)
     })
 }

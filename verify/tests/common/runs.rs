@@ -1,22 +1,16 @@
 //! Numbered runs of kernels that wait, for barriers, semaphores and channels.
 
+use stm_core::observe::Mutant;
 use verify::sim::{MemoryModel, Schedule, SimConfig};
 
 /// Every kind of schedule. Priorities are fair only because waits pause.
-pub(crate) const SCHEDULES: [Schedule; 7] = [
-    Schedule::Lockstep,
-    Schedule::Stack,
-    Schedule::its(64),
-    Schedule::starve(16),
-    Schedule::Random,
-    Schedule::pct(3, 2_000),
-    Schedule::pct(8, 10_000),
-];
+pub(crate) const SCHEDULES: &str = "lockstep stack its64 starve16 random pct3x2000 pct8x10000";
 
 /// The configuration of a run: schedule, width and memory follow from its number.
 pub(crate) fn config(k: u64) -> SimConfig {
-    let schedule = SCHEDULES[(k % SCHEDULES.len() as u64) as usize];
-    let k = k / SCHEDULES.len() as u64;
+    let schedules = Schedule::named(SCHEDULES);
+    let schedule = schedules[(k % schedules.len() as u64) as usize];
+    let k = k / schedules.len() as u64;
     SimConfig {
         warp_width: [1, 4, 32][(k % 3) as usize],
         schedule,
@@ -29,4 +23,30 @@ pub(crate) fn config(k: u64) -> SimConfig {
         idle_max: 200_000,
         ..SimConfig::default()
     }
+}
+
+/// Runs until one goes wrong, and returns its number and what went wrong.
+pub(crate) fn first_wrong(
+    runs: u64,
+    run: impl Fn(u64) -> Result<(), String>,
+) -> Option<(u64, String)> {
+    (0..runs).find_map(|k| Some((k, run(k).err()?)))
+}
+
+/// Asserts that a seeded defect of `what` makes one of so many runs go wrong, in one of the ways
+/// that `how` names.
+pub(crate) fn is_found(
+    mutant: Mutant,
+    what: &str,
+    how: &[&str],
+    runs: u64,
+    run: impl Fn(u64) -> Result<(), String>,
+) {
+    let name = mutant.name();
+    let Some((k, wrong)) = first_wrong(runs, run) else {
+        panic!("{name} survives in {what}")
+    };
+    let known = how.iter().any(|how| wrong.contains(how));
+    assert!(known, "{what}: {name}: {k}: {wrong}");
+    println!("{what}: {name}: run {k}: {wrong}");
 }

@@ -1,13 +1,13 @@
 //! Locks whose kind is chosen at launch do what their kind does.
 
-use super::common::{assert_is, config, everywhere, increment, word};
-use std::cell::{Cell, RefCell};
+use super::common::{World, assert_is, config, everywhere, longest_run};
+use std::cell::RefCell;
 use stm_core::Lane;
-use stm_core::host::{Buffer, Error, Launch};
+use stm_core::host::{Error, Launch};
 use stm_sync::chosen::Kind;
 use stm_sync::host::{Defaults, Locks};
 use stm_sync::{Chosen, LockFault, LockKind, Mutex, Step, TLocks};
-use verify::sim::{Schedule, Sim, SimConfig, SimLane};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimLane};
 
 /// How a lane makes a section.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,25 +57,16 @@ fn sections(
 }
 
 fn excludes(kind: Kind, form: Form, config: SimConfig, launch: &Launch, times: u32) {
-    let sim = Sim::new(config);
     let lanes = launch.blocks * launch.threads;
-    let locks = Locks::chosen(&sim, kind, 2, lanes.into(), "locks").unwrap();
-    let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-    let view = locks.view();
-    let (inside, overlaps) = (Cell::new(0), Cell::new(0));
-    let name = (kind.name(), form);
-    sim.run(launch, |lane| {
-        let done = sections(lane, &view, form, times, || {
-            overlaps.set(overlaps.get() + inside.replace(1));
-            increment(lane, word(&counter, 0));
-            inside.set(0);
-        });
+    let world = World::of(config, launch, 2, |sim| {
+        Locks::chosen(sim, kind, 2, lanes.into(), "locks").unwrap()
+    });
+    world.ends(|lane, view| {
+        let done = sections(lane, view, form, times, || world.section(lane, &[1]));
         assert_eq!(done, Ok(()));
-    })
-    .unwrap_or_else(|error| panic!("{name:?} {config}: {error}"));
-    let found = (overlaps.get(), counter.download().unwrap()[0]);
-    assert_eq!(found, (0, lanes * times), "{name:?} {config}");
-    locks.check().unwrap();
+    });
+    let what = (kind.name(), form, config);
+    world.found().assert_all(lanes * times, what);
 }
 
 #[test]
@@ -94,31 +85,29 @@ fn every_kind_excludes_in_every_form() {
 }
 
 /// Returns the largest number of sections of one lane in a row, while all have some left.
-fn longest_run(kind: Kind, seed: u64) -> usize {
-    let schedule = Schedule::its(16);
-    let sim = Sim::new(SimConfig {
-        memory: verify::sim::MemoryModel::Sequential,
-        ..config(1, schedule, seed)
+fn longest(kind: Kind, seed: u64) -> usize {
+    let config = SimConfig {
+        memory: MemoryModel::Sequential,
+        ..config(1, Schedule::its(16), seed)
+    };
+    let launch = Launch::new(6, 1);
+    let world = World::of(config, &launch, 1, |sim| {
+        Locks::chosen(sim, kind, 1, 6, "the lock").unwrap()
     });
-    let locks = Locks::chosen(&sim, kind, 1, 6, "the lock").unwrap();
-    let view = locks.view();
     let order = RefCell::new(Vec::new());
-    sim.run(&Launch::new(6, 1), |lane| {
+    world.ends(|lane, view| {
         for _ in 0..30 {
             let done = view.with(lane, 0, || order.borrow_mut().push(lane.grid_thread()));
             assert_eq!(done, Ok(()));
         }
-    })
-    .unwrap();
-    let order = order.into_inner();
-    let runs = order[6..90].chunk_by(|a, b| a == b).map(<[u64]>::len);
-    runs.max().unwrap()
+    });
+    longest_run(&order.into_inner()[6..90]).0
 }
 
 #[test]
 fn the_kinds_that_say_so_are_first_come_first_served_and_no_others() {
     for &kind in Kind::ALL {
-        let longest = (0..10).map(|seed| longest_run(kind, seed)).max();
+        let longest = (0..10).map(|seed| longest(kind, seed)).max();
         assert_eq!(
             longest == Some(1),
             kind.is_fair(),
@@ -152,17 +141,16 @@ fn a_chosen_lock_takes_the_memory_of_its_kind() {
 #[test]
 fn the_default_mutex_is_fair_and_excludes() {
     for width in [1, 32] {
-        let sim = Sim::new(config(width, Schedule::Random, 1));
-        let defaults = Defaults::of_device_kind(&sim);
-        assert!(defaults.mutex().is_fair());
-        let locks: Locks<_, Mutex> = defaults.mutexes(&sim, 1, 40, "mutex").unwrap();
-        let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-        let view = locks.view();
-        sim.run(&Launch::new(2, 20), |lane| {
-            let done = view.with(lane, 0, || increment(lane, word(&counter, 0)));
+        let config = config(width, Schedule::Random, 1);
+        let world: World<Mutex> = World::of(config, &Launch::new(2, 20), 1, |sim| {
+            let defaults = Defaults::of_device_kind(sim);
+            assert!(defaults.mutex().is_fair());
+            defaults.mutexes(sim, 1, 40, "mutex").unwrap()
+        });
+        world.ends(|lane, view| {
+            let done = view.with(lane, 0, || world.section(lane, &[0]));
             assert_eq!(done, Ok(()));
-        })
-        .unwrap();
-        assert_eq!(counter.download().unwrap(), [40]);
+        });
+        world.found().assert_all(40, width);
     }
 }

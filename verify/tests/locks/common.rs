@@ -4,9 +4,9 @@ pub(crate) use crate::asserts::{assert_is, of_each};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
-use stm_sync::LockKind;
 use stm_sync::host::Locks;
-use verify::sim::{Schedule, Sim, SimConfig, SimError, SimLane};
+use stm_sync::{LockKind, TLocks};
+use verify::sim::{RunReport, Schedule, Sim, SimConfig, SimError, SimLane};
 
 /// Calls a generic function for each kind of lock.
 macro_rules! each_kind {
@@ -34,13 +34,7 @@ macro_rules! each_kind {
 pub(crate) use each_kind;
 
 /// The schedules that let every lane run in the end that can.
-pub(crate) const FAIR: [Schedule; 5] = [
-    Schedule::Lockstep,
-    Schedule::its(32),
-    Schedule::starve(32),
-    Schedule::Random,
-    Schedule::pct(3, 500),
-];
+pub(crate) const FAIR: &str = "lockstep its32 starve32 random pct3x500";
 
 /// Launches with warps of one lane, of four and of thirty-two; a block's last
 /// warp may be short.
@@ -67,7 +61,7 @@ pub(crate) fn config(width: u32, schedule: Schedule, seed: u64) -> SimConfig {
 /// The configurations of warps of this width with each fair schedule and so many seeds.
 pub(crate) fn fair(width: u32, seeds: u64) -> impl Iterator<Item = SimConfig> {
     let of = move |schedule| (0..seeds).map(move |seed| config(width, schedule, seed));
-    FAIR.into_iter().flat_map(of)
+    Schedule::named(FAIR).into_iter().flat_map(of)
 }
 
 /// The same with each shape.
@@ -79,15 +73,139 @@ pub(crate) fn everywhere(seeds: u64) -> impl Iterator<Item = (SimConfig, &'stati
     shapes.iter().flat_map(of)
 }
 
+/// Locks on a simulator, a counter under each of them, and who is inside.
+pub(crate) struct World<K: LockKind> {
+    pub(crate) sim: Sim,
+    pub(crate) locks: Locks<Sim, K>,
+    pub(crate) launch: Launch,
+    pub(crate) counters: Buffer<Sim, u32>,
+    inside: Vec<Cell<u32>>,
+    overlaps: Cell<u32>,
+    /// The lane of each section, in their order.
+    order: RefCell<Vec<u64>>,
+}
+
+impl<K: LockKind> World<K> {
+    /// Makes so many locks for the lanes of a launch.
+    pub(crate) fn new(config: SimConfig, launch: &Launch, count: u64) -> Self {
+        let users = u64::from(launch.blocks * launch.threads);
+        Self::of(config, launch, count, |sim| {
+            Locks::new(sim, count, users, "locks").unwrap()
+        })
+    }
+
+    /// Makes a world with these locks.
+    pub(crate) fn of(
+        config: SimConfig,
+        launch: &Launch,
+        count: u64,
+        locks: impl FnOnce(&Sim) -> Locks<Sim, K>,
+    ) -> Self {
+        let sim = Sim::new(config);
+        let locks = locks(&sim);
+        Self {
+            launch: shared(launch, &locks),
+            counters: Buffer::zeroed(&sim, count as usize, "counters").unwrap(),
+            sim,
+            locks,
+            inside: vec![Cell::new(0); count as usize],
+            overlaps: Cell::new(0),
+            order: RefCell::default(),
+        }
+    }
+
+    /// Launches what each lane does with the locks.
+    pub(crate) fn run(
+        &self,
+        body: impl Fn(&SimLane<'_>, &TLocks<K>),
+    ) -> Result<RunReport, SimError> {
+        let view = self.locks.view();
+        self.sim.run(&self.launch, |lane| {
+            // SAFETY: all threads of the block call it.
+            unsafe { view.set_up_block(lane) };
+            body(lane, &view);
+        })
+    }
+
+    /// Does the same, which must end.
+    #[track_caller]
+    pub(crate) fn ends(&self, body: impl Fn(&SimLane<'_>, &TLocks<K>)) {
+        if let Err(error) = self.run(body) {
+            panic!("{} {}: {error}", K::NAME, self.sim.config());
+        }
+    }
+
+    /// What a section under these locks does: it increments the counter of each, by a load
+    /// and a store. The oracle beside it counts who is inside.
+    pub(crate) fn section(&self, lane: &SimLane<'_>, locks: &[u64]) {
+        let inside = || locks.iter().map(|&lock| &self.inside[lock as usize]);
+        for inside in inside() {
+            inside.set(inside.get() + 1);
+            let overlaps = u32::from(inside.get() != 1);
+            self.overlaps.set(self.overlaps.get() + overlaps);
+        }
+        for &lock in locks {
+            increment(lane, word(&self.counters, lock as usize));
+        }
+        self.order.borrow_mut().push(lane.grid_thread());
+        for inside in inside() {
+            inside.set(inside.get() - 1);
+        }
+    }
+
+    /// Returns the counters.
+    pub(crate) fn counted(&self) -> Vec<u32> {
+        self.counters.download().unwrap()
+    }
+
+    /// Returns what the sections have been, if each was under one lock.
+    pub(crate) fn found(self) -> Found {
+        self.locks.check().unwrap();
+        let sum: u32 = self.counted().iter().sum();
+        let order = self.order.into_inner();
+        Found {
+            overlaps: self.overlaps.get(),
+            lost: order.len() as u64 - u64::from(sum),
+            order,
+        }
+    }
+
+    /// Returns how many sections began while another one of the same lock ran.
+    pub(crate) fn overlaps(&self) -> u32 {
+        self.overlaps.get()
+    }
+}
+
 /// What a launch found.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Sections that began while another one of the same lock ran.
     pub(crate) overlaps: u32,
     /// Increments that were lost.
     pub(crate) lost: u64,
-    /// Sections that ran.
-    pub(crate) sections: u64,
+    /// The lane of each section, in their order.
+    pub(crate) order: Vec<u64>,
+}
+
+impl Found {
+    /// Returns whether sections excluded each other.
+    pub(crate) fn is_right(&self) -> bool {
+        (self.overlaps, self.lost) == (0, 0)
+    }
+
+    /// Asserts that so many sections ran, and excluded each other.
+    #[track_caller]
+    pub(crate) fn assert_all(&self, sections: u32, what: impl std::fmt::Debug) {
+        let found = (self.overlaps, self.lost, self.order.len() as u32);
+        assert_eq!(found, (0, 0, sections), "{what:?}");
+    }
+}
+
+/// Returns the longest run of sections of one lane, and how many there are of that length.
+pub(crate) fn longest_run(order: &[u64]) -> (usize, usize) {
+    let runs = || order.chunk_by(|a, b| a == b).map(<[u64]>::len);
+    let longest = runs().max().unwrap_or(0);
+    (longest, runs().filter(|&run| run == longest).count())
 }
 
 /// How often each lane has a critical section, and with how many locks in turn.
@@ -97,49 +215,21 @@ pub(crate) struct Load {
     pub(crate) locks: u64,
 }
 
-/// Runs a launch in which each lane increments counters, by a load and a store,
-/// under the lock of each. The oracle beside it counts who is inside.
+/// Runs a launch in which each lane has sections.
 pub(crate) fn increments<K: LockKind>(
     config: SimConfig,
     launch: &Launch,
     load: Load,
 ) -> Result<Found, SimError> {
-    let sim = Sim::new(config);
-    let users = u64::from(launch.blocks * launch.threads);
-    let locks = Locks::<_, K>::new(&sim, load.locks, users, "the locks").unwrap();
-    let counters = Buffer::<_, u32>::zeroed(&sim, load.locks as usize, "counters").unwrap();
-    let (view, first) = (locks.view(), counters.as_mut_ptr());
-    let inside: Vec<Cell<u32>> = (0..load.locks).map(|_| Cell::new(0)).collect();
-    let (overlaps, sections) = (Cell::new(0), Cell::new(0));
-    sim.run(&shared(launch, &locks), |lane| {
-        // SAFETY: all threads of the block call it.
-        unsafe { view.set_up_block(lane) };
+    let world = World::<K>::new(config, launch, load.locks);
+    world.run(|lane, view| {
         for k in 0..load.times {
             let lock = (u64::from(lane.thread_index()) + u64::from(k)) % load.locks;
-            let counter = first.wrapping_add(lock as usize);
-            let done = view.with(lane, lock, || {
-                let inside = &inside[lock as usize];
-                inside.set(inside.get() + 1);
-                overlaps.set(overlaps.get() + u32::from(inside.get() != 1));
-                increment(lane, counter);
-                sections.set(sections.get() + 1);
-                inside.set(inside.get() - 1);
-            });
+            let done = view.with(lane, lock, || world.section(lane, &[lock]));
             assert!(done.is_ok(), "{done:?}");
         }
     })?;
-    locks.check().unwrap();
-    let sum: u64 = counters
-        .download()
-        .unwrap()
-        .into_iter()
-        .map(u64::from)
-        .sum();
-    Ok(Found {
-        overlaps: overlaps.get(),
-        lost: sections.get() - sum,
-        sections: sections.get(),
-    })
+    Ok(world.found())
 }
 
 /// Returns the launch with the shared memory that the locks need.
@@ -168,14 +258,9 @@ pub(crate) struct Served {
 /// Runs a launch in which each lane takes one lock `times` times, and returns
 /// all sections in their order.
 pub(crate) fn order<K: LockKind>(config: SimConfig, launch: &Launch, times: u32) -> Vec<Served> {
-    let sim = Sim::new(config);
-    let users = u64::from(launch.blocks * launch.threads);
-    let locks = Locks::<_, K>::new(&sim, 1, users, "the lock").unwrap();
-    let view = locks.view();
+    let world = World::<K>::new(config, launch, 1);
     let all = RefCell::new(Vec::new());
-    sim.run(&shared(launch, &locks), |lane| {
-        // SAFETY: all threads of the block call it.
-        unsafe { view.set_up_block(lane) };
+    world.ends(|lane, view| {
         for _ in 0..times {
             let asked = lane.clock();
             view.with(lane, 0, || {
@@ -188,8 +273,7 @@ pub(crate) fn order<K: LockKind>(config: SimConfig, launch: &Launch, times: u32)
             })
             .unwrap();
         }
-    })
-    .unwrap();
+    });
     all.into_inner()
 }
 

@@ -1,12 +1,12 @@
 //! Two locks held at a time: walks hand over hand, and nested sections.
 
-use super::common::{assert_is, config, everywhere, increment, of_each, word};
+use super::common::{World, assert_is, config, everywhere, increment, of_each, word};
 use std::cell::Cell;
 use stm_core::Lane;
-use stm_core::host::{Buffer, Error, Launch};
+use stm_core::host::{Error, Launch};
 use stm_sync::host::Locks;
 use stm_sync::{LockFault, LockKind, Mcs2, Step, Tas, Ticket, TicketHandoff};
-use verify::sim::{Schedule, Sim, SimConfig, SimError};
+use verify::sim::{Schedule, SimConfig, SimError};
 
 /// The places of the list: each walk goes from the first to the last.
 const PLACES: u64 = 5;
@@ -43,28 +43,16 @@ impl Walked {
 
 /// Runs a launch in which each lane walks once.
 pub(crate) fn walk<K: LockKind>(config: SimConfig, launch: &Launch) -> Result<Walked, SimError> {
-    let sim = Sim::new(config);
     let lanes = launch.blocks * launch.threads;
-    let locks = Locks::<_, K>::dense(&sim, PLACES, lanes.into(), "the list").unwrap();
-    let counters = Buffer::<_, u32>::zeroed(&sim, PLACES as usize, "counters").unwrap();
-    let view = locks.view();
-    let inside: [Cell<u32>; PLACES as usize] = Default::default();
-    let (overlaps, lost) = (Cell::new(0), Cell::new(0));
-    sim.run(launch, |lane| {
+    let world = World::<K>::of(config, launch, PLACES, |sim| {
+        Locks::dense(sim, PLACES, lanes.into(), "the list").unwrap()
+    });
+    let lost = Cell::new(0);
+    world.run(|lane, view| {
         let end = view.walk(lane, 0, |behind, here| {
             assert_eq!(behind, here.checked_sub(1));
-            // The oracle: nobody else has this lock or the one behind.
-            let held = || behind.into_iter().chain([here]);
-            for inside in held().map(|i| &inside[i as usize]) {
-                inside.set(inside.get() + 1);
-                overlaps.set(overlaps.get() + u32::from(inside.get() != 1));
-            }
-            for i in held() {
-                increment(lane, word(&counters, i as usize));
-            }
-            for inside in held().map(|i| &inside[i as usize]) {
-                inside.set(inside.get() - 1);
-            }
+            let held: Vec<u64> = behind.into_iter().chain([here]).collect();
+            world.section(lane, &held);
             if here + 1 < PLACES {
                 Step::Next(here + 1)
             } else {
@@ -74,9 +62,9 @@ pub(crate) fn walk<K: LockKind>(config: SimConfig, launch: &Launch) -> Result<Wa
         lost.set(lost.get() + u32::from(end != Ok(PLACES - 1)));
     })?;
     Ok(Walked {
-        overlaps: overlaps.get(),
+        overlaps: world.overlaps(),
         lost: lost.get(),
-        counters: counters.download().unwrap(),
+        counters: world.counted(),
     })
 }
 
@@ -89,19 +77,14 @@ fn walks_hand_over_hand_exclude_each_other_at_each_place() {
 fn nests<K: LockKind>() {
     for (config, launch) in everywhere(6) {
         let lanes = launch.blocks * launch.threads;
-        let sim = Sim::new(config);
-        let locks = Locks::<_, K>::new(&sim, 3, lanes.into(), "locks").unwrap();
-        let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-        let view = locks.view();
-        sim.run(launch, |lane| {
+        let world = World::<K>::new(config, launch, 3);
+        world.ends(|lane, view| {
             let outer = u64::from(lane.thread_index() % 2);
-            let done = view.with(lane, outer, || {
-                view.with(lane, 2, || increment(lane, word(&counter, 0)))
-            });
+            let inner = || increment(lane, word(&world.counters, 2));
+            let done = view.with(lane, outer, || view.with(lane, 2, inner));
             assert_eq!(done, Ok(Ok(())));
-        })
-        .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-        assert_eq!(counter.download().unwrap(), [lanes], "{} {config}", K::NAME);
+        });
+        assert_eq!(world.counted(), [0, 0, lanes], "{} {config}", K::NAME);
     }
 }
 
@@ -113,46 +96,37 @@ fn sections_inside_of_sections_end() {
 /// A thread that asks for a third MCS2 lock gets an error, and so does the host.
 #[test]
 fn a_third_lock_is_refused_where_a_thread_has_two_nodes() {
-    let sim = Sim::new(config(1, Schedule::Random, 1));
-    let mut locks = Locks::<_, Mcs2>::new(&sim, 3, 2, "locks").unwrap();
-    let view = locks.view();
-    let run = || -> Result<_, SimError> {
-        sim.run(&Launch::new(2, 1), |lane| {
+    let config = config(1, Schedule::Random, 1);
+    let mut world = World::<Mcs2>::new(config, &Launch::new(2, 1), 3);
+    let run = |world: &World<Mcs2>| {
+        world.ends(|lane, view| {
             let done = view.with(lane, 0, || view.with(lane, 1, || view.with(lane, 2, || ())));
             assert_eq!(done, Ok(Ok(Err(LockFault::TooManyHeld))));
-        })
+        });
     };
-    run().unwrap();
-    let error = locks.check().unwrap_err();
-    assert_is!(
-        error,
-        Error::LockMisused {
-            lock: 2,
-            what: "locks",
-            ..
-        }
-    );
+    run(&world);
+    let error = world.locks.check().unwrap_err();
+    let what = "locks";
+    assert!(matches!(error, Error::LockMisused { lock: 2, what: w, .. } if w == what));
     assert!(
         error.to_string().contains("more locks at a time"),
         "{error}"
     );
     // The two locks were given up, so the same goes on.
-    run().unwrap();
-    locks.reset().unwrap();
-    locks.check().unwrap();
+    run(&world);
+    world.locks.reset().unwrap();
+    world.locks.check().unwrap();
 }
 
 /// A walk that comes to an index past the end gives up what it holds.
 #[test]
 fn a_walk_past_the_end_ends_with_an_error_and_holds_nothing() {
-    let sim = Sim::new(config(1, Schedule::Random, 1));
-    let locks = Locks::<_, Mcs2>::new(&sim, 2, 3, "locks").unwrap();
-    let view = locks.view();
-    sim.run(&Launch::new(3, 1), |lane| {
+    let config = config(1, Schedule::Random, 1);
+    let world = World::<Mcs2>::new(config, &Launch::new(3, 1), 2);
+    world.ends(|lane, view| {
         let end: Result<(), _> = view.walk(lane, 0, |_, here| Step::Next(here + 1));
         assert_eq!(end, Err(LockFault::OutOfRange));
-    })
-    .unwrap();
-    let error = locks.check().unwrap_err();
+    });
+    let error = world.locks.check().unwrap_err();
     assert_is!(error, Error::LockMisused { lock: 2, .. });
 }

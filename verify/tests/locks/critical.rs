@@ -4,7 +4,7 @@
 
 use super::common::{FAIR, SHAPES, config};
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Launch};
+use stm_core::host::{Buffer, Launch, Pod};
 use stm_kernels::bank::{BankPlan, BankTransaction, FINDINGS, WRONG_SUMS};
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 use stm_kernels::floor::{Guarded, bank, eigenbench, ht, kmeans, queue, ra};
@@ -13,14 +13,14 @@ use stm_kernels::kmeans::NOWHERE;
 use stm_kernels::queue::{QueuePlan, Roles};
 use stm_kernels::ra::RaPlan;
 use stm_sync::host::Locks;
-use verify::sim::{Sim, SimConfig};
+use verify::sim::{Schedule, Sim, SimConfig};
 
 /// Transactions of a run.
 pub(crate) const TRANSACTIONS: u64 = 40;
 
-pub(crate) type Words = Buffer<Sim, u32>;
+pub(crate) type Words<T = u32> = Buffer<Sim, T>;
 
-pub(crate) fn words(sim: &Sim, of: &[u32]) -> Words {
+pub(crate) fn words<T: Pod>(sim: &Sim, of: &[T]) -> Words<T> {
     Buffer::from_slice(sim, of, "words").unwrap()
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn words(sim: &Sim, of: &[u32]) -> Words {
 pub(crate) fn runs(check: impl Fn(&Sim, &Launch) -> Option<String>) -> (u32, Option<String>) {
     let (mut wrong, mut first) = (0, None);
     for (width, launch) in SHAPES {
-        for (seed, schedule) in (0..).zip(FAIR.repeat(2)) {
+        for (seed, schedule) in (0..).zip(Schedule::named(FAIR).repeat(2)) {
             let config: SimConfig = config(width, schedule, seed);
             if let Some(what) = check(&Sim::new(config), &launch) {
                 wrong += 1;
@@ -60,6 +60,35 @@ where
     lock.check().unwrap();
 }
 
+/// Launches a critical section, or the same work without the lock.
+fn either<K, F>(sim: &Sim, shape: &Launch, work: F::Params, is_guarded: bool)
+where
+    F: Kernel,
+    K: Kernel<Params = Guarded<F::Params>>,
+{
+    if is_guarded {
+        guarded::<K, _>(sim, shape, work);
+    } else {
+        launch::<F>(sim, shape, &work);
+    }
+}
+
+/// Asserts that work under the lock is right, and wrong without it in more runs than so many.
+#[track_caller]
+fn right_and_wrong(more_than: u32, check: impl Fn(&Sim, &Launch, bool) -> Option<String>) {
+    assert_eq!(runs(|sim, shape| check(sim, shape, true)), (0, None));
+    assert!(runs(|sim, shape| check(sim, shape, false)).0 > more_than);
+}
+
+/// Returns words to which all transactions have added: amounts by the places that they draw.
+fn sums<I: IntoIterator<Item = (u32, u32)>>(len: u32, of: impl Fn(u64) -> I) -> Vec<u32> {
+    let mut sums = vec![0u32; len as usize];
+    for (word, amount) in (0..TRANSACTIONS).flat_map(of) {
+        sums[word as usize] = sums[word as usize].wrapping_add(amount);
+    }
+    sums
+}
+
 /// Says what differs.
 pub(crate) fn compare<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Option<String> {
     (found != expected).then(|| format!("{found:?}, not {expected:?}"))
@@ -78,26 +107,17 @@ fn random_array(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
         transactions: TRANSACTIONS,
         plan,
     };
-    if is_guarded {
-        guarded::<ra::CriticalSection, _>(sim, shape, params);
-    } else {
-        launch::<ra::Floor>(sim, shape, &params);
-    }
-    let mut expected = vec![0u32; WORDS as usize];
-    for i in 0..TRANSACTIONS {
-        let transaction = plan.transaction(i);
-        for k in 0..17 {
-            let word = &mut expected[transaction.word(k) as usize];
-            *word = word.wrapping_add(transaction.delta(k));
-        }
-    }
+    either::<ra::CriticalSection, ra::Floor>(sim, shape, params, is_guarded);
+    let expected = sums(WORDS, |i| {
+        let of = plan.transaction(i);
+        (0..17).map(move |k| (of.word(k), of.delta(k)))
+    });
     compare(&array.download().unwrap(), &expected)
 }
 
 #[test]
 fn ra_is_right_under_the_lock_and_wrong_without() {
-    assert_eq!(runs(|sim, shape| random_array(sim, shape, true)), (0, None));
-    assert!(runs(|sim, shape| random_array(sim, shape, false)).0 > 10);
+    right_and_wrong(10, random_array);
 }
 
 fn hash_table(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
@@ -114,11 +134,7 @@ fn hash_table(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
         transactions: TRANSACTIONS,
         keys_per_tx: KEYS,
     };
-    if is_guarded {
-        guarded::<ht::CriticalSection, _>(sim, shape, params);
-    } else {
-        launch::<ht::Floor>(sim, shape, &params);
-    }
+    either::<ht::CriticalSection, ht::Floor>(sim, shape, params, is_guarded);
     let nexts = nexts.download().unwrap();
     let mut found = Vec::new();
     for mut link in heads.download().unwrap() {
@@ -133,22 +149,19 @@ fn hash_table(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
 
 #[test]
 fn ht_is_right_under_the_lock_and_wrong_without() {
-    assert_eq!(runs(|sim, shape| hash_table(sim, shape, true)), (0, None));
-    assert!(runs(|sim, shape| hash_table(sim, shape, false)).0 > 10);
+    right_and_wrong(10, hash_table);
 }
 
 fn accounts(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
     let plan = BankPlan::new(5, 12, 4, 40, true);
     let initial = vec![100i32; 12];
-    let ranges = plan.ranges() as usize;
-    let balances = Buffer::<_, i32>::from_slice(sim, &initial, "accounts").unwrap();
+    let balances = words(sim, &initial);
     let sums: Vec<i32> = (0..plan.ranges())
         .map(|r| 100 * plan.len(r) as i32)
         .collect();
-    assert_eq!(sums.len(), ranges);
-    let sums = Buffer::<_, i32>::from_slice(sim, &sums, "sums").unwrap();
-    let tables = Buffer::<_, u64>::zeroed(sim, 0, "no tables").unwrap();
-    let findings = Buffer::<_, u64>::zeroed(sim, FINDINGS, "findings").unwrap();
+    let sums = words(sim, &sums);
+    let tables = words::<u64>(sim, &[]);
+    let findings = words(sim, &[0_u64; FINDINGS]);
     let params = bank::Params {
         accounts: balances.tarray(),
         sums: sums.tarray(),
@@ -158,11 +171,7 @@ fn accounts(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
         transactions: TRANSACTIONS,
         plan,
     };
-    if is_guarded {
-        guarded::<bank::CriticalSection, _>(sim, shape, params);
-    } else {
-        launch::<bank::Additions>(sim, shape, &params);
-    }
+    either::<bank::CriticalSection, bank::Additions>(sim, shape, params, is_guarded);
     let mut expected = initial;
     for i in 0..TRANSACTIONS {
         if let BankTransaction::Transfer { from, to, amount } = plan.transaction(i, |_| 0) {
@@ -176,11 +185,15 @@ fn accounts(sim: &Sim, shape: &Launch, is_guarded: bool) -> Option<String> {
 
 #[test]
 fn audits_of_the_bank_see_right_sums_under_the_lock_and_wrong_ones_beside_additions() {
-    assert_eq!(runs(|sim, shape| accounts(sim, shape, true)), (0, None));
-    assert!(runs(|sim, shape| accounts(sim, shape, false)).0 > 3);
+    right_and_wrong(3, accounts);
 }
 
-fn hot_words(sim: &Sim, shape: &Launch, (hot, len): (Accesses, u32), lock: bool) -> Option<String> {
+fn hot_words(
+    sim: &Sim,
+    shape: &Launch,
+    (hot, len): (Accesses, u32),
+    is_guarded: bool,
+) -> Option<String> {
     let lanes = (shape.blocks * shape.threads) as usize;
     let none = Accesses {
         reads: 0,
@@ -209,19 +222,11 @@ fn hot_words(sim: &Sim, shape: &Launch, (hot, len): (Accesses, u32), lock: bool)
         transactions: TRANSACTIONS,
         plan,
     };
-    if lock {
-        guarded::<eigenbench::CriticalSection, _>(sim, shape, params);
-    } else {
-        launch::<eigenbench::Floor>(sim, shape, &params);
-    }
-    let mut expected = vec![0u32; len as usize];
-    for i in 0..TRANSACTIONS {
-        let sequence = plan.transaction(i).hot();
-        for k in 0..hot.writes {
-            let word = &mut expected[sequence.word(k, len) as usize];
-            *word = word.wrapping_add(sequence.amount(k));
-        }
-    }
+    either::<eigenbench::CriticalSection, eigenbench::Floor>(sim, shape, params, is_guarded);
+    let expected = sums(len, |i| {
+        let of = plan.transaction(i).hot();
+        (0..hot.writes).map(move |k| (of.word(k, len), of.amount(k)))
+    });
     compare(&array.download().unwrap(), &expected)
 }
 
@@ -247,7 +252,7 @@ fn ring(sim: &Sim, shape: &Launch) -> Option<String> {
         roles: Roles::Drawn,
     };
     let (counts, ring) = (words(sim, &[0; 2]), words(sim, &[0; 3]));
-    let results = Buffer::<_, u64>::zeroed(sim, TRANSACTIONS as usize, "results").unwrap();
+    let results = words(sim, &[0_u64; TRANSACTIONS as usize]);
     let params = queue::Params {
         counts: counts.tarray(),
         ring: ring.tarray(),
@@ -287,12 +292,12 @@ fn points(sim: &Sim, shape: &Launch, run: fn(&Sim, &Launch, kmeans::Params)) -> 
     const POINTS: u64 = 37;
     let x = |i: u64| if i.is_multiple_of(2) { 1.0f32 } else { 100.0 };
     let all: Vec<f32> = (0..POINTS).map(x).collect();
-    let coordinates = Buffer::<_, f32>::from_slice(sim, &all, "points").unwrap();
-    let centres = Buffer::<_, f32>::from_slice(sim, &[0.0, 101.0], "centres").unwrap();
+    let coordinates = words(sim, &all);
+    let centres = words(sim, &[0.0, 101.0]);
     let rows = words(sim, &[0; 4]);
     let members = words(sim, &vec![NOWHERE; POINTS as usize]);
     let ranks = words(sim, &vec![0; POINTS as usize]);
-    let changed = Buffer::<_, u64>::zeroed(sim, 1, "changes").unwrap();
+    let changed = words(sim, &[0_u64]);
     let params = kmeans::Params {
         points: coordinates.tarray(),
         centres: centres.tarray(),

@@ -1,15 +1,14 @@
 //! Fairness: how often a thread is overtaken.
 
-use super::common::{FAIR, Served, config, of_each, order};
+use super::common::{FAIR, Served, World, config, of_each, order};
 use std::cell::Cell;
 use stm_core::Lane;
 use stm_core::host::Launch;
 use stm_core::observe::Mutant;
-use stm_sync::host::Locks;
 use stm_sync::{
     Anderson, Cohort, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, Ticket, TicketHandoff,
 };
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{MemoryModel, Schedule, SimConfig};
 
 /// Returns the largest number of sections that a section was overtaken by: those
 /// that were asked for after it had been waiting for `settled` operations, and
@@ -87,7 +86,7 @@ fn a_warp_hands_a_lock_on_in_the_order_of_its_lanes() {
 /// the counts are equal in the end; here the order is that of the sections.
 #[test]
 fn sections_are_recorded_in_the_order_in_which_they_ran() {
-    for schedule in FAIR {
+    for schedule in Schedule::named(FAIR) {
         let served = order::<Mcs>(config(1, schedule, 1), &Launch::new(4, 1), 5);
         assert!(served.is_sorted_by_key(|one| one.entered));
         assert!(served.iter().all(|one| one.asked < one.entered));
@@ -156,11 +155,10 @@ fn reservations_bound_how_often_a_waiter_is_overtaken() {
 #[test]
 fn a_reservation_that_is_not_used_is_taken() {
     for seed in 0..10 {
-        let sim = Sim::new(config(1, Schedule::Random, seed));
-        let locks = Locks::<_, Reserving<200>>::new(&sim, 1, 3, "the lock").unwrap();
-        let view = locks.view();
+        let config = config(1, Schedule::Random, seed);
+        let world = World::<Reserving<200>>::new(config, &Launch::new(3, 1), 1);
         let served = Cell::new(0);
-        sim.run(&Launch::new(3, 1), |lane| {
+        world.ends(|lane, view| {
             for _ in 0..4 {
                 let done = view.with(lane, 0, || {
                     // Until the others have come, too.
@@ -171,8 +169,7 @@ fn a_reservation_that_is_not_used_is_taken() {
                 // Longer than anybody has patience.
                 (0..2_000).for_each(|_| lane.pause(1));
             }
-        })
-        .unwrap();
+        });
         assert_eq!(served.get(), 12);
     }
 }

@@ -1,8 +1,8 @@
 //! Misuse is an error and not a hang.
 
-use super::common::{FAIR, Flag, assert_is, config, fair, increment, of_each, shared, word};
+use super::common::{FAIR, Flag, World, assert_is, config, fair, of_each, shared};
 use stm_core::Lane;
-use stm_core::host::{Buffer, Error, Launch};
+use stm_core::host::{Error, Launch};
 use stm_sync::host::Locks;
 use stm_sync::{
     Anderson, Checked, Cohort, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, Tas, Ticket,
@@ -10,19 +10,19 @@ use stm_sync::{
 };
 use verify::sim::{Schedule, Sim};
 
-/// Returns the text of the fault that the host reports.
-fn reported<K: LockKind>(locks: &Locks<Sim, K>) -> String {
-    locks.check().unwrap_err().to_string()
+/// Asserts that the host reports a fault with this text.
+#[track_caller]
+fn reported<K: LockKind>(world: &World<K>, part: &str) {
+    let text = world.locks.check().unwrap_err().to_string();
+    assert!(text.contains(part), "{text}");
 }
 
 fn refuses_misuse<K: TryLock>() {
-    for schedule in FAIR {
-        let sim = Sim::new(config(1, schedule, 3));
-        let mut locks = Locks::<_, Checked<K>>::new(&sim, 2, 2, "locks").unwrap();
-        let view = locks.view();
-        let all = Launch::new(2, 1);
+    for schedule in Schedule::named(FAIR) {
+        let config = config(1, schedule, 3);
+        let mut world = World::<Checked<K>>::new(config, &Launch::new(2, 1), 2);
         // A thread asks for a lock that it holds, in three ways.
-        sim.run(&all, |lane| {
+        world.ends(|lane, view| {
             let again = view.with(lane, 0, || {
                 [
                     view.with(lane, 0, || ()),
@@ -31,17 +31,12 @@ fn refuses_misuse<K: TryLock>() {
                 ]
             });
             assert_eq!(again, Ok([Err(LockFault::HeldAlready); 3]));
-        })
-        .unwrap_or_else(|error| panic!("{}: {error}", K::NAME));
-        let text = reported(&locks);
-        assert!(
-            text.contains("that it held already (lock 0 of locks)"),
-            "{text}"
-        );
-        locks.reset().unwrap();
+        });
+        reported(&world, "that it held already (lock 0 of locks)");
+        world.locks.reset().unwrap();
         // A thread gives up what nobody holds, then what another one holds.
-        let flag = Flag::new(&sim);
-        sim.run(&all, |lane| {
+        let flag = Flag::new(&world.sim);
+        world.ends(|lane, view| {
             assert_eq!(view.unlock(lane, 1), Err(LockFault::NotHeld));
             if lane.block_index() == 0 {
                 view.lock(lane, 1).unwrap();
@@ -55,13 +50,8 @@ fn refuses_misuse<K: TryLock>() {
                 // It is given up in the end.
                 assert_eq!(view.with(lane, 1, || 7), Ok(7));
             }
-        })
-        .unwrap_or_else(|error| panic!("{}: {error}", K::NAME));
-        let text = reported(&locks);
-        assert!(
-            text.contains("that it did not hold (lock 1 of locks)"),
-            "{text}"
-        );
+        });
+        reported(&world, "that it did not hold (lock 1 of locks)");
     }
 }
 
@@ -72,28 +62,25 @@ fn a_checked_lock_refuses_reentry_and_an_unlock_of_what_is_not_held() {
 
 /// A section cannot give up its own lock, also after its thread had it by a call.
 fn keeps_a_section<K: TryLock>() {
-    for schedule in FAIR {
+    for schedule in Schedule::named(FAIR) {
         for seed in 0..10 {
-            let sim = Sim::new(config(1, schedule, seed));
-            let locks = Locks::<_, Checked<K>>::new(&sim, 1, 3, "locks").unwrap();
-            let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-            let view = locks.view();
-            sim.run(&Launch::new(3, 1), |lane| {
+            let config = config(1, schedule, seed);
+            let world = World::<Checked<K>>::new(config, &Launch::new(3, 1), 1);
+            world.ends(|lane, view| {
                 view.lock(lane, 0).unwrap();
                 view.unlock(lane, 0).unwrap();
                 for _ in 0..3 {
                     let inside = view.with(lane, 0, || {
                         let refused = view.unlock(lane, 0);
-                        increment(lane, word(&counter, 0));
+                        world.section(lane, &[0]);
                         refused
                     });
                     assert_eq!(inside, Ok(Err(LockFault::NotHeld)));
                 }
                 let walked = view.walk(lane, 0, |_, _| Step::Done(view.unlock(lane, 0)));
                 assert_eq!(walked, Ok(Err(LockFault::NotHeld)));
-            })
-            .unwrap_or_else(|error| panic!("{}: {error}", K::NAME));
-            assert_eq!(counter.download().unwrap(), [9], "{}", K::NAME);
+            });
+            assert_eq!(world.counted(), [9], "{}", K::NAME);
         }
     }
 }
@@ -107,11 +94,10 @@ fn an_unlock_inside_of_a_section_is_refused() {
 /// place in the queue stays.
 fn refuses_after_a_timeout<K: LockKind>() {
     for seed in 0..10 {
-        let sim = Sim::new(config(1, Schedule::Random, seed));
-        let mut locks = Locks::<_, K>::new(&sim, 2, 2, "locks").unwrap();
-        let flag = Flag::new(&sim);
-        let view = locks.view();
-        sim.run(&Launch::new(2, 1), |lane| {
+        let config = config(1, Schedule::Random, seed);
+        let mut world = World::<K>::new(config, &Launch::new(2, 1), 2);
+        let flag = Flag::new(&world.sim);
+        world.ends(|lane, view| {
             let timed_out = Err(LockFault::TimedOut);
             if lane.block_index() == 0 {
                 let held = view.with(lane, 0, || {
@@ -126,15 +112,10 @@ fn refuses_after_a_timeout<K: LockKind>() {
                 assert_eq!(view.with(lane, 1, || ()), timed_out);
                 flag.set(lane, 2);
             }
-        })
-        .unwrap_or_else(|error| panic!("{}: {error}", K::NAME));
-        assert!(reported(&locks).contains("lock 0 of locks"));
-        locks.reset().unwrap();
-        let view = locks.view();
-        sim.run(&Launch::new(2, 1), |lane| {
-            assert_eq!(view.with(lane, 1, || ()), Ok(()));
-        })
-        .unwrap();
+        });
+        reported(&world, "lock 0 of locks");
+        world.locks.reset().unwrap();
+        world.ends(|lane, view| assert_eq!(view.with(lane, 1, || ()), Ok(())));
     }
 }
 
@@ -151,24 +132,20 @@ fn after_a_timeout_in_a_queue_all_locks_of_the_array_refuse() {
 /// lock 0 behind its node.
 fn refuses_a_second_lock<K: LockKind>() {
     for config in fair(1, 5) {
-        let sim = Sim::new(config);
-        let locks = Locks::<_, K>::new(&sim, 2, 4, "locks").unwrap();
-        let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-        let view = locks.view();
-        sim.run(&Launch::new(4, 1), |lane| {
+        let world = World::<K>::new(config, &Launch::new(4, 1), 2);
+        world.ends(|lane, view| {
             for _ in 0..3 {
                 let nested = view.with(lane, 0, || {
                     let refused = view.with(lane, 1, || ());
-                    increment(lane, word(&counter, 0));
+                    world.section(lane, &[0]);
                     refused
                 });
                 assert_eq!(nested, Ok(Err(LockFault::TooManyHeld)));
                 assert_eq!(view.with(lane, 1, || ()), Ok(()));
             }
-        })
-        .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-        assert!(reported(&locks).contains("more locks at a time"));
-        assert_eq!(counter.download().unwrap(), [12], "{} {config}", K::NAME);
+        });
+        reported(&world, "more locks at a time");
+        assert_eq!(world.counted(), [12, 0], "{} {config}", K::NAME);
     }
 }
 
@@ -176,31 +153,29 @@ fn refuses_a_second_lock<K: LockKind>() {
 fn an_mcs_lock_refuses_a_second_one_and_mcs2_a_third() {
     refuses_a_second_lock::<Mcs>();
     refuses_a_second_lock::<Checked<Mcs>>();
-    let sim = Sim::new(config(1, Schedule::Random, 3));
-    let locks = Locks::<_, Checked<Mcs2>>::new(&sim, 3, 1, "locks").unwrap();
-    let view = locks.view();
-    sim.run(&Launch::new(1, 1), |lane| {
+    let config = config(1, Schedule::Random, 3);
+    let world = World::<Checked<Mcs2>>::new(config, &Launch::new(1, 1), 3);
+    world.ends(|lane, view| {
         let nested = view.with(lane, 0, || view.with(lane, 1, || view.with(lane, 2, || ())));
         assert_eq!(nested, Ok(Ok(Err(LockFault::TooManyHeld))));
-    })
-    .unwrap();
+    });
 }
 
 /// Checked locks have a number for each user, whatever the kind.
 fn refuses_more_users<K: LockKind>() {
-    let sim = Sim::new(config(1, Schedule::Random, 3));
-    let locks = Locks::<_, K>::new(&sim, 1, 2, "locks").unwrap();
-    let view = locks.view();
-    sim.run(&Launch::new(4, 1), |lane| {
+    let config = config(1, Schedule::Random, 3);
+    let world = World::<K>::of(config, &Launch::new(4, 1), 1, |sim| {
+        Locks::new(sim, 1, 2, "locks").unwrap()
+    });
+    world.ends(|lane, view| {
         let expected = if lane.grid_thread() < 2 {
             Ok(())
         } else {
             Err(LockFault::TooManyUsers)
         };
         assert_eq!(view.with(lane, 0, || ()), expected);
-    })
-    .unwrap();
-    assert!(reported(&locks).contains("is not below the number of users"));
+    });
+    reported(&world, "is not below the number of users");
 }
 
 #[test]
@@ -212,18 +187,15 @@ fn more_users_than_nodes_or_slots_are_refused() {
 #[test]
 fn more_users_than_slots_of_an_anderson_lock_still_exclude_each_other() {
     for config in fair(1, 20) {
-        let sim = Sim::new(config);
-        let locks = Locks::<_, Anderson>::new(&sim, 1, 2, "the lock").unwrap();
-        let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-        let view = locks.view();
-        sim.run(&Launch::new(7, 1), |lane| {
+        let world = World::<Anderson>::of(config, &Launch::new(7, 1), 1, |sim| {
+            Locks::new(sim, 1, 2, "the lock").unwrap()
+        });
+        world.ends(|lane, view| {
             for _ in 0..4 {
-                view.with(lane, 0, || increment(lane, word(&counter, 0)))
-                    .unwrap();
+                view.with(lane, 0, || world.section(lane, &[0])).unwrap();
             }
-        })
-        .unwrap_or_else(|error| panic!("{config}: {error}"));
-        assert_eq!(counter.download().unwrap(), [28], "{config}");
+        });
+        world.found().assert_all(28, config);
     }
 }
 
@@ -231,11 +203,9 @@ fn more_users_than_slots_of_an_anderson_lock_still_exclude_each_other() {
 /// when it asks for the second.
 fn ends_a_deadlock<K: LockKind>() {
     for config in fair(1, 5) {
-        let sim = Sim::new(config);
-        let locks = Locks::<_, K>::new(&sim, 2, 2, "locks").unwrap();
-        let here = Flag::new(&sim);
-        let view = locks.view();
-        sim.run(&Launch::new(2, 1), |lane| {
+        let world = World::<K>::new(config, &Launch::new(2, 1), 2);
+        let here = Flag::new(&world.sim);
+        world.ends(|lane, view| {
             let own = lane.grid_thread();
             let done = view.with(lane, own, || {
                 here.count(lane);
@@ -243,9 +213,8 @@ fn ends_a_deadlock<K: LockKind>() {
                 view.with(lane, 1 - own, || ())
             });
             assert!(matches!(done, Ok(Ok(()) | Err(LockFault::TimedOut))));
-        })
-        .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-        let error = locks.check().unwrap_err();
+        });
+        let error = world.locks.check().unwrap_err();
         assert_is!(error, Error::LockTimeout { what: "locks", .. });
     }
 }
@@ -263,11 +232,10 @@ fn a_watchdog_ends_a_deadlock() {
 /// each lane of a group that waits gets the error.
 #[test]
 fn a_watchdog_tells_all_lanes_of_a_warp() {
-    let sim = Sim::new(config(4, Schedule::Lockstep, 1));
-    let locks = Locks::<_, Timeout<Tas, 2_000>>::new(&sim, 1, 8, "the lock").unwrap();
-    let (held, told) = (Flag::new(&sim), Flag::new(&sim));
-    let view = locks.view();
-    sim.run(&Launch::new(2, 4), |lane| {
+    let config = config(4, Schedule::Lockstep, 1);
+    let world = World::<Timeout<Tas, 2_000>>::new(config, &Launch::new(2, 4), 1);
+    let (held, told) = (Flag::new(&world.sim), Flag::new(&world.sim));
+    world.ends(|lane, view| {
         if lane.block_index() == 1 {
             held.wait_for(lane, 1);
             assert_eq!(view.with(lane, 0, || ()), Err(LockFault::TimedOut));
@@ -281,19 +249,17 @@ fn a_watchdog_tells_all_lanes_of_a_warp() {
             // The others have left no trace.
             assert_eq!(view.with(lane, 0, || 3), Ok(3));
         }
-    })
-    .unwrap();
-    assert_is!(locks.check(), Err(Error::LockTimeout { lock: 0, .. }));
+    });
+    assert_is!(world.locks.check(), Err(Error::LockTimeout { lock: 0, .. }));
 }
 
 /// A walk whose second lock times out gives up its first.
 #[test]
 fn a_walk_that_times_out_holds_nothing() {
-    let sim = Sim::new(config(1, Schedule::Random, 1));
-    let locks = Locks::<_, Timeout<Tas, 2_000>>::new(&sim, 2, 2, "a row").unwrap();
-    let flag = Flag::new(&sim);
-    let view = locks.view();
-    sim.run(&Launch::new(2, 1), |lane| {
+    let config = config(1, Schedule::Random, 1);
+    let world = World::<Timeout<Tas, 2_000>>::new(config, &Launch::new(2, 1), 2);
+    let flag = Flag::new(&world.sim);
+    world.ends(|lane, view| {
         if lane.block_index() == 0 {
             let held = view.with(lane, 1, || {
                 flag.set(lane, 1);
@@ -307,8 +273,7 @@ fn a_walk_that_times_out_holds_nothing() {
             assert_eq!(view.with(lane, 0, || ()), Ok(()));
             flag.set(lane, 2);
         }
-    })
-    .unwrap();
+    });
 }
 
 #[test]
@@ -323,7 +288,8 @@ fn a_cohort_lock_that_is_not_set_up_or_has_no_shared_memory_is_refused() {
         assert_eq!(view.with(lane, 0, || ()), Err(LockFault::NotSetUp));
     })
     .unwrap();
-    assert!(reported(&locks).contains("before its block had set it up"));
+    let text = locks.check().unwrap_err().to_string();
+    assert!(text.contains("before its block had set it up"), "{text}");
     // The words before the locks stay as they are.
     sim.run(&launch, |lane| {
         // SAFETY: all threads of the block call it; the words are inside.

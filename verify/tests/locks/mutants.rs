@@ -35,7 +35,7 @@ fn caught<T>(
 const RANDOM: Schedule = Schedule::Random;
 
 fn right(found: &Result<Found, SimError>) -> bool {
-    matches!(found, Ok(found) if found.overlaps == 0 && found.lost == 0)
+    found.as_ref().is_ok_and(Found::is_right)
 }
 
 /// Looks for a defect in a launch of increments, with the defect and without.

@@ -1,14 +1,14 @@
 //! Panics of sections, as on the CPU: the lock stays held, and nobody waits for it for
 //! ever.
 
-use super::common::{FAIR, config, each_kind, fair, increment, shared, word};
+use super::common::{FAIR, World, config, each_kind, fair, increment, word};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
-use stm_sync::host::{Combiners, Locks};
+use stm_sync::host::Combiners;
 use stm_sync::{Combined, LockFault, LockKind, Mcs2, Step};
-use verify::sim::Sim;
+use verify::sim::{Schedule, Sim};
 
 /// Ends like a panic, without its message.
 fn panics<R>() -> R {
@@ -26,23 +26,18 @@ const FAILED: LockFault = LockFault::HolderFailed;
 /// nobody enters after the half-done section.
 fn ends<K: LockKind>() {
     let refused = Cell::new(0);
-    for schedule in FAIR {
+    for schedule in Schedule::named(FAIR) {
         for seed in 0..4 {
             let config = config(1, schedule, seed);
-            let sim = Sim::new(config);
-            let mut locks = Locks::<_, K>::new(&sim, 2, 4, "locks").unwrap();
-            let counters = Buffer::<_, u32>::zeroed(&sim, 2, "counters").unwrap();
-            let view = locks.view();
-            let launch = shared(&Launch::new(4, 1), &locks);
-            sim.run(&launch, |lane| {
-                // SAFETY: all threads of the block call it.
-                unsafe { view.set_up_block(lane) };
+            let mut world = World::<K>::new(config, &Launch::new(4, 1), 2);
+            let counter = |i| word(&world.counters, i);
+            world.ends(|lane, view| {
                 let section = |panics_now: bool| {
-                    increment(lane, word(&counters, 0));
+                    increment(lane, counter(0));
                     if panics_now {
                         panics::<()>();
                     }
-                    increment(lane, word(&counters, 1));
+                    increment(lane, counter(1));
                 };
                 if lane.grid_thread() == 1 {
                     assert_eq!(view.with(lane, 0, || section(false)), Ok(()));
@@ -60,23 +55,17 @@ fn ends<K: LockKind>() {
                         return;
                     }
                 }
-            })
-            .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-            let text = locks.check().unwrap_err().to_string();
+            });
+            let text = world.locks.check().unwrap_err().to_string();
             let thread = text.contains("thread 1 panicked in a section");
             assert!(thread && text.contains("lock 0 of locks"), "{text}");
-            let [begun, ended] = counters.download().unwrap()[..] else {
+            let [begun, ended] = world.counted()[..] else {
                 unreachable!("two counters")
             };
             assert_eq!(begun, ended + 1, "{} {config}", K::NAME);
-            locks.reset().unwrap();
-            sim.run(&launch, |lane| {
-                // SAFETY: as above.
-                unsafe { view.set_up_block(lane) };
-                assert_eq!(view.with(lane, 0, || ()), Ok(()));
-            })
-            .unwrap();
-            locks.check().unwrap();
+            world.locks.reset().unwrap();
+            world.ends(|lane, view| assert_eq!(view.with(lane, 0, || ()), Ok(())));
+            world.locks.check().unwrap();
         }
     }
     assert!(refused.get() > 30, "{} of 60 of {}", refused.get(), K::NAME);
@@ -89,12 +78,11 @@ fn who_waits_for_a_section_that_has_panicked_is_refused() {
 
 #[test]
 fn a_series_and_a_walk_that_panic_are_seen_by_those_who_wait() {
-    for schedule in FAIR {
-        let sim = Sim::new(config(1, schedule, 5));
-        let mut locks = Locks::<_, Mcs2>::new(&sim, 3, 3, "locks").unwrap();
-        let view = locks.view();
+    for schedule in Schedule::named(FAIR) {
+        let config = config(1, schedule, 5);
+        let mut world = World::<Mcs2>::new(config, &Launch::new(3, 1), 3);
         for walks in [false, true] {
-            sim.run(&Launch::new(3, 1), |lane| {
+            world.ends(|lane, view| {
                 if lane.grid_thread() == 0 {
                     if walks {
                         let visit = |_, at| {
@@ -124,15 +112,14 @@ fn a_series_and_a_walk_that_panic_are_seen_by_those_who_wait() {
                     }
                 };
                 while view.walk(lane, 0, steps) != Err(FAILED) {}
-            })
-            .unwrap_or_else(|error| panic!("{schedule}: {error}"));
-            let text = locks.check().unwrap_err().to_string();
+            });
+            let text = world.locks.check().unwrap_err().to_string();
             let lock = if walks { "lock 2" } else { "lock 1" };
             assert!(
                 text.contains("thread 0 panicked") && text.contains(lock),
                 "{text}"
             );
-            locks.reset().unwrap();
+            world.locks.reset().unwrap();
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::critical::{TRANSACTIONS, Words, compare, guarded, runs, words};
 use std::collections::BTreeMap;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Launch};
+use stm_core::host::Launch;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 use stm_kernels::floor::chain::{List, Map, Ordered, Params};
 use stm_kernels::floor::plain::Structure;
@@ -23,7 +23,7 @@ use stm_kernels::vacation::{
 };
 use verify::sim::Sim;
 
-type LongWords = Buffer<Sim, u64>;
+type LongWords = Words<u64>;
 
 /// Different keys, few so that operations meet.
 const KEYS: u64 = 10;
@@ -37,7 +37,7 @@ const PLAN: ChainPlan = ChainPlan {
 };
 
 fn long_words(sim: &Sim, len: usize) -> LongWords {
-    Buffer::zeroed(sim, len, "words").unwrap()
+    words(sim, &vec![0; len])
 }
 
 /// Free nodes.
@@ -331,7 +331,7 @@ fn no_place_of_the_agency_is_made_or_lost() {
         records.chain(ids().map(|id| (record_key(CUSTOMERS, id), 0))),
     );
     let right = runs(|sim, shape| {
-        let tables = Buffer::from_slice(sim, &slots, "tables").unwrap();
+        let tables = words(sim, &slots);
         let lists = OwnChains::with(sim, 6, 3 * TRANSACTIONS);
         let notes = long_words(sim, TRANSACTIONS as usize);
         let work = vacation::Params {

@@ -1,23 +1,11 @@
 //! Sections in a row: they exclude those of others, all of them run, and nobody makes
 //! more than the bound while another one waits.
 
-use super::common::{config, each_kind, everywhere, increment, of_each, shared, word};
-use std::cell::{Cell, RefCell};
-use stm_core::Lane;
-use stm_core::host::{Buffer, Launch};
+use super::common::{Found, World, config, each_kind, everywhere, longest_run, of_each};
+use stm_core::host::Launch;
 use stm_core::observe::Mutant;
-use stm_sync::host::Locks;
 use stm_sync::{Anderson, FetchAdd, LockKind, Mcs, Ring, Tas, Ticket, TicketHandoff};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimError};
-
-/// What a launch found.
-#[derive(Debug, PartialEq, Eq)]
-struct Series {
-    overlaps: u32,
-    lost: u64,
-    /// The lane of each section, in their order.
-    order: Vec<u64>,
-}
+use verify::sim::{MemoryModel, Schedule, SimConfig, SimError};
 
 /// Runs a launch in which each lane makes `times` sections on one lock, up to `in_a_row`
 /// without giving it up.
@@ -26,37 +14,18 @@ fn series<K: LockKind>(
     launch: &Launch,
     times: u32,
     in_a_row: u32,
-) -> Result<Series, SimError> {
-    let sim = Sim::new(config);
-    let users = u64::from(launch.blocks * launch.threads);
-    let locks = Locks::<_, K>::new(&sim, 1, users, "the lock").unwrap();
-    let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-    let (view, counter_word) = (locks.view(), word(&counter, 0));
-    let (inside, overlaps) = (Cell::new(0u32), Cell::new(0));
-    let order = RefCell::new(Vec::new());
-    sim.run(&shared(launch, &locks), |lane| {
-        // SAFETY: all threads of the block call it.
-        unsafe { view.set_up_block(lane) };
+) -> Result<Found, SimError> {
+    let world = World::<K>::new(config, launch, 1);
+    world.run(|lane, view| {
         let mut left = times;
         let done = view.with_many(lane, 0, in_a_row, || {
-            inside.set(inside.get() + 1);
-            overlaps.set(overlaps.get() + u32::from(inside.get() != 1));
-            increment(lane, counter_word);
-            order.borrow_mut().push(lane.grid_thread());
-            inside.set(inside.get() - 1);
+            world.section(lane, &[0]);
             left -= 1;
             left != 0
         });
         assert_eq!((done, left), (Ok(()), 0));
     })?;
-    locks.check().unwrap();
-    let order = order.into_inner();
-    let sum = counter.download().unwrap()[0];
-    Ok(Series {
-        overlaps: overlaps.get(),
-        lost: order.len() as u64 - u64::from(sum),
-        order,
-    })
+    Ok(world.found())
 }
 
 fn excludes<K: LockKind>(seeds: u64) {
@@ -65,9 +34,7 @@ fn excludes<K: LockKind>(seeds: u64) {
         for in_a_row in [0, 1, 2, 16] {
             let found = series::<K>(config, launch, times, in_a_row)
                 .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-            let sections = (launch.blocks * launch.threads * times) as usize;
-            let all = (found.overlaps, found.lost, found.order.len());
-            assert_eq!(all, (0, 0, sections), "{} {config}", K::NAME);
+            found.assert_all(launch.blocks * launch.threads * times, (K::NAME, config));
         }
     }
 }
@@ -83,16 +50,13 @@ const TIMES: u32 = 40;
 
 /// Returns how many sections of one lane in a row there were at most, and how many runs
 /// were of that length, while all lanes had sections left.
-fn longest_run<K: LockKind>(schedule: Schedule, seed: u64, in_a_row: u32) -> (usize, usize) {
+fn longest<K: LockKind>(schedule: Schedule, seed: u64, in_a_row: u32) -> (usize, usize) {
     let config = SimConfig {
         memory: MemoryModel::Sequential,
         ..config(1, schedule, seed)
     };
     let found = series::<K>(config, &Launch::new(LANES, 1), TIMES, in_a_row).unwrap();
-    let busy = &found.order[(LANES * in_a_row) as usize..found.order.len() / 2];
-    let runs = || busy.chunk_by(|a, b| a == b).map(<[u64]>::len);
-    let longest = runs().max().unwrap_or(0);
-    (longest, runs().filter(|&run| run == longest).count())
+    longest_run(&found.order[(LANES * in_a_row) as usize..found.order.len() / 2])
 }
 
 const ITS: [Schedule; 2] = [Schedule::its(16), Schedule::starve(16)];
@@ -104,7 +68,7 @@ fn keeps_the_bound<K: LockKind>() {
         let mut full = 0;
         for schedule in ITS {
             for seed in 0..10 {
-                let (longest, runs) = longest_run::<K>(schedule, seed, in_a_row);
+                let (longest, runs) = longest::<K>(schedule, seed, in_a_row);
                 let name = (K::NAME, schedule, seed, in_a_row);
                 assert_eq!(longest, in_a_row as usize, "{name:?}");
                 full += runs;
@@ -123,7 +87,7 @@ fn nobody_has_more_sections_in_a_row_than_the_bound_while_another_waits() {
 /// first come, first served.
 #[test]
 fn a_test_and_set_lock_lets_a_thread_have_more_than_the_bound() {
-    let longest = (0..20).map(|seed| longest_run::<Tas>(ITS[0], seed, 3).0);
+    let longest = (0..20).map(|seed| longest::<Tas>(ITS[0], seed, 3).0);
     assert!(longest.max() > Some(3));
 }
 
@@ -156,7 +120,7 @@ fn shows<K: LockKind>(mutant: Option<Mutant>) -> bool {
             ..config(1, Schedule::Random, seed).with_mutant(mutant)
         };
         let found = series::<K>(config, &Launch::new(3, 1), 4, 2);
-        !matches!(found, Ok(found) if (found.overlaps, found.lost) == (0, 0))
+        !found.is_ok_and(|found| found.is_right())
     })
 }
 

@@ -16,7 +16,7 @@ use stm_kernels::locked::sorted::SortedList;
 use stm_kernels::locked::table::{Insertion, Table};
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, Mcs2, PerLane, Tas, TasBackoff, Ticket, Ttas};
-use verify::sim::{Sim, SimConfig, SimLane};
+use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 /// When an operation began and ended, by a clock that no two events share.
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +166,7 @@ const LAUNCHES: [(u32, Launch); 3] = [
 /// Each launch under each schedule so many times, with other seeds.
 fn launches(times: usize) -> impl Iterator<Item = (SimConfig, Launch)> {
     LAUNCHES.into_iter().flat_map(move |(width, launch)| {
-        let schedules = (0..).zip(FAIR.repeat(times));
+        let schedules = (0..).zip(Schedule::named(FAIR).repeat(times));
         schedules.map(move |(seed, schedule)| (config(width, schedule, seed), launch))
     })
 }
@@ -297,7 +297,7 @@ fn a_lock_without_a_fence_is_caught_in_the_list_and_in_the_table() {
     for mutant in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
         let with = |seed| SimConfig {
             idle_max: 5_000,
-            ..config(1, verify::sim::Schedule::Random, seed).with_mutant(Some(mutant))
+            ..config(1, Schedule::Random, seed).with_mutant(Some(mutant))
         };
         let (_, launch) = LAUNCHES[0];
         let name = mutant.name();

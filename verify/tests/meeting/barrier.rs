@@ -1,7 +1,7 @@
 //! Barriers: nobody leaves before all have come, what was written before is seen
 //! after, and nothing has to be reset.
 
-use crate::{config, of_each};
+use crate::{config, of_each, runs};
 use std::cell::Cell;
 use std::time::Duration;
 use stm_core::algorithm::Fast;
@@ -160,29 +160,18 @@ fn a_chosen_algorithm_does_what_its_type_does() {
     }
 }
 
-/// Runs with a seeded defect until one goes wrong, and returns its number and what
-/// went wrong.
-fn found<B: Meeting>(mutant: Mutant) -> Option<(u64, String)> {
-    (0..400).find_map(|k| {
-        let config = config(k).with_mutant(Some(mutant));
-        let shape = [(5, 8), (9, 2), (70, 2)][(k % 3) as usize];
-        let wrong = run::<B>(config, GridBarrier::new, shape).err()?;
-        Some((k, wrong))
-    })
-}
-
 /// Every missing fence makes a thread see a word of another round; a round that is not
 /// counted does that, or keeps a thread waiting. `is_right` has the same runs without.
 fn all_are_found<B: Meeting>(mutants: &[Mutant]) {
     for &mutant in mutants {
-        let name = mutant.name();
-        let Some((k, wrong)) = found::<B>(mutant) else {
-            panic!("{name} survives in {}", B::NAME)
+        let how: &[&str] = match mutant {
+            Mutant::BarrierRoundKept => &["another round", "livelock"],
+            _ => &["another round"],
         };
-        let seen = wrong.ends_with("another round");
-        let kept = mutant == Mutant::BarrierRoundKept && wrong.contains("livelock");
-        assert!(seen || kept, "{name}: {k}: {wrong}");
-        println!("{}: {name}: run {k}: {wrong}", B::NAME);
+        runs::is_found(mutant, B::NAME, how, 400, |k| {
+            let shape = [(5, 8), (9, 2), (70, 2)][(k % 3) as usize];
+            run::<B>(config(k).with_mutant(Some(mutant)), GridBarrier::new, shape)
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Semaphores: never more than the count inside, everybody comes in, and a count of
 //! one is mutual exclusion.
 
-use crate::{config, of_each};
+use crate::{config, of_each, runs};
 use std::cell::Cell;
 use std::time::Duration;
 use stm_core::Lane;
@@ -206,27 +206,15 @@ fn a_wait_and_a_post_do_what_the_closure_does() {
     of_each!(waits_and_posts_are_right(): Spin, SpinBackoff, Sleeping, Tickets);
 }
 
-/// Runs with a seeded defect until one goes wrong, and returns its number and what
-/// went wrong.
-fn found<S: Waiting>(mutant: Mutant) -> Option<(u64, String)> {
-    (0..600).find_map(|k| {
+fn is_found<S: Waiting>(mutant: Mutant, how: &str) {
+    runs::is_found(mutant, S::NAME, &[how], 600, |k| {
         let config = SimConfig {
             idle_max: 20_000,
             ..config(k).with_mutant(Some(mutant))
         };
         let (count, shape) = [(1, (3, 2)), (1, (2, 5)), (2, (4, 3))][(k % 3) as usize];
-        let wrong = run::<S>(config, shape, count, Form::With).err()?;
-        Some((k, wrong))
-    })
-}
-
-fn is_found<S: Waiting>(mutant: Mutant, how: &str) {
-    let name = mutant.name();
-    let Some((k, wrong)) = found::<S>(mutant) else {
-        panic!("{name} survives in {}", S::NAME)
-    };
-    assert!(wrong.contains(how), "{name}: {k}: {wrong}");
-    println!("{}: {name}: run {k}: {wrong}", S::NAME);
+        run::<S>(config, shape, count, Form::With)
+    });
 }
 
 fn those_of_all_are_found<S: Waiting>() {
@@ -382,12 +370,7 @@ fn a_post_without_a_wait_at_a_checked_semaphore_makes_no_room() {
 /// second until lane 0 has done with the first, and says so after it.
 fn does_not_wait_for_other_semaphores<S: Waiting>() {
     // Lanes of a warp come together in lockstep; independently they come one by one.
-    let schedules = [
-        Schedule::Lockstep,
-        Schedule::its(64),
-        Schedule::starve(16),
-        Schedule::Random,
-    ];
+    let schedules = Schedule::named("lockstep its64 starve16 random");
     for (k, &schedule) in (0..30).zip(schedules.iter().cycle()) {
         let config = SimConfig {
             warp_width: 4,

@@ -1,12 +1,11 @@
-//! Additions in histories: what the checker accepts and refuses, beside brute
-//! force, and that files keep them.
+//! Additions in histories: the checker beside brute force, and that files keep them. Those with a
+//! known verdict are in `must_reject.txt`.
 
 use crate::common::{
     Rng, Values, Y, aborted, add, header, history, push, random_history, read, told, update, word,
     write,
 };
 use std::path::Path;
-use verify::error::Error;
 use verify::history::{Event, History, InitialMemory, Outcome, Rest, sum};
 use verify::opacity::brute::{self, Orders};
 use verify::opacity::check;
@@ -17,56 +16,6 @@ fn is_opaque(history: &History) -> bool {
 
 fn is_right(attempts: &str) -> bool {
     is_opaque(&told(attempts))
-}
-
-#[test]
-fn a_read_between_additions_sees_those_before_it_and_no_others() {
-    for (value, right) in [(0, false), (5, true), (3, false), (8, false)] {
-        let both = "update 0 0 1 1 x+5; update 1 1 2 2 x+3;";
-        let found = is_right(&format!("{both} read_only 2 1 1 x?{value}"));
-        assert_eq!(found, right, "{value}");
-    }
-}
-
-#[test]
-fn one_of_two_additions_made_together_is_refused_even_if_the_attempt_aborts() {
-    assert!(!is_right("update 0 0 1 1 x+5 y+5; read_only 1 0 1 x?5 y?0"));
-    assert!(!is_right("update 0 0 1 1 x+5 y+5; aborted 1 0 1 x?5 y?0"));
-    assert!(is_right("update 0 0 1 1 x+5 y+5; aborted 1 0 1 x?5 y?5"));
-}
-
-#[test]
-fn additions_wrap_at_the_width_of_their_word() {
-    let most = u64::from(u32::MAX);
-    for (word, left) in [("x", 1), ("y", most + 2)] {
-        assert!(is_right(&format!(
-            "update 0 0 1 1 {word}+{most} {word}+2; read_only 0 1 1 {word}?{left}"
-        )));
-    }
-    // A negative amount takes away.
-    let less = most - 4;
-    assert!(is_right(&format!(
-        "update 0 0 1 1 x+{less}; update 0 1 2 2 x+7; read_only 0 2 2 x?2"
-    )));
-}
-
-#[test]
-fn an_attempt_sees_its_own_additions_and_they_need_not_commit() {
-    for (second, right) in [(9, true), (4, false), (5, false)] {
-        let found = is_right(&format!(
-            "update 0 0 1 1 x+5; aborted 1 1 1 x+4 x?9 y+1 x?{second}; read_only 2 1 1 x?5"
-        ));
-        assert_eq!(found, right, "{second}");
-    }
-    // After an own write, memory is no matter.
-    assert!(is_right("update 0 0 1 1 x=2 x+3 x?5"));
-    assert!(!is_right("update 0 0 1 1 x=2 x+3 x?2"));
-}
-
-#[test]
-fn an_addition_makes_an_attempt_an_update() {
-    let history = told("read_only 0 0 0 x+1");
-    assert!(matches!(check(&history), Err(Error::Impossible { .. })));
 }
 
 #[test]

@@ -18,39 +18,19 @@ pub(crate) fn add(word: u64, delta: u64) -> Event {
 
 /// An update: lane, begin, version, end.
 pub(crate) fn update(lane: u32, begin: u64, version: u64, end: u64) -> Attempt {
-    Attempt {
-        lane,
-        begin,
-        end,
-        outcome: Outcome::Committed { version },
-    }
+    Attempt::new(lane, begin, end, Outcome::Committed { version })
 }
 
 pub(crate) fn read_only(lane: u32, begin: u64, end: u64) -> Attempt {
-    Attempt {
-        lane,
-        begin,
-        end,
-        outcome: Outcome::CommittedReadOnly,
-    }
+    Attempt::new(lane, begin, end, Outcome::CommittedReadOnly)
 }
 
 pub(crate) fn aborted(lane: u32, begin: u64, end: u64) -> Attempt {
-    Attempt {
-        lane,
-        begin,
-        end,
-        outcome: Outcome::Aborted { reason: 1 },
-    }
+    Attempt::new(lane, begin, end, Outcome::Aborted { reason: 1 })
 }
 
 pub(crate) fn running(lane: u32, begin: u64) -> Attempt {
-    Attempt {
-        lane,
-        begin,
-        end: u64::MAX,
-        outcome: Outcome::Running,
-    }
+    Attempt::new(lane, begin, u64::MAX, Outcome::Running)
 }
 
 pub(crate) fn header() -> Header {

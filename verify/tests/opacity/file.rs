@@ -50,15 +50,7 @@ fn attempts() -> impl Strategy<Value = (Attempt, Vec<Event>)> {
             } else {
                 end
             };
-            (
-                Attempt {
-                    lane,
-                    begin,
-                    end,
-                    outcome,
-                },
-                events,
-            )
+            (Attempt::new(lane, begin, end, outcome), events)
         },
     )
 }

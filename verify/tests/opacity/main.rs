@@ -2,6 +2,8 @@
 //! the checker beside brute force.
 
 mod additions;
+#[path = "../common/asserts.rs"]
+mod asserts;
 mod brute;
 mod common;
 mod file;

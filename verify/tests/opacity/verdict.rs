@@ -1,8 +1,6 @@
-//! What a verdict says beside its violations, and what is refused instead of
-//! judged.
+//! What a verdict says beside its violations.
 
 use crate::common::{X, history, push, read, read_only, told};
-use verify::error::{Contradiction, Error};
 use verify::history::{History, InitialMemory, Rest};
 use verify::opacity::report::Verdict;
 use verify::opacity::{EXPLAINED_MAX, check};
@@ -66,57 +64,4 @@ fn a_verdict_is_json_with_the_contradiction_in_it() {
         violation["finding"]["reads"][1]["holds"][0]["set_by"]["lane"],
         3
     );
-}
-
-#[test]
-fn impossible_histories_are_refused_and_not_judged() {
-    use Contradiction as C;
-    let (version, begin, end, before) = (1, 2, 1, 0);
-    let (other, other_lane, word) = (0, 0, X);
-    for (attempts, at, why) in [
-        (
-            "update 0 0 1 1 x=1; update 1 0 1 1 x=1",
-            1,
-            C::DuplicateVersion {
-                version,
-                other,
-                other_lane,
-            },
-        ),
-        ("update 0 0 0 1 x=1", 0, C::VersionZero),
-        (
-            "update 0 0 3 2 x=1",
-            0,
-            C::VersionBeyondEnd { version: 3, end: 2 },
-        ),
-        (
-            "update 0 2 2 4 x=1",
-            0,
-            C::VersionBeforeBegin { version: 2, begin },
-        ),
-        ("aborted 0 2 1 x=1", 0, C::EndBeforeBegin { begin, end }),
-        ("update 0 0 1 1", 0, C::UpdateWithoutWrites { version }),
-        ("read_only 0 0 1 x=1", 0, C::ReadOnlyWithWrites { word }),
-        (
-            "aborted 5 0 2 x=1; aborted 6 0 1 x=1; aborted 5 1 2 x=1",
-            2,
-            C::LaneOrder {
-                before,
-                end: 2,
-                begin: 1,
-            },
-        ),
-        (
-            "running 0 0 x=1; aborted 0 1 2 x=1",
-            1,
-            C::AfterRunning { before },
-        ),
-    ] {
-        match check(&told(attempts)) {
-            Err(Error::Impossible { file: None, what }) => {
-                assert_eq!((what.attempt, what.why), (at, why), "{attempts}");
-            }
-            other => panic!("{attempts}: {other:?}"),
-        }
-    }
 }

@@ -22,13 +22,7 @@ fn sim(schedule: Schedule, seed: u64) -> Sim {
     })
 }
 
-const SCHEDULES: [Schedule; 5] = [
-    Schedule::Lockstep,
-    Schedule::Stack,
-    Schedule::starve(32),
-    Schedule::Random,
-    Schedule::pct(2, 100),
-];
+const SCHEDULES: &str = "lockstep stack starve32 random pct2x100";
 
 /// The error of a kernel of two blocks of four lanes, which gets a buffer of 4
 /// 64-bit words; under every schedule.
@@ -55,131 +49,105 @@ fn errors(kernel: impl Fn(&SimLane<'_>, *mut u64)) -> Vec<SimError> {
         assert_eq!(again.unwrap().steps, 8);
         error
     };
-    SCHEDULES.into_iter().map(run).collect()
+    Schedule::named(SCHEDULES).into_iter().map(run).collect()
 }
+
+/// Asserts that a kernel ends with an error of this form, which may be looked at closer.
+macro_rules! ends_with {
+    (|$lane:ident, $p:ident| $body:expr, $form:pat $(=> $holds:expr)?) => {
+        // SAFETY: none: this is what is tested, and the simulator checks.
+        for error in $crate::errors::errors(|$lane, $p| _ = unsafe { $body }) {
+            match &error {
+                $form => { $(assert!($holds, "{error}");)? }
+                _ => panic!("{error}"),
+            }
+        }
+    };
+}
+use ends_with;
 
 #[test]
 fn an_access_outside_every_allocation_is_an_error() {
     for past in [32, 36, 4096, 1 << 40] {
-        for error in errors(|lane, p| {
-            // SAFETY: none: this is what is tested, and the simulator checks.
-            unsafe { lane.load_relaxed_32(p.wrapping_byte_add(past).cast()) };
-        }) {
-            assert_is!(
-                error,
-                SimError::OutOfBounds {
-                    op: Op::LoadRelaxed32,
-                    ..
-                }
-            );
-            let near = format!(
-                "{} bytes past the end of `words`, which has 32 bytes",
-                past - 32
-            );
-            assert!(error.to_string().contains(&near), "{error}");
-        }
+        let end = "bytes past the end of `words`, which has 32 bytes";
+        let is_near = |near: &str| near.contains(&format!("{} {end}", past - 32));
+        ends_with!(
+            |lane, p| lane.load_relaxed_32(p.wrapping_byte_add(past).cast()),
+            SimError::OutOfBounds { op: Op::LoadRelaxed32, near, .. } => is_near(near)
+        );
     }
-    for error in errors(|lane, _| {
-        // SAFETY: as above.
-        unsafe { lane.store_relaxed_64(std::ptr::without_provenance_mut(64), 1) };
-    }) {
-        assert_is!(error, SimError::OutOfBounds { address: 64, .. });
-    }
+    ends_with!(
+        |lane, _p| lane.store_relaxed_64(std::ptr::without_provenance_mut(64), 1),
+        SimError::OutOfBounds { address: 64, .. }
+    );
+}
+
+/// Runs a kernel of so many lanes on the first of two allocations, and one that was freed.
+fn beside_freed(lanes: u32, kernel: impl Fn(&SimLane<'_>, *mut u8, *mut u8)) -> Option<SimError> {
+    let sim = sim(Schedule::Random, 1);
+    let bytes = Buffer::<_, u8>::zeroed(&sim, 5, "bytes").unwrap();
+    let freed = Buffer::<_, u8>::zeroed(&sim, 5, "freed").unwrap();
+    let (p, q) = (bytes.as_mut_ptr(), freed.as_mut_ptr());
+    drop(freed);
+    let launch = Launch::new(1, lanes);
+    sim.run(&launch, |lane| kernel(lane, p, q)).err()
 }
 
 #[test]
 fn an_access_that_ends_past_its_allocation_is_an_error() {
-    let sim = sim(Schedule::Random, 1);
-    let bytes = Buffer::<_, u8>::zeroed(&sim, 5, "bytes").unwrap();
-    let p = bytes.as_mut_ptr();
-    // SAFETY: none: this is what is tested, and the simulator checks.
-    let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
+    let past = |lane: &SimLane<'_>, p: *mut u8, _| unsafe {
         lane.private_store_32(p.wrapping_add(4).cast(), 1);
-    });
-    assert_is!(error, Err(SimError::OutOfBounds { .. }));
+    };
+    assert_is!(beside_freed(1, past), Some(SimError::OutOfBounds { .. }));
 }
 
 #[test]
 fn a_freed_allocation_is_outside_every_allocation() {
-    let sim = sim(Schedule::Random, 1);
-    let keeps = Buffer::<_, u32>::zeroed(&sim, 1, "keeps").unwrap();
-    let p = Buffer::<_, u32>::zeroed(&sim, 1, "freed")
-        .unwrap()
-        .as_mut_ptr();
-    // SAFETY: none: this is what is tested, and the simulator checks.
-    let error = sim.run(&Launch::new(1, 1), |lane| unsafe {
-        lane.store_relaxed_32(p, 1);
-    });
-    assert_is!(error, Err(SimError::OutOfBounds { .. }));
-    drop(keeps);
+    let freed = |lane: &SimLane<'_>, _, q: *mut u8| unsafe {
+        lane.store_relaxed_32(q.cast(), 1);
+    };
+    assert_is!(beside_freed(1, freed), Some(SimError::OutOfBounds { .. }));
 }
 
 #[test]
 fn a_misaligned_access_is_an_error() {
-    for error in errors(|lane, p| {
-        // SAFETY: none: this is what is tested, and the simulator checks.
-        unsafe { lane.load_acquire_64(p.wrapping_byte_add(4)) };
-    }) {
-        assert_is!(
-            error,
-            SimError::Misaligned {
-                bytes: 8,
-                op: Op::LoadAcquire64,
-                ..
-            }
-        );
-    }
+    ends_with!(
+        |lane, p| lane.load_acquire_64(p.wrapping_byte_add(4)),
+        SimError::Misaligned {
+            bytes: 8,
+            op: Op::LoadAcquire64,
+            ..
+        }
+    );
 }
 
 #[test]
 fn a_word_accessed_with_two_widths_is_an_error() {
-    for error in errors(|lane, p| {
-        // SAFETY: live words; the widths are what is tested.
-        unsafe {
-            if lane.block_index() == 0 {
-                lane.load_relaxed_32(p.wrapping_add(2).cast());
-            } else {
-                lane.add_relaxed_64(p.wrapping_add(2), 1);
-            }
+    ends_with!(
+        |lane, p| if lane.block_index() == 0 {
+            lane.load_relaxed_32(p.wrapping_add(2).cast());
+        } else {
+            lane.add_relaxed_64(p.wrapping_add(2), 1);
+        },
+        SimError::MixedWidth { access, other, .. } => {
+            let ops = (access.op, other);
+            let known = matches!(ops, (Op::LoadRelaxed32, 64) | (Op::AddRelaxed64, 32));
+            known && access.to_string().contains(" of `words`[")
         }
-    }) {
-        let SimError::MixedWidth { access, other, .. } = &error else {
-            panic!("{error}")
-        };
-        assert!(
-            matches!(
-                (access.op, other),
-                (Op::LoadRelaxed32, 64) | (Op::AddRelaxed64, 32)
-            ),
-            "{error}"
-        );
-        assert!(error.to_string().contains("of `words`["), "{error}");
-    }
+    );
 }
 
 #[test]
 fn a_private_word_of_two_lanes_is_an_error() {
-    for error in errors(|lane, p| {
-        lane.fence();
-        // SAFETY: live words; the sharing is what is tested.
-        unsafe {
-            lane.private_store_32(
-                p.cast::<u32>().wrapping_add(lane.thread_index() as usize),
-                1,
-            );
-        };
-    }) {
-        let SimError::NotPrivate {
-            lane,
-            owner: Owner::Lane(other),
-            ..
-        } = &error
-        else {
-            panic!("{error}")
-        };
-        assert_eq!(lane.thread, other.thread);
-        assert_ne!(lane.block, other.block);
-    }
+    ends_with!(
+        |lane, p| {
+            lane.fence();
+            let mine = lane.thread_index() as usize;
+            lane.private_store_32(p.cast::<u32>().wrapping_add(mine), 1);
+        },
+        SimError::NotPrivate { lane, owner: Owner::Lane(other), .. }
+            => lane.thread == other.thread && lane.block != other.block
+    );
 }
 
 #[test]
@@ -204,37 +172,29 @@ fn neighbouring_private_halves_belong_to_two_lanes_and_a_whole_to_one() {
 #[test]
 fn a_word_both_private_and_shared_is_an_error() {
     for shared_first in [true, false] {
-        for error in errors(|lane, p| {
-            // SAFETY: live words; the sharing is what is tested.
-            unsafe {
+        ends_with!(
+            |lane, p| {
                 if shared_first {
                     lane.load_relaxed_64(p);
                 }
                 lane.private_load_64(p);
-                lane.load_relaxed_64(p);
-            }
-        }) {
-            let SimError::NotPrivate { owner, .. } = &error else {
-                panic!("{error}")
-            };
-            assert_eq!(shared_first, *owner == Owner::Everyone, "{error}");
-        }
+                lane.load_relaxed_64(p)
+            },
+            SimError::NotPrivate { owner, .. } => shared_first == (*owner == Owner::Everyone)
+        );
     }
 }
 
 #[test]
 fn a_shared_word_past_the_end_is_an_error() {
-    // SAFETY: none: this is what is tested, and the simulator checks.
-    for error in errors(|lane, _| unsafe { lane.shared_store_32(lane.shared_words(), 1) }) {
-        assert_is!(
-            error,
-            SimError::SharedOutOfBounds {
-                index: 4,
-                words: 4,
-                ..
-            }
-        );
-    }
+    ends_with!(
+        |lane, _p| lane.shared_store_32(lane.shared_words(), 1),
+        SimError::SharedOutOfBounds {
+            index: 4,
+            words: 4,
+            ..
+        }
+    );
 }
 
 #[test]
@@ -274,36 +234,22 @@ fn a_deadlock_names_what_each_lane_waits_for() {
 
 #[test]
 fn a_livelock_says_what_each_lane_did_last() {
-    let waits = errors(|lane, p| {
-        // SAFETY: a live word, used with 64 bits.
-        while unsafe { lane.load_relaxed_64(p.wrapping_add(2)) } == 0 {}
-    });
-    for error in waits {
-        assert!(
-            matches!(&error, SimError::Livelock { why: Stuck::NothingChanged(1000), lanes } if lanes.len() == 8)
-        );
-        assert!(
-            error
-                .to_string()
-                .contains("after load_relaxed_64 of `words`[2] gave 0x0"),
-            "{error}"
-        );
-    }
-    let changes = errors(|lane, p| {
-        loop {
-            // SAFETY: as above.
-            unsafe { lane.add_relaxed_64(p, 1) };
+    ends_with!(
+        |lane, p| while lane.load_relaxed_64(p.wrapping_add(2)) == 0 {},
+        SimError::Livelock { why: Stuck::NothingChanged(1000), lanes } => {
+            let last = "after load_relaxed_64 of `words`[2] gave 0x0";
+            lanes.len() == 8 && lanes.iter().any(|lane| lane.to_string().contains(last))
         }
-    });
-    for error in changes {
-        assert_is!(
-            error,
-            SimError::Livelock {
-                why: Stuck::NoneEnded(5000),
-                ..
-            }
-        );
-    }
+    );
+    ends_with!(
+        |lane, p| loop {
+            lane.add_relaxed_64(p, 1);
+        },
+        SimError::Livelock {
+            why: Stuck::NoneEnded(5000),
+            ..
+        }
+    );
 }
 
 /// Counts its end.
@@ -318,23 +264,20 @@ impl Drop for Dropped<'_> {
 #[test]
 fn a_panic_names_its_lane_and_every_lane_is_unwound() {
     let (begun, dropped) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
-    for error in errors(|lane, p| {
-        begun.set(begun.get() + 1);
-        let _counted = Dropped(&dropped);
-        unsafe { lane.barrier() };
-        // SAFETY: a live word, used with 64 bits.
-        let before = unsafe { lane.fetch_add_relaxed_64(p, 1) };
-        assert!(before != 3, "the fourth lane fails");
-        unsafe { lane.barrier() };
-    }) {
-        let SimError::Panicked { message, .. } = &error else {
-            panic!("{error}")
-        };
-        assert_eq!(message, "the fourth lane fails");
-    }
+    ends_with!(
+        |lane, p| {
+            begun.set(begun.get() + 1);
+            let _counted = Dropped(&dropped);
+            lane.barrier();
+            let before = lane.fetch_add_relaxed_64(p, 1);
+            assert!(before != 3, "the fourth lane fails");
+            lane.barrier();
+        },
+        SimError::Panicked { message, .. } => message == "the fourth lane fails"
+    );
     // A lane that had not begun has nothing to drop.
     assert_eq!(dropped.get(), begun.get());
-    assert!(begun.get() >= 4 * SCHEDULES.len() as u32);
+    assert!(begun.get() >= 4 * Schedule::named(SCHEDULES).len() as u32);
 }
 
 struct Faulty;

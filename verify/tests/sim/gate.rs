@@ -1,13 +1,13 @@
 //! The gate: places that are not full warps, periods that end, and words whose versions are
 //! of another memory. What its fences and steps are for, the seeded defects show (`mutants.rs`).
 
-use crate::recorded::array;
+use crate::recorded::{array, launched};
 use stm_core::Lane;
 use stm_core::RetryLimits;
 use stm_core::algorithm::Fast;
-use stm_core::host::{Launch, Pool, Statistics, Stm, StmConfig};
+use stm_core::host::{Launch, Pool, Statistics, StmConfig};
 use verify::program::{Case, Done, run};
-use verify::sim::{self, Schedule, Sim, SimConfig};
+use verify::sim::{Schedule, Sim, SimConfig};
 
 /// Runs a line with a number in place of `SEED`.
 fn done(line: &str, seed: u64) -> Done {
@@ -59,17 +59,16 @@ fn a_period_ends_and_the_lanes_go_on_together() {
 const SIDES: u64 = 9;
 const CELLS: u64 = 40;
 
-/// Returns a memory whose users draw tickets after so many conflicts.
-fn memory(sim: &Sim, launch: Launch, queue_after: u32) -> Stm<Sim> {
+/// Returns the configuration of a memory whose users draw tickets after so many conflicts.
+fn queueing(queue_after: u32) -> StmConfig {
     let retry_limits = RetryLimits {
         queue_after,
         ..RetryLimits::DEFAULT
     };
-    let config = StmConfig {
+    StmConfig {
         retry_limits,
         ..StmConfig::default()
-    };
-    Stm::new(sim, launch, config).unwrap()
+    }
 }
 
 /// Launches two kinds of work, each in a memory of its own, on the same cells: one lane writes
@@ -80,9 +79,8 @@ fn blind(config: SimConfig) -> (Vec<u64>, Statistics) {
     let cells = array::<Fast, u64>(&sim, &[0; (CELLS * SIDES) as usize], "cells");
     let hot = array::<Fast, u32>(&sim, &[0], "hot");
     let (words, hot) = (cells.view::<Fast>(), hot.view::<Fast>());
-    let mut ages = memory(&sim, Launch::new(2, 2), 1);
-    let stm = ages.handle::<Fast>();
-    let launched = sim::launch(&mut ages, |lane| {
+    let launch = Launch::new(2, 2);
+    launched::<Fast>(&sim, launch, queueing(1), |lane, stm| {
         // Transaction i commits as version i + 1 or so.
         for k in 0..if lane.grid_thread() == 0 {
             CELLS + SIDES
@@ -99,10 +97,7 @@ fn blind(config: SimConfig) -> (Vec<u64>, Statistics) {
             });
         }
     });
-    launched.unwrap_or_else(|error| panic!("{config}: {error}"));
-    let mut writes = memory(&sim, Launch::new(2, 2), 1);
-    let stm = writes.handle::<Fast>();
-    let launched = sim::launch(&mut writes, |lane| {
+    let statistics = launched::<Fast>(&sim, launch, queueing(1), |lane, stm| {
         stm.for_each(lane, 0..CELLS, |tx, i| {
             let count = tx.read(&hot, 0)?;
             tx.write(&hot, 0, count + 1)?;
@@ -112,7 +107,6 @@ fn blind(config: SimConfig) -> (Vec<u64>, Statistics) {
             Ok(())
         });
     });
-    let statistics = launched.unwrap_or_else(|error| panic!("{config}: {error}"));
     (cells.download().unwrap(), statistics)
 }
 
@@ -151,9 +145,8 @@ fn the_lanes_of_a_warp_share_the_last_node_of_a_pool_in_their_turns() {
             let pool = Pool::new(&sim, 1, "pool").unwrap();
             let hot = array::<Fast, u32>(&sim, &[0], "hot");
             let (nodes, words) = (pool.view(), hot.view::<Fast>());
-            let mut memory = memory(&sim, Launch::new(2, warp_width), queue_after);
-            let stm = memory.handle::<Fast>();
-            let launched = sim::launch(&mut memory, |lane| {
+            let launch = Launch::new(2, warp_width);
+            let done = launched::<Fast>(&sim, launch, queueing(queue_after), |lane, stm| {
                 stm.for_each(lane, 0..BORROWERS, |tx, _| {
                     let node = tx.alloc(&nodes)?;
                     let count = tx.read(&words, 0)?;
@@ -161,7 +154,6 @@ fn the_lanes_of_a_warp_share_the_last_node_of_a_pool_in_their_turns() {
                     tx.free(&nodes, node)
                 });
             });
-            let done = launched.unwrap_or_else(|error| panic!("{config}: {error}"));
             assert_eq!(done.commits, BORROWERS);
             assert_eq!(hot.download().unwrap(), [BORROWERS as u32]);
         }

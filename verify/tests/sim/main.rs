@@ -26,3 +26,24 @@ mod waiting;
 mod wide_cells;
 
 use asserts::{assert_is, of_each};
+
+/// Returns the lines of a part of a text whose parts begin with the name of a test.
+fn section(text: &'static str, name: &str) -> std::str::Lines<'static> {
+    let mut parts = text.split("\n\n");
+    let part = parts.find(|part| part.lines().next() == Some(name));
+    part.unwrap_or_else(|| panic!("{name} is not there"))
+        .lines()
+}
+
+/// Makes a test of each part of a text, by a function that gets its name.
+macro_rules! sections {
+    ($run:ident: $($test:ident)*) => {
+        $(
+            #[test]
+            fn $test() {
+                $run(&stringify!($test).replace('_', " "));
+            }
+        )*
+    };
+}
+use sections;

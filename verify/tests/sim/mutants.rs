@@ -1,6 +1,7 @@
 //! The gate: every seeded defect is caught within its budget, and the right code
 //! survives ten times the cases that caught it. `verify mutants` prints the same.
 
+use crate::{section, sections};
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
 use verify::mutants::{
@@ -64,22 +65,11 @@ fn the_gate_is_deterministic() {
     }
 }
 
-/// Returns whether a mutant is one of barriers or semaphores, which
-/// `tests/meeting` catches.
-fn of_meetings(mutant: Mutant) -> bool {
-    ["barrier-", "semaphore-"]
-        .iter()
-        .any(|kind| mutant.name().starts_with(kind))
-}
-
-/// Returns whether a mutant is one of channels, which `tests/channels` catches.
-fn of_channels(mutant: Mutant) -> bool {
-    mutant.name().starts_with("channel-")
-}
-
-/// Returns whether a mutant is one of locks, which `tests/locks` catches.
-fn of_locks(mutant: Mutant) -> bool {
-    mutant.name().starts_with("lock-") && target(mutant).1.is_empty()
+/// Returns whether a mutant is of one of these kinds and no program shows it: `tests/locks`,
+/// `tests/meeting` and `tests/channels` catch those of locks, barriers, semaphores and channels.
+fn is_of(mutant: Mutant, kinds: &[&str]) -> bool {
+    let named = kinds.iter().any(|kind| mutant.name().starts_with(kind));
+    named && target(mutant).1.is_empty()
 }
 
 #[test]
@@ -91,9 +81,7 @@ fn the_programs_made_for_each_mutant_exist() {
         let elsewhere = super::waiting::CAUGHT.contains(&mutant)
             || super::pool::CAUGHT.contains(&mutant)
             || of_containers.contains(&mutant)
-            || of_meetings(mutant)
-            || of_channels(mutant)
-            || of_locks(mutant);
+            || is_of(mutant, &["lock-", "barrier-", "semaphore-", "channel-"]);
         assert!(!names.is_empty() || elsewhere, "{}", mutant.name());
         for name in names {
             assert!(
@@ -116,7 +104,7 @@ fn a_mutant_without_a_budget_survives_and_the_table_says_so() {
 fn random_programs_kill_most_mutants_and_the_lines_replay_that() {
     let kills: Vec<_> = Mutant::ALL
         .iter()
-        .filter(|mutant| !of_locks(**mutant) && !of_channels(**mutant))
+        .filter(|mutant| !is_of(**mutant, &["lock-", "channel-"]))
         .map(|&mutant| try_at_random(mutant, 3000))
         .collect();
     let killed: Vec<_> = kills
@@ -154,4 +142,36 @@ fn the_table_says_after_how_many_random_programs_a_mutant_was_killed() {
             .unwrap()
             .starts_with("1 of 2 killed by at most 1000 ")
     );
+}
+
+/// Looks for the defects of a part of `defects.txt`.
+fn found(name: &str) {
+    let mut rows = 0;
+    let lines = section(include_str!("defects.txt"), name).skip(1);
+    for row in lines.filter(|line| !line.starts_with(' ')) {
+        let [mutant, variant, program, seeds, kind @ ..] = &row.split(' ').collect::<Vec<_>>()[..]
+        else {
+            panic!("{row}")
+        };
+        let mutant = Mutant::from_name(mutant).unwrap();
+        let variant = Variant::from_name(variant).unwrap();
+        let directed = Directed::named(program).unwrap();
+        let failure = (0..seeds.parse().unwrap())
+            .map(|seed| directed.case(variant, Some(mutant), seed))
+            .find_map(|case| run(&case).err());
+        let failure = failure.unwrap_or_else(|| panic!("{row}: survives"));
+        let kind = kind.join(" ");
+        assert!(
+            kind.is_empty() || failure.kind.name() == kind,
+            "{row}: {failure}"
+        );
+        rows += 1;
+    }
+    assert!(rows > 5, "{name}: {rows} rows");
+}
+
+sections! {
+    found:
+    a_silent_program_reports_what_its_transactions_saw
+    a_seeded_defect_of_teams_is_caught_in_blocks_too
 }

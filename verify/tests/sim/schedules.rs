@@ -12,14 +12,7 @@ use verify::sim::{
     MemoryModel, Op, RunReport, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting,
 };
 
-const ALL: [Schedule; 6] = [
-    Schedule::Lockstep,
-    Schedule::Stack,
-    Schedule::its(32),
-    Schedule::starve(32),
-    Schedule::Random,
-    Schedule::pct(3, 500),
-];
+const ALL: &str = "lockstep stack its32 starve32 random pct3x500";
 
 fn config(warp_width: u32, schedule: Schedule, seed: u64) -> SimConfig {
     SimConfig {
@@ -289,7 +282,7 @@ fn no_lane_waits_longer_than_the_bound_of_its() {
 
 #[test]
 fn active_mask_is_the_warp_in_lockstep_and_one_lane_otherwise() {
-    for schedule in ALL {
+    for schedule in Schedule::named(ALL) {
         let together = matches!(schedule, Schedule::Lockstep | Schedule::Stack);
         let sim = Sim::new(config(4, schedule, 3));
         sim.run(&Launch::new(2, 8), |lane| {
@@ -338,7 +331,7 @@ fn mixture(config: SimConfig) -> RunReport {
 
 #[test]
 fn a_line_replays_its_run_and_another_seed_does_not() {
-    for schedule in ALL {
+    for schedule in Schedule::named(ALL) {
         for memory in [
             MemoryModel::Sequential,
             MemoryModel::Weak { stale_percent: 30 },
@@ -370,7 +363,7 @@ fn a_trace_is_printed_for_another_process() {
 
 #[test]
 fn a_line_replays_its_run_in_another_process() {
-    for schedule in ALL {
+    for schedule in Schedule::named(ALL) {
         let config = config(4, schedule, 5);
         // Memory lies elsewhere there.
         let output = Command::new(std::env::current_exe().unwrap())
@@ -390,7 +383,7 @@ fn a_line_replays_its_run_in_another_process() {
 
 #[test]
 fn the_time_limit_sets_its_flag_at_that_operation() {
-    for schedule in ALL {
+    for schedule in Schedule::named(ALL) {
         let sim = Sim::new(config(4, schedule, 1));
         let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
         let p = flag.as_mut_ptr();

@@ -1,12 +1,12 @@
 //! Rounds in step: the warps of a block begin their attempts together.
 
 use crate::assert_is;
-use crate::recorded::array;
+use crate::recorded::{array, ended, launched};
 use std::cell::Cell;
 use stm_core::algorithm::{Algorithm, Fast, FastTable};
-use stm_core::host::{Error, Launch, Stm, StmConfig};
+use stm_core::host::{Error, Launch, StmConfig};
 use stm_core::{Lane, RetryLimits};
-use verify::sim::{self, MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 /// Transactions of a lane.
 const EACH: u64 = 6;
@@ -31,13 +31,13 @@ fn paces<A: Algorithm>(
         ..SimConfig::of(width, Schedule::Random)
     });
     let words = array::<A, u32>(&sim, &vec![0; transactions as usize], "words");
-    let mut memory = Stm::new(&sim, Launch::new(2, threads), StmConfig::default()).unwrap();
-    let (handle, view) = (memory.handle::<A>(), words.view::<A>());
-    let stm = handle.in_step_if(in_step);
+    let view = words.view::<A>();
     // The attempts that each lane has begun, and how far two of a block were apart.
     let begun = vec![Cell::new(0_u64); 2 * threads as usize];
     let most = Cell::new(0);
-    let done = sim::launch(&mut memory, |lane| {
+    let shape = Launch::new(2, threads);
+    let done = launched::<A>(&sim, shape, StmConfig::default(), |lane, stm| {
+        let stm = stm.in_step_if(in_step);
         let block = (lane.block_index() * threads) as usize;
         stm.for_each_then(
             lane,
@@ -55,7 +55,7 @@ fn paces<A: Algorithm>(
             },
         );
     });
-    assert_eq!(done.unwrap().commits, transactions);
+    assert_eq!(done.commits, transactions);
     assert!(words.download().unwrap().iter().all(|&word| word == 1));
     most.get()
 }
@@ -116,11 +116,10 @@ fn crowd<A: Algorithm>(does: Does, range: (u64, u64), seed: u64) -> Result<(u64,
         },
         ..StmConfig::default()
     };
-    let mut memory = Stm::new(&sim, Launch::new(2, THREADS), config)?;
-    let (handle, view) = (memory.handle::<A>(), words.view::<A>());
-    let stm = handle.in_step();
+    let view = words.view::<A>();
     let (from, to) = range;
-    let done = sim::launch(&mut memory, |lane| {
+    let done = ended::<A>(&sim, Launch::new(2, THREADS), config, |lane, stm| {
+        let stm = stm.in_step();
         stm.for_each(lane, from..to, |tx, i| {
             let past = does == Does::Fault && i == from + 20;
             let word = tx.read(&view, u64::from(past))?;

@@ -1,20 +1,13 @@
 //! The transactional memory itself on the simulator: its own kernels, every
 //! algorithm, every schedule, weak memory.
 
-use crate::recorded::array;
+use crate::recorded::{array, launched, small};
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{Launch, Stm, StmConfig};
-use stm_core::{Capacity, RetryLimits, View};
-use verify::sim::{self, Schedule, Sim, SimConfig};
+use stm_core::host::{Launch, StmConfig};
+use stm_core::{RetryLimits, View};
+use verify::sim::{Schedule, Sim, SimConfig};
 
-const SCHEDULES: [Schedule; 6] = [
-    Schedule::Lockstep,
-    Schedule::Stack,
-    Schedule::its(64),
-    Schedule::starve(64),
-    Schedule::Random,
-    Schedule::pct(3, 4000),
-];
+const SCHEDULES: &str = "lockstep stack its64 starve64 random pct3x4000";
 
 const TRANSACTIONS: u64 = 40;
 
@@ -24,29 +17,19 @@ fn bank<A: Algorithm>(config: SimConfig, stripe_bytes: u64) -> u64 {
     let sim = Sim::new(config);
     let accounts = array::<A, u32>(&sim, &[100; 6], "accounts");
     let counter = array::<A, u64>(&sim, &[0], "counter");
-    let sizes = StmConfig {
+    let mut sizes = StmConfig {
         locks: 64,
         stripe_bytes,
-        capacity: Capacity {
-            reads: 8,
-            writes: 8,
-            ..Capacity::DEFAULT
-        },
-        retry_limits: RetryLimits {
-            read_polls: 16,
-            acquire_tries: 4,
-            retries_max: 0,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
+        ..small(8, 8)
     };
-    let mut memory = Stm::new(&sim, Launch::new(2, 4), sizes).unwrap();
-    let (stm, words, count) = (
-        memory.handle::<A>(),
-        accounts.view::<A>(),
-        counter.view::<A>(),
-    );
-    let launched = sim::launch(&mut memory, |lane| {
+    sizes.retry_limits = RetryLimits {
+        read_polls: 16,
+        acquire_tries: 4,
+        retries_max: 0,
+        ..RetryLimits::DEFAULT
+    };
+    let (words, count) = (accounts.view::<A>(), counter.view::<A>());
+    let done = launched::<A>(&sim, Launch::new(2, 4), sizes, |lane, stm| {
         stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
             let (from, to) = (i % words.len(), (i * 7 + 3) % words.len());
             let taken = tx.read(&words, from)?;
@@ -60,8 +43,7 @@ fn bank<A: Algorithm>(config: SimConfig, stripe_bytes: u64) -> u64 {
             Ok(())
         });
     });
-    let statistics = launched.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(statistics.commits, TRANSACTIONS, "{config}");
+    assert_eq!(done.commits, TRANSACTIONS, "{config}");
     assert_eq!(
         accounts.download().unwrap().iter().sum::<u32>(),
         600,
@@ -75,7 +57,7 @@ fn bank<A: Algorithm>(config: SimConfig, stripe_bytes: u64) -> u64 {
 /// Returns how many loads were stale.
 fn all_schedules<A: Algorithm>() -> u64 {
     let mut stale = 0;
-    for schedule in SCHEDULES {
+    for schedule in Schedule::named(SCHEDULES) {
         for seed in 0..60 {
             for votes_order in [true, false] {
                 let config = SimConfig {

@@ -2,18 +2,14 @@
 //! blocks beside transfers by single lanes and by teams, recorded and judged;
 //! and what the lanes of a team may not do to each other.
 
-use crate::recorded::{array, recorded, small};
+use crate::recorded::{array, ended, recorded, small};
 use crate::{assert_is, of_each};
 use std::cell::RefCell;
-use stm_core::algorithm::{
-    Algorithm, Cells, Fast, FastTable, HvSorting, Table, Variant, Versioned,
-};
-use stm_core::host::{Error, Launch, Stm, StmConfig};
-use stm_core::observe::Mutant;
+use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, HvSorting, Table, Versioned};
+use stm_core::host::{Error, Launch, StmConfig};
 use stm_core::{Crew, Lane, StmRef, TeamTx, TxResult, View};
 use verify::history::{InitialMemory, Rest};
-use verify::program::{directed::Directed, run};
-use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
+use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 const ACCOUNTS: u64 = 40;
 const EACH: u32 = 100;
@@ -140,18 +136,12 @@ fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize 
     run.history.len() - transactions as usize
 }
 
-const SCHEDULES: [Schedule; 5] = [
-    Schedule::Lockstep,
-    Schedule::Stack,
-    Schedule::starve(64),
-    Schedule::Random,
-    Schedule::pct(3, 4000),
-];
+const SCHEDULES: &str = "lockstep stack starve64 random pct3x4000";
 
 fn all<A: Algorithm>(of_block: bool) {
     let mut aborted = 0;
     for (width, seeds) in [(1, 12), (4, 10), (8, 6), (32, 1)] {
-        for schedule in SCHEDULES {
+        for schedule in Schedule::named(SCHEDULES) {
             // The lanes that go alone wait for each other with no end there
             // (`generate::simulation`).
             let alone = width == 1 || !matches!(schedule, Schedule::Lockstep | Schedule::Stack);
@@ -259,9 +249,8 @@ fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Err
     } else {
         Launch::new(1, 8)
     };
-    let mut memory = Stm::new(&sim, shape, config).unwrap();
-    let (stm, view) = (memory.handle::<A>(), words.view::<A>());
-    let ended = sim::launch(&mut memory, |lane| {
+    let view = words.view::<A>();
+    let ended = ended::<A>(&sim, shape, config, |lane, stm| {
         if of_block {
             stm.for_each_block_team(lane, 0..6, |tx, _| misused(tx, &view, how));
         } else {
@@ -325,36 +314,5 @@ fn an_algorithm_without_teams_says_so() {
         let (ended, words) = misuse::<HvSorting>(How::Right, 1, of_block);
         assert_is!(ended, Err(Error::NoTeams));
         assert_eq!(words, [0; 12]);
-    }
-}
-
-/// The defects of teams show in teams of a block as in those of a warp. Not
-/// `no-f7`: what the leader's clock is told by orders memory as well.
-#[test]
-fn a_seeded_defect_of_teams_is_caught_in_blocks_too() {
-    let cases = [
-        (Mutant::TeamClockApart, Variant::Fast, "block-torn-pair"),
-        (Mutant::TeamExtendsApart, Variant::Fast, "block-torn-batch"),
-        (Mutant::TeamCommitsApart, Variant::Fast, "block-half"),
-        (Mutant::TeamLeaderValidates, Variant::Fast, "block-skew"),
-        (
-            Mutant::TeamShareUnchecked,
-            Variant::FastTable,
-            "block-stripe",
-        ),
-        (Mutant::NoF8, Variant::FastTable, "block-stripe-torn"),
-        (
-            Mutant::BlockToldEarly,
-            Variant::FastTable,
-            "block-torn-pair",
-        ),
-        (Mutant::BlockVotesByWarp, Variant::FastTable, "block-half"),
-    ];
-    for (mutant, variant, name) in cases {
-        let directed = Directed::named(name).unwrap();
-        let caught = |&seed: &u64| run(&directed.case(variant, Some(mutant), seed)).is_err();
-        let after = (0..2_000).find(caught);
-        assert!(after.is_some(), "{} survives {name}", mutant.name());
-        println!("{}: {name} {after:?}", mutant.name());
     }
 }

@@ -111,12 +111,7 @@ fn run<A: Algorithm, T: Small, const N: usize, const W: usize>(config: SimConfig
 }
 
 fn configurations(seeds: u64) -> impl Iterator<Item = SimConfig> {
-    let schedules = [
-        Schedule::Lockstep,
-        Schedule::Stack,
-        Schedule::starve(64),
-        Schedule::Random,
-    ];
+    let schedules = Schedule::named("lockstep stack starve64 random");
     schedules.into_iter().flat_map(move |schedule| {
         [1, 2, 4].into_iter().flat_map(move |warp_width| {
             (0..seeds).map(move |seed| SimConfig {

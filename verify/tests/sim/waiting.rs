@@ -2,14 +2,14 @@
 //! judged under every algorithm and schedule, and with each of their seeded
 //! defects, which these kernels catch.
 
-use crate::recorded::{array, recorded};
+use crate::recorded::{self, array, recorded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use stm_core::algorithm::{Algorithm, Cells, Fast, Granule, Variant, Versioned};
-use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
+use stm_core::host::{Buffer, Error, Launch, StmConfig, TxArray};
 use stm_core::observe::Mutant;
 use stm_core::{Action, Lane, RetryLimits, StmRef, TArray, Tx, TxResult, with_algorithm};
 use verify::history::InitialMemory;
-use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
+use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 /// The mutants that this file catches and programs do not show.
 pub(crate) const CAUGHT: [Mutant; 4] = [
@@ -260,21 +260,18 @@ fn run<A: Algorithm>(how: How, launch: Launch, config: SimConfig) -> Outcome {
 
 /// Configurations without end, all different.
 fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
-    const SCHEDULES: [Schedule; 5] = [
-        Schedule::Lockstep,
-        Schedule::Stack,
-        Schedule::Random,
-        Schedule::starve(64),
-        Schedule::pct(3, 4000),
-    ];
+    const SCHEDULES: &str = "lockstep stack random starve64 pct3x4000";
     (0..).map(move |k: u64| SimConfig {
         votes_order: (k / 20).is_multiple_of(2),
         wide_atomics: (k / 40).is_multiple_of(2),
         seed: k,
         steps_max: 5_000_000,
-        ..SimConfig::of([1, 2, 4, 8][k as usize / 5 % 4], SCHEDULES[k as usize % 5])
-            .with_stale(30)
-            .with_mutant(mutant)
+        ..SimConfig::of(
+            [1, 2, 4, 8][k as usize / 5 % 4],
+            Schedule::named(SCHEDULES)[k as usize % 5],
+        )
+        .with_stale(30)
+        .with_mutant(mutant)
     })
 }
 
@@ -359,9 +356,9 @@ fn the_same_by_teams() {
 fn ended<A: Algorithm>(how: How, launch: Launch, config: SimConfig) -> Result<u64, Error> {
     let sim = Sim::new(config);
     let (world, queues) = World::new::<A>(&sim);
-    let mut memory = Stm::new(&sim, launch, settings())?;
-    let stm = memory.handle();
-    sim::launch(&mut memory, |lane| run_lane(lane, &stm, &queues, how))?;
+    recorded::ended::<A>(&sim, launch, settings(), |lane, stm| {
+        run_lane(lane, stm, &queues, how);
+    })?;
     Ok(world.told.download()?[1])
 }
 

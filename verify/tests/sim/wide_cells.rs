@@ -6,13 +6,13 @@
 //! which accesses each way makes, and that the two leave the same.
 
 use crate::assert_is;
-use crate::recorded::{array, small};
+use crate::recorded::{array, launched, small};
 use stm_core::Lane;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
-use stm_core::host::{Buffer, Launch, Stm, StmConfig};
+use stm_core::host::{Buffer, Launch, StmConfig};
 use stm_kernels::cells::transfer;
 use verify::program::{Case, Widths, run};
-use verify::sim::{self, Op, RunReport, Schedule, Sim, SimConfig, SimError};
+use verify::sim::{Op, RunReport, Schedule, Sim, SimConfig, SimError};
 
 const ACCOUNTS: u32 = 5;
 const TRANSACTIONS: u64 = 60;
@@ -30,13 +30,8 @@ fn mixed<A: Algorithm>(config: SimConfig) -> (Vec<u64>, RunReport) {
         locks: 64,
         ..StmConfig::default()
     };
-    let mut memory = Stm::new(&sim, Launch::new(2, 4), sizes).unwrap();
-    let (stm, words, count) = (
-        memory.handle::<A>(),
-        accounts.view::<A>(),
-        counter.view::<A>(),
-    );
-    let launched = sim::launch(&mut memory, |lane| {
+    let (words, count) = (accounts.view::<A>(), counter.view::<A>());
+    let done = launched::<A>(&sim, Launch::new(2, 4), sizes, |lane, stm| {
         stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
             let (from, to, amount) = transfer(SEED, i, ACCOUNTS);
             let at = [u64::from(from), u64::from(to)];
@@ -50,7 +45,6 @@ fn mixed<A: Algorithm>(config: SimConfig) -> (Vec<u64>, RunReport) {
             tx.write(&count, 0, found + 1)
         });
     });
-    let done = launched.unwrap_or_else(|error| panic!("{config}: {error}"));
     assert_eq!(done.commits, TRANSACTIONS, "{config}");
     let counted = counter.download().unwrap();
     assert_eq!(counted, [TRANSACTIONS as u32], "{config}");
@@ -71,13 +65,7 @@ fn expected() -> Vec<u64> {
 }
 
 fn configurations() -> impl Iterator<Item = SimConfig> {
-    let schedules = [
-        Schedule::Lockstep,
-        Schedule::Stack,
-        Schedule::starve(16),
-        Schedule::Random,
-        Schedule::pct(3, 4000),
-    ];
+    let schedules = Schedule::named("lockstep stack starve16 random pct3x4000");
     let widths = [1, 2, 4];
     schedules.into_iter().flat_map(move |schedule| {
         widths.into_iter().flat_map(move |warp_width| {

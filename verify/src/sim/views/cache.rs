@@ -30,6 +30,7 @@ use crate::rng::Rng;
 use std::collections::HashMap;
 
 /// The caches of all blocks.
+#[derive(Default)]
 pub(super) struct Caches {
     threads: u32,
     /// The number of the store that a block's cache has of a word, by the block
@@ -40,14 +41,6 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    pub(super) fn new() -> Self {
-        Self {
-            threads: 1,
-            copies: HashMap::new(),
-            invalidated: Vec::new(),
-        }
-    }
-
     /// Empties the caches, for `lanes` lanes in blocks of `threads`.
     pub(super) fn begin_launch(&mut self, lanes: u32, threads: u32) {
         self.threads = threads;
@@ -134,10 +127,5 @@ impl Views {
         let copy = self.caches.copies.entry((block, number)).or_default();
         *copy = number_of_store.max(*copy);
         value
-    }
-
-    /// Stores to a word weakly.
-    pub(in crate::sim) fn store_weak(&mut self, number: u32, lane: u32, value: u128) {
-        self.push(number, value, lane, NONE);
     }
 }

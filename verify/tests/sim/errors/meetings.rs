@@ -3,45 +3,35 @@
 // The simulator checks each of them, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
-use super::{SCHEDULES, errors, sim};
-use crate::assert_is;
+use super::{SCHEDULES, ends_with, errors, sim};
 use stm_core::Lane;
 use stm_core::host::Launch;
-use verify::sim::{LaneId, Op, SimError};
+use verify::sim::{LaneId, Op, Schedule, SimError};
 
 #[test]
 fn a_mask_without_the_lane_or_with_lanes_that_are_not_is_an_error() {
     for mask in [0, 0x1F, 0xE, 0x10] {
-        for error in errors(|lane, _| {
-            if lane.lane_index() == 0 {
-                unsafe { lane.sync_warp(mask) };
+        ends_with!(
+            |lane, _p| if lane.lane_index() == 0 {
+                lane.sync_warp(mask);
             } else {
                 lane.pause(1);
-            }
-        }) {
-            assert_is!(error, SimError::BadMask { warp: 0xF, .. });
-        }
+            },
+            SimError::BadMask { warp: 0xF, .. }
+        );
     }
 }
 
 #[test]
 fn a_shuffle_from_a_lane_that_takes_no_part_is_an_error() {
     for source in [1, 31, 32] {
-        for error in errors(|lane, _| {
-            unsafe {
-                lane.shuffle_32(
-                    lane.lane_bit(),
-                    1,
-                    if lane.lane_index() == 0 {
-                        source
-                    } else {
-                        lane.lane_index()
-                    },
-                )
-            };
-        }) {
-            assert_is!(error, SimError::BadSource { mask: 1, .. });
-        }
+        ends_with!(
+            |lane, _p| {
+                let me = lane.lane_index();
+                lane.shuffle_32(lane.lane_bit(), 1, if me == 0 { source } else { me })
+            },
+            SimError::BadSource { mask: 1, .. }
+        );
     }
 }
 
@@ -74,7 +64,7 @@ fn lanes_that_name_each_other_at_different_operations_are_an_error() {
 
 #[test]
 fn disjoint_masks_and_a_detour_alone_are_no_mismatch() {
-    for schedule in SCHEDULES {
+    for schedule in Schedule::named(SCHEDULES) {
         for seed in 0..20 {
             let run = sim(schedule, seed).run(&Launch::new(2, 6), |lane| {
                 let pair = 3 << (lane.lane_index() & 2);
@@ -99,61 +89,42 @@ fn disjoint_masks_and_a_detour_alone_are_no_mismatch() {
 
 #[test]
 fn a_lane_that_ended_and_is_waited_for_is_an_error() {
-    let at_vote = errors(|lane, _| {
-        if lane.lane_index() != 1 {
-            unsafe { lane.ballot(lane.warp_mask(), true) };
+    ends_with!(
+        |lane, _p| if lane.lane_index() != 1 {
+            lane.ballot(lane.warp_mask(), true);
+        },
+        SimError::LaneEnded { ended, waiting, access }
+            => (ended.lane, access.op, ended.block) == (1, Op::Ballot, waiting.block)
+    );
+    ends_with!(
+        |lane, _p| if lane.thread_index() != 3 {
+            lane.barrier();
+        },
+        SimError::LaneEnded {
+            ended: LaneId { thread: 3, .. },
+            ..
         }
-    });
-    for error in at_vote {
-        let SimError::LaneEnded {
-            ended,
-            waiting,
-            access,
-        } = &error
-        else {
-            panic!("{error}")
-        };
-        assert_eq!(
-            (ended.lane, access.op, ended.block),
-            (1, Op::Ballot, waiting.block)
-        );
-    }
-    let at_barrier = errors(|lane, _| {
-        if lane.thread_index() != 3 {
-            unsafe { lane.barrier() };
-        }
-    });
-    for error in at_barrier {
-        assert_is!(
-            error,
-            SimError::LaneEnded {
-                ended: LaneId { thread: 3, .. },
-                ..
-            }
-        );
-    }
+    );
 }
 
 #[test]
 fn a_barrier_used_in_two_ways_is_an_error() {
-    for error in errors(|lane, _| {
-        if lane.thread_index() == 2 {
-            unsafe { lane.barrier() };
+    ends_with!(
+        |lane, _p| if lane.thread_index() == 2 {
+            lane.barrier();
         } else {
-            unsafe { lane.barrier_any(true) };
+            lane.barrier_any(true);
+        },
+        SimError::BlockMismatch { here, there, .. } => {
+            let ops = [here.op, there.op];
+            ops.contains(&Op::Barrier) && ops.contains(&Op::BarrierAny)
         }
-    }) {
-        let SimError::BlockMismatch { here, there, .. } = &error else {
-            panic!("{error}")
-        };
-        let ops = [here.op, there.op];
-        assert!(ops.contains(&Op::Barrier) && ops.contains(&Op::BarrierAny));
-    }
+    );
 }
 
 #[test]
 fn a_vote_at_the_barrier_is_of_the_whole_block_and_of_that_meeting_alone() {
-    for schedule in SCHEDULES {
+    for schedule in Schedule::named(SCHEDULES) {
         for seed in 0..20 {
             let run = sim(schedule, seed).run(&Launch::new(2, 6), |lane| {
                 for k in 0..8 {

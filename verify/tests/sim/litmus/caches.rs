@@ -24,88 +24,6 @@ fn count<const R: usize>(
     Runs::of(blocks, threads, true).count(shape, wanted)
 }
 
-/// How a shape's reader orders its loads.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Reader {
-    /// Not at all.
-    Relaxed,
-    /// A relaxed load of the flag, then a fence.
-    Fence,
-    /// A load of the flag that acquires.
-    Acquire,
-    /// A *weak* load of the flag, then a fence.
-    WeakFence,
-}
-
-/// Block 0 stores x, and publishes it in y by a fence. Block 1 has x in its cache,
-/// loads y, and then loads x weakly.
-fn message_passing(reader: Reader) -> usize {
-    count(
-        [2, 1],
-        |at| {
-            if at.thread == 0 {
-                at.store(at.x, 1);
-                at.fence();
-                at.store(at.y, 1);
-                return;
-            }
-            at.weak();
-            let flag = match reader {
-                Reader::Relaxed | Reader::Fence => at.load(at.y),
-                Reader::Acquire => at.acquire(at.y),
-                Reader::WeakFence => unsafe { at.lane.load_weak_64(at.y.place) },
-            };
-            at.fence_if(matches!(reader, Reader::Fence | Reader::WeakFence));
-            at.note(0, flag);
-            at.note(1, at.weak());
-        },
-        |[flag, data]| flag == 1 && data == 0,
-    )
-}
-
-#[test]
-fn a_weak_load_sees_what_was_published_behind_a_fence_or_an_acquire_alone() {
-    assert_eq!(message_passing(Reader::Fence), 0);
-    assert_eq!(message_passing(Reader::Acquire), 0);
-    assert_ne!(message_passing(Reader::Relaxed), 0);
-    assert_ne!(message_passing(Reader::WeakFence), 0);
-}
-
-/// Block 1 loads x weakly, then loads it relaxed, and then loads it weakly again;
-/// returns how often the last load went back behind the one before it.
-fn back_behind_a_relaxed_load(between: impl Fn(&At<'_>)) -> usize {
-    count(
-        [2, 1],
-        |at| {
-            if at.thread == 0 {
-                (1..=4).for_each(|v| at.store(at.x, v));
-                return;
-            }
-            at.weak();
-            let newer = at.load(at.x);
-            between(at);
-            at.note(0, newer);
-            at.note(1, at.weak());
-            assert!(at.load(at.x) >= newer, "relaxed loads pass the cache by");
-        },
-        |[newer, after]| after < newer,
-    )
-}
-
-#[test]
-fn a_weak_load_may_go_back_behind_a_relaxed_one_until_the_lane_fences_or_acquires() {
-    assert_ne!(back_behind_a_relaxed_load(|_| ()), 0);
-    assert_ne!(back_behind_a_relaxed_load(|at| _ = at.load(at.y)), 0);
-    assert_eq!(
-        back_behind_a_relaxed_load(|at| {
-            at.fence();
-        }),
-        0
-    );
-    // Nobody publishes anything in y, but every acquire invalidates the cache.
-    assert_eq!(back_behind_a_relaxed_load(|at| _ = at.acquire(at.y)), 0);
-}
-
 #[test]
 fn a_loop_of_weak_loads_may_miss_a_store_that_a_relaxed_load_has_shown() {
     let shape = |at: &At<'_>| {
@@ -195,32 +113,6 @@ fn an_atomic_that_changes_nothing_is_seen_by_the_weak_loads_of_its_lane() {
         at.note(1, at.weak());
     };
     assert_eq!(count([2, 1], shape, |[found, after]| after < found), 0);
-}
-
-#[test]
-fn a_weak_store_behind_a_fence_publishes_nothing() {
-    let shape = |plain: bool| {
-        count(
-            [2, 1],
-            move |at| {
-                if at.thread == 1 {
-                    at.note(0, at.acquire(at.y));
-                    at.note(1, at.load(at.x));
-                    return;
-                }
-                at.store(at.x, 1);
-                at.fence();
-                if plain {
-                    unsafe { at.lane.store_weak_64(at.y.place, 1) };
-                } else {
-                    at.store(at.y, 1);
-                }
-            },
-            |[flag, data]| flag == 1 && data == 0,
-        )
-    };
-    assert_ne!(shape(true), 0);
-    assert_eq!(shape(false), 0);
 }
 
 #[test]

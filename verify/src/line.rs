@@ -1,0 +1,87 @@
+//! The line of a case, which replays it. Checks of kernels and programs have one grammar:
+//!
+//! ```text
+//! fast!no-f4 2x3 WORDS : sim:w2,random,weak25,seed=0x7
+//! fast!no-f4 2x3 WORDS : BODY : sim:w2,random,weak25,seed=0x7
+//! ```
+//!
+//! First stands the algorithm, with the seeded defect after a `!`; then blocks and threads of
+//! a launch; then the words of the kind of case, most of them `KEY=VALUE`, in any order.
+//! Programs have a body, their transactions. The simulation is last
+//! ([`SimConfig`](crate::sim::SimConfig)).
+
+use crate::error::Error;
+use crate::sim::SimConfig;
+use std::fmt;
+use std::str::FromStr;
+use stm_core::algorithm::Variant;
+use stm_core::observe::Mutant;
+
+/// What the line of every case begins with.
+#[derive(Clone, Copy)]
+pub(crate) struct Head {
+    pub(crate) algorithm: Variant,
+    pub(crate) defect: Option<Mutant>,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
+}
+
+impl fmt::Display for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.algorithm)?;
+        if let Some(defect) = self.defect {
+            write!(f, "!{}", defect.name())?;
+        }
+        write!(f, " {}x{}", self.blocks, self.threads)
+    }
+}
+
+/// Returns the error of a part of a line.
+pub(crate) fn bad(part: &str, expected: &str) -> Error {
+    Error::Usage(format!(
+        "`{part}` in the line of a case: expected {expected}"
+    ))
+}
+
+/// Reads the value of a part of a line.
+pub(crate) fn value<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error> {
+    text.parse().map_err(|_| bad(part, expected))
+}
+
+/// Reads the simulation of a line.
+pub(crate) fn simulation(text: &str) -> Result<SimConfig, Error> {
+    let sim = text.trim().parse();
+    sim.map_err(|error: crate::sim::ConfigError| Error::Usage(error.to_string()))
+}
+
+/// Reads what a line says before its first ` : `: the head, and the words behind it.
+pub(crate) fn head(text: &str) -> Result<(Head, impl Iterator<Item = &str>), Error> {
+    let mut words = text.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let (algorithm, defect) = match name.split_once('!') {
+        Some((algorithm, defect)) => {
+            let expected = "a seeded defect that `verify mutants --list` names";
+            let known = Mutant::from_name(defect).ok_or_else(|| bad(defect, expected))?;
+            (algorithm, Some(known))
+        }
+        None => (name, None),
+    };
+    let algorithm = Variant::from_name(algorithm).ok_or_else(|| {
+        let known: Vec<&str> = Variant::ALL.iter().map(|v| v.name()).collect();
+        bad(algorithm, &format!("an algorithm, {}", known.join(", ")))
+    })?;
+    let shape = words.next().unwrap_or_default();
+    let sizes = shape.split_once('x').and_then(|(blocks, threads)| {
+        let size = |text: &str| text.parse().ok().filter(|&n: &u32| n != 0);
+        Some((size(blocks)?, size(threads)?))
+    });
+    let expected = "BxT, blocks and threads, as in `2x3`";
+    let (blocks, threads) = sizes.ok_or_else(|| bad(shape, expected))?;
+    let head = Head {
+        algorithm,
+        defect,
+        blocks,
+        threads,
+    };
+    Ok((head, words))
+}
