@@ -10,7 +10,7 @@
 //! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 
 use super::contender::{CRITICAL_SECTION, Contender, ContenderData, ContenderKind};
-use super::exclusion::{Excluded, Held, Joined};
+use super::exclusion::{Held, Joined, excluded};
 use super::workload::{Verdict, Workload};
 use crate::devices::AnyDevice;
 use crate::error::Result;
@@ -40,35 +40,68 @@ pub fn one_lock(device: &AnyDevice) -> Result<Held<OneLock>> {
     Held::new(device, 1, LOCK)
 }
 
-/// Makes the contender that runs `K` on the data that `prepare` makes for another one.
+/// Makes the contender that runs `K` on the data that `prepare` makes, as critical sections.
 pub fn critical_section<K, W, T>(
     operations: (&'static str, fn(&W) -> f64),
-    prepare: fn(&W, &AnyDevice, u64, u64) -> Result<T>,
+    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
 ) -> Contender<W>
 where
     W: 'static,
     T: ContenderData + 'static,
     K: Kernel<Params = Guarded<T::Params>>,
 {
-    Contender::new::<K, _>(
-        ContenderKind::CriticalSection,
-        CRITICAL_SECTION,
+    excluded::<K, OneLock, W, T>(
+        (ContenderKind::CriticalSection, CRITICAL_SECTION),
         operations,
-        move |of, device, seed, transactions| {
-            let data = prepare(of, device, seed, transactions)?;
-            Ok(Excluded::<_, _, K::Params>::new(one_lock(device)?, data))
-        },
+        (LOCK, |_| 1),
+        prepare,
     )
 }
 
-/// What makes a kernel's parameters of a workload's own data.
-type ParamsOf<W, P> = fn(&W, &<W as Workload>::Data<AnyDevice>, u64) -> P;
+/// Makes the contender that runs `K` on the data that `prepare` makes, without
+/// synchronisation.
+pub fn unsynchronised<K, W, T>(
+    operations: (&'static str, fn(&W) -> f64),
+    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
+) -> Contender<W>
+where
+    T: ContenderData + 'static,
+    K: Kernel<Params = T::Params>,
+{
+    Contender::new::<K, T>(
+        ContenderKind::Unsynchronised,
+        "plain accesses",
+        operations,
+        prepare,
+    )
+}
+
+/// What a contender does with the data of the workload `W`; `P` are its kernel's parameters.
+pub struct Uses<W: Workload, P> {
+    /// Makes the parameters for a launch of so many transactions.
+    pub params: fn(&W, &W::Data<AnyDevice>, u64) -> P,
+    /// Verifies what it left.
+    pub verify: fn(&W, &mut W::Data<AnyDevice>, u64) -> Verdict,
+    /// What a reader of the figures has to know.
+    pub note: fn(&W, &W::Data<AnyDevice>) -> Result<Option<String>>,
+}
+
+impl<W: Workload, P> Uses<W, P> {
+    /// Uses of data that are verified as after transactions.
+    pub const fn new(params: fn(&W, &W::Data<AnyDevice>, u64) -> P) -> Self {
+        Self {
+            params,
+            verify: W::verify,
+            note: |_, _| Ok(None),
+        }
+    }
+}
 
 /// A workload's own data, in the plain layout.
-struct Own<W: Workload, P> {
+pub struct Own<W: Workload, P> {
     of: W,
     data: W::Data<AnyDevice>,
-    params: ParamsOf<W, P>,
+    uses: Uses<W, P>,
 }
 
 impl<W, P> ContenderData for Own<W, P>
@@ -82,7 +115,7 @@ where
         self.of.transactions().unwrap_or(asked)
     }
 
-    fn fit(&mut self, device: &AnyDevice, lanes: u64) -> Result<()> {
+    fn fit(&mut self, device: &AnyDevice, _blocks: u32, lanes: u64) -> Result<()> {
         self.of.fit(device, &mut self.data, lanes)?;
         self.of.arrange(&mut self.data, Layout::Plain)
     }
@@ -92,66 +125,27 @@ where
     }
 
     fn params(&self, transactions: u64) -> P {
-        (self.params)(&self.of, &self.data, transactions)
+        (self.uses.params)(&self.of, &self.data, transactions)
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        self.of.verify(&mut self.data, transactions)
+        (self.uses.verify)(&self.of, &mut self.data, transactions)
+    }
+
+    fn note(&self) -> Result<Option<String>> {
+        (self.uses.note)(&self.of, &self.data)
     }
 }
 
-impl<W: Workload + Clone, P> Own<W, P> {
-    fn prepare(
-        of: &W,
-        device: &AnyDevice,
-        (seed, transactions): (u64, u64),
-        params: ParamsOf<W, P>,
-    ) -> Result<Self> {
-        Ok(Self {
+/// Returns what makes a contender's data of the workload's own.
+pub fn own<W: Workload + Clone, P>(
+    uses: fn() -> Uses<W, P>,
+) -> impl Fn(&W, &AnyDevice, u64, u64) -> Result<Own<W, P>> {
+    move |of, device, seed, transactions| {
+        Ok(Own {
             data: of.prepare(device, seed, of.transactions().unwrap_or(transactions))?,
             of: of.clone(),
-            params,
+            uses: uses(),
         })
     }
-}
-
-/// Makes the contender that runs `K` on the workload's own data, as critical sections.
-pub fn critical_section_of<K, W, P>(
-    operations: (&'static str, fn(&W) -> f64),
-    params: ParamsOf<W, P>,
-) -> Contender<W>
-where
-    W: Workload + Clone + 'static,
-    P: Copy + Send + Sync + 'static,
-    K: Kernel<Params = Guarded<P>>,
-{
-    Contender::new::<K, _>(
-        ContenderKind::CriticalSection,
-        CRITICAL_SECTION,
-        operations,
-        move |of: &W, device, seed, transactions| {
-            let data = Own::prepare(of, device, (seed, transactions), params)?;
-            Ok(Excluded::<_, _, Guarded<P>>::new(one_lock(device)?, data))
-        },
-    )
-}
-
-/// Makes the contender that runs `K` on the workload's own data, without synchronisation.
-pub fn unsynchronised_of<K, W, P>(
-    operations: (&'static str, fn(&W) -> f64),
-    params: ParamsOf<W, P>,
-) -> Contender<W>
-where
-    W: Workload + Clone + 'static,
-    P: Copy + Send + Sync + 'static,
-    K: Kernel<Params = P>,
-{
-    Contender::new::<K, _>(
-        ContenderKind::Unsynchronised,
-        "plain accesses",
-        operations,
-        move |of: &W, device, seed, transactions| {
-            Own::prepare(of, device, (seed, transactions), params)
-        },
-    )
 }

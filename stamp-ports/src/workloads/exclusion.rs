@@ -6,6 +6,7 @@ use super::workload::Verdict;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use std::marker::PhantomData;
+use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::Error;
 use stm_sync::host::{Combiners, Locks};
@@ -97,6 +98,29 @@ pub trait Joined<V, W> {
     fn join(view: V, work: W) -> Self;
 }
 
+impl<W> Joined<(), W> for W {
+    fn join((): (), work: W) -> W {
+        work
+    }
+}
+
+/// Says of parameters of kernels what they join: what excludes, in one field, and the work, in
+/// another.
+macro_rules! joins {
+    ($([$($k:ident)?] $params:ty: $exclusion:ident: $view:ty, $work:ident: $of:ty;)*) => {
+        $(
+            impl $(<$k: stm_sync::LockKind>)? $crate::workloads::exclusion::Joined<$view, $of>
+                for $params
+            {
+                fn join($exclusion: $view, $work: $of) -> Self {
+                    Self { $exclusion, $work }
+                }
+            }
+        )*
+    };
+}
+pub(super) use joins;
+
 /// Something that excludes, made anew when the number of threads changes.
 pub struct Held<X> {
     made: X,
@@ -154,25 +178,25 @@ impl<X: Exclusion> Held<X> {
             Err(error) => Err(error.into()),
         }
     }
+
+    /// Returns what is wrong: first if a thread was refused, then as `work` verifies it.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn verify(&self, work: impl FnOnce() -> Verdict) -> Verdict {
+        match self.wrong()? {
+            Some(wrong) => Ok(Some(wrong)),
+            None => work(),
+        }
+    }
 }
 
 /// Data, and what excludes threads from each other's sections on it; `P` are the parameters
 /// of the kernel.
-pub struct Excluded<X, T, P> {
+struct Excluded<X, T, P> {
     exclusion: Held<X>,
     data: T,
     parameters: PhantomData<P>,
-}
-
-impl<X, T, P> Excluded<X, T, P> {
-    /// Puts both together.
-    pub const fn new(exclusion: Held<X>, data: T) -> Self {
-        Self {
-            exclusion,
-            data,
-            parameters: PhantomData,
-        }
-    }
 }
 
 impl<X, T, P> ContenderData for Excluded<X, T, P>
@@ -187,9 +211,9 @@ where
         self.data.transactions(asked)
     }
 
-    fn fit(&mut self, device: &AnyDevice, lanes: u64) -> Result<()> {
+    fn fit(&mut self, device: &AnyDevice, blocks: u32, lanes: u64) -> Result<()> {
         self.exclusion.fit(device, lanes)?;
-        self.data.fit(device, lanes)
+        self.data.fit(device, blocks, lanes)
     }
 
     fn shared_bytes(&self) -> u32 {
@@ -204,11 +228,12 @@ where
         P::join(self.exclusion.view(), self.data.params(transactions))
     }
 
+    fn launched(&mut self, time: Duration) {
+        self.data.launched(time);
+    }
+
     fn verify(&mut self, transactions: u64) -> Verdict {
-        match self.exclusion.wrong()? {
-            Some(wrong) => Ok(Some(wrong)),
-            None => self.data.verify(transactions),
-        }
+        self.exclusion.verify(|| self.data.verify(transactions))
     }
 
     fn note(&self) -> Result<Option<String>> {
@@ -216,13 +241,14 @@ where
     }
 }
 
-/// Makes the contender that runs `K` on the data that `prepare` makes, on which `X` excludes
-/// threads from each other; errors call it `what`, and `count` says how many there are.
-pub fn excluding<K, X, W, T>(
-    name: &'static str,
+/// Makes the contender of this kind and name that runs `K` on the data that `prepare` makes, on
+/// which `X` excludes threads from each other; errors call it `what`, and `count` says how many
+/// there are.
+pub fn excluded<K, X, W, T>(
+    (kind, name): (ContenderKind, &'static str),
     operations: (&'static str, fn(&W) -> f64),
     (what, count): (&'static str, fn(&W) -> u64),
-    prepare: fn(&W, &AnyDevice, u64, u64) -> Result<T>,
+    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
 ) -> Contender<W>
 where
     X: Exclusion + 'static,
@@ -230,16 +256,28 @@ where
     T: ContenderData + 'static,
     K: Kernel<Params: Joined<X::View, T::Params>>,
 {
-    Contender::new::<K, Excluded<X, T, K::Params>>(
-        ContenderKind::Excluding,
-        name,
-        operations,
-        move |of, device, seed, transactions| {
-            let exclusion = Held::new(device, count(of), what)?;
-            Ok(Excluded::new(
-                exclusion,
-                prepare(of, device, seed, transactions)?,
-            ))
-        },
-    )
+    let with = move |of: &W, device: &AnyDevice, seed, transactions| {
+        Ok(Excluded {
+            exclusion: Held::<X>::new(device, count(of), what)?,
+            data: prepare(of, device, seed, transactions)?,
+            parameters: PhantomData,
+        })
+    };
+    Contender::new::<K, Excluded<X, T, K::Params>>(kind, name, operations, with)
+}
+
+/// Makes the contender that `bench sync` measures, as [`excluded`] does.
+pub fn excluding<K, X, W, T>(
+    name: &'static str,
+    operations: (&'static str, fn(&W) -> f64),
+    count: (&'static str, fn(&W) -> u64),
+    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
+) -> Contender<W>
+where
+    X: Exclusion + 'static,
+    W: 'static,
+    T: ContenderData + 'static,
+    K: Kernel<Params: Joined<X::View, T::Params>>,
+{
+    excluded::<K, X, W, T>((ContenderKind::Excluding, name), operations, count, prepare)
 }

@@ -7,6 +7,7 @@
 //! time limit holds for the run as a whole; launches in order have what is left
 //! of it ([`Stm::in_order`]).
 
+use super::workload::Run;
 use crate::error::Result;
 use serde::Serialize;
 use std::time::Duration;
@@ -79,15 +80,6 @@ pub struct Launcher<'a, D: Device> {
 /// Called after each launch with transactions, with its time and statistics.
 pub type AfterLaunch<'a> = dyn FnMut(Duration, &Statistics) + 'a;
 
-impl<D: Device> std::fmt::Debug for Launcher<'_, D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Launcher")
-            .field("limit", &self.limit)
-            .field("done", &self.done)
-            .finish_non_exhaustive()
-    }
-}
-
 impl<'a, D: Device> Launcher<'a, D> {
     /// Begins a run with nothing launched, under the time limit that the
     /// transactional memory is configured with.
@@ -132,6 +124,12 @@ impl<'a, D: Device> Launcher<'a, D> {
     /// The handle for a kernel's parameters.
     pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
         self.stm.handle::<A>()
+    }
+
+    /// Returns what a launch of so many transactions is made of.
+    pub fn run<A: Algorithm>(&self, transactions: u64) -> Run<A> {
+        let stm = self.handle::<A>();
+        Run { stm, transactions }
     }
 
     /// Launches a kernel with transactions, waits for it and adds what it did.

@@ -22,7 +22,7 @@
 //! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | locks and combiners, as contenders hold them |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
-//! | [`compare`], [`memory`], [`shape`] | what drivers share |
+//! | [`compare`], [`memory`], [`shape`], `prelude` | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names
 /// and sentences, the enums below and what is made of them, and the options at
@@ -51,6 +51,30 @@ macro_rules! for_each_workload {
     };
 }
 
+/// Ends a verification with what is wrong, by the first of these conditions that holds, with its
+/// line.
+macro_rules! wrong {
+    ($($condition:expr => $line:literal $(, $value:expr)*;)+) => {
+        $(
+            if $condition {
+                return $crate::workloads::verdict::Wrong::wrong(format!($line $(, $value)*));
+            }
+        )+
+    };
+}
+
+/// Refuses what a caller asks for, by the first of these conditions that holds, with its line:
+/// that names the option and the fix.
+macro_rules! refuse {
+    ($($condition:expr => $line:literal $(, $value:expr)*;)+) => {
+        $(
+            if $condition {
+                return Err($crate::error::Error::Usage(format!($line $(, $value)*)));
+            }
+        )+
+    };
+}
+
 pub mod bank;
 pub mod container;
 pub mod counter;
@@ -76,6 +100,7 @@ pub mod launcher;
 pub mod memory;
 pub mod options;
 pub mod plain;
+mod prelude;
 pub mod prepared;
 pub mod series;
 pub mod shape;

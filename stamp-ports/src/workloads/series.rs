@@ -3,7 +3,6 @@
 
 use super::launcher::Launcher;
 use crate::error::Result;
-use std::fmt;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use stm_core::Kernel;
@@ -31,12 +30,6 @@ enum Way<'s, 'a, 'scope, 'env, D: Device> {
         /// The kernels launched so far.
         entries: &'s mut Vec<&'static str>,
     },
-}
-
-impl<D: Device, A, K> fmt::Debug for Series<'_, '_, '_, '_, D, A, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Series").finish_non_exhaustive()
-    }
 }
 
 impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {

@@ -2,15 +2,8 @@
 
 use super::check::RESULTS;
 use super::operations::{Kind, Operations};
-use crate::error::{Error, Result};
-use crate::numbers::of;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies};
-use serde_json::Value;
+use crate::workloads::prelude::*;
 use std::marker::PhantomData;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
 use stm_kernels::chain::ChainPlan;
 
 impl<K: Kind> Operations<K> {
@@ -119,12 +112,10 @@ impl<K: Kind> Sizes for Operations<K> {
     fn check(&self, transactions: u64) -> Result<()> {
         K::check(self)?;
         // 32 bits number the operations.
-        if transactions > u64::from(u32::MAX - 1) {
-            return Err(Error::Usage(format!(
+        refuse! {
+            transactions > u64::from(u32::MAX - 1) =>
                 "{transactions} operations are too many: values of 32 bits tell {} apart, so use \
-                 fewer --transactions",
-                u32::MAX - 1
-            )));
+                 fewer --transactions", u32::MAX - 1;
         }
         Ok(())
     }

@@ -1,11 +1,9 @@
 //! Operations on a container, and what a kind of container is to them.
 
-use crate::error::Result;
 use crate::workloads::plain::PlainEntries;
-use clap::Args;
+use crate::workloads::prelude::*;
 use std::fmt::Debug;
 use std::marker::PhantomData;
-use stm_core::{Capacity, Kernel};
 use stm_kernels::floor::Guarded;
 use stm_kernels::floor::chain::Params;
 

@@ -1,22 +1,6 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::contender::Contender;
-use crate::workloads::form::Form;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
-use clap::Args;
-use serde_json::Value;
-use std::time::Duration;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, TxArray};
-use stm_core::observe::Observation;
-use stm_core::{Capacity, StmRef};
+use crate::workloads::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterParams, CounterPlan, CounterUpdates, STRIDE,
 };
@@ -81,10 +65,8 @@ impl Counter {
             let (count, sum) = (words[first], words[first + 1]);
             let right = u64::from(self.items / self.counters)
                 + u64::from(counter < self.items % self.counters);
-            if u64::from(count) != right {
-                return Some(format!(
-                    "counter {counter} is {count} after {right} sections"
-                ));
+            wrong! {
+                u64::from(count) != right => "counter {counter} is {count} after {right} sections";
             }
             let of_all = if self.sums {
                 right * (right + 1) / 2
@@ -131,11 +113,10 @@ impl Input for Counter {
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         let rounds = options.rounds.unwrap_or(self.rounds);
-        if shared.is_static && rounds > 0 {
-            return Err(Error::Usage(format!(
+        refuse! {
+            shared.is_static && rounds > 0 =>
                 "--rounds {rounds} has no static form, which is an increment alone: leave --static \
-                 or --rounds out"
-            )));
+                 or --rounds out";
         }
         Ok(Counter {
             items: options.items.unwrap_or(self.items),
@@ -196,16 +177,11 @@ impl Sizes for Counter {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        if self.items == 0 {
-            return Err(Error::Usage(
-                "--items 0 leaves nothing to increment: give 1 or more".into(),
-            ));
-        }
-        if self.counters == 0 || self.counters > self.items {
-            return Err(Error::Usage(format!(
+        refuse! {
+            self.items == 0 => "--items 0 leaves nothing to increment: give 1 or more";
+            self.counters == 0 || self.counters > self.items =>
                 "--counters {} does not suit {} increments: give from 1 to as many",
-                self.counters, self.items
-            )));
+                self.counters, self.items;
         }
         Ok(())
     }
@@ -228,9 +204,8 @@ impl Workload for Counter {
     fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<CounterData<D>> {
         let bytes = 4 * (self.words() as u64 + u64::from(self.items));
         check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
-        let layout = Layout::Plain;
         Ok(CounterData {
-            words: TxArray::zeroed(device, layout, self.words(), "the counters")?,
+            words: zeros(device, self.words() as u64, "the counters")?,
             items: Buffer::from_slice(device, &self.items(), "the items")?,
         })
     }
@@ -253,14 +228,13 @@ impl Workload for Counter {
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &CounterData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> CounterParams<A> {
         CounterParams {
-            stm,
+            stm: run.stm,
             words: data.words.view::<A>(),
             items: data.items.tarray(),
-            transactions,
+            transactions: run.transactions,
             plan: self.plan(),
         }
     }
@@ -282,7 +256,7 @@ impl Workload for Counter {
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
     ) -> Result<()> {
-        let params = self.params(data, launcher.handle::<A>(), transactions);
+        let params = self.params(data, launcher.run::<A>(transactions));
         // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of buffers that
         // `data` keeps and nothing else uses.
         unsafe {

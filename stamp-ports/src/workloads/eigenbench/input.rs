@@ -1,15 +1,10 @@
 //! The sizes of `EigenBench`.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::input::{Input, Occasion, is_its_workload};
+use crate::error::Error;
 use crate::workloads::memory::SET_WORDS_MAX;
-use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
-use crate::workloads::workload::{Accesses as SharedAccesses, Sizes, Verifies, sets};
-use clap::Args;
-use serde_json::Value;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
+use crate::workloads::prelude::*;
+use crate::workloads::shared_options::parse_percent;
+use crate::workloads::workload::Accesses as SharedAccesses;
 use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan};
 
 /// The parameters: those of the plan, whose seed is replaced by the run's.
@@ -184,10 +179,9 @@ impl Eigenbench {
 /// Refuses accesses to an array without words.
 fn check_array(array: &str, words: u32, accesses: &[(&str, u32)]) -> Result<()> {
     for (option, n) in accesses {
-        if *n > 0 && words == 0 {
-            return Err(Error::Usage(format!(
-                "--{array}-words 0 leaves --{option} {n} nothing to access: give 1 or more"
-            )));
+        refuse! {
+            *n > 0 && words == 0 =>
+                "--{array}-words 0 leaves --{option} {n} nothing to access: give 1 or more";
         }
     }
     Ok(())
@@ -277,12 +271,10 @@ impl Sizes for Eigenbench {
 
     fn check(&self, _transactions: u64) -> Result<()> {
         let p = &self.plan;
-        if p.hot.is_empty() && p.mild.is_empty() {
-            return Err(Error::Usage(
+        refuse! {
+            p.hot.is_empty() && p.mild.is_empty() =>
                 "without reads and writes a transaction has nothing to do: give --hot-reads, \
-                 --hot-writes, --mild-reads or --mild-writes 1 or more"
-                    .into(),
-            ));
+                 --hot-writes, --mild-reads or --mild-writes 1 or more";
         }
         let capacity = self.capacity();
         if capacity.reads.max(capacity.writes) > SET_WORDS_MAX {
@@ -312,11 +304,9 @@ impl Sizes for Eigenbench {
                 ("cold-writes-outside", p.cold_outside.writes),
             ],
         )?;
-        if p.locality_percent > 100 {
-            return Err(Error::Usage(format!(
-                "--locality {} is no probability: give from 0 to 100 per cent",
-                p.locality_percent
-            )));
+        refuse! {
+            p.locality_percent > 100 =>
+                "--locality {} is no probability: give from 0 to 100 per cent", p.locality_percent;
         }
         Ok(())
     }

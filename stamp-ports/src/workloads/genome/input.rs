@@ -2,15 +2,7 @@
 
 use super::gene::GENE_MAX;
 use crate::devices::DeviceKind;
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, sets};
-use clap::Args;
-use serde_json::Value;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
+use crate::workloads::prelude::*;
 
 /// Slots of the set for each different segment, at least: few of the slots that
 /// an insertion looks at are taken.
@@ -148,31 +140,14 @@ impl Sizes for Genome {
             segment,
             segments,
         } = *self;
-        if segment < 2 {
-            return Err(Error::Usage(format!(
-                "-s {segment} leaves segments nothing to overlap in: give 2 or more"
-            )));
-        }
-        if bases < segment {
-            return Err(Error::Usage(format!(
-                "-g {bases} is shorter than -s {segment}: a segment is a part of the gene"
-            )));
-        }
-        if bases > GENE_MAX {
-            return Err(Error::Usage(format!(
-                "-g {bases} is too long: give at most {GENE_MAX}"
-            )));
-        }
-        if segments == 0 {
-            return Err(Error::Usage(
-                "-n 0 leaves nothing to put together: give 1 or more".into(),
-            ));
-        }
-        if segments > u32::MAX - GENE_MAX - 1 {
-            return Err(Error::Usage(format!(
-                "-n {segments} is too many: give at most {}",
-                u32::MAX - GENE_MAX - 1
-            )));
+        refuse! {
+            segment < 2 => "-s {segment} leaves segments nothing to overlap in: give 2 or more";
+            bases < segment =>
+                "-g {bases} is shorter than -s {segment}: a segment is a part of the gene";
+            bases > GENE_MAX => "-g {bases} is too long: give at most {GENE_MAX}";
+            segments == 0 => "-n 0 leaves nothing to put together: give 1 or more";
+            segments > u32::MAX - GENE_MAX - 1 =>
+                "-n {segments} is too many: give at most {}", u32::MAX - GENE_MAX - 1;
         }
         Ok(())
     }

@@ -3,16 +3,8 @@
 
 use super::Ht;
 use super::check::{difference, keys};
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
-use crate::workloads::contender::{Contender, ContenderData};
-use crate::workloads::critical::critical_section;
-use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
-use crate::workloads::memory::check_memory;
-use crate::workloads::workload::Verdict;
-use stm_core::Kernel;
-use stm_core::host::Buffer;
+use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding, joins};
+use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
 use stm_kernels::locked::table::{
@@ -101,11 +93,8 @@ struct Slots {
 /// anything: each is sought as one would look it up.
 fn wrong_slots(slots: &[u32], keys: &[u32], empty: u32) -> Option<String> {
     let taken = slots.iter().filter(|&&slot| slot != empty).count();
-    if taken != keys.len() {
-        return Some(format!(
-            "{taken} slots are taken, and there are {} keys",
-            keys.len()
-        ));
+    wrong! {
+        taken != keys.len() => "{taken} slots are taken, and there are {} keys", keys.len();
     }
     let lost = keys.iter().find(|&&key| {
         let mut slot = bucket_of_key(key, slots.len() as u32) as usize;
@@ -123,11 +112,10 @@ impl Slots {
     fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let slots = nodes * SLOTS_A_KEY + u64::from(of.buckets);
-        if slots > u64::from(u32::MAX) {
-            return Err(Error::Usage(format!(
-                "a table for {nodes} keys has {slots} slots, more than 32 bits number: \
-                 use fewer --transactions"
-            )));
+        refuse! {
+            slots > u64::from(u32::MAX) =>
+                "a table for {nodes} keys has {slots} slots, more than 32 bits number: use fewer \
+                 --transactions";
         }
         let bytes = nodes * 4 + slots * 4;
         check_memory(device, "ht", bytes, bytes, "use fewer --transactions")?;
@@ -173,7 +161,7 @@ pub(super) const KEYS: (&str, fn(&Ht) -> f64) = ("keys", |of| of.keys_per_tx as 
 /// The contenders of the hash table.
 pub(super) fn contenders() -> Vec<Contender<Ht>> {
     let mut all = vec![
-        Contender::new::<Floor, _>(Unsynchronised, "plain accesses", KEYS, Chains::prepare),
+        unsynchronised::<Floor, _, _>(KEYS, Chains::prepare),
         // A compare-and-swap for each slot looked at, linear probing.
         Contender::new::<CasTable, _>(SpecialPurpose, "CAS table", KEYS, Slots::prepare),
         critical_section::<CriticalSection, _, _>(KEYS, Chains::prepare),
@@ -182,22 +170,9 @@ pub(super) fn contenders() -> Vec<Contender<Ht>> {
     all
 }
 
-impl<K: LockKind> Joined<TLocks<K>, Table> for LockedTableParams<K> {
-    fn join(locks: TLocks<K>, table: Table) -> Self {
-        Self { locks, table }
-    }
-}
-
-impl Joined<TCombiners<1>, Table> for CombinedTableParams {
-    fn join(combiners: TCombiners<1>, table: Table) -> Self {
-        Self { combiners, table }
-    }
-}
-
-impl Joined<(), Table> for Table {
-    fn join((): (), table: Table) -> Self {
-        table
-    }
+joins! {
+    [K] LockedTableParams<K>: locks: TLocks<K>, table: Table;
+    [] CombinedTableParams: combiners: TCombiners<1>, table: Table;
 }
 
 /// The table, into which each section inserts a key.
@@ -205,12 +180,10 @@ struct OneKey(Chains);
 
 impl OneKey {
     fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
-        if of.keys_per_tx != 1 {
-            return Err(Error::Usage(format!(
+        refuse! {
+            of.keys_per_tx != 1 =>
                 "--keys-per-tx {} does not suit a table under locks, which inserts each key by \
-                 itself: give 1",
-                of.keys_per_tx
-            )));
+                 itself: give 1", of.keys_per_tx;
         }
         Ok(Self(Chains::prepare(of, device, seed, transactions)?))
     }

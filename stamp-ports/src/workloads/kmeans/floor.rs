@@ -4,19 +4,12 @@
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::passes::KmeansData;
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::workloads::contender::ContenderKind::{self, SpecialPurpose, Unsynchronised};
-use crate::workloads::contender::{CRITICAL_SECTION, Contender, ContenderData, PreparedContender};
+use crate::workloads::contender::ContenderKind;
+use crate::workloads::contender::{CRITICAL_SECTION, PreparedContender, fitting, lanes};
 use crate::workloads::critical::OneLock;
 use crate::workloads::exclusion::{Exclusion, Held, Joined, Open};
-use crate::workloads::memory::check_memory;
-use crate::workloads::workload::{Sizes, Verdict, Workload};
+use crate::workloads::prelude::*;
 use std::marker::PhantomData;
-use std::time::Duration;
-use stm_core::Kernel;
-use stm_core::algorithm::Cgl;
-use stm_core::host::{Buffer, Device, Launch};
 use stm_kernels::floor::kmeans::{
     Additions, CriticalSection, Floor, Params, Privatised, WarpAPoint,
 };
@@ -95,10 +88,8 @@ impl ContenderData for FirstPass {
         let (members, rows) = (self.members.download()?, self.rows.download()?);
         let changed = self.changed.download()?.into_iter().sum();
         let n = of.points.len() as u64;
-        if changed != n {
-            return Ok(Some(format!(
-                "{changed} points changed their centre, and all {n} had none"
-            )));
+        wrong! {
+            changed != n => "{changed} points changed their centre, and all {n} had none";
         }
         let before = vec![NOWHERE; members.len()];
         let pass = Pass {
@@ -123,20 +114,9 @@ impl ContenderData for FirstPass {
 
 /// The contenders of k-means.
 pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
-    let mut all = vec![Contender::new::<Floor, _>(
-        Unsynchronised,
-        "plain accesses",
-        POINTS,
-        FirstPass::prepare,
-    )];
+    let mut all = vec![unsynchronised::<Floor, _, _>(POINTS, FirstPass::prepare)];
     all.extend(rivals());
     all
-}
-
-impl Joined<(), Self> for Params {
-    fn join((): (), work: Self) -> Self {
-        work
-    }
 }
 
 /// The passes by kernel `K`, whose threads `X` excludes from each other.
@@ -187,22 +167,11 @@ where
     fn launch(
         &mut self,
         device: &AnyDevice,
-        (blocks, threads): (u32, u32),
+        shape: (u32, u32),
         transactions: u64,
     ) -> Result<Duration> {
-        let lanes = u64::from(blocks) * u64::from(threads);
-        self.exclusion.fit(device, lanes)?;
-        let launch = Launch {
-            shared_bytes: 4 * self.shared_words,
-            ..Launch::new(blocks, threads)
-        };
-        if device.resident_blocks::<K>(&launch)? == 0 {
-            return Err(Error::Usage(format!(
-                "a block of {threads} threads does not fit the device with what {} needs: use \
-                 fewer",
-                K::ENTRY
-            )));
-        }
+        self.exclusion.fit(device, lanes(shape))?;
+        let launch = fitting::<K>(device, shape, 4 * self.shared_words)?;
         let (of, view) = (&self.of, self.exclusion.view());
         let mut time = Duration::ZERO;
         let mut pass = |data: &KmeansData<AnyDevice>, clusters, points| {
@@ -246,10 +215,8 @@ where
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        match self.exclusion.wrong()? {
-            Some(wrong) => Ok(Some(wrong)),
-            None => self.of.verify(&mut self.data, transactions),
-        }
+        let of = &self.of;
+        (self.exclusion).verify(|| of.verify(&mut self.data, transactions))
     }
 
     fn note(&self) -> Result<Option<String>> {

@@ -4,17 +4,12 @@
 use super::file;
 use super::points::Points;
 use crate::devices::DeviceKind;
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count, parse_count_32};
-use crate::workloads::input::{Input, Occasion};
+use crate::error::Error;
+use crate::numbers::parse_count;
 use crate::workloads::memory::check_host_memory;
-use crate::workloads::shared_options::{SEED, SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, sets};
-use clap::Args;
-use serde_json::Value;
+use crate::workloads::prelude::*;
+use crate::workloads::shared_options::SEED;
 use std::path::PathBuf;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
 
 /// The most coordinates of a point: a transaction's sets hold a row.
 pub(super) const DIMS_MAX: u32 = (1 << 20) - 1;
@@ -68,16 +63,12 @@ impl Drawn {
             ("--dims", dims),
             ("--centres", centres),
         ] {
-            if value == 0 {
-                return Err(Error::Usage(format!(
-                    "{option} 0 leaves nothing to cluster: give 1 or more"
-                )));
+            refuse! {
+                value == 0 => "{option} 0 leaves nothing to cluster: give 1 or more";
             }
         }
-        if dims > DIMS_MAX {
-            return Err(Error::Usage(format!(
-                "--dims {dims} are too many for a transaction: at most {DIMS_MAX}"
-            )));
+        refuse! {
+            dims > DIMS_MAX => "--dims {dims} are too many for a transaction: at most {DIMS_MAX}";
         }
         let bytes = u64::from(points) * u64::from(dims) * 4;
         let fix = "use fewer --points or --dims";
@@ -451,33 +442,15 @@ impl Sizes for Kmeans {
 
     fn check(&self, _transactions: u64) -> Result<()> {
         let (least, most, n) = (self.clusters_min, self.clusters_max, self.points.len());
-        if least == 0 {
-            return Err(Error::Usage(
-                "-n 0 or -m 0 leaves the points no cluster: give 1 or more".into(),
-            ));
-        }
-        if least > most {
-            return Err(Error::Usage(format!(
-                "-n {least} is more than -m {most}: clusters go from -n up to -m"
-            )));
-        }
-        if most as usize > n {
-            return Err(Error::Usage(format!(
-                "-m {most} clusters are more than {}, {n}: each starts from a point of its own, \
-                 so give -m {n} or less",
-                self.fix()
-            )));
-        }
-        if self.dims() > DIMS_MAX {
-            return Err(Error::Usage(format!(
-                "{} coordinates are too many for a transaction: at most {DIMS_MAX}",
-                self.dims()
-            )));
-        }
-        if self.passes_max == 0 {
-            return Err(Error::Usage(
-                "--passes-max 0 leaves nothing to run: give 1 or more".into(),
-            ));
+        refuse! {
+            least == 0 => "-n 0 or -m 0 leaves the points no cluster: give 1 or more";
+            least > most => "-n {least} is more than -m {most}: clusters go from -n up to -m";
+            most as usize > n =>
+                "-m {most} clusters are more than {}, {n}: each starts from a point of its own, so \
+                 give -m {n} or less", self.fix();
+            self.dims() > DIMS_MAX =>
+                "{} coordinates are too many for a transaction: at most {DIMS_MAX}", self.dims();
+            self.passes_max == 0 => "--passes-max 0 leaves nothing to run: give 1 or more";
         }
         Ok(())
     }

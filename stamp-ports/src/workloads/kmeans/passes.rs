@@ -3,10 +3,8 @@
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
-use crate::error::Result;
-use crate::workloads::memory::Accessed;
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Sums, TxArray};
+use crate::workloads::prelude::*;
+use stm_core::host::Sums;
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays on the device, and what the run has found.
@@ -81,14 +79,6 @@ pub(super) struct Found {
     pub(super) ties: u64,
     /// The first thing that is wrong, on one line.
     pub(super) wrong: Option<String>,
-}
-
-impl<D: Device> std::fmt::Debug for KmeansData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KmeansData")
-            .field("found", &self.found)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<D: Device> KmeansData<D> {

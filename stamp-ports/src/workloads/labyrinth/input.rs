@@ -3,18 +3,14 @@
 
 use super::maze::Maze;
 use crate::devices::DeviceKind;
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count, parse_count_32};
-use crate::workloads::input::{Input, Occasion};
+use crate::error::Error;
+use crate::numbers::parse_count;
 use crate::workloads::memory::check_host_memory;
-use crate::workloads::shared_options::{SEED, SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, sets};
+use crate::workloads::prelude::*;
+use crate::workloads::shared_options::SEED;
+use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
-use serde_json::Value;
 use std::path::PathBuf;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
 use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
 
 /// Where a maze comes from.

@@ -1,20 +1,9 @@
 //! Sorted: all threads insert into one sorted list with entry points, by transactions or
 //! under locks.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::contender::Contender;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
-use clap::Args;
-use serde_json::Value;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
+use crate::workloads::prelude::*;
 use stm_core::collections::List;
-use stm_core::host::{Buffer, Device, Error as HostError};
-use stm_core::{Capacity, StmRef};
+use stm_core::host::Error as HostError;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedParams, value};
 
@@ -149,13 +138,9 @@ impl Sizes for Sorted {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity {
-            // The entry point, and two words of each node of a range and of the keys
-            // between two random ones.
-            reads: 2 * self.keys.min(1 << self.range_bits()) + 4,
-            writes: 5,
-            actions: 1,
-        }
+        // The entry point, and two words of each node of a range and of the keys
+        // between two random ones.
+        sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1)
     }
 
     fn transactions(&self) -> Option<u64> {
@@ -171,18 +156,15 @@ impl Sizes for Sorted {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        if !(1..=KEYS_MAX).contains(&self.keys) {
-            return Err(Error::Usage(format!(
-                "--list-keys {} does not suit a list: give from 1 to {KEYS_MAX}",
-                self.keys
-            )));
+        refuse! {
+            !(1..=KEYS_MAX).contains(&self.keys) =>
+                "--list-keys {} does not suit a list: give from 1 to {KEYS_MAX}", self.keys;
         }
         let most = self.keys.next_power_of_two();
-        if !self.entry_points.is_power_of_two() || self.entry_points > most {
-            return Err(Error::Usage(format!(
+        refuse! {
+            !self.entry_points.is_power_of_two() || self.entry_points > most =>
                 "--entry-points {} does not suit {} keys: give a power of two up to {most}",
-                self.entry_points, self.keys
-            )));
+                self.entry_points, self.keys;
         }
         Ok(())
     }
@@ -259,14 +241,13 @@ impl Workload for Sorted {
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &SortedData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> SortedParams<A> {
         SortedParams {
-            stm,
+            stm: run.stm,
             entries: data.list.view::<A>(),
             keys: data.keys.tarray(),
-            transactions,
+            transactions: run.transactions,
         }
     }
 }

@@ -1,15 +1,8 @@
 //! The sizes of vacation.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::SET_WORDS_MAX;
-use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
-use crate::workloads::workload::{Sizes, Verifies, sets};
-use clap::Args;
-use serde_json::Value;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
+use crate::workloads::prelude::*;
+use crate::workloads::shared_options::parse_percent;
 use stm_kernels::vacation::{QUERIES_MAX, RELATIONS_MAX, TABLES, VacationPlan};
 
 /// Vacation's parameters, with STAMP's letters.
@@ -213,54 +206,32 @@ impl Sizes for Vacation {
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
-        if self.relations == 0 {
-            return Err(Error::Usage(
-                "--relations 0 leaves nothing to reserve: give 1 or more".into(),
-            ));
-        }
-        if self.relations > RELATIONS_MAX {
-            return Err(Error::Usage(format!(
-                "--relations {} is too many: give at most {RELATIONS_MAX}",
-                self.relations
-            )));
-        }
-        if self.queries == 0 {
-            return Err(Error::Usage(
-                "-n 0 leaves a task nothing to do: give 1 or more queries".into(),
-            ));
-        }
-        if self.queries > QUERIES_MAX {
-            return Err(Error::Usage(format!(
-                "-n {} is too many queries for a task: give at most {QUERIES_MAX}",
-                self.queries
-            )));
+        refuse! {
+            self.relations == 0 => "--relations 0 leaves nothing to reserve: give 1 or more";
+            self.relations > RELATIONS_MAX =>
+                "--relations {} is too many: give at most {RELATIONS_MAX}", self.relations;
+            self.queries == 0 => "-n 0 leaves a task nothing to do: give 1 or more queries";
+            self.queries > QUERIES_MAX =>
+                "-n {} is too many queries for a task: give at most {QUERIES_MAX}", self.queries;
         }
         for (option, percent, fix) in [
             ("--range-percent", self.range_percent, "from 1 to 100"),
             ("--users-percent", self.users_percent, "from 0 to 100"),
         ] {
             let none = option == "--range-percent" && percent == 0;
-            if none || percent > 100 {
-                return Err(Error::Usage(format!(
-                    "{option} {percent} is no share of a hundred: give one {fix}"
-                )));
+            refuse! {
+                none || percent > 100 =>
+                    "{option} {percent} is no share of a hundred: give one {fix}";
             }
         }
-        if transactions > u64::from(u32::MAX - 1) {
-            return Err(Error::Usage(format!(
-                "{transactions} tasks are too many: values of 32 bits tell {} apart, so use \
-                 fewer --transactions",
-                u32::MAX - 1
-            )));
-        }
-        // A pool has 2^31 nodes at most.
-        if self.list_nodes(transactions) > 1 << 30 {
-            return Err(Error::Usage(format!(
-                "{transactions} tasks may make {} reservations, more than the {} that lists \
-                 have nodes for: use fewer --transactions",
-                self.list_nodes(transactions),
-                1 << 30
-            )));
+        refuse! {
+            transactions > u64::from(u32::MAX - 1) =>
+                "{transactions} tasks are too many: values of 32 bits tell {} apart, so use fewer \
+                 --transactions", u32::MAX - 1;
+            // A pool has 2^31 nodes at most.
+            self.list_nodes(transactions) > 1 << 30 =>
+                "{transactions} tasks may make {} reservations, more than the {} that lists have \
+                 nodes for: use fewer --transactions", self.list_nodes(transactions), 1 << 30;
         }
         Ok(())
     }

@@ -5,19 +5,12 @@
 //! and the tables agree, and every reservation that was made is in a list at the end
 //! or was cancelled with its customer.
 
-use crate::error::Result;
-use crate::workloads::contender::Contender;
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::{Verdict, Workload};
+use crate::workloads::prelude::*;
 use check::{Found, Left};
 use section::section;
-use serde_json::Value;
 use std::collections::BTreeMap;
-use stm_core::StmRef;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
 use stm_core::collections::{Lists, Map};
-use stm_core::host::{Buffer, Device, Error};
+use stm_core::host::Error;
 use stm_kernels::vacation::{
     CUSTOMERS, TABLES, Vacation as VacationKernel, VacationParams, VacationPlan, record_key,
     record_of,
@@ -254,15 +247,14 @@ impl Workload for Vacation {
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &VacationData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> VacationParams<A> {
         VacationParams {
-            stm,
+            stm: run.stm,
             tables: data.tables().view::<A>(),
             lists: data.lists().view::<A>(),
             notes: data.notes.tarray(),
-            transactions,
+            transactions: run.transactions,
             plan: data.plan,
         }
     }

@@ -3,15 +3,9 @@
 
 use super::check::Left;
 use super::input::Vacation;
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::contender::{Contender, ContenderData};
-use crate::workloads::critical::critical_section;
-use crate::workloads::memory::check_memory;
 use crate::workloads::plain::{PlainChains, PlainEntries, PlainTable, Whole};
-use crate::workloads::workload::Verdict;
+use crate::workloads::prelude::*;
 use std::collections::BTreeMap;
-use stm_core::host::Buffer;
 use stm_kernels::floor::plain::table::filled;
 use stm_kernels::floor::vacation::{CriticalSection, Params};
 use stm_kernels::vacation::{TABLES, VacationPlan, record_of};
