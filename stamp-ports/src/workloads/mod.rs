@@ -118,7 +118,7 @@ use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Observation;
 use stm_core::with_algorithm;
-use workload::{Sizes, Workload};
+use workload::{Named, Sizes, Workload};
 
 /// What is made from an input.
 type MadeFrom<I> = <I as Input>::Workload;
@@ -143,6 +143,12 @@ macro_rules! registry {
         }
 
         $(
+            impl Named for MadeFrom<$module::$Input> {
+                fn name(&self) -> &'static str {
+                    stringify!($name)
+                }
+            }
+
             impl From<MadeFrom<$module::$Input>> for AnyWorkload {
                 fn from(workload: MadeFrom<$module::$Input>) -> Self {
                     Self::$Variant(workload)

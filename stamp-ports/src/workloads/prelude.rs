@@ -5,7 +5,7 @@ pub(super) use super::contender::ContenderKind::SpecialPurpose;
 pub(super) use super::contender::{Contender, ContenderData, one_each};
 pub(super) use super::critical::{Uses, critical_section, own, unsynchronised};
 pub(super) use super::form::Form;
-pub(super) use super::input::{Input, Occasion, is_its_workload};
+pub(super) use super::input::{Input, Occasion, is_its_workload, sizes};
 pub(super) use super::launcher::Launcher;
 pub(super) use super::memory::{Accessed, check_memory, zeros};
 pub(super) use super::shared_options::{SharedOption, SharedOptions};

@@ -98,12 +98,15 @@ pub struct Run<A: Algorithm> {
     pub transactions: u64,
 }
 
-/// What is known of a workload without its data. It does not depend on a device
-/// or an algorithm.
-pub trait Sizes: Debug {
+/// A name, which the list of all workloads gives.
+pub trait Named {
     /// Its name at the command line and in JSON.
     fn name(&self) -> &'static str;
+}
 
+/// What is known of a workload without its data. It does not depend on a device
+/// or an algorithm.
+pub trait Sizes: Named + Debug {
     /// Its parameters, by their names in JSON.
     fn parameters(&self) -> Vec<(&'static str, Value)>;
 

@@ -136,10 +136,6 @@ impl Input for Bank {
 }
 
 impl Sizes for Bank {
-    fn name(&self) -> &'static str {
-        "bank"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         let mut parameters = vec![
             ("accounts", self.accounts.into()),

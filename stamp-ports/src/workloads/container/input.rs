@@ -3,6 +3,7 @@
 use super::check::RESULTS;
 use super::operations::{Kind, Operations};
 use crate::workloads::prelude::*;
+use crate::workloads::workload::Named;
 use std::marker::PhantomData;
 use stm_kernels::chain::ChainPlan;
 
@@ -35,10 +36,7 @@ impl<K: Kind> Default for Operations<K> {
     }
 }
 
-impl<K: Kind> Input for Operations<K>
-where
-    Self: Sizes,
-{
+impl<K: Kind> Input for Operations<K> {
     is_its_workload!();
     type Options = K::Options;
 
@@ -67,11 +65,10 @@ where
     }
 }
 
-impl<K: Kind> Sizes for Operations<K> {
-    fn name(&self) -> &'static str {
-        K::NAME
-    }
-
+impl<K: Kind> Sizes for Operations<K>
+where
+    Self: Named,
+{
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         let mut parameters = vec![("keys", self.keys.into())];
         if K::HAS_CHAINS {

@@ -7,34 +7,31 @@ use stm_kernels::counter::{
 
 mod locked;
 
-/// The counter's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counter {
-    /// The number of increments: items of the work queue.
-    pub items: u32,
-    /// The number of counters, which the items name in turn.
-    pub counters: u32,
-    /// The number of times that a section lowers and raises its counter.
-    pub rounds: u32,
-    /// Whether a section adds its counter to a sum at the end.
-    pub sums: bool,
-    /// Whether, under locks, the first thread of each block makes all sections.
-    pub first_only: bool,
-    /// The form of its transactions.
-    pub form: Form,
-}
-
-impl Default for Counter {
-    /// The counter of Grote 2020.
-    fn default() -> Self {
-        Self {
-            items: 32_768,
-            counters: 1,
-            rounds: 0,
-            sums: false,
-            first_only: false,
-            form: Form::Dynamic,
-        }
+sizes! {
+    /// The counter's parameters; by default, those of Grote 2020.
+    Counter, options of "counter" {
+        /// The number of increments: items of the work queue.
+        items: u32 = 32_768, json "items", option
+            /// Increments in all [default: 32768]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            items;
+        /// The number of counters, which the items name in turn.
+        counters: u32 = 1, json "counters", option
+            /// Counters, which the increments name in turn [default: 1]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            counters;
+        /// The number of times that a section lowers and raises its counter.
+        rounds: u32 = 0, json "rounds", option
+            /// Times that a section lowers and raises its counter again, before it adds the
+            /// counter to a sum [default: 0, and no sum]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            rounds;
+        /// Whether a section adds its counter to a sum at the end.
+        sums: bool = false, json "sums";
+        /// Whether, under locks, the first thread of each block makes all sections.
+        first_only: bool = false, json "first_only";
+        /// The form of its transactions.
+        form: Form = Form::Dynamic;
     }
 }
 
@@ -79,22 +76,6 @@ impl Counter {
     }
 }
 
-/// The options of `counter`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Increments in all [default: 32768]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    items: Option<u32>,
-    /// Counters, which the increments name in turn [default: 1]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    counters: Option<u32>,
-    /// Times that a section lowers and raises its counter again, before it adds the
-    /// counter to a sum [default: 0, and no sum]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    rounds: Option<u32>,
-}
-
 impl Input for Counter {
     is_its_workload!();
     type Options = Options;
@@ -112,36 +93,23 @@ impl Input for Counter {
     }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let rounds = options.rounds.unwrap_or(self.rounds);
+        let of = self.given(options);
         refuse! {
-            shared.is_static && rounds > 0 =>
-                "--rounds {rounds} has no static form, which is an increment alone: leave --static \
-                 or --rounds out";
+            shared.is_static && of.rounds > 0 =>
+                "--rounds {} has no static form, which is an increment alone: leave --static or \
+                 --rounds out", of.rounds;
         }
         Ok(Counter {
-            items: options.items.unwrap_or(self.items),
-            counters: options.counters.unwrap_or(self.counters),
-            rounds,
-            sums: rounds > 0,
+            sums: of.rounds > 0,
             form: Form::of(shared.is_static),
-            ..self
+            ..of
         })
     }
 }
 
 impl Sizes for Counter {
-    fn name(&self) -> &'static str {
-        "counter"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("items", self.items.into()),
-            ("counters", self.counters.into()),
-            ("rounds", self.rounds.into()),
-            ("sums", self.sums.into()),
-            ("first_only", self.first_only.into()),
-        ]
+        self.named()
     }
 
     fn summary(&self) -> String {

@@ -2,8 +2,6 @@
 
 use crate::workloads::prelude::*;
 use check::{difference, keys, renumbered};
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use stm_core::host::{Nodes, PreassignedNodes};
 use stm_kernels::ht::{HashTable, HashTablePool, HtNode, HtParams, HtPoolNode, HtPoolParams};
 
@@ -11,7 +9,7 @@ mod check;
 mod floor;
 
 /// Where the nodes come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub enum NodeSource {
     /// They belong to the transactions' numbers.
     #[default]
@@ -30,47 +28,26 @@ impl NodeSource {
     }
 }
 
-/// The hash table's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ht {
-    /// Buckets of the table.
-    pub buckets: u32,
-    /// Keys that a transaction inserts.
-    pub keys_per_tx: u32,
-    /// Where the nodes come from.
-    pub nodes: NodeSource,
-}
-
-impl Default for Ht {
-    fn default() -> Self {
-        Self::of(256 << 10, 4)
+sizes! {
+    /// The hash table's parameters.
+    Ht, options of "ht" {
+        /// Buckets of the table.
+        buckets: u32 = 256 << 10, json "buckets", option
+            /// Buckets of the table [default: 256K]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            buckets;
+        /// Keys that a transaction inserts.
+        keys_per_tx: u32 = 4, json "keys_per_tx", option
+            /// Keys that a transaction inserts [default: 4]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            keys_per_tx;
+        /// Where the nodes come from.
+        nodes: NodeSource = NodeSource::Preassigned, option
+            /// Nodes that belong to the transactions' numbers (preassigned), or that
+            /// each transaction allocates (pool) [default: preassigned]
+            #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
+            nodes;
     }
-}
-
-impl ValueEnum for NodeSource {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Preassigned, Self::Pool]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
-}
-
-/// The options of `ht`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Buckets of the table [default: 256K]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    buckets: Option<u32>,
-    /// Keys that a transaction inserts [default: 4]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    keys_per_tx: Option<u32>,
-    /// Nodes that belong to the transactions' numbers (preassigned), or that
-    /// each transaction allocates (pool) [default: preassigned]
-    #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
-    nodes: Option<NodeSource>,
 }
 
 impl Ht {
@@ -107,26 +84,13 @@ impl Input for Ht {
     }
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(Ht {
-            nodes: options.nodes.unwrap_or(self.nodes),
-            ..Ht::of(
-                options.buckets.unwrap_or(self.buckets),
-                options.keys_per_tx.unwrap_or(self.keys_per_tx),
-            )
-        })
+        Ok(self.given(options))
     }
 }
 
 impl Sizes for Ht {
-    fn name(&self) -> &'static str {
-        "ht"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut all = vec![
-            ("buckets", self.buckets.into()),
-            ("keys_per_tx", self.keys_per_tx.into()),
-        ];
+        let mut all = self.named();
         if self.nodes != NodeSource::Preassigned {
             all.push(("nodes", self.nodes.name().into()));
         }

@@ -4,8 +4,8 @@
 use super::file;
 use super::points::Points;
 use crate::devices::DeviceKind;
-use crate::error::Error;
 use crate::numbers::parse_count;
+use crate::workloads::input::{Origin, file_name};
 use crate::workloads::memory::check_host_memory;
 use crate::workloads::prelude::*;
 use crate::workloads::shared_options::SEED;
@@ -78,13 +78,7 @@ impl Drawn {
 }
 
 /// Where points come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PointsFrom {
-    /// They are drawn.
-    Drawn(Drawn),
-    /// They are read from a file in STAMP's format.
-    File(PathBuf),
-}
+pub type PointsFrom = Origin<Drawn>;
 
 /// The input of k-means.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,14 +176,12 @@ fn parse_threshold(text: &str) -> Result<f64, String> {
 }
 
 impl Shape {
-    fn given(&self) -> Option<(&'static str, u32)> {
-        let options = [
+    fn given(&self) -> [(&'static str, Option<u32>); 3] {
+        [
             ("--points", self.points),
             ("--dims", self.dims),
             ("--centres", self.centres),
-        ];
-        let mut given = options.into_iter();
-        given.find_map(|(option, value)| Some((option, value?)))
+        ]
     }
 
     /// The points that they ask for; `points_max` bounds the default.
@@ -260,21 +252,10 @@ impl Input for KmeansInput {
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         let points_max = shared.transactions.unwrap_or(u64::MAX);
-        let points = match (&shared.input, self.points) {
-            (None, PointsFrom::Drawn(base)) => {
-                PointsFrom::Drawn(options.shape.fill(points_max, base))
-            }
-            (None, file @ PointsFrom::File(_)) => file,
-            (Some(path), _) => {
-                if let Some((option, value)) = options.shape.given() {
-                    return Err(Error::Usage(format!(
-                        "{option} {value} is for generated points, and --input brings its own: \
-                         leave one of them out"
-                    )));
-                }
-                PointsFrom::File(path.clone())
-            }
-        };
+        let (shape, file) = (options.shape, shared.input.as_ref());
+        let points = (self.points).with(file, "generated points", &shape.given(), |base| {
+            shape.fill(points_max, base)
+        })?;
         Ok(KmeansInput {
             points,
             normalise: self.normalise && !options.no_normalise,
@@ -294,13 +275,8 @@ impl Input for KmeansInput {
                 (points, Source::Generated(drawn.centres), few)
             }
             PointsFrom::File(path) => {
-                // The folder is nobody else's; the report may be published.
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                (
-                    file::read(path)?,
-                    Source::File(name.into()),
-                    CLUSTERS_OF_FILE,
-                )
+                let source = Source::File(file_name(path));
+                (file::read(path)?, source, CLUSTERS_OF_FILE)
             }
         };
         if self.normalise {
@@ -366,10 +342,6 @@ impl Kmeans {
 }
 
 impl Sizes for Kmeans {
-    fn name(&self) -> &'static str {
-        "kmeans"
-    }
-
     fn by_warps(&self) -> bool {
         !self.adds
     }

@@ -12,18 +12,15 @@ mod tiles;
 
 pub use tiles::cut_of_paper;
 
-/// The alignment's parameters: two random sequences of nucleotides, which are aligned with
-/// linear gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nw {
-    /// Letters of each sequence.
-    pub letters: u32,
-}
-
-impl Default for Nw {
-    /// A size of Li et al. 2015 (Table 3) with 246,016 cells.
-    fn default() -> Self {
-        Self { letters: 496 }
+sizes! {
+    /// The alignment's parameters: two random sequences of nucleotides, which are aligned with
+    /// linear gaps. The default is a size of Li et al. 2015 (Table 3) with 246,016 cells.
+    Nw, options of "nw" {
+        /// Letters of each sequence.
+        letters: u32 = 496, json "letters", option
+            /// Letters of each of the two sequences [default: 496]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            letters;
     }
 }
 
@@ -64,15 +61,6 @@ impl Nw {
     }
 }
 
-/// The options of `nw`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Letters of each of the two sequences [default: 496]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    letters: Option<u32>,
-}
-
 impl Input for Nw {
     is_its_workload!();
     type Options = Options;
@@ -87,19 +75,13 @@ impl Input for Nw {
     }
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(Nw {
-            letters: options.letters.unwrap_or(self.letters),
-        })
+        Ok(self.given(options))
     }
 }
 
 impl Sizes for Nw {
-    fn name(&self) -> &'static str {
-        "nw"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![("letters", self.letters.into())]
+        self.named()
     }
 
     fn summary(&self) -> String {

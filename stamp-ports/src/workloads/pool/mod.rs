@@ -27,10 +27,6 @@ impl Input for Pool {
 const NODES_A_LANE: u64 = 8;
 
 impl Sizes for Pool {
-    fn name(&self) -> &'static str {
-        "pool"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         vec![("nodes_a_lane", NODES_A_LANE.into())]
     }

@@ -91,10 +91,6 @@ impl Input for Queue {
 }
 
 impl Sizes for Queue {
-    fn name(&self) -> &'static str {
-        "queue"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         vec![
             ("places", self.places.into()),

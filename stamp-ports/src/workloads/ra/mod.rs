@@ -15,39 +15,27 @@ use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RandomArray};
 
 mod floor;
 
-/// The random array's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ra {
-    /// Words of the array.
-    pub words: u32,
-    /// Words that a transaction reads.
-    pub reads: u32,
-    /// How many of those it writes.
-    pub writes: u32,
-    /// The form of its transactions.
-    pub form: Form,
-}
-
-impl Default for Ra {
-    /// Table 1 of the paper.
-    fn default() -> Self {
-        Self::of(8 << 20, 16, 16)
+sizes! {
+    /// The random array's parameters; by default, those of the paper's Table 1.
+    Ra, options of "ra" {
+        /// Words of the array.
+        words: u32 = 8 << 20, json "words", option
+            /// Words of the array [default: 8M]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            words;
+        /// Words that a transaction reads.
+        reads: u32 = 16, json "reads", option
+            /// Words that a transaction reads [default: 16]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            reads;
+        /// How many of those it writes.
+        writes: u32 = 16, json "writes", option
+            /// How many of those it writes [default: 16]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            writes;
+        /// The form of its transactions.
+        form: Form = Form::Dynamic;
     }
-}
-
-/// The options of `ra`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Words of the array [default: 8M]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    words: Option<u32>,
-    /// Words that a transaction reads [default: 16]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    reads: Option<u32>,
-    /// How many of those it writes [default: 16]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    writes: Option<u32>,
 }
 
 impl Input for Ra {
@@ -65,13 +53,12 @@ impl Input for Ra {
     }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let reads = options.reads.unwrap_or(self.reads);
+        let of = self.given(options);
         Ok(Ra {
-            words: options.words.unwrap_or(self.words),
-            reads,
             // A transaction writes words that it has read.
-            writes: options.writes.unwrap_or(self.writes.min(reads)),
+            writes: options.writes.unwrap_or(self.writes.min(of.reads)),
             form: Form::of(shared.is_static),
+            ..of
         })
     }
 }
@@ -95,16 +82,8 @@ impl Ra {
 }
 
 impl Sizes for Ra {
-    fn name(&self) -> &'static str {
-        "ra"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("words", self.words.into()),
-            ("reads", self.reads.into()),
-            ("writes", self.writes.into()),
-        ]
+        self.named()
     }
 
     fn summary(&self) -> String {

@@ -9,22 +9,20 @@ use stm_kernels::sorted::{Sorted as SortedKernel, SortedParams, value};
 
 mod locked;
 
-/// The sorted list's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sorted {
-    /// The number of keys that are inserted, which are all below the next power of two.
-    pub keys: u32,
-    /// The number of entry points, a power of two.
-    pub entry_points: u32,
-}
-
-impl Default for Sorted {
-    /// The list of Grote 2020 with the most entry points.
-    fn default() -> Self {
-        Self {
-            keys: 262_000,
-            entry_points: 4096,
-        }
+sizes! {
+    /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
+    Sorted, options of "sorted" {
+        /// The number of keys that are inserted, which are all below the next power of two.
+        keys: u32 = 262_000, json "keys", option
+            /// Keys that are inserted [default: 262000]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            list_keys;
+        /// The number of entry points, a power of two.
+        entry_points: u32 = 4096, json "entry_points", option
+            /// Entry points of the list, a power of two: the fewer, the longer is each walk
+            /// [default: 4096]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            entry_points;
     }
 }
 
@@ -80,19 +78,6 @@ impl Sorted {
     }
 }
 
-/// The options of `sorted`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Keys that are inserted [default: 262000]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    list_keys: Option<u32>,
-    /// Entry points of the list, a power of two: the fewer, the longer is each walk
-    /// [default: 4096]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    entry_points: Option<u32>,
-}
-
 impl Input for Sorted {
     is_its_workload!();
     type Options = Options;
@@ -110,23 +95,13 @@ impl Input for Sorted {
     }
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(Sorted {
-            keys: options.list_keys.unwrap_or(self.keys),
-            entry_points: options.entry_points.unwrap_or(self.entry_points),
-        })
+        Ok(self.given(options))
     }
 }
 
 impl Sizes for Sorted {
-    fn name(&self) -> &'static str {
-        "sorted"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("keys", self.keys.into()),
-            ("entry_points", self.entry_points.into()),
-        ]
+        self.named()
     }
 
     fn summary(&self) -> String {

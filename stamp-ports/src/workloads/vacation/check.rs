@@ -60,6 +60,29 @@ pub(super) struct Found {
 }
 
 impl Left {
+    /// Makes it of the records of all tables, the reservations and what the tasks noted.
+    pub(super) fn new(
+        plan: VacationPlan,
+        records: impl IntoIterator<Item = (u32, u32)>,
+        lists: Vec<Vec<(u32, u32)>>,
+        notes: Vec<u64>,
+    ) -> Self {
+        let mut tables: [BTreeMap<u32, u32>; TABLES as usize + 1] = Default::default();
+        for (key, value) in records {
+            let (table, id) = record_of(key);
+            // The upper two bits of a key, so one of four.
+            tables[table as usize].insert(id, value);
+        }
+        let [cars, flights, rooms, customers] = tables;
+        Self {
+            plan,
+            notes,
+            tables: [cars, flights, rooms],
+            customers,
+            lists,
+        }
+    }
+
     /// Returns the counts, or what is wrong, on one line.
     pub(super) fn check(&self) -> Result<Found, String> {
         let mut books = Books::new(&self.plan);

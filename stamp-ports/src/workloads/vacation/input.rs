@@ -5,49 +5,32 @@ use crate::workloads::prelude::*;
 use crate::workloads::shared_options::parse_percent;
 use stm_kernels::vacation::{QUERIES_MAX, RELATIONS_MAX, TABLES, VacationPlan};
 
-/// Vacation's parameters, with STAMP's letters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vacation {
-    /// `-r`: records of each table, and customers.
-    pub relations: u32,
-    /// `-n`: queries or updates of a task, at most.
-    pub queries: u32,
-    /// `-q`: the share of the records and customers that tasks choose among.
-    pub range_percent: u32,
-    /// `-u`: the share of tasks that make reservations.
-    pub users_percent: u32,
-    /// The most transactions of a launch, from which follows how long the lists of
-    /// customers become; the caller says how many a launch has.
-    pub transactions_max: u64,
-}
-
-impl Default for Vacation {
-    /// STAMP's `vacation-low++`: `-n2 -q90 -u98 -r1048576 -t4194304`.
-    fn default() -> Self {
-        Self {
-            relations: 1 << 20,
-            queries: 2,
-            range_percent: 90,
-            users_percent: 98,
-            transactions_max: 4 << 20,
-        }
+sizes! {
+    /// Vacation's parameters, with STAMP's letters; by default STAMP's `vacation-low++`:
+    /// `-n2 -q90 -u98 -r1048576 -t4194304`. Its `-t` is `--transactions`.
+    Vacation, options of "vacation" {
+        /// `-r`: records of each table, and customers.
+        relations: u32 = 1 << 20, json "r", option
+            /// Cars, flights, rooms and customers, so many of each [default: 1M]
+            #[arg(short, long, value_name = "N", value_parser = parse_count_32)]
+            relations;
+        /// `-n`: queries or updates of a task, at most.
+        queries: u32 = 2, json "n";
+        /// `-q`: the share of the records and customers that tasks choose among.
+        range_percent: u32 = 90, json "q", option
+            /// Share of them that tasks choose among, in per cent [default: 90]
+            #[arg(short = 'q', long, value_name = "PERCENT", value_parser = parse_percent)]
+            range_percent;
+        /// `-u`: the share of tasks that make reservations.
+        users_percent: u32 = 98, json "u", option
+            /// Share of tasks that make reservations, in per cent; the others delete
+            /// customers and change tables [default: 98]
+            #[arg(short = 'u', long, value_name = "PERCENT", value_parser = parse_percent)]
+            users_percent;
+        /// The most transactions of a launch, from which follows how long the lists of
+        /// customers become; the caller says how many a launch has.
+        transactions_max: u64 = 4 << 20;
     }
-}
-
-/// The options of `vacation`, by STAMP's letters; its `-t` is `--transactions`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Cars, flights, rooms and customers, so many of each [default: 1M]
-    #[arg(short, long, value_name = "N", value_parser = parse_count_32)]
-    relations: Option<u32>,
-    /// Share of them that tasks choose among, in per cent [default: 90]
-    #[arg(short = 'q', long, value_name = "PERCENT", value_parser = parse_percent)]
-    range_percent: Option<u32>,
-    /// Share of tasks that make reservations, in per cent; the others delete
-    /// customers and change tables [default: 98]
-    #[arg(short = 'u', long, value_name = "PERCENT", value_parser = parse_percent)]
-    users_percent: Option<u32>,
 }
 
 impl Input for Vacation {
@@ -73,11 +56,9 @@ impl Input for Vacation {
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         Ok(Vacation {
-            relations: options.relations.unwrap_or(self.relations),
             queries: shared.n.unwrap_or(self.queries),
-            range_percent: options.range_percent.unwrap_or(self.range_percent),
-            users_percent: options.users_percent.unwrap_or(self.users_percent),
             transactions_max: shared.transactions.unwrap_or(self.transactions_max),
+            ..self.given(options)
         })
     }
 }
@@ -159,17 +140,10 @@ impl Vacation {
 }
 
 impl Sizes for Vacation {
-    fn name(&self) -> &'static str {
-        "vacation"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("n", self.queries.into()),
-            ("q", self.range_percent.into()),
-            ("r", self.relations.into()),
-            ("u", self.users_percent.into()),
-        ]
+        let mut named = self.named();
+        named.sort_by_key(|&(letter, _)| letter);
+        named
     }
 
     fn summary(&self) -> String {

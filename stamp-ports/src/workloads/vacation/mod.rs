@@ -8,12 +8,10 @@
 use crate::workloads::prelude::*;
 use check::{Found, Left};
 use section::section;
-use std::collections::BTreeMap;
 use stm_core::collections::{Lists, Map};
 use stm_core::host::Error;
 use stm_kernels::vacation::{
     CUSTOMERS, TABLES, Vacation as VacationKernel, VacationParams, VacationPlan, record_key,
-    record_of,
 };
 
 mod books;
@@ -155,22 +153,10 @@ impl<D: Device> VacationData<D> {
     /// Copies what the tasks left to the host. The copies check that the containers
     /// are whole and that no node has leaked.
     fn left(&self, transactions: u64) -> Result<Left, Error> {
-        let mut tables: [BTreeMap<u32, u32>; ALL_TABLES as usize] = Default::default();
-        for (key, value) in self.tables().download()? {
-            let (table, id) = record_of(key);
-            // The upper two bits of a key, so one of four.
-            tables[table as usize].insert(id, value);
-        }
-        let [cars, flights, rooms, customers] = tables;
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
-        Ok(Left {
-            plan: self.plan,
-            notes,
-            tables: [cars, flights, rooms],
-            customers,
-            lists: self.lists().download()?,
-        })
+        let (records, lists) = (self.tables().download()?, self.lists().download()?);
+        Ok(Left::new(self.plan, records, lists, notes))
     }
 
     /// Returns what is wrong, if anything.

@@ -5,10 +5,9 @@ use super::check::Left;
 use super::input::Vacation;
 use crate::workloads::plain::{PlainChains, PlainEntries, PlainTable, Whole};
 use crate::workloads::prelude::*;
-use std::collections::BTreeMap;
 use stm_kernels::floor::plain::table::filled;
 use stm_kernels::floor::vacation::{CriticalSection, Params};
-use stm_kernels::vacation::{TABLES, VacationPlan, record_of};
+use stm_kernels::vacation::{TABLES, VacationPlan};
 
 /// The agency, and what the tasks noted.
 pub(super) struct Data {
@@ -50,30 +49,10 @@ impl Data {
 
     /// Copies what the tasks left, or says what is wrong with it.
     pub(super) fn left(&self, transactions: u64) -> Result<Whole<Left>> {
-        let mut tables: [BTreeMap<u32, u32>; TABLES as usize + 1] = Default::default();
-        let records = match self.tables.entries()? {
-            Ok(records) => records,
-            Err(wrong) => return Ok(Err(wrong)),
-        };
-        for (key, value) in records {
-            let (table, id) = record_of(key);
-            // The upper two bits of a key, so one of four.
-            tables[table as usize].insert(id, value);
-        }
-        let lists = match self.lists.lists()? {
-            Ok(lists) => lists,
-            Err(wrong) => return Ok(Err(wrong)),
-        };
-        let [cars, flights, rooms, customers] = tables;
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
-        Ok(Ok(Left {
-            plan: self.plan,
-            notes,
-            tables: [cars, flights, rooms],
-            customers,
-            lists,
-        }))
+        let (records, lists) = (self.tables.entries()?, self.lists.lists()?);
+        Ok(records.and_then(|records| Ok(Left::new(self.plan, records, lists?, notes))))
     }
 }
 
