@@ -1,7 +1,7 @@
 //! Kernels without transactions that do a workload's work: what `bench floor`
 //! measures beside the transactional memory.
 
-use super::verdict::Verdict;
+use super::compare::Verdict;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use serde::Serialize;

@@ -8,7 +8,6 @@
 //! of it ([`Stm::in_order`]).
 
 use super::workload::Run;
-use crate::error::Result;
 use serde::Serialize;
 use std::time::Duration;
 use stm_core::algorithm::Algorithm;
@@ -140,16 +139,7 @@ impl<'a, D: Device> Launcher<'a, D> {
     ///
     /// # Safety
     /// The caller promises what [`Stm::launch`] asks for.
-    pub unsafe fn launch<K: Kernel>(&mut self, params: &K::Params) -> Result<Statistics> {
-        // SAFETY: the caller's promise.
-        Ok(unsafe { self.launch_alone::<K>(params)? })
-    }
-
-    /// Does what [`Self::launch`] does.
-    ///
-    /// # Safety
-    /// The caller promises what [`Stm::launch`] asks for.
-    pub(super) unsafe fn launch_alone<K: Kernel>(
+    pub unsafe fn launch<K: Kernel>(
         &mut self,
         params: &K::Params,
     ) -> Result<Statistics, host::Error> {
@@ -203,20 +193,6 @@ impl<'a, D: Device> Launcher<'a, D> {
     /// # Safety
     /// The caller promises what [`Device::launch`] asks for.
     pub unsafe fn launch_plain<K: Kernel>(
-        &mut self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.launch_plain_alone::<K>(launch, params)? };
-        Ok(())
-    }
-
-    /// Does what [`Self::launch_plain`] does.
-    ///
-    /// # Safety
-    /// The caller promises what [`Device::launch`] asks for.
-    pub(super) unsafe fn launch_plain_alone<K: Kernel>(
         &mut self,
         launch: &Launch,
         params: &K::Params,

@@ -18,9 +18,8 @@
 //! | [`launcher`] | one run: its launches, their times and statistics summed |
 //! | [`series`] | launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
-//! | [`critical`] | transactions as critical sections of one lock |
 //! | [`plain`] | the structures without versions that critical sections work on |
-//! | [`exclusion`] | locks and combiners, as contenders hold them |
+//! | [`exclusion`] | work under locks, by combining, in critical sections and without synchronisation |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
 //! | [`compare`], [`memory`], [`shape`], `prelude` | what drivers share |
 
@@ -57,7 +56,7 @@ macro_rules! wrong {
     ($($condition:expr => $line:literal $(, $value:expr)*;)+) => {
         $(
             if $condition {
-                return $crate::workloads::verdict::Wrong::wrong(format!($line $(, $value)*));
+                return $crate::workloads::compare::Wrong::wrong(format!($line $(, $value)*));
             }
         )+
     };
@@ -92,7 +91,6 @@ pub mod vacation;
 
 pub mod compare;
 pub mod contender;
-pub mod critical;
 pub mod exclusion;
 pub mod form;
 pub mod input;
@@ -105,7 +103,6 @@ pub mod prepared;
 pub mod series;
 pub mod shape;
 pub mod shared_options;
-pub mod verdict;
 pub mod workload;
 
 use crate::devices::AnyDevice;

@@ -3,8 +3,8 @@
 pub(super) use super::compare::{Difference, Expectation};
 pub(super) use super::contender::ContenderKind::SpecialPurpose;
 pub(super) use super::contender::{Contender, ContenderData, one_each};
-pub(super) use super::critical::{Uses, critical_section, own, unsynchronised};
-pub(super) use super::form::Form;
+pub(super) use super::exclusion::{Uses, critical_section, own, unsynchronised};
+pub(super) use super::form::{Form, by_form};
 pub(super) use super::input::{Input, Occasion, is_its_workload, sizes};
 pub(super) use super::launcher::Launcher;
 pub(super) use super::memory::{Accessed, check_memory, zeros};

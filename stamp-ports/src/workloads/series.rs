@@ -44,7 +44,7 @@ impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
     pub unsafe fn launch(&mut self, params: &K::Params) -> Result<(), Error> {
         match &mut self.way {
             // SAFETY: the caller's promise.
-            Way::OneByOne(launcher) => unsafe { launcher.launch_alone::<K>(params) }.map(|_| ()),
+            Way::OneByOne(launcher) => unsafe { launcher.launch::<K>(params) }.map(|_| ()),
             Way::InOrder {
                 queue,
                 shape,
@@ -75,7 +75,7 @@ impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
     ) -> Result<(), Error> {
         match &mut self.way {
             // SAFETY: the caller's promise.
-            Way::OneByOne(launcher) => unsafe { launcher.launch_plain_alone::<P>(launch, params) },
+            Way::OneByOne(launcher) => unsafe { launcher.launch_plain::<P>(launch, params) },
             Way::InOrder {
                 queue,
                 laps,

@@ -1,11 +1,11 @@
 //! What a workload is to the program: sizes, data on a device, a kernel for each
 //! algorithm to launch, and a result to verify.
 
+pub use super::compare::Verdict;
 use super::contender::Contender;
 use super::form::Form;
 use super::launcher::Launcher;
 use super::memory::Accessed;
-pub use super::verdict::Verdict;
 use crate::error::Result;
 use serde::Serialize;
 use serde_json::Value;

@@ -4,7 +4,7 @@
 use super::BankData;
 use super::check::difference;
 use super::input::Bank;
-use crate::workloads::critical::Own;
+use crate::workloads::exclusion::Own;
 use crate::workloads::prelude::*;
 use stm_kernels::bank::{CHECKS, WRONG_SUMS};
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};

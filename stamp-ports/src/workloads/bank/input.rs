@@ -59,7 +59,7 @@ pub struct Options {
     /// Draw accounts by Zipf's law with this exponent, such as 0.99; 0 draws
     /// them uniformly [default: 0]
     #[arg(long, value_name = "THETA", value_parser = parse_zipf)]
-    zipf: Option<Thousandths>,
+    zipf: Option<u32>,
     /// Transactions that are audits, in per cent [default: 10]
     #[arg(long, value_name = "P", value_parser = parse_percent)]
     audit_share: Option<u32>,
@@ -73,14 +73,11 @@ pub struct Options {
     row: Option<u32>,
 }
 
-/// A number with three decimals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Thousandths(u32);
-
 /// The largest exponent: beyond, all transfers are of one account.
 const ZIPF_MAX: f64 = 10.0;
 
-fn parse_zipf(text: &str) -> Result<Thousandths, String> {
+/// Reads an exponent in thousandths.
+fn parse_zipf(text: &str) -> Result<u32, String> {
     let thousandths = text
         .parse::<f64>()
         .ok()
@@ -88,7 +85,7 @@ fn parse_zipf(text: &str) -> Result<Thousandths, String> {
         .map(|theta| (theta * 1000.0, (theta * 1000.0).round()))
         .filter(|(exact, rounded)| (exact - rounded).abs() < 1e-6)
         .map(|(_, rounded)| rounded as u32);
-    thousandths.map(Thousandths).ok_or_else(|| {
+    thousandths.ok_or_else(|| {
         format!(
             "{text:?} is no exponent: give from 0 to {ZIPF_MAX} with three decimals at most, such as 0.99"
         )
@@ -123,7 +120,7 @@ impl Input for Bank {
                 "--row {row} is no power of two from 1 to {BANK_ROW_MAX}: give one, such as 64";
         }
         Ok(Bank {
-            zipf_thousandths: options.zipf.map_or(self.zipf_thousandths, |theta| theta.0),
+            zipf_thousandths: options.zipf.unwrap_or(self.zipf_thousandths),
             adds_row: shared.adds.then_some(row),
             form: Form::of(shared.is_static),
             ..Bank::of(
@@ -258,7 +255,7 @@ mod tests {
     #[test]
     fn exponents_have_three_decimals_at_most() {
         for (text, thousandths) in [("0", 0), ("0.99", 990), ("1", 1000), ("10", 10_000)] {
-            assert_eq!(parse_zipf(text), Ok(Thousandths(thousandths)));
+            assert_eq!(parse_zipf(text), Ok(thousandths));
         }
         for text in ["-1", "10.001", "0.9999", "NaN", "inf", "", "much"] {
             let error = parse_zipf(text).unwrap_err();

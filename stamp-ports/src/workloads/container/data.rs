@@ -1,7 +1,7 @@
 //! A container on a device with what operations on it noted.
 
 use super::check::{Found, Left};
-use super::operations::{Kind, Operations};
+use super::{Kind, Operations};
 use crate::workloads::plain::PlainEntries;
 use crate::workloads::prelude::*;
 use stm_core::collections::{List, Map, OrderedMap};

@@ -1,7 +1,7 @@
 //! The sizes of operations on a container.
 
 use super::check::RESULTS;
-use super::operations::{Kind, Operations};
+use super::{Kind, Operations};
 use crate::workloads::prelude::*;
 use crate::workloads::workload::Named;
 use std::marker::PhantomData;

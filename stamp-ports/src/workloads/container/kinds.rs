@@ -1,7 +1,7 @@
 //! The containers that operations work on, and what differs between them.
 
 use super::data::{ContainerData, section};
-use super::operations::{Kind, Operations};
+use super::{Kind, Operations};
 use crate::error::Error;
 use crate::workloads::input::NoOptions;
 use crate::workloads::plain::{PlainChains, PlainRadix, PlainTable};

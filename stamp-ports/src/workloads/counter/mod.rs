@@ -207,34 +207,7 @@ impl Workload for Counter {
         }
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(match self.form {
-            Form::Dynamic => device.prepare::<CounterKernel<A>>(observation)?,
-            Form::Static => device.prepare::<CounterUpdates<A>>(observation)?,
-        })
-    }
-
-    fn run<D: Device, A: Algorithm>(
-        &self,
-        data: &mut CounterData<D>,
-        launcher: &mut Launcher<'_, D>,
-        transactions: u64,
-    ) -> Result<()> {
-        let params = self.params(data, launcher.run::<A>(transactions));
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of buffers that
-        // `data` keeps and nothing else uses.
-        unsafe {
-            match self.form {
-                Form::Dynamic => launcher.launch::<CounterKernel<A>>(&params)?,
-                Form::Static => launcher.launch::<CounterUpdates<A>>(&params)?,
-            }
-        };
-        Ok(())
-    }
+    by_form!(CounterKernel, CounterUpdates);
 }
 
 #[cfg(test)]

@@ -33,9 +33,8 @@
 
 use super::points::Points;
 use super::sequential::{Centres, ROUNDING};
-use std::num::NonZero;
+use crate::workloads::compare::in_ranges_of;
 use std::ops::Range;
-use std::thread;
 
 /// What a launch left, and what it started from.
 #[derive(Clone, Copy, Debug)]
@@ -242,6 +241,9 @@ impl Follower {
     }
 }
 
+/// The fewest points whose judgement is worth a thread.
+const WORTH: u64 = 1024;
+
 /// Judges the members of one pass.
 struct Judge<'a> {
     pass: &'a Pass<'a>,
@@ -258,21 +260,11 @@ impl Judge<'_> {
     /// All points, on all cores: the number of ties, or what is wrong with the
     /// first point that is.
     fn all(&self) -> Result<u64, String> {
-        let n = self.pass.points.len();
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        let share = n.div_ceil(threads).max(1024);
-        thread::scope(|scope| {
-            let judges: Vec<_> = (0..n)
-                .step_by(share)
-                .map(|from| scope.spawn(move || self.some(from..n.min(from + share))))
-                .collect();
-            judges.into_iter().try_fold(0, |ties, judge| {
-                let more = judge
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-                Ok(ties + more)
-            })
-        })
+        let n = self.pass.points.len() as u64;
+        let ties = in_ranges_of(WORTH, n, |points| {
+            self.some(points.start as usize..points.end as usize)
+        });
+        ties.into_iter().sum()
     }
 
     fn some(&self, points: Range<usize>) -> Result<u64, String> {

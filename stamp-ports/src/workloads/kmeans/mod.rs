@@ -9,7 +9,7 @@
 //!
 //! With `adds`, transactions add to sums that they do not read: then the order of
 //! the additions is not known, and the sums of a pass are compared with those in
-//! double precision (check 5 of `check.rs`, and `sums.rs`).
+//! double precision (check 5 of `check.rs`).
 //!
 //! Every pass is checked, before the next begins, against the double-precision
 //! run that follows it; how, [`Follower`] and its file say.
@@ -21,7 +21,6 @@
 //! | `sequential.rs` | the means on the host, the run in double precision |
 //! | `passes.rs` | the passes of a run |
 //! | `check.rs` | the checks |
-//! | `sums.rs` | sums whose order is not known |
 
 use crate::workloads::prelude::*;
 use passes::{Found, Rows};

@@ -107,9 +107,8 @@ pub(super) type LaunchPass<'a, D> = dyn FnMut(&KmeansData<D>, u32) -> Result<u64
 
 impl Kmeans {
     pub(super) fn begin(&self, chosen: &[u32]) -> Clustering {
-        let centres = chosen.iter().flat_map(|&i| self.points.point(i as usize));
         Clustering {
-            centres: centres.copied().collect(),
+            centres: self.points.values_of(chosen),
             members: vec![NOWHERE; self.points.len()],
             follower: Follower::new(&self.points, chosen),
             passes: 0,

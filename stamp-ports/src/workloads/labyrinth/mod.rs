@@ -5,7 +5,6 @@
 //! | --- | --- |
 //! | `maze.rs` | the grid and the paths asked for; STAMP's file format |
 //! | `check.rs` | what a right routing has |
-//! | `claims.rs` | the time that routers spend in transactions |
 
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;

@@ -219,34 +219,7 @@ impl Workload for Ra {
         }
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(match self.form {
-            Form::Dynamic => device.prepare::<RandomArray<A>>(observation)?,
-            Form::Static => device.prepare::<RaUpdates<A>>(observation)?,
-        })
-    }
-
-    fn run<D: Device, A: Algorithm>(
-        &self,
-        data: &mut RaData<D>,
-        launcher: &mut Launcher<'_, D>,
-        transactions: u64,
-    ) -> Result<()> {
-        let params = self.params(data, launcher.run::<A>(transactions));
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and a view of a buffer
-        // that `data` keeps and nothing else uses.
-        unsafe {
-            match self.form {
-                Form::Dynamic => launcher.launch::<RandomArray<A>>(&params)?,
-                Form::Static => launcher.launch::<RaUpdates<A>>(&params)?,
-            }
-        };
-        Ok(())
-    }
+    by_form!(RandomArray, RaUpdates);
 }
 
 impl Ra {

@@ -121,7 +121,7 @@ mod tests {
 
     /// Runs the sections by one lane.
     fn launch(device: &AnyDevice, data: &mut Data, tasks: u64) {
-        use crate::workloads::critical::one_lock;
+        use crate::workloads::exclusion::one_lock;
         use stm_core::host::{Device, Launch};
         use stm_kernels::floor::Guarded;
         data.reset().unwrap();
