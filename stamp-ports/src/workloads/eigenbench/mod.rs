@@ -29,7 +29,20 @@ impl Workload for Eigenbench {
     type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        contenders()
+        let uses = || {
+            Uses::new(|_: &Self, data: &EigenbenchData<_>, transactions| Params {
+                hot: data.hot.view::<Cgl>(),
+                mild: data.mild.view::<Cgl>(),
+                cold: data.cold.tarray(),
+                checksums: data.checksums.tarray(),
+                transactions,
+                plan: data.plan,
+            })
+        };
+        vec![
+            unsynchronised::<Floor, _, _>(ACCESSES, own(uses)),
+            critical_section::<CriticalSection, _, _>(ACCESSES, own(uses)),
+        ]
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<EigenbenchData<D>> {
@@ -140,26 +153,6 @@ const ACCESSES: (&str, fn(&Eigenbench) -> f64) = ("reads and writes", |of| {
         .iter()
         .sum()
 });
-
-/// The contenders of `EigenBench`.
-fn contenders() -> Vec<Contender<Eigenbench>> {
-    let uses = || {
-        Uses::new(
-            |_: &Eigenbench, data: &EigenbenchData<_>, transactions| Params {
-                hot: data.hot.view::<Cgl>(),
-                mild: data.mild.view::<Cgl>(),
-                cold: data.cold.tarray(),
-                checksums: data.checksums.tarray(),
-                transactions,
-                plan: data.plan,
-            },
-        )
-    };
-    vec![
-        unsynchronised::<Floor, _, _>(ACCESSES, own(uses)),
-        critical_section::<CriticalSection, _, _>(ACCESSES, own(uses)),
-    ]
-}
 
 #[cfg(test)]
 mod tests {

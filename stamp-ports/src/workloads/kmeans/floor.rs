@@ -101,13 +101,6 @@ fn params(
     }
 }
 
-/// The contenders of k-means.
-pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
-    let mut all = vec![unsynchronised::<Floor, _, _>(POINTS, FirstPass::prepare)];
-    all.extend(rivals());
-    all
-}
-
 /// The passes by kernel `K`, whose threads `X` excludes from each other.
 struct Passes<K, X> {
     of: Kmeans,
@@ -205,7 +198,7 @@ where
 }
 
 /// What is counted.
-pub(super) const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
+const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
 
 /// The contender that makes all passes by the kernel `K`.
 fn contender<K, X>(
@@ -223,12 +216,13 @@ where
     })
 }
 
-/// The contenders that make all passes.
-fn rivals() -> Vec<Contender<Kmeans>> {
+/// The contenders of k-means.
+pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
     let none = |_: &Kmeans| 0;
     // More than there is does not fit any launch.
     let rows = |of: &Kmeans| u32::try_from(of.shared_words(0)).unwrap_or(u32::MAX >> 2);
     vec![
+        unsynchronised::<Floor, _, _>(POINTS, FirstPass::prepare),
         contender::<Additions, Open>(SpecialPurpose, "atomic adds", false, none),
         contender::<Privatised, Open>(SpecialPurpose, "privatised sums", false, rows)
             .only_if(|of| of.shared_words(0) <= PRIVATE_WORDS),
