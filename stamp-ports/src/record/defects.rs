@@ -38,8 +38,7 @@ impl Kernel {
                 Ok(device.prepare::<RaMutant<A, MUTANT, DELAYED>>(observation)?)
             },
             launch: |ra, data, launcher, transactions| {
-                let stm = launcher.handle::<A>();
-                let params = ra.params(data, stm, transactions);
+                let params = ra.params(data, launcher.run::<A>(transactions));
                 // SAFETY: the kernel is that of the random array, whose parameters
                 // these are; they hold this memory's handle, for one algorithm
                 // alone, and views of buffers that `data` keeps and nothing else

@@ -1,9 +1,37 @@
 //! What a run left, compared with what it must have left, and the work of the host's cores
 //! on that: verification has millions of transactions to replay.
 
+use crate::error::Result;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
+
+/// What is wrong with what a run left, on one line; `None` if it is right.
+pub type Verdict = Result<Option<String>>;
+
+/// What a check returns, of whatever else it says.
+pub(super) trait Wrong {
+    /// Says what is wrong, on one line.
+    fn wrong(what: String) -> Self;
+}
+
+impl Wrong for Option<String> {
+    fn wrong(what: String) -> Self {
+        Some(what)
+    }
+}
+
+impl<T> Wrong for std::result::Result<T, String> {
+    fn wrong(what: String) -> Self {
+        Err(what)
+    }
+}
+
+impl Wrong for Verdict {
+    fn wrong(what: String) -> Self {
+        Ok(Some(what))
+    }
+}
 
 /// The first of two arrays' differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,17 +97,27 @@ impl<T> Expectation<T> {
     }
 }
 
-/// The least work that is worth a thread.
+/// The least transactions whose replay is worth a thread.
 const WORTH: u64 = 1 << 15;
 
-/// Splits the numbers below `count` into ranges, one for each core if there are many, works
-/// on all of them at the same time, and returns the results in the order of the ranges.
+/// Works on ranges of the transactions below `count`, as [`in_ranges_of`] does.
 pub(in crate::workloads) fn in_ranges<R: Send>(
     count: u64,
     work: impl Fn(Range<u64>) -> R + Sync,
 ) -> Vec<R> {
+    in_ranges_of(WORTH, count, work)
+}
+
+/// Splits the numbers below `count` into ranges, one for each core if there are many, works
+/// on all of them at the same time, and returns the results in the order of the ranges. `worth`
+/// numbers are worth a thread.
+pub(in crate::workloads) fn in_ranges_of<R: Send>(
+    worth: u64,
+    count: u64,
+    work: impl Fn(Range<u64>) -> R + Sync,
+) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from) as u64;
-    let parts = cores.min(count / WORTH).max(1);
+    let parts = cores.min(count / worth).max(1);
     let range = |part: u64| count * part / parts..count * (part + 1) / parts;
     if parts == 1 {
         return vec![work(range(0))];

@@ -1,11 +1,10 @@
 //! Kernels without transactions that do a workload's work: what `bench floor`
 //! measures beside the transactional memory.
 
-use super::verdict::Verdict;
+use super::compare::Verdict;
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use serde::Serialize;
-use std::fmt;
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Device, Launch};
@@ -51,12 +50,12 @@ pub trait ContenderData {
         asked
     }
 
-    /// Makes the data fit for so many lanes, before [`reset`](Self::reset): for
-    /// workloads with data of each lane's own.
+    /// Makes the data fit for so many blocks and lanes, before [`reset`](Self::reset): for
+    /// workloads with data of each block's or lane's own.
     ///
     /// # Errors
     /// Too little memory on the device, or an error of the device.
-    fn fit(&mut self, _device: &AnyDevice, _lanes: u64) -> Result<()> {
+    fn fit(&mut self, _device: &AnyDevice, _blocks: u32, _lanes: u64) -> Result<()> {
         Ok(())
     }
 
@@ -74,6 +73,9 @@ pub trait ContenderData {
 
     /// The kernel's parameters for a launch of so many transactions.
     fn params(&self, transactions: u64) -> Self::Params;
+
+    /// Notes the time of a launch.
+    fn launched(&mut self, _time: Duration) {}
 
     /// What is wrong with what a launch of so many transactions left, on one
     /// line; `None` if it is right. Without synchronisation, this is told and no error.
@@ -133,6 +135,32 @@ pub trait PreparedContender {
     fn note(&self) -> Result<Option<String>>;
 }
 
+/// Returns the lanes of a launch of this shape.
+pub const fn lanes((blocks, threads): (u32, u32)) -> u64 {
+    blocks as u64 * threads as u64
+}
+
+/// Returns the launch of a kernel in this shape, with so many bytes of dynamic shared memory.
+///
+/// # Errors
+/// A block that does not fit the device, or an error of the device.
+pub fn fitting<K: Kernel>(
+    device: &AnyDevice,
+    (blocks, threads): (u32, u32),
+    shared_bytes: u32,
+) -> Result<Launch> {
+    let launch = Launch {
+        shared_bytes,
+        ..Launch::new(blocks, threads)
+    };
+    refuse! {
+        device.resident_blocks::<K>(&launch)? == 0 =>
+            "a block of {threads} threads does not fit the device with what {} needs: use fewer",
+            K::ENTRY;
+    }
+    Ok(launch)
+}
+
 /// The data of a contender with the kernel `K`.
 struct With<K, T> {
     data: T,
@@ -147,27 +175,18 @@ impl<T: ContenderData, K: Kernel<Params = T::Params>> PreparedContender for With
     fn launch(
         &mut self,
         device: &AnyDevice,
-        (blocks, threads): (u32, u32),
+        shape: (u32, u32),
         transactions: u64,
     ) -> Result<Duration> {
-        self.data
-            .fit(device, u64::from(blocks) * u64::from(threads))?;
+        self.data.fit(device, shape.0, lanes(shape))?;
         self.data.reset()?;
         let params = self.data.params(transactions);
-        let launch = Launch {
-            shared_bytes: self.data.shared_bytes(),
-            ..Launch::new(blocks, threads)
-        };
-        if device.resident_blocks::<K>(&launch)? == 0 {
-            return Err(Error::Usage(format!(
-                "a block of {threads} threads does not fit the device with what {} needs: use \
-                 fewer",
-                K::ENTRY
-            )));
-        }
+        let launch = fitting::<K>(device, shape, self.data.shared_bytes())?;
         // SAFETY: the parameters are views of buffers that `data` keeps, made
         // for this kernel, and nothing else uses them meanwhile.
-        Ok(unsafe { device.launch::<K>(&launch, &params)? })
+        let time = unsafe { device.launch::<K>(&launch, &params)? };
+        self.data.launched(time);
+        Ok(time)
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
@@ -201,15 +220,6 @@ pub struct Contender<W> {
     pub operations_a_transaction: fn(&W) -> f64,
     suits: fn(&W) -> bool,
     prepare: Box<Prepare<W>>,
-}
-
-impl<W> fmt::Debug for Contender<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Contender")
-            .field("name", &self.name)
-            .field("entry", &self.entry)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<W> Contender<W> {
@@ -269,8 +279,10 @@ impl<W> Contender<W> {
     }
 }
 
+/// What makes a contender's data for a workload whose input is known.
+type PrepareBound<'a> = dyn Fn(&AnyDevice, u64, u64) -> Result<Box<dyn PreparedContender>> + 'a;
+
 /// A contender of a workload whose input is known.
-#[derive(Debug)]
 pub struct BoundContender<'a> {
     /// Its name within the workload.
     pub name: &'static str,
@@ -282,28 +294,7 @@ pub struct BoundContender<'a> {
     pub operations: &'static str,
     /// Operations of a transaction, on average.
     pub operations_a_transaction: f64,
-    of: Box<dyn Prepares + 'a>,
-}
-
-/// A contender and its workload, whatever that is.
-trait Prepares: fmt::Debug {
-    fn prepare(
-        &self,
-        device: &AnyDevice,
-        seed: u64,
-        transactions: u64,
-    ) -> Result<Box<dyn PreparedContender>>;
-}
-
-impl<W: fmt::Debug> Prepares for (Contender<W>, &W) {
-    fn prepare(
-        &self,
-        device: &AnyDevice,
-        seed: u64,
-        transactions: u64,
-    ) -> Result<Box<dyn PreparedContender>> {
-        (self.0.prepare)(self.1, device, seed, transactions)
-    }
+    prepare: Box<PrepareBound<'a>>,
 }
 
 impl BoundContender<'_> {
@@ -318,12 +309,12 @@ impl BoundContender<'_> {
         seed: u64,
         transactions: u64,
     ) -> Result<Box<dyn PreparedContender>> {
-        self.of.prepare(device, seed, transactions)
+        (self.prepare)(device, seed, transactions)
     }
 }
 
 /// Binds contenders to a workload that suits them.
-pub fn bind<W: fmt::Debug>(of: &W, contenders: Vec<Contender<W>>) -> Vec<BoundContender<'_>> {
+pub fn bind<W>(of: &W, contenders: Vec<Contender<W>>) -> Vec<BoundContender<'_>> {
     let suited = contenders
         .into_iter()
         .filter(|contender| (contender.suits)(of));
@@ -333,7 +324,9 @@ pub fn bind<W: fmt::Debug>(of: &W, contenders: Vec<Contender<W>>) -> Vec<BoundCo
         entry: contender.entry,
         operations: contender.operations,
         operations_a_transaction: (contender.operations_a_transaction)(of),
-        of: Box::new((contender, of)),
+        prepare: Box::new(move |device, seed, transactions| {
+            (contender.prepare)(of, device, seed, transactions)
+        }),
     });
     bound.collect()
 }

@@ -1,15 +1,27 @@
-//! What keeps threads out of each other's way in place of transactions, as contenders
-//! hold it: locks of a kind, combiners, or nothing.
+//! What a workload is compared with: its work under locks of a kind, by combining, in critical
+//! sections of one lock, and without synchronisation.
+//!
+//! | workload | its critical section |
+//! | --- | --- |
+//! | ra, ht, bank, eigenbench, kmeans, labyrinth, vacation, queue, map, ordered, list, pool | all of its transactions |
+//! | genome | those of GN-1, and the links of GN-2 |
+//! | counter, sorted, nw | none: `bench sync` measures them under locks of each kind |
+//!
+//! The data are those of another contender, of the workload itself, or a structure without
+//! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 
-use super::contender::{Contender, ContenderData, ContenderKind};
-use super::workload::Verdict;
+use super::contender::{CRITICAL_SECTION, Contender, ContenderData, ContenderKind};
+use super::workload::{Verdict, Workload};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use std::marker::PhantomData;
+use std::time::Duration;
 use stm_core::Kernel;
+use stm_core::array::Layout;
 use stm_core::host::Error;
+use stm_kernels::floor::{Guarded, Lock};
 use stm_sync::host::{Combiners, Locks};
-use stm_sync::{LockKind, TCombiners, TLocks};
+use stm_sync::{LockKind, TCombiners, TLocks, TasBackoff};
 
 /// Something that excludes threads from each other's sections.
 pub trait Exclusion: Sized {
@@ -97,6 +109,29 @@ pub trait Joined<V, W> {
     fn join(view: V, work: W) -> Self;
 }
 
+impl<W> Joined<(), W> for W {
+    fn join((): (), work: W) -> W {
+        work
+    }
+}
+
+/// Says of parameters of kernels what they join: what excludes, in one field, and the work, in
+/// another.
+macro_rules! joins {
+    ($([$($k:ident)?] $params:ty: $exclusion:ident: $view:ty, $work:ident: $of:ty;)*) => {
+        $(
+            impl $(<$k: stm_sync::LockKind>)? $crate::workloads::exclusion::Joined<$view, $of>
+                for $params
+            {
+                fn join($exclusion: $view, $work: $of) -> Self {
+                    Self { $exclusion, $work }
+                }
+            }
+        )*
+    };
+}
+pub(super) use joins;
+
 /// Something that excludes, made anew when the number of threads changes.
 pub struct Held<X> {
     made: X,
@@ -154,25 +189,25 @@ impl<X: Exclusion> Held<X> {
             Err(error) => Err(error.into()),
         }
     }
+
+    /// Returns what is wrong: first if a thread was refused, then as `work` verifies it.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn verify(&self, work: impl FnOnce() -> Verdict) -> Verdict {
+        match self.wrong()? {
+            Some(wrong) => Ok(Some(wrong)),
+            None => work(),
+        }
+    }
 }
 
 /// Data, and what excludes threads from each other's sections on it; `P` are the parameters
 /// of the kernel.
-pub struct Excluded<X, T, P> {
+struct Excluded<X, T, P> {
     exclusion: Held<X>,
     data: T,
     parameters: PhantomData<P>,
-}
-
-impl<X, T, P> Excluded<X, T, P> {
-    /// Puts both together.
-    pub const fn new(exclusion: Held<X>, data: T) -> Self {
-        Self {
-            exclusion,
-            data,
-            parameters: PhantomData,
-        }
-    }
 }
 
 impl<X, T, P> ContenderData for Excluded<X, T, P>
@@ -187,9 +222,9 @@ where
         self.data.transactions(asked)
     }
 
-    fn fit(&mut self, device: &AnyDevice, lanes: u64) -> Result<()> {
+    fn fit(&mut self, device: &AnyDevice, blocks: u32, lanes: u64) -> Result<()> {
         self.exclusion.fit(device, lanes)?;
-        self.data.fit(device, lanes)
+        self.data.fit(device, blocks, lanes)
     }
 
     fn shared_bytes(&self) -> u32 {
@@ -204,11 +239,12 @@ where
         P::join(self.exclusion.view(), self.data.params(transactions))
     }
 
+    fn launched(&mut self, time: Duration) {
+        self.data.launched(time);
+    }
+
     fn verify(&mut self, transactions: u64) -> Verdict {
-        match self.exclusion.wrong()? {
-            Some(wrong) => Ok(Some(wrong)),
-            None => self.data.verify(transactions),
-        }
+        self.exclusion.verify(|| self.data.verify(transactions))
     }
 
     fn note(&self) -> Result<Option<String>> {
@@ -216,13 +252,14 @@ where
     }
 }
 
-/// Makes the contender that runs `K` on the data that `prepare` makes, on which `X` excludes
-/// threads from each other; errors call it `what`, and `count` says how many there are.
-pub fn excluding<K, X, W, T>(
-    name: &'static str,
+/// Makes the contender of this kind and name that runs `K` on the data that `prepare` makes, on
+/// which `X` excludes threads from each other; errors call it `what`, and `count` says how many
+/// there are.
+pub fn excluded<K, X, W, T>(
+    (kind, name): (ContenderKind, &'static str),
     operations: (&'static str, fn(&W) -> f64),
     (what, count): (&'static str, fn(&W) -> u64),
-    prepare: fn(&W, &AnyDevice, u64, u64) -> Result<T>,
+    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
 ) -> Contender<W>
 where
     X: Exclusion + 'static,
@@ -230,16 +267,158 @@ where
     T: ContenderData + 'static,
     K: Kernel<Params: Joined<X::View, T::Params>>,
 {
-    Contender::new::<K, Excluded<X, T, K::Params>>(
-        ContenderKind::Excluding,
-        name,
+    let with = move |of: &W, device: &AnyDevice, seed, transactions| {
+        Ok(Excluded {
+            exclusion: Held::<X>::new(device, count(of), what)?,
+            data: prepare(of, device, seed, transactions)?,
+            parameters: PhantomData,
+        })
+    };
+    Contender::new::<K, Excluded<X, T, K::Params>>(kind, name, operations, with)
+}
+
+/// Makes the contender that `bench sync` measures, as [`excluded`] does.
+pub fn excluding<K, X, W, T>(
+    name: &'static str,
+    operations: (&'static str, fn(&W) -> f64),
+    count: (&'static str, fn(&W) -> u64),
+    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
+) -> Contender<W>
+where
+    X: Exclusion + 'static,
+    W: 'static,
+    T: ContenderData + 'static,
+    K: Kernel<Params: Joined<X::View, T::Params>>,
+{
+    excluded::<K, X, W, T>((ContenderKind::Excluding, name), operations, count, prepare)
+}
+
+/// The lock on a device.
+pub type OneLock = Locks<AnyDevice, TasBackoff>;
+
+/// What messages call the lock.
+const LOCK: &str = "the lock of the critical sections";
+
+impl<P> Joined<Lock, P> for Guarded<P> {
+    fn join(lock: Lock, work: P) -> Self {
+        Self { lock, work }
+    }
+}
+
+/// Makes the lock on a device.
+///
+/// # Errors
+/// Too little memory, or an error of the device.
+pub fn one_lock(device: &AnyDevice) -> Result<Held<OneLock>> {
+    Held::new(device, 1, LOCK)
+}
+
+/// Makes the contender that runs `K` on the data that `prepare` makes, as critical sections.
+pub fn critical_section<K, W, T>(
+    operations: (&'static str, fn(&W) -> f64),
+    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
+) -> Contender<W>
+where
+    W: 'static,
+    T: ContenderData + 'static,
+    K: Kernel<Params = Guarded<T::Params>>,
+{
+    excluded::<K, OneLock, W, T>(
+        (ContenderKind::CriticalSection, CRITICAL_SECTION),
         operations,
-        move |of, device, seed, transactions| {
-            let exclusion = Held::new(device, count(of), what)?;
-            Ok(Excluded::new(
-                exclusion,
-                prepare(of, device, seed, transactions)?,
-            ))
-        },
+        (LOCK, |_| 1),
+        prepare,
     )
+}
+
+/// Makes the contender that runs `K` on the data that `prepare` makes, without
+/// synchronisation.
+pub fn unsynchronised<K, W, T>(
+    operations: (&'static str, fn(&W) -> f64),
+    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
+) -> Contender<W>
+where
+    T: ContenderData + 'static,
+    K: Kernel<Params = T::Params>,
+{
+    Contender::new::<K, T>(
+        ContenderKind::Unsynchronised,
+        "plain accesses",
+        operations,
+        prepare,
+    )
+}
+
+/// What a contender does with the data of the workload `W`; `P` are its kernel's parameters.
+pub struct Uses<W: Workload, P> {
+    /// Makes the parameters for a launch of so many transactions.
+    pub params: fn(&W, &W::Data<AnyDevice>, u64) -> P,
+    /// Verifies what it left.
+    pub verify: fn(&W, &mut W::Data<AnyDevice>, u64) -> Verdict,
+    /// What a reader of the figures has to know.
+    pub note: fn(&W, &W::Data<AnyDevice>) -> Result<Option<String>>,
+}
+
+impl<W: Workload, P> Uses<W, P> {
+    /// Uses of data that are verified as after transactions.
+    pub const fn new(params: fn(&W, &W::Data<AnyDevice>, u64) -> P) -> Self {
+        Self {
+            params,
+            verify: W::verify,
+            note: |_, _| Ok(None),
+        }
+    }
+}
+
+/// A workload's own data, in the plain layout.
+pub struct Own<W: Workload, P> {
+    of: W,
+    data: W::Data<AnyDevice>,
+    uses: Uses<W, P>,
+}
+
+impl<W, P> ContenderData for Own<W, P>
+where
+    W: Workload,
+    P: Copy + Send + Sync + 'static,
+{
+    type Params = P;
+
+    fn transactions(&self, asked: u64) -> u64 {
+        self.of.transactions().unwrap_or(asked)
+    }
+
+    fn fit(&mut self, device: &AnyDevice, _blocks: u32, lanes: u64) -> Result<()> {
+        self.of.fit(device, &mut self.data, lanes)?;
+        self.of.arrange(&mut self.data, Layout::Plain)
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.of.reset(&mut self.data)
+    }
+
+    fn params(&self, transactions: u64) -> P {
+        (self.uses.params)(&self.of, &self.data, transactions)
+    }
+
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        (self.uses.verify)(&self.of, &mut self.data, transactions)
+    }
+
+    fn note(&self) -> Result<Option<String>> {
+        (self.uses.note)(&self.of, &self.data)
+    }
+}
+
+/// Returns what makes a contender's data of the workload's own.
+pub fn own<W: Workload + Clone, P>(
+    uses: fn() -> Uses<W, P>,
+) -> impl Fn(&W, &AnyDevice, u64, u64) -> Result<Own<W, P>> {
+    move |of, device, seed, transactions| {
+        Ok(Own {
+            data: of.prepare(device, seed, of.transactions().unwrap_or(transactions))?,
+            of: of.clone(),
+            uses: uses(),
+        })
+    }
 }

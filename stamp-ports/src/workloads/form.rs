@@ -51,6 +51,42 @@ impl Form {
     }
 }
 
+/// Compiles and runs, in an implementation of [`Workload`](super::workload::Workload), the kernel
+/// of its form; both have the same parameters.
+macro_rules! by_form {
+    ($Dynamic:ident, $Static:ident) => {
+        fn compile<D: Device, A: Algorithm>(
+            &self,
+            device: &D,
+            observation: Observation,
+        ) -> Result<Duration> {
+            Ok(match self.form {
+                Form::Dynamic => device.prepare::<$Dynamic<A>>(observation)?,
+                Form::Static => device.prepare::<$Static<A>>(observation)?,
+            })
+        }
+
+        fn run<D: Device, A: Algorithm>(
+            &self,
+            data: &mut Self::Data<D>,
+            launcher: &mut Launcher<'_, D>,
+            transactions: u64,
+        ) -> Result<()> {
+            let params = self.params(data, launcher.run::<A>(transactions));
+            // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
+            // buffers that `data` keeps and nothing else uses.
+            unsafe {
+                match self.form {
+                    Form::Dynamic => launcher.launch::<$Dynamic<A>>(&params)?,
+                    Form::Static => launcher.launch::<$Static<A>>(&params)?,
+                }
+            };
+            Ok(())
+        }
+    };
+}
+pub(super) use by_form;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,9 +3,10 @@
 
 use super::shared_options::{SharedOption, SharedOptions};
 use crate::devices::DeviceKind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use clap::Args;
 use std::fmt::Debug;
+use std::path::{Path, PathBuf};
 
 /// The occasion for which an input's defaults are sized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +33,51 @@ impl Occasion {
     }
 }
 
+/// Where data come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin<T> {
+    /// They are drawn.
+    Drawn(T),
+    /// They are read from a file in STAMP's format.
+    File(PathBuf),
+}
+
+impl<T> Origin<T> {
+    /// Returns the origin that options ask for: the file, or what `draw` makes of the default.
+    ///
+    /// # Errors
+    /// A file, and `given` an option for what is drawn, which errors call `drawn`.
+    pub fn with(
+        self,
+        file: Option<&PathBuf>,
+        drawn: &str,
+        given: &[(&str, Option<u32>)],
+        draw: impl FnOnce(T) -> T,
+    ) -> Result<Self> {
+        let Some(path) = file else {
+            return Ok(match self {
+                Self::Drawn(base) => Self::Drawn(draw(base)),
+                Self::File(path) => Self::File(path),
+            });
+        };
+        if let Some((option, value)) = given.iter().find_map(|&(o, v)| Some((o, v?))) {
+            return Err(Error::Usage(format!(
+                "{option} {value} is for {drawn}, and --input brings its own: leave one of them out"
+            )));
+        }
+        Ok(Self::File(path.clone()))
+    }
+}
+
+/// Returns the name of a file without its folder, which is nobody else's: the report may be
+/// published.
+pub fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into()
+}
+
 /// The options of a workload that has none of its own.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[group(skip)]
@@ -49,6 +95,58 @@ macro_rules! is_its_workload {
     };
 }
 pub(super) use is_its_workload;
+
+/// Declares an input of plain sizes, by a row for each: its default; its name in JSON, if the row
+/// says it all; and the option that takes its place, if there is one, with its help.
+macro_rules! sizes {
+    (
+        $(#[$about:meta])*
+        $Input:ident, options of $workload:literal {
+            $(
+                $(#[$doc:meta])*
+                $size:ident: $type:ty = $default:expr $(, json $json:literal)?
+                    $(, option $(#[$help:meta])* $option:ident)?;
+            )*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $Input {
+            $($(#[$doc])* pub $size: $type,)*
+        }
+
+        impl Default for $Input {
+            fn default() -> Self {
+                Self { $($size: $default,)* }
+            }
+        }
+
+        #[doc = concat!("The options of `", $workload, "`.")]
+        #[derive(Args, Debug, Clone, Copy, Default)]
+        #[group(skip)]
+        pub struct Options {
+            $($($(#[$help])* $option: Option<$type>,)?)*
+        }
+
+        impl $Input {
+            /// Returns the input with the sizes that options give.
+            fn given(mut self, options: &Options) -> Self {
+                $($(
+                    if let Some(given) = options.$option {
+                        self.$size = given;
+                    }
+                )?)*
+                self
+            }
+
+            /// Returns the sizes by their names in JSON.
+            fn named(&self) -> Vec<(&'static str, Value)> {
+                vec![$($(($json, self.$size.into()),)?)*]
+            }
+        }
+    };
+}
+pub(super) use sizes;
 
 /// A workload's input.
 pub trait Input: Clone + Debug + Default + 'static {

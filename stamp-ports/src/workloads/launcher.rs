@@ -7,7 +7,7 @@
 //! time limit holds for the run as a whole; launches in order have what is left
 //! of it ([`Stm::in_order`]).
 
-use crate::error::Result;
+use super::workload::Run;
 use serde::Serialize;
 use std::time::Duration;
 use stm_core::algorithm::Algorithm;
@@ -79,15 +79,6 @@ pub struct Launcher<'a, D: Device> {
 /// Called after each launch with transactions, with its time and statistics.
 pub type AfterLaunch<'a> = dyn FnMut(Duration, &Statistics) + 'a;
 
-impl<D: Device> std::fmt::Debug for Launcher<'_, D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Launcher")
-            .field("limit", &self.limit)
-            .field("done", &self.done)
-            .finish_non_exhaustive()
-    }
-}
-
 impl<'a, D: Device> Launcher<'a, D> {
     /// Begins a run with nothing launched, under the time limit that the
     /// transactional memory is configured with.
@@ -134,6 +125,12 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.stm.handle::<A>()
     }
 
+    /// Returns what a launch of so many transactions is made of.
+    pub fn run<A: Algorithm>(&self, transactions: u64) -> Run<A> {
+        let stm = self.handle::<A>();
+        Run { stm, transactions }
+    }
+
     /// Launches a kernel with transactions, waits for it and adds what it did.
     /// Returns its statistics alone.
     ///
@@ -142,16 +139,7 @@ impl<'a, D: Device> Launcher<'a, D> {
     ///
     /// # Safety
     /// The caller promises what [`Stm::launch`] asks for.
-    pub unsafe fn launch<K: Kernel>(&mut self, params: &K::Params) -> Result<Statistics> {
-        // SAFETY: the caller's promise.
-        Ok(unsafe { self.launch_alone::<K>(params)? })
-    }
-
-    /// Does what [`Self::launch`] does.
-    ///
-    /// # Safety
-    /// The caller promises what [`Stm::launch`] asks for.
-    pub(super) unsafe fn launch_alone<K: Kernel>(
+    pub unsafe fn launch<K: Kernel>(
         &mut self,
         params: &K::Params,
     ) -> Result<Statistics, host::Error> {
@@ -205,20 +193,6 @@ impl<'a, D: Device> Launcher<'a, D> {
     /// # Safety
     /// The caller promises what [`Device::launch`] asks for.
     pub unsafe fn launch_plain<K: Kernel>(
-        &mut self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.launch_plain_alone::<K>(launch, params)? };
-        Ok(())
-    }
-
-    /// Does what [`Self::launch_plain`] does.
-    ///
-    /// # Safety
-    /// The caller promises what [`Device::launch`] asks for.
-    pub(super) unsafe fn launch_plain_alone<K: Kernel>(
         &mut self,
         launch: &Launch,
         params: &K::Params,

@@ -98,6 +98,18 @@ accessed! {
     Records<D, HtPoolNode>, |records, stm: &mut Stm<D>| stm.watch_records(records), |_| Ok(Vec::new());
 }
 
+/// Makes an array of zeros for transactions, in the plain layout.
+///
+/// # Errors
+/// Too little memory, or an error of the device.
+pub fn zeros<D: Device, T: Element + Pod>(
+    device: &D,
+    len: u64,
+    what: &'static str,
+) -> Result<TxArray<D, T>> {
+    Ok(TxArray::zeroed(device, Layout::Plain, len as usize, what)?)
+}
+
 /// Refuses data that the device or the host has no room for, before any of it
 /// is made. `host_bytes` is what the input and its verification take.
 ///

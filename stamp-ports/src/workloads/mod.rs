@@ -18,11 +18,10 @@
 //! | [`launcher`] | one run: its launches, their times and statistics summed |
 //! | [`series`] | launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
-//! | [`critical`] | transactions as critical sections of one lock |
 //! | [`plain`] | the structures without versions that critical sections work on |
-//! | [`exclusion`] | locks and combiners, as contenders hold them |
+//! | [`exclusion`] | work under locks, by combining, in critical sections and without synchronisation |
 //! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
-//! | [`compare`], [`memory`], [`shape`] | what drivers share |
+//! | [`compare`], [`memory`], [`shape`], `prelude` | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names
 /// and sentences, the enums below and what is made of them, and the options at
@@ -51,6 +50,30 @@ macro_rules! for_each_workload {
     };
 }
 
+/// Ends a verification with what is wrong, by the first of these conditions that holds, with its
+/// line.
+macro_rules! wrong {
+    ($($condition:expr => $line:literal $(, $value:expr)*;)+) => {
+        $(
+            if $condition {
+                return $crate::workloads::compare::Wrong::wrong(format!($line $(, $value)*));
+            }
+        )+
+    };
+}
+
+/// Refuses what a caller asks for, by the first of these conditions that holds, with its line:
+/// that names the option and the fix.
+macro_rules! refuse {
+    ($($condition:expr => $line:literal $(, $value:expr)*;)+) => {
+        $(
+            if $condition {
+                return Err($crate::error::Error::Usage(format!($line $(, $value)*)));
+            }
+        )+
+    };
+}
+
 pub mod bank;
 pub mod container;
 pub mod counter;
@@ -68,7 +91,6 @@ pub mod vacation;
 
 pub mod compare;
 pub mod contender;
-pub mod critical;
 pub mod exclusion;
 pub mod form;
 pub mod input;
@@ -76,11 +98,11 @@ pub mod launcher;
 pub mod memory;
 pub mod options;
 pub mod plain;
+mod prelude;
 pub mod prepared;
 pub mod series;
 pub mod shape;
 pub mod shared_options;
-pub mod verdict;
 pub mod workload;
 
 use crate::devices::AnyDevice;
@@ -93,7 +115,7 @@ use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Observation;
 use stm_core::with_algorithm;
-use workload::{Sizes, Workload};
+use workload::{Named, Sizes, Workload};
 
 /// What is made from an input.
 type MadeFrom<I> = <I as Input>::Workload;
@@ -118,6 +140,12 @@ macro_rules! registry {
         }
 
         $(
+            impl Named for MadeFrom<$module::$Input> {
+                fn name(&self) -> &'static str {
+                    stringify!($name)
+                }
+            }
+
             impl From<MadeFrom<$module::$Input>> for AnyWorkload {
                 fn from(workload: MadeFrom<$module::$Input>) -> Self {
                     Self::$Variant(workload)

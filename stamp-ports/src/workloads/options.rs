@@ -193,22 +193,13 @@ impl WorkloadArgs {
             } = given;
             let written = format!("{option} {value}");
             let written = written.trim_end();
-            if given.is_of_one_workload && workloads.len() > 1 {
-                return Err(Error::Usage(format!(
+            refuse! {
+                given.is_of_one_workload && workloads.len() > 1 =>
                     "{written} means another thing for each workload: name one instead of {}",
-                    if all {
-                        "all".to_owned()
-                    } else {
-                        workloads.join(",")
-                    }
-                )));
-            }
-            if !all && !of.iter().any(|name| workloads.contains(name)) {
-                return Err(Error::Usage(format!(
+                    if all { "all".to_owned() } else { workloads.join(",") };
+                !all && !of.iter().any(|name| workloads.contains(name)) =>
                     "{written} is for {}, not for {}: leave it out",
-                    of.join(" and "),
-                    workloads.join(" and ")
-                )));
+                    of.join(" and "), workloads.join(" and ");
             }
         }
         Ok(())

@@ -3,7 +3,6 @@
 
 use super::launcher::Launcher;
 use crate::error::Result;
-use std::fmt;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use stm_core::Kernel;
@@ -33,12 +32,6 @@ enum Way<'s, 'a, 'scope, 'env, D: Device> {
     },
 }
 
-impl<D: Device, A, K> fmt::Debug for Series<'_, '_, '_, '_, D, A, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Series").finish_non_exhaustive()
-    }
-}
-
 impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
     /// Launches the kernel with transactions, after the launches before.
     ///
@@ -51,7 +44,7 @@ impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
     pub unsafe fn launch(&mut self, params: &K::Params) -> Result<(), Error> {
         match &mut self.way {
             // SAFETY: the caller's promise.
-            Way::OneByOne(launcher) => unsafe { launcher.launch_alone::<K>(params) }.map(|_| ()),
+            Way::OneByOne(launcher) => unsafe { launcher.launch::<K>(params) }.map(|_| ()),
             Way::InOrder {
                 queue,
                 shape,
@@ -82,7 +75,7 @@ impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
     ) -> Result<(), Error> {
         match &mut self.way {
             // SAFETY: the caller's promise.
-            Way::OneByOne(launcher) => unsafe { launcher.launch_plain_alone::<P>(launch, params) },
+            Way::OneByOne(launcher) => unsafe { launcher.launch_plain::<P>(launch, params) },
             Way::InOrder {
                 queue,
                 laps,

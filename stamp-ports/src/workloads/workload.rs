@@ -1,11 +1,11 @@
 //! What a workload is to the program: sizes, data on a device, a kernel for each
 //! algorithm to launch, and a result to verify.
 
+pub use super::compare::Verdict;
 use super::contender::Contender;
 use super::form::Form;
 use super::launcher::Launcher;
 use super::memory::Accessed;
-pub use super::verdict::Verdict;
 use crate::error::Result;
 use serde::Serialize;
 use serde_json::Value;
@@ -89,12 +89,24 @@ pub struct Accesses {
     pub words: u64,
 }
 
-/// What is known of a workload without its data. It does not depend on a device
-/// or an algorithm.
-pub trait Sizes: Debug {
+/// What a launch is made of, beside its data.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<A: Algorithm> {
+    /// The handle of its transactional memory.
+    pub stm: StmRef<A>,
+    /// Its transactions.
+    pub transactions: u64,
+}
+
+/// A name, which the list of all workloads gives.
+pub trait Named {
     /// Its name at the command line and in JSON.
     fn name(&self) -> &'static str;
+}
 
+/// What is known of a workload without its data. It does not depend on a device
+/// or an algorithm.
+pub trait Sizes: Named + Debug {
     /// Its parameters, by their names in JSON.
     fn parameters(&self) -> Vec<(&'static str, Value)>;
 
@@ -272,12 +284,11 @@ pub trait Workload: Sizes + Sized {
         Vec::new()
     }
 
-    /// Its parameters for a launch of so many transactions on the data.
+    /// Its parameters for a launch on the data.
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &Self::Data<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> <Self::Kernel<A> as Kernel>::Params;
 
     /// Compiles all kernels, and returns the time that took.
@@ -303,7 +314,7 @@ pub trait Workload: Sizes + Sized {
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
     ) -> Result<()> {
-        let params = self.params(data, launcher.handle::<A>(), transactions);
+        let params = self.params(data, launcher.run::<A>(transactions));
         // SAFETY: the parameters hold this memory's handle, for `A` alone, and
         // views of buffers that `data` keeps and nothing else uses.
         unsafe { launcher.launch::<Self::Kernel<A>>(&params)? };

@@ -210,14 +210,28 @@ pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) 
     notes(out, measured)
 }
 
+/// Prints an indented table, of which so many columns are text, and so is the last if `text_last`.
+fn table<const N: usize>(
+    out: &mut impl Write,
+    header: [&str; N],
+    rows: impl Iterator<Item = Vec<String>>,
+    (text, text_last): (usize, bool),
+) -> Result<()> {
+    let header = header.map(String::from).to_vec();
+    let rows: Vec<_> = std::iter::once(header).chain(rows).collect();
+    for line in align(&rows, text, text_last) {
+        writeln!(out, "  {line}")?;
+    }
+    Ok(())
+}
+
 /// The transactional memory beside the contenders.
 fn beside(out: &mut impl Write, measured: &Measured) -> Result<()> {
     let ratios = ratios(measured);
     if !ratios.is_empty() {
         writeln!(out, "\nThe transactional memory beside them:")?;
         let header = ["workload", "variant", "beside", "kind", "rate", "time"];
-        let mut rows = vec![header.map(String::from).to_vec()];
-        rows.extend(ratios.iter().map(|ratio| {
+        let rows = ratios.iter().map(|ratio| {
             vec![
                 ratio.workload.into(),
                 ratio.variant.into(),
@@ -226,10 +240,8 @@ fn beside(out: &mut impl Write, measured: &Measured) -> Result<()> {
                 small(ratio.rate) + "x",
                 digits3(ratio.time) + "x",
             ]
-        }));
-        for line in align(&rows, 4, false) {
-            writeln!(out, "  {line}")?;
-        }
+        });
+        table(out, header, rows, (4, false))?;
     }
     Ok(())
 }
@@ -243,8 +255,7 @@ fn bounds(out: &mut impl Write, measured: &Measured) -> Result<()> {
              the rates of random accesses measured in this run:"
         )?;
         let header = ["workload", "what", "bound, tx/s", "reached", "accesses"];
-        let mut rows = vec![header.map(String::from).to_vec()];
-        rows.extend(measured.bounds.iter().map(|of| {
+        let rows = measured.bounds.iter().map(|of| {
             vec![
                 of.workload.into(),
                 of.name.into(),
@@ -252,10 +263,8 @@ fn bounds(out: &mut impl Write, measured: &Measured) -> Result<()> {
                 digits3(of.reached * 100.0) + " %",
                 of.bound.told(),
             ]
-        }));
-        for line in align(&rows, 2, true) {
-            writeln!(out, "  {line}")?;
-        }
+        });
+        table(out, header, rows, (2, true))?;
     }
     Ok(())
 }

@@ -134,15 +134,11 @@ pub(super) fn difference(found: &[i32], expected: &[i32]) -> Option<String> {
 pub(super) fn audit_difference(findings: &[u64], audits: u64) -> Option<String> {
     let finding = |at: u64| findings.get(at as usize).copied().unwrap_or(0);
     let (checks, wrong) = (finding(CHECKS), finding(WRONG_SUMS));
-    if wrong != 0 || finding(WRONG_SUM_OF) != 0 {
-        return Some(format!(
+    wrong! {
+        wrong != 0 || finding(WRONG_SUM_OF) != 0 =>
             "{wrong} of {checks} audits saw a sum that their range never had, transaction {} one \
-             of them",
-            finding(WRONG_SUM_OF).wrapping_sub(1)
-        ));
-    }
-    if checks < audits {
-        return Some(format!("only {checks} of {audits} audits compared a sum"));
+             of them", finding(WRONG_SUM_OF).wrapping_sub(1);
+        checks < audits => "only {checks} of {audits} audits compared a sum";
     }
     (audits == 0 && checks != 0)
         .then(|| format!("{checks} audits compared a sum, and there are none"))

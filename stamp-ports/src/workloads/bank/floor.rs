@@ -2,70 +2,56 @@
 //! critical sections.
 
 use super::BankData;
-use super::check::{audit_difference, difference};
+use super::check::difference;
 use super::input::Bank;
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
-use crate::workloads::contender::{Contender, ContenderData};
-use crate::workloads::critical::critical_section;
-use crate::workloads::workload::{Verdict, Workload};
-use stm_core::algorithm::Cgl;
+use crate::workloads::exclusion::Own;
+use crate::workloads::prelude::*;
 use stm_kernels::bank::{CHECKS, WRONG_SUMS};
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
 
-/// The accounts, and what they must become. Where transactions are not `ISOLATED`, what
-/// audits saw is told, and not refused.
-struct Accounts<const ISOLATED: bool> {
-    of: Bank,
-    data: BankData<AnyDevice>,
+/// The workload's own data, without sums that transactions add to.
+fn accounts(
+    of: &Bank,
+    device: &AnyDevice,
+    seed: u64,
+    transactions: u64,
+    uses: fn() -> Uses<Bank, Params>,
+) -> Result<Own<Bank, Params>> {
+    let of = Bank {
+        adds_row: None,
+        ..*of
+    };
+    own(uses)(&of, device, seed, transactions)
 }
 
-impl<const ISOLATED: bool> Accounts<ISOLATED> {
-    fn prepare(of: &Bank, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
-        let of = Bank {
-            adds_row: None,
-            ..*of
-        };
-        let data = of.prepare(device, seed, transactions)?;
-        Ok(Self { of, data })
-    }
+/// What critical sections do with it.
+const fn isolated() -> Uses<Bank, Params> {
+    Uses::new(|of: &Bank, data: &BankData<_>, transactions| Params {
+        accounts: data.accounts.view::<Cgl>(),
+        sums: data.sums.tarray(),
+        tables: data.tables.tarray(),
+        findings: data.findings.tarray(),
+        accounts_drawn: of.accounts,
+        transactions,
+        plan: data.plan,
+    })
 }
 
-impl<const ISOLATED: bool> ContenderData for Accounts<ISOLATED> {
-    type Params = Params;
-
-    fn reset(&mut self) -> Result<()> {
-        self.of.reset(&mut self.data)
-    }
-
-    fn params(&self, transactions: u64) -> Params {
-        Params {
-            accounts: self.data.accounts.view::<Cgl>(),
-            sums: self.data.sums.tarray(),
-            tables: self.data.tables.tarray(),
-            findings: self.data.findings.tarray(),
-            accounts_drawn: self.of.accounts,
-            transactions,
-            plan: self.data.plan,
-        }
-    }
-
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        let (found, (expected, audits)) = self.of.outcome(&mut self.data, transactions)?;
-        let wrong = difference(&found, expected);
-        if !ISOLATED || wrong.is_some() {
-            return Ok(wrong);
-        }
-        let audits = *audits;
-        Ok(audit_difference(&self.data.findings.download()?, audits))
-    }
-
-    fn note(&self) -> Result<Option<String>> {
-        let findings = self.data.findings.download()?;
-        let [checks, wrong] = [CHECKS, WRONG_SUMS].map(|i| findings[i as usize]);
-        Ok((self.of.audit_percent > 0 && !ISOLATED)
-            .then(|| format!("{wrong} of {checks} audits saw a sum that their range never had")))
+/// What others do: what audits saw is told, and not refused.
+fn torn() -> Uses<Bank, Params> {
+    Uses {
+        verify: |of, data, transactions| {
+            let (found, (expected, _)) = of.outcome(data, transactions)?;
+            Ok(difference(&found, expected))
+        },
+        note: |of, data| {
+            let findings = data.findings.download()?;
+            let [checks, wrong] = [CHECKS, WRONG_SUMS].map(|i| findings[i as usize]);
+            Ok((of.audit_percent > 0).then(|| {
+                format!("{wrong} of {checks} audits saw a sum that their range never had")
+            }))
+        },
+        ..isolated()
     }
 }
 
@@ -77,20 +63,12 @@ const ACCESSES: (&str, fn(&Bank) -> f64) = ("reads and writes", |of| {
 
 /// The contenders of the bank.
 pub(super) fn contenders() -> Vec<Contender<Bank>> {
+    let torn = |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, torn);
+    let isolated = |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, isolated);
     vec![
-        Contender::new::<Floor, _>(
-            Unsynchronised,
-            "plain accesses",
-            ACCESSES,
-            Accounts::<false>::prepare,
-        ),
+        unsynchronised::<Floor, _, _>(ACCESSES, torn),
         // Two atomic additions a transfer.
-        Contender::new::<Additions, _>(
-            SpecialPurpose,
-            "atomic adds",
-            ACCESSES,
-            Accounts::<false>::prepare,
-        ),
-        critical_section::<CriticalSection, _, _>(ACCESSES, Accounts::<true>::prepare),
+        Contender::new::<Additions, _>(SpecialPurpose, "atomic adds", ACCESSES, torn),
+        critical_section::<CriticalSection, _, _>(ACCESSES, isolated),
     ]
 }

@@ -1,16 +1,8 @@
 //! The bank's sizes.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::form::Form;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::SET_WORDS_MAX;
-use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
-use crate::workloads::workload::{Accesses, Sizes, Verifies};
-use clap::Args;
-use serde_json::Value;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
+use crate::workloads::prelude::*;
+use crate::workloads::shared_options::parse_percent;
 use stm_kernels::bank::BATCH;
 
 /// The bank's parameters.
@@ -53,14 +45,7 @@ impl Bank {
 
 impl Default for Bank {
     fn default() -> Self {
-        Self {
-            accounts: 1 << 20,
-            zipf_thousandths: 0,
-            audit_percent: 10,
-            audit_range: 64,
-            adds_row: None,
-            form: Form::Dynamic,
-        }
+        Self::of(1 << 20, 10, 64)
     }
 }
 
@@ -74,7 +59,7 @@ pub struct Options {
     /// Draw accounts by Zipf's law with this exponent, such as 0.99; 0 draws
     /// them uniformly [default: 0]
     #[arg(long, value_name = "THETA", value_parser = parse_zipf)]
-    zipf: Option<Thousandths>,
+    zipf: Option<u32>,
     /// Transactions that are audits, in per cent [default: 10]
     #[arg(long, value_name = "P", value_parser = parse_percent)]
     audit_share: Option<u32>,
@@ -88,14 +73,11 @@ pub struct Options {
     row: Option<u32>,
 }
 
-/// A number with three decimals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Thousandths(u32);
-
 /// The largest exponent: beyond, all transfers are of one account.
 const ZIPF_MAX: f64 = 10.0;
 
-fn parse_zipf(text: &str) -> Result<Thousandths, String> {
+/// Reads an exponent in thousandths.
+fn parse_zipf(text: &str) -> Result<u32, String> {
     let thousandths = text
         .parse::<f64>()
         .ok()
@@ -103,7 +85,7 @@ fn parse_zipf(text: &str) -> Result<Thousandths, String> {
         .map(|theta| (theta * 1000.0, (theta * 1000.0).round()))
         .filter(|(exact, rounded)| (exact - rounded).abs() < 1e-6)
         .map(|(_, rounded)| rounded as u32);
-    thousandths.map(Thousandths).ok_or_else(|| {
+    thousandths.ok_or_else(|| {
         format!(
             "{text:?} is no exponent: give from 0 to {ZIPF_MAX} with three decimals at most, such as 0.99"
         )
@@ -122,10 +104,7 @@ impl Input for Bank {
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
-            Occasion::Quick => Self {
-                accounts: 16 << 10,
-                ..Self::default()
-            },
+            Occasion::Quick => Self::of(16 << 10, 10, 64),
             _ => Self::default(),
         }
     }
@@ -134,18 +113,14 @@ impl Input for Bank {
         let accounts = options.accounts.unwrap_or(self.accounts);
         let range = self.audit_range.min(accounts);
         let row = options.row.unwrap_or(BANK_ROW);
-        if options.row.is_some() && !shared.adds {
-            return Err(Error::Usage(format!(
-                "--row {row} is of no use without --adds: add that, or leave it out"
-            )));
-        }
-        if !row.is_power_of_two() || row > BANK_ROW_MAX {
-            return Err(Error::Usage(format!(
-                "--row {row} is no power of two from 1 to {BANK_ROW_MAX}: give one, such as 64"
-            )));
+        refuse! {
+            options.row.is_some() && !shared.adds =>
+                "--row {row} is of no use without --adds: add that, or leave it out";
+            !row.is_power_of_two() || row > BANK_ROW_MAX =>
+                "--row {row} is no power of two from 1 to {BANK_ROW_MAX}: give one, such as 64";
         }
         Ok(Bank {
-            zipf_thousandths: options.zipf.map_or(self.zipf_thousandths, |theta| theta.0),
+            zipf_thousandths: options.zipf.unwrap_or(self.zipf_thousandths),
             adds_row: shared.adds.then_some(row),
             form: Form::of(shared.is_static),
             ..Bank::of(
@@ -158,10 +133,6 @@ impl Input for Bank {
 }
 
 impl Sizes for Bank {
-    fn name(&self) -> &'static str {
-        "bank"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         let mut parameters = vec![
             ("accounts", self.accounts.into()),
@@ -207,11 +178,7 @@ impl Sizes for Bank {
                 .checked_next_multiple_of(BATCH as u32)
                 .unwrap_or(u32::MAX)
         };
-        Capacity {
-            reads,
-            writes: 2,
-            actions: 0,
-        }
+        sets(reads, 2, 0)
     }
 
     fn shared_words(&self, _transactions: u64) -> u64 {
@@ -248,40 +215,23 @@ impl Sizes for Bank {
             form,
             ..
         } = *self;
-        if audit_range < 2 {
-            return Err(Error::Usage(format!(
+        refuse! {
+            audit_range < 2 =>
                 "--audit-range {audit_range} is too few: a transfer joins two accounts of a range, \
-                 so give 2 or more"
-            )));
-        }
-        if accounts < audit_range {
-            return Err(Error::Usage(format!(
-                "--accounts {accounts} is too few for --audit-range {audit_range}: \
-                 give as many or more"
-            )));
-        }
-        if audit_percent > 0 && self.capacity().reads > SET_WORDS_MAX {
-            return Err(Error::Usage(format!(
+                 so give 2 or more";
+            accounts < audit_range =>
+                "--accounts {accounts} is too few for --audit-range {audit_range}: give as many or \
+                 more";
+            audit_percent > 0 && self.capacity().reads > SET_WORDS_MAX =>
                 "--audit-range {audit_range} is too many: a transaction reads {SET_WORDS_MAX} \
-                 accounts at most, and the last range has the rest of {accounts} accounts as well"
-            )));
-        }
-        if audit_percent > 100 {
-            return Err(Error::Usage(format!(
-                "--audit-share {audit_percent} is no share: give from 0 to 100 per cent"
-            )));
-        }
-        if form == Form::Static && audit_percent > 0 {
-            return Err(Error::Usage(format!(
+                 accounts at most, and the last range has the rest of {accounts} accounts as well";
+            audit_percent > 100 =>
+                "--audit-share {audit_percent} is no share: give from 0 to 100 per cent";
+            form == Form::Static && audit_percent > 0 =>
                 "--audit-share {audit_percent} has no static form, as an audit reads too many \
-                 accounts: give --audit-share 0, or leave --static out"
-            )));
-        }
-        if form == Form::Static && adds_row.is_some() {
-            return Err(Error::Usage(
-                "--adds has no static form, which reads accounts: leave --adds or --static out"
-                    .into(),
-            ));
+                 accounts: give --audit-share 0, or leave --static out";
+            form == Form::Static && adds_row.is_some() =>
+                "--adds has no static form, which reads accounts: leave --adds or --static out";
         }
         Ok(())
     }
@@ -305,7 +255,7 @@ mod tests {
     #[test]
     fn exponents_have_three_decimals_at_most() {
         for (text, thousandths) in [("0", 0), ("0.99", 990), ("1", 1000), ("10", 10_000)] {
-            assert_eq!(parse_zipf(text), Ok(Thousandths(thousandths)));
+            assert_eq!(parse_zipf(text), Ok(thousandths));
         }
         for text in ["-1", "10.001", "0.9999", "NaN", "inf", "", "much"] {
             let error = parse_zipf(text).unwrap_err();

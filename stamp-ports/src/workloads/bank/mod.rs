@@ -1,20 +1,9 @@
 //! Bank: transfers between accounts, and audits that sum up a range of them.
 
-use crate::error::Result;
-use crate::workloads::compare::Expectation;
-use crate::workloads::contender::Contender;
-use crate::workloads::form::Form;
-use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::{Verdict, Workload};
+use crate::workloads::prelude::*;
 use check::{audit_difference, difference};
 use input::BANK_ROW;
-use std::time::Duration;
-use stm_core::StmRef;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Sums, TxArray};
-use stm_core::observe::Observation;
+use stm_core::host::Sums;
 use stm_kernels::bank::{
     Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates, FINDINGS,
 };
@@ -169,19 +158,14 @@ impl Workload for Bank {
         Ok(wrong.or_else(|| audit_difference(&findings, audits)))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &BankData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
-    ) -> BankParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &BankData<D>, run: Run<A>) -> BankParams<A> {
         BankParams {
-            stm,
+            stm: run.stm,
             accounts: data.accounts.view::<A>(),
             sums: data.sums.tarray(),
             tables: data.tables.tarray(),
             findings: data.findings.tarray(),
-            transactions,
+            transactions: run.transactions,
             plan: data.plan,
         }
     }
@@ -207,7 +191,7 @@ impl Workload for Bank {
         let stm = launcher.handle::<A>();
         match &data.rows {
             None => {
-                let params = self.params(data, stm, transactions);
+                let params = self.params(data, Run { stm, transactions });
                 // SAFETY: the parameters hold this memory's handle, for `A`
                 // alone, and views of buffers that `data` keeps and nothing else
                 // uses.

@@ -74,11 +74,10 @@ impl Left<'_> {
                 }
                 Operation::Remove => {
                     let by = self.inserted_by(result, key, &format!("operation {i} removed"))?;
-                    if gone.set(by) {
-                        return Err(format!(
-                            "operation {i} removed the value {result} of key {key}, which \
-                             another operation had removed"
-                        ));
+                    wrong! {
+                        gone.set(by) =>
+                            "operation {i} removed the value {result} of key {key}, which another \
+                             operation had removed";
                     }
                     found.removed += 1;
                 }
@@ -122,13 +121,9 @@ impl Left<'_> {
         let mut keys = Marks::new(self.plan.keys as usize);
         for &(key, value) in self.entries {
             let by = self.inserted_by(value, key, "an entry has")?;
-            if keys.set(key as usize) {
-                return Err(format!("key {key} is there twice"));
-            }
-            if gone.set(by) {
-                return Err(format!(
-                    "key {key} is there with the value {value}, which was removed"
-                ));
+            wrong! {
+                keys.set(key as usize) => "key {key} is there twice";
+                gone.set(by) => "key {key} is there with the value {value}, which was removed";
             }
         }
         Ok(self.entries.len() as u64)

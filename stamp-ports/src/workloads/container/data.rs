@@ -1,18 +1,11 @@
 //! A container on a device with what operations on it noted.
 
 use super::check::{Found, Left};
-use super::operations::{Kind, Operations};
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::contender::{Contender, ContenderData, one_each};
-use crate::workloads::critical::critical_section;
-use crate::workloads::memory::check_memory;
+use super::{Kind, Operations};
 use crate::workloads::plain::PlainEntries;
-use crate::workloads::workload::Verdict;
-use serde_json::Value;
-use stm_core::array::Layout;
+use crate::workloads::prelude::*;
 use stm_core::collections::{List, Map, OrderedMap};
-use stm_core::host::{Buffer, Device, Error};
+use stm_core::host::Error;
 use stm_kernels::chain::ChainPlan;
 use stm_kernels::floor::chain::Params;
 

@@ -1,16 +1,10 @@
 //! The sizes of operations on a container.
 
 use super::check::RESULTS;
-use super::operations::{Kind, Operations};
-use crate::error::{Error, Result};
-use crate::numbers::of;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies};
-use serde_json::Value;
+use super::{Kind, Operations};
+use crate::workloads::prelude::*;
+use crate::workloads::workload::Named;
 use std::marker::PhantomData;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
 use stm_kernels::chain::ChainPlan;
 
 impl<K: Kind> Operations<K> {
@@ -42,10 +36,7 @@ impl<K: Kind> Default for Operations<K> {
     }
 }
 
-impl<K: Kind> Input for Operations<K>
-where
-    Self: Sizes,
-{
+impl<K: Kind> Input for Operations<K> {
     is_its_workload!();
     type Options = K::Options;
 
@@ -74,11 +65,10 @@ where
     }
 }
 
-impl<K: Kind> Sizes for Operations<K> {
-    fn name(&self) -> &'static str {
-        K::NAME
-    }
-
+impl<K: Kind> Sizes for Operations<K>
+where
+    Self: Named,
+{
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         let mut parameters = vec![("keys", self.keys.into())];
         if K::HAS_CHAINS {
@@ -119,12 +109,10 @@ impl<K: Kind> Sizes for Operations<K> {
     fn check(&self, transactions: u64) -> Result<()> {
         K::check(self)?;
         // 32 bits number the operations.
-        if transactions > u64::from(u32::MAX - 1) {
-            return Err(Error::Usage(format!(
+        refuse! {
+            transactions > u64::from(u32::MAX - 1) =>
                 "{transactions} operations are too many: values of 32 bits tell {} apart, so use \
-                 fewer --transactions",
-                u32::MAX - 1
-            )));
+                 fewer --transactions", u32::MAX - 1;
         }
         Ok(())
     }

@@ -1,20 +1,13 @@
 //! The containers that operations work on, and what differs between them.
 
 use super::data::{ContainerData, section};
-use super::operations::{Kind, Operations};
-use crate::error::{Error, Result};
-use crate::numbers::parse_count_32;
-use crate::workloads::contender::Contender;
+use super::{Kind, Operations};
+use crate::error::Error;
 use crate::workloads::input::NoOptions;
-use crate::workloads::memory::Accessed;
 use crate::workloads::plain::{PlainChains, PlainRadix, PlainTable};
-use crate::workloads::workload::{Verdict, Workload, sets};
-use clap::Args;
-use serde_json::Value;
+use crate::workloads::prelude::*;
 use std::fmt::Debug;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::Device;
-use stm_core::{Capacity, Kernel, StmRef, collections};
+use stm_core::collections;
 use stm_kernels::floor::chain as floor;
 use stm_kernels::{list, map, ordered};
 
@@ -80,16 +73,12 @@ impl Kind for MapKind {
 
     fn check(of: &Operations<Self>) -> Result<()> {
         let Operations { keys, chains, .. } = *of;
-        if keys == 0 || chains == 0 {
-            return Err(Error::Usage(
-                "--keys 0 or --chains 0 leaves the map no place: give 1 or more".into(),
-            ));
-        }
-        if keys / chains > 1 << 16 {
-            return Err(Error::Usage(format!(
+        refuse! {
+            keys == 0 || chains == 0 =>
+                "--keys 0 or --chains 0 leaves the map no place: give 1 or more";
+            keys / chains > 1 << 16 =>
                 "--keys {keys} in --chains {chains} makes chains too long for a transaction: use \
-                 more chains"
-            )));
+                 more chains";
         }
         Ok(())
     }
@@ -202,14 +191,13 @@ macro_rules! workload {
             fn params<D: Device, A: Algorithm>(
                 &self,
                 data: &Self::Data<D>,
-                stm: StmRef<A>,
-                transactions: u64,
+                run: Run<A>,
             ) -> <Self::Kernel<A> as Kernel>::Params {
                 $params {
-                    stm,
+                    stm: run.stm,
                     entries: data.entries.view::<A>(),
                     results: data.results.tarray(),
-                    transactions,
+                    transactions: run.transactions,
                     plan: data.plan,
                 }
             }

@@ -1,13 +1,8 @@
 //! The counter under locks of every kind, by combining, and by additions alone.
 
-use super::Counter;
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::contender::{Contender, ContenderData, one_each};
-use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
-use crate::workloads::workload::Verdict;
-use stm_core::Kernel;
-use stm_core::host::Buffer;
+use super::{Counter, CounterData};
+use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding, joins};
+use crate::workloads::prelude::*;
 use stm_kernels::locked::counter::{
     AddedCounter, CombinedCounter, CombinedCounterParams, CounterAnderson, CounterBackoff,
     CounterCohort, CounterFetchAdd, CounterHandoff, CounterMcs, CounterMcsLane, CounterRing,
@@ -17,77 +12,27 @@ use stm_kernels::locked::counter::{
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, TCombiners, TLocks, Tas};
 
-impl<K: LockKind> Joined<TLocks<K>, Work> for LockedCounterParams<K> {
-    fn join(locks: TLocks<K>, work: Work) -> Self {
-        Self { locks, work }
-    }
+joins! {
+    [K] LockedCounterParams<K>: locks: TLocks<K>, work: Work;
+    [] TwiceLockedCounterParams: locks: TLocks<Tas>, work: Work;
+    [] CombinedCounterParams: combiners: TCombiners<1>, work: Work;
 }
 
-impl Joined<TLocks<Tas>, Work> for TwiceLockedCounterParams {
-    fn join(locks: TLocks<Tas>, work: Work) -> Self {
-        Self { locks, work }
-    }
-}
-
-impl Joined<TCombiners<1>, Work> for CombinedCounterParams {
-    fn join(combiners: TCombiners<1>, work: Work) -> Self {
-        Self { combiners, work }
-    }
-}
-
-impl Joined<(), Work> for Work {
-    fn join((): (), work: Work) -> Self {
-        work
-    }
-}
-
-/// The counters; sections `EXCLUDE` each other, or not.
-struct Counters<const EXCLUDE: bool> {
-    of: Counter,
-    words: Buffer<AnyDevice, u32>,
-    items: Buffer<AnyDevice, u32>,
-}
-
-impl<const EXCLUDE: bool> Counters<EXCLUDE> {
-    fn prepare(of: &Counter, device: &AnyDevice, _: u64, _: u64) -> Result<Self> {
-        Ok(Self {
-            of: *of,
-            words: Buffer::zeroed(device, of.words(), "the counters")?,
-            items: Buffer::from_slice(device, &of.items(), "the items")?,
-        })
-    }
-}
-
-impl<const EXCLUDE: bool> ContenderData for Counters<EXCLUDE> {
-    type Params = Work;
-
-    fn transactions(&self, _asked: u64) -> u64 {
-        self.of.items.into()
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        Ok(self.words.clear()?)
-    }
-
-    fn params(&self, transactions: u64) -> Work {
-        Work {
-            words: self.words.tarray(),
-            items: self.items.tarray(),
+/// The workload's own data; sections `EXCLUDE` each other, or not.
+fn counters<const EXCLUDE: bool>() -> Uses<Counter, Work> {
+    Uses {
+        verify: |of, data, _| Ok(of.wrong(&data.words.download()?, EXCLUDE)),
+        note: |of, data| {
+            let sum = of.sums.then(|| data.words.download()).transpose()?;
+            Ok(sum.map(|words| format!("the sum is {}", words[1])))
+        },
+        ..Uses::new(|of: &Counter, data: &CounterData<_>, transactions| Work {
+            words: data.words.view::<Cgl>(),
+            items: data.items.tarray(),
             sections: transactions,
-            plan: self.of.plan(),
-            first_only: self.of.first_only.into(),
-        }
-    }
-
-    fn verify(&mut self, _: u64) -> Verdict {
-        Ok(self.of.wrong(&self.words.download()?, EXCLUDE))
-    }
-
-    fn note(&self) -> Result<Option<String>> {
-        if !self.of.sums {
-            return Ok(None);
-        }
-        Ok(Some(format!("the sum is {}", self.words.download()?[1])))
+            plan: of.plan(),
+            first_only: of.first_only.into(),
+        })
     }
 }
 
@@ -103,7 +48,7 @@ where
         name,
         one_each(),
         ("the counters' locks", each),
-        Counters::<true>::prepare,
+        own(counters::<true>),
     )
 }
 
@@ -140,7 +85,7 @@ pub(super) fn contenders() -> Vec<Contender<Counter>> {
             "added",
             one_each(),
             ("nothing", |_| 0),
-            Counters::<false>::prepare,
+            own(counters::<false>),
         ),
     ]
 }

@@ -1,56 +1,37 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::contender::Contender;
-use crate::workloads::form::Form;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
-use clap::Args;
-use serde_json::Value;
-use std::time::Duration;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, TxArray};
-use stm_core::observe::Observation;
-use stm_core::{Capacity, StmRef};
+use crate::workloads::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterParams, CounterPlan, CounterUpdates, STRIDE,
 };
 
 mod locked;
 
-/// The counter's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counter {
-    /// The number of increments: items of the work queue.
-    pub items: u32,
-    /// The number of counters, which the items name in turn.
-    pub counters: u32,
-    /// The number of times that a section lowers and raises its counter.
-    pub rounds: u32,
-    /// Whether a section adds its counter to a sum at the end.
-    pub sums: bool,
-    /// Whether, under locks, the first thread of each block makes all sections.
-    pub first_only: bool,
-    /// The form of its transactions.
-    pub form: Form,
-}
-
-impl Default for Counter {
-    /// The counter of Grote 2020.
-    fn default() -> Self {
-        Self {
-            items: 32_768,
-            counters: 1,
-            rounds: 0,
-            sums: false,
-            first_only: false,
-            form: Form::Dynamic,
-        }
+sizes! {
+    /// The counter's parameters; by default, those of Grote 2020.
+    Counter, options of "counter" {
+        /// The number of increments: items of the work queue.
+        items: u32 = 32_768, json "items", option
+            /// Increments in all [default: 32768]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            items;
+        /// The number of counters, which the items name in turn.
+        counters: u32 = 1, json "counters", option
+            /// Counters, which the increments name in turn [default: 1]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            counters;
+        /// The number of times that a section lowers and raises its counter.
+        rounds: u32 = 0, json "rounds", option
+            /// Times that a section lowers and raises its counter again, before it adds the
+            /// counter to a sum [default: 0, and no sum]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            rounds;
+        /// Whether a section adds its counter to a sum at the end.
+        sums: bool = false, json "sums";
+        /// Whether, under locks, the first thread of each block makes all sections.
+        first_only: bool = false, json "first_only";
+        /// The form of its transactions.
+        form: Form = Form::Dynamic;
     }
 }
 
@@ -81,10 +62,8 @@ impl Counter {
             let (count, sum) = (words[first], words[first + 1]);
             let right = u64::from(self.items / self.counters)
                 + u64::from(counter < self.items % self.counters);
-            if u64::from(count) != right {
-                return Some(format!(
-                    "counter {counter} is {count} after {right} sections"
-                ));
+            wrong! {
+                u64::from(count) != right => "counter {counter} is {count} after {right} sections";
             }
             let of_all = if self.sums {
                 right * (right + 1) / 2
@@ -95,22 +74,6 @@ impl Counter {
                 .then(|| format!("the sum of counter {counter} is {sum} and not {of_all}"))
         })
     }
-}
-
-/// The options of `counter`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Increments in all [default: 32768]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    items: Option<u32>,
-    /// Counters, which the increments name in turn [default: 1]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    counters: Option<u32>,
-    /// Times that a section lowers and raises its counter again, before it adds the
-    /// counter to a sum [default: 0, and no sum]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    rounds: Option<u32>,
 }
 
 impl Input for Counter {
@@ -130,37 +93,23 @@ impl Input for Counter {
     }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let rounds = options.rounds.unwrap_or(self.rounds);
-        if shared.is_static && rounds > 0 {
-            return Err(Error::Usage(format!(
-                "--rounds {rounds} has no static form, which is an increment alone: leave --static \
-                 or --rounds out"
-            )));
+        let of = self.given(options);
+        refuse! {
+            shared.is_static && of.rounds > 0 =>
+                "--rounds {} has no static form, which is an increment alone: leave --static or \
+                 --rounds out", of.rounds;
         }
         Ok(Counter {
-            items: options.items.unwrap_or(self.items),
-            counters: options.counters.unwrap_or(self.counters),
-            rounds,
-            sums: rounds > 0,
+            sums: of.rounds > 0,
             form: Form::of(shared.is_static),
-            ..self
+            ..of
         })
     }
 }
 
 impl Sizes for Counter {
-    fn name(&self) -> &'static str {
-        "counter"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("items", self.items.into()),
-            ("counters", self.counters.into()),
-            ("rounds", self.rounds.into()),
-            ("sums", self.sums.into()),
-            ("first_only", self.first_only.into()),
-        ]
+        self.named()
     }
 
     fn summary(&self) -> String {
@@ -196,16 +145,11 @@ impl Sizes for Counter {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        if self.items == 0 {
-            return Err(Error::Usage(
-                "--items 0 leaves nothing to increment: give 1 or more".into(),
-            ));
-        }
-        if self.counters == 0 || self.counters > self.items {
-            return Err(Error::Usage(format!(
+        refuse! {
+            self.items == 0 => "--items 0 leaves nothing to increment: give 1 or more";
+            self.counters == 0 || self.counters > self.items =>
                 "--counters {} does not suit {} increments: give from 1 to as many",
-                self.counters, self.items
-            )));
+                self.counters, self.items;
         }
         Ok(())
     }
@@ -228,9 +172,8 @@ impl Workload for Counter {
     fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<CounterData<D>> {
         let bytes = 4 * (self.words() as u64 + u64::from(self.items));
         check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
-        let layout = Layout::Plain;
         Ok(CounterData {
-            words: TxArray::zeroed(device, layout, self.words(), "the counters")?,
+            words: zeros(device, self.words() as u64, "the counters")?,
             items: Buffer::from_slice(device, &self.items(), "the items")?,
         })
     }
@@ -253,46 +196,18 @@ impl Workload for Counter {
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &CounterData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> CounterParams<A> {
         CounterParams {
-            stm,
+            stm: run.stm,
             words: data.words.view::<A>(),
             items: data.items.tarray(),
-            transactions,
+            transactions: run.transactions,
             plan: self.plan(),
         }
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(match self.form {
-            Form::Dynamic => device.prepare::<CounterKernel<A>>(observation)?,
-            Form::Static => device.prepare::<CounterUpdates<A>>(observation)?,
-        })
-    }
-
-    fn run<D: Device, A: Algorithm>(
-        &self,
-        data: &mut CounterData<D>,
-        launcher: &mut Launcher<'_, D>,
-        transactions: u64,
-    ) -> Result<()> {
-        let params = self.params(data, launcher.handle::<A>(), transactions);
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of buffers that
-        // `data` keeps and nothing else uses.
-        unsafe {
-            match self.form {
-                Form::Dynamic => launcher.launch::<CounterKernel<A>>(&params)?,
-                Form::Static => launcher.launch::<CounterUpdates<A>>(&params)?,
-            }
-        };
-        Ok(())
-    }
+    by_form!(CounterKernel, CounterUpdates);
 }
 
 #[cfg(test)]

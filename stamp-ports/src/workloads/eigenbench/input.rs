@@ -1,15 +1,9 @@
 //! The sizes of `EigenBench`.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::SET_WORDS_MAX;
-use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
-use crate::workloads::workload::{Accesses as SharedAccesses, Sizes, Verifies, sets};
-use clap::Args;
-use serde_json::Value;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
+use crate::workloads::prelude::*;
+use crate::workloads::shared_options::parse_percent;
+use crate::workloads::workload::Accesses as SharedAccesses;
 use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan};
 
 /// The parameters: those of the plan, whose seed is replaced by the run's.
@@ -181,23 +175,7 @@ impl Eigenbench {
     }
 }
 
-/// Refuses accesses to an array without words.
-fn check_array(array: &str, words: u32, accesses: &[(&str, u32)]) -> Result<()> {
-    for (option, n) in accesses {
-        if *n > 0 && words == 0 {
-            return Err(Error::Usage(format!(
-                "--{array}-words 0 leaves --{option} {n} nothing to access: give 1 or more"
-            )));
-        }
-    }
-    Ok(())
-}
-
 impl Sizes for Eigenbench {
-    fn name(&self) -> &'static str {
-        "eigenbench"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         let p = &self.plan;
         vec![
@@ -277,46 +255,46 @@ impl Sizes for Eigenbench {
 
     fn check(&self, _transactions: u64) -> Result<()> {
         let p = &self.plan;
-        if p.hot.is_empty() && p.mild.is_empty() {
-            return Err(Error::Usage(
+        refuse! {
+            p.hot.is_empty() && p.mild.is_empty() =>
                 "without reads and writes a transaction has nothing to do: give --hot-reads, \
-                 --hot-writes, --mild-reads or --mild-writes 1 or more"
-                    .into(),
-            ));
+                 --hot-writes, --mild-reads or --mild-writes 1 or more";
         }
         let capacity = self.capacity();
-        if capacity.reads.max(capacity.writes) > SET_WORDS_MAX {
-            let (hot, mild) = (p.hot.words(), p.mild.words());
-            return Err(Error::Usage(format!(
-                "{hot} words by --hot-reads or --hot-writes and {mild} by --mild-reads or \
-                 --mild-writes are too many: a transaction accesses {SET_WORDS_MAX} at most"
-            )));
+        refuse! {
+            capacity.reads.max(capacity.writes) > SET_WORDS_MAX =>
+                "{} words by --hot-reads or --hot-writes and {} by --mild-reads or --mild-writes \
+                 are too many: a transaction accesses {SET_WORDS_MAX} at most",
+                p.hot.words(), p.mild.words();
         }
-        check_array(
-            "hot",
-            p.hot_words,
-            &[("hot-reads", p.hot.reads), ("hot-writes", p.hot.writes)],
-        )?;
-        check_array(
-            "mild",
-            p.mild_words,
-            &[("mild-reads", p.mild.reads), ("mild-writes", p.mild.writes)],
-        )?;
-        check_array(
-            "cold",
-            p.cold_words,
-            &[
-                ("cold-reads", p.cold_inside.reads),
-                ("cold-writes", p.cold_inside.writes),
-                ("cold-reads-outside", p.cold_outside.reads),
-                ("cold-writes-outside", p.cold_outside.writes),
-            ],
-        )?;
-        if p.locality_percent > 100 {
-            return Err(Error::Usage(format!(
-                "--locality {} is no probability: give from 0 to 100 per cent",
-                p.locality_percent
-            )));
+        for (array, words, option, n) in [
+            ("hot", p.hot_words, "hot-reads", p.hot.reads),
+            ("hot", p.hot_words, "hot-writes", p.hot.writes),
+            ("mild", p.mild_words, "mild-reads", p.mild.reads),
+            ("mild", p.mild_words, "mild-writes", p.mild.writes),
+            ("cold", p.cold_words, "cold-reads", p.cold_inside.reads),
+            ("cold", p.cold_words, "cold-writes", p.cold_inside.writes),
+            (
+                "cold",
+                p.cold_words,
+                "cold-reads-outside",
+                p.cold_outside.reads,
+            ),
+            (
+                "cold",
+                p.cold_words,
+                "cold-writes-outside",
+                p.cold_outside.writes,
+            ),
+        ] {
+            refuse! {
+                n > 0 && words == 0 =>
+                    "--{array}-words 0 leaves --{option} {n} nothing to access: give 1 or more";
+            }
+        }
+        refuse! {
+            p.locality_percent > 100 =>
+                "--locality {} is no probability: give from 0 to 100 per cent", p.locality_percent;
         }
         Ok(())
     }

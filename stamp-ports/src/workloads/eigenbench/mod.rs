@@ -1,17 +1,7 @@
 //! `EigenBench`: every characteristic of a transaction, each set alone.
 
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::compare::Expectation;
-use crate::workloads::contender::Contender;
-use crate::workloads::critical::{critical_section_of, unsynchronised_of};
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::{Verdict, Workload};
+use crate::workloads::prelude::*;
 use check::{Arrays, cold_words, mild_words};
-use stm_core::StmRef;
-use stm_core::algorithm::{Algorithm, Cgl};
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, TxArray};
 use stm_kernels::eigenbench::{
     Accesses, Eigenbench as EigenbenchKernel, EigenbenchParams, EigenbenchPlan,
 };
@@ -39,7 +29,20 @@ impl Workload for Eigenbench {
     type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        contenders()
+        let uses = || {
+            Uses::new(|_: &Self, data: &EigenbenchData<_>, transactions| Params {
+                hot: data.hot.view::<Cgl>(),
+                mild: data.mild.view::<Cgl>(),
+                cold: data.cold.tarray(),
+                checksums: data.checksums.tarray(),
+                transactions,
+                plan: data.plan,
+            })
+        };
+        vec![
+            unsynchronised::<Floor, _, _>(ACCESSES, own(uses)),
+            critical_section::<CriticalSection, _, _>(ACCESSES, own(uses)),
+        ]
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<EigenbenchData<D>> {
@@ -51,13 +54,8 @@ impl Workload for Eigenbench {
         Ok(EigenbenchData {
             plan,
             lanes: 0,
-            hot: TxArray::zeroed(
-                device,
-                Layout::Plain,
-                plan.hot_words as usize,
-                "the hot array",
-            )?,
-            mild: TxArray::zeroed(device, Layout::Plain, 0, "nothing yet")?,
+            hot: zeros(device, plan.hot_words.into(), "the hot array")?,
+            mild: zeros(device, 0, "nothing yet")?,
             cold: none()?,
             checksums: none()?,
             expected: Expectation::default(),
@@ -71,7 +69,7 @@ impl Workload for Eigenbench {
         // Given back before the next are made: memory.
         data.lanes = 0;
         data.expected = Expectation::default();
-        data.mild = TxArray::zeroed(device, Layout::Plain, 0, "nothing yet")?;
+        data.mild = zeros(device, 0, "nothing yet")?;
         for part in [&mut data.cold, &mut data.checksums] {
             *part = Buffer::zeroed(device, 0, "nothing yet")?;
         }
@@ -86,12 +84,7 @@ impl Workload for Eigenbench {
                 .saturating_mul(2),
             "use fewer --mild-words, --cold-words, --blocks or --threads",
         )?;
-        data.mild = TxArray::zeroed(
-            device,
-            Layout::Plain,
-            (lanes * mild) as usize,
-            "the mild array",
-        )?;
+        data.mild = zeros(device, lanes * mild, "the mild array")?;
         data.cold = Buffer::zeroed(device, (lanes * cold) as usize, "the cold array")?;
         data.checksums = Buffer::zeroed(device, lanes as usize, "the checksums")?;
         data.lanes = lanes;
@@ -137,16 +130,15 @@ impl Workload for Eigenbench {
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &EigenbenchData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> EigenbenchParams<A> {
         EigenbenchParams {
-            stm,
+            stm: run.stm,
             hot: data.hot.view::<A>(),
             mild: data.mild.view::<A>(),
             cold: data.cold.tarray(),
             checksums: data.checksums.tarray(),
-            transactions,
+            transactions: run.transactions,
             plan: data.plan,
         }
     }
@@ -161,22 +153,6 @@ const ACCESSES: (&str, fn(&Eigenbench) -> f64) = ("reads and writes", |of| {
         .iter()
         .sum()
 });
-
-/// The contenders of `EigenBench`.
-fn contenders() -> Vec<Contender<Eigenbench>> {
-    let params = |_: &Eigenbench, data: &EigenbenchData<AnyDevice>, transactions| Params {
-        hot: data.hot.view::<Cgl>(),
-        mild: data.mild.view::<Cgl>(),
-        cold: data.cold.tarray(),
-        checksums: data.checksums.tarray(),
-        transactions,
-        plan: data.plan,
-    };
-    vec![
-        unsynchronised_of::<Floor, _, _>(ACCESSES, params),
-        critical_section_of::<CriticalSection, _, _>(ACCESSES, params),
-    ]
-}
 
 #[cfg(test)]
 mod tests {

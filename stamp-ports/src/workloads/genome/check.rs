@@ -59,11 +59,9 @@ fn append(built: &mut Vec<u8>, segment: &[u64], bases: u32, from: u32) -> Option
     let base = |i: u32| (segment[(i / BASES_A_WORD) as usize] >> shift(i) & 3) as u8;
     let start = built.len() - from as usize;
     for i in 0..from {
-        if built[start + i as usize] != base(i) {
-            return Some(format!(
-                "at base {} an overlap of {from} bases does not agree",
-                start + i as usize
-            ));
+        wrong! {
+            built[start + i as usize] != base(i) =>
+                "at base {} an overlap of {from} bases does not agree", start + i as usize;
         }
     }
     built.extend((from..bases).map(base));
@@ -94,26 +92,20 @@ fn rebuild(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Result<Vec<u8>, Stri
             break;
         };
         let next = next as usize;
-        if !is_entry(next) || next_overlap == 0 || next_overlap >= gene.segment {
-            return Err(format!(
-                "entry {entry} is linked to {next} with an overlap of {next_overlap}"
-            ));
-        }
-        // With both ways alike, no entry is met twice: it would have two
-        // predecessors, or be the first, which has none.
-        if left.prevs[next] as usize != entry + 1 {
-            return Err(format!(
+        wrong! {
+            !is_entry(next) || next_overlap == 0 || next_overlap >= gene.segment =>
+                "entry {entry} is linked to {next} with an overlap of {next_overlap}";
+            // With both ways alike, no entry is met twice: it would have two
+            // predecessors, or be the first, which has none.
+            left.prevs[next] as usize != entry + 1 =>
                 "entry {entry} is linked to {next}, whose predecessor is entry {}",
-                i64::from(left.prevs[next]) - 1
-            ));
+                i64::from(left.prevs[next]) - 1;
         }
         (entry, overlap) = (next, next_overlap);
     }
-    if visited != gene.distinct {
-        return Err(format!(
-            "the chain from the start has {visited} of {} segments",
-            gene.distinct
-        ));
+    wrong! {
+        visited != gene.distinct =>
+            "the chain from the start has {visited} of {} segments", gene.distinct;
     }
     Ok(built)
 }

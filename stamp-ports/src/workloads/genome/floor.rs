@@ -5,20 +5,12 @@ use super::GenomeData;
 use super::check::wrong_set;
 use super::gene::Gene;
 use super::input::Genome;
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
-use crate::workloads::contender::{Contender, ContenderData, ContenderKind, PreparedContender};
-use crate::workloads::critical::{OneLock, critical_section, one_lock};
+use crate::workloads::contender::{ContenderKind, PreparedContender, lanes};
 use crate::workloads::exclusion::Held;
-use crate::workloads::memory::check_memory;
+use crate::workloads::exclusion::{OneLock, one_lock};
+use crate::workloads::prelude::*;
 use crate::workloads::shape::filling;
-use crate::workloads::workload::{Verdict, Workload};
-use std::time::Duration;
-use stm_core::Kernel;
-use stm_core::algorithm::Cgl;
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Launch};
+use stm_core::host::Launch;
 use stm_kernels::floor::Guarded;
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
 use stm_kernels::genome::{Match, Segments, words_of};
@@ -81,12 +73,7 @@ const SEGMENTS: (&str, fn(&Genome) -> f64) = ("segments", |_| 1.0);
 /// The contenders of GN-1.
 pub(super) fn contenders() -> Vec<Contender<Genome>> {
     vec![
-        Contender::new::<Floor, _>(
-            Unsynchronised,
-            "GN-1, plain accesses",
-            SEGMENTS,
-            Set::prepare,
-        ),
+        unsynchronised::<Floor, _, _>(SEGMENTS, Set::prepare).named("GN-1, plain accesses"),
         // A look at each slot, and a compare-and-swap of a free one.
         Contender::new::<CasSet, _>(SpecialPurpose, "GN-1, CAS set", SEGMENTS, Set::prepare),
         critical_section::<CriticalSection, _, _>(SEGMENTS, Set::prepare)
@@ -162,8 +149,7 @@ impl PreparedContender for Linked {
         (blocks, threads): (u32, u32),
         transactions: u64,
     ) -> Result<Duration> {
-        let lanes = u64::from(blocks) * u64::from(threads);
-        self.lock.fit(device, lanes)?;
+        self.lock.fit(device, lanes((blocks, threads)))?;
         self.of.reset(&mut self.data)?;
         let (filled, full) = filling(&device.limits());
         let (filling, launch) = (Launch::new(filled, full), Launch::new(blocks, threads));
@@ -193,10 +179,8 @@ impl PreparedContender for Linked {
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        match self.lock.wrong()? {
-            Some(wrong) => Ok(Some(wrong)),
-            None => self.of.verify(&mut self.data, transactions),
-        }
+        let of = &self.of;
+        self.lock.verify(|| of.verify(&mut self.data, transactions))
     }
 
     fn note(&self) -> Result<Option<String>> {

@@ -2,15 +2,7 @@
 
 use super::gene::GENE_MAX;
 use crate::devices::DeviceKind;
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, sets};
-use clap::Args;
-use serde_json::Value;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
+use crate::workloads::prelude::*;
 
 /// Slots of the set for each different segment, at least: few of the slots that
 /// an insertion looks at are taken.
@@ -24,39 +16,23 @@ const LOOKS_MAX: u32 = 64;
 /// Words that a link reads, and that it writes.
 const LINK_WORDS: u32 = 4;
 
-/// Genome's parameters, by STAMP's letters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Genome {
-    /// `-g`: bases of the gene.
-    pub bases: u32,
-    /// `-s`: bases of a segment.
-    pub segment: u32,
-    /// `-n`: segments drawn, before holes are filled.
-    pub segments: u32,
-}
-
-impl Default for Genome {
-    /// Table 1 of the paper: 16 K shared words, STAMP's `-g16384`; STAMP's
-    /// `-s64`; GN-1's 4 M transactions.
-    fn default() -> Self {
-        Self {
-            bases: 16 << 10,
-            segment: 64,
-            segments: 4 << 20,
-        }
+sizes! {
+    /// Genome's parameters, by STAMP's letters; by default those of the paper's Table 1: 16 K
+    /// shared words, STAMP's `-g16384`; STAMP's `-s64`; GN-1's 4 M transactions.
+    Genome, options of "genome" {
+        /// `-g`: bases of the gene.
+        bases: u32 = 16 << 10, json "g", option
+            /// Bases of the gene [default: 16K]
+            #[arg(short, value_name = "N", value_parser = parse_count_32)]
+            g;
+        /// `-s`: bases of a segment.
+        segment: u32 = 64, json "s", option
+            /// Bases of a segment [default: 64]
+            #[arg(short, value_name = "N", value_parser = parse_count_32)]
+            s;
+        /// `-n`: segments drawn, before holes are filled.
+        segments: u32 = 4 << 20, json "n";
     }
-}
-
-/// The options of `genome`, by STAMP's letters.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Bases of the gene [default: 16K]
-    #[arg(short, value_name = "N", value_parser = parse_count_32)]
-    g: Option<u32>,
-    /// Bases of a segment [default: 64]
-    #[arg(short, value_name = "N", value_parser = parse_count_32)]
-    s: Option<u32>,
 }
 
 impl Input for Genome {
@@ -84,9 +60,8 @@ impl Input for Genome {
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         Ok(Genome {
-            bases: options.g.unwrap_or(self.bases),
-            segment: options.s.unwrap_or(self.segment),
             segments: shared.n.unwrap_or(self.segments),
+            ..self.given(options)
         })
     }
 }
@@ -100,16 +75,8 @@ impl Genome {
 }
 
 impl Sizes for Genome {
-    fn name(&self) -> &'static str {
-        "genome"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("g", self.bases.into()),
-            ("s", self.segment.into()),
-            ("n", self.segments.into()),
-        ]
+        self.named()
     }
 
     fn summary(&self) -> String {
@@ -148,31 +115,14 @@ impl Sizes for Genome {
             segment,
             segments,
         } = *self;
-        if segment < 2 {
-            return Err(Error::Usage(format!(
-                "-s {segment} leaves segments nothing to overlap in: give 2 or more"
-            )));
-        }
-        if bases < segment {
-            return Err(Error::Usage(format!(
-                "-g {bases} is shorter than -s {segment}: a segment is a part of the gene"
-            )));
-        }
-        if bases > GENE_MAX {
-            return Err(Error::Usage(format!(
-                "-g {bases} is too long: give at most {GENE_MAX}"
-            )));
-        }
-        if segments == 0 {
-            return Err(Error::Usage(
-                "-n 0 leaves nothing to put together: give 1 or more".into(),
-            ));
-        }
-        if segments > u32::MAX - GENE_MAX - 1 {
-            return Err(Error::Usage(format!(
-                "-n {segments} is too many: give at most {}",
-                u32::MAX - GENE_MAX - 1
-            )));
+        refuse! {
+            segment < 2 => "-s {segment} leaves segments nothing to overlap in: give 2 or more";
+            bases < segment =>
+                "-g {bases} is shorter than -s {segment}: a segment is a part of the gene";
+            bases > GENE_MAX => "-g {bases} is too long: give at most {GENE_MAX}";
+            segments == 0 => "-n 0 leaves nothing to put together: give 1 or more";
+            segments > u32::MAX - GENE_MAX - 1 =>
+                "-n {segments} is too many: give at most {}", u32::MAX - GENE_MAX - 1;
         }
         Ok(())
     }

@@ -6,22 +6,15 @@
 //! | `gene.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
-use crate::error::Result;
-use crate::workloads::contender::Contender;
-use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{Accessed, check_memory};
+use crate::workloads::prelude::*;
 use crate::workloads::series::Series;
 use crate::workloads::shape::filling;
-use crate::workloads::workload::{Verdict, Workload};
 use check::Left;
 use gene::Gene;
-use serde_json::Value;
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Cgl, Fast};
-use stm_core::array::Layout;
-use stm_core::host::{self, Buffer, Device, Launch, TxArray};
-use stm_core::observe::Observation;
-use stm_core::{Kernel, StmRef, View};
+use stm_core::View;
+use stm_core::algorithm::Fast;
+use stm_core::host;
+use stm_core::host::Launch;
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
     TABLES, words_of,
@@ -47,15 +40,6 @@ pub struct GenomeData<D: Device> {
     chains: Buffer<D, u32>,
     pairs: Buffer<D, u64>,
     pair_counts: Buffer<D, u32>,
-}
-
-impl<D: Device> std::fmt::Debug for GenomeData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GenomeData")
-            .field("segments", &self.gene.starts.len())
-            .field("distinct", &self.gene.distinct)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<D: Device> GenomeData<D> {
@@ -88,9 +72,7 @@ impl<D: Device> GenomeData<D> {
             bases: self.gene.segment,
         }
     }
-}
 
-impl<D: Device> GenomeData<D> {
     /// Launches the search for the pairs of an overlap, by the kernel for the
     /// arrays of `A`.
     fn find_pairs<A: Algorithm, T: Algorithm, K: Kernel>(
@@ -144,23 +126,17 @@ impl Workload for Genome {
         check_memory(device, "genome", on_device, on_host, fix)?;
         let gene = Gene::generate(seed, self.bases, self.segment, self.segments)?;
         let packed = gene.packed();
-        let zeros = |len: u64, what| Buffer::zeroed(device, len as usize, what);
-        let shared = |what| TxArray::zeroed(device, Layout::Plain, slots as usize, what);
+        let buffer = |len: u64, what| Buffer::zeroed(device, len as usize, what);
         Ok(GenomeData {
             words: Buffer::from_slice(device, &packed, "the segments of genome")?,
-            slots: shared("the set of genome")?,
-            nexts: TxArray::zeroed(
-                device,
-                Layout::Plain,
-                slots as usize,
-                "the successors of genome",
-            )?,
-            prevs: shared("the predecessors of genome")?,
-            others: shared("the chains' ends of genome")?,
-            heads: zeros(tables, "the tables of genome")?,
-            chains: zeros(tables, "the entries of genome's tables")?,
+            slots: zeros(device, slots, "the set of genome")?,
+            nexts: zeros(device, slots, "the successors of genome")?,
+            prevs: zeros(device, slots, "the predecessors of genome")?,
+            others: zeros(device, slots, "the chains' ends of genome")?,
+            heads: buffer(tables, "the tables of genome")?,
+            chains: buffer(tables, "the entries of genome's tables")?,
             pairs: Buffer::zeroed(device, gene.distinct as usize, "the pairs of genome")?,
-            pair_counts: zeros(u64::from(self.segment) + 1, "the counts of genome's pairs")?,
+            pair_counts: buffer(u64::from(self.segment) + 1, "the counts of genome's pairs")?,
             packed,
             gene,
         })
@@ -196,11 +172,10 @@ impl Workload for Genome {
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &GenomeData<D>,
-        stm: StmRef<A>,
-        _transactions: u64,
+        run: Run<A>,
     ) -> DeduplicateParams<A> {
         DeduplicateParams {
-            stm,
+            stm: run.stm,
             assembly: data.assembly(),
             transactions: data.gene.starts.len() as u64,
         }
@@ -225,7 +200,7 @@ impl Workload for Genome {
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
     ) -> Result<()> {
-        let params = self.params(data, launcher.handle::<A>(), transactions);
+        let params = self.params(data, launcher.run::<A>(transactions));
         // SAFETY: here and below, the parameters hold this memory's handle, for
         // `A` alone, and views of buffers that `data` keeps and nothing else
         // uses.

@@ -57,24 +57,20 @@ fn walk(
         let mut link = heads[bucket];
         while link != 0 {
             let node = link as usize - 1;
-            if node >= nodes {
-                return Err(format!(
-                    "bucket {bucket} links to node {node}, and there are {nodes}"
-                ));
+            wrong! {
+                node >= nodes => "bucket {bucket} links to node {node}, and there are {nodes}";
             }
             let bit = 1 << (node % 64);
-            if seen[node / 64].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
-                return Err(format!(
-                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared tail"
-                ));
+            wrong! {
+                seen[node / 64].fetch_or(bit, Ordering::Relaxed) & bit != 0 =>
+                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared \
+                     tail";
             }
             found += 1;
             let right = bucket_of_key(keys[node], heads.len() as u32);
-            if right as usize != bucket {
-                return Err(format!(
-                    "node {node} with key {} is in bucket {bucket}, not {right}",
-                    keys[node]
-                ));
+            wrong! {
+                right as usize != bucket =>
+                    "node {node} with key {} is in bucket {bucket}, not {right}", keys[node];
             }
             link = nexts[node];
         }

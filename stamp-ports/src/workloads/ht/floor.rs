@@ -3,16 +3,8 @@
 
 use super::Ht;
 use super::check::{difference, keys};
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
-use crate::workloads::contender::{Contender, ContenderData};
-use crate::workloads::critical::critical_section;
-use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding};
-use crate::workloads::memory::check_memory;
-use crate::workloads::workload::Verdict;
-use stm_core::Kernel;
-use stm_core::host::Buffer;
+use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding, joins};
+use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
 use stm_kernels::locked::table::{
@@ -27,21 +19,22 @@ use stm_sync::{LockKind, TCombiners, TLocks};
 /// it takes the memory of the chained table's links and keys.
 const SLOTS_A_KEY: u64 = 2;
 
-/// The chained table.
-pub(super) struct Chains {
+/// The chained table; a kernel's parameters are made of those of all of it.
+struct Chains<P> {
     of: Ht,
     keys_host: Vec<u32>,
     keys: Buffer<AnyDevice, u32>,
     heads: Buffer<AnyDevice, u32>,
     nexts: Buffer<AnyDevice, u32>,
+    params: fn(FloorParams) -> P,
 }
 
-impl Chains {
-    pub(super) fn prepare(
+impl<P> Chains<P> {
+    fn prepare(
         of: &Ht,
         device: &AnyDevice,
-        seed: u64,
-        transactions: u64,
+        (seed, transactions): (u64, u64),
+        params: fn(FloorParams) -> P,
     ) -> Result<Self> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let bytes = nodes * 8 + u64::from(of.buckets) * 4;
@@ -54,37 +47,34 @@ impl Chains {
             heads: Buffer::zeroed(device, of.buckets as usize, "the buckets of ht")?,
             nexts: Buffer::zeroed(device, nodes as usize, "the nodes of ht")?,
             keys_host,
+            params,
         })
     }
 }
 
-impl ContenderData for Chains {
-    type Params = FloorParams;
+impl<P: Copy + Send + Sync + 'static> ContenderData for Chains<P> {
+    type Params = P;
 
     fn reset(&mut self) -> Result<()> {
         self.nexts.clear()?;
         Ok(self.heads.clear()?)
     }
 
-    fn params(&self, transactions: u64) -> FloorParams {
-        FloorParams {
+    fn params(&self, transactions: u64) -> P {
+        (self.params)(FloorParams {
             heads: self.heads.tarray(),
             nexts: self.nexts.tarray(),
             keys: self.keys.tarray(),
             transactions,
             keys_per_tx: self.of.keys_per_tx,
-        }
+        })
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
         let (heads, nexts) = (self.heads.download()?, self.nexts.download()?);
         let there = (transactions * u64::from(self.of.keys_per_tx)) as usize;
-        Ok(difference(
-            &heads,
-            &nexts[..there],
-            &self.keys_host[..there],
-            self.of.keys_per_tx,
-        ))
+        let (nexts, keys) = (&nexts[..there], &self.keys_host[..there]);
+        Ok(difference(&heads, nexts, keys, self.of.keys_per_tx))
     }
 }
 
@@ -101,11 +91,8 @@ struct Slots {
 /// anything: each is sought as one would look it up.
 fn wrong_slots(slots: &[u32], keys: &[u32], empty: u32) -> Option<String> {
     let taken = slots.iter().filter(|&&slot| slot != empty).count();
-    if taken != keys.len() {
-        return Some(format!(
-            "{taken} slots are taken, and there are {} keys",
-            keys.len()
-        ));
+    wrong! {
+        taken != keys.len() => "{taken} slots are taken, and there are {} keys", keys.len();
     }
     let lost = keys.iter().find(|&&key| {
         let mut slot = bucket_of_key(key, slots.len() as u32) as usize;
@@ -123,11 +110,10 @@ impl Slots {
     fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let slots = nodes * SLOTS_A_KEY + u64::from(of.buckets);
-        if slots > u64::from(u32::MAX) {
-            return Err(Error::Usage(format!(
-                "a table for {nodes} keys has {slots} slots, more than 32 bits number: \
-                 use fewer --transactions"
-            )));
+        refuse! {
+            slots > u64::from(u32::MAX) =>
+                "a table for {nodes} keys has {slots} slots, more than 32 bits number: use fewer \
+                 --transactions";
         }
         let bytes = nodes * 4 + slots * 4;
         check_memory(device, "ht", bytes, bytes, "use fewer --transactions")?;
@@ -168,74 +154,26 @@ impl ContenderData for Slots {
 }
 
 /// What is counted.
-pub(super) const KEYS: (&str, fn(&Ht) -> f64) = ("keys", |of| of.keys_per_tx as f64);
+const KEYS: (&str, fn(&Ht) -> f64) = ("keys", |of| of.keys_per_tx as f64);
 
-/// The contenders of the hash table.
-pub(super) fn contenders() -> Vec<Contender<Ht>> {
-    let mut all = vec![
-        Contender::new::<Floor, _>(Unsynchronised, "plain accesses", KEYS, Chains::prepare),
-        // A compare-and-swap for each slot looked at, linear probing.
-        Contender::new::<CasTable, _>(SpecialPurpose, "CAS table", KEYS, Slots::prepare),
-        critical_section::<CriticalSection, _, _>(KEYS, Chains::prepare),
-    ];
-    all.extend(locked_contenders());
-    all
+joins! {
+    [K] LockedTableParams<K>: locks: TLocks<K>, table: Table;
+    [] CombinedTableParams: combiners: TCombiners<1>, table: Table;
 }
 
-impl<K: LockKind> Joined<TLocks<K>, Table> for LockedTableParams<K> {
-    fn join(locks: TLocks<K>, table: Table) -> Self {
-        Self { locks, table }
+/// Makes the table, into which each section inserts a key.
+fn one_key(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Chains<Table>> {
+    refuse! {
+        of.keys_per_tx != 1 =>
+            "--keys-per-tx {} does not suit a table under locks, which inserts each key by itself: \
+             give 1", of.keys_per_tx;
     }
-}
-
-impl Joined<TCombiners<1>, Table> for CombinedTableParams {
-    fn join(combiners: TCombiners<1>, table: Table) -> Self {
-        Self { combiners, table }
-    }
-}
-
-impl Joined<(), Table> for Table {
-    fn join((): (), table: Table) -> Self {
-        table
-    }
-}
-
-/// The table, into which each section inserts a key.
-struct OneKey(Chains);
-
-impl OneKey {
-    fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
-        if of.keys_per_tx != 1 {
-            return Err(Error::Usage(format!(
-                "--keys-per-tx {} does not suit a table under locks, which inserts each key by \
-                 itself: give 1",
-                of.keys_per_tx
-            )));
-        }
-        Ok(Self(Chains::prepare(of, device, seed, transactions)?))
-    }
-}
-
-impl ContenderData for OneKey {
-    type Params = Table;
-
-    fn reset(&mut self) -> Result<()> {
-        self.0.reset()
-    }
-
-    fn params(&self, transactions: u64) -> Table {
-        let of_chains = self.0.params(transactions);
-        Table {
-            heads: of_chains.heads,
-            nexts: of_chains.nexts,
-            keys: of_chains.keys,
-            transactions,
-        }
-    }
-
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        self.0.verify(transactions)
-    }
+    Chains::prepare(of, device, (seed, transactions), |all| Table {
+        heads: all.heads,
+        nexts: all.nexts,
+        keys: all.keys,
+        transactions: all.transactions,
+    })
 }
 
 /// The contender in which `X` excludes threads from a bucket.
@@ -244,7 +182,7 @@ where
     K: Kernel<Params: Joined<X::View, Table>>,
 {
     let locks: (_, fn(&Ht) -> u64) = ("the buckets' locks", |of| of.buckets.into());
-    excluding::<K, X, _, _>(name, KEYS, locks, OneKey::prepare)
+    excluding::<K, X, _, _>(name, KEYS, locks, one_key)
 }
 
 /// The contender with locks of kind `L`.
@@ -255,9 +193,16 @@ where
     under::<Locks<AnyDevice, L>, K>(name)
 }
 
-/// The contenders under locks.
-fn locked_contenders() -> Vec<Contender<Ht>> {
+/// The contenders of the hash table.
+pub(super) fn contenders() -> Vec<Contender<Ht>> {
+    let chains = |of: &Ht, device: &AnyDevice, seed, transactions| {
+        Chains::prepare(of, device, (seed, transactions), |all| all)
+    };
     vec![
+        unsynchronised::<Floor, _, _>(KEYS, chains),
+        // A compare-and-swap for each slot looked at, linear probing.
+        Contender::new::<CasTable, _>(SpecialPurpose, "CAS table", KEYS, Slots::prepare),
+        critical_section::<CriticalSection, _, _>(KEYS, chains),
         locked::<_, TableTasLane>("tas/lane"),
         locked::<_, TableTtasLane>("ttas/lane"),
         locked::<_, TableMcsLane>("mcs/lane"),

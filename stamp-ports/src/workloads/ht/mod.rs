@@ -1,30 +1,15 @@
 //! HT, hash table: each transaction inserts several keys, all or none.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::contender::Contender;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Accesses, Sizes, Verdict, Verifies, Workload};
+use crate::workloads::prelude::*;
 use check::{difference, keys, renumbered};
-use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
-use serde_json::Value;
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Nodes, PreassignedNodes, TxArray};
-use stm_core::observe::Observation;
-use stm_core::{Capacity, StmRef};
+use stm_core::host::{Nodes, PreassignedNodes};
 use stm_kernels::ht::{HashTable, HashTablePool, HtNode, HtParams, HtPoolNode, HtPoolParams};
 
 mod check;
 mod floor;
 
 /// Where the nodes come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub enum NodeSource {
     /// They belong to the transactions' numbers.
     #[default]
@@ -43,51 +28,26 @@ impl NodeSource {
     }
 }
 
-/// The hash table's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ht {
-    /// Buckets of the table.
-    pub buckets: u32,
-    /// Keys that a transaction inserts.
-    pub keys_per_tx: u32,
-    /// Where the nodes come from.
-    pub nodes: NodeSource,
-}
-
-impl Default for Ht {
-    fn default() -> Self {
-        Self {
-            buckets: 256 << 10,
-            keys_per_tx: 4,
-            nodes: NodeSource::Preassigned,
-        }
+sizes! {
+    /// The hash table's parameters.
+    Ht, options of "ht" {
+        /// Buckets of the table.
+        buckets: u32 = 256 << 10, json "buckets", option
+            /// Buckets of the table [default: 256K]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            buckets;
+        /// Keys that a transaction inserts.
+        keys_per_tx: u32 = 4, json "keys_per_tx", option
+            /// Keys that a transaction inserts [default: 4]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            keys_per_tx;
+        /// Where the nodes come from.
+        nodes: NodeSource = NodeSource::Preassigned, option
+            /// Nodes that belong to the transactions' numbers (preassigned), or that
+            /// each transaction allocates (pool) [default: preassigned]
+            #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
+            nodes;
     }
-}
-
-impl ValueEnum for NodeSource {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Preassigned, Self::Pool]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
-}
-
-/// The options of `ht`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Buckets of the table [default: 256K]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    buckets: Option<u32>,
-    /// Keys that a transaction inserts [default: 4]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    keys_per_tx: Option<u32>,
-    /// Nodes that belong to the transactions' numbers (preassigned), or that
-    /// each transaction allocates (pool) [default: preassigned]
-    #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
-    nodes: Option<NodeSource>,
 }
 
 impl Ht {
@@ -124,26 +84,13 @@ impl Input for Ht {
     }
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(Ht {
-            nodes: options.nodes.unwrap_or(self.nodes),
-            ..Ht::of(
-                options.buckets.unwrap_or(self.buckets),
-                options.keys_per_tx.unwrap_or(self.keys_per_tx),
-            )
-        })
+        Ok(self.given(options))
     }
 }
 
 impl Sizes for Ht {
-    fn name(&self) -> &'static str {
-        "ht"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut all = vec![
-            ("buckets", self.buckets.into()),
-            ("keys_per_tx", self.keys_per_tx.into()),
-        ];
+        let mut all = self.named();
         if self.nodes != NodeSource::Preassigned {
             all.push(("nodes", self.nodes.name().into()));
         }
@@ -163,17 +110,11 @@ impl Sizes for Ht {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity {
-            reads: self.keys_per_tx,
-            // Of each key the head and the words of its node.
-            writes: self.keys_per_tx.saturating_mul(match self.nodes {
-                NodeSource::Preassigned => 2,
-                NodeSource::Pool => 3,
-            }),
-            actions: match self.nodes {
-                NodeSource::Preassigned => 0,
-                NodeSource::Pool => self.keys_per_tx,
-            },
+        // Of each key the head and the words of its node.
+        let keys = self.keys_per_tx;
+        match self.nodes {
+            NodeSource::Preassigned => sets(keys, keys.saturating_mul(2), 0),
+            NodeSource::Pool => sets(keys, keys.saturating_mul(3), keys),
         }
     }
 
@@ -204,24 +145,16 @@ impl Sizes for Ht {
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
-        if self.buckets == 0 {
-            return Err(Error::Usage(
-                "--buckets 0 leaves the keys no place: give 1 or more".into(),
-            ));
-        }
-        if self.keys_per_tx == 0 {
-            return Err(Error::Usage(
-                "--keys-per-tx 0 leaves a transaction nothing to do: give 1 or more".into(),
-            ));
+        refuse! {
+            self.buckets == 0 => "--buckets 0 leaves the keys no place: give 1 or more";
+            self.keys_per_tx == 0 =>
+                "--keys-per-tx 0 leaves a transaction nothing to do: give 1 or more";
         }
         let nodes = transactions.checked_mul(self.keys_per_tx.into());
-        if nodes.is_none_or(|n| n > u64::from(u32::MAX - 1)) {
-            return Err(Error::Usage(format!(
-                "{transactions} transactions of {} keys are too many: links of 32 bits name \
-                 {} nodes, so use fewer --transactions",
-                self.keys_per_tx,
-                u32::MAX - 1
-            )));
+        refuse! {
+            nodes.is_none_or(|n| n > u64::from(u32::MAX - 1)) =>
+                "{transactions} transactions of {} keys are too many: links of 32 bits name {} \
+                 nodes, so use fewer --transactions", self.keys_per_tx, u32::MAX - 1;
         }
         Ok(())
     }
@@ -269,12 +202,7 @@ impl Workload for Ht {
         let keys_host = keys(seed, nodes as u64);
         Ok(HtData {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            heads: TxArray::zeroed(
-                device,
-                Layout::Plain,
-                self.buckets as usize,
-                "the buckets of ht",
-            )?,
+            heads: zeros(device, self.buckets.into(), "the buckets of ht")?,
             nodes: PreassignedNodes::new(
                 device,
                 Layout::Plain,
@@ -297,18 +225,11 @@ impl Workload for Ht {
         // hardly a node is free.
         let keys = data.keys_host.len() as u64;
         let needed = keys + keys / 4 + held;
-        if data
-            .pool
-            .as_ref()
-            .is_none_or(|nodes| nodes.pool().nodes() != needed)
-        {
+        let pool = data.pool.as_ref();
+        if pool.is_none_or(|nodes| nodes.pool().nodes() != needed) {
             data.pool = None;
-            data.pool = Some(Nodes::new(
-                device,
-                Layout::Plain,
-                needed,
-                "the nodes of ht",
-            )?);
+            let nodes = Nodes::new(device, Layout::Plain, needed, "the nodes of ht")?;
+            data.pool = Some(nodes);
         }
         Ok(())
     }
@@ -369,18 +290,13 @@ impl Workload for Ht {
         ))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &HtData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
-    ) -> HtParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &HtData<D>, run: Run<A>) -> HtParams<A> {
         HtParams {
-            stm,
+            stm: run.stm,
             heads: data.heads.view::<A>(),
             nodes: data.nodes.view::<A>(),
             keys: data.keys.tarray(),
-            transactions,
+            transactions: run.transactions,
         }
     }
 
@@ -416,7 +332,7 @@ impl Workload for Ht {
                 };
                 launcher.launch::<HashTablePool<A>>(&params)?;
             } else {
-                let params = self.params(data, stm, transactions);
+                let params = self.params(data, Run { stm, transactions });
                 launcher.launch::<HashTable<A>>(&params)?;
             }
         }

@@ -33,9 +33,8 @@
 
 use super::points::Points;
 use super::sequential::{Centres, ROUNDING};
-use std::num::NonZero;
+use crate::workloads::compare::in_ranges_of;
 use std::ops::Range;
-use std::thread;
 
 /// What a launch left, and what it started from.
 #[derive(Clone, Copy, Debug)]
@@ -76,11 +75,9 @@ impl Pass<'_> {
     pub(super) fn wrong_changes(&self) -> Option<String> {
         let changed = self.before.iter().zip(self.members);
         let changed = changed.filter(|(before, now)| before != now).count() as u64;
-        if changed != self.changed {
-            return Some(format!(
-                "{changed} points changed their centre, and {} were counted",
-                self.changed
-            ));
+        wrong! {
+            changed != self.changed =>
+                "{changed} points changed their centre, and {} were counted", self.changed;
         }
         let astray = self.members.iter().zip(0u64..);
         let mut astray = astray.filter(|&(&c, _)| c as usize >= self.clusters());
@@ -106,11 +103,8 @@ impl Pass<'_> {
         }
         let width = self.points.dims() + 1;
         for (c, (&count, row)) in counts.iter().zip(self.rows.chunks(width)).enumerate() {
-            if row[0] != count {
-                return Err(format!(
-                    "centre {c} counts {} points, and {count} sit with it",
-                    row[0]
-                ));
+            wrong! {
+                row[0] != count => "centre {c} counts {} points, and {count} sit with it", row[0];
             }
         }
         let mut orders: Vec<Vec<u32>> = counts
@@ -198,11 +192,10 @@ impl Follower {
             let (c, j) = (i / dims, i % dims);
             let exact = self.centres.at(c, j);
             let apart = (f64::from(x) - exact).abs();
-            if apart > bound || apart.is_nan() {
-                return Err(format!(
+            wrong! {
+                apart > bound || apart.is_nan() =>
                     "coordinate {j} of centre {c} is {x:e}: {apart:e} from the {exact:e} of the \
-                     sequential run, and rounding explains {bound:e}"
-                ));
+                     sequential run, and rounding explains {bound:e}";
             }
             squares[c] += apart * apart;
         }
@@ -248,6 +241,9 @@ impl Follower {
     }
 }
 
+/// The fewest points whose judgement is worth a thread.
+const WORTH: u64 = 1024;
+
 /// Judges the members of one pass.
 struct Judge<'a> {
     pass: &'a Pass<'a>,
@@ -264,21 +260,11 @@ impl Judge<'_> {
     /// All points, on all cores: the number of ties, or what is wrong with the
     /// first point that is.
     fn all(&self) -> Result<u64, String> {
-        let n = self.pass.points.len();
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        let share = n.div_ceil(threads).max(1024);
-        thread::scope(|scope| {
-            let judges: Vec<_> = (0..n)
-                .step_by(share)
-                .map(|from| scope.spawn(move || self.some(from..n.min(from + share))))
-                .collect();
-            judges.into_iter().try_fold(0, |ties, judge| {
-                let more = judge
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-                Ok(ties + more)
-            })
-        })
+        let n = self.pass.points.len() as u64;
+        let ties = in_ranges_of(WORTH, n, |points| {
+            self.some(points.start as usize..points.end as usize)
+        });
+        ties.into_iter().sum()
     }
 
     fn some(&self, points: Range<usize>) -> Result<u64, String> {
@@ -292,11 +278,9 @@ impl Judge<'_> {
     /// One point: whether it is a tie that the two runs decided differently.
     fn one(&self, i: usize, squares: &mut Vec<f64>) -> Result<bool, String> {
         let (point, c) = (self.pass.points.point(i), self.pass.members[i]);
-        if c as usize >= self.used.len() {
-            return Err(format!(
-                "point {i} has centre {c}, and there are {}",
-                self.used.len()
-            ));
+        wrong! {
+            c as usize >= self.used.len() =>
+                "point {i} has centre {c}, and there are {}", self.used.len();
         }
         let dims = point.len() as f64;
         let relative = (dims + 2.0) * ROUNDING / (1.0 - (dims + 2.0) * ROUNDING);
@@ -306,13 +290,10 @@ impl Judge<'_> {
 
         let used = self.used.nearest(point, squares);
         let mine = squares[c as usize];
-        if mine > most(used.square) {
-            return Err(format!(
+        wrong! {
+            mine > most(used.square) =>
                 "point {i} sits with centre {c} at a distance of {:e}, and centre {} is at {:e}",
-                mine.sqrt(),
-                used.centre,
-                used.square.sqrt()
-            ));
+                mine.sqrt(), used.centre, used.square.sqrt();
         }
         // The exact centres are within `shift_max` of those used: if no other is
         // so near, the sequential run comes to the same.
@@ -355,11 +336,8 @@ pub fn wrong_sums(points: &Points, members: &[u32], rows: &[u32]) -> Option<Stri
     }
     for (c, row) in rows.chunks_exact(dims + 1).enumerate() {
         let count = counts[c];
-        if row[0] != count {
-            return Some(format!(
-                "centre {c} counts {} points, and {count} sit with it",
-                row[0]
-            ));
+        wrong! {
+            row[0] != count => "centre {c} counts {} points, and {count} sit with it", row[0];
         }
         for (j, (&bits, &(sum, magnitude))) in row[1..].iter().zip(&sums[c * dims..]).enumerate() {
             let found = f64::from(f32::from_bits(bits));
@@ -368,11 +346,10 @@ pub fn wrong_sums(points: &Points, members: &[u32], rows: &[u32]) -> Option<Stri
             let bound = 2.0 * f64::from(count) * ROUNDING * magnitude;
             let explained = (found - sum).abs() <= bound;
             // Of a sum that is no number, nothing is.
-            if !explained {
-                return Some(format!(
+            wrong! {
+                !explained =>
                     "sum {j} of centre {c} is {found:e}, not the {sum:e} of its {count} points, \
-                     and rounding explains {bound:e}"
-                ));
+                     and rounding explains {bound:e}";
             }
         }
     }

@@ -92,11 +92,9 @@ fn point(bytes: &[u8], values: &mut Vec<f32>) -> Result<usize, String> {
     let Some(number) = words.next() else {
         return Ok(0);
     };
-    if number.parse::<u64>().is_err() {
-        return Err(format!(
-            "{} is no point's number: expected a whole number, then coordinates",
-            quoted(number)
-        ));
+    wrong! {
+        number.parse::<u64>().is_err() =>
+            "{} is no point's number: expected a whole number, then coordinates", quoted(number);
     }
     let before = values.len();
     for (word, k) in words.zip(1..) {
@@ -105,11 +103,10 @@ fn point(bytes: &[u8], values: &mut Vec<f32>) -> Result<usize, String> {
             .ok()
             .filter(|x: &f32| !x.is_nan())
             .ok_or_else(|| format!("coordinate {k} is {}: expected a number", quoted(word)))?;
-        if x.abs() > MAGNITUDE_MAX {
-            return Err(format!(
+        wrong! {
+            x.abs() > MAGNITUDE_MAX =>
                 "coordinate {k} is {}: expected a number of magnitude {MAGNITUDE_MAX:e} or less",
-                quoted(word)
-            ));
+                quoted(word);
         }
         values.push(x);
     }

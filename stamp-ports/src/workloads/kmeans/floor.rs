@@ -4,61 +4,34 @@
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::passes::KmeansData;
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::workloads::contender::ContenderKind::{self, SpecialPurpose, Unsynchronised};
-use crate::workloads::contender::{CRITICAL_SECTION, Contender, ContenderData, PreparedContender};
-use crate::workloads::critical::OneLock;
+use crate::workloads::contender::ContenderKind;
+use crate::workloads::contender::{CRITICAL_SECTION, PreparedContender, fitting, lanes};
+use crate::workloads::exclusion::OneLock;
 use crate::workloads::exclusion::{Exclusion, Held, Joined, Open};
-use crate::workloads::memory::check_memory;
-use crate::workloads::workload::{Sizes, Verdict, Workload};
+use crate::workloads::prelude::*;
 use std::marker::PhantomData;
-use std::time::Duration;
-use stm_core::Kernel;
-use stm_core::algorithm::Cgl;
-use stm_core::host::{Buffer, Device, Launch};
 use stm_kernels::floor::kmeans::{
     Additions, CriticalSection, Floor, Params, Privatised, WarpAPoint,
 };
 use stm_kernels::kmeans::NOWHERE;
 
-/// The arrays of a pass.
+/// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
 struct FirstPass {
     of: Kmeans,
-    chosen: Vec<u32>,
-    centres_host: Vec<f32>,
-    points: Buffer<AnyDevice, f32>,
-    centres: Buffer<AnyDevice, f32>,
-    rows: Buffer<AnyDevice, u32>,
-    members: Buffer<AnyDevice, u32>,
-    /// None: nobody knows the order of the additions.
-    ranks: Buffer<AnyDevice, u32>,
-    changed: Buffer<AnyDevice, u64>,
+    data: KmeansData<AnyDevice>,
+    no_ranks: Buffer<AnyDevice, u32>,
 }
 
 impl FirstPass {
-    fn prepare(of: &Kmeans, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
-        let (n, dims) = (of.points.len(), of.points.dims());
-        let clusters = of.clusters_max as usize;
-        let words = n * (dims + 1) + clusters * (2 * dims + 1) + 2;
-        let host = n as u64 * (dims as u64 * 4 + 32);
-        check_memory(device, "kmeans", words as u64 * 4, host, "use fewer points")?;
-        let chosen = of.points.choose(seed, of.clusters_max);
-        let centres_host: Vec<f32> = chosen
-            .iter()
-            .flat_map(|&i| of.points.point(i as usize))
-            .copied()
-            .collect();
+    fn prepare(of: &Kmeans, device: &AnyDevice, seed: u64, n: u64) -> Result<Self> {
+        let of = Kmeans {
+            adds: false,
+            ..of.clone()
+        };
         Ok(Self {
-            of: of.clone(),
-            points: Buffer::from_slice(device, &of.points.by_coordinate(), "the points")?,
-            centres: Buffer::from_slice(device, &centres_host, "the centres")?,
-            rows: Buffer::zeroed(device, clusters * (dims + 1), "the sums")?,
-            members: Buffer::zeroed(device, n, "the points' centres")?,
-            ranks: Buffer::zeroed(device, 0, "no ranks")?,
-            changed: Buffer::zeroed(device, 1, "the number of changes")?,
-            chosen,
-            centres_host,
+            data: of.prepare(device, seed, n)?,
+            no_ranks: Buffer::zeroed(device, 0, "no ranks")?,
+            of,
         })
     }
 }
@@ -67,50 +40,37 @@ impl ContenderData for FirstPass {
     type Params = Params;
 
     fn transactions(&self, _asked: u64) -> u64 {
-        self.members.len() as u64
+        self.of.points.len() as u64
     }
 
     fn reset(&mut self) -> Result<()> {
-        self.rows.clear()?;
-        self.changed.clear()?;
-        Ok(self.members.upload(&vec![NOWHERE; self.members.len()])?)
+        self.of.clear(&mut self.data)
     }
 
     fn params(&self, transactions: u64) -> Params {
-        Params {
-            points: self.points.tarray(),
-            centres: self.centres.tarray(),
-            rows: self.rows.tarray(),
-            members: self.members.tarray(),
-            ranks: self.ranks.tarray(),
-            changed: self.changed.tarray(),
-            transactions,
-            clusters: self.of.clusters_max,
-            dims: self.of.points.dims() as u32,
-        }
+        let (of, data) = (&self.of, &self.data);
+        params(of, data, &self.no_ranks, (of.clusters_max, transactions))
     }
 
     fn verify(&mut self, _: u64) -> Verdict {
-        let of = &self.of;
-        let (members, rows) = (self.members.download()?, self.rows.download()?);
-        let changed = self.changed.download()?.into_iter().sum();
+        let (of, data) = (&self.of, &self.data);
+        let (members, rows) = (data.members.download()?, data.rows.download()?);
+        let changed = data.changed.download()?.into_iter().sum();
         let n = of.points.len() as u64;
-        if changed != n {
-            return Ok(Some(format!(
-                "{changed} points changed their centre, and all {n} had none"
-            )));
+        wrong! {
+            changed != n => "{changed} points changed their centre, and all {n} had none";
         }
         let before = vec![NOWHERE; members.len()];
         let pass = Pass {
             points: &of.points,
-            centres: &self.centres_host,
+            centres: &of.points.values_of(&data.chosen),
             before: &before,
             members: &members,
             ranks: &[],
             rows: &rows,
             changed,
         };
-        let members_differ = Follower::new(&of.points, &self.chosen).differs(&pass);
+        let members_differ = Follower::new(&of.points, &data.chosen).differs(&pass);
         Ok(members_differ.or_else(|| wrong_sums(&of.points, &members, &rows)))
     }
 
@@ -121,21 +81,23 @@ impl ContenderData for FirstPass {
     }
 }
 
-/// The contenders of k-means.
-pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
-    let mut all = vec![Contender::new::<Floor, _>(
-        Unsynchronised,
-        "plain accesses",
-        POINTS,
-        FirstPass::prepare,
-    )];
-    all.extend(rivals());
-    all
-}
-
-impl Joined<(), Self> for Params {
-    fn join((): (), work: Self) -> Self {
-        work
+/// Returns the parameters of a pass over so many points, with so many clusters.
+fn params(
+    of: &Kmeans,
+    data: &KmeansData<AnyDevice>,
+    ranks: &Buffer<AnyDevice, u32>,
+    (clusters, points): (u32, u64),
+) -> Params {
+    Params {
+        points: data.points.tarray(),
+        centres: data.centres.tarray(),
+        rows: data.rows.words.view::<Cgl>(),
+        members: data.members.tarray(),
+        ranks: ranks.tarray(),
+        changed: data.changed.tarray(),
+        transactions: points,
+        clusters,
+        dims: of.dims(),
     }
 }
 
@@ -187,36 +149,15 @@ where
     fn launch(
         &mut self,
         device: &AnyDevice,
-        (blocks, threads): (u32, u32),
+        shape: (u32, u32),
         transactions: u64,
     ) -> Result<Duration> {
-        let lanes = u64::from(blocks) * u64::from(threads);
-        self.exclusion.fit(device, lanes)?;
-        let launch = Launch {
-            shared_bytes: 4 * self.shared_words,
-            ..Launch::new(blocks, threads)
-        };
-        if device.resident_blocks::<K>(&launch)? == 0 {
-            return Err(Error::Usage(format!(
-                "a block of {threads} threads does not fit the device with what {} needs: use \
-                 fewer",
-                K::ENTRY
-            )));
-        }
+        self.exclusion.fit(device, lanes(shape))?;
+        let launch = fitting::<K>(device, shape, 4 * self.shared_words)?;
         let (of, view) = (&self.of, self.exclusion.view());
         let mut time = Duration::ZERO;
         let mut pass = |data: &KmeansData<AnyDevice>, clusters, points| {
-            let work = Params {
-                points: data.points.tarray(),
-                centres: data.centres.tarray(),
-                rows: data.rows.words.view::<Cgl>(),
-                members: data.members.tarray(),
-                ranks: data.ranks.tarray(),
-                changed: data.changed.tarray(),
-                transactions: points,
-                clusters,
-                dims: of.dims(),
-            };
+            let work = params(of, data, &data.ranks, (clusters, points));
             // SAFETY: the parameters are views of buffers that `data` and `self` keep,
             // made for this kernel, and nothing else uses them meanwhile.
             time += unsafe { device.launch::<K>(&launch, &K::Params::join(view, work))? };
@@ -246,10 +187,8 @@ where
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        match self.exclusion.wrong()? {
-            Some(wrong) => Ok(Some(wrong)),
-            None => self.of.verify(&mut self.data, transactions),
-        }
+        let of = &self.of;
+        (self.exclusion).verify(|| of.verify(&mut self.data, transactions))
     }
 
     fn note(&self) -> Result<Option<String>> {
@@ -259,7 +198,7 @@ where
 }
 
 /// What is counted.
-pub(super) const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
+const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
 
 /// The contender that makes all passes by the kernel `K`.
 fn contender<K, X>(
@@ -277,12 +216,13 @@ where
     })
 }
 
-/// The contenders that make all passes.
-fn rivals() -> Vec<Contender<Kmeans>> {
+/// The contenders of k-means.
+pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
     let none = |_: &Kmeans| 0;
     // More than there is does not fit any launch.
     let rows = |of: &Kmeans| u32::try_from(of.shared_words(0)).unwrap_or(u32::MAX >> 2);
     vec![
+        unsynchronised::<Floor, _, _>(POINTS, FirstPass::prepare),
         contender::<Additions, Open>(SpecialPurpose, "atomic adds", false, none),
         contender::<Privatised, Open>(SpecialPurpose, "privatised sums", false, rows)
             .only_if(|of| of.shared_words(0) <= PRIVATE_WORDS),

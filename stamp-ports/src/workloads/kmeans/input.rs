@@ -4,17 +4,12 @@
 use super::file;
 use super::points::Points;
 use crate::devices::DeviceKind;
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count, parse_count_32};
-use crate::workloads::input::{Input, Occasion};
+use crate::numbers::parse_count;
+use crate::workloads::input::{Origin, file_name};
 use crate::workloads::memory::check_host_memory;
-use crate::workloads::shared_options::{SEED, SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, sets};
-use clap::Args;
-use serde_json::Value;
+use crate::workloads::prelude::*;
+use crate::workloads::shared_options::SEED;
 use std::path::PathBuf;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
 
 /// The most coordinates of a point: a transaction's sets hold a row.
 pub(super) const DIMS_MAX: u32 = (1 << 20) - 1;
@@ -68,16 +63,12 @@ impl Drawn {
             ("--dims", dims),
             ("--centres", centres),
         ] {
-            if value == 0 {
-                return Err(Error::Usage(format!(
-                    "{option} 0 leaves nothing to cluster: give 1 or more"
-                )));
+            refuse! {
+                value == 0 => "{option} 0 leaves nothing to cluster: give 1 or more";
             }
         }
-        if dims > DIMS_MAX {
-            return Err(Error::Usage(format!(
-                "--dims {dims} are too many for a transaction: at most {DIMS_MAX}"
-            )));
+        refuse! {
+            dims > DIMS_MAX => "--dims {dims} are too many for a transaction: at most {DIMS_MAX}";
         }
         let bytes = u64::from(points) * u64::from(dims) * 4;
         let fix = "use fewer --points or --dims";
@@ -87,13 +78,7 @@ impl Drawn {
 }
 
 /// Where points come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PointsFrom {
-    /// They are drawn.
-    Drawn(Drawn),
-    /// They are read from a file in STAMP's format.
-    File(PathBuf),
-}
+pub type PointsFrom = Origin<Drawn>;
 
 /// The input of k-means.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,14 +176,12 @@ fn parse_threshold(text: &str) -> Result<f64, String> {
 }
 
 impl Shape {
-    fn given(&self) -> Option<(&'static str, u32)> {
-        let options = [
+    fn given(&self) -> [(&'static str, Option<u32>); 3] {
+        [
             ("--points", self.points),
             ("--dims", self.dims),
             ("--centres", self.centres),
-        ];
-        let mut given = options.into_iter();
-        given.find_map(|(option, value)| Some((option, value?)))
+        ]
     }
 
     /// The points that they ask for; `points_max` bounds the default.
@@ -269,21 +252,10 @@ impl Input for KmeansInput {
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         let points_max = shared.transactions.unwrap_or(u64::MAX);
-        let points = match (&shared.input, self.points) {
-            (None, PointsFrom::Drawn(base)) => {
-                PointsFrom::Drawn(options.shape.fill(points_max, base))
-            }
-            (None, file @ PointsFrom::File(_)) => file,
-            (Some(path), _) => {
-                if let Some((option, value)) = options.shape.given() {
-                    return Err(Error::Usage(format!(
-                        "{option} {value} is for generated points, and --input brings its own: \
-                         leave one of them out"
-                    )));
-                }
-                PointsFrom::File(path.clone())
-            }
-        };
+        let (shape, file) = (options.shape, shared.input.as_ref());
+        let points = (self.points).with(file, "generated points", &shape.given(), |base| {
+            shape.fill(points_max, base)
+        })?;
         Ok(KmeansInput {
             points,
             normalise: self.normalise && !options.no_normalise,
@@ -303,13 +275,8 @@ impl Input for KmeansInput {
                 (points, Source::Generated(drawn.centres), few)
             }
             PointsFrom::File(path) => {
-                // The folder is nobody else's; the report may be published.
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                (
-                    file::read(path)?,
-                    Source::File(name.into()),
-                    CLUSTERS_OF_FILE,
-                )
+                let source = Source::File(file_name(path));
+                (file::read(path)?, source, CLUSTERS_OF_FILE)
             }
         };
         if self.normalise {
@@ -375,10 +342,6 @@ impl Kmeans {
 }
 
 impl Sizes for Kmeans {
-    fn name(&self) -> &'static str {
-        "kmeans"
-    }
-
     fn by_warps(&self) -> bool {
         !self.adds
     }
@@ -451,33 +414,15 @@ impl Sizes for Kmeans {
 
     fn check(&self, _transactions: u64) -> Result<()> {
         let (least, most, n) = (self.clusters_min, self.clusters_max, self.points.len());
-        if least == 0 {
-            return Err(Error::Usage(
-                "-n 0 or -m 0 leaves the points no cluster: give 1 or more".into(),
-            ));
-        }
-        if least > most {
-            return Err(Error::Usage(format!(
-                "-n {least} is more than -m {most}: clusters go from -n up to -m"
-            )));
-        }
-        if most as usize > n {
-            return Err(Error::Usage(format!(
-                "-m {most} clusters are more than {}, {n}: each starts from a point of its own, \
-                 so give -m {n} or less",
-                self.fix()
-            )));
-        }
-        if self.dims() > DIMS_MAX {
-            return Err(Error::Usage(format!(
-                "{} coordinates are too many for a transaction: at most {DIMS_MAX}",
-                self.dims()
-            )));
-        }
-        if self.passes_max == 0 {
-            return Err(Error::Usage(
-                "--passes-max 0 leaves nothing to run: give 1 or more".into(),
-            ));
+        refuse! {
+            least == 0 => "-n 0 or -m 0 leaves the points no cluster: give 1 or more";
+            least > most => "-n {least} is more than -m {most}: clusters go from -n up to -m";
+            most as usize > n =>
+                "-m {most} clusters are more than {}, {n}: each starts from a point of its own, so \
+                 give -m {n} or less", self.fix();
+            self.dims() > DIMS_MAX =>
+                "{} coordinates are too many for a transaction: at most {DIMS_MAX}", self.dims();
+            self.passes_max == 0 => "--passes-max 0 leaves nothing to run: give 1 or more";
         }
         Ok(())
     }

@@ -9,7 +9,7 @@
 //!
 //! With `adds`, transactions add to sums that they do not read: then the order of
 //! the additions is not known, and the sums of a pass are compared with those in
-//! double precision (check 5 of `check.rs`, and `sums.rs`).
+//! double precision (check 5 of `check.rs`).
 //!
 //! Every pass is checked, before the next begins, against the double-precision
 //! run that follows it; how, [`Follower`] and its file say.
@@ -21,20 +21,10 @@
 //! | `sequential.rs` | the means on the host, the run in double precision |
 //! | `passes.rs` | the passes of a run |
 //! | `check.rs` | the checks |
-//! | `sums.rs` | sums whose order is not known |
 
-use crate::error::Result;
-use crate::workloads::contender::Contender;
-use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::{Sizes, Verdict, Workload};
+use crate::workloads::prelude::*;
 use passes::{Found, Rows};
-use serde_json::Value;
-use std::time::Duration;
-use stm_core::StmRef;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device, Statistics};
-use stm_core::observe::Observation;
+use stm_core::host::Statistics;
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
 
 mod check;
@@ -64,10 +54,10 @@ impl Kmeans {
         clusters: u32,
         points_used: u64,
     ) -> Result<Statistics> {
-        let stm = launcher.handle::<A>();
+        let run = launcher.run::<A>(points_used);
         Ok(match &data.rows.sums {
             None => {
-                let params = self.params_of(data, stm, clusters, points_used);
+                let params = self.params_of(data, run, clusters);
                 // SAFETY: the parameters hold this memory's handle, for `A`
                 // alone, and views of buffers that `data` keeps and nothing else
                 // uses.
@@ -75,7 +65,7 @@ impl Kmeans {
             }
             Some(rows) => {
                 let params = KMeansAddsParams {
-                    stm,
+                    stm: run.stm,
                     points: data.points.tarray(),
                     centres: data.centres.tarray(),
                     rows: rows.view(),
@@ -94,19 +84,18 @@ impl Kmeans {
     fn params_of<D: Device, A: Algorithm>(
         &self,
         data: &KmeansData<D>,
-        stm: StmRef<A>,
+        run: Run<A>,
         clusters: u32,
-        points_used: u64,
     ) -> KMeansParams<A> {
         KMeansParams {
-            stm,
+            stm: run.stm,
             points: data.points.tarray(),
             centres: data.centres.tarray(),
             rows: data.rows.words.view::<A>(),
             members: data.members.tarray(),
             ranks: data.ranks.tarray(),
             changed: data.changed.tarray(),
-            points_used,
+            points_used: run.transactions,
             clusters,
             dims: self.dims(),
         }
@@ -192,11 +181,17 @@ impl Workload for Kmeans {
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &KmeansData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> KMeansParams<A> {
-        let points = transactions.min(self.points.len() as u64);
-        self.params_of(data, stm, self.clusters_max, points)
+        let transactions = run.transactions.min(self.points.len() as u64);
+        self.params_of(
+            data,
+            Run {
+                transactions,
+                ..run
+            },
+            self.clusters_max,
+        )
     }
 
     fn compile<D: Device, A: Algorithm>(

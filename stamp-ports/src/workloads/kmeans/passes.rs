@@ -3,10 +3,8 @@
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
-use crate::error::Result;
-use crate::workloads::memory::Accessed;
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, Sums, TxArray};
+use crate::workloads::prelude::*;
+use stm_core::host::Sums;
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays on the device, and what the run has found.
@@ -83,14 +81,6 @@ pub(super) struct Found {
     pub(super) wrong: Option<String>,
 }
 
-impl<D: Device> std::fmt::Debug for KmeansData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KmeansData")
-            .field("found", &self.found)
-            .finish_non_exhaustive()
-    }
-}
-
 impl<D: Device> KmeansData<D> {
     /// The arrays of a launch, before it.
     pub(super) fn arm(&mut self, centres: &[f32]) -> Result<()> {
@@ -117,9 +107,8 @@ pub(super) type LaunchPass<'a, D> = dyn FnMut(&KmeansData<D>, u32) -> Result<u64
 
 impl Kmeans {
     pub(super) fn begin(&self, chosen: &[u32]) -> Clustering {
-        let centres = chosen.iter().flat_map(|&i| self.points.point(i as usize));
         Clustering {
-            centres: centres.copied().collect(),
+            centres: self.points.values_of(chosen),
             members: vec![NOWHERE; self.points.len()],
             follower: Follower::new(&self.points, chosen),
             passes: 0,

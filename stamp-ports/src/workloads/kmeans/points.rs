@@ -84,6 +84,12 @@ impl Points {
         &self.values[i * self.dims..][..self.dims]
     }
 
+    /// The coordinates of the points of these numbers, one after the other.
+    pub fn values_of(&self, chosen: &[u32]) -> Vec<f32> {
+        let values = chosen.iter().flat_map(|&i| self.point(i as usize));
+        values.copied().collect()
+    }
+
     /// All points, one after the other.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.values.chunks_exact(self.dims)

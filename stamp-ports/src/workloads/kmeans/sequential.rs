@@ -56,12 +56,8 @@ impl Centres {
 
     /// The points of these numbers.
     pub fn of_points(points: &Points, chosen: &[u32]) -> Self {
-        let values: Vec<f64> = chosen
-            .iter()
-            .flat_map(|&i| points.point(i as usize))
-            .map(|&x| x.into())
-            .collect();
-        Self::new(points.dims(), values.into_iter())
+        let values = points.values_of(chosen).into_iter();
+        Self::new(points.dims(), values.map(f64::from))
     }
 
     /// How many there are.

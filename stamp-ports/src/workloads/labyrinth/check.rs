@@ -110,22 +110,18 @@ fn walk(maze: &Maze, request: usize, path: &[u32], grid: &mut [u32]) -> Result<(
         return Err(format!("has cell {bad}, which is not in the grid"));
     }
     let last = path.len() - 1;
-    if last == 0 || at(0) != wanted.source || at(last) != wanted.destination {
-        return Err(format!(
-            "has {} cells from {} to {}",
-            path.len(),
-            at(0),
-            at(last)
-        ));
+    wrong! {
+        last == 0 || at(0) != wanted.source || at(last) != wanted.destination =>
+            "has {} cells from {} to {}", path.len(), at(0), at(last);
     }
     for i in 0..path.len() {
-        if i != 0 && !adjacent(at(i - 1), at(i)) {
-            return Err(format!("jumps from {} to {}", at(i - 1), at(i)));
+        wrong! {
+            i != 0 && !adjacent(at(i - 1), at(i)) => "jumps from {} to {}", at(i - 1), at(i);
         }
         let expected = if i == 0 || i == last { RESERVED } else { FREE };
         let word = &mut grid[path[i] as usize];
-        if *word != expected {
-            return Err(format!("goes over {}, which is {}", at(i), meaning(*word)));
+        wrong! {
+            *word != expected => "goes over {}, which is {}", at(i), meaning(*word);
         }
         *word = cell_of_path(request as u32);
     }
@@ -200,23 +196,18 @@ pub fn check(maze: &Maze, left: &Left<'_>) -> Result<Routed, String> {
         }
     }
     for (at, (&found, &expected)) in left.grid.iter().zip(&expected).enumerate() {
-        if found != expected {
-            return Err(format!(
+        wrong! {
+            found != expected =>
                 "cell {} is {}, and should be {}",
-                place(maze.size, at as u32),
-                meaning(found),
-                meaning(expected)
-            ));
+                place(maze.size, at as u32), meaning(found), meaning(expected);
         }
     }
     if routed.unrouted != 0 {
         let areas = areas(maze.size, left.grid);
         for (k, &result) in left.results.iter().enumerate() {
-            if result == UNROUTED && could_be_routed(maze, k, left.grid, &areas) {
-                return Err(format!(
-                    "{}, is said to have no path, and has one in the final grid",
-                    name(k)
-                ));
+            wrong! {
+                result == UNROUTED && could_be_routed(maze, k, left.grid, &areas) =>
+                    "{}, is said to have no path, and has one in the final grid", name(k);
             }
         }
     }

@@ -3,28 +3,16 @@
 
 use super::maze::Maze;
 use crate::devices::DeviceKind;
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count, parse_count_32};
-use crate::workloads::input::{Input, Occasion};
+use crate::numbers::parse_count;
+use crate::workloads::input::{Origin, file_name};
 use crate::workloads::memory::check_host_memory;
-use crate::workloads::shared_options::{SEED, SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verifies, sets};
-use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
-use serde_json::Value;
+use crate::workloads::prelude::*;
+use crate::workloads::shared_options::SEED;
 use std::path::PathBuf;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
 use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
 
 /// Where a maze comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Grid {
-    /// It is drawn.
-    Drawn(Drawn),
-    /// It is read from a file in STAMP's format.
-    File(PathBuf),
-}
+pub type Grid = Origin<Drawn>;
 
 /// A maze to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +27,7 @@ pub struct Drawn {
 
 /// Who claims a path, with a variant that has teams; with others, it is one
 /// thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Claim {
     /// The first warp of the router's block.
     #[default]
@@ -118,19 +106,6 @@ struct Shape {
     walls: Option<u32>,
 }
 
-impl ValueEnum for Claim {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Warp, Self::Block]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(match self {
-            Self::Warp => "warp",
-            Self::Block => "block",
-        }))
-    }
-}
-
 /// The options of `labyrinth`.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
@@ -162,17 +137,6 @@ pub struct GenerateOptions {
 }
 
 impl Shape {
-    fn given(&self) -> Option<(&'static str, u32)> {
-        let options = [
-            ("-x", self.x),
-            ("-y", self.y),
-            ("-z", self.z),
-            ("--walls", self.walls),
-        ];
-        let mut given = options.into_iter();
-        given.find_map(|(option, value)| Some((option, value?)))
-    }
-
     fn fill(&self, paths: Option<u32>, base: Drawn) -> Drawn {
         Drawn {
             size: GridSize {
@@ -219,20 +183,16 @@ impl Input for LabyrinthInput {
     }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let grid = match (&shared.input, self.grid) {
-            (None, Grid::Drawn(base)) => Grid::Drawn(options.shape.fill(shared.n, base)),
-            (None, file @ Grid::File(_)) => file,
-            (Some(path), _) => {
-                let paths = shared.n.map(|n| ("-n", n));
-                if let Some((option, value)) = options.shape.given().or(paths) {
-                    return Err(Error::Usage(format!(
-                        "{option} {value} is for a generated grid, and --input brings its own: \
-                         leave one of them out"
-                    )));
-                }
-                Grid::File(path.clone())
-            }
-        };
+        let (shape, file) = (options.shape, shared.input.as_ref());
+        let given = [
+            ("-x", shape.x),
+            ("-y", shape.y),
+            ("-z", shape.z),
+            ("--walls", shape.walls),
+            ("-n", shared.n),
+        ];
+        let fill = |base| shape.fill(shared.n, base);
+        let grid = self.grid.with(file, "a generated grid", &given, fill)?;
         Ok(LabyrinthInput {
             grid,
             claim: options.claim.unwrap_or(self.claim),
@@ -242,11 +202,7 @@ impl Input for LabyrinthInput {
     fn make(&self, seed: u64) -> Result<Labyrinth> {
         let (maze, file) = match &self.grid {
             Grid::Drawn(drawn) => (drawn.draw(seed)?, None),
-            Grid::File(path) => {
-                // The folder is nobody else's; the report may be published.
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                (Maze::read(path)?, Some(name.into()))
-            }
+            Grid::File(path) => (Maze::read(path)?, Some(file_name(path))),
         };
         Ok(Labyrinth {
             maze,
@@ -272,10 +228,6 @@ pub struct Labyrinth {
 const PATH_ROOM_MIN: u64 = 256;
 
 impl Sizes for Labyrinth {
-    fn name(&self) -> &'static str {
-        "labyrinth"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         let size = self.maze.size;
         let mut parameters = vec![

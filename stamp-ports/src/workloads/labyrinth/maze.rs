@@ -93,15 +93,11 @@ pub fn inside(size: GridSize, place: Place) -> bool {
 /// What is wrong with it, and the fix.
 pub fn check_size(size: GridSize) -> std::result::Result<(), String> {
     let GridSize { x, y, z } = size;
-    if x == 0 || y == 0 || z == 0 {
-        return Err(format!(
-            "a grid of {x} x {y} x {z} has no cells: expected 1 or more each way"
-        ));
-    }
-    if size.cells() > GridSize::CELLS_MAX {
-        return Err(format!(
-            "a grid of {x} x {y} x {z} is too large: expected fewer than 2^30 cells"
-        ));
+    wrong! {
+        x == 0 || y == 0 || z == 0 =>
+            "a grid of {x} x {y} x {z} has no cells: expected 1 or more each way";
+        size.cells() > GridSize::CELLS_MAX =>
+            "a grid of {x} x {y} x {z} is too large: expected fewer than 2^30 cells";
     }
     Ok(())
 }
@@ -149,11 +145,9 @@ impl Reading {
                     source: self.place("source", [x, y, z])?,
                     destination: self.place("destination", [to_x, to_y, to_z])?,
                 };
-                if request.source == request.destination {
-                    return Err(format!(
-                        "source and destination are both {}: expected two places",
-                        request.source
-                    ));
+                wrong! {
+                    request.source == request.destination =>
+                        "source and destination are both {}: expected two places", request.source;
                 }
                 self.requests.push((request, line));
                 Ok(())
@@ -223,11 +217,8 @@ fn read_numbers<const N: usize>(
     words: &[&str],
     what: &str,
 ) -> std::result::Result<[u32; N], String> {
-    if words.len() != N {
-        return Err(format!(
-            "{} numbers after {code}: expected {N}, {what}",
-            words.len()
-        ));
+    wrong! {
+        words.len() != N => "{} numbers after {code}: expected {N}, {what}", words.len();
     }
     let mut numbers = [0; N];
     for (number, word) in numbers.iter_mut().zip(words) {
@@ -326,21 +317,15 @@ impl Maze {
     /// [`Error::Usage`] for a grid that has no room for them.
     pub fn generate(seed: u64, size: GridSize, paths: u32, walls: u32) -> Result<Self> {
         check_size(size).map_err(|what| Error::Usage(format!("{what}: change -x, -y or -z")))?;
-        if paths == 0 {
-            return Err(Error::Usage(
-                "-n 0 leaves nothing to route: give 1 or more paths".into(),
-            ));
+        refuse! {
+            paths == 0 => "-n 0 leaves nothing to route: give 1 or more paths";
         }
         let places = 2 * u64::from(paths) + u64::from(walls);
-        if places > size.inner_cells() || paths > REQUESTS_MAX {
-            return Err(Error::Usage(format!(
+        refuse! {
+            places > size.inner_cells() || paths > REQUESTS_MAX =>
                 "{paths} paths with two ends each and {walls} walls need {places} places, and a \
                  grid of {} x {} x {} has {}: use a smaller -n or --walls, or a larger grid",
-                size.x,
-                size.y,
-                size.z,
-                size.inner_cells()
-            )));
+                size.x, size.y, size.z, size.inner_cells();
         }
         let mut used = HashSet::new();
         let mut draws = 0;

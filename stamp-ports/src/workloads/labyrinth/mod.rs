@@ -5,23 +5,12 @@
 //! | --- | --- |
 //! | `maze.rs` | the grid and the paths asked for; STAMP's file format |
 //! | `check.rs` | what a right routing has |
-//! | `claims.rs` | the time that routers spend in transactions |
 
-use crate::error::Result;
-use crate::numbers::{digits3, of};
-use crate::workloads::contender::Contender;
-use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::{Verdict, Workload};
+use crate::numbers::digits3;
+use crate::workloads::prelude::*;
 use check::{Left, Routed, check, initial_grid};
 use maze::cell;
-use serde_json::Value;
-use std::time::Duration;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
-use stm_core::host::{self, Buffer, Device, TxArray};
-use stm_core::observe::Observation;
-use stm_core::{Capacity, StmRef};
+use stm_core::host;
 use stm_kernels::labyrinth::{
     CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, RouterParams, TOO_LONG,
     UNROUTED, UNSETTLED,
@@ -92,15 +81,6 @@ pub struct LabyrinthData<D: Device> {
     routed: Routed,
 }
 
-impl<D: Device> std::fmt::Debug for LabyrinthData<D> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LabyrinthData")
-            .field("path_cells_max", &self.path_cells_max)
-            .field("routed", &self.routed)
-            .finish_non_exhaustive()
-    }
-}
-
 impl<D: Device> LabyrinthData<D> {
     /// Returns what the routers of a launch work on beside the grid.
     fn router_params(&self, of: &Labyrinth, transactions: u64) -> RouterParams {
@@ -116,16 +96,6 @@ impl<D: Device> LabyrinthData<D> {
             plane: of.maze.size.plane() as u32,
             path_cells_max: self.path_cells_max,
         }
-    }
-
-    /// The cells.
-    const fn grid(&self) -> &TxArray<D, u32> {
-        &self.grid
-    }
-
-    /// Notes the time of a launch, for the clocks.
-    const fn set_time(&mut self, time: Duration) {
-        self.time = time;
     }
 
     /// Makes the memory that depends on the launch.
@@ -266,22 +236,17 @@ impl Workload for Labyrinth {
             .flat_map(|r| [r.source, r.destination])
             .map(|end| cell(self.maze.size, end))
             .collect();
-        let zeros = |len, what| Buffer::zeroed(device, len, what);
+        let buffer = |len, what| Buffer::zeroed(device, len, what);
         Ok(LabyrinthData {
-            grid: TxArray::zeroed(
-                device,
-                Layout::Plain,
-                initial.len(),
-                "the grid of labyrinth",
-            )?,
+            grid: zeros(device, initial.len() as u64, "the grid of labyrinth")?,
             requests: Buffer::from_slice(device, &ends, "the requests of labyrinth")?,
-            results: zeros(self.maze.requests.len(), "the results of labyrinth")?,
-            next: zeros(1, "the queue of labyrinth")?,
+            results: buffer(self.maze.requests.len(), "the results of labyrinth")?,
+            next: buffer(1, "the queue of labyrinth")?,
             clocks: Buffer::zeroed(device, 0, "the clocks of labyrinth")?,
             time: Duration::ZERO,
             claims: Claims::default(),
-            routers: zeros(0, "the routers of labyrinth")?,
-            paths: zeros(0, "the paths of labyrinth")?,
+            routers: buffer(0, "the routers of labyrinth")?,
+            paths: buffer(0, "the paths of labyrinth")?,
             path_cells_max: 0,
             routed: Routed::default(),
             initial,
@@ -336,13 +301,12 @@ impl Workload for Labyrinth {
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &LabyrinthData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> LabyrinthParams<A> {
         LabyrinthParams {
-            stm,
+            stm: run.stm,
             grid: data.grid.view::<A>(),
-            work: data.router_params(self, transactions),
+            work: data.router_params(self, run.transactions),
         }
     }
 
@@ -353,7 +317,7 @@ impl Workload for Labyrinth {
         transactions: u64,
     ) -> Result<()> {
         data.begin(launcher)?;
-        let params = self.params(data, launcher.handle::<A>(), transactions);
+        let params = self.params(data, launcher.run::<A>(transactions));
         // SAFETY: the parameters hold this memory's handle, for `A` alone, and
         // views of buffers that `data` keeps and nothing else uses.
         unsafe {

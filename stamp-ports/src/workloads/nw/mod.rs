@@ -1,22 +1,9 @@
 //! Alignment of two sequences: a transaction for each cell of the matrix, which waits for its
 //! neighbours, and the same by tiles.
 
-use crate::error::{Error, Result};
-use crate::numbers::parse_count_32;
 use crate::nw::matrix::Matrix as Scores;
 use crate::nw::scoring::{Gap, Scoring};
-use crate::workloads::compare::Difference;
-use crate::workloads::contender::Contender;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
-use clap::Args;
-use serde_json::Value;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, TxArray};
-use stm_core::{Capacity, StmRef};
+use crate::workloads::prelude::*;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::nw::layout::transformed_scores;
 use stm_kernels::nw::transactions::{Matrix, MatrixParams, score, word};
@@ -25,18 +12,15 @@ mod tiles;
 
 pub use tiles::cut_of_paper;
 
-/// The alignment's parameters: two random sequences of nucleotides, which are aligned with
-/// linear gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nw {
-    /// Letters of each sequence.
-    pub letters: u32,
-}
-
-impl Default for Nw {
-    /// A size of Li et al. 2015 (Table 3) with 246,016 cells.
-    fn default() -> Self {
-        Self { letters: 496 }
+sizes! {
+    /// The alignment's parameters: two random sequences of nucleotides, which are aligned with
+    /// linear gaps. The default is a size of Li et al. 2015 (Table 3) with 246,016 cells.
+    Nw, options of "nw" {
+        /// Letters of each sequence.
+        letters: u32 = 496, json "letters", option
+            /// Letters of each of the two sequences [default: 496]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            letters;
     }
 }
 
@@ -77,15 +61,6 @@ impl Nw {
     }
 }
 
-/// The options of `nw`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Letters of each of the two sequences [default: 496]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    letters: Option<u32>,
-}
-
 impl Input for Nw {
     is_its_workload!();
     type Options = Options;
@@ -100,19 +75,13 @@ impl Input for Nw {
     }
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(Nw {
-            letters: options.letters.unwrap_or(self.letters),
-        })
+        Ok(self.given(options))
     }
 }
 
 impl Sizes for Nw {
-    fn name(&self) -> &'static str {
-        "nw"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![("letters", self.letters.into())]
+        self.named()
     }
 
     fn summary(&self) -> String {
@@ -136,12 +105,10 @@ impl Sizes for Nw {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        if !(1..=LETTERS_MAX).contains(&self.letters) {
-            return Err(Error::Usage(format!(
+        refuse! {
+            !(1..=LETTERS_MAX).contains(&self.letters) =>
                 "--letters {} does not suit an alignment by transactions: give from 1 to \
-                 {LETTERS_MAX}",
-                self.letters
-            )));
+                 {LETTERS_MAX}", self.letters;
         }
         Ok(())
     }
@@ -248,20 +215,15 @@ impl Workload for Nw {
         }))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &NwData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
-    ) -> MatrixParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &NwData<D>, run: Run<A>) -> MatrixParams<A> {
         MatrixParams {
-            stm,
+            stm: run.stm,
             cells: data.cells.view::<A>(),
             order: data.order.tarray(),
             letters: data.letters.tarray(),
             scores: data.scores.tarray(),
             next: data.next.tarray(),
-            transactions,
+            transactions: run.transactions,
             rows: self.letters,
             columns: self.letters,
             alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1,

@@ -2,36 +2,66 @@
 //! Li et al. 2015 inside of tiles.
 
 use super::{Nw, linear_nucleotides};
-use crate::devices::AnyDevice;
-use crate::error::Result;
 use crate::nw::align::LastRow;
 use crate::nw::dataflow::Strips;
 use crate::nw::diagonals::{Cut, Tables, TileKernel};
 use crate::nw::pass::Pass;
 use crate::nw::scorer::{Host, Scorer};
-use crate::workloads::compare::Difference;
+use crate::nw::scoring::Scoring;
 use crate::workloads::contender::ContenderKind::Excluding;
-use crate::workloads::contender::{Contender, PreparedContender};
-use crate::workloads::workload::Verdict;
-use std::time::Duration;
-use stm_core::Kernel;
-use stm_core::host::Device;
+use crate::workloads::contender::PreparedContender;
+use crate::workloads::prelude::*;
 use stm_kernels::nw::points::{Cells, Locks};
 use stm_kernels::nw::strips::LinearStrips;
 use stm_kernels::nw::tiles::Tiles1;
 
+/// What fills the table of two sequences.
+enum Filler {
+    /// Tiles, whose launches are recorded or made anew.
+    Tiles(Tables<AnyDevice>, bool),
+    /// Warps that take strips as they find them.
+    Strips(Strips<AnyDevice>),
+}
+
 /// The two sequences, and their table.
-struct Tiled {
-    a: Vec<u8>,
-    b: Vec<u8>,
-    tables: Tables<AnyDevice>,
-    /// Whether the launches are recorded.
-    recorded: bool,
+struct Filled {
+    sequences: [Vec<u8>; 2],
+    filler: Filler,
     expected: LastRow,
 }
 
+impl Filled {
+    /// Makes both, with what `filler` makes for their pass.
+    fn new(
+        of: &Nw,
+        seed: u64,
+        filler: impl FnOnce(&[Pass<'_>], &Scoring) -> Result<Filler>,
+    ) -> Result<Self> {
+        let sequences = of.sequences(seed);
+        let (passes, scoring) = ([pass(&sequences)], linear_nucleotides());
+        Ok(Self {
+            filler: filler(&passes, &scoring)?,
+            expected: Host.last_rows(&passes, &scoring)?.remove(0),
+            sequences,
+        })
+    }
+
+    /// Makes both with tiles.
+    fn by_tiles(
+        of: &Nw,
+        device: &AnyDevice,
+        seed: u64,
+        (kernel, recorded): (TileKernel, bool),
+    ) -> Result<Self> {
+        Self::new(of, seed, |passes, scoring| {
+            let tables = Tables::new(device, cut_of_paper(device, kernel), passes, scoring)?;
+            Ok(Filler::Tiles(tables, recorded))
+        })
+    }
+}
+
 /// Returns the pass over two sequences.
-fn pass<'s>(a: &'s [u8], b: &'s [u8]) -> Pass<'s> {
+fn pass([a, b]: &[Vec<u8>; 2]) -> Pass<'_> {
     Pass {
         a,
         b,
@@ -55,64 +85,38 @@ pub fn cut_of_paper(device: &AnyDevice, kernel: TileKernel) -> Cut {
     Cut { kernel, side }
 }
 
-impl PreparedContender for Tiled {
+impl PreparedContender for Filled {
     fn transactions(&self, _asked: u64) -> u64 {
-        self.a.len() as u64 * self.b.len() as u64
+        self.sequences
+            .iter()
+            .map(|side| side.len() as u64)
+            .product()
     }
 
-    /// Launches blocks as the tiles have it, whatever the shape.
-    fn launch(
-        &mut self,
-        _: &AnyDevice,
-        _shape: (u32, u32),
-        _transactions: u64,
-    ) -> Result<Duration> {
-        if self.recorded {
-            return Ok(self.tables.recorded()?.replay()?);
+    /// Launches blocks as the tiles have it, or one for each warp that finds work, whatever the
+    /// shape.
+    fn launch(&mut self, _: &AnyDevice, _shape: (u32, u32), _: u64) -> Result<Duration> {
+        match &mut self.filler {
+            Filler::Tiles(tables, true) => Ok(tables.recorded()?.replay()?),
+            Filler::Tiles(tables, false) => tables.fill(),
+            Filler::Strips(strips) => strips.fill(),
         }
-        self.tables.fill()
     }
 
     fn verify(&mut self, _: u64) -> Verdict {
-        let found = self.tables.last_rows(&[pass(&self.a, &self.b)])?;
+        let passes = [pass(&self.sequences)];
+        let found = match &mut self.filler {
+            Filler::Tiles(tables, _) => tables.last_rows(&passes)?,
+            Filler::Strips(strips) => strips.last_rows(&passes)?,
+        };
         Ok(difference(&found[0], &self.expected))
     }
 
     fn note(&self) -> Result<Option<String>> {
-        Ok(Some(format!("{} launches", self.tables.launch_count())))
-    }
-}
-
-/// The two sequences, and their table by dataflow.
-struct Flowing {
-    a: Vec<u8>,
-    b: Vec<u8>,
-    strips: Strips<AnyDevice>,
-    expected: LastRow,
-}
-
-impl PreparedContender for Flowing {
-    fn transactions(&self, _asked: u64) -> u64 {
-        self.a.len() as u64 * self.b.len() as u64
-    }
-
-    /// Launches a block for each warp that finds work, whatever the shape.
-    fn launch(
-        &mut self,
-        _: &AnyDevice,
-        _shape: (u32, u32),
-        _transactions: u64,
-    ) -> Result<Duration> {
-        self.strips.fill()
-    }
-
-    fn verify(&mut self, _: u64) -> Verdict {
-        let found = self.strips.last_rows(&[pass(&self.a, &self.b)])?;
-        Ok(difference(&found[0], &self.expected))
-    }
-
-    fn note(&self) -> Result<Option<String>> {
-        Ok(Some(format!("{} blocks of a warp", self.strips.blocks())))
+        Ok(Some(match &self.filler {
+            Filler::Tiles(tables, _) => format!("{} launches", tables.launch_count()),
+            Filler::Strips(strips) => format!("{} blocks of a warp", strips.blocks()),
+        }))
     }
 }
 
@@ -131,32 +135,14 @@ fn difference(found: &LastRow, expected: &LastRow) -> Option<String> {
 /// The contenders.
 pub(super) fn contenders() -> Vec<Contender<Nw>> {
     let contender = |name, entry, kernel, recorded| {
-        let prepare = move |of: &Nw, device: &AnyDevice, seed: u64, _: u64| {
-            let [a, b] = of.sequences(seed);
-            let scoring = linear_nucleotides();
-            let passes = [pass(&a, &b)];
-            let tables = Tables::new(device, cut_of_paper(device, kernel), &passes, &scoring)?;
-            let mut rows = Host.last_rows(&passes, &scoring)?;
-            Ok(Tiled {
-                tables,
-                recorded,
-                expected: rows.remove(0),
-                a,
-                b,
-            })
+        let prepare = move |of: &Nw, device: &AnyDevice, seed, _| {
+            Filled::by_tiles(of, device, seed, (kernel, recorded))
         };
         Contender::of_launches(Excluding, name, entry, ("cells", |_: &Nw| 1.0), prepare)
     };
-    let flowing = move |of: &Nw, device: &AnyDevice, seed: u64, _: u64| {
-        let [a, b] = of.sequences(seed);
-        let scoring = linear_nucleotides();
-        let passes = [pass(&a, &b)];
-        let mut rows = Host.last_rows(&passes, &scoring)?;
-        Ok(Flowing {
-            strips: Strips::new(device, &passes, &scoring)?,
-            expected: rows.remove(0),
-            a,
-            b,
+    let flowing = |of: &Nw, device: &AnyDevice, seed, _| {
+        Filled::new(of, seed, |passes, scoring| {
+            Ok(Filler::Strips(Strips::new(device, passes, scoring)?))
         })
     };
     let cells = ("cells", (|_: &Nw| 1.0) as fn(&Nw) -> f64);
@@ -187,20 +173,8 @@ mod tests {
             made.launch(&device, (1, 1), 2500).unwrap();
             assert_eq!(made.verify(2500).unwrap(), None, "{}", one.name);
         }
-        let prepare = |seed| {
-            let [a, b] = of.sequences(seed);
-            let cut = cut_of_paper(&device, TileKernel::Tiles(1));
-            let scoring = linear_nucleotides();
-            let tables = Tables::new(&device, cut, &[pass(&a, &b)], &scoring).unwrap();
-            let expected = Host.last_rows(&[pass(&a, &b)], &scoring).unwrap().remove(0);
-            Tiled {
-                a,
-                b,
-                tables,
-                recorded: true,
-                expected,
-            }
-        };
+        let tiles = (TileKernel::Tiles(1), true);
+        let prepare = |seed| Filled::by_tiles(&of, &device, seed, tiles).unwrap();
         let (mut first, second) = (prepare(1), prepare(2));
         first.launch(&device, (1, 1), 0).unwrap();
         first.expected = second.expected;

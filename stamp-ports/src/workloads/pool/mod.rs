@@ -1,18 +1,9 @@
 //! Pool: nodes are allocated and freed, and nothing else.
 
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::contender::{Contender, ContenderData, one_each};
-use crate::workloads::critical::critical_section;
-use crate::workloads::input::{Input, NoOptions, is_its_workload};
-use crate::workloads::memory::Accessed;
+use crate::workloads::input::NoOptions;
 use crate::workloads::plain::PlainNodes;
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
-use serde_json::Value;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Device, Error as HostError, Pool as Nodes};
-use stm_core::{Capacity, StmRef};
+use crate::workloads::prelude::*;
+use stm_core::host::{Error as HostError, Pool as Nodes};
 use stm_kernels::floor::pool::{CriticalSection, Params};
 use stm_kernels::pool::{Pool as PoolKernel, PoolParams};
 
@@ -36,10 +27,6 @@ impl Input for Pool {
 const NODES_A_LANE: u64 = 8;
 
 impl Sizes for Pool {
-    fn name(&self) -> &'static str {
-        "pool"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         vec![("nodes_a_lane", NODES_A_LANE.into())]
     }
@@ -112,16 +99,11 @@ impl Workload for Pool {
         }
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &PoolData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
-    ) -> PoolParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &PoolData<D>, run: Run<A>) -> PoolParams<A> {
         PoolParams {
-            stm,
+            stm: run.stm,
             pool: data.pool.view(),
-            transactions,
+            transactions: run.transactions,
         }
     }
 }
@@ -144,7 +126,7 @@ impl Data {
 impl ContenderData for Data {
     type Params = Params;
 
-    fn fit(&mut self, device: &AnyDevice, lanes: u64) -> Result<()> {
+    fn fit(&mut self, device: &AnyDevice, _blocks: u32, lanes: u64) -> Result<()> {
         if self.lanes != lanes {
             self.nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
             self.lanes = lanes;

@@ -41,26 +41,19 @@ pub(super) fn difference(left: &Left<'_>) -> Option<String> {
 fn check(left: &Left<'_>) -> Result<(), String> {
     let [taken, appended] = [TAKEN, APPENDED].map(|k| left.counts[k as usize]);
     let waiting = appended.checked_sub(taken);
-    if waiting.is_none_or(|waiting| waiting as usize > left.ring.len()) {
-        return Err(format!(
+    wrong! {
+        waiting.is_none_or(|waiting| waiting as usize > left.ring.len()) =>
             "{appended} values were appended and {taken} taken, of a queue of {} places",
-            left.ring.len()
-        ));
-    }
-    if appended as usize > left.results.len() {
-        return Err(format!(
-            "{appended} values were appended by {} operations",
-            left.results.len()
-        ));
+            left.ring.len();
+        appended as usize > left.results.len() =>
+            "{appended} values were appended by {} operations", left.results.len();
     }
     let mut queue = vec![NONE; appended as usize];
     let mut noted = 0;
     for (i, position, value) in done(left, true) {
         let expected = QueuePlan::value(i);
-        if value != expected {
-            return Err(format!(
-                "operation {i} appended {value}, and its value is {expected}"
-            ));
+        wrong! {
+            value != expected => "operation {i} appended {value}, and its value is {expected}";
         }
         let Some(place) = queue.get_mut(position as usize) else {
             return Err(format!(
@@ -77,10 +70,8 @@ fn check(left: &Left<'_>) -> Result<(), String> {
         *place = value;
         noted += 1;
     }
-    if noted != appended {
-        return Err(format!(
-            "{noted} operations appended a value, and the queue counts {appended}"
-        ));
+    wrong! {
+        noted != appended => "{noted} operations appended a value, and the queue counts {appended}";
     }
     take(left, taken, &queue)?;
     for position in taken..appended {
@@ -88,10 +79,9 @@ fn check(left: &Left<'_>) -> Result<(), String> {
             left.ring[position as usize % left.ring.len()],
             queue[position as usize],
         );
-        if found != value {
-            return Err(format!(
-                "the value at position {position}, which nobody took, is {found}, not {value}"
-            ));
+        wrong! {
+            found != value =>
+                "the value at position {position}, which nobody took, is {found}, not {value}";
         }
     }
     in_order(left, true).and_then(|()| in_order(left, false))
@@ -112,11 +102,10 @@ fn take(left: &Left<'_>, taken: u32, queue: &[u32]) -> Result<(), String> {
             ));
         }
         let expected = queue[position as usize];
-        if value != expected {
-            return Err(format!(
+        wrong! {
+            value != expected =>
                 "operation {i} took {value} from position {position}, where {expected} was \
-                 appended"
-            ));
+                 appended";
         }
     }
     match by.iter().position(Option::is_none) {

@@ -1,21 +1,7 @@
 //! Queue: producers and consumers try a bounded first-in-first-out queue.
 
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::contender::{Contender, one_each};
-use crate::workloads::critical::critical_section_of;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
+use crate::workloads::prelude::*;
 use check::{Left, difference};
-use clap::Args;
-use serde_json::Value;
-use stm_core::algorithm::{Algorithm, Cgl};
-use stm_core::array::Layout;
-use stm_core::host::{Buffer, Device, TxArray};
-use stm_core::{Capacity, StmRef};
 use stm_kernels::floor::queue::{CriticalSection, Params};
 use stm_kernels::queue::{Queue as QueueKernel, QueueParams, QueuePlan, Roles};
 
@@ -105,10 +91,6 @@ impl Input for Queue {
 }
 
 impl Sizes for Queue {
-    fn name(&self) -> &'static str {
-        "queue"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         vec![
             ("places", self.places.into()),
@@ -156,28 +138,14 @@ impl Sizes for Queue {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        if self.places == 0 {
-            return Err(Error::Usage(
-                "--places 0 leaves the queue no room for a value: give 1 or more".into(),
-            ));
-        }
-        if self.producers_percent > 100 {
-            return Err(Error::Usage(format!(
-                "--producers {} is no share: give from 0 to 100 per cent",
-                self.producers_percent
-            )));
-        }
-        if self.roles != Roles::Drawn && !self.operations.is_multiple_of(2) {
-            return Err(Error::Usage(format!(
-                "--operations {} leaves one operation without a partner to wait for: give an \
-                 even number with --wait",
-                self.operations
-            )));
-        }
-        if self.operations == 0 {
-            return Err(Error::Usage(
-                "--operations 0 leaves nothing to do: give 1 or more".into(),
-            ));
+        refuse! {
+            self.places == 0 => "--places 0 leaves the queue no room for a value: give 1 or more";
+            self.producers_percent > 100 =>
+                "--producers {} is no share: give from 0 to 100 per cent", self.producers_percent;
+            self.roles != Roles::Drawn && !self.operations.is_multiple_of(2) =>
+                "--operations {} leaves one operation without a partner to wait for: give an even \
+                 number with --wait", self.operations;
+            self.operations == 0 => "--operations 0 leaves nothing to do: give 1 or more";
         }
         Ok(())
     }
@@ -200,14 +168,16 @@ impl Workload for Queue {
     type Kernel<A: Algorithm> = QueueKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        let params = |_: &Self, data: &QueueData<AnyDevice>, transactions| Params {
-            counts: data.counts.view::<Cgl>(),
-            ring: data.ring.view::<Cgl>(),
-            results: data.results.tarray(),
-            transactions,
-            plan: data.plan,
+        let uses = || {
+            Uses::new(|_: &Self, data: &QueueData<_>, transactions| Params {
+                counts: data.counts.view::<Cgl>(),
+                ring: data.ring.view::<Cgl>(),
+                results: data.results.tarray(),
+                transactions,
+                plan: data.plan,
+            })
         };
-        let section = critical_section_of::<CriticalSection, _, _>(one_each(), params);
+        let section = critical_section::<CriticalSection, _, _>(one_each(), own(uses));
         // A critical section does not wait for what another one does.
         vec![section.only_if(|of| of.roles == Roles::Drawn)]
     }
@@ -227,7 +197,6 @@ impl Workload for Queue {
             places * 4 + 2 * results,
             "use fewer --places or --operations",
         )?;
-        let array = |len, what| TxArray::zeroed(device, Layout::Plain, len, what);
         Ok(QueueData {
             plan: QueuePlan {
                 seed,
@@ -235,8 +204,8 @@ impl Workload for Queue {
                 producers_percent: self.producers_percent,
                 roles: self.roles,
             },
-            counts: array(2, "the counts of queue")?,
-            ring: array(self.places as usize, "the ring of queue")?,
+            counts: zeros(device, 2, "the counts of queue")?,
+            ring: zeros(device, places, "the ring of queue")?,
             results: Buffer::zeroed(device, transactions_max as usize, "the results of queue")?,
             lanes: 1,
             refused: None,
@@ -277,18 +246,13 @@ impl Workload for Queue {
         refused.into_iter().collect()
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &QueueData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
-    ) -> QueueParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &QueueData<D>, run: Run<A>) -> QueueParams<A> {
         QueueParams {
-            stm,
+            stm: run.stm,
             counts: data.counts.view::<A>(),
             ring: data.ring.view::<A>(),
             results: data.results.tarray(),
-            transactions,
+            transactions: run.transactions,
             plan: data.plan,
         }
     }

@@ -2,16 +2,9 @@
 //! as critical sections.
 
 use super::{Ra, difference};
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::compare::Expectation;
-use crate::workloads::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
-use crate::workloads::contender::{Contender, ContenderData};
-use crate::workloads::critical::critical_section;
-use crate::workloads::memory::check_memory;
-use crate::workloads::workload::Verdict;
+use crate::workloads::prelude::*;
 use stm_core::Element;
-use stm_core::host::{Buffer, Pod};
+use stm_core::host::Pod;
 use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor, Params};
 use stm_kernels::ra::RaPlan;
 
@@ -79,19 +72,10 @@ const ACCESSES: (&str, fn(&Ra) -> f64) = ("reads and writes", |of| {
 /// The contenders of the random array.
 pub(super) fn contenders() -> Vec<Contender<Ra>> {
     vec![
-        Contender::new::<Floor, _>(
-            Unsynchronised,
-            "plain accesses",
-            ACCESSES,
-            Array::<u32>::prepare,
-        ),
+        unsynchronised::<Floor, _, _>(ACCESSES, Array::<u32>::prepare),
         // As wide as cells are.
-        Contender::new::<CellsFloor, _>(
-            Unsynchronised,
-            "plain, 64-bit words",
-            ACCESSES,
-            Array::<u64>::prepare,
-        ),
+        unsynchronised::<CellsFloor, _, _>(ACCESSES, Array::<u64>::prepare)
+            .named("plain, 64-bit words"),
         Contender::new::<Additions, _>(
             SpecialPurpose,
             "atomic adds",

@@ -8,67 +8,34 @@
 //! compares every word. A lost or doubled update changes a word; a torn or
 //! stale one changes it too.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::compare::{Difference, Expectation, SharedWords, in_ranges, totals};
-use crate::workloads::contender::Contender;
-use crate::workloads::form::Form;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::launcher::Launcher;
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Accesses, Sizes, Verdict, Verifies, Workload};
-use clap::Args;
-use serde_json::Value;
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::array::Layout;
-use stm_core::host::{Device, TxArray};
-use stm_core::observe::Observation;
-use stm_core::{Capacity, StmRef};
+use crate::workloads::compare::{SharedWords, in_ranges, totals};
+use crate::workloads::prelude::*;
 use stm_kernels::draw::draw;
 use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RandomArray};
 
 mod floor;
 
-/// The random array's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ra {
-    /// Words of the array.
-    pub words: u32,
-    /// Words that a transaction reads.
-    pub reads: u32,
-    /// How many of those it writes.
-    pub writes: u32,
-    /// The form of its transactions.
-    pub form: Form,
-}
-
-impl Default for Ra {
-    /// Table 1 of the paper.
-    fn default() -> Self {
-        Self {
-            words: 8 << 20,
-            reads: 16,
-            writes: 16,
-            form: Form::Dynamic,
-        }
+sizes! {
+    /// The random array's parameters; by default, those of the paper's Table 1.
+    Ra, options of "ra" {
+        /// Words of the array.
+        words: u32 = 8 << 20, json "words", option
+            /// Words of the array [default: 8M]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            words;
+        /// Words that a transaction reads.
+        reads: u32 = 16, json "reads", option
+            /// Words that a transaction reads [default: 16]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            reads;
+        /// How many of those it writes.
+        writes: u32 = 16, json "writes", option
+            /// How many of those it writes [default: 16]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            writes;
+        /// The form of its transactions.
+        form: Form = Form::Dynamic;
     }
-}
-
-/// The options of `ra`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Words of the array [default: 8M]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    words: Option<u32>,
-    /// Words that a transaction reads [default: 16]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    reads: Option<u32>,
-    /// How many of those it writes [default: 16]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    writes: Option<u32>,
 }
 
 impl Input for Ra {
@@ -78,25 +45,20 @@ impl Input for Ra {
     const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
 
     fn sized(occasion: Occasion) -> Self {
-        let words = match occasion {
-            Occasion::Quick => 64 << 10,
-            Occasion::Recording(_) => 1 << 20,
-            _ => Self::default().words,
-        };
-        Self {
-            words,
-            ..Self::default()
+        match occasion {
+            Occasion::Quick => Self::of(64 << 10, 16, 16),
+            Occasion::Recording(_) => Self::of(1 << 20, 16, 16),
+            _ => Self::default(),
         }
     }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let reads = options.reads.unwrap_or(self.reads);
+        let of = self.given(options);
         Ok(Ra {
-            words: options.words.unwrap_or(self.words),
-            reads,
             // A transaction writes words that it has read.
-            writes: options.writes.unwrap_or(self.writes.min(reads)),
+            writes: options.writes.unwrap_or(self.writes.min(of.reads)),
             form: Form::of(shared.is_static),
+            ..of
         })
     }
 }
@@ -120,16 +82,8 @@ impl Ra {
 }
 
 impl Sizes for Ra {
-    fn name(&self) -> &'static str {
-        "ra"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("words", self.words.into()),
-            ("reads", self.reads.into()),
-            ("writes", self.writes.into()),
-        ]
+        self.named()
     }
 
     fn summary(&self) -> String {
@@ -146,12 +100,8 @@ impl Sizes for Ra {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity {
-            reads: self.reads,
-            // A set without an entry is not accepted; none is used.
-            writes: self.writes.max(1),
-            actions: 0,
-        }
+        // A set without an entry is not accepted; none is used.
+        sets(self.reads, self.writes.max(1), 0)
     }
 
     fn shared_words(&self, _transactions: u64) -> u64 {
@@ -179,27 +129,20 @@ impl Sizes for Ra {
             writes,
             form,
         } = *self;
-        if reads == 0 {
-            return Err(Error::Usage(
-                "--reads 0 leaves a transaction nothing to do: give 1 or more".into(),
-            ));
-        }
-        if writes > reads {
-            return Err(Error::Usage(format!(
-                "--writes {writes} is more than --reads {reads}: a transaction writes words that it has read"
-            )));
-        }
-        if words < reads {
-            return Err(Error::Usage(format!(
-                "--words {words} is too few for --reads {reads}: a transaction reads distinct words"
-            )));
+        refuse! {
+            reads == 0 => "--reads 0 leaves a transaction nothing to do: give 1 or more";
+            writes > reads =>
+                "--writes {writes} is more than --reads {reads}: a transaction writes words that \
+                 it has read";
+            words < reads =>
+                "--words {words} is too few for --reads {reads}: a transaction reads distinct \
+                 words";
         }
         for (option, given) in [("--reads", reads), ("--writes", writes)] {
-            if form == Form::Static && given != BATCH as u32 {
-                return Err(Error::Usage(format!(
+            refuse! {
+                form == Form::Static && given != BATCH as u32 =>
                     "{option} {given} has no static form, which has {BATCH} reads and {BATCH} \
-                     writes: leave --static or {option} out"
-                )));
+                     writes: leave --static or {option} out";
             }
         }
         Ok(())
@@ -241,12 +184,7 @@ impl Workload for Ra {
         Ok(RaData {
             seed,
             plan: self.plan(seed),
-            array: TxArray::zeroed(
-                device,
-                Layout::Plain,
-                self.words as usize,
-                "the array of ra",
-            )?,
+            array: zeros(device, self.words.into(), "the array of ra")?,
             expected: Expectation::default(),
         })
     }
@@ -272,48 +210,16 @@ impl Workload for Ra {
         Ok(difference(&found, expected))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &RaData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
-    ) -> RaParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &RaData<D>, run: Run<A>) -> RaParams<A> {
         RaParams {
-            stm,
+            stm: run.stm,
             words: data.array.view::<A>(),
-            transactions,
+            transactions: run.transactions,
             plan: data.plan,
         }
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(match self.form {
-            Form::Dynamic => device.prepare::<RandomArray<A>>(observation)?,
-            Form::Static => device.prepare::<RaUpdates<A>>(observation)?,
-        })
-    }
-
-    fn run<D: Device, A: Algorithm>(
-        &self,
-        data: &mut RaData<D>,
-        launcher: &mut Launcher<'_, D>,
-        transactions: u64,
-    ) -> Result<()> {
-        let params = self.params(data, launcher.handle::<A>(), transactions);
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and a view of a buffer
-        // that `data` keeps and nothing else uses.
-        unsafe {
-            match self.form {
-                Form::Dynamic => launcher.launch::<RandomArray<A>>(&params)?,
-                Form::Static => launcher.launch::<RaUpdates<A>>(&params)?,
-            }
-        };
-        Ok(())
-    }
+    by_form!(RandomArray, RaUpdates);
 }
 
 impl Ra {

@@ -1,13 +1,8 @@
 //! The sorted list under locks: one for each entry point, or one for each node.
 
 use super::Sorted;
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::contender::{Contender, ContenderData, one_each};
-use crate::workloads::exclusion::{Joined, excluding};
-use crate::workloads::workload::Verdict;
-use stm_core::Kernel;
-use stm_core::host::Buffer;
+use crate::workloads::exclusion::{excluding, joins};
+use crate::workloads::prelude::*;
 use stm_kernels::locked::sorted::{
     CoarseMcs, CoarseMcsLane, CoarseParams, CoarseTasLane, CoarseTicket, CoarseTtas,
     CoarseTtasLane, CoupledMcs2, CoupledParams, CoupledTas, CoupledTicket, CoupledTtas, SortedList,
@@ -16,16 +11,9 @@ use stm_kernels::locked::sorted::{
 use stm_sync::host::Locks;
 use stm_sync::{LockKind, TLocks};
 
-impl<K: LockKind> Joined<TLocks<K>, SortedList> for CoarseParams<K> {
-    fn join(locks: TLocks<K>, list: SortedList) -> Self {
-        Self { locks, list }
-    }
-}
-
-impl<K: LockKind> Joined<TLocks<K>, SortedList> for CoupledParams<K> {
-    fn join(locks: TLocks<K>, list: SortedList) -> Self {
-        Self { locks, list }
-    }
+joins! {
+    [K] CoarseParams<K>: locks: TLocks<K>, list: SortedList;
+    [K] CoupledParams<K>: locks: TLocks<K>, list: SortedList;
 }
 
 /// The list under locks.

@@ -1,41 +1,28 @@
 //! Sorted: all threads insert into one sorted list with entry points, by transactions or
 //! under locks.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::contender::Contender;
-use crate::workloads::input::{Input, Occasion, is_its_workload};
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload};
-use clap::Args;
-use serde_json::Value;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
+use crate::workloads::prelude::*;
 use stm_core::collections::List;
-use stm_core::host::{Buffer, Device, Error as HostError};
-use stm_core::{Capacity, StmRef};
+use stm_core::host::Error as HostError;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedParams, value};
 
 mod locked;
 
-/// The sorted list's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sorted {
-    /// The number of keys that are inserted, which are all below the next power of two.
-    pub keys: u32,
-    /// The number of entry points, a power of two.
-    pub entry_points: u32,
-}
-
-impl Default for Sorted {
-    /// The list of Grote 2020 with the most entry points.
-    fn default() -> Self {
-        Self {
-            keys: 262_000,
-            entry_points: 4096,
-        }
+sizes! {
+    /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
+    Sorted, options of "sorted" {
+        /// The number of keys that are inserted, which are all below the next power of two.
+        keys: u32 = 262_000, json "keys", option
+            /// Keys that are inserted [default: 262000]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            list_keys;
+        /// The number of entry points, a power of two.
+        entry_points: u32 = 4096, json "entry_points", option
+            /// Entry points of the list, a power of two: the fewer, the longer is each walk
+            /// [default: 4096]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            entry_points;
     }
 }
 
@@ -91,19 +78,6 @@ impl Sorted {
     }
 }
 
-/// The options of `sorted`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Keys that are inserted [default: 262000]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    list_keys: Option<u32>,
-    /// Entry points of the list, a power of two: the fewer, the longer is each walk
-    /// [default: 4096]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    entry_points: Option<u32>,
-}
-
 impl Input for Sorted {
     is_its_workload!();
     type Options = Options;
@@ -121,23 +95,13 @@ impl Input for Sorted {
     }
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(Sorted {
-            keys: options.list_keys.unwrap_or(self.keys),
-            entry_points: options.entry_points.unwrap_or(self.entry_points),
-        })
+        Ok(self.given(options))
     }
 }
 
 impl Sizes for Sorted {
-    fn name(&self) -> &'static str {
-        "sorted"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("keys", self.keys.into()),
-            ("entry_points", self.entry_points.into()),
-        ]
+        self.named()
     }
 
     fn summary(&self) -> String {
@@ -149,13 +113,9 @@ impl Sizes for Sorted {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity {
-            // The entry point, and two words of each node of a range and of the keys
-            // between two random ones.
-            reads: 2 * self.keys.min(1 << self.range_bits()) + 4,
-            writes: 5,
-            actions: 1,
-        }
+        // The entry point, and two words of each node of a range and of the keys
+        // between two random ones.
+        sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1)
     }
 
     fn transactions(&self) -> Option<u64> {
@@ -171,18 +131,15 @@ impl Sizes for Sorted {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        if !(1..=KEYS_MAX).contains(&self.keys) {
-            return Err(Error::Usage(format!(
-                "--list-keys {} does not suit a list: give from 1 to {KEYS_MAX}",
-                self.keys
-            )));
+        refuse! {
+            !(1..=KEYS_MAX).contains(&self.keys) =>
+                "--list-keys {} does not suit a list: give from 1 to {KEYS_MAX}", self.keys;
         }
         let most = self.keys.next_power_of_two();
-        if !self.entry_points.is_power_of_two() || self.entry_points > most {
-            return Err(Error::Usage(format!(
+        refuse! {
+            !self.entry_points.is_power_of_two() || self.entry_points > most =>
                 "--entry-points {} does not suit {} keys: give a power of two up to {most}",
-                self.entry_points, self.keys
-            )));
+                self.entry_points, self.keys;
         }
         Ok(())
     }
@@ -259,14 +216,13 @@ impl Workload for Sorted {
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &SortedData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> SortedParams<A> {
         SortedParams {
-            stm,
+            stm: run.stm,
             entries: data.list.view::<A>(),
             keys: data.keys.tarray(),
-            transactions,
+            transactions: run.transactions,
         }
     }
 }

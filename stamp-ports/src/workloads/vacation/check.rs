@@ -60,6 +60,29 @@ pub(super) struct Found {
 }
 
 impl Left {
+    /// Makes it of the records of all tables, the reservations and what the tasks noted.
+    pub(super) fn new(
+        plan: VacationPlan,
+        records: impl IntoIterator<Item = (u32, u32)>,
+        lists: Vec<Vec<(u32, u32)>>,
+        notes: Vec<u64>,
+    ) -> Self {
+        let mut tables: [BTreeMap<u32, u32>; TABLES as usize + 1] = Default::default();
+        for (key, value) in records {
+            let (table, id) = record_of(key);
+            // The upper two bits of a key, so one of four.
+            tables[table as usize].insert(id, value);
+        }
+        let [cars, flights, rooms, customers] = tables;
+        Self {
+            plan,
+            notes,
+            tables: [cars, flights, rooms],
+            customers,
+            lists,
+        }
+    }
+
     /// Returns the counts, or what is wrong, on one line.
     pub(super) fn check(&self) -> Result<Found, String> {
         let mut books = Books::new(&self.plan);
@@ -109,12 +132,10 @@ impl Left {
                     continue;
                 };
                 let id = me.query(query).id;
-                if !books.record(table, id).had(price) {
-                    return Err(format!(
+                wrong! {
+                    !books.record(table, id).had(price) =>
                         "task {i} reserved {} {id} for {}, which was never its price",
-                        NAMES[table as usize],
-                        price.amount()
-                    ));
+                        NAMES[table as usize], price.amount();
                 }
             }
         }
@@ -126,47 +147,38 @@ impl Left {
     fn check_lists(&self, books: &mut Books) -> Result<u64, String> {
         let mut held = 0;
         for (customer, list) in (1..).zip(&self.lists) {
-            if !list.is_empty() && !self.customers.contains_key(&customer) {
-                return Err(format!(
-                    "customer {customer} is not there and has {} reservations",
-                    list.len()
-                ));
+            wrong! {
+                !list.is_empty() && !self.customers.contains_key(&customer) =>
+                    "customer {customer} is not there and has {} reservations", list.len();
             }
             let (mut bill, mut digest) = (0, 0_u32);
             for &(key, amount) in list {
                 let (table, id) = record_of(key);
                 let record = self.tables.get(table as usize).and_then(|t| t.get(&id));
-                if record.is_none() {
-                    return Err(format!(
+                wrong! {
+                    record.is_none() =>
                         "customer {customer} has a reservation of {}, which is not there",
-                        name(table, id)
-                    ));
+                        name(table, id);
                 }
                 let account = books.record_mut(table, id);
                 account.held += 1;
-                if !Price::of_amount(amount).is_some_and(|price| account.had(price)) {
-                    return Err(format!(
+                wrong! {
+                    !Price::of_amount(amount).is_some_and(|price| account.had(price)) =>
                         "customer {customer} has {} for {amount}, which was never its price",
-                        name(table, id)
-                    ));
+                        name(table, id);
                 }
                 bill += i64::from(amount);
                 digest = digest.wrapping_add(reservation_digest(key, amount));
                 held += 1;
             }
             let account = books.customer(customer);
-            if account.bill != bill {
-                return Err(format!(
-                    "customer {customer} has reservations for {bill}, and those that were made \
-                     and not cancelled are for {}",
-                    account.bill
-                ));
-            }
-            if (account.digest ^ digest) << 1 != 0 {
-                return Err(format!(
-                    "customer {customer} has other reservations than those that were made and \
-                     not cancelled"
-                ));
+            wrong! {
+                account.bill != bill =>
+                    "customer {customer} has reservations for {bill}, and those that were made and \
+                     not cancelled are for {}", account.bill;
+                (account.digest ^ digest) << 1 != 0 =>
+                    "customer {customer} has other reservations than those that were made and not \
+                     cancelled";
             }
         }
         Ok(held)
@@ -177,24 +189,20 @@ impl Left {
         for customer in 1..=self.plan.relations() {
             let account = books.customer(customer);
             let there = self.customers.get(&customer);
-            if account.there != i64::from(there.is_some()) {
-                return Err(format!(
+            wrong! {
+                account.there != i64::from(there.is_some()) =>
                     "customer {customer} was added {} times and deleted {} times, and is{} there",
-                    account.added,
-                    account.deleted,
-                    if there.is_some() { "" } else { " not" }
-                ));
+                    account.added, account.deleted, if there.is_some() { "" } else { " not" };
             }
             let right = match there {
                 None => true,
                 Some(0) => account.deleted == 0,
                 Some(&by) => self.adds(u64::from(by) - 1, customer),
             };
-            if !right {
-                return Err(format!(
+            wrong! {
+                !right =>
                     "the record of customer {customer} is {}, and no such task added it",
-                    there.copied().unwrap_or(0)
-                ));
+                    there.copied().unwrap_or(0);
             }
         }
         Ok(())
@@ -224,23 +232,14 @@ impl Left {
                     }
                     continue;
                 };
-                if account.places == 0 {
-                    return Err(format!("{of} is there and should have no places"));
-                }
-                if i64::from(record.total()) != account.places {
-                    return Err(format!(
+                wrong! {
+                    account.places == 0 => "{of} is there and should have no places";
+                    i64::from(record.total()) != account.places =>
                         "{of} has {} places, {} of them free, and not {}",
-                        record.total(),
-                        record.free(),
-                        account.places
-                    ));
-                }
-                if record.used() != account.held {
-                    return Err(format!(
+                        record.total(), record.free(), account.places;
+                    record.used() != account.held =>
                         "{of} has {} reserved places, and customers have {} reservations of it",
-                        record.used(),
-                        account.held
-                    ));
+                        record.used(), account.held;
                 }
                 if !account.had(record.price()) {
                     let amount = record.price().amount();
@@ -267,12 +266,10 @@ fn enter(
     me: &VacationTransaction,
     note: Note,
 ) -> Result<(), String> {
-    if note == Note::DISAGREEMENT {
-        return Err(format!(
+    wrong! {
+        note == Note::DISAGREEMENT =>
             "cancelled reservations of customer {}, and one was of no record that has reserved \
-             places",
-            me.customer
-        ));
+             places", me.customer;
     }
     let same = match me.task {
         Task::Reserve => enter_reservations(books, found, me, note),

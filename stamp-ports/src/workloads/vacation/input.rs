@@ -1,60 +1,36 @@
 //! The sizes of vacation.
 
-use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count_32};
-use crate::workloads::input::{Input, Occasion, is_its_workload};
 use crate::workloads::memory::SET_WORDS_MAX;
-use crate::workloads::shared_options::{SharedOption, SharedOptions, parse_percent};
-use crate::workloads::workload::{Sizes, Verifies, sets};
-use clap::Args;
-use serde_json::Value;
-use stm_core::Capacity;
-use stm_core::algorithm::Variant;
+use crate::workloads::prelude::*;
+use crate::workloads::shared_options::parse_percent;
 use stm_kernels::vacation::{QUERIES_MAX, RELATIONS_MAX, TABLES, VacationPlan};
 
-/// Vacation's parameters, with STAMP's letters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vacation {
-    /// `-r`: records of each table, and customers.
-    pub relations: u32,
-    /// `-n`: queries or updates of a task, at most.
-    pub queries: u32,
-    /// `-q`: the share of the records and customers that tasks choose among.
-    pub range_percent: u32,
-    /// `-u`: the share of tasks that make reservations.
-    pub users_percent: u32,
-    /// The most transactions of a launch, from which follows how long the lists of
-    /// customers become; the caller says how many a launch has.
-    pub transactions_max: u64,
-}
-
-impl Default for Vacation {
-    /// STAMP's `vacation-low++`: `-n2 -q90 -u98 -r1048576 -t4194304`.
-    fn default() -> Self {
-        Self {
-            relations: 1 << 20,
-            queries: 2,
-            range_percent: 90,
-            users_percent: 98,
-            transactions_max: 4 << 20,
-        }
+sizes! {
+    /// Vacation's parameters, with STAMP's letters; by default STAMP's `vacation-low++`:
+    /// `-n2 -q90 -u98 -r1048576 -t4194304`. Its `-t` is `--transactions`.
+    Vacation, options of "vacation" {
+        /// `-r`: records of each table, and customers.
+        relations: u32 = 1 << 20, json "r", option
+            /// Cars, flights, rooms and customers, so many of each [default: 1M]
+            #[arg(short, long, value_name = "N", value_parser = parse_count_32)]
+            relations;
+        /// `-n`: queries or updates of a task, at most.
+        queries: u32 = 2, json "n";
+        /// `-q`: the share of the records and customers that tasks choose among.
+        range_percent: u32 = 90, json "q", option
+            /// Share of them that tasks choose among, in per cent [default: 90]
+            #[arg(short = 'q', long, value_name = "PERCENT", value_parser = parse_percent)]
+            range_percent;
+        /// `-u`: the share of tasks that make reservations.
+        users_percent: u32 = 98, json "u", option
+            /// Share of tasks that make reservations, in per cent; the others delete
+            /// customers and change tables [default: 98]
+            #[arg(short = 'u', long, value_name = "PERCENT", value_parser = parse_percent)]
+            users_percent;
+        /// The most transactions of a launch, from which follows how long the lists of
+        /// customers become; the caller says how many a launch has.
+        transactions_max: u64 = 4 << 20;
     }
-}
-
-/// The options of `vacation`, by STAMP's letters; its `-t` is `--transactions`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Cars, flights, rooms and customers, so many of each [default: 1M]
-    #[arg(short, long, value_name = "N", value_parser = parse_count_32)]
-    relations: Option<u32>,
-    /// Share of them that tasks choose among, in per cent [default: 90]
-    #[arg(short = 'q', long, value_name = "PERCENT", value_parser = parse_percent)]
-    range_percent: Option<u32>,
-    /// Share of tasks that make reservations, in per cent; the others delete
-    /// customers and change tables [default: 98]
-    #[arg(short = 'u', long, value_name = "PERCENT", value_parser = parse_percent)]
-    users_percent: Option<u32>,
 }
 
 impl Input for Vacation {
@@ -80,11 +56,9 @@ impl Input for Vacation {
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         Ok(Vacation {
-            relations: options.relations.unwrap_or(self.relations),
             queries: shared.n.unwrap_or(self.queries),
-            range_percent: options.range_percent.unwrap_or(self.range_percent),
-            users_percent: options.users_percent.unwrap_or(self.users_percent),
             transactions_max: shared.transactions.unwrap_or(self.transactions_max),
+            ..self.given(options)
         })
     }
 }
@@ -166,17 +140,10 @@ impl Vacation {
 }
 
 impl Sizes for Vacation {
-    fn name(&self) -> &'static str {
-        "vacation"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("n", self.queries.into()),
-            ("q", self.range_percent.into()),
-            ("r", self.relations.into()),
-            ("u", self.users_percent.into()),
-        ]
+        let mut named = self.named();
+        named.sort_by_key(|&(letter, _)| letter);
+        named
     }
 
     fn summary(&self) -> String {
@@ -213,54 +180,32 @@ impl Sizes for Vacation {
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
-        if self.relations == 0 {
-            return Err(Error::Usage(
-                "--relations 0 leaves nothing to reserve: give 1 or more".into(),
-            ));
-        }
-        if self.relations > RELATIONS_MAX {
-            return Err(Error::Usage(format!(
-                "--relations {} is too many: give at most {RELATIONS_MAX}",
-                self.relations
-            )));
-        }
-        if self.queries == 0 {
-            return Err(Error::Usage(
-                "-n 0 leaves a task nothing to do: give 1 or more queries".into(),
-            ));
-        }
-        if self.queries > QUERIES_MAX {
-            return Err(Error::Usage(format!(
-                "-n {} is too many queries for a task: give at most {QUERIES_MAX}",
-                self.queries
-            )));
+        refuse! {
+            self.relations == 0 => "--relations 0 leaves nothing to reserve: give 1 or more";
+            self.relations > RELATIONS_MAX =>
+                "--relations {} is too many: give at most {RELATIONS_MAX}", self.relations;
+            self.queries == 0 => "-n 0 leaves a task nothing to do: give 1 or more queries";
+            self.queries > QUERIES_MAX =>
+                "-n {} is too many queries for a task: give at most {QUERIES_MAX}", self.queries;
         }
         for (option, percent, fix) in [
             ("--range-percent", self.range_percent, "from 1 to 100"),
             ("--users-percent", self.users_percent, "from 0 to 100"),
         ] {
             let none = option == "--range-percent" && percent == 0;
-            if none || percent > 100 {
-                return Err(Error::Usage(format!(
-                    "{option} {percent} is no share of a hundred: give one {fix}"
-                )));
+            refuse! {
+                none || percent > 100 =>
+                    "{option} {percent} is no share of a hundred: give one {fix}";
             }
         }
-        if transactions > u64::from(u32::MAX - 1) {
-            return Err(Error::Usage(format!(
-                "{transactions} tasks are too many: values of 32 bits tell {} apart, so use \
-                 fewer --transactions",
-                u32::MAX - 1
-            )));
-        }
-        // A pool has 2^31 nodes at most.
-        if self.list_nodes(transactions) > 1 << 30 {
-            return Err(Error::Usage(format!(
-                "{transactions} tasks may make {} reservations, more than the {} that lists \
-                 have nodes for: use fewer --transactions",
-                self.list_nodes(transactions),
-                1 << 30
-            )));
+        refuse! {
+            transactions > u64::from(u32::MAX - 1) =>
+                "{transactions} tasks are too many: values of 32 bits tell {} apart, so use fewer \
+                 --transactions", u32::MAX - 1;
+            // A pool has 2^31 nodes at most.
+            self.list_nodes(transactions) > 1 << 30 =>
+                "{transactions} tasks may make {} reservations, more than the {} that lists have \
+                 nodes for: use fewer --transactions", self.list_nodes(transactions), 1 << 30;
         }
         Ok(())
     }

@@ -5,22 +5,13 @@
 //! and the tables agree, and every reservation that was made is in a list at the end
 //! or was cancelled with its customer.
 
-use crate::error::Result;
-use crate::workloads::contender::Contender;
-use crate::workloads::memory::{Accessed, check_memory};
-use crate::workloads::workload::{Verdict, Workload};
+use crate::workloads::prelude::*;
 use check::{Found, Left};
 use section::section;
-use serde_json::Value;
-use std::collections::BTreeMap;
-use stm_core::StmRef;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
 use stm_core::collections::{Lists, Map};
-use stm_core::host::{Buffer, Device, Error};
+use stm_core::host::Error;
 use stm_kernels::vacation::{
     CUSTOMERS, TABLES, Vacation as VacationKernel, VacationParams, VacationPlan, record_key,
-    record_of,
 };
 
 mod books;
@@ -96,114 +87,16 @@ impl<D: Device> Agency<D> {
 }
 
 impl<D: Device> VacationData<D> {
-    /// Allocates the agency for up to `transactions_max` tasks.
-    fn new(device: &D, of: &Vacation, seed: u64, transactions_max: u64) -> Result<Self> {
-        let list_nodes = of.list_nodes(transactions_max);
-        let relations = u64::from(of.relations);
-        let records = ALL_TABLES * relations;
-        let table_nodes = records + records / SPARE;
-        let bytes = table_nodes * NODE_BYTES
-            + records * 4 * CHAINS
-            + list_nodes * NODE_BYTES
-            + relations * 4
-            + transactions_max * 8;
-        // The check holds all of it once more, as maps and lists of the host, and
-        // what it expects of each record and customer.
-        let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
-        let fix = "use fewer --relations or --transactions";
-        check_memory(device, "vacation", bytes, host_bytes, fix)?;
-        Ok(Self {
-            plan: of.plan(seed),
-            notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
-            agency: Agency::new(device, of.relations, table_nodes, list_nodes)?,
-            table_nodes,
-            list_nodes,
-            lanes: 0,
-            nodes_a_lane: 2 * u64::from(of.queries),
-            found: None,
-        })
-    }
-
-    /// Makes room for the nodes that attempts hold beside those of the data: those
-    /// that they have allocated, and those that they are about to free.
-    fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
-        if self.lanes != lanes {
-            self.agency = Agency::new(
-                device,
-                self.plan.relations(),
-                self.table_nodes + self.nodes_a_lane * lanes,
-                // Every reservation has a node of its own.
-                self.list_nodes + u64::from(TABLES) * lanes,
-            )?;
-            self.lanes = lanes;
-        }
-        Ok(())
-    }
-
-    /// Returns what transactions access.
-    fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
-        vec![&mut self.agency.lists, &mut self.agency.tables]
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        self.agency.fill(&self.plan)?;
-        Ok(self.notes.clear()?)
-    }
-
-    /// The records of all tables, customers included.
-    const fn tables(&self) -> &Map<D, u32, u32> {
-        &self.agency.tables
-    }
-
-    const fn lists(&self) -> &Lists<D, u32, u32> {
-        &self.agency.lists
-    }
-
     /// Copies what the tasks left to the host. The copies check that the containers
     /// are whole and that no node has leaked.
     fn left(&self, transactions: u64) -> Result<Left, Error> {
-        let mut tables: [BTreeMap<u32, u32>; ALL_TABLES as usize] = Default::default();
-        for (key, value) in self.tables().download()? {
-            let (table, id) = record_of(key);
-            // The upper two bits of a key, so one of four.
-            tables[table as usize].insert(id, value);
-        }
-        let [cars, flights, rooms, customers] = tables;
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
-        Ok(Left {
-            plan: self.plan,
-            notes,
-            tables: [cars, flights, rooms],
-            customers,
-            lists: self.lists().download()?,
-        })
-    }
-
-    /// Returns what is wrong, if anything.
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        let left = match self.left(transactions) {
-            Ok(left) => left,
-            Err(Error::Corrupt { what }) => return Ok(Some(what)),
-            Err(error) => return Err(error.into()),
-        };
-        let checked = left.check();
-        self.found = checked.as_ref().ok().copied();
-        Ok(checked.err())
-    }
-
-    /// Returns what the last run left, by its names in JSON.
-    fn observed(&self) -> Vec<(&'static str, Value)> {
-        self.found.map_or_else(Vec::new, |found| {
-            vec![
-                ("reserved", found.reserved.into()),
-                ("held", found.held.into()),
-                ("cancelled", (found.reserved - found.held).into()),
-                ("customers_added", found.customers_added.into()),
-                ("customers_deleted", found.customers_deleted.into()),
-                ("updates", found.updates.into()),
-            ]
-        })
+        let (records, lists) = (
+            self.agency.tables.download()?,
+            self.agency.lists.download()?,
+        );
+        Ok(Left::new(self.plan, records, lists, notes))
     }
 }
 
@@ -221,48 +114,95 @@ impl Workload for Vacation {
         seed: u64,
         transactions_max: u64,
     ) -> Result<VacationData<D>> {
-        VacationData::new(device, self, seed, transactions_max)
+        let list_nodes = self.list_nodes(transactions_max);
+        let relations = u64::from(self.relations);
+        let records = ALL_TABLES * relations;
+        let table_nodes = records + records / SPARE;
+        let bytes = table_nodes * NODE_BYTES
+            + records * 4 * CHAINS
+            + list_nodes * NODE_BYTES
+            + relations * 4
+            + transactions_max * 8;
+        // The check holds all of it once more, as maps and lists of the host, and
+        // what it expects of each record and customer.
+        let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
+        let fix = "use fewer --relations or --transactions";
+        check_memory(device, "vacation", bytes, host_bytes, fix)?;
+        Ok(VacationData {
+            plan: self.plan(seed),
+            notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
+            agency: Agency::new(device, self.relations, table_nodes, list_nodes)?,
+            table_nodes,
+            list_nodes,
+            lanes: 0,
+            nodes_a_lane: 2 * u64::from(self.queries),
+            found: None,
+        })
     }
 
+    /// Makes room for the nodes that attempts hold beside those of the data: those
+    /// that they have allocated, and those that they are about to free.
     fn fit<D: Device>(&self, device: &D, data: &mut VacationData<D>, lanes: u64) -> Result<()> {
-        data.fit(device, lanes)
+        if data.lanes != lanes {
+            data.agency = Agency::new(
+                device,
+                data.plan.relations(),
+                data.table_nodes + data.nodes_a_lane * lanes,
+                // Every reservation has a node of its own.
+                data.list_nodes + u64::from(TABLES) * lanes,
+            )?;
+            data.lanes = lanes;
+        }
+        Ok(())
     }
 
     fn accessed<'d, D: Device>(
         &self,
         data: &'d mut VacationData<D>,
     ) -> Vec<&'d mut dyn Accessed<D>> {
-        data.accessed()
-    }
-
-    fn clear<D: Device>(&self, data: &mut VacationData<D>) -> Result<()> {
-        data.reset() // the work depends on what the tables hold
+        vec![&mut data.agency.lists, &mut data.agency.tables]
     }
 
     fn reset<D: Device>(&self, data: &mut VacationData<D>) -> Result<()> {
-        data.reset()
+        data.agency.fill(&data.plan)?;
+        Ok(data.notes.clear()?)
     }
 
     fn verify<D: Device>(&self, data: &mut VacationData<D>, transactions: u64) -> Verdict {
-        data.verify(transactions)
+        let left = match data.left(transactions) {
+            Ok(left) => left,
+            Err(Error::Corrupt { what }) => return Ok(Some(what)),
+            Err(error) => return Err(error.into()),
+        };
+        let checked = left.check();
+        data.found = checked.as_ref().ok().copied();
+        Ok(checked.err())
     }
 
     fn observed<D: Device>(&self, data: &VacationData<D>) -> Vec<(&'static str, Value)> {
-        data.observed()
+        data.found.map_or_else(Vec::new, |found| {
+            vec![
+                ("reserved", found.reserved.into()),
+                ("held", found.held.into()),
+                ("cancelled", (found.reserved - found.held).into()),
+                ("customers_added", found.customers_added.into()),
+                ("customers_deleted", found.customers_deleted.into()),
+                ("updates", found.updates.into()),
+            ]
+        })
     }
 
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &VacationData<D>,
-        stm: StmRef<A>,
-        transactions: u64,
+        run: Run<A>,
     ) -> VacationParams<A> {
         VacationParams {
-            stm,
-            tables: data.tables().view::<A>(),
-            lists: data.lists().view::<A>(),
+            stm: run.stm,
+            tables: data.agency.tables.view::<A>(),
+            lists: data.agency.lists.view::<A>(),
             notes: data.notes.tarray(),
-            transactions,
+            transactions: run.transactions,
             plan: data.plan,
         }
     }
@@ -278,16 +218,6 @@ mod tests {
     use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
     const TRANSACTIONS: u64 = 3_000;
-
-    fn vacation(relations: u32, queries: u32, users_percent: u32) -> Vacation {
-        Vacation {
-            relations,
-            queries,
-            range_percent: 90,
-            users_percent,
-            transactions_max: TRANSACTIONS,
-        }
-    }
 
     /// Runs the tasks by one lane, and returns the data.
     fn alone(device: &Cpu, vacation: &Vacation) -> VacationData<Cpu> {
@@ -311,29 +241,22 @@ mod tests {
     #[test]
     fn one_lane_does_what_an_agency_without_transactions_does() {
         let cpu = Cpu::new();
-        for (relations, queries, users) in [(1, 1, 50), (20, 4, 60), (300, 10, 90), (40, 2, 0)] {
-            let vacation = vacation(relations, queries, users);
-            let mut data = alone(&cpu, &vacation);
-            let found = data.left(TRANSACTIONS).unwrap();
-            let expected = model::run(vacation.plan(7), TRANSACTIONS);
-            let wrong = (0..).zip(found.notes.iter().zip(&expected.notes));
-            let wrong = wrong.into_iter().find(|(_, (a, b))| a != b);
-            assert_eq!(wrong, None, "{vacation:?}");
-            assert_eq!(found.tables, expected.tables, "{vacation:?}");
-            assert_eq!(found.customers, expected.customers, "{vacation:?}");
-            assert_eq!(found.lists, expected.lists, "{vacation:?}");
+        model::agrees(TRANSACTIONS, |vacation| {
+            let mut data = alone(&cpu, vacation);
             assert_eq!(vacation.verify(&mut data, TRANSACTIONS).unwrap(), None);
             assert_eq!(vacation.observed(&data).len(), 6);
-        }
+            data.left(TRANSACTIONS).unwrap()
+        });
     }
 
     #[test]
     fn another_run_begins_with_the_same_tables() {
         let cpu = Cpu::new();
-        let vacation = vacation(30, 3, 50);
+        let vacation = model::agency(30, 3, 50, TRANSACTIONS);
         let mut data = alone(&cpu, &vacation);
         assert!(
-            data.lists()
+            data.agency
+                .lists
                 .download()
                 .unwrap()
                 .iter()

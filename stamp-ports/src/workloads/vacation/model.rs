@@ -2,6 +2,7 @@
 //! on maps of the host.
 
 use super::check::Left;
+use super::input::Vacation;
 use std::collections::BTreeMap;
 use stm_kernels::vacation::{
     FLIGHTS, Note, PLACES_MAX, Price, Query, Resource, Task, VacationPlan, VacationTransaction,
@@ -21,6 +22,32 @@ struct Agency {
     tables: [BTreeMap<u32, Record>; 3],
     customers: BTreeMap<u32, u32>,
     lists: Vec<BTreeMap<u32, u32>>,
+}
+
+/// Makes an agency of so many records a table.
+pub(super) fn agency(relations: u32, queries: u32, users_percent: u32, tasks: u64) -> Vacation {
+    Vacation {
+        relations,
+        queries,
+        users_percent,
+        transactions_max: tasks,
+        ..Vacation::default()
+    }
+}
+
+/// Checks for several agencies that so many tasks, of seed 7, left what they leave here.
+pub(super) fn agrees(tasks: u64, mut left: impl FnMut(&Vacation) -> Left) {
+    for (relations, queries, users) in [(1, 1, 50), (20, 4, 60), (300, 10, 90), (40, 2, 0)] {
+        let of = agency(relations, queries, users, tasks);
+        let (found, expected) = (left(&of), run(of.plan(7), tasks));
+        let wrong = (0..).zip(found.notes.iter().zip(&expected.notes));
+        let wrong = wrong.into_iter().find(|(_, (a, b))| a != b);
+        assert_eq!(wrong, None, "{of:?}");
+        assert_eq!(found.notes.len(), expected.notes.len());
+        assert_eq!(found.tables, expected.tables, "{of:?}");
+        assert_eq!(found.customers, expected.customers, "{of:?}");
+        assert_eq!(found.lists, expected.lists, "{of:?}");
+    }
 }
 
 /// Does the first `transactions` tasks of a plan in their order.

@@ -23,11 +23,7 @@ impl Left {
         let n = points.len();
         Self {
             points: points.clone(),
-            centres: chosen
-                .iter()
-                .flat_map(|&i| points.point(i as usize))
-                .copied()
-                .collect(),
+            centres: points.values_of(chosen),
             before: vec![NOWHERE; n],
             members: vec![NOWHERE; n],
             ranks: vec![0; n],
