@@ -4,7 +4,7 @@ use super::sets::sets;
 use super::{CLAIMS, TARGETS, judged, report};
 use crate::head::Head;
 use crate::nw::bench::document::{FORMAT, NwBench};
-use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, HOPS, LOCKS, REDUCTION};
+use crate::nw::bench::plan::{DIAGONALS, GRAPH, HOPS, REDUCTION};
 use crate::points::{Asked, Point};
 use crate::report::claim::Verdict;
 use crate::report::sync::tests::sample::empty;
@@ -23,6 +23,11 @@ const TABLE3: [(u64, [f64; 3]); 7] = [
     (992, [14757.0, 79.0, 109.0]),
     (1984, [48808.0, 80.0, 165.0]),
 ];
+
+/// Schemes that only points of this document name.
+const DATAFLOW: &str = "dataflow";
+const LOCKS: &str = "locks";
+const CELLS: &str = "cells";
 
 /// The schemes of the reduction, and how much faster than the first they are in the paper.
 const SCHEMES: [(&str, f64); 6] = [
