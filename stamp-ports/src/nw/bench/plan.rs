@@ -7,7 +7,6 @@ use super::{hops, reduction};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::nw::diagonals::Cut;
 use crate::points::Asked;
-use std::collections::BTreeMap;
 use stm_core::host::Device;
 
 /// The parts of the measurement, and what each shows.
@@ -79,18 +78,13 @@ impl Plan {
 
     /// Adds a point; `side` is that of a tile, or 0 where there are none.
     fn add(&mut self, part: &str, implementation: &str, case: Case, side: u64) {
-        let mut asked = Asked {
-            part: part.into(),
-            implementation: implementation.into(),
-            blocks: self.stm.0,
-            threads: self.stm.1,
-            parameters: BTreeMap::from([
-                ("letters".to_owned(), case.letters),
-                ("pairs".to_owned(), case.pairs),
-                ("affine".to_owned(), u64::from(case.affine)),
-                ("protein".to_owned(), u64::from(case.protein)),
-            ]),
-        };
+        let parameters = [
+            ("letters", case.letters),
+            ("pairs", case.pairs),
+            ("affine", u64::from(case.affine)),
+            ("protein", u64::from(case.protein)),
+        ];
+        let mut asked = Asked::new(part, implementation, self.stm, &parameters);
         if side != 0 {
             asked.parameters.insert("side".to_owned(), side);
         }
@@ -182,23 +176,16 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     };
     for warps in sizes.warps.iter().copied() {
         for scheme in reduction::names() {
-            plan.all.push(Asked {
-                part: REDUCTION.into(),
-                implementation: scheme.into(),
-                blocks: 1,
-                threads: warps * limits.warp_width,
-                parameters: BTreeMap::from([("warps".into(), u64::from(warps))]),
-            });
+            let shape = (1, warps * limits.warp_width);
+            let warps = ("warps", u64::from(warps));
+            plan.all
+                .push(Asked::new(REDUCTION, scheme, shape, &[warps]));
         }
     }
     for &(memory, blocks, threads, round) in sizes.hops {
-        plan.all.push(Asked {
-            part: HOPS.into(),
-            implementation: memory.into(),
-            blocks,
-            threads: threads * limits.warp_width,
-            parameters: BTreeMap::from([("round".into(), round)]),
-        });
+        let shape = (blocks, threads * limits.warp_width);
+        plan.all
+            .push(Asked::new(HOPS, memory, shape, &[("round", round)]));
     }
     for &letters in sizes.table3 {
         let case = Case::nucleotides(letters);

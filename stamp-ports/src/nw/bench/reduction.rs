@@ -158,16 +158,9 @@ fn launch<K: Kernel<Params = ReductionParams>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn asked(implementation: &str) -> Asked {
-        Asked {
-            part: "reduction".into(),
-            implementation: implementation.into(),
-            blocks: 1,
-            threads: 4,
-            parameters: BTreeMap::from([("warps".into(), 4)]),
-        }
+        Asked::new("reduction", implementation, (1, 4), &[("warps", 4)])
     }
 
     #[test]
