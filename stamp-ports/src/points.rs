@@ -25,6 +25,25 @@ pub struct Asked {
     pub parameters: BTreeMap<String, u64>,
 }
 
+impl Asked {
+    /// Makes a point to be measured.
+    pub fn new(
+        part: &str,
+        implementation: &str,
+        (blocks, threads): (u32, u32),
+        parameters: &[(&str, u64)],
+    ) -> Self {
+        let parameters = parameters.iter();
+        Self {
+            part: part.into(),
+            implementation: implementation.into(),
+            blocks,
+            threads,
+            parameters: parameters.map(|&(name, n)| (name.to_owned(), n)).collect(),
+        }
+    }
+}
+
 /// A point as it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {

@@ -3,7 +3,7 @@
 
 use crate::devices::{AnyDevice, Choice, parse_choice};
 use crate::error::{Error, Result};
-use crate::head::Head;
+use crate::head::{FIELDS, Head};
 use crate::numbers::parse_count;
 use crate::out_file::OutFile;
 use crate::workloads::shared_options::SEED;
@@ -72,27 +72,41 @@ impl BenchSpec {
 }
 
 /// A document that grows point by point.
-pub trait Document: Sized {
+pub trait Document: Serialize + DeserializeOwned {
+    /// Its format's name.
+    const FORMAT: &'static str;
+    /// The command that writes it.
+    const WRITER: &'static str;
     /// Its name in its folder.
     const FILE_NAME: &'static str;
+    /// The sections that stand behind the head in this order; others follow them.
+    const SECTIONS: &'static [&'static str] = &[];
 
     /// Begins one.
     fn begin(head: Head) -> Self;
 
+    /// Its head.
+    fn head(&mut self) -> &mut Head;
+
+    /// Sets what follows from its points.
+    fn finish(&mut self) {}
+
     /// Reads one.
     ///
     /// # Errors
-    /// What is wrong with it.
-    fn parse(text: &str) -> Result<Self>;
+    /// One line: not JSON, not a document of this format, a field that is wrong.
+    fn parse(text: &str) -> Result<Self> {
+        parse(text, Self::FORMAT, Self::WRITER)
+    }
 
-    /// Returns it as text, with all that follows from its points set.
+    /// Returns it as text: a field a line, and a point a line in the sections, so that two
+    /// documents can be compared.
     ///
     /// # Errors
-    /// A field that has no form in JSON.
-    fn finish(&mut self) -> Result<String>;
-
-    /// Its head.
-    fn head(&mut self) -> &mut Head;
+    /// None that is known: every field has a form in JSON.
+    fn to_text(&self) -> Result<String> {
+        to_text(self, &[&FIELDS, Self::SECTIONS].concat())
+    }
 }
 
 /// The document and its file.
@@ -164,7 +178,8 @@ impl<T: Document> Store<T> {
     pub fn save(&mut self) -> Result<()> {
         let seconds = self.seconds_before + self.began.elapsed().as_secs_f64();
         self.document.head().seconds = seconds;
-        OutFile::new(&self.path)?.write(&self.document.finish()?)
+        self.document.finish();
+        OutFile::new(&self.path)?.write(&self.document.to_text()?)
     }
 
     /// Where the document is.
@@ -177,7 +192,7 @@ impl<T: Document> Store<T> {
 ///
 /// # Errors
 /// What is wrong with it, and the fix.
-pub fn parse<T: DeserializeOwned>(text: &str, format: &str, writer: &str) -> Result<T> {
+fn parse<T: DeserializeOwned>(text: &str, format: &str, writer: &str) -> Result<T> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| Error::Usage(format!("it is not JSON: {error}")))?;
     match value.get("format").and_then(Value::as_str) {

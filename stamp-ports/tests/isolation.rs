@@ -1,10 +1,10 @@
 //! `stamp isolation`: verdicts in a document of `stamp bench paper`, and what is refused.
 
 use stamp_ports::devices::AnyDevice;
-use stamp_ports::paper::document::{FILE_NAME, Paper};
+use stamp_ports::paper::document::Paper;
 use stamp_ports::paper::plan::Section;
 use stamp_ports::paper::run::{PaperSpec, paper};
-use stamp_ports::store::BenchSpec;
+use stamp_ports::store::{BenchSpec, Document};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -25,7 +25,7 @@ fn isolation(folder: &Path, more: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn read(folder: &Path) -> Paper {
-    let text = fs::read_to_string(folder.join(FILE_NAME)).expect("the document");
+    let text = fs::read_to_string(folder.join(Paper::FILE_NAME)).expect("the document");
     Paper::parse(&text).expect("a document")
 }
 
@@ -51,10 +51,10 @@ fn each_result_gets_the_verdict_on_a_recorded_run_and_other_builds_are_refused()
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path());
     paper(&AnyDevice::cpu(), &spec, "stamp bench paper").expect("it is measured");
-    let before = fs::read_to_string(folder.path().join(FILE_NAME)).expect("the document");
+    let before = fs::read_to_string(folder.path().join(Paper::FILE_NAME)).expect("the document");
     let (status, said, _) = isolation(folder.path(), &["--for", "0.000000001"]);
     assert_eq!(status, Some(0), "{said}");
-    let after = fs::read_to_string(folder.path().join(FILE_NAME)).expect("the document");
+    let after = fs::read_to_string(folder.path().join(Paper::FILE_NAME)).expect("the document");
     assert_eq!(before, after);
 
     // One workload, and then the rest.
@@ -87,7 +87,7 @@ fn each_result_gets_the_verdict_on_a_recorded_run_and_other_builds_are_refused()
     less.speedups[0].isolation = None;
     let write = |paper: &Paper| {
         let text = paper.to_text().expect("text");
-        fs::write(folder.path().join(FILE_NAME), text).expect("the document");
+        fs::write(folder.path().join(Paper::FILE_NAME), text).expect("the document");
     };
     write(&less);
     let (status, said, _) = isolation(folder.path(), &["--buffer-bytes", "1M"]);
@@ -110,7 +110,7 @@ fn each_result_gets_the_verdict_on_a_recorded_run_and_other_builds_are_refused()
         errors.contains("other kernels") && errors.contains("77"),
         "{errors}"
     );
-    fs::write(folder.path().join(FILE_NAME), "{").expect("a file");
+    fs::write(folder.path().join(Paper::FILE_NAME), "{").expect("a file");
     let (status, _, errors) = isolation(folder.path(), &[]);
     assert_eq!((status, errors.lines().count()), (Some(2), 1), "{errors}");
     assert!(errors.contains("not JSON"), "{errors}");

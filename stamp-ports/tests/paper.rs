@@ -1,7 +1,8 @@
 //! `stamp bench paper`: what it measures, that it goes on after an interruption,
 //! and what it refuses.
 
-use stamp_ports::paper::document::{Breakdown, FILE_NAME, Paper};
+use stamp_ports::paper::document::{Breakdown, Paper};
+use stamp_ports::store::Document;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
 use std::fs;
@@ -33,7 +34,7 @@ fn quick(folder: &Path, more: &[&str]) -> (Option<i32>, Vec<String>) {
 }
 
 fn paper(folder: &Path) -> Paper {
-    let text = fs::read_to_string(folder.join(FILE_NAME)).expect("the document");
+    let text = fs::read_to_string(folder.join(Paper::FILE_NAME)).expect("the document");
     Paper::parse(&text).expect("a document")
 }
 
@@ -141,7 +142,7 @@ fn units(paper: &Paper) -> Vec<(usize, String)> {
 #[test]
 fn a_killed_run_loses_a_unit_which_is_measured_again_whole() {
     let folder = folder();
-    let path = folder.path().join(FILE_NAME);
+    let path = folder.path().join(Paper::FILE_NAME);
     let part = ["--workload", "ra,ht", "--only", "fig2"];
     let mut child = Command::new(env!("CARGO_BIN_EXE_stamp"))
         .args(["bench", "paper", "--quick", "--out"])
@@ -220,7 +221,7 @@ fn a_document_of_another_build_or_driver_is_refused_with_the_reason() {
     let part = ["--workload", "ht", "--only", "table1"];
     assert_eq!(quick(folder.path(), &part).0, Some(0));
     let whole = paper(folder.path());
-    let path = folder.path().join(FILE_NAME);
+    let path = folder.path().join(Paper::FILE_NAME);
     let cases: [(Change, &str); 5] = [
         (|p| p.head.ptx = Some("77".into()), "other kernels|77"),
         (
@@ -256,14 +257,14 @@ fn other_settings_are_refused_by_name_until_a_fresh_start() {
     let folder = folder();
     let part = ["--workload", "ht", "--only", "table1"];
     assert_eq!(quick(folder.path(), &part).0, Some(0));
-    let before = fs::read(folder.path().join(FILE_NAME)).expect("the document");
+    let before = fs::read(folder.path().join(Paper::FILE_NAME)).expect("the document");
     let other = [&part[..], &["--seed", "2"]].concat();
     let (status, lines) = quick(folder.path(), &other);
     assert_eq!((status, lines.len()), (Some(2), 1), "{lines:?}");
     for part in ["--seed", "\"1\", not \"2\"", "--fresh"] {
         assert!(lines[0].contains(part), "{lines:?}");
     }
-    let after = fs::read(folder.path().join(FILE_NAME)).expect("the document");
+    let after = fs::read(folder.path().join(Paper::FILE_NAME)).expect("the document");
     assert_eq!(before, after);
     let fresh = [&other[..], &["--fresh"]].concat();
     assert_eq!(quick(folder.path(), &fresh).0, Some(0));
@@ -273,13 +274,13 @@ fn other_settings_are_refused_by_name_until_a_fresh_start() {
 #[test]
 fn a_file_that_is_no_document_is_left_alone() {
     let folder = folder();
-    let path = folder.path().join(FILE_NAME);
+    let path = folder.path().join(Paper::FILE_NAME);
     for bad in ["", "{\"format\": \"stamp-paper/9\"}", "\u{1}\u{2}"] {
         fs::write(&path, bad).expect("a file");
         let (status, lines) = quick(folder.path(), &[]);
         assert_eq!((status, lines.len()), (Some(2), 1), "{lines:?}");
         assert!(
-            lines[0].contains(FILE_NAME) && lines[0].contains("--fresh"),
+            lines[0].contains(Paper::FILE_NAME) && lines[0].contains("--fresh"),
             "{lines:?}"
         );
         assert_eq!(fs::read_to_string(&path).expect("the file"), bad);
@@ -294,7 +295,7 @@ fn a_failed_measurement_is_made_again_if_that_is_asked_for() {
     let mut spoilt = paper(folder.path());
     spoilt.speedups[3].verified = false;
     spoilt.speedups[3].error = Some("spoilt".into());
-    let path = folder.path().join(FILE_NAME);
+    let path = folder.path().join(Paper::FILE_NAME);
     fs::write(&path, spoilt.to_text().expect("text")).expect("the document");
     // It is a result, until somebody asks for another one.
     let (status, lines) = quick(folder.path(), &part);

@@ -9,6 +9,7 @@
 
 use stamp_ports::paper::document::Paper;
 use stamp_ports::report::report;
+use stamp_ports::store::Document;
 use stamp_ports::workloads::kmeans;
 use stamp_ports::workloads::labyrinth::Maze;
 use std::fs;

@@ -6,6 +6,7 @@ mod common;
 use common::{stamp, text};
 use stamp_ports::paper::document::Paper;
 use stamp_ports::paper::pieces::Piece;
+use stamp_ports::store::Document;
 use std::fs;
 use std::path::Path;
 use std::process::Output;

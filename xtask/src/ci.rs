@@ -2,7 +2,7 @@
 
 use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
-use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sizes, weight};
+use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sizes, toys, weight};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,7 +91,7 @@ const STEPS: [Step; 10] = [
 
 /// The steps that run beside those, on what they leave of the machine: tests keep little more than
 /// one core busy. What needs the build directory waits there until the tests are built.
-const BESIDE: [Step; 11] = [
+const BESIDE: [Step; 12] = [
     Step::new("ptx", build::check_if_changed).needs(lacks_compiler),
     Step::new("ptx-all", build::check)
         .needs(lacks_compiler)
@@ -129,6 +129,8 @@ const BESIDE: [Step; 11] = [
     // The first of the next: a user's way from a kernel to its PTX.
     Step::new("example", |tree| examples::command(tree, Some(1))),
     Step::new("examples", |tree| examples::command(tree, None)).long(),
+    // A toy of each kind of addition, by the steps of CONTRIBUTING.md.
+    Step::new("toys", toys::command).long(),
     Step::new("package", checkers::package).long(),
 ];
 

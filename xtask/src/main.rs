@@ -13,6 +13,7 @@ mod examples;
 mod ptxas;
 mod sass;
 mod sizes;
+mod toys;
 mod weight;
 
 use crate::error::Error;
@@ -41,6 +42,8 @@ cargo xtask book            build the book, docs/book, into target/book (mdbook)
 cargo xtask circles         files that import each other in a circle of more than two
 cargo xtask weight          lines of Rust, files and bytes of the tree, and the ceilings
                             of xtask/weight.txt
+cargo xtask toys            adds a toy of each kind of thing that can be added by the steps of
+                            CONTRIBUTING.md, in a copy of the tree, and runs them
 cargo xtask miri            the core paths of the CPU device under Miri (nightly, miri)
 cargo xtask tsan            its tests under ThreadSanitizer (nightly, rust-src)
 cargo xtask deny            licences, sources and advisories of dependencies (cargo-deny)
@@ -52,7 +55,7 @@ cargo xtask ci [--all] [--strict] [--skip STEP]...
                             left out and named, or with --strict a failure. The
                             steps: fmt weight docs circles clippy library doc test
                             fuzz ptx ptxas example; with --all also fuzz-long paper
-                            sync floor ptx-all ptxas-all observed examples package
+                            sync floor ptx-all ptxas-all observed examples toys package
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
 
@@ -95,6 +98,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["book"] => book::build(&tree),
         ["circles"] => circles::check(&tree),
         ["weight"] => weight::check(&tree),
+        ["toys"] => toys::command(&tree),
         ["miri"] => checkers::miri(&tree),
         ["tsan"] => checkers::tsan(&tree),
         ["deny"] => checkers::deny(&tree),

@@ -44,7 +44,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
 }
 
 /// Returns the paths of the files that git tracks, from the root.
-fn tracked(root: &Path) -> Result<Vec<String>, Error> {
+pub(crate) fn tracked(root: &Path) -> Result<Vec<String>, Error> {
     let output = Command::new("git")
         .args(["ls-files", "-z"])
         .current_dir(root)

@@ -12,12 +12,13 @@ use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::numbers::{parse_count, parse_seconds};
 use crate::out_file::OutFile;
-use crate::paper::document::{FILE_NAME, FORMAT, Paper, Speedup};
+use crate::paper::document::{Paper, Speedup};
 use crate::paper::isolation::Isolation;
 use crate::paper::pieces::Piece;
 use crate::paper::plan::Plan;
 use crate::record::input::Input;
 use crate::record::{Settings, record_judged};
+use crate::store::Document;
 use crate::workloads::input::Occasion;
 use crate::workloads::{AnyInput, parse_names};
 use clap::Args;
@@ -70,12 +71,12 @@ const LIMIT: Duration = Duration::from_mins(2);
 /// Judges what the document lacks. Returns whether all of its verdicts are good.
 pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let began = Instant::now();
-    let path = args.folder.join(FILE_NAME);
+    let path = args.folder.join(Paper::FILE_NAME);
     let mut paper = read(&path)?;
     let device = device_of(&path, &paper.head.device.id)?;
     let command = format!("stamp isolation {}", last_of(&args.folder));
     let asked = (paper.head.quick, paper.head.seed);
-    let head = Head::new(FORMAT, &device, &command, asked)?;
+    let head = Head::new(Paper::FORMAT, &device, &command, asked)?;
     if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {
         return Err(Error::Usage(format!(
             "{}: it was measured {what}: judge it with the program and the machine that measured it",
@@ -187,9 +188,11 @@ impl Judging<'_> {
         let known = Variant::ALL.iter().find(|v| v.name() == result.resolved);
         let (Some(&variant), Some(input)) = (known, self.plan.input(&result.workload)) else {
             return Err(Error::Usage(format!(
-                "{FILE_NAME} has a result of {} {}, which this program does not know: use the \
-                 program that wrote it",
-                result.workload, result.resolved
+                "{} has a result of {} {}, which this program does not know: use the program \
+                 that wrote it",
+                Paper::FILE_NAME,
+                result.workload,
+                result.resolved
             )));
         };
         match self.record(variant, &Input::from(input), result) {

@@ -4,37 +4,16 @@ use super::console::open;
 use super::name_list::described;
 use super::sync::Found;
 use crate::error::Result;
-use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, LOCKS, PARTS, STM};
+use crate::nw::bench::plan::{PARTS, STM};
+use crate::nw::bench::reduction;
 use crate::nw::bench::run::{self, NwSpec};
+use crate::nw::bench::schemes::SCHEMES;
 
 /// The implementations of tables, and what each is.
-const IMPLEMENTATIONS: [(&str, &str); 6] = [
-    (
-        DATAFLOW,
-        "one launch, in which warps hand values on through channels of tagged words",
-    ),
-    (DIAGONALS, "a launch for each diagonal of tiles"),
-    (GRAPH, "the same launches as a CUDA graph"),
-    (
-        LOCKS,
-        "the same launches; in a tile a thread for each cell, which waits for locks",
-    ),
-    (CELLS, "the same with tagged words in place of locks"),
-    (STM, "a transaction for each cell"),
-];
-
-/// The schemes of the reduction, and what each waits for.
-const SCHEMES: [(&str, &str); 6] = [
-    ("atom-lock", "a spin lock for each lane"),
-    ("shrd-lock", "a spin lock for each warp"),
-    (
-        "warp-barr",
-        "a pair of named barriers (bar.sync, bar.arrive)",
-    ),
-    ("warp-vote", "a tag for each warp, and a vote"),
-    ("counted-barr", "an mbarrier"),
-    ("tagged", "a tag in the word of the value, as channels do"),
-];
+fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let schemes = SCHEMES.iter().map(|scheme| (scheme.name, scheme.about));
+    schemes.chain([(STM, "a transaction for each cell")])
+}
 
 /// The memories of the hops.
 const MEMORIES: [(&str, &str); 3] = [
@@ -49,8 +28,8 @@ const MEMORIES: [(&str, &str); 3] = [
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
     let parts = described("Parts", PARTS);
-    let implementations = described("Implementations of tables", IMPLEMENTATIONS);
-    let schemes = described("Schemes of the reduction", SCHEMES);
+    let implementations = described("Implementations of tables", implementations());
+    let schemes = described("Schemes of the reduction", reduction::described());
     let memories = described("Memories of the hops", MEMORIES);
     format!("{parts}\n{implementations}\n{schemes}\n{memories}\n{HELP}")
 }
@@ -96,11 +75,10 @@ mod tests {
     fn the_help_and_the_documents_name_every_part_and_implementation() {
         let points = points(&AnyDevice::cpu(), false);
         let measured: BTreeSet<&str> = points.iter().map(|p| p.implementation.as_str()).collect();
-        let listed = IMPLEMENTATIONS
-            .iter()
-            .chain(&SCHEMES)
-            .chain(&MEMORIES)
-            .map(|(name, _)| *name);
+        let listed = implementations()
+            .chain(reduction::described())
+            .chain(MEMORIES)
+            .map(|(name, _)| name);
         assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
         let (help, document) = (help(), include_str!("../../../docs/stamp.md"));
         for (name, what) in PARTS {

@@ -8,18 +8,12 @@
 
 use super::isolation::Isolation;
 use super::pieces::Piece;
-use crate::error::Result;
-use crate::head::{FIELDS, Head};
+use crate::head::Head;
 use crate::measure::tried::Tried;
-use crate::store::{self, Document};
+use crate::store::Document;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// The format's name in the document.
-pub const FORMAT: &str = "stamp-paper/1";
-/// The document's name in its folder.
-pub const FILE_NAME: &str = "paper.json";
 
 /// The whole document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,16 +47,6 @@ pub struct Paper {
     #[serde(default)]
     pub search: Vec<Tried>,
 }
-
-/// The sections in their order, behind the head.
-const SECTIONS: [&str; 6] = [
-    "pieces",
-    "speedups",
-    "critical_sections",
-    "threads",
-    "eigenbench",
-    "breakdown",
-];
 
 /// A variant at its best launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -334,27 +318,18 @@ pub struct Characteristics {
     pub abort_rate: f64,
 }
 
-impl Paper {
-    /// Reads a document.
-    ///
-    /// # Errors
-    /// One line: not JSON, not a document of this format, a field that is wrong.
-    pub fn parse(text: &str) -> Result<Self> {
-        store::parse(text, FORMAT, "stamp bench paper")
-    }
-
-    /// The document as text: a field a line, and a point a line in the
-    /// sections, so that two documents can be compared.
-    ///
-    /// # Errors
-    /// None that is known: every field has a form in JSON.
-    pub fn to_text(&self) -> Result<String> {
-        store::to_text(self, &[&FIELDS[..], &SECTIONS].concat())
-    }
-}
-
 impl Document for Paper {
-    const FILE_NAME: &'static str = FILE_NAME;
+    const FORMAT: &'static str = "stamp-paper/1";
+    const WRITER: &'static str = "stamp bench paper";
+    const FILE_NAME: &'static str = "paper.json";
+    const SECTIONS: &'static [&'static str] = &[
+        "pieces",
+        "speedups",
+        "critical_sections",
+        "threads",
+        "eigenbench",
+        "breakdown",
+    ];
 
     fn begin(head: Head) -> Self {
         Self {
@@ -370,17 +345,12 @@ impl Document for Paper {
         }
     }
 
-    fn parse(text: &str) -> Result<Self> {
-        Self::parse(text)
-    }
-
-    fn finish(&mut self) -> Result<String> {
-        self.compare();
-        self.to_text()
-    }
-
     fn head(&mut self) -> &mut Head {
         &mut self.head
+    }
+
+    fn finish(&mut self) {
+        self.compare();
     }
 }
 

@@ -124,6 +124,16 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
+/// Probes of a launch, and no trials.
+const fn probes(probe: Duration, probe_limit: Duration) -> Effort {
+    Effort {
+        probe,
+        probe_limit,
+        trials: 0,
+        trial: Duration::ZERO,
+    }
+}
+
 const FULL: Plan = Plan {
     quick: false,
     search: Effort {
@@ -132,12 +142,7 @@ const FULL: Plan = Plan {
         trials: 3,
         trial: ms(60),
     },
-    point: Effort {
-        probe: ms(25),
-        probe_limit: ms(300),
-        trials: 0,
-        trial: ms(0),
-    },
+    point: probes(ms(25), ms(300)),
     measure: ms(250),
     measure_wall: ms(2000),
     limit: ms(30_000),
@@ -156,12 +161,7 @@ const QUICK: Plan = Plan {
         trials: 1,
         trial: ms(20),
     },
-    point: Effort {
-        probe: ms(8),
-        probe_limit: ms(200),
-        trials: 0,
-        trial: ms(0),
-    },
+    point: probes(ms(8), ms(200)),
     measure: ms(50),
     measure_wall: ms(400),
     limit: ms(30_000),
@@ -233,21 +233,10 @@ impl Plan {
     /// How long the search tries a launch. Where the input says how many
     /// transactions there are, fewer than all cannot be tried; so longer.
     pub(crate) const fn search_effort(&self, whole: bool) -> Effort {
-        let Effort {
-            probe,
-            probe_limit,
-            trials,
-            trial,
-        } = self.search;
+        let times = if whole { 2 } else { 1 };
         Effort {
-            probe,
-            probe_limit: if whole {
-                probe_limit.saturating_mul(2)
-            } else {
-                probe_limit
-            },
-            trials,
-            trial,
+            probe_limit: self.search.probe_limit.saturating_mul(times),
+            ..self.search
         }
     }
 

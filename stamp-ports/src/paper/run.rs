@@ -1,7 +1,7 @@
 //! The whole measurement: the points that the document lacks, one after the
 //! other, and the document written after each.
 
-use super::document::{FORMAT, Paper};
+use super::document::Paper;
 use super::measure::Bench;
 use super::pieces::Piece;
 use super::plan::{LOCKS, Plan, Room, Section, parse_sections};
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::measure::meter::Meter;
 use crate::measure::runner::Runner;
 use crate::numbers::{count, digits3, short};
-use crate::store::{BenchSpec, NameList, Store};
+use crate::store::{BenchSpec, Document, NameList, Store};
 use crate::workloads::contender::CRITICAL_SECTION;
 use crate::workloads::{WORKLOADS, parse_names};
 use clap::Args;
@@ -59,7 +59,7 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
         sections: &spec.only,
         workloads: &spec.workload,
     };
-    let mut head = spec.bench.head(FORMAT, device, command)?;
+    let mut head = spec.bench.head(Paper::FORMAT, device, command)?;
     head.settings.extend(settings(spec, &plan)?);
     head.notes = notes(&plan);
     let piece = Piece::new(&head);

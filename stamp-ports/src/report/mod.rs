@@ -51,10 +51,11 @@ pub mod words;
 
 use crate::error::{Error, Result};
 use crate::numbers::of;
-use crate::nw::bench::document::{self as nw_document, NwBench};
+use crate::nw::bench::document::NwBench;
 use crate::out_file::write_whole;
-use crate::paper::document::{FILE_NAME, Paper};
-use crate::sync::bench::{self, Bench};
+use crate::paper::document::Paper;
+use crate::store::Document;
+use crate::sync::bench::Bench;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::Path;
@@ -90,7 +91,7 @@ pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
 
 /// The files of the report about the only document in a folder.
 fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
-    let known = [FILE_NAME, bench::FILE_NAME, nw_document::FILE_NAME];
+    let known = [Paper::FILE_NAME, Bench::FILE_NAME, NwBench::FILE_NAME];
     let there = |name: &&str| folder.join(name).is_file();
     let found: Vec<&str> = known.into_iter().filter(there).collect();
     if let [one, other, ..] = found[..] {
@@ -105,7 +106,10 @@ fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
         return Err(Error::Usage(if folder.is_file() {
             format!("{shown} is a file: {fix}")
         } else if folder.is_dir() {
-            format!("there is no {}: {fix}", folder.join(FILE_NAME).display())
+            format!(
+                "there is no {}: {fix}",
+                folder.join(Paper::FILE_NAME).display()
+            )
         } else {
             format!("there is no folder {shown}: {fix}")
         }));
@@ -117,10 +121,10 @@ fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
     let text = String::from_utf8(bytes)
         .map_err(|_| Error::Usage(format!("{shown} is no text, so it is no document of ours")))?;
     let refused = |error: Error| Error::Usage(format!("{shown}: {error}"));
-    if name == nw_document::FILE_NAME {
+    if name == NwBench::FILE_NAME {
         return nw::report(&NwBench::parse(&text).map_err(refused)?.0).files(title);
     }
-    if name == bench::FILE_NAME {
+    if name == Bench::FILE_NAME {
         return sync::report(&Bench::parse(&text).map_err(refused)?).files(title);
     }
     let paper = Paper::parse(&text).map_err(refused)?;

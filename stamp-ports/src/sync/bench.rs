@@ -1,16 +1,10 @@
 //! `sync.json`: what `stamp bench sync` writes and `stamp report` reads.
 
 use super::document::Point;
-use crate::error::Result;
-use crate::head::{FIELDS, Head};
+use crate::head::Head;
 use crate::measure::machine::document::Measurement;
-use crate::store::{self, Document};
+use crate::store::Document;
 use serde::{Deserialize, Serialize};
-
-/// The format's name in the document.
-pub const FORMAT: &str = "stamp-sync/1";
-/// The document's name in its folder.
-pub const FILE_NAME: &str = "sync.json";
 
 /// The whole document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,18 +20,10 @@ pub struct Bench {
     pub machine: Option<Measurement>,
 }
 
-impl Bench {
-    /// Reads a document.
-    ///
-    /// # Errors
-    /// What is wrong with it, and the fix.
-    pub fn parse(text: &str) -> Result<Self> {
-        store::parse(text, FORMAT, "stamp bench sync")
-    }
-}
-
 impl Document for Bench {
-    const FILE_NAME: &'static str = FILE_NAME;
+    const FORMAT: &'static str = "stamp-sync/1";
+    const WRITER: &'static str = "stamp bench sync";
+    const FILE_NAME: &'static str = "sync.json";
 
     fn begin(head: Head) -> Self {
         Self {
@@ -45,14 +31,6 @@ impl Document for Bench {
             points: Vec::new(),
             machine: None,
         }
-    }
-
-    fn parse(text: &str) -> Result<Self> {
-        Self::parse(text)
-    }
-
-    fn finish(&mut self) -> Result<String> {
-        store::to_text(self, &FIELDS)
     }
 
     fn head(&mut self) -> &mut Head {

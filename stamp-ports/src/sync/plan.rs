@@ -3,25 +3,72 @@
 
 use super::document::Asked;
 use crate::devices::{AnyDevice, DeviceKind};
-use std::collections::BTreeMap;
 use stm_core::host::Device;
 
-/// A point of one of the workloads.
-fn asked(
-    part: &str,
-    implementation: &str,
-    (blocks, threads): (u32, u32),
-    parameters: &[(&str, u64)],
-) -> Asked {
-    Asked {
-        part: part.into(),
-        implementation: implementation.into(),
-        blocks,
-        threads,
-        parameters: parameters
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value))
-            .collect::<BTreeMap<_, _>>(),
+/// Points of one of the workloads.
+#[derive(Clone, Copy)]
+struct Of {
+    part: &'static str,
+    /// A parameter that all of them share.
+    shared: Option<(&'static str, u64)>,
+    /// The parameter in which they differ.
+    varied: &'static str,
+}
+
+/// The hash table, of so many pairs.
+const fn table(pairs: u64) -> Of {
+    Of {
+        part: "table",
+        shared: Some(("pairs", pairs)),
+        varied: "buckets",
+    }
+}
+
+/// The sorted list, of so many keys.
+const fn list(keys: u64) -> Of {
+    Of {
+        part: "list",
+        shared: Some(("keys", keys)),
+        varied: "entry-points",
+    }
+}
+
+/// The counter.
+const COUNTER: Of = Of {
+    part: "counter",
+    shared: None,
+    varied: "items",
+};
+
+/// Critical sections.
+const SECTION: Of = Of {
+    part: "sections",
+    shared: None,
+    varied: "rounds",
+};
+
+impl Of {
+    /// Adds the points that are not there yet: of each value of the parameter, at each shape, of
+    /// each kind in the lists.
+    fn add(
+        self,
+        all: &mut Vec<Asked>,
+        values: &[u64],
+        shapes: &[(u32, u32)],
+        kinds: &[&[&'static str]],
+    ) {
+        for &value in values {
+            for &shape in shapes {
+                for &kind in kinds.iter().copied().flatten() {
+                    let parameters = [(self.varied, value)].into_iter().chain(self.shared);
+                    let parameters: Vec<_> = parameters.collect();
+                    let point = Asked::new(self.part, kind, shape, &parameters);
+                    if !all.contains(&point) {
+                        all.push(point);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -101,143 +148,71 @@ const PAIRS: u64 = 26_214_400;
 
 /// The points of the workloads.
 pub fn sections(device: &AnyDevice, quick: bool) -> Vec<Asked> {
-    if quick || device.kind() == DeviceKind::Cpu {
-        return sections_quick();
-    }
-    let processors = device.limits().processors;
     let mut all = Vec::new();
-    tables(&mut all, processors);
-    lists(&mut all, processors);
-    critical(&mut all, processors);
-    counters(&mut all, processors);
-    at_machine_size(&mut all, processors);
-    lists_long(&mut all);
+    if quick || device.kind() == DeviceKind::Cpu {
+        small(&mut all);
+    } else {
+        let processors = device.limits().processors;
+        tables(&mut all, processors);
+        lists(&mut all, processors);
+        critical(&mut all, processors);
+        counters(&mut all, processors);
+        at_machine_size(&mut all, processors);
+        lists_long(&mut all);
+    }
     all
 }
 
 /// The points of a small run.
-fn sections_quick() -> Vec<Asked> {
-    let mut all = Vec::new();
-    let items = &[("items", 2048)][..];
-    for shape in [(1, 1), (1, 4), (2, 2)] {
-        for kind in OF_GROTE.iter().chain(&COUNTERS) {
-            all.push(asked("counter", kind, shape, items));
-        }
-    }
-    for buckets in [256, 16] {
-        let parameters = &[("pairs", 1 << 16), ("buckets", buckets)][..];
-        for kind in OF_GROTE.iter().chain(&TABLES).chain(&TABLES_FEW) {
-            all.push(asked("table", kind, (2, 2), parameters));
-        }
-    }
-    for entry_points in [16, 128] {
-        let parameters = &[("keys", 4000), ("entry-points", entry_points)][..];
-        let ours = ["coarse:ttas", "coarse:mcs", "stm:fast", "stm:hv-sorting"];
-        for kind in COUPLED.iter().chain(&COARSE).chain(&ours) {
-            all.push(asked("list", kind, (2, 2), parameters));
-        }
-    }
-    for rounds in [0, 100] {
-        for kind in SECTIONS {
-            all.push(asked("sections", kind, (16, 2), &[("rounds", rounds)]));
-        }
-    }
-    all
+fn small(all: &mut Vec<Asked>) {
+    let shapes = [(1, 1), (1, 4), (2, 2)];
+    COUNTER.add(all, &[2048], &shapes, &[&OF_GROTE, &COUNTERS]);
+    let kinds: [&[_]; 3] = [&OF_GROTE, &TABLES, &TABLES_FEW];
+    table(1 << 16).add(all, &[256, 16], &[(2, 2)], &kinds);
+    let ours = &["coarse:ttas", "coarse:mcs", "stm:fast", "stm:hv-sorting"];
+    list(4000).add(all, &[16, 128], &[(2, 2)], &[&COUPLED, &COARSE, ours]);
+    SECTION.add(all, &[0, 100], &[(16, 2)], &[&SECTIONS]);
 }
 
 /// The hash table: at the paper's shape, and at this machine's.
 fn tables(all: &mut Vec<Asked>, processors: u32) {
-    for buckets in [16, 32, 64, 256] {
-        let parameters = &[("pairs", PAIRS), ("buckets", buckets)][..];
-        for kind in TABLES.iter().chain(&OF_GROTE) {
-            all.push(asked("table", kind, (30, 256), parameters));
-        }
-    }
-    let fewest = &[("pairs", PAIRS), ("buckets", 16)][..];
-    for kind in TABLES.iter().chain(&TABLES_FEW).chain(&OF_GROTE) {
-        all.push(asked("table", kind, (processors, 256), fewest));
-    }
+    let of = table(PAIRS);
+    of.add(all, &[16, 32, 64, 256], &[(30, 256)], &[&TABLES, &OF_GROTE]);
+    let kinds: [&[_]; 3] = [&TABLES, &TABLES_FEW, &OF_GROTE];
+    of.add(all, &[16], &[(processors, 256)], &kinds);
 }
+
+/// Numbers of entry points of the sorted list, the most first.
+const ENTRY_POINTS: [u64; 9] = [4096, 2048, 1024, 512, 256, 128, 64, 32, 16];
 
 /// The sorted list, as far as it does not take long.
 fn lists(all: &mut Vec<Asked>, processors: u32) {
-    let parameters = |entry_points| [("keys", LIST_KEYS), ("entry-points", entry_points)];
-    for kind in [
-        "coupled:tas",
-        "stm:fast",
-        "coupled:ttas",
-        "coupled:ticket",
-        "coupled:mcs2",
-    ] {
-        all.push(asked("list", kind, (30, 128), &parameters(16)));
-    }
-    for kind in ["coupled:tas", "stm:fast"] {
-        all.push(asked("list", kind, (processors, 128), &parameters(16)));
-    }
-    for entry_points in [4096, 2048, 1024, 512, 256, 128, 64, 32] {
-        for kind in COUPLED.iter().chain(&["stm:fast"]) {
-            all.push(asked("list", kind, (30, 128), &parameters(entry_points)));
-        }
-    }
-    for entry_points in [4096, 2048, 1024, 512, 256, 128, 64] {
-        for kind in ["coarse:tas/lane", "coarse:ttas/lane", "coarse:ttas"] {
-            all.push(asked("list", kind, (30, 128), &parameters(entry_points)));
-        }
-    }
+    let (of, theirs, here) = (list(LIST_KEYS), [(30, 128)], [(processors, 128)]);
+    let first = &["coupled:tas", "stm:fast"];
+    let then = &["coupled:ttas", "coupled:ticket", "coupled:mcs2"];
+    of.add(all, &[16], &theirs, &[first, then]);
+    of.add(all, &[16], &here, &[first]);
+    of.add(all, &ENTRY_POINTS[..8], &theirs, &[&COUPLED, &["stm:fast"]]);
+    let coarse = &["coarse:tas/lane", "coarse:ttas/lane", "coarse:ttas"];
+    of.add(all, &ENTRY_POINTS[..7], &theirs, &[coarse]);
     for entry_points in [4096, 1024, 256] {
-        all.push(asked(
-            "list",
-            "stm:hv-sorting",
-            (30, 128),
-            &parameters(entry_points),
-        ));
-        for kind in ["coupled:ttas", "coarse:ttas", "stm:fast"] {
-            all.push(asked(
-                "list",
-                kind,
-                (processors, 128),
-                &parameters(entry_points),
-            ));
-        }
+        of.add(all, &[entry_points], &theirs, &[&["stm:hv-sorting"]]);
+        let kinds = &["coupled:ttas", "coarse:ttas", "stm:fast"];
+        of.add(all, &[entry_points], &here, &[kinds]);
     }
     for threads in [32, 64, 256, 512, 1024] {
-        for entry_points in [128, 64] {
-            for kind in COARSE {
-                all.push(asked(
-                    "list",
-                    kind,
-                    (30, threads),
-                    &parameters(entry_points),
-                ));
-            }
-        }
+        of.add(all, &[128, 64], &[(30, threads)], &[&COARSE]);
     }
-    for entry_points in [128, 64] {
-        for kind in ["coarse:ticket", "coarse:mcs/lane"] {
-            all.push(asked("list", kind, (30, 128), &parameters(entry_points)));
-        }
-    }
+    of.add(all, &[128, 64], &theirs, &[&COARSE[2..]]);
 }
 
 /// The points of the sorted list that take long.
 fn lists_long(all: &mut Vec<Asked>) {
-    for entry_points in [32, 16] {
-        let parameters = &[("keys", LIST_KEYS), ("entry-points", entry_points)][..];
-        for kind in ["coarse:ttas/lane", "coarse:tas/lane"] {
-            all.push(asked("list", kind, (30, 128), parameters));
-        }
-    }
-    for entry_points in [32, 16] {
-        let parameters = &[("keys", LIST_KEYS), ("entry-points", entry_points)][..];
-        for threads in [32, 64, 128, 256, 512, 1024] {
-            for kind in &COARSE[1..] {
-                let point = asked("list", kind, (30, threads), parameters);
-                if !all.contains(&point) {
-                    all.push(point);
-                }
-            }
-        }
-    }
+    let (of, few) = (list(LIST_KEYS), [32, 16]);
+    let coarse = &["coarse:ttas/lane", "coarse:tas/lane"];
+    of.add(all, &few, &[(30, 128)], &[coarse]);
+    let shapes = [32, 64, 128, 256, 512, 1024].map(|threads| (30, threads));
+    of.add(all, &few, &shapes, &[&COARSE[1..]]);
 }
 
 /// Critical sections: at the paper's shape, and at this machine's.
@@ -258,71 +233,40 @@ fn critical(all: &mut Vec<Asked>, processors: u32) {
                     _ => 1024,
                 };
                 if blocks == 512 || !["tas-again", "spin-spin"].contains(&kind) {
-                    all.push(asked(
-                        "sections",
-                        kind,
-                        (blocks, threads),
-                        &[("rounds", rounds)],
-                    ));
+                    SECTION.add(all, &[rounds], &[(blocks, threads)], &[&[kind]]);
                 }
             }
         }
     }
 }
 
+/// The increments of the counter.
+const ITEMS: [u64; 1] = [32_768];
+
 /// The counter: at the paper's shapes, and at this machine's.
 fn counters(all: &mut Vec<Asked>, processors: u32) {
-    let items = &[("items", 32_768)][..];
-    for kind in OF_GROTE {
-        all.push(asked("counter", kind, (1, 1), items));
-    }
-    for (blocks, threads) in [(32, 1024), (32, 256), (32, 32), (processors, 256)] {
-        for kind in COUNTERS.iter().chain(&OF_GROTE) {
-            all.push(asked("counter", kind, (blocks, threads), items));
-        }
-    }
+    COUNTER.add(all, &ITEMS, &[(1, 1)], &[&OF_GROTE]);
+    let shapes = [(32, 1024), (32, 256), (32, 32), (processors, 256)];
+    COUNTER.add(all, &ITEMS, &shapes, &[&COUNTERS, &OF_GROTE]);
     for threads in [1024, 32, 64, 128, 256, 384, 512, 192, 768] {
-        for blocks in [1, 8, 16, 32] {
-            for kind in OF_GROTE {
-                let point = asked("counter", kind, (blocks, threads), items);
-                if !all.contains(&point) {
-                    all.push(point);
-                }
-            }
-        }
+        let shapes = [1, 8, 16, 32].map(|blocks| (blocks, threads));
+        COUNTER.add(all, &ITEMS, &shapes, &[&OF_GROTE]);
     }
 }
 
 /// What the papers have at their shapes once more, at this machine's.
 fn at_machine_size(all: &mut Vec<Asked>, processors: u32) {
-    let mut more = Vec::new();
-    for buckets in [32, 64, 256] {
-        let parameters = &[("pairs", PAIRS), ("buckets", buckets)][..];
-        for kind in ["lock-free"].iter().chain(&OF_GROTE) {
-            more.push(asked("table", kind, (processors, 256), parameters));
-        }
+    let here = [(processors, 256)];
+    table(PAIRS).add(all, &[32, 64, 256], &here, &[&["lock-free"], &OF_GROTE]);
+    for entry_points in ENTRY_POINTS {
+        let coarse = if entry_points >= 128 { 2 } else { 0 };
+        let kinds: [&[_]; 3] = [&COUPLED, &["stm:fast"], &COARSE[..coarse]];
+        list(LIST_KEYS).add(all, &[entry_points], &[(processors, 128)], &kinds);
     }
-    for entry_points in [4096, 2048, 1024, 512, 256, 128, 64, 32, 16] {
-        let parameters = &[("keys", LIST_KEYS), ("entry-points", entry_points)][..];
-        for kind in COUPLED.iter().chain(&["stm:fast"]) {
-            more.push(asked("list", kind, (processors, 128), parameters));
-        }
-        if entry_points >= 128 {
-            for kind in &COARSE[..2] {
-                more.push(asked("list", kind, (processors, 128), parameters));
-            }
-        }
-    }
-    let items = &[("items", 32_768)][..];
     for blocks in [processors.div_ceil(2), processors, 2 * processors] {
-        for threads in [32, 64, 128, 256, 384, 512, 1024] {
-            for kind in OF_GROTE {
-                more.push(asked("counter", kind, (blocks, threads), items));
-            }
-        }
+        let shapes = [32, 64, 128, 256, 384, 512, 1024].map(|threads| (blocks, threads));
+        COUNTER.add(all, &ITEMS, &shapes, &[&OF_GROTE]);
     }
-    more.retain(|point| !all.contains(point));
-    all.extend(more);
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The whole measurement: the points that the document lacks, one after the other, and the
 //! document written after each.
 
-use super::bench::{Bench, FORMAT};
+use super::bench::Bench;
 use super::document::Asked;
 use super::operations::{self, Effort};
 use super::peers::Peers;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::measure::machine;
 use crate::measure::progress::Progress;
 use crate::points;
-use crate::store::{BenchSpec, NameList, Store};
+use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -73,7 +73,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
             .to_owned(),
     ];
     notes.extend(peers.note().map(str::to_owned));
-    let mut head = spec.bench.head(FORMAT, device, command)?;
+    let mut head = spec.bench.head(Bench::FORMAT, device, command)?;
     head.notes.clone_from(&notes);
     let mut store = Store::<Bench>::open(&spec.bench, head)?;
     // The peers may be other ones than when it was begun.

@@ -27,11 +27,10 @@ pub(crate) mod paper;
 pub(crate) mod registry;
 
 pub use contract::{Algorithm, Granule, Scratch};
-pub use fast::protocol::{Fast, FastTable, Versioned};
+pub use fast::protocol::Versioned;
 pub use fast::storage::{Cells, Storage, Table};
 pub use paper::acquisition::{Acquisition, Backoff, Blocking, Sorted};
-pub use paper::cgl::Cgl;
 pub use paper::validation::{Hierarchical, Tbv, Validation};
-pub use paper::vbv::Vbv;
-pub use paper::version_locks::{Egpgv, HvBackoff, HvSorting, TbvSorting, VersionLocks};
-pub use registry::Variant;
+pub use paper::version_locks::VersionLocks;
+#[doc(inline)]
+pub use registry::*;

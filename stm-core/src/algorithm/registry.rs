@@ -5,7 +5,7 @@
 //!
 //! | column | meaning |
 //! | --- | --- |
-//! | type | the algorithm's type, exported by [`crate::algorithm`] |
+//! | type | the algorithm's type, and the module from which [`crate::algorithm`] exports it |
 //! | entry | the suffix of the names of its PTX entry points |
 //! | name | its name at the command line and in results |
 //! | origin | `paper` for the variants of Xu et al. 2014, which `bench paper` measures and `--profile` takes (their code has `mark!`); `own` for the others |
@@ -15,8 +15,10 @@
 
 macro_rules! algorithms {
     ($d:tt $(
-        $type:ident, $entry:ident, $name:literal, $origin:ident, $teams:ident, $sums:ident, $about:literal;
+        $type:ident in $($module:ident)::+, $entry:ident, $name:literal, $origin:ident, $teams:ident, $sums:ident, $about:literal;
     )*) => {
+        $(pub use super::$($module)::+::$type;)*
+
         /// An algorithm of the registry.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Variant {
@@ -166,21 +168,21 @@ macro_rules! flag {
 }
 
 algorithms! { $
-    Cgl, cgl, "cgl", paper, alone, words,
+    Cgl in paper::cgl, cgl, "cgl", paper, alone, words,
         "one coarse-grained lock: the baseline";
-    Egpgv, egpgv, "egpgv", paper, alone, words,
+    Egpgv in paper::version_locks, egpgv, "egpgv", paper, alone, words,
         "one transaction a block, waits for locks (Cederman 2010)";
-    Vbv, vbv, "vbv", paper, alone, words,
+    Vbv in paper::vbv, vbv, "vbv", paper, alone, words,
         "validation by value, one sequence lock (NOrec)";
-    TbvSorting, tbv_sorting, "tbv-sorting", paper, alone, words,
+    TbvSorting in paper::version_locks, tbv_sorting, "tbv-sorting", paper, alone, words,
         "validation by time stamp, locks in order";
-    HvSorting, hv_sorting, "hv-sorting", paper, alone, words,
+    HvSorting in paper::version_locks, hv_sorting, "hv-sorting", paper, alone, words,
         "by time stamp, then by value; locks in order: GPU-STM";
-    HvBackoff, hv_backoff, "hv-backoff", paper, alone, words,
+    HvBackoff in paper::version_locks, hv_backoff, "hv-backoff", paper, alone, words,
         "the same, locks as met, backing off";
-    Fast, fast, "fast", own, teams, sums,
+    Fast in fast::protocol, fast, "fast", own, teams, sums,
         "versions beside values, snapshots extended, one clock tick a warp";
-    FastTable, fast_table, "fast-table", own, teams, sums,
+    FastTable in fast::protocol, fast_table, "fast-table", own, teams, sums,
         "the same with the lock table, for memory of any layout";
 }
 

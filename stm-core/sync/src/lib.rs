@@ -4,7 +4,8 @@
 //! | module | contains |
 //! | --- | --- |
 //! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
-//! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, the critical section, and a table of the kinds |
+//! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, and the critical section |
+//! | [`kinds`] | the registry of kinds of locks, and a table of them |
 //! | [`series`] | several sections of a thread in a row, up to a bound |
 //! | [`walk`] | walks from lock to lock, hand over hand |
 //! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
@@ -137,6 +138,7 @@ mod group;
 mod header;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod host;
+pub mod kinds;
 pub mod lock;
 pub mod locks;
 pub mod mcs;
@@ -154,18 +156,14 @@ pub mod walk;
 pub mod watch;
 
 pub use chosen::Chosen;
-pub use cohort::Cohort;
 pub use combine::{Combined, TCombiners};
+#[doc(inline)]
+pub use kinds::*;
 pub use lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 pub use locks::TLocks;
-pub use mcs::{Mcs, Mcs2};
 pub use per_lane::PerLane;
-pub use reserve::Reserving;
-pub use slots::{Anderson, Ring};
-pub use spin::{Tas, TasBackoff, Ttas};
 #[doc(no_inline)]
 pub use stm_machine::Stop;
-pub use ticket::{FetchAdd, Ticket, TicketHandoff};
 pub use wait::Stopped;
 pub use walk::Step;
 pub use watch::{Checked, Timeout};

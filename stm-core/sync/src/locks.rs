@@ -1,16 +1,7 @@
 //! Arrays of locks, as kernels receive them.
 //!
-//! | kind | 32-bit words of a lock | of a user | order | use |
-//! | --- | --- | --- | --- | --- |
-//! | [`Tas`](super::Tas), [`Ttas`](super::Ttas) | 1 | 0 | none | many locks, each rarely wanted by two |
-//! | [`TasBackoff`](super::TasBackoff) | 1 | 0 | none | the same, now and then by many |
-//! | [`Ticket`](super::Ticket), [`TicketHandoff`](super::TicketHandoff), [`FetchAdd`](super::FetchAdd) | 2 | 0 | first come, first served | fairness |
-//! | [`Anderson`](super::Anderson) | 8 + 8 for each user | 0 | first come, first served | one lock, few users |
-//! | [`Ring`](super::Ring) | 2 + 1 for each user | 0 | first come, first served | comparison |
-//! | [`Mcs`](super::Mcs), [`Mcs2`](super::Mcs2) | 1 | 8, 16 | first come, first served | many locks that are wanted by many |
-//! | [`Cohort`](super::Cohort) | 2, and 5 of shared memory | 0 | first come, first served in a block and among blocks | blocks of many threads |
-//! | [`Chosen`](super::Chosen) | those of a kind that the host chooses at launch | | | the default, [`Mutex`](super::Mutex) |
-//! | [`Reserving`](super::Reserving) | 4 | 0 | first come, first served, a bounded number of times each | one lock that all blocks want |
+//! [`for_each_lock!`](crate::for_each_lock) has a table of the kinds. [`Chosen`](super::Chosen) is one that
+//! the host chooses at launch: the default, [`Mutex`](super::Mutex).
 //!
 //! Any number of lanes, warps and blocks may use them. The kinds with words for
 //! users and [`Ring`](super::Ring) serve threads whose number in the grid is below the

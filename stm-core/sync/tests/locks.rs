@@ -10,8 +10,8 @@ use stm_machine::host::{Buffer, Cpu, Error};
 use stm_machine::lane::cpu::CpuLane;
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{
-    Anderson, Checked, Cohort, Combined, FetchAdd, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring,
-    Step, TLocks, Tas, TasBackoff, Ticket, TicketHandoff, Timeout, TryLock, Ttas,
+    Anderson, Checked, Cohort, Combined, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step,
+    TLocks, Tas, Ticket, Timeout, TryLock, for_each_lock,
 };
 
 /// The threads of a launch, and how often each takes a lock.
@@ -66,9 +66,8 @@ fn storm<K: LockKind>() {
     }
 }
 
-/// The same, and takes only locks that are free at once.
-fn storms<K: TryLock>() {
-    storm::<K>();
+/// Takes only locks that are free at once.
+fn tries_in_a_storm<K: TryLock>() {
     for threads in [1, 2] {
         storm_of::<K>(threads, |locks, lane, lock, section| {
             locks.try_with(lane, lock, section).unwrap().is_some()
@@ -76,23 +75,21 @@ fn storms<K: TryLock>() {
     }
 }
 
+/// Does both.
+fn storms<K: TryLock>() {
+    storm::<K>();
+    tries_in_a_storm::<K>();
+}
+
 #[test]
 fn threads_of_the_cpu_exclude_each_other_with_every_kind() {
-    storms::<Tas>();
-    storms::<Ttas>();
-    storms::<TasBackoff>();
-    storms::<Ticket>();
-    storms::<TicketHandoff>();
-    storms::<FetchAdd>();
-    storms::<Mcs>();
-    storms::<Mcs2>();
+    for_each_lock!(storm());
+    for_each_lock!(tries tries_in_a_storm());
     storms::<Reserving<1>>();
     storms::<Reserving<64>>();
     storms::<Checked<Mcs>>();
     storms::<Checked<Ticket>>();
     storms::<Timeout<Tas, { 1 << 36 }>>();
-    storm::<Anderson>();
-    storm::<Ring>();
     storm::<Cohort<1>>();
     storm::<Cohort<8>>();
 }

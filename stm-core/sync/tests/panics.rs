@@ -7,10 +7,7 @@ use common::{launch, together};
 use stm_machine::Lane;
 use stm_machine::host::{Cpu, Error};
 use stm_sync::host::{Combiners, Locks};
-use stm_sync::{
-    Anderson, Checked, Cohort, Combined, FetchAdd, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring,
-    Tas, TasBackoff, Ticket, TicketHandoff, Timeout, Ttas,
-};
+use stm_sync::{Checked, Combined, LockFault, LockKind, Mcs, Ticket, Timeout, for_each_lock};
 
 const THREADS: u32 = 4;
 
@@ -59,18 +56,7 @@ fn ends<K: LockKind>() {
 
 #[test]
 fn a_panic_in_a_section_ends_the_waits_of_the_others_with_every_kind() {
-    ends::<Tas>();
-    ends::<Ttas>();
-    ends::<TasBackoff>();
-    ends::<Ticket>();
-    ends::<TicketHandoff>();
-    ends::<FetchAdd>();
-    ends::<Anderson>();
-    ends::<Ring>();
-    ends::<Mcs>();
-    ends::<Mcs2>();
-    ends::<Cohort<3>>();
-    ends::<Reserving<3>>();
+    for_each_lock!(ends());
     ends::<Checked<Mcs>>();
     ends::<Timeout<Ticket, { 1 << 38 }>>();
 }

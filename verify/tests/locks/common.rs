@@ -11,22 +11,11 @@ use verify::sim::{RunReport, Schedule, Sim, SimConfig, SimError, SimLane};
 /// Calls a generic function for each kind of lock.
 macro_rules! each_kind {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        $function::<stm_sync::Tas>($($argument),*);
-        $function::<stm_sync::Ttas>($($argument),*);
-        $function::<stm_sync::TasBackoff>($($argument),*);
-        $function::<stm_sync::Ticket>($($argument),*);
-        $function::<stm_sync::TicketHandoff>($($argument),*);
-        $function::<stm_sync::FetchAdd>($($argument),*);
-        $function::<stm_sync::Anderson>($($argument),*);
-        $function::<stm_sync::Ring>($($argument),*);
-        $function::<stm_sync::Mcs>($($argument),*);
-        $function::<stm_sync::Mcs2>($($argument),*);
+        stm_sync::for_each_lock!($function($($argument),*));
         $function::<stm_sync::Checked<stm_sync::Mcs>>($($argument),*);
         $function::<stm_sync::Timeout<stm_sync::Ticket, { 1 << 30 }>>($($argument),*);
         $function::<stm_sync::Cohort<1>>($($argument),*);
-        $function::<stm_sync::Cohort<3>>($($argument),*);
         $function::<stm_sync::Reserving<1>>($($argument),*);
-        $function::<stm_sync::Reserving<3>>($($argument),*);
         $function::<stm_sync::PerLane<stm_sync::Ttas>>($($argument),*);
         $function::<stm_sync::PerLane<stm_sync::Mcs>>($($argument),*);
     };

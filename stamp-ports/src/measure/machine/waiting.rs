@@ -7,7 +7,6 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::points::{Asked, Point};
 use crate::sync::operations::{self, Effort};
-use std::collections::BTreeMap;
 use stm_core::host;
 use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::semaphore::Kind as SemaphoreKind;
@@ -36,13 +35,8 @@ pub(super) fn barriers(
     let mut found = Vec::new();
     for &blocks in &sizes.meetings {
         for &kind in BarrierKind::ALL {
-            let asked = Asked {
-                part: "barrier".into(),
-                implementation: kind.name().into(),
-                blocks,
-                threads: sizes.meeting_threads,
-                parameters: BTreeMap::new(),
-            };
+            let shape = (blocks, sizes.meeting_threads);
+            let asked = Asked::new("barrier", kind.name(), shape, &[]);
             found.extend(point(device, &asked, say)?.map(|point| Barrier {
                 blocks,
                 threads: asked.threads,
@@ -64,13 +58,8 @@ pub(super) fn semaphores(
     for &blocks in &sizes.entering {
         for &count in &sizes.counts {
             for &kind in SemaphoreKind::ALL {
-                let asked = Asked {
-                    part: "semaphore".into(),
-                    implementation: kind.name().into(),
-                    blocks,
-                    threads: sizes.meeting_threads,
-                    parameters: BTreeMap::from([("count".into(), count.into())]),
-                };
+                let (shape, count_of) = ((blocks, sizes.meeting_threads), ("count", count.into()));
+                let asked = Asked::new("semaphore", kind.name(), shape, &[count_of]);
                 found.extend(point(device, &asked, say)?.map(|point| Semaphore {
                     blocks,
                     threads: asked.threads,

@@ -112,17 +112,10 @@ fn run<K: Kernel<Params = HopsParams>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     #[test]
     fn a_memory_without_channels_is_named() {
-        let asked = Asked {
-            part: "hops".into(),
-            implementation: "texture".into(),
-            blocks: 1,
-            threads: 1,
-            parameters: BTreeMap::new(),
-        };
+        let asked = Asked::new("hops", "texture", (1, 1), &[]);
         let error = measure(&AnyDevice::cpu(), &asked).unwrap_err();
         assert!(error.to_string().contains("\"texture\""), "{error}");
     }

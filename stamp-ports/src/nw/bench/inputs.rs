@@ -1,6 +1,6 @@
 //! The sequences and the scorings of a point.
 
-use super::plan::Case;
+use super::case::Case;
 use crate::error::{Error, Result};
 use crate::nw::matrix::Matrix;
 use crate::nw::pass::Pass;

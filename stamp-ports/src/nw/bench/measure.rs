@@ -1,14 +1,13 @@
 //! One point, measured and verified.
 
 use super::inputs::Inputs;
-use super::plan::{Case, DATAFLOW, GRAPH, HOPS, REDUCTION, cut};
+use super::plan::{Case, HOPS, REDUCTION, cut};
+use super::schemes::{Fill, Filled, named};
 use super::{hops, reduction};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};
-use crate::measure::repeats::{ms, timed};
-use crate::numbers::bytes;
+use crate::measure::repeats::ms;
 use crate::nw::align::LastRow;
-use crate::nw::dataflow::Strips;
 use crate::nw::diagonals::{Cut, Tables, TileKernel};
 use crate::nw::scorer::{Host, Scorer};
 use crate::points::{Asked, Point};
@@ -16,11 +15,8 @@ use crate::sync::sections::transactions;
 use crate::variants::parse_variants;
 use crate::workloads::AnyWorkload;
 use crate::workloads::nw::Nw;
-use std::time::Duration;
 use stm_core::host::Device;
 
-/// The launches that are timed, after one that is not.
-const REPEAT: usize = 5;
 /// The most cells whose tables the host fills to compare with: 32 K x 32 K, and some more.
 const HOST_CELLS_MAX: u64 = 1 << 30;
 
@@ -43,17 +39,17 @@ struct Kept {
 }
 
 impl Kept {
-    /// Makes the point of a case from its times and its last rows.
-    fn point(&self, asked: &Asked, times: Vec<Duration>, rows: &[LastRow], what: &str) -> Point {
-        let ms: Vec<f64> = times.into_iter().map(ms).collect();
-        let wrong = wrong(rows, &self.expected);
+    /// Makes the point of a case from what a scheme has filled.
+    fn point(&self, asked: &Asked, filled: Filled) -> Point {
+        let ms: Vec<f64> = filled.times.into_iter().map(ms).collect();
+        let wrong = wrong(&filled.rows, &self.expected);
         let mut found = Point::timed(asked, self.case.cells(), &ms, wrong);
         if found.verified {
             let by = self.by.map_or_else(
                 || "the host's".to_owned(),
                 |by| format!("with tiles of {}", by.side),
             );
-            found.note = Some(format!("{what} of memory, the same rows as {by}"));
+            found.note = Some(format!("{} of memory, the same rows as {by}", filled.took));
         }
         found
     }
@@ -96,52 +92,22 @@ impl<'d> Measuring<'d> {
             let seeded = (self.seed, case.cells());
             return transactions(self.device, &workload, asked, seeded, variants[0]);
         }
-        if asked.implementation == DATAFLOW {
-            return self.dataflow(asked);
-        }
-        let width = self.device.limits().warp_width;
-        let Some(cut) = cut(asked, width) else {
-            return Err(Error::Usage(format!(
-                "there is no implementation {:?} of nw",
-                asked.implementation
-            )));
-        };
-        self.tiled(asked, cut, asked.implementation == GRAPH)
-    }
-
-    /// Measures tables by dataflow.
-    fn dataflow(&mut self, asked: &Asked) -> Result<Point> {
-        let case = Case::of(asked);
         let device = self.device;
-        let kept = self.kept(&case, None)?;
-        let passes = kept.inputs.passes();
-        let mut strips = Strips::new(device, &passes, &kept.inputs.scoring)?;
-        let times = timed(REPEAT, || strips.fill())?;
-        let what = format!(
-            "{} of a warp, {}",
-            counted(u64::from(strips.blocks()), "block", "blocks"),
-            bytes(strips.bytes())
-        );
-        Ok(kept.point(asked, times, &strips.last_rows(&passes)?, &what))
-    }
-
-    /// Measures tables that are cut so.
-    fn tiled(&mut self, asked: &Asked, cut: Cut, recorded: bool) -> Result<Point> {
-        let case = Case::of(asked);
-        let device = self.device;
-        let kept = self.kept(&case, Some(cut))?;
-        let passes = kept.inputs.passes();
-        let tables = Tables::new(device, cut, &passes, &kept.inputs.scoring)?;
-        let times = if recorded {
-            let mut graph = tables.recorded()?;
-            timed(REPEAT, || graph.replay())?
-        } else {
-            timed(REPEAT, || tables.fill())?
+        let cut = cut(asked, device.limits().warp_width);
+        let scheme = named(&asked.implementation).map(|scheme| (scheme.fill, cut));
+        let filled = match scheme {
+            Some((Fill::Whole(fill), _)) => fill(device, &self.kept(&case, None)?.inputs)?,
+            Some((Fill::Tiles(_, fill), Some(cut))) => {
+                fill(device, &self.kept(&case, Some(cut))?.inputs, cut)?
+            }
+            _ => {
+                return Err(Error::Usage(format!(
+                    "there is no implementation {:?} of nw",
+                    asked.implementation
+                )));
+            }
         };
-        let memory = bytes(tables.bytes());
-        let launches = counted(u64::from(tables.launch_count()), "launch", "launches");
-        let what = format!("{launches}, {memory}");
-        Ok(kept.point(asked, times, &tables.last_rows(&passes)?, &what))
+        Ok(self.kept(&case, cut)?.point(asked, filled))
     }
 
     /// Returns the sequences of a case and what its tables must come to, by the host or by
@@ -178,11 +144,6 @@ impl<'d> Measuring<'d> {
     }
 }
 
-/// Returns a number of things with their name.
-fn counted(count: u64, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
-}
-
 /// Returns what is wrong with last rows, if anything.
 fn wrong(found: &[LastRow], expected: &[LastRow]) -> Option<String> {
     let pairs = (1..).zip(found.iter().zip(expected));
@@ -214,12 +175,6 @@ mod tests {
                 assert_eq!(point.operations, Case::of(&asked).cells());
             }
         }
-    }
-
-    #[test]
-    fn one_is_named_as_one() {
-        assert_eq!(counted(1, "block", "blocks"), "1 block");
-        assert_eq!(counted(132, "block", "blocks"), "132 blocks");
     }
 
     #[test]

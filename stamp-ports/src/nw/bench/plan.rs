@@ -1,11 +1,12 @@
 //! The points of a device, in the order in which they are measured: those of the paper
 //! first, and last what takes long.
 
+pub use super::case::Case;
+use super::schemes::{Fill, named, whole};
 use super::{hops, reduction};
 use crate::devices::{AnyDevice, DeviceKind};
-use crate::nw::diagonals::{Cut, TileKernel};
+use crate::nw::diagonals::Cut;
 use crate::points::Asked;
-use std::collections::BTreeMap;
 use stm_core::host::Device;
 
 /// The parts of the measurement, and what each shows.
@@ -35,74 +36,27 @@ pub const PARTS: [(&str, &str); 8] = [
     ("batch", "10 K pairs of 300 letters"),
 ];
 
-/// One launch, in which values flow from warp to warp through channels.
-pub const DATAFLOW: &str = "dataflow";
 /// The part of single hops.
 pub const HOPS: &str = "hops";
 /// The part of the reduction.
 pub const REDUCTION: &str = "reduction";
-/// A launch for each diagonal of tiles.
+/// The schemes that parts name: see [`super::schemes`].
 pub const DIAGONALS: &str = "diagonals";
-/// The same launches, as a CUDA graph.
+/// The launches of [`DIAGONALS`] as a graph.
 pub const GRAPH: &str = "graph";
-/// A thread for each cell, which waits for locks.
-pub const LOCKS: &str = "locks";
-/// A thread for each cell, which waits for tagged words.
-pub const CELLS: &str = "cells";
+/// Those with a thread for each cell, which waits for its neighbours.
+const POINTS: [&str; 2] = ["locks", "cells"];
 /// A transaction for each cell.
 pub const STM: &str = "stm:fast";
-
-/// What a point aligns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// Letters of each sequence.
-    pub letters: u64,
-    /// Pairs.
-    pub pairs: u64,
-    /// Whether gaps are affine.
-    pub affine: bool,
-    /// Whether letters are those of proteins, and not of nucleotides.
-    pub protein: bool,
-}
-
-impl Case {
-    /// One pair of nucleotides with linear gaps.
-    pub const fn nucleotides(letters: u64) -> Self {
-        Self {
-            letters,
-            pairs: 1,
-            affine: false,
-            protein: false,
-        }
-    }
-
-    /// Reads the case of a point.
-    pub fn of(asked: &Asked) -> Self {
-        let number = |name: &str| asked.parameters.get(name).copied().unwrap_or(0);
-        Self {
-            letters: number("letters"),
-            pairs: number("pairs"),
-            affine: number("affine") != 0,
-            protein: number("protein") != 0,
-        }
-    }
-
-    /// Returns the cells of all tables.
-    pub const fn cells(&self) -> u64 {
-        self.letters * self.letters * self.pairs
-    }
-}
 
 /// Returns how the tables of a point are cut, if tiles compute them.
 pub fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
     let side = asked.parameters.get("side")?;
     let side = u32::try_from(*side).ok()?;
-    let kernel = match asked.implementation.as_str() {
-        DIAGONALS | GRAPH => TileKernel::tiles(side, warp_width),
-        LOCKS => TileKernel::Locks,
-        CELLS => TileKernel::Cells,
-        _ => return None,
+    let Fill::Tiles(kernel, _) = named(&asked.implementation)?.fill else {
+        return None;
     };
+    let kernel = kernel(side, warp_width);
     Some(Cut { kernel, side })
 }
 
@@ -115,20 +69,22 @@ struct Plan {
 }
 
 impl Plan {
+    /// Adds the points of a case by the schemes that take tables as they are.
+    fn add_whole(&mut self, part: &str, case: Case) {
+        for name in whole() {
+            self.add(part, name, case, 0);
+        }
+    }
+
     /// Adds a point; `side` is that of a tile, or 0 where there are none.
     fn add(&mut self, part: &str, implementation: &str, case: Case, side: u64) {
-        let mut asked = Asked {
-            part: part.into(),
-            implementation: implementation.into(),
-            blocks: self.stm.0,
-            threads: self.stm.1,
-            parameters: BTreeMap::from([
-                ("letters".to_owned(), case.letters),
-                ("pairs".to_owned(), case.pairs),
-                ("affine".to_owned(), u64::from(case.affine)),
-                ("protein".to_owned(), u64::from(case.protein)),
-            ]),
-        };
+        let parameters = [
+            ("letters", case.letters),
+            ("pairs", case.pairs),
+            ("affine", u64::from(case.affine)),
+            ("protein", u64::from(case.protein)),
+        ];
+        let mut asked = Asked::new(part, implementation, self.stm, &parameters);
         if side != 0 {
             asked.parameters.insert("side".to_owned(), side);
         }
@@ -141,7 +97,7 @@ impl Plan {
             };
             asked.blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
             asked.threads = cut.kernel.threads(cut.side);
-        } else if implementation == DATAFLOW {
+        } else if named(implementation).is_some() {
             // The number of blocks is in the point's note.
             (asked.blocks, asked.threads) = (0, self.warp_width);
         }
@@ -220,27 +176,20 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     };
     for warps in sizes.warps.iter().copied() {
         for scheme in reduction::names() {
-            plan.all.push(Asked {
-                part: REDUCTION.into(),
-                implementation: scheme.into(),
-                blocks: 1,
-                threads: warps * limits.warp_width,
-                parameters: BTreeMap::from([("warps".into(), u64::from(warps))]),
-            });
+            let shape = (1, warps * limits.warp_width);
+            let warps = ("warps", u64::from(warps));
+            plan.all
+                .push(Asked::new(REDUCTION, scheme, shape, &[warps]));
         }
     }
     for &(memory, blocks, threads, round) in sizes.hops {
-        plan.all.push(Asked {
-            part: HOPS.into(),
-            implementation: memory.into(),
-            blocks,
-            threads: threads * limits.warp_width,
-            parameters: BTreeMap::from([("round".into(), round)]),
-        });
+        let shape = (blocks, threads * limits.warp_width);
+        plan.all
+            .push(Asked::new(HOPS, memory, shape, &[("round", round)]));
     }
     for &letters in sizes.table3 {
         let case = Case::nucleotides(letters);
-        plan.add("table3", DATAFLOW, case, 0);
+        plan.add_whole("table3", case);
         // The side of the paper, and all that are not larger than the table needs.
         for &side in sizes.sides {
             if side == 32 || side < 2 * letters {
@@ -248,25 +197,27 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
                 plan.add("table3", GRAPH, case, side);
             }
         }
-        plan.add("table3", LOCKS, case, sizes.points_side);
-        plan.add("table3", CELLS, case, sizes.points_side);
+        for name in POINTS {
+            plan.add("table3", name, case, sizes.points_side);
+        }
         plan.add("table3", STM, case, 0);
     }
     let compared = Case::nucleotides(sizes.compared);
-    plan.add("tiles", DATAFLOW, compared, 0);
+    plan.add_whole("tiles", compared);
     for &side in sizes.sides {
         plan.add("tiles", GRAPH, compared, side);
     }
     for &letters in sizes.long {
         let case = Case::nucleotides(letters);
-        plan.add("sizes", DATAFLOW, case, 0);
+        plan.add_whole("sizes", case);
         for &side in sizes.sides {
             plan.add("sizes", GRAPH, case, side);
         }
         plan.add("sizes", DIAGONALS, case, 32);
         if letters <= sizes.points_max {
-            plan.add("sizes", LOCKS, case, sizes.points_side);
-            plan.add("sizes", CELLS, case, sizes.points_side);
+            for name in POINTS {
+                plan.add("sizes", name, case, sizes.points_side);
+            }
         }
     }
     compare(&mut plan, &sizes, compared);
@@ -303,7 +254,7 @@ fn compare(plan: &mut Plan, sizes: &Sizes, compared: Case) {
         ("batch", batch),
     ];
     for (part, case) in compared {
-        plan.add(part, DATAFLOW, case, 0);
+        plan.add_whole(part, case);
         for &side in &sizes.sides[..sizes.sides.len().min(SIDES_COMPARED)] {
             plan.add(part, GRAPH, case, side);
         }

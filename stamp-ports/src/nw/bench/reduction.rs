@@ -25,6 +25,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// A scheme with its kernel.
 struct Measured {
     name: &'static str,
+    about: &'static str,
     cost: fn() -> (u32, u32),
     run: fn(&AnyDevice, u32, u32) -> Result<Found>,
 }
@@ -39,10 +40,11 @@ struct Found {
 
 /// Makes the list of schemes from the types of schemes and kernels.
 macro_rules! schemes {
-    ($($scheme:ty: $kernel:ty;)*) => {
+    ($($scheme:ty: $kernel:ty, $about:literal;)*) => {
         /// The schemes, ours last.
         const SCHEMES: &[Measured] = &[$(Measured {
             name: <$scheme>::NAME,
+            about: $about,
             cost: <$scheme>::cost_bytes,
             run: launch::<$kernel>,
         }),*];
@@ -50,17 +52,22 @@ macro_rules! schemes {
 }
 
 schemes! {
-    AtomLock: ReductionAtomLock;
-    ShrdLock: ReductionShrdLock;
-    WarpBarr: ReductionWarpBarr;
-    WarpVote: ReductionWarpVote;
-    CountedBarr: ReductionCountedBarr;
-    Tagged: ReductionTagged;
+    AtomLock: ReductionAtomLock, "a spin lock for each lane";
+    ShrdLock: ReductionShrdLock, "a spin lock for each warp";
+    WarpBarr: ReductionWarpBarr, "a pair of named barriers (bar.sync, bar.arrive)";
+    WarpVote: ReductionWarpVote, "a tag for each warp, and a vote";
+    CountedBarr: ReductionCountedBarr, "an mbarrier";
+    Tagged: ReductionTagged, "a tag in the word of the value, as channels do";
 }
 
 /// Returns the names of the schemes.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    SCHEMES.iter().map(|scheme| scheme.name)
+    described().map(|(name, _)| name)
+}
+
+/// Returns the schemes' names, and what a warp waits for with each.
+pub fn described() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SCHEMES.iter().map(|scheme| (scheme.name, scheme.about))
 }
 
 /// Returns the bytes of shared memory that a scheme needs beside the values: with 16 warps,
@@ -151,16 +158,9 @@ fn launch<K: Kernel<Params = ReductionParams>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn asked(implementation: &str) -> Asked {
-        Asked {
-            part: "reduction".into(),
-            implementation: implementation.into(),
-            blocks: 1,
-            threads: 4,
-            parameters: BTreeMap::from([("warps".into(), 4)]),
-        }
+        Asked::new("reduction", implementation, (1, 4), &[("warps", 4)])
     }
 
     #[test]

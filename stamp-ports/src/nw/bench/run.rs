@@ -1,13 +1,13 @@
 //! The whole measurement: the points that the document lacks, one after the other, and the
 //! document written after each.
 
-use super::document::{FORMAT, NwBench};
+use super::document::NwBench;
 use super::measure::Measuring;
 use super::plan::{self, PARTS};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::points;
-use crate::store::{BenchSpec, NameList, Store};
+use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
 /// The folder's errors or the device's. What a single point cannot do is written into the
 /// document and is no error.
 pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<NwBench>> {
-    let mut head = spec.bench.head(FORMAT, device, command)?;
+    let mut head = spec.bench.head(NwBench::FORMAT, device, command)?;
     head.notes = vec![
         "Times are the device's, from the beginning of the first launch to the end of the last. A \
          point that takes more than 2 s is measured once, any other is the median of 5 after one \

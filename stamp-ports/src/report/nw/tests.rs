@@ -3,8 +3,8 @@
 use super::sets::sets;
 use super::{CLAIMS, TARGETS, judged, report};
 use crate::head::Head;
-use crate::nw::bench::document::{FORMAT, NwBench};
-use crate::nw::bench::plan::{CELLS, DATAFLOW, DIAGONALS, GRAPH, HOPS, LOCKS, REDUCTION};
+use crate::nw::bench::document::NwBench;
+use crate::nw::bench::plan::{DIAGONALS, GRAPH, HOPS, REDUCTION};
 use crate::points::{Asked, Point};
 use crate::report::claim::Verdict;
 use crate::report::sync::tests::sample::empty;
@@ -24,6 +24,11 @@ const TABLE3: [(u64, [f64; 3]); 7] = [
     (1984, [48808.0, 80.0, 165.0]),
 ];
 
+/// Schemes that only points of this document name.
+const DATAFLOW: &str = "dataflow";
+const LOCKS: &str = "locks";
+const CELLS: &str = "cells";
+
 /// The schemes of the reduction, and how much faster than the first they are in the paper.
 const SCHEMES: [(&str, f64); 6] = [
     ("atom-lock", 1.0),
@@ -42,13 +47,7 @@ fn point(part: &str, implementation: &str, letters: u64, side: u64, ms: f64) -> 
         ("protein", 0),
         ("side", side),
     ];
-    let asked = Asked {
-        part: part.into(),
-        implementation: implementation.into(),
-        blocks: 1,
-        threads: 32,
-        parameters: parameters.map(|(name, n)| (name.to_owned(), n)).into(),
-    };
+    let asked = Asked::new(part, implementation, (1, 32), &parameters);
     Point::timed(&asked, letters * letters, &[ms], None)
 }
 
@@ -64,7 +63,7 @@ fn reduced(scheme: &str, cycles: f64) -> Point {
 /// shortest of them, and a graph at 32 K letters that takes 100 ms, or 40 with its best tile.
 pub(in crate::report) fn document(gpu: bool, share: f64) -> Bench {
     let mut head = Head {
-        format: FORMAT.into(),
+        format: NwBench::FORMAT.into(),
         commit: None,
         complete: false,
         ..empty().head

@@ -7,6 +7,7 @@ use crate::paper::document::{Paper, Speedup};
 use crate::report::PAGE;
 use crate::report::tests::{HOSTILE, file, parse, words};
 use crate::report::words::times;
+use crate::store::Document as _;
 use roxmltree::{Document, Node};
 use serde_json::Value;
 

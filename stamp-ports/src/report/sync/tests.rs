@@ -11,10 +11,10 @@ use crate::report::figure::Figure;
 use crate::report::sentence::From;
 use crate::report::stated::Part;
 use crate::report::tests::{HOSTILE, file, parse, words};
+use crate::store::Document;
 use crate::sync::bench::Bench;
 use crate::sync::document::Point;
 use sample::{empty, full};
-use std::collections::BTreeMap;
 
 mod rows;
 pub(in crate::report) mod sample;
@@ -112,13 +112,7 @@ fn points_with_a_wrong_result_count_no_more_than_missing_ones() {
 #[test]
 fn points_without_a_time_say_why() {
     let mut bench = empty();
-    let asked = crate::sync::document::Asked {
-        part: "barrier".into(),
-        implementation: "grid.sync".into(),
-        blocks: 132,
-        threads: 128,
-        parameters: BTreeMap::new(),
-    };
+    let asked = crate::sync::document::Asked::new("barrier", "grid.sync", (132, 128), &[]);
     let why = "nvcc was not found".to_owned();
     bench.points.push(Point::without_time(&asked, why.clone()));
     let text = page_of(&bench);

@@ -1,7 +1,7 @@
 //! Waits at a barrier of the whole grid: all threads wait again and again, with nothing
 //! between. An operation is a wait of the grid.
 
-use super::{Effort, LIMIT, Size, ask, blocks, run_of, runs, shape, unknown};
+use super::{Effort, LIMIT, Size, blocks, run_of, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::sync::document::{Asked, Point};
@@ -46,7 +46,11 @@ pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Resul
     for shape in shapes {
         let kinds = Kind::ALL.iter().map(|kind| kind.name());
         let peer = peers.has(GRID_SYNC).then_some(GRID_SYNC);
-        all.extend(kinds.chain(peer).map(|name| ask(PART, name, shape, &[])));
+        all.extend(
+            kinds
+                .chain(peer)
+                .map(|name| Asked::new(PART, name, shape, &[])),
+        );
     }
     Ok(all)
 }

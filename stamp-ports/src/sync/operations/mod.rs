@@ -17,7 +17,6 @@ use super::peers::{self, Peers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::repeats::{ONCE, ms};
-use std::collections::BTreeMap;
 use std::time::Duration;
 use stm_core::host::{self, Launch};
 
@@ -201,23 +200,6 @@ const fn is_of_this_point(error: &host::Error) -> bool {
 /// The error for a name that nothing has.
 fn unknown(what: &str, name: &str) -> Error {
     Error::Usage(format!("there is no {what} {name:?} in `bench sync`"))
-}
-
-/// Makes a point to ask for.
-fn ask(
-    part: &str,
-    implementation: &str,
-    (blocks, threads): (u32, u32),
-    parameters: &[(&str, u64)],
-) -> Asked {
-    let parameters = parameters.iter().map(|&(name, n)| (name.to_owned(), n));
-    Asked {
-        part: part.into(),
-        implementation: implementation.into(),
-        blocks,
-        threads,
-        parameters: parameters.collect::<BTreeMap<_, _>>(),
-    }
 }
 
 /// Returns a parameter of a point.

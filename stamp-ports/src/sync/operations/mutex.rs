@@ -2,7 +2,7 @@
 //! together have made a given number. How many each block has made shows how fair the
 //! lock is.
 
-use super::{Effort, Run, Size, TIMES, ask, blocks, runs, shape, unknown};
+use super::{Effort, Run, Size, TIMES, blocks, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::sync::document::{Asked, Point};
@@ -51,7 +51,7 @@ pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Vec<A
     for blocks in blocks(device.kind(), processors, effort, TIMES) {
         let there = IMPLEMENTATIONS.iter().map(|(name, _)| *name);
         let there = there.filter(|&name| name != BINARY_SEMAPHORE || peers.has(name));
-        all.extend(there.map(|name| ask(PART, name, (blocks, 1), &[])));
+        all.extend(there.map(|name| Asked::new(PART, name, (blocks, 1), &[])));
     }
     all
 }

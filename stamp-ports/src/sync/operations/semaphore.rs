@@ -1,7 +1,7 @@
 //! Entries into one semaphore: the first thread of each block enters and leaves it a number
 //! of times, with nothing to do inside.
 
-use super::{Effort, LIMIT, Size, TIMES, ask, blocks, parameter, run_of, runs, shape, unknown};
+use super::{Effort, LIMIT, Size, TIMES, blocks, parameter, run_of, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::sync::document::{Asked, Point};
@@ -38,7 +38,7 @@ pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Vec<A
             let kinds = Kind::ALL.iter().map(|kind| kind.name());
             let peer = peers.has(COUNTING_SEMAPHORE).then_some(COUNTING_SEMAPHORE);
             let there = kinds.chain(peer);
-            all.extend(there.map(|name| ask(PART, name, (blocks, 1), &[(COUNT, count)])));
+            all.extend(there.map(|name| Asked::new(PART, name, (blocks, 1), &[(COUNT, count)])));
         }
     }
     all

@@ -94,7 +94,7 @@ fn a_peer_that_is_not_there_is_a_point_without_a_time_that_says_so() {
         (barrier::PART, GRID_SYNC),
         (semaphore::PART, COUNTING_SEMAPHORE),
     ] {
-        let asked = ask(part, name, (2, 1), &[("count", 1)]);
+        let asked = Asked::new(part, name, (2, 1), &[("count", 1)]);
         let point = measure(&device, &asked, Effort::Quick).expect("a point");
         assert!(point.answers(&asked) && !point.verified);
         assert_eq!((point.repeat, point.operations), (0, 0));
@@ -106,7 +106,7 @@ fn a_peer_that_is_not_there_is_a_point_without_a_time_that_says_so() {
 #[test]
 fn a_grid_that_does_not_fit_is_a_point_with_the_number_that_would() {
     let device = AnyDevice::cpu();
-    let asked = ask(barrier::PART, BarrierKind::Tree.name(), (4097, 1), &[]);
+    let asked = Asked::new(barrier::PART, BarrierKind::Tree.name(), (4097, 1), &[]);
     let point = measure(&device, &asked, Effort::Quick).expect("a point");
     let note = point.note.expect("a note");
     assert!(note.contains("4096") && !point.verified, "{note}");
@@ -123,7 +123,7 @@ fn unknown_names_and_missing_parameters_are_refused() {
         // It has no count.
         (semaphore::PART, "spin"),
     ] {
-        let asked = ask(part, name, (1, 1), &[]);
+        let asked = Asked::new(part, name, (1, 1), &[]);
         let error = measure(&device, &asked, Effort::Quick);
         assert!(matches!(error, Err(Error::Usage(_))), "{part} {name}");
     }
@@ -139,7 +139,7 @@ fn fast_launches_make_the_most_operations_five_times() {
     assert_eq!(asked_for[..7], [4, 16, 64, 256, 1024, 4096, 1 << 14]);
     // Of 2, 3, 1, 3 and 2 ms.
     assert_eq!(asked_for[7..], [1 << 14; 5]);
-    let asked = ask("mutex", "", (1, 1), &[]);
+    let asked = Asked::new("mutex", "", (1, 1), &[]);
     let point = runs.expect("runs").point(&asked, 3, None);
     assert_eq!((point.operations, point.repeat), (3 << 14, 5));
     let times = [point.ms_min, point.ms, point.ms_max];
@@ -186,7 +186,7 @@ fn a_wrong_result_of_any_launch_is_not_verified() {
         });
         let point = runs
             .expect("runs")
-            .point(&ask("mutex", "", (1, 1), &[]), 1, None);
+            .point(&Asked::new("mutex", "", (1, 1), &[]), 1, None);
         assert_eq!(point.note.as_deref(), Some("a section is lost"));
         assert!(!point.verified);
     }

@@ -7,7 +7,8 @@ use crate::measure::machine::abstraction::tests::FERMI;
 use crate::measure::machine::document::{GridTimes, Measurement, SCHEMA};
 use crate::report::palette;
 use crate::report::sync::page;
-use crate::sync::bench::{Bench, FORMAT};
+use crate::store::Document;
+use crate::sync::bench::Bench;
 use crate::sync::document::Point;
 use std::collections::BTreeMap;
 
@@ -43,7 +44,7 @@ pub(in crate::report) fn point(
 /// A document without points, of a GPU with 132 multiprocessors.
 pub(in crate::report) fn empty() -> Bench {
     let head = Head {
-        format: FORMAT.into(),
+        format: Bench::FORMAT.into(),
         version: "0.1.0".into(),
         commit: Some("0123abc".into()),
         ptx: Some("ptx-of-the-sample".into()),

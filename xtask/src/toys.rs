@@ -1,0 +1,267 @@
+//! `cargo xtask toys`: does what `CONTRIBUTING.md` says of an addition, with a toy of each kind.
+//!
+//! Each section whose heading begins with *Add* has a block of the language `toy`, whose lines are
+//! its steps, done in a copy of the tree:
+//!
+//! | line | is |
+//! | --- | --- |
+//! | ``copy A to B`` | a file, copied; behind it perhaps ``with X for Y``, a word in place of another |
+//! | ``in A below `L` `` | adds the indented lines that follow behind the one line of file A that begins with L |
+//!
+//! The test `xtask/toys/test.rs` then runs all of them. So a section that forgets a step, or
+//! names a line that is not there any more, is an error.
+
+use crate::Tree;
+use crate::command::cargo;
+use crate::error::Error;
+use crate::weight::tracked;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// The document with the sections.
+const DOCUMENT: &str = "CONTRIBUTING.md";
+
+/// The things that can be added, as the headings of the sections name them.
+const THINGS: [&str; 5] = [
+    "an algorithm",
+    "a workload",
+    "a lock",
+    "a container",
+    "an alignment scheme",
+];
+
+/// The lines of a section, which is to be seen on one screen.
+const LINES_MAX: usize = 25;
+
+/// The test of the toys, and its place in the copy.
+const TEST: [&str; 2] = ["xtask/toys/test.rs", "stamp-ports/tests/toys.rs"];
+
+/// The files of the copy, by their paths from the root.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// A step of a section.
+#[derive(Debug, PartialEq, Eq)]
+enum Step<'a> {
+    Copy {
+        from: &'a str,
+        to: &'a str,
+        /// The word that takes the place of another.
+        word: Option<(&'a str, &'a str)>,
+    },
+    Insert {
+        file: &'a str,
+        below: &'a str,
+        lines: Vec<&'a str>,
+    },
+}
+
+/// `cargo xtask toys`.
+pub(crate) fn command(tree: &Tree) -> Result<(), Error> {
+    let mut files = Files::new();
+    for path in tracked(&tree.root)? {
+        // A file that was deleted and not yet committed is in the list.
+        if let Ok(bytes) = fs::read(tree.root.join(&path)) {
+            files.insert(path, bytes);
+        }
+    }
+    let document = text(&files, DOCUMENT)?.to_owned();
+    for step in steps(&document)? {
+        apply(&step, &mut files)?;
+    }
+    let test = Step::Copy {
+        from: TEST[0],
+        to: TEST[1],
+        word: None,
+    };
+    apply(&test, &mut files)?;
+    let copy = Tree {
+        root: tree.target.join("toys").join("tree"),
+        target: tree.target.join("toys").join("target"),
+    };
+    write(&copy.root, &files)?;
+    let target = [("CARGO_TARGET_DIR", copy.target.as_os_str())];
+    cargo(
+        &copy,
+        "test -p stamp-ports --all-features --test toys",
+        &target,
+    )
+}
+
+/// Makes a folder have these files and no others, apart from what cargo writes there. Those that
+/// are right already stay as they are, so that a second run builds little.
+fn write(root: &Path, files: &Files) -> Result<(), Error> {
+    let mut old = BTreeSet::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                old.insert(path);
+            }
+        }
+    }
+    for (name, bytes) in files {
+        let path = root.join(name);
+        let same = old.remove(&path) && fs::read(&path).is_ok_and(|found| found == *bytes);
+        if !same {
+            let folder = path.parent().unwrap_or(root);
+            fs::create_dir_all(folder).map_err(|source| Error::file(folder.to_owned(), source))?;
+            fs::write(&path, bytes).map_err(|source| Error::file(path, source))?;
+        }
+    }
+    for path in old {
+        fs::remove_file(&path).map_err(|source| Error::file(path, source))?;
+    }
+    Ok(())
+}
+
+/// Returns the text of a file.
+fn text<'f>(files: &'f Files, path: &str) -> Result<&'f str, Error> {
+    let found = files.get(path).and_then(|b| std::str::from_utf8(b).ok());
+    found.ok_or_else(|| Error::Check(format!("{DOCUMENT} names {path}, which is no text file")))
+}
+
+/// Returns the steps of all sections.
+fn steps(document: &str) -> Result<Vec<Step<'_>>, Error> {
+    let mut all = Vec::new();
+    for thing in THINGS {
+        let wrong = |what| Error::Check(format!("{DOCUMENT}, `## Add {thing}`: {what}"));
+        let heading = format!("\n## Add {thing}\n");
+        let Some((_, section)) = document.split_once(&heading) else {
+            return Err(wrong("there is no such section".to_owned()));
+        };
+        let section = section.split("\n## ").next().unwrap_or_default().trim();
+        let lines = section.lines().count();
+        if lines > LINES_MAX {
+            return Err(wrong(format!("{lines} lines, at most {LINES_MAX}")));
+        }
+        let block = section.split_once("```toy\n");
+        let block = block.and_then(|(_, rest)| rest.split_once("```"));
+        let Some((block, _)) = block else {
+            return Err(wrong("it has no block of steps".to_owned()));
+        };
+        for line in block.lines() {
+            read(line, &mut all).ok_or_else(|| wrong(format!("`{line}` is no step")))?;
+        }
+    }
+    Ok(all)
+}
+
+/// Reads a line of a block, which is a step or goes on with the last one.
+fn read<'a>(line: &'a str, all: &mut Vec<Step<'a>>) -> Option<()> {
+    if let Some(inserted) = line.strip_prefix("    ") {
+        let Some(Step::Insert { lines, .. }) = all.last_mut() else {
+            return None;
+        };
+        lines.push(inserted);
+    } else if let Some(rest) = line.strip_prefix("copy ") {
+        let (from, rest) = rest.split_once(" to ")?;
+        let (to, word) = match rest.split_once(" with ") {
+            Some((to, words)) => (to, Some(words.split_once(" for ")?)),
+            None => (rest, None),
+        };
+        all.push(Step::Copy { from, to, word });
+    } else {
+        let (file, rest) = line.strip_prefix("in ")?.split_once(" below `")?;
+        all.push(Step::Insert {
+            file,
+            below: rest.strip_suffix('`')?,
+            lines: Vec::new(),
+        });
+    }
+    Some(())
+}
+
+/// Does a step.
+fn apply(step: &Step<'_>, files: &mut Files) -> Result<(), Error> {
+    match step {
+        Step::Copy { from, to, word } => {
+            let (new, old) = word.unwrap_or_default();
+            let mut text = text(files, from)?.to_owned();
+            if !old.is_empty() {
+                text = text.replace(old, new);
+            }
+            if files.insert((*to).to_owned(), text.into_bytes()).is_some() {
+                return Err(Error::Check(format!("`copy {from} to {to}`: it is there")));
+            }
+        }
+        Step::Insert { file, below, lines } => {
+            let old: Vec<&str> = text(files, file)?.lines().collect();
+            let begins = |line: &&str| line.trim_start().starts_with(below);
+            let found = old.iter().filter(|line| begins(line)).count();
+            if found != 1 {
+                return Err(Error::Check(format!(
+                    "{file} has {found} lines that begin with `{below}`, and not one"
+                )));
+            }
+            let mut new = Vec::new();
+            for line in &old {
+                new.push(*line);
+                if begins(line) {
+                    new.extend(lines);
+                }
+            }
+            let new = new.join("\n") + "\n";
+            files.insert((*file).to_owned(), new.into_bytes());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sections_have_steps_that_can_be_done() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let document = fs::read_to_string(root.join(DOCUMENT)).unwrap();
+        let mut files = Files::new();
+        for step in steps(&document).unwrap() {
+            let (Step::Copy { from: path, .. } | Step::Insert { file: path, .. }) = step;
+            files
+                .entry(path.to_owned())
+                .or_insert_with(|| fs::read(root.join(path)).unwrap());
+            apply(&step, &mut files).unwrap();
+        }
+        let registry = text(&files, "stm-core/src/algorithm/registry.rs").unwrap();
+        assert!(registry.contains("\nToy in toy"), "{registry}");
+    }
+
+    #[test]
+    fn steps_that_are_none_and_lines_that_are_not_there_are_refused() {
+        let mut steps = Vec::new();
+        assert_eq!(read("    a line of no step", &mut steps), None);
+        assert_eq!(read("move a to b", &mut steps), None);
+        assert_eq!(read("copy a to b with c for d", &mut steps), Some(()));
+        assert_eq!(read("in e below `f`", &mut steps), Some(()));
+        assert_eq!(read("    g", &mut steps), Some(()));
+        let mut files = Files::from([
+            ("a".to_owned(), b"d, d".to_vec()),
+            ("e".to_owned(), b"  f1\nh".to_vec()),
+        ]);
+        for step in &steps {
+            apply(step, &mut files).unwrap();
+        }
+        assert_eq!(text(&files, "b").unwrap(), "c, c");
+        assert_eq!(text(&files, "e").unwrap(), "  f1\ng\nh\n");
+        for step in &steps {
+            let step = match step {
+                Step::Insert { file, lines, .. } => Step::Insert {
+                    file,
+                    below: "i",
+                    lines: lines.clone(),
+                },
+                Step::Copy { .. } => Step::Copy {
+                    from: "i",
+                    to: "j",
+                    word: None,
+                },
+            };
+            assert!(apply(&step, &mut files).is_err(), "{step:?}");
+        }
+    }
+}

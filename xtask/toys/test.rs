@@ -1,0 +1,161 @@
+//! What the toys do, once they have been added: each runs on the CPU and in the simulator, or as a
+//! command of `stamp` names it.
+
+use std::path::Path;
+use std::process::Command;
+use stm_core::algorithm::Variant;
+use stm_core::collections::{TToy, Toy as Place};
+use stm_core::host::{Buffer, Launch};
+use stm_core::prelude::*;
+use stm_core::with_algorithm;
+use stm_kernels::toy::increments;
+use stm_sync::host::Locks;
+use stm_sync::{LockKind, TLocks};
+use verify::Check;
+use verify::sim::{Schedule, Sim, SimConfig};
+
+/// Runs `stamp`, which must succeed, and returns what it prints.
+fn stamp(arguments: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stamp"));
+    let output = command.args(arguments.split(' ')).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_algorithm_is_right_in_simulations_and_on_the_cpu() {
+    let check = Check::new(|sim, run| {
+        let words = TxArray::zeroed(sim, run.layout(), 4, "words")?;
+        let (mut stm, shape, times) = (run.stm(sim)?, run.shape(), run.transactions());
+        with_algorithm!(run.algorithm(), A => {
+            increments::launch_with::<A, _>(&mut stm, shape, &words, times, 4)?
+        });
+        let sum: u64 = words.download()?.iter().map(|&n| u64::from(n)).sum();
+        run.holds("every increment counts", sum == run.transactions())
+    });
+    check.algorithms(&[Variant::Toy]).cases(64).run();
+    assert!(stamp("list").contains("\n  toy "), "{}", stamp("list"));
+    let run = stamp("run ra --variant cgl,toy --device cpu --transactions 1000 --json");
+    assert!(
+        run.contains("\"variant\":\"toy\"") && !run.contains("\"verified\":false"),
+        "{run}"
+    );
+}
+
+#[test]
+fn the_workload_is_run_under_every_algorithm() {
+    let run = stamp("run toy --variant all --device cpu --transactions 1001 --json");
+    let verified = run.matches("\"verified\":true").count();
+    assert!(
+        verified >= Variant::ALL.len() && !run.contains("\"verified\":false"),
+        "{run}"
+    );
+}
+
+/// Increments of one word under a lock.
+struct Increments;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Params<K: LockKind> {
+    locks: TLocks<K>,
+    word: TArray<u32>,
+}
+
+impl Kernel for Increments {
+    const ENTRY: &'static str = "increments";
+    type Params = Params<stm_sync::Toy>;
+
+    fn run<L: Lane>(lane: &L, p: &Self::Params) {
+        let Some(word) = p.word.get(0) else { return };
+        for _ in 0..50 {
+            let done = p.locks.with(lane, 0, || {
+                // SAFETY: a live word, which the lock protects.
+                unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
+            });
+            assert_eq!(done, Ok(()));
+        }
+    }
+}
+
+/// Increments a word on a device.
+fn counts<D: Device>(device: &D) {
+    let locks = Locks::<_, stm_sync::Toy>::new(device, 1, 8, "the lock").unwrap();
+    let word = Buffer::zeroed(device, 1, "the word").unwrap();
+    let params = Params {
+        locks: locks.view(),
+        word: word.tarray(),
+    };
+    // SAFETY: both live until the launch has ended.
+    unsafe { device.launch::<Increments>(&Launch::new(2, 4), &params) }.unwrap();
+    locks.check().unwrap();
+    assert_eq!(word.download().unwrap(), [400]);
+}
+
+#[test]
+fn the_lock_excludes_threads_and_is_among_the_kinds() {
+    fn name<K: LockKind>(names: &mut Vec<&str>) {
+        names.push(K::NAME);
+    }
+    let mut names = Vec::new();
+    stm_sync::for_each_lock!(tries name(&mut names));
+    assert!(names.contains(&"toy"), "{names:?}");
+    counts(&Cpu::new());
+    for seed in 0..20 {
+        counts(&Sim::new(SimConfig {
+            seed,
+            ..SimConfig::of(4, Schedule::Random).with_stale(40)
+        }));
+    }
+}
+
+/// Each transaction takes the value and puts another one, or puts one into a free place.
+#[kernel(all)]
+fn exchange<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, place: &TToy<A, u32>, times: u64) {
+    stm.for_each(lane, 0..times, |tx, _| {
+        let value = place.take(tx)?.unwrap_or(0);
+        place.put(tx, value + 1).map(|_| ())
+    });
+}
+
+#[test]
+fn the_container_keeps_its_value_in_simulations_and_on_the_cpu() {
+    let check = Check::new(|sim, run| {
+        let place = Place::new(sim, run.layout(), "the place")?;
+        let (mut stm, shape, times) = (run.stm(sim)?, run.shape(), run.transactions());
+        with_algorithm!(run.algorithm(), A => {
+            exchange::launch_with::<A, _>(&mut stm, shape, &place, times)?
+        });
+        let expected = Some(run.transactions() as u32);
+        run.holds("every exchange counts", place.download()? == expected)
+    });
+    check.algorithms(Variant::ALL).cases(128).run();
+    let cpu = Cpu::new();
+    let place = Place::new(&cpu, stm_core::Layout::Plain, "the place").unwrap();
+    let mut stm = Stm::new(&cpu, Launch::new(4, 1), StmConfig::default()).unwrap();
+    exchange::launch_with::<stm_core::algorithm::Toy, _>(&mut stm, Launch::new(4, 1), &place, 1000)
+        .unwrap();
+    assert_eq!(place.download().unwrap(), Some(1000));
+}
+
+#[test]
+fn the_scheme_is_measured_in_every_part_and_verified() {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("toys");
+    let out = out.display();
+    stamp(&format!(
+        "bench nw --quick --fresh --only tiles,affine --out {out}"
+    ));
+    let text = std::fs::read_to_string(format!("{out}/nw.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let points = document["points"].as_array().unwrap();
+    let toys = points.iter().filter(|p| p["implementation"] == "toy");
+    let parts: Vec<&serde_json::Value> = toys
+        .map(|point| {
+            assert_eq!(point["verified"], true, "{point}");
+            &point["part"]
+        })
+        .collect();
+    assert_eq!(parts, ["tiles", "affine"]);
+    assert!(stamp("bench nw --help").contains("  toy "));
+}

@@ -1,0 +1,105 @@
+//! Toy: words that transactions increment.
+
+use crate::error::Result;
+use crate::workloads::input::{Input, NoOptions, is_its_workload};
+use crate::workloads::memory::Accessed;
+use crate::workloads::shared_options::{SharedOption, SharedOptions};
+use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
+use serde_json::Value;
+use stm_core::algorithm::Algorithm;
+use stm_core::array::Layout;
+use stm_core::host::{Device, TxArray};
+use stm_core::{Capacity, StmRef};
+use stm_kernels::toy::{Toy as ToyKernel, ToyParams};
+
+/// The words, a power of two.
+const WORDS: u64 = 4;
+
+/// The toy's parameters: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Toy;
+
+impl Input for Toy {
+    is_its_workload!();
+    type Options = NoOptions;
+
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
+
+    fn with(self, _options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+        Ok(self)
+    }
+}
+
+impl Sizes for Toy {
+    fn name(&self) -> &'static str {
+        "toy"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        vec![("words", WORDS.into())]
+    }
+
+    fn summary(&self) -> String {
+        format!("{WORDS} words")
+    }
+
+    fn capacity(&self) -> Capacity {
+        sets(1, 1, 0)
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        WORDS
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state("each word is the number of its increments")
+    }
+
+    fn check(&self, _transactions: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Workload for Toy {
+    type Data<D: Device> = TxArray<D, u32>;
+    type Kernel<A: Algorithm> = ToyKernel<A>;
+
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<TxArray<D, u32>> {
+        let words = TxArray::zeroed(device, Layout::Plain, WORDS as usize, "the words")?;
+        Ok(words)
+    }
+
+    fn accessed<'d, D: Device>(
+        &self,
+        data: &'d mut TxArray<D, u32>,
+    ) -> Vec<&'d mut dyn Accessed<D>> {
+        vec![data]
+    }
+
+    fn reset<D: Device>(&self, data: &mut TxArray<D, u32>) -> Result<()> {
+        Ok(data.clear()?)
+    }
+
+    fn verify<D: Device>(&self, data: &mut TxArray<D, u32>, transactions: u64) -> Verdict {
+        let found = data.download()?;
+        let right = (0..WORDS).map(|word| (transactions + WORDS - 1 - word) / WORDS);
+        let wrong = right
+            .zip(&found)
+            .find(|(right, found)| *right != u64::from(**found));
+        Ok(wrong.map(|(right, found)| format!("a word is {found} and not {right}")))
+    }
+
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &TxArray<D, u32>,
+        stm: StmRef<A>,
+        transactions: u64,
+    ) -> ToyParams<A> {
+        ToyParams {
+            stm,
+            words: data.view::<A>(),
+            transactions,
+            count: WORDS,
+        }
+    }
+}
