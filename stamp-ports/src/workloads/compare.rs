@@ -101,17 +101,14 @@ impl<T> Expectation<T> {
 const WORTH: u64 = 1 << 15;
 
 /// Works on ranges of the transactions below `count`, as [`in_ranges_of`] does.
-pub(in crate::workloads) fn in_ranges<R: Send>(
-    count: u64,
-    work: impl Fn(Range<u64>) -> R + Sync,
-) -> Vec<R> {
+pub(super) fn in_ranges<R: Send>(count: u64, work: impl Fn(Range<u64>) -> R + Sync) -> Vec<R> {
     in_ranges_of(WORTH, count, work)
 }
 
 /// Splits the numbers below `count` into ranges, one for each core if there are many, works
 /// on all of them at the same time, and returns the results in the order of the ranges. `worth`
 /// numbers are worth a thread.
-pub(in crate::workloads) fn in_ranges_of<R: Send>(
+pub(super) fn in_ranges_of<R: Send>(
     worth: u64,
     count: u64,
     work: impl Fn(Range<u64>) -> R + Sync,
@@ -136,21 +133,21 @@ pub(in crate::workloads) fn in_ranges_of<R: Send>(
 
 /// Words to which all cores add.
 #[derive(Debug)]
-pub(in crate::workloads) struct SharedWords(Vec<AtomicU32>);
+pub(super) struct SharedWords(Vec<AtomicU32>);
 
 impl SharedWords {
     /// Begins with these words.
-    pub(in crate::workloads) fn new(words: Vec<u32>) -> Self {
+    pub(super) fn new(words: Vec<u32>) -> Self {
         Self(words.into_iter().map(AtomicU32::new).collect())
     }
 
     /// Adds to a word, wrapping around.
-    pub(in crate::workloads) fn add(&self, word: u32, amount: u32) {
+    pub(super) fn add(&self, word: u32, amount: u32) {
         self.0[word as usize].fetch_add(amount, Ordering::Relaxed);
     }
 
     /// Returns the words.
-    pub(in crate::workloads) fn into_words(self) -> Vec<u32> {
+    pub(super) fn into_words(self) -> Vec<u32> {
         self.0.into_iter().map(AtomicU32::into_inner).collect()
     }
 }

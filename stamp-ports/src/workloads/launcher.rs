@@ -7,12 +7,20 @@
 //! time limit holds for the run as a whole; launches in order have what is left
 //! of it ([`Stm::in_order`]).
 
-use super::workload::Run;
 use serde::Serialize;
 use std::time::Duration;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Device, Launch, Statistics, Stm};
 use stm_core::{Kernel, StmRef};
+
+/// What a launch is made of, beside its data.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<A: Algorithm> {
+    /// The handle of its transactional memory.
+    pub stm: StmRef<A>,
+    /// Its transactions.
+    pub transactions: u64,
+}
 
 /// What one run did.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,7 @@ pub use super::compare::Verdict;
 use super::contender::Contender;
 use super::form::Form;
 use super::launcher::Launcher;
+pub use super::launcher::Run;
 use super::memory::Accessed;
 use crate::error::Result;
 use serde::Serialize;
@@ -87,15 +88,6 @@ pub struct Accesses {
     pub validated: f64,
     /// The words that there are.
     pub words: u64,
-}
-
-/// What a launch is made of, beside its data.
-#[derive(Clone, Copy, Debug)]
-pub struct Run<A: Algorithm> {
-    /// The handle of its transactional memory.
-    pub stm: StmRef<A>,
-    /// Its transactions.
-    pub transactions: u64,
 }
 
 /// A name, which the list of all workloads gives.

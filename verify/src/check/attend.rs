@@ -1,32 +1,20 @@
 //! What records the launches of a checked run and judges each when it is over.
 
 use super::case::Case;
-use super::found::Report;
+use super::found::{Launched, Report};
 use crate::error::Error;
 use crate::explained::Explained;
 use crate::failure::{Failure, FailureKind};
 use crate::history::left::Left;
 use crate::history::records::Records;
-use crate::history::{Header, History, InitialMemory, Rest};
+use crate::history::{Header, InitialMemory, Rest};
 use crate::named::{NamedWord, Names};
 use crate::opacity;
-use crate::opacity::report::Verdict;
 use crate::sim::{Attendant, Schedule, Sim, SimError, Stuck};
 use std::cell::RefCell;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Device, Launch};
 use stm_core::observe::HostProbe;
-
-/// A launch that was recorded and judged.
-#[derive(Clone, Debug)]
-pub struct Launched {
-    /// The history.
-    pub history: History,
-    /// The verdict, unless the history is impossible.
-    pub verdict: Option<Verdict>,
-    /// The names of its words.
-    pub names: Names,
-}
 
 /// What has happened so far.
 #[derive(Default)]

@@ -1,9 +1,11 @@
 //! What a check came to.
 
-use super::attend::Launched;
 use super::case::Case;
 use crate::error::Error;
 use crate::failure::Failure;
+use crate::history::History;
+use crate::named::Names;
+use crate::opacity::report::Verdict;
 use crate::page::Page;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -66,6 +68,17 @@ pub(super) fn test_name() -> Option<String> {
     let thread = std::thread::current();
     let name = thread.name().filter(|&name| name != "main")?;
     Some(name.to_owned())
+}
+
+/// A launch that was recorded and judged.
+#[derive(Clone, Debug)]
+pub struct Launched {
+    /// The history.
+    pub history: History,
+    /// The verdict, unless the history is impossible.
+    pub verdict: Option<Verdict>,
+    /// The names of its words.
+    pub names: Names,
 }
 
 /// A case that fails.

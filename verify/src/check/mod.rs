@@ -28,9 +28,8 @@ mod run;
 mod strategy;
 
 pub use crate::failure::{Failure, FailureKind};
-pub use attend::Launched;
 pub use case::Case;
-pub use found::{Found, REPLAY, Report};
+pub use found::{Found, Launched, REPLAY, Report};
 pub use run::Run;
 
 use crate::error::Error;

@@ -19,7 +19,7 @@ use super::op::Op;
 use super::schedule::Scheduler;
 use super::shape::Shape;
 use super::space::{Found, Space, Use};
-use super::views::{Acquire, Order, Views};
+use super::views::{Acquire, Order, Views, refill};
 use crate::rng::Rng;
 use stm_core::host::StopAt;
 
@@ -116,12 +116,6 @@ pub(super) struct Machine {
     last_change: u64,
     /// The next operation at which [`Self::inspect`] has something to check.
     inspect_at: u64,
-}
-
-/// Makes a vector that is kept from launch to launch have so many equal elements.
-pub(super) fn refill<T: Clone>(all: &mut Vec<T>, len: usize, value: T) {
-    all.clear();
-    all.resize(len, value);
 }
 
 /// The launch cannot go on; the reason is in [`Machine::error`].

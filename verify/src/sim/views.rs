@@ -25,10 +25,15 @@
 mod archive;
 mod cache;
 
-use super::machine::refill;
 use crate::rng::Rng;
 use archive::Archive;
 use cache::Caches;
+
+/// Makes a vector that is kept from launch to launch have so many equal elements.
+pub(super) fn refill<T: Clone>(all: &mut Vec<T>, len: usize, value: T) {
+    all.clear();
+    all.resize(len, value);
+}
 
 /// Stores kept for each word.
 const KEPT: usize = 8;
