@@ -1,5 +1,4 @@
-//! The interface of an algorithm: the phases of a transaction, as a trait, and the attempt at a
-//! transaction that they work on.
+//! The interface of an algorithm: the phases of a transaction, as a trait.
 //!
 //! The loops of `run` call `load_gate_and_snapshot` (if `SCHEDULED`), `commit`
 //! and `rollback`; [`Tx`] calls the others:
@@ -12,15 +11,13 @@
 
 use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
-use crate::memory::logs::Logs;
 use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
+use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use stm_machine::Lane;
 use stm_machine::View;
-use stm_machine::observe::Probe;
 use stm_machine::{Element, WordAddress};
 
 /// How the threads of a launch are divided into those that run transactions.
@@ -69,51 +66,6 @@ impl<T: Element, const N: usize> Owned<T, N> {
             held: 0,
         }
     }
-}
-
-/// One attempt at a transaction, which [`StmRef::atomically`] and
-/// [`StmRef::for_each`] pass to their closure.
-///
-/// All reads see one consistent state, including the attempt's own writes;
-/// writes are buffered until the commit. Every operation returns a
-/// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
-/// continue, and it does not commit even if its closure swallows the error.
-#[allow(clippy::struct_excessive_bools)]
-pub struct Tx<'a, L: Lane, A: Algorithm> {
-    pub(crate) lane: &'a L,
-    pub(crate) stm: &'a StmRef<A>,
-    pub(crate) logs: Logs,
-    /// The algorithm's state of the attempt: its sets and its snapshot.
-    pub(crate) attempt: A::Attempt<'a>,
-    /// The first failure; an attempt that has one cannot commit.
-    pub(crate) failed: Option<Abort>,
-    /// Says for [`Mutant::DoomedGoesOn`](stm_machine::observe::Mutant::DoomedGoesOn) that the attempt failed and its
-    /// closure was not told.
-    pub(crate) doomed: bool,
-    /// The position of this lane's probe.
-    pub(crate) cursor: <L::Probe as Probe>::Cursor,
-    /// The version of a commit, for the probe.
-    pub(crate) version: Version,
-    /// The index and the length behind an [`Abort::OutOfRange`]; for a fault of
-    /// a pool, what `tx/pool.rs` says.
-    pub(crate) out_of_range: (u64, u64),
-    /// The number of deferred actions.
-    pub(crate) actions: u32,
-    /// Says whether the attempt has read a word from memory.
-    pub(crate) has_read: bool,
-    /// Says whether the attempt was given up until something has changed.
-    pub(crate) waits: bool,
-    /// Says whether no other attempt is in progress (`run/gate.rs`).
-    pub(crate) alone: bool,
-    /// A bit for each [`When`](crate::tx::actions::When) that an action was
-    /// deferred to.
-    pub(crate) deferred_to: u32,
-    /// The word of a pool's bitmap in which the lane found its last node.
-    pub(crate) pool_hint: u32,
-    /// The allocations in a row that found no free node.
-    pub(crate) pool_misses: u32,
-    /// The number of writes and additions recorded, if there is a recorder.
-    pub(crate) accepted: u64,
 }
 
 /// A concurrency-control algorithm.

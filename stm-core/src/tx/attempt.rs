@@ -8,8 +8,8 @@
 //! returns; the state of the attempt (`attempt`) is touched by its algorithm
 //! alone.
 
-pub use crate::algorithm::contract::Tx;
 use crate::algorithm::contract::{Algorithm, Granule};
+use crate::memory::logs::Logs;
 use crate::memory::version::Version;
 use crate::observe::event::Event;
 use crate::observe::mark::mark;
@@ -21,6 +21,51 @@ use stm_machine::lane::{Lane, records, times};
 use stm_machine::observe::Mutant;
 use stm_machine::observe::Probe;
 use stm_machine::{Element, WordAddress};
+
+/// One attempt at a transaction, which [`StmRef::atomically`] and
+/// [`StmRef::for_each`] pass to their closure.
+///
+/// All reads see one consistent state, including the attempt's own writes;
+/// writes are buffered until the commit. Every operation returns a
+/// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
+/// continue, and it does not commit even if its closure swallows the error.
+#[allow(clippy::struct_excessive_bools)]
+pub struct Tx<'a, L: Lane, A: Algorithm> {
+    pub(crate) lane: &'a L,
+    pub(crate) stm: &'a StmRef<A>,
+    pub(crate) logs: Logs,
+    /// The algorithm's state of the attempt: its sets and its snapshot.
+    pub(crate) attempt: A::Attempt<'a>,
+    /// The first failure; an attempt that has one cannot commit.
+    pub(crate) failed: Option<Abort>,
+    /// Says for [`Mutant::DoomedGoesOn`] that the attempt failed and its
+    /// closure was not told.
+    pub(crate) doomed: bool,
+    /// The position of this lane's probe.
+    pub(crate) cursor: <L::Probe as Probe>::Cursor,
+    /// The version of a commit, for the probe.
+    pub(crate) version: Version,
+    /// The index and the length behind an [`Abort::OutOfRange`]; for a fault of
+    /// a pool, what `tx/pool.rs` says.
+    pub(crate) out_of_range: (u64, u64),
+    /// The number of deferred actions.
+    pub(crate) actions: u32,
+    /// Says whether the attempt has read a word from memory.
+    pub(crate) has_read: bool,
+    /// Says whether the attempt was given up until something has changed.
+    pub(crate) waits: bool,
+    /// Says whether no other attempt is in progress (`run/gate.rs`).
+    pub(crate) alone: bool,
+    /// A bit for each [`When`](crate::tx::actions::When) that an action was
+    /// deferred to.
+    pub(crate) deferred_to: u32,
+    /// The word of a pool's bitmap in which the lane found its last node.
+    pub(crate) pool_hint: u32,
+    /// The allocations in a row that found no free node.
+    pub(crate) pool_misses: u32,
+    /// The number of writes and additions recorded, if there is a recorder.
+    pub(crate) accepted: u64,
+}
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// Makes an attempt that has not begun.

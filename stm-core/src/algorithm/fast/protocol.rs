@@ -34,7 +34,8 @@
 //! same time and validate after that, so none has read what another writes.
 
 use crate::algorithm::contract::{Algorithm, Granule, Owned};
-use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
+use crate::algorithm::fast::age::Birth;
+use crate::algorithm::fast::storage::{Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
 use crate::algorithm::registry::Variant;

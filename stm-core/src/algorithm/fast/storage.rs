@@ -13,24 +13,6 @@ use stm_machine::TArray;
 use stm_machine::View;
 use stm_machine::{Element, WordAddress};
 
-/// The first snapshot of an attempt.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Birth {
-    /// The lane's bound on ticks, taken before the snapshot or later, when the
-    /// clock was not far ahead of it.
-    pub(crate) since: u32,
-    /// The clock. Extensions leave it as it is.
-    pub(crate) snapshot: Version,
-}
-
-impl Birth {
-    /// The birth of an attempt that has not begun.
-    pub(crate) const NONE: Self = Self {
-        since: 0,
-        snapshot: Version(0),
-    };
-}
-
 /// The place of the versions and locks of transactional words.
 pub trait Storage: Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
