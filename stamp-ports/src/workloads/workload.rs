@@ -16,7 +16,7 @@ use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::array::Layout;
 use stm_core::host::Device;
 use stm_core::observe::Observation;
-use stm_core::{Capacity, Kernel, StmRef};
+use stm_core::{Capacity, Kernel};
 
 /// What a result is verified for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
