@@ -70,14 +70,9 @@ pub enum Error {
         /// What is there, and what was expected.
         what: String,
     },
-    /// Tables of alignments that contradict one another.
-    #[error("{scorer} filled tables that cannot be right: {what}")]
-    WrongTables {
-        /// What filled them.
-        scorer: String,
-        /// What is wrong with them.
-        what: String,
-    },
+    /// An alignment that went wrong.
+    #[error(transparent)]
+    Align(stm_align::Error),
     /// A history that could not be recorded or judged.
     #[error(transparent)]
     History(verify::error::Error),
@@ -91,6 +86,16 @@ impl From<verify::error::Error> for Error {
         match error {
             verify::error::Error::Host(error) => Self::Host(error),
             other => Self::History(other),
+        }
+    }
+}
+
+impl From<stm_align::Error> for Error {
+    fn from(error: stm_align::Error) -> Self {
+        match error {
+            stm_align::Error::Usage(what) => Self::Usage(what),
+            stm_align::Error::Host(error) => Self::Host(error),
+            other => Self::Align(other),
         }
     }
 }
@@ -166,7 +171,7 @@ impl Error {
                 | host::Error::BadPtx { .. },
             )
             | Self::File { .. }
-            | Self::WrongTables { .. }
+            | Self::Align(stm_align::Error::WrongTables { .. })
             | Self::Output(_) => 1,
             Self::History(error) => error.status(),
             _ => 2,

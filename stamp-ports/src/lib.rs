@@ -10,7 +10,7 @@
 //! | [`measure`] | measurements, the search for the best launch, the same without transactions |
 //! | [`workloads`] | the workloads, each in a folder |
 //! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
-//! | [`nw`] | `nw` and `bench nw`: alignments of sequences |
+//! | [`nw`] | `bench nw`: ways of filling the tables of alignments |
 //! | [`record`] | recorded histories of the workloads |
 //! | [`soak`] | `soak`: mixed workloads and faults for long |
 //! | [`against`] | `bench against`: this program beside one of an earlier commit |

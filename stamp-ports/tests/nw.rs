@@ -5,10 +5,10 @@ mod common;
 
 use common::{line, refused, refused_rows, right, stamp, text};
 use serde_json::Value;
-use stamp_ports::nw::align::{Op, score_of};
-use stamp_ports::nw::align::{align, score};
-use stamp_ports::nw::matrix::Matrix;
-use stamp_ports::nw::scoring::{Gap, Scoring};
+use stm_align::align::{Op, score_of};
+use stm_align::align::{align, score};
+use stm_align::matrix::Matrix;
+use stm_align::scoring::{Gap, Scoring};
 use stm_kernels::draw::{below, draw};
 
 /// Made by parasail (Daily 2016): matrices, costs, sequences, and the score of each.
@@ -138,7 +138,7 @@ fn batches_pair_records_in_order_and_cigars_have_their_scores() {
         &scoring,
     );
     assert_eq!(first["score"], score);
-    assert_eq!(score, stamp_ports::nw::align::score(&a, &b, &scoring));
+    assert_eq!(score, stm_align::align::score(&a, &b, &scoring));
     // Letters of A alone are insertions, and -X costs what X does.
     let negative = ["--match", "1", "--mismatch", "-1", "--gap", "1"];
     assert_eq!(files.json(&negative), found);

@@ -13,7 +13,6 @@
 use crate::error::Error;
 use crate::sim::SimConfig;
 use std::fmt;
-use std::str::FromStr;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
 
@@ -41,11 +40,6 @@ pub(crate) fn bad(part: &str, expected: &str) -> Error {
     Error::Usage(format!(
         "`{part}` in the line of a case: expected {expected}"
     ))
-}
-
-/// Reads the value of a part of a line.
-pub(crate) fn value<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error> {
-    text.parse().map_err(|_| bad(part, expected))
 }
 
 /// Reads the simulation of a line.

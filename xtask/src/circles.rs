@@ -14,7 +14,7 @@ use stm_core_build::files::read;
 use stm_core_build::statement::blank_comments;
 
 /// The crates of the workspace.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "stm-core",
     "stm-core/build",
     "stm-core/machine",
@@ -23,6 +23,7 @@ const CRATES: [&str; 10] = [
     "stm-core/sync",
     "stm-kernels",
     "stamp-ports",
+    "stamp-ports/align",
     "verify",
     "xtask",
 ];

@@ -5,8 +5,8 @@ use super::schemes::{Filled, REPEAT};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::measure::repeats::timed;
-use crate::nw::scorer::{Host, Scorer};
 use std::time::Instant;
+use stm_align::scorer::{Host, Scorer};
 
 /// Fills tables.
 pub(super) fn fill(_device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {

@@ -4,15 +4,6 @@ use super::console::told;
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::measure::progress::Progress;
-use crate::nw::align::Alignment;
-use crate::nw::cigar::{Side, cigar, lines};
-use crate::nw::dataflow::Dataflow;
-use crate::nw::divide::{LARGE, align_all, is_large};
-use crate::nw::input::plain;
-use crate::nw::matrix::{Matrix, names};
-use crate::nw::pairs::{Pair, groups, read_pairs};
-use crate::nw::scorer::{Host, Scorer};
-use crate::nw::scoring::{Gap, Scoring};
 use crate::variants::suggestion;
 use clap::Args;
 use serde::Serialize;
@@ -20,6 +11,15 @@ use std::fmt;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
+use stm_align::align::Alignment;
+use stm_align::cigar::{Side, cigar, lines};
+use stm_align::dataflow::Dataflow;
+use stm_align::divide::{LARGE, align_all, is_large};
+use stm_align::input::plain;
+use stm_align::matrix::{Matrix, names};
+use stm_align::pairs::{Pair, groups, read_pairs};
+use stm_align::scorer::{Host, Scorer};
+use stm_align::scoring::{Gap, Scoring};
 
 /// What `--help` says behind the options.
 pub(super) const HELP: &str = "\

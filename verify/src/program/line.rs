@@ -29,6 +29,11 @@ use crate::line::{self, Head, bad};
 use std::fmt;
 use std::str::FromStr;
 
+/// Reads the value of a part of a line.
+fn parsed<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error> {
+    text.parse().map_err(|_| bad(part, expected))
+}
+
 /// A word's digit.
 struct Digit(u8);
 
@@ -175,12 +180,12 @@ impl fmt::Display for Case {
 
 fn list(part: &str, values: &str, expected: &str) -> Result<Vec<u64>, Error> {
     let values = values.split(',');
-    values.map(|v| line::value(part, v, expected)).collect()
+    values.map(|v| parsed(part, v, expected)).collect()
 }
 
 fn pair(part: &str, value: &str, expected: &str) -> Result<(u32, u32), Error> {
     let (a, b) = value.split_once('/').ok_or_else(|| bad(part, expected))?;
-    let number = |text| line::value(part, text, expected);
+    let number = |text| parsed(part, text, expected);
     Ok((number(a)?, number(b)?))
 }
 
@@ -259,19 +264,19 @@ impl Program {
         }
         let (key, value) = part.split_once('=').unwrap_or_default();
         match key {
-            "launches" => self.launches = line::value(part, value, "launches=N, 1 to 16")?,
+            "launches" => self.launches = parsed(part, value, "launches=N, 1 to 16")?,
             "silent" => {
                 let known = Invariant::ALL.map(Invariant::name).join(", ");
                 let invariant = Invariant::from_name(value);
                 self.silent = Some(invariant.ok_or_else(|| bad(part, &known))?);
             }
-            "stripe" => self.stripe_words = line::value(part, value, "stripe=1, 2 or 4")?,
-            "locks" => self.locks = line::value(part, value, "locks=N, a power of two")?,
+            "stripe" => self.stripe_words = parsed(part, value, "stripe=1, 2 or 4")?,
+            "locks" => self.locks = parsed(part, value, "locks=N, a power of two")?,
             "sets" => self.sets = pair(part, value, "sets=READS/WRITES")?,
             "retry_limits" => self.retry_limits = pair(part, value, "retry_limits=POLLS/TRIES")?,
             "init" => self.initial = list(part, value, "init=V,V: a value for each word")?,
             "sums" => self.sums = list(part, value, "sums=V,V: a value for each sum")?,
-            "row" => self.row = line::value(part, value, "row=N, sums of a row")?,
+            "row" => self.row = parsed(part, value, "row=N, sums of a row")?,
             _ => {
                 let known = "each, own, team, block, update, u32, u64, mixed, stripe=, locks=, \
                              sets=, retry_limits=, init=, sums=, row=, launches= or silent=";

@@ -2,10 +2,10 @@
 
 use super::case::Case;
 use crate::error::{Error, Result};
-use crate::nw::matrix::Matrix;
-use crate::nw::pass::Pass;
-use crate::nw::scoring::{Gap, Scoring};
 use crate::workloads::nw::{linear_nucleotides, random_codes};
+use stm_align::matrix::Matrix;
+use stm_align::pass::Pass;
+use stm_align::scoring::{Gap, Scoring};
 
 /// Letters of proteins that sequences are drawn from: the amino acids, which published
 /// matrices name first.

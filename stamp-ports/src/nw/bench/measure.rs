@@ -7,14 +7,14 @@ use super::{hops, reduction};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};
 use crate::measure::repeats::ms;
-use crate::nw::align::LastRow;
-use crate::nw::diagonals::{Cut, Tables, TileKernel};
-use crate::nw::scorer::{Host, Scorer};
 use crate::points::{Asked, Point};
 use crate::sync::sections::transactions;
 use crate::variants::parse_variants;
 use crate::workloads::AnyWorkload;
 use crate::workloads::nw::Nw;
+use stm_align::align::LastRow;
+use stm_align::diagonals::{Cut, Tables, TileKernel};
+use stm_align::scorer::{Host, Scorer};
 use stm_core::host::Device;
 
 /// The most cells whose tables the host fills to compare with: 32 K x 32 K, and some more.

@@ -5,8 +5,8 @@ pub use super::case::Case;
 use super::schemes::{Fill, named, whole};
 use super::{hops, reduction};
 use crate::devices::{AnyDevice, DeviceKind};
-use crate::nw::diagonals::Cut;
 use crate::points::Asked;
+use stm_align::diagonals::Cut;
 use stm_core::host::Device;
 
 /// The parts of the measurement, and what each shows.

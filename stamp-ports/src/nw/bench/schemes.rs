@@ -6,10 +6,10 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::measure::repeats::timed;
 use crate::numbers::bytes;
-use crate::nw::align::LastRow;
-use crate::nw::dataflow::Strips;
-use crate::nw::diagonals::{Cut, Tables, TileKernel};
 use std::time::Duration;
+use stm_align::align::LastRow;
+use stm_align::dataflow::Strips;
+use stm_align::diagonals::{Cut, Tables, TileKernel};
 
 /// The launches that are timed, after one that is not.
 pub(super) const REPEAT: usize = 5;
@@ -94,7 +94,7 @@ fn dataflow(device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {
 /// Fills tables by a launch for each diagonal of tiles.
 fn launched(device: &AnyDevice, inputs: &Inputs, cut: Cut) -> Result<Filled> {
     tiled(device, inputs, cut, |tables| {
-        timed(REPEAT, || tables.fill())
+        timed(REPEAT, || Ok(tables.fill()?))
     })
 }
 

@@ -1,9 +1,9 @@
 //! Alignment of two sequences: a transaction for each cell of the matrix, which waits for its
 //! neighbours, and the same by tiles.
 
-use crate::nw::matrix::Matrix as Scores;
-use crate::nw::scoring::{Gap, Scoring};
 use crate::workloads::prelude::*;
+use stm_align::matrix::Matrix as Scores;
+use stm_align::scoring::{Gap, Scoring};
 use stm_kernels::draw::{below, draw};
 use stm_kernels::nw::layout::transformed_scores;
 use stm_kernels::nw::transactions::{Matrix, MatrixParams, score, word};
@@ -234,7 +234,7 @@ impl Workload for Nw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nw::align;
+    use stm_align::align;
 
     #[test]
     fn every_cell_is_in_the_order_once_and_after_its_neighbours() {

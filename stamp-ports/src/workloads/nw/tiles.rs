@@ -2,15 +2,15 @@
 //! Li et al. 2015 inside of tiles.
 
 use super::{Nw, linear_nucleotides};
-use crate::nw::align::LastRow;
-use crate::nw::dataflow::Strips;
-use crate::nw::diagonals::{Cut, Tables, TileKernel};
-use crate::nw::pass::Pass;
-use crate::nw::scorer::{Host, Scorer};
-use crate::nw::scoring::Scoring;
 use crate::workloads::contender::ContenderKind::Excluding;
 use crate::workloads::contender::PreparedContender;
 use crate::workloads::prelude::*;
+use stm_align::align::LastRow;
+use stm_align::dataflow::Strips;
+use stm_align::diagonals::{Cut, Tables, TileKernel};
+use stm_align::pass::Pass;
+use stm_align::scorer::{Host, Scorer};
+use stm_align::scoring::Scoring;
 use stm_kernels::nw::points::{Cells, Locks};
 use stm_kernels::nw::strips::LinearStrips;
 use stm_kernels::nw::tiles::Tiles1;
@@ -98,8 +98,8 @@ impl PreparedContender for Filled {
     fn launch(&mut self, _: &AnyDevice, _shape: (u32, u32), _: u64) -> Result<Duration> {
         match &mut self.filler {
             Filler::Tiles(tables, true) => Ok(tables.recorded()?.replay()?),
-            Filler::Tiles(tables, false) => tables.fill(),
-            Filler::Strips(strips) => strips.fill(),
+            Filler::Tiles(tables, false) => Ok(tables.fill()?),
+            Filler::Strips(strips) => Ok(strips.fill()?),
         }
     }
 

@@ -75,7 +75,7 @@ impl Scoring {
 
 #[cfg(test)]
 mod tests {
-    use crate::nw::testing::scoring;
+    use crate::testing::scoring;
 
     #[test]
     fn costs_and_lengths_are_checked() {

@@ -146,8 +146,8 @@ pub(super) fn on_all_cores<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R +
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nw::align::score;
-    use crate::nw::testing::scoring;
+    use crate::align::score;
+    use crate::testing::scoring;
 
     #[test]
     fn results_keep_the_order_of_the_items() {

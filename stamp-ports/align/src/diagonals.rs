@@ -6,14 +6,14 @@ use super::scorer::{Scorer, fill_whole};
 use super::scoring::Scoring;
 use crate::error::{Error, Result};
 use std::time::Duration;
-use stm_core::Kernel;
-use stm_core::host::{Buffer, Device, Launch, Replay};
 use stm_kernels::nw::frame::DiagonalParams;
 use stm_kernels::nw::layout::{Layout, Table, transformed_scores};
 use stm_kernels::nw::points::{Cells, Locks, shared_words_of_cells, shared_words_of_locks};
 use stm_kernels::nw::tiles::{
     AffineTiles1, AffineTiles2, AffineTiles4, Tiles1, Tiles2, Tiles4, shared_words,
 };
+use stm_machine::Kernel;
+use stm_machine::host::{Buffer, Device, Launch, Replay};
 
 /// What computes a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -185,8 +185,8 @@ fn fill_block(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nw::align;
-    use crate::nw::testing::{drawn, scoring};
+    use crate::align;
+    use crate::testing::{drawn, scoring};
 
     #[test]
     fn bands_and_pieces_give_the_row_that_one_core_gives() {

@@ -245,7 +245,7 @@ impl Aligner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nw::testing::{drawn, scoring};
+    use crate::testing::{drawn, scoring};
     use stm_kernels::draw::{below, draw};
 
     /// The best score, by trying everything.

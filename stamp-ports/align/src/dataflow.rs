@@ -6,11 +6,11 @@ use super::scorer::{Scorer, fill_whole};
 use super::scoring::Scoring;
 use crate::error::Result;
 use std::time::Duration;
-use stm_core::Kernel;
-use stm_core::host::{Buffer, Device, Launch, Watchdog};
 use stm_kernels::nw::layout::{Table, transformed_scores};
 use stm_kernels::nw::strips::layout::Layout;
 use stm_kernels::nw::strips::{AffineStrips, LinearStrips, StripsParams, shared_words};
+use stm_machine::Kernel;
+use stm_machine::host::{Buffer, Device, Launch, Watchdog};
 use stm_sync::host::Channels;
 
 /// Warps of a multiprocessor with few tables: one for each of its four schedulers. A table has
