@@ -50,9 +50,6 @@ pub const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
     }
 }
 
-/// Seconds that one launch of a run without arguments may take.
-pub const DEMO_SECONDS_MAX: u64 = 30;
-
 /// Shapes beside those of [`shapes`], which `bench floor` tries as well: where
 /// memory bounds transactions and conflicts bound their number, three warps a
 /// multiprocessor can be better than two and than four, and where all transactions
