@@ -19,6 +19,11 @@ pub(crate) enum Error {
         "no ptxas found on PATH, in CUDA_HOME or in a Python environment: `pip install nvidia-cuda-nvcc`, or name it in STM_PTXAS"
     )]
     NoPtxas,
+    /// No disassembler stands beside the assembler.
+    #[error(
+        "there is no {0}: `pip install nvidia-cuda-nvdisasm` in the version of nvidia-cuda-nvcc puts it beside ptxas, and a CUDA toolkit has it there"
+    )]
+    NoDisassembler(PathBuf),
     /// The program that builds the book is not installed.
     #[error("mdbook is not installed: `cargo install mdbook --locked`")]
     NoMdbook,

@@ -7,8 +7,9 @@
 //! (`docs/lab-notes/2026-11-25-turns.md`). So the waits are counted: an atomic that returns something
 //! begins one, or joins the one before if nothing in between uses a result of that.
 
+use crate::error::Error;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a module has in machine code.
@@ -22,16 +23,23 @@ pub(crate) struct Code {
     pub(crate) together: u32,
 }
 
-/// Disassembles a cubin by the `nvdisasm` beside the assembler.
-pub(crate) fn of(assembler: &Path, cubin: &Path) -> Result<Code, String> {
+/// Returns the disassembler beside an assembler.
+///
+/// # Errors
+/// [`Error::NoDisassembler`].
+pub(crate) fn disassembler(assembler: &Path) -> Result<PathBuf, Error> {
     let program = assembler.with_file_name("nvdisasm");
-    let output = Command::new(&program).arg("-c").arg(cubin).output();
-    let output = output.map_err(|e| {
-        format!(
-            "cannot start {}: {e}: NVIDIA's packages have it beside ptxas",
-            program.display()
-        )
-    })?;
+    if program.is_file() {
+        Ok(program)
+    } else {
+        Err(Error::NoDisassembler(program))
+    }
+}
+
+/// Disassembles a cubin.
+pub(crate) fn of(program: &Path, cubin: &Path) -> Result<Code, String> {
+    let output = Command::new(program).arg("-c").arg(cubin).output();
+    let output = output.map_err(|e| format!("cannot start {}: {e}", program.display()))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
     }

@@ -56,6 +56,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
         .map_err(|e| Error::Check(format!("{FILE} cannot be read: {e}")))?;
     let ceilings = parse(&text)?;
     let assembler = ptxas::find(tree)?;
+    let programs = (&*assembler, &*sass::disassembler(&assembler)?);
     let dir = build::unpacked(tree)?;
     let cubin = tree.target.join("sizes.cubin");
     println!(
@@ -71,7 +72,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     );
     let mut wrong = Vec::new();
     for ceiling in &ceilings {
-        let size = size(&assembler, &dir, &ceiling.module, &cubin)?;
+        let size = size(programs, &dir, &ceiling.module, &cubin)?;
         let [lines, instructions, registers, spills, waits] =
             [0, 1, 2, 3, 4].map(|i| format!("{}/{}", size.has[i], ceiling.at_most[i]));
         println!(
@@ -90,8 +91,14 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     }
 }
 
-/// Assembles a module into a cubin, and counts what both have.
-fn size(assembler: &Path, dir: &Path, module: &str, cubin: &Path) -> Result<Size, Error> {
+/// Assembles a module into a cubin by the first of two programs, disassembles it by the other, and
+/// counts what both have.
+fn size(
+    (assembler, disassembler): (&Path, &Path),
+    dir: &Path,
+    module: &str,
+    cubin: &Path,
+) -> Result<Size, Error> {
     let file = dir.join(format!("{module}.ptx"));
     if !file.is_file() {
         return Err(Error::Check(format!(
@@ -103,7 +110,7 @@ fn size(assembler: &Path, dir: &Path, module: &str, cubin: &Path) -> Result<Size
     let remarks = ptxas::one(assembler, &file, ptxas::REPORTED, "-O3", cubin);
     let entries = ptxas::parse(&remarks.map_err(Error::Check)?);
     let most = |of: fn(&Usage) -> u32| entries.iter().map(of).max().unwrap_or(0);
-    let code = sass::of(assembler, cubin).map_err(Error::Check)?;
+    let code = sass::of(disassembler, cubin).map_err(Error::Check)?;
     let Code {
         instructions,
         waits,
