@@ -1,15 +1,7 @@
 //! Toy: words that transactions increment.
 
-use crate::error::Result;
-use crate::workloads::input::{Input, NoOptions, is_its_workload};
-use crate::workloads::memory::Accessed;
-use crate::workloads::shared_options::{SharedOption, SharedOptions};
-use crate::workloads::workload::{Sizes, Verdict, Verifies, Workload, sets};
-use serde_json::Value;
-use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
-use stm_core::host::{Device, TxArray};
-use stm_core::{Capacity, StmRef};
+use crate::workloads::input::NoOptions;
+use crate::workloads::prelude::*;
 use stm_kernels::toy::{Toy as ToyKernel, ToyParams};
 
 /// The words, a power of two.
@@ -31,10 +23,6 @@ impl Input for Toy {
 }
 
 impl Sizes for Toy {
-    fn name(&self) -> &'static str {
-        "toy"
-    }
-
     fn parameters(&self) -> Vec<(&'static str, Value)> {
         vec![("words", WORDS.into())]
     }
@@ -89,16 +77,11 @@ impl Workload for Toy {
         Ok(wrong.map(|(right, found)| format!("a word is {found} and not {right}")))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &TxArray<D, u32>,
-        stm: StmRef<A>,
-        transactions: u64,
-    ) -> ToyParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &TxArray<D, u32>, run: Run<A>) -> ToyParams<A> {
         ToyParams {
-            stm,
+            stm: run.stm,
             words: data.view::<A>(),
-            transactions,
+            transactions: run.transactions,
             count: WORDS,
         }
     }
