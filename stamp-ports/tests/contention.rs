@@ -231,7 +231,10 @@ const fn accesses(reads: u32, writes: u32) -> Accesses {
 
 #[test]
 fn eigenbench_keeps_every_addition_and_every_word_of_a_lane() {
-    let eigenbench = Eigenbench { plan: EIGENBENCH };
+    let eigenbench = Eigenbench {
+        plan: EIGENBENCH,
+        ..Eigenbench::default()
+    };
     for (locks, stripe) in MEMORIES {
         for shape in SHAPES {
             all_variants(eigenbench, shape, locks, stripe, 600);
@@ -278,7 +281,16 @@ fn eigenbench_is_verified_at_the_ends_of_every_range() {
             ..EIGENBENCH
         },
     ] {
-        all_variants(Eigenbench { plan }, SHAPES[0], 16, 4, 400);
+        all_variants(
+            Eigenbench {
+                plan,
+                ..Eigenbench::default()
+            },
+            SHAPES[0],
+            16,
+            4,
+            400,
+        );
     }
 }
 
@@ -289,7 +301,10 @@ fn these_runs_do_collide() {
         zipf_thousandths: 1200,
         ..Bank::of(37, 30, 5)
     };
-    let eigenbench = Eigenbench { plan: EIGENBENCH };
+    let eigenbench = Eigenbench {
+        plan: EIGENBENCH,
+        ..Eigenbench::default()
+    };
     collides(|| all_variants(ra, (2, 8), 16, 4, 20_000));
     collides(|| all_variants(bank, (2, 8), 16, 4, 20_000));
     collides(|| all_variants(eigenbench, (2, 8), 16, 4, 20_000));

@@ -1,4 +1,4 @@
-//! `--static`: RA and bank as static updates, and what has no static form.
+//! `--static`: workloads as static updates, and what has no static form.
 
 mod common;
 
@@ -9,7 +9,9 @@ use stamp_ports::measure::runner::Runner;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::bank::Bank;
+use stamp_ports::workloads::eigenbench::Eigenbench;
 use stamp_ports::workloads::form::Form;
+use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stm_core::algorithm::Variant;
 
@@ -29,12 +31,24 @@ fn few_words_keep_every_update() {
         form: Form::Static,
         ..Bank::default()
     };
-    let all: [AnyWorkload; 5] = [
+    let ht = |buckets| Ht {
+        form: Form::Static,
+        ..Ht::of(buckets, 4)
+    };
+    let eigenbench = |hot_words| Eigenbench {
+        form: Form::Static,
+        ..Eigenbench::of_hot_words(hot_words)
+    };
+    let all: [AnyWorkload; 9] = [
         ra(16).into(),
         ra(32).into(),
         ra(1000).into(),
         bank(2).into(),
         bank(37).into(),
+        ht(1).into(),
+        ht(100).into(),
+        eigenbench(1).into(),
+        eigenbench(64).into(),
     ];
     for workload in all {
         for shape in [(2, 8), (5, 3)] {
@@ -122,7 +136,11 @@ fn what_has_no_static_form_is_refused_with_the_value_and_the_fix() {
         TINY_RA --static --profile => --profile | fast
         TINY_BANK --static => --audit-share 10 | --audit-share 0 | --static
         TINY_BANK --static --audit-share 0 --adds => --adds | --static | leave
-        run ht --device cpu --static => --static | ra and bank | not for ht
+        run ht --device cpu --static --keys-per-tx 5 => --keys-per-tx 5 | 4 | leave
+        run ht --device cpu --static --nodes pool => --nodes pool | --static | leave
+        run eigenbench --device cpu --static --hot-reads 31 => --static | 32 hot | leave
+        run eigenbench --device cpu --static --mild-reads 1 => --static | nothing else
+        run map --device cpu --static => --static | not for map
         tune ra --device cpu --static --variant vbv => --static | vbv | --variant fast
         record ra --device cpu --static --variant vbv => --static | vbv | --variant fast
         ",

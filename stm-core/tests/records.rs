@@ -5,10 +5,11 @@
 
 mod common;
 
-use common::{assert_ends, under_all};
+use common::{assert_ends, launch, under_all};
 use std::collections::HashSet;
 use stm_core::array::Layout;
 use stm_core::host::{Error, PreassignedNodes};
+use stm_core::lane::cpu::CpuLane;
 use stm_core::prelude::*;
 use stm_core::{TPreassigned, record};
 
@@ -120,6 +121,71 @@ pub fn push<L: Lane, A: Algorithm>(
             tx.write(head, 0, at)
         });
     }
+}
+
+/// Does the same by static updates, of the first `M` nodes of each.
+fn push_static<const M: usize, A: Algorithm>(
+    lane: &CpuLane<'_>,
+    stm: &StmRef<A>,
+    head: &A::Array<u32>,
+    nodes: &TPreassigned<A, Link>,
+) {
+    let updates = nodes.transactions();
+    stm.update_each_preassigned(
+        lane,
+        updates,
+        head,
+        nodes,
+        |_| [0],
+        |i, [below]: [u32; 1]| {
+            let first = 3 * i as u32 + 1;
+            let link = |k| Link {
+                next: if k + 1 < M {
+                    first + k as u32 + 1
+                } else {
+                    below
+                },
+            };
+            // Some push nothing.
+            (i % 5 != 0).then(|| ([first], core::array::from_fn::<_, M, _>(link)))
+        },
+    );
+}
+
+#[test]
+fn static_updates_push_nodes_that_are_there_when_they_are_found() {
+    fn check<A: Algorithm>() {
+        let cpu = Cpu::new();
+        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        let mut head = TxArray::<_, u32>::zeroed(&cpu, layout, 1, "head").unwrap();
+        let mut nodes = PreassignedNodes::<_, Link>::new(&cpu, layout, 3, 100, "links").unwrap();
+        let mut stm = Stm::new(&cpu, Launch::new(3, 4), StmConfig::default()).unwrap();
+        let handle = stm.handle::<A>();
+        let mut run = |too_many: bool| {
+            nodes.reuse().unwrap();
+            head.clear().unwrap();
+            let (view, of) = (head.view::<A>(), nodes.view::<A>());
+            let result = launch(&mut stm, |lane| {
+                if too_many {
+                    push_static::<4, A>(lane, &handle, &view, &of);
+                } else {
+                    push_static::<2, A>(lane, &handle, &view, &of);
+                }
+            });
+            let links = nodes.records().download().unwrap();
+            let (mut seen, mut at) = (HashSet::new(), head.download().unwrap()[0]);
+            while at != 0 {
+                assert!(seen.insert(at), "{}: a circle", A::NAME);
+                at = links[at as usize - 1].next;
+            }
+            (result.map(|_| ()), seen.len())
+        };
+        assert_eq!(run(false), (Ok(()), 160), "{}", A::NAME);
+        let (result, seen) = run(true);
+        assert_ends!(result, Err(Error::PoolExhausted { what: "links", .. }));
+        assert_eq!(seen, 0, "{}", A::NAME);
+    }
+    under_all!(check);
 }
 
 #[test]

@@ -59,6 +59,15 @@ fn updates_leave_the_values_that_were_written_last() {
         for left in [written_twice, written_and_read] {
             assert_eq!(left.unwrap(), [1050, 1050, 1000, 1000], "{}", A::NAME);
         }
+        let inside = run::<A>(|lane, stm, words| {
+            stm.for_each(lane, 0..50, |tx, i| {
+                tx.update_many(words, [0, 1, 0], |[a, b, c]| {
+                    assert_eq!(a, c);
+                    (i % 2 == 0).then_some([a + 100, b + 1, c + 1])
+                })
+            });
+        });
+        assert_eq!(inside.unwrap(), [1025, 1025, 1000, 1000], "{}", A::NAME);
         let nothing = run::<A>(|lane, stm, words| {
             stm.update_each(lane, 0..50, words, |_| [0, 1], |_, [_, _]| None::<[u64; 2]>);
         });

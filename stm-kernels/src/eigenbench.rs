@@ -34,6 +34,8 @@
 //! - The values that a lane has read of its own parts go into a checksum,
 //!   transaction by transaction. The host knows which lane runs which
 //!   transaction, and computes the same.
+//!
+//! [`EigenbenchUpdates`] makes transactions on the hot array alone as static updates.
 
 use crate::draw::{draw, mix};
 use core::cell::Cell;
@@ -41,6 +43,10 @@ use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::kernels;
 use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
+
+mod updates;
+
+pub use updates::{EigenbenchUpdates, STATIC_WORDS};
 
 /// The `EigenBench` kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]

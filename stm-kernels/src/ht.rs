@@ -6,8 +6,11 @@
 //! insertion reads the bucket's head, makes the node point to the old first
 //! node and the head to the new one. Two keys of one transaction may be in one
 //! bucket, and then the second must see the first.
+//!
+//! [`HashTableUpdates`] makes the same transactions as static updates of the heads.
 
 use crate::draw::mix;
+use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::kernels;
@@ -61,8 +64,9 @@ pub const fn bucket_of_key(key: u32, buckets: u32) -> u32 {
     ((mix(key ^ 0xA511_E9B3) as u64 * buckets as u64) >> 32) as u32
 }
 
-/// The number of keys whose loads are in flight together.
-const BATCH: usize = 4;
+/// The number of keys whose loads are in flight together, and of those that a transaction of
+/// [`HashTableUpdates`] inserts.
+pub const BATCH: usize = 4;
 
 impl<A: Algorithm> HashTable<A> {
     #[inline(always)]
@@ -109,6 +113,50 @@ impl<A: Algorithm> HashTable<A> {
 }
 
 kernels!(HashTable, HtParams, "ht");
+
+/// The hash-table kernel in its static form: the transactions of [`HashTable`], of [`BATCH`] keys each,
+/// as static updates of the heads.
+#[derive(Clone, Copy, Debug)]
+pub struct HashTableUpdates<A>(PhantomData<A>);
+
+impl<A: Algorithm> HashTableUpdates<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &HtParams<A>) {
+        let buckets = p.heads.len() as u32;
+        let node = |i: u64, j: usize| i * BATCH as u64 + j as u64;
+        // The buckets of the update whose values come next.
+        let chosen = Cell::new([0; BATCH]);
+        let at = |i| {
+            let keys: [Option<*mut u32>; BATCH] = core::array::from_fn(|j| p.keys.get(node(i, j)));
+            // Without a key there is no such bucket, and the launch ends with an error.
+            let at = keys.map(|key| {
+                key.map_or(u64::MAX, |key| {
+                    // SAFETY: in range of a live array that nothing writes.
+                    u64::from(bucket_of_key(unsafe { lane.load_relaxed_32(key) }, buckets))
+                })
+            });
+            chosen.set(at);
+            at
+        };
+        let change = |i, heads: [u32; BATCH]| {
+            let (at, mut links) = (chosen.get(), heads);
+            for j in 1..BATCH {
+                // Of the keys of one bucket, each node links to the one before.
+                for before in 0..j {
+                    if at[before] == at[j] {
+                        links[j] = node(i, before) as u32 + 1;
+                    }
+                }
+            }
+            let new: [u32; BATCH] = core::array::from_fn(|j| node(i, j) as u32 + 1);
+            Some((new, links.map(|next| HtNode { next })))
+        };
+        p.stm
+            .update_each_preassigned(lane, p.transactions, &p.heads, &p.nodes, at, change);
+    }
+}
+
+kernels!(HashTableUpdates, HtParams, "ht_static", [Fast]);
 
 /// The hash-table kernel with nodes from a pool.
 #[derive(Clone, Copy, Debug)]

@@ -104,7 +104,7 @@ const fn sized_by(option: &'static str, row: Row) -> Row {
 
 /// The rows of the whole list.
 #[rustfmt::skip]
-const ROWS: [Row; 22] = [
+const ROWS: [Row; 26] = [
     row("ra-32", "random array of 32 words", ("ra", &["--words", "32"]), CONFLICTS),
     row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), CONFLICTS),
     row("ra-16k", "random array of 16 K words", ("ra", &["--words", "16K"]), SOME),
@@ -118,8 +118,12 @@ const ROWS: [Row; 22] = [
     row("zipf", "bank, with accounts by Zipf's law", ("bank", &["--zipf", "0.9"]), &[(DEFAULT, "256K")]),
     row("ht", "hash table", ("ht", &[]), &[(DEFAULT, "1M")]),
     row("ht-1", "hash table of one bucket", ("ht", &["--buckets", "1"]), &[(DEFAULT, "32K")]),
+    row("ht-static", "ht, static updates", ("ht", &["--static"]), &[(DEFAULT, "1M")]),
+    row("ht-1-static", "ht-1, static updates", ("ht", &["--buckets", "1", "--static"]), &[(DEFAULT, "256K")]),
     row("eigenbench", "EigenBench", ("eigenbench", &[]), &[(DEFAULT, "1M")]),
     row("eigenbench-64", "EigenBench with 64 hot words", ("eigenbench", &["--hot-words", "64"]), &[(DEFAULT, "4K")]),
+    row("eigenbench-static", "eigenbench, static updates", ("eigenbench", &["--static"]), &[(DEFAULT, "1M")]),
+    row("eigenbench-64-static", "eigenbench-64, static updates", ("eigenbench", &["--hot-words", "64", "--static"]), &[(DEFAULT, "64K")]),
     sized_by("--points", row("kmeans", "k-means, all passes", ("kmeans", &[]), &[(DEFAULT, "64K")])),
     row("map", "hash map with nodes from a pool", ("map", &[]), &[(DEFAULT, "4M")]),
     row("list", "sorted list with nodes from a pool", ("list", &[]), &[(DEFAULT, "128K")]),

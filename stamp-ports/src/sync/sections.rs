@@ -12,7 +12,7 @@ use crate::measure::run_spec::RunSpec;
 use crate::measure::runner::Runner;
 use crate::variants::{AskedVariant, parse_variants};
 use crate::workloads::counter::Counter;
-use crate::workloads::ht::{Ht, NodeSource};
+use crate::workloads::ht::Ht;
 use crate::workloads::sorted::Sorted;
 use crate::workloads::{AnyInput, AnyWorkload};
 use std::time::{Duration, Instant};
@@ -75,11 +75,7 @@ fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
             (AnyInput::Counter(of), asked.blocks.into())
         }
         "table" => {
-            let of = Ht {
-                buckets: small("buckets")?,
-                keys_per_tx: 1,
-                nodes: NodeSource::Preassigned,
-            };
+            let of = Ht::of(small("buckets")?, 1);
             (AnyInput::Ht(of), parameter("pairs")?)
         }
         "list" => {

@@ -6,6 +6,7 @@
 use crate::driven::{self, Setup, simulations};
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
+use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::workload::Workload;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
@@ -32,6 +33,7 @@ const EIGENBENCH: Eigenbench = Eigenbench {
         nops_outside: 2,
         locality_percent: 25,
     },
+    form: Form::Dynamic,
 };
 
 const fn accesses(reads: u32, writes: u32) -> Accesses {

@@ -11,13 +11,12 @@
 //!
 //! ```
 //! use std::collections::BTreeMap;
-//! use stm_core_pack::{pack, text_of, unpack};
+//! use stm_core_pack::{pack, unpack};
 //!
 //! let text = "\tadd.u64 \t%rd3, %rd2, 8;\n".to_owned();
-//! let texts = BTreeMap::from([("fast".to_owned(), text.clone())]);
+//! let texts = BTreeMap::from([("fast".to_owned(), text)]);
 //! let block = pack(&texts);
 //! assert_eq!(unpack(&block)?, texts);
-//! assert_eq!(text_of(&block, "fast")?, Some(text));
 //! # Ok::<(), stm_core_pack::Damaged>(())
 //! ```
 
@@ -71,16 +70,6 @@ pub fn unpack(block: &[u8]) -> Result<BTreeMap<String, String>, Damaged> {
     texts
         .map(|part| Ok((part.name.to_owned(), part.text()?)))
         .collect()
-}
-
-/// Returns one text of a block, if it has one of that name.
-///
-/// # Errors
-/// [`Damaged`] if the bytes are not what [`pack`] has made.
-pub fn text_of(block: &[u8], name: &str) -> Result<Option<String>, Damaged> {
-    let all = decompressed(block)?;
-    let found = parts(&all)?.into_iter().find(|part| part.name == name);
-    found.map(|part| part.text()).transpose()
 }
 
 /// A text in a block.
@@ -172,14 +161,10 @@ mod tests {
     }
 
     #[test]
-    fn texts_come_back_all_and_one_by_one_and_always_give_the_same_bytes() {
+    fn texts_come_back_and_always_give_the_same_bytes() {
         let block = pack(&texts());
         assert_eq!(pack(&texts()), block);
         assert_eq!(unpack(&block).unwrap(), texts());
-        for (name, text) in texts() {
-            assert_eq!(text_of(&block, &name).unwrap(), Some(text));
-        }
-        assert_eq!(text_of(&block, "slow").unwrap(), None);
         assert_eq!(unpack(&pack(&BTreeMap::new())).unwrap(), BTreeMap::new());
     }
 

@@ -127,6 +127,12 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         0
     }
 
+    /// Loads the gate's word alone, for attempts that take no snapshot.
+    #[inline(always)]
+    fn load_gate<L: Lane>(_tx: &Tx<'_, L, Self>) -> u64 {
+        0
+    }
+
     /// Takes a snapshot. The sets are empty.
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()>;
 
@@ -261,7 +267,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         _words: [WordAddress; N],
         _makers: u32,
         _warp: WarpCrew,
-        _change: impl FnMut([T; N]) -> Option<[T; W]>,
+        _change: impl FnMut(&mut Tx<'_, L, Self>, [T; N]) -> Option<[T; W]>,
     ) {
     }
 

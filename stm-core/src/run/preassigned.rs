@@ -31,7 +31,7 @@ impl<A: Algorithm> StmRef<A> {
         R: Record,
         F: for<'x> FnMut(&mut Tx<'x, L, A>, u64, Preassigned<'x, A, R>) -> TxResult<()>,
     {
-        let end = if self.claim(lane, transactions, nodes) {
+        let end = if self.claim(lane, transactions, nodes, 0) {
             transactions
         } else {
             0
@@ -42,13 +42,14 @@ impl<A: Algorithm> StmRef<A> {
         });
     }
 
-    /// Claims the records of the calling warp's transactions.
+    /// Claims the records of the calling warp's transactions, each of which needs `needed` of them.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn claim<L: Lane, R: Record>(
+    pub(super) fn claim<L: Lane, R: Record>(
         &self,
         lane: &L,
         transactions: u64,
         nodes: &TPreassigned<A, R>,
+        needed: u32,
     ) -> bool {
         let (first, warp) = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => (
@@ -65,7 +66,8 @@ impl<A: Algorithm> StmRef<A> {
         let mut claimed = true;
         if warp & (lane.lane_bit() - 1) == 0 {
             let identity = nodes.identity();
-            let (reason, index) = if transactions > nodes.transactions() {
+            let too_few = needed > nodes.per_transaction();
+            let (reason, index) = if too_few || transactions > nodes.transactions() {
                 (Abort::PoolExhausted, 0)
             } else if first >= transactions {
                 (Abort::Stopped, 0) // it has no transaction

@@ -179,6 +179,10 @@ impl<A: Algorithm> StmRef<A> {
             counts.stopped = true;
         }
         let mut step = step.begin(lane, &range, A::SCHEDULED && opened);
+        let mut ahead = 0;
+        if A::SCHEDULED && !W::SNAPSHOT {
+            ahead = A::load_gate_and_snapshot(&mut tx);
+        }
         if A::SCHEDULED {
             // The first time it asks at once, as if nobody were at the gate.
             let (gate, working) = (self.gate(), warp.vote(lane, i < range.end));
@@ -222,7 +226,11 @@ impl<A: Algorithm> StmRef<A> {
             let mut going = working;
             let mut in_turn = false;
             if A::SCHEDULED {
-                let word = Word(A::load_gate_and_snapshot(&mut tx));
+                let word = Word(if W::SNAPSHOT {
+                    A::load_gate_and_snapshot(&mut tx)
+                } else {
+                    core::mem::replace(&mut ahead, A::load_gate(&tx))
+                });
                 tx.alone = false;
                 go = awake & width.takes(lane, working);
                 // Without a branch.
@@ -238,6 +246,10 @@ impl<A: Algorithm> StmRef<A> {
                         step.commits(lane);
                         counts.stopped = self.told_to_stop(lane);
                         lane.pause(step.pause_ns(ns));
+                        if !W::SNAPSHOT {
+                            // A place with a ticket needs a word that was loaded after it was drawn.
+                            ahead = A::load_gate_and_snapshot(&mut tx);
+                        }
                         continue;
                     }
                     if let Some(turn) = admission.turn() {

@@ -1,6 +1,8 @@
 //! The loop of static updates.
 
 use crate::algorithm::contract::{Algorithm, Owned};
+use crate::array::preassigned::TPreassigned;
+use crate::array::record::Record;
 use crate::observe::event::Event;
 use crate::run::step::Step;
 use crate::run::work::Work;
@@ -96,26 +98,76 @@ impl<A: Algorithm> StmRef<A> {
         range: Range<u64>,
         array: &A::Array<T>,
         at: impl FnMut(u64) -> [u64; N],
-        change: impl FnMut(u64, [T; N]) -> Option<[T; W]>,
+        mut change: impl FnMut(u64, [T; N]) -> Option<[T; W]>,
     ) {
-        const {
-            assert!(N <= 32, "update_each takes at most 32 elements");
-            assert!(
-                W <= N,
-                "update_each writes the first of the elements that it reads"
-            );
-        }
-        let work = Update {
-            array: *array,
-            at,
-            change,
-            words: [WordAddress::from_bits(0); N],
-            owned: Owned::none(),
-            new: [T::from_bits64(0); W],
-            unchanged: false,
-            algorithm: PhantomData::<A>,
-        };
+        let change = |i, old| change(i, old).map(|new| (new, ()));
+        let work = Update::new(*array, at, change, |_: &mut Tx<'_, L, A>, _, ()| Ok(()));
         self.rounds(lane, range, Step::FREE, work, |_, ()| {}, |_, _| {}, |_| {});
+    }
+
+    /// Does [`Self::update_each`] for the updates `0..updates`, each of which has preassigned nodes
+    /// ([`Self::for_each_preassigned`]): beside the new values, `change` returns what the update's
+    /// first `M` nodes become. They are stored before the new values, so whoever finds a node by
+    /// them finds it initialised. The last call of `at` before `change(i, …)` is `at(i)`.
+    ///
+    /// Nodes that are in use, and more updates than have nodes, are faults as there; so are fewer
+    /// nodes for an update than `M`.
+    ///
+    /// ```
+    /// use stm_core::array::TPreassigned;
+    /// use stm_core::prelude::*;
+    ///
+    /// stm_core::record! {
+    ///     /// An entry of a stack.
+    ///     pub struct Entry {
+    ///         /// The entry below it.
+    ///         pub below: u32,
+    ///     }
+    /// }
+    ///
+    /// /// Pushes an entry onto a stack for each number.
+    /// #[kernel]
+    /// pub fn push<L: Lane, A: Algorithm>(
+    ///     lane: &L, stm: &StmRef<A>, top: &A::Array<u32>, entries: &TPreassigned<A, Entry>,
+    /// ) {
+    ///     let pushes = entries.transactions();
+    ///     stm.update_each_preassigned(lane, pushes, top, entries, |_| [0], |i, [below]: [u32; 1]| {
+    ///         Some(([i as u32 + 1], [Entry { below }]))
+    ///     });
+    /// }
+    /// # fn main() {}
+    /// ```
+    #[inline(always)]
+    pub fn update_each_preassigned<L, T, R, const N: usize, const W: usize, const M: usize>(
+        &self,
+        lane: &L,
+        updates: u64,
+        array: &A::Array<T>,
+        nodes: &TPreassigned<A, R>,
+        at: impl FnMut(u64) -> [u64; N],
+        change: impl FnMut(u64, [T; N]) -> Option<([T; W], [R; M])>,
+    ) where
+        L: Lane,
+        T: Element,
+        R: Record,
+    {
+        let init =
+            |tx: &mut Tx<'_, L, A>, i, records| tx.init_many(&nodes.of(i), 0, records, M as u32);
+        let end = if self.claim(lane, updates, nodes, M as u32) {
+            updates
+        } else {
+            0
+        };
+        let work = Update::new(*array, at, change, init);
+        self.rounds(
+            lane,
+            0..end,
+            Step::FREE,
+            work,
+            |_, ()| {},
+            |_, _| {},
+            |_| {},
+        );
     }
 }
 
@@ -132,11 +184,12 @@ impl<L: Lane, A: Algorithm, T: Element, const N: usize> Drop for Held<'_, '_, L,
     }
 }
 
-/// The work of a static update.
-struct Update<A, V, T, I, F, const N: usize, const W: usize> {
+/// The work of a static update. `change` returns new values, and what `init` stores before them.
+struct Update<A, V, T, I, F, J, const N: usize, const W: usize> {
     array: V,
     at: I,
     change: F,
+    init: J,
     words: [WordAddress; N],
     owned: Owned<T, N>,
     new: [T; W],
@@ -146,18 +199,44 @@ struct Update<A, V, T, I, F, const N: usize, const W: usize> {
     algorithm: PhantomData<A>,
 }
 
-impl<L, A, T, I, F, const N: usize, const W: usize> Work<L, A>
-    for Update<A, A::Array<T>, T, I, F, N, W>
+impl<A, V, T: Element, I, F, J, const N: usize, const W: usize> Update<A, V, T, I, F, J, N, W> {
+    #[inline(always)]
+    fn new(array: V, at: I, change: F, init: J) -> Self {
+        const {
+            assert!(N <= 32, "update_each takes at most 32 elements");
+            assert!(
+                W <= N,
+                "update_each writes the first of the elements that it reads"
+            );
+        }
+        Self {
+            array,
+            at,
+            change,
+            init,
+            words: [WordAddress::from_bits(0); N],
+            owned: Owned::none(),
+            new: [T::from_bits64(0); W],
+            unchanged: false,
+            algorithm: PhantomData,
+        }
+    }
+}
+
+impl<L, A, T, I, F, J, E, const N: usize, const W: usize> Work<L, A>
+    for Update<A, A::Array<T>, T, I, F, J, N, W>
 where
     L: Lane,
     A: Algorithm,
     T: Element,
     I: FnMut(u64) -> [u64; N],
-    F: FnMut(u64, [T; N]) -> Option<[T; W]>,
+    F: FnMut(u64, [T; N]) -> Option<([T; W], E)>,
+    J: FnMut(&mut Tx<'_, L, A>, u64, E) -> TxResult<()>,
 {
     type Result = ();
 
     const TURNS_TOGETHER: bool = A::OWNS;
+    const SNAPSHOT: bool = !A::OWNS;
 
     #[inline(always)]
     fn begin_round(&mut self) {
@@ -174,9 +253,10 @@ where
         let at = (self.at)(i);
         if !A::OWNS {
             let old = tx.read_many(&self.array, at)?;
-            let Some(new) = (self.change)(i, old) else {
+            let Some((new, extra)) = (self.change)(i, old) else {
                 return Ok(());
             };
+            (self.init)(tx, i, extra)?;
             each!(k < W, {
                 tx.write(&self.array, at[k], new[k])?;
             });
@@ -215,7 +295,11 @@ where
             let new = (self.change)(i, self.owned.values);
             core::mem::forget(held);
             match new {
-                Some(new) => self.new = new,
+                Some((new, extra)) => {
+                    self.new = new;
+                    // It cannot fail: `claim` has seen that there are as many nodes.
+                    let _ = (self.init)(tx, i, extra);
+                }
                 None => self.unchanged = true,
             }
         }
@@ -254,7 +338,11 @@ where
             tx.clear();
             tx.observe(|tx| Event::Begin(A::now(tx)));
         }
-        let change = |values| (self.change)(i, values);
+        let change = |tx: &mut Tx<'_, L, A>, values| {
+            let (new, extra) = (self.change)(i, values)?;
+            let _ = (self.init)(tx, i, extra);
+            Some(new)
+        };
         A::update_alone(tx, words, makers, warp, change);
         Some(())
     }

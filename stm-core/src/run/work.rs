@@ -19,6 +19,10 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     /// Whether [`Self::turn`] may do something.
     const TURNS_TOGETHER: bool = false;
 
+    /// Whether an attempt begins with a snapshot. Without one, a round loads the gate's word for the
+    /// round behind it, so that nothing waits for it.
+    const SNAPSHOT: bool = true;
+
     /// Makes the attempt up to its commit.
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<Self::Result>;
 

@@ -89,6 +89,44 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         end
     }
 
+    /// Reads the elements `i` together, passes their values to `change`, and writes what that returns
+    /// to the first `W` of them; with `None` it writes nothing. It is the form of a static update
+    /// ([`StmRef::update_each`](crate::StmRef::update_each)) inside of a transaction, with the same
+    /// rules for elements that are named several times.
+    ///
+    /// ```
+    /// use stm_core::{Lane, Tx, TxResult, algorithm::Algorithm};
+    ///
+    /// /// Moves `n` from one account to another, if there is as much.
+    /// fn pay<L: Lane, A: Algorithm>(
+    ///     tx: &mut Tx<'_, L, A>, accounts: &A::Array<u32>, from: u64, to: u64, n: u32,
+    /// ) -> TxResult<()> {
+    ///     tx.update_many(accounts, [from, to], |[a, b]| (a >= n).then(|| [a - n, b + n]))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Self::read_many`] and [`Self::write`].
+    #[inline(always)]
+    pub fn update_many<T: Element, const N: usize, const W: usize>(
+        &mut self,
+        array: &A::Array<T>,
+        i: [u64; N],
+        change: impl FnOnce([T; N]) -> Option<[T; W]>,
+    ) -> TxResult<()> {
+        const {
+            assert!(
+                W <= N,
+                "update_many writes the first of the elements that it reads"
+            )
+        }
+        let values = self.read_many(array, i)?;
+        match change(values) {
+            Some(new) => self.write_many(array, core::array::from_fn(|k| i[k]), new, W as u32),
+            None => Ok(()),
+        }
+    }
+
     /// Writes the first `count` of several words together, if the algorithm can;
     /// `captured` ones are stored at once. Otherwise it returns `false` and
     /// changes nothing.

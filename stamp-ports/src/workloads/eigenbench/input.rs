@@ -4,13 +4,15 @@ use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::prelude::*;
 use crate::workloads::shared_options::parse_percent;
 use crate::workloads::workload::Accesses as SharedAccesses;
-use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan};
+use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan, STATIC_WORDS};
 
 /// The parameters: those of the plan, whose seed is replaced by the run's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eigenbench {
     /// What the transactions do.
     pub plan: EigenbenchPlan,
+    /// The form of the transactions.
+    pub form: Form,
 }
 
 /// No accesses.
@@ -40,6 +42,7 @@ impl Default for Eigenbench {
                 nops_outside: 0,
                 locality_percent: 0,
             },
+            form: Form::Dynamic,
         }
     }
 }
@@ -127,7 +130,7 @@ impl Input for Eigenbench {
     is_its_workload!();
     type Options = Options;
 
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -136,7 +139,7 @@ impl Input for Eigenbench {
         }
     }
 
-    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         let plan = self.plan;
         let accesses = |reads: Option<u32>, writes: Option<u32>, base: Accesses| Accesses {
             reads: reads.unwrap_or(base.reads),
@@ -160,6 +163,7 @@ impl Input for Eigenbench {
                 nops_outside: options.nops_outside.unwrap_or(plan.nops_outside),
                 locality_percent: options.locality.unwrap_or(plan.locality_percent),
             },
+            form: Form::of(shared.is_static),
         })
     }
 }
@@ -171,6 +175,7 @@ impl Eigenbench {
         let plan = Self::default().plan;
         Self {
             plan: EigenbenchPlan { hot_words, ..plan },
+            form: Form::Dynamic,
         }
     }
 }
@@ -204,6 +209,10 @@ impl Sizes for Eigenbench {
             of(hot.reads.into(), "read"),
             of(hot.writes.into(), "write")
         )
+    }
+
+    fn form(&self) -> Form {
+        self.form
     }
 
     fn capacity(&self) -> Capacity {
@@ -260,6 +269,23 @@ impl Sizes for Eigenbench {
                 "without reads and writes a transaction has nothing to do: give --hot-reads, \
                  --hot-writes, --mild-reads or --mild-writes 1 or more";
         }
+        let hot_alone = EigenbenchPlan {
+            hot: Accesses {
+                reads: STATIC_WORDS as u32,
+                writes: STATIC_WORDS as u32,
+            },
+            mild: NONE,
+            cold_inside: NONE,
+            cold_outside: NONE,
+            nops_inside: 0,
+            nops_outside: 0,
+            ..*p
+        };
+        refuse! {
+            self.form == Form::Static && *p != hot_alone =>
+                "--static has {STATIC_WORDS} hot reads and writes, nothing else: leave --static out, \
+                 or the options that ask for other accesses or arithmetic";
+        }
         let capacity = self.capacity();
         refuse! {
             capacity.reads.max(capacity.writes) > SET_WORDS_MAX =>
@@ -306,6 +332,8 @@ impl Sizes for Eigenbench {
             // Without values, every old stamp aborts: fewer transactions at a time.
             Variant::TbvSorting => Some((2 * processors, 32)),
             Variant::HvSorting | Variant::HvBackoff => Some((4 * processors, 64)),
+            // As many as its registers allow.
+            Variant::Fast if self.form == Form::Static => Some((processors, 256)),
             _ => None,
         }
     }

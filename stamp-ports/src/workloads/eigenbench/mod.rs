@@ -3,7 +3,7 @@
 use crate::workloads::prelude::*;
 use check::{Arrays, cold_words, mild_words};
 use stm_kernels::eigenbench::{
-    Accesses, Eigenbench as EigenbenchKernel, EigenbenchParams, EigenbenchPlan,
+    Accesses, Eigenbench as EigenbenchKernel, EigenbenchParams, EigenbenchPlan, EigenbenchUpdates,
 };
 use stm_kernels::floor::eigenbench::{CriticalSection, Floor, Params};
 
@@ -142,6 +142,8 @@ impl Workload for Eigenbench {
             plan: data.plan,
         }
     }
+
+    by_form!(EigenbenchKernel, EigenbenchUpdates);
 }
 
 /// What is counted.
@@ -178,6 +180,7 @@ mod tests {
             nops_outside: 1,
             locality_percent: 25,
         },
+        form: Form::Dynamic,
     };
     const LANES: u64 = 3;
     const TRANSACTIONS: u64 = 50;

@@ -3,7 +3,9 @@
 use crate::workloads::prelude::*;
 use check::{difference, keys, renumbered};
 use stm_core::host::{Nodes, PreassignedNodes};
-use stm_kernels::ht::{HashTable, HashTablePool, HtNode, HtParams, HtPoolNode, HtPoolParams};
+use stm_kernels::ht::{
+    BATCH, HashTable, HashTablePool, HashTableUpdates, HtNode, HtParams, HtPoolNode, HtPoolParams,
+};
 
 mod check;
 mod floor;
@@ -47,6 +49,8 @@ sizes! {
             /// each transaction allocates (pool) [default: preassigned]
             #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
             nodes;
+        /// The form of its transactions.
+        form: Form = Form::Dynamic;
     }
 }
 
@@ -58,6 +62,7 @@ impl Ht {
             buckets,
             keys_per_tx,
             nodes: NodeSource::Preassigned,
+            form: Form::Dynamic,
         }
     }
 }
@@ -66,7 +71,7 @@ impl Input for Ht {
     is_its_workload!();
     type Options = Options;
 
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
+    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -83,8 +88,11 @@ impl Input for Ht {
         }
     }
 
-    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(self.given(options))
+    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
+        Ok(Ht {
+            form: Form::of(shared.is_static),
+            ..self.given(options)
+        })
     }
 }
 
@@ -107,6 +115,10 @@ impl Sizes for Ht {
             "{}, {keys} a transaction{allocated}",
             of(self.buckets.into(), "bucket")
         )
+    }
+
+    fn form(&self) -> Form {
+        self.form
     }
 
     fn capacity(&self) -> Capacity {
@@ -149,6 +161,12 @@ impl Sizes for Ht {
             self.buckets == 0 => "--buckets 0 leaves the keys no place: give 1 or more";
             self.keys_per_tx == 0 =>
                 "--keys-per-tx 0 leaves a transaction nothing to do: give 1 or more";
+            self.form == Form::Static && self.keys_per_tx != BATCH as u32 =>
+                "--keys-per-tx {} has no static form, which inserts {BATCH} keys: leave --static or \
+                 --keys-per-tx out", self.keys_per_tx;
+            self.form == Form::Static && self.nodes == NodeSource::Pool =>
+                "--nodes pool has no static form, whose nodes are preassigned: leave --static or \
+                 --nodes out";
         }
         let nodes = transactions.checked_mul(self.keys_per_tx.into());
         refuse! {
@@ -160,7 +178,12 @@ impl Sizes for Ht {
     }
 
     fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        (algorithm == Variant::Fast).then_some((processors, 192))
+        // A static update waits for its swaps alone: fewer lanes wait less for each other's.
+        let threads = match self.form {
+            Form::Dynamic => 192,
+            Form::Static => 96,
+        };
+        (algorithm == Variant::Fast).then_some((processors, threads))
     }
 }
 
@@ -306,6 +329,9 @@ impl Workload for Ht {
         observation: Observation,
     ) -> Result<Duration> {
         Ok(match self.nodes {
+            NodeSource::Preassigned if self.form == Form::Static => {
+                device.prepare::<HashTableUpdates<A>>(observation)?
+            }
             NodeSource::Preassigned => device.prepare::<HashTable<A>>(observation)?,
             NodeSource::Pool => device.prepare::<HashTablePool<A>>(observation)?,
         })
@@ -333,7 +359,10 @@ impl Workload for Ht {
                 launcher.launch::<HashTablePool<A>>(&params)?;
             } else {
                 let params = self.params(data, Run { stm, transactions });
-                launcher.launch::<HashTable<A>>(&params)?;
+                match self.form {
+                    Form::Dynamic => launcher.launch::<HashTable<A>>(&params)?,
+                    Form::Static => launcher.launch::<HashTableUpdates<A>>(&params)?,
+                };
             }
         }
         Ok(())

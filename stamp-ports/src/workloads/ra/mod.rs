@@ -156,6 +156,8 @@ impl Sizes for Ra {
             // Without values, every old stamp aborts: fewer transactions at a time.
             Variant::TbvSorting => Some((2 * p, 32)),
             Variant::HvSorting | Variant::HvBackoff => Some((4 * p, 64)),
+            // An update owns its words for most of its time, so more lanes conflict more.
+            Variant::Fast if self.form == Form::Static => Some((3 * p / 4, 64)),
             Variant::Fast => Some((p, 96)),
             _ => None,
         }

@@ -124,13 +124,11 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Version(clock * 32 + 31)
     }
 
-    /// Loads the gate's word and, in flight with it, the clock as the
-    /// snapshot.
+    /// Loads the gate's word and, in flight with it, the clock as the snapshot.
     #[inline(always)]
     fn load_gate_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let since = Self::ticks_bound(tx);
-        // SAFETY: live (StmRef::from_raw). Relaxed: it tells the warp to ask (`run/gate.rs`).
-        let gate = unsafe { tx.lane.load_relaxed_64(tx.stm.gate().word()) };
+        let gate = Self::load_gate(tx);
         tx.attempt.snapshot = Self::clock(tx, Mutant::NoF1Begin);
         tx.attempt.born = Birth {
             since: tx.lane.ticks_loaded(since, tx.attempt.snapshot.0),
@@ -139,8 +137,13 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         gate
     }
 
-    /// Does nothing, as [`Self::load_gate_and_snapshot`] has taken the
-    /// snapshot.
+    #[inline(always)]
+    fn load_gate<L: Lane>(tx: &Tx<'_, L, Self>) -> u64 {
+        // SAFETY: live (StmRef::from_raw). Relaxed: it tells the warp to ask (`run/gate.rs`).
+        unsafe { tx.lane.load_relaxed_64(tx.stm.gate().word()) }
+    }
+
+    /// Does nothing: [`Self::load_gate_and_snapshot`] has taken the snapshot.
     #[inline(always)]
     fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         Ok(())
@@ -156,9 +159,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     ) -> TxResult<()> {
         let lane = tx.lane;
         tx.attempt.apart |= !S::packs::<T>();
-        // The lanes that are here continue together: those that must load again
-        // do so while the others wait. Otherwise the warp would wait for each
-        // of them in turn at every later warp operation.
+        // The lanes that are here continue together: those that must load again do so while the
+        // others wait. Otherwise the warp would wait for each in turn at every later operation.
         // SAFETY: they run here together, and leave the loop together.
         let converged = unsafe { WarpCrew::of(lane.active_mask()) };
         let mut polls = 0;
@@ -182,8 +184,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             }
             polls += 1;
             if again {
-                // A lock is held for about as long as one poll takes, and a
-                // pause would delay the whole warp.
+                // A lock is held for about one poll, and a pause would delay the whole warp.
                 if !locked {
                     end = Self::extend(tx);
                     if end.is_ok() && Self::renew::<L, T, N>(tx, words, seen, !own) {
@@ -255,8 +256,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             return true;
         }
         let sums = Self::sums(tx);
-        // Every word is compared with every entry, which is not worth it for
-        // many words.
+        // Every word is compared with every entry, which many words are not worth.
         N <= 4
             && tx.attempt.sums.fits(sums, tx.attempt.set.len + N as u32)
             && tx.attempt.set.buffer_new(at, words, values, count)
@@ -421,7 +421,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         makers: u32,
         warp: WarpCrew,
-        change: impl FnMut([T; N]) -> Option<[T; W]>,
+        change: impl FnMut(&mut Tx<'_, L, Self>, [T; N]) -> Option<[T; W]>,
     ) {
         Self::update_in_turn(tx, words, makers, warp, change);
     }

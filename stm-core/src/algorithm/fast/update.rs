@@ -225,6 +225,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
             }
         });
+        // What the next update's nodes are stored with.
+        tx.attempt.snapshot = version;
         let rank = (together.mask() & (lane.lane_bit() - 1)).count_ones();
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
     }
@@ -243,7 +245,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         words: [WordAddress; N],
         makers: u32,
         warp: WarpCrew,
-        mut change: impl FnMut([T; N]) -> Option<[T; W]>,
+        mut change: impl FnMut(&mut Tx<'_, L, Self>, [T; N]) -> Option<[T; W]>,
     ) {
         let lane = tx.lane;
         let kept = Mutant::AloneVersionKept.on(lane);
@@ -280,7 +282,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
         version: Version,
-        change: &mut impl FnMut([T; N]) -> Option<[T; W]>,
+        change: &mut impl FnMut(&mut Tx<'_, L, Self>, [T; N]) -> Option<[T; W]>,
     ) {
         let lane = tx.lane;
         let map = S::map(tx.stm);
@@ -302,7 +304,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         each!(k < N, {
             tx.observe(|_| Event::Read(words[k], values[k].to_bits64()));
         });
-        let Some(new) = change(values) else {
+        let Some(new) = change(tx, values) else {
             return;
         };
         Self::will_update(tx, W as u32);
