@@ -118,7 +118,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             assert!(
                 W <= N,
                 "update_many writes the first of the elements that it reads"
-            )
+            );
         }
         let values = self.read_many(array, i)?;
         match change(values) {
