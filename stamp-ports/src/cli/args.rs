@@ -82,9 +82,8 @@ Examples:
   stamp run ra --words 64K --locks 2^12 --variant all    many conflicts
   stamp run ht --buckets 1M --keys-per-tx 8 --json
   stamp run bank --accounts 64K --zipf 0.99 --audit-share 20 --audit-range 32
-  stamp run eigenbench --hot-words 64M --locks 4M --variant tbv-sorting
-  stamp run ra --profile --variant all          where the time goes
   stamp run eigenbench --hot-writes 8 --locality 50 --cold-reads-outside 100
+  stamp run ra --profile --variant all          where the time goes
   stamp run genome -g 1024 -s 32 -n 65536
   stamp run labyrinth --input random-x32-y32-z3-n96.txt
   stamp run labyrinth -x 128 -y 128 -z 3 -n 128
