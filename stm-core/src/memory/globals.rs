@@ -41,7 +41,7 @@ pub enum Counter {
 const _: () = assert!(Counter::AbortsFrom as usize + Abort::COUNT <= Counter::Turns as usize);
 const _: () = assert!((Counter::RoundLanes as usize) < COUNTERS);
 
-/// The clock, and on the same line the gate's word, which is loaded with it.
+/// The clock, and beside it the gate's word, which is loaded with it in one request.
 #[repr(C, align(128))]
 pub struct Clock {
     /// The global clock: the number of updates committed, or of warps' joint
@@ -55,6 +55,9 @@ pub struct Clock {
     /// The tickets of the last period; 0 before the first.
     pub period: u32,
 }
+
+const _: () = assert!(core::mem::offset_of!(Clock, now) == 0);
+const _: () = assert!(core::mem::offset_of!(Clock, gate) == size_of::<u64>());
 
 /// The words by which threads that wait find out that all wait
 /// (`run/wait.rs`).

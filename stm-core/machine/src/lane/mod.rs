@@ -134,6 +134,16 @@ pub trait Lane {
     unsafe fn load_acquire_32(&self, p: *const u32) -> u32;
     /// `ld.acquire.gpu` of 64 bits.
     unsafe fn load_acquire_64(&self, p: *const u64) -> u64;
+    /// Loads two words of 64 bits that lie together at a multiple of 16 bytes: the first by
+    /// `ld.acquire.gpu`, the second by `ld.relaxed.gpu`, in any order. On a GPU it is one request.
+    #[inline(always)]
+    unsafe fn load_acquire_and_next_64(&self, p: *const u64) -> [u64; 2] {
+        // SAFETY: the caller gives two valid addresses.
+        unsafe {
+            let next = self.load_relaxed_64(p.wrapping_add(1));
+            [self.load_acquire_64(p), next]
+        }
+    }
     /// `st.relaxed.gpu` of 32 bits.
     unsafe fn store_relaxed_32(&self, p: *mut u32, v: u32);
     /// `st.relaxed.gpu` of 64 bits.

@@ -128,8 +128,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     #[inline(always)]
     fn load_gate_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let since = Self::ticks_bound(tx);
-        let gate = Self::load_gate(tx);
-        tx.attempt.snapshot = Self::clock(tx, Mutant::NoF1Begin);
+        let (now, gate) = Self::clock_and_gate(tx);
+        tx.attempt.snapshot = now;
         tx.attempt.born = Birth {
             since: tx.lane.ticks_loaded(since, tx.attempt.snapshot.0),
             snapshot: tx.attempt.snapshot,

@@ -2,6 +2,7 @@
 //! versions, and extending the snapshot. [`super::protocol`] describes the
 //! protocol.
 
+use crate::algorithm::contract::Algorithm;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
@@ -26,6 +27,19 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 tx.lane.load_acquire_64(tx.stm.clock())
             }
         })
+    }
+
+    /// Loads the clock as [`Self::clock`] does, and with it the gate's word, which follows it
+    /// (`memory/globals.rs`).
+    #[inline(always)]
+    pub(crate) fn clock_and_gate<L: Lane>(tx: &Tx<'_, L, Self>) -> (Version, u64) {
+        if Mutant::NoF1Begin.on(tx.lane) {
+            return (Self::clock(tx, Mutant::NoF1Begin), Self::load_gate(tx));
+        }
+        // ORDER(F1), as in `clock`.
+        // SAFETY: both are live.
+        let [now, gate] = unsafe { tx.lane.load_acquire_and_next_64(tx.stm.clock()) };
+        (Version(now), gate)
     }
 
     #[inline(always)]
