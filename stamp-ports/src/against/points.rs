@@ -118,7 +118,7 @@ const ROWS: [Row; 26] = [
     row("zipf", "bank, with accounts by Zipf's law", ("bank", &["--zipf", "0.9"]), &[(DEFAULT, "256K")]),
     row("ht", "hash table", ("ht", &[]), &[(DEFAULT, "1M")]),
     row("ht-1", "hash table of one bucket", ("ht", &["--buckets", "1"]), &[(DEFAULT, "32K")]),
-    row("ht-static", "ht, static updates", ("ht", &["--static"]), &[(DEFAULT, "1M")]),
+    row("ht-static", "ht, static updates", ("ht", &["--static"]), &[(DEFAULT, "4M")]),
     row("ht-1-static", "ht-1, static updates", ("ht", &["--buckets", "1", "--static"]), &[(DEFAULT, "256K")]),
     row("eigenbench", "EigenBench", ("eigenbench", &[]), &[(DEFAULT, "1M")]),
     row("eigenbench-64", "EigenBench with 64 hot words", ("eigenbench", &["--hot-words", "64"]), &[(DEFAULT, "4K")]),
