@@ -127,18 +127,7 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     load!(load_constant_32, u32, reg32, "ld.global.nc.b32");
     load!(load_acquire_32, u32, reg32, "ld.acquire.gpu.global.b32");
     load!(load_acquire_64, u64, reg64, "ld.acquire.gpu.global.b64");
-    #[inline(always)]
-    unsafe fn load_acquire_and_next_64(&self, p: *const u64) -> [u64; 2] {
-        let (first, next): (u64, u64);
-        // SAFETY: the caller gives valid addresses (trait, obligations 1 and 2). A vector is a load of
-        // each of its words, here both acquire (PTX ISA, "Vector Data-types").
-        unsafe {
-            asm!("ld.acquire.gpu.global.v2.b64 {{{first}, {next}}}, [{p}];",
-                first = out(reg64) first, next = out(reg64) next, p = in(reg64) global(p),
-                options(nostack));
-        }
-        [first, next]
-    }
+    load_two!(load_acquire_and_next_64, "ld.acquire.gpu.global.v2.b64");
     store!(store_relaxed_32, u32, reg32, "st.relaxed.gpu.global.b32");
     store!(store_relaxed_64, u64, reg64, "st.relaxed.gpu.global.b64");
     store!(store_release_32, u32, reg32, "st.release.gpu.global.b32");

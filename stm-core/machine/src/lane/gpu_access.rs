@@ -16,6 +16,22 @@ macro_rules! load {
     };
 }
 
+// A vector is a load of each of its words (PTX ISA, "Vector Data-types").
+macro_rules! load_two {
+    ($name:ident, $op:literal) => {
+        #[inline(always)]
+        unsafe fn $name(&self, p: *const u64) -> [u64; 2] {
+            let (first, next): (u64, u64);
+            // SAFETY: the caller gives valid addresses (trait, obligations 1 and 2).
+            unsafe {
+                asm!(concat!($op, " {{{first}, {next}}}, [{p}];"), first = out(reg64) first,
+                    next = out(reg64) next, p = in(reg64) global(p), options(nostack));
+            }
+            [first, next]
+        }
+    };
+}
+
 macro_rules! store {
     ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
         #[inline(always)]
