@@ -1,10 +1,9 @@
 //! The GPU's [`Lane`]: each method is one PTX instruction, written out.
 //!
-//! Inline PTX is used for every memory operation, because `core`'s atomics are
-//! always `.sys`-scoped and LLVM 22 drops the order of every read-modify-write
-//! except compare-and-swap. Warp operations go through LLVM's intrinsics instead, because
-//! those are marked convergent and `asm!` is not: the compiler may move or duplicate an
-//! `asm!` block into divergent code.
+//! Inline PTX is used for every memory operation, because `core`'s atomics are always `.sys`-scoped and
+//! LLVM 22 drops the order of every read-modify-write except compare-and-swap. Warp operations go through
+//! LLVM's intrinsics instead, because those are marked convergent and `asm!` is not: the compiler may move
+//! or duplicate an `asm!` block into divergent code.
 //!
 //! `asm!` without options clobbers memory, so no access moves across another.
 

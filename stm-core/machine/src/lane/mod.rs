@@ -16,9 +16,8 @@
 //!
 //! # Warps
 //!
-//! A warp is [`Lane::warp_width`] lanes that run together: 32 on a GPU, 1 on
-//! the CPU, 1 to 32 in a simulator. A warp operation names the lanes that take
-//! part in a mask; all of them must call it with the same mask.
+//! A warp is [`Lane::warp_width`] lanes that run together: 32 on a GPU, 1 on the CPU, 1 to 32 in a simulator.
+//! A warp operation names the lanes that take part in a mask; all of them must call it with the same mask.
 
 use crate::observe::mutant::Mutant;
 use crate::observe::probe::Probe;
@@ -46,33 +45,29 @@ pub use stop::Stop;
 /// # Safety of the memory methods
 ///
 /// Every `unsafe` method that takes a pointer requires:
-/// 1. the pointer is aligned for its width and points into a live allocation
-///    of the device this lane runs on (global memory on a GPU);
-/// 2. other threads access the same word only through `Lane` methods of the
-///    same width while the kernel runs;
+/// 1. the pointer is aligned for its width and points into a live allocation of the device this lane
+///    runs on (global memory on a GPU);
+/// 2. other threads access the same word only by `Lane` methods of the same width while the kernel runs;
 /// 3. for `private_*`, no other thread accesses the word while the kernel runs.
 ///
 /// # Safety of the operations of several threads
 ///
 /// A call of `ballot`, `shuffle_32`, `match_any_*` or `sync_warp` requires:
-/// 4. the mask names the calling lane and only lanes that the warp has, and each
-///    lane that it names makes the same call with the same mask; on a machine
-///    that runs lanes apart, a lane that does not come is waited for for ever;
+/// 4. the mask names the calling lane and only lanes that the warp has, and each lane that it names makes
+///    the same call with the same mask; on a machine that runs lanes apart, a lane that does not come is
+///    waited for for ever;
 /// 5. for `shuffle_32`, the source is one of them.
 ///
 /// A call of `barrier`, `barrier_any` or `barrier_count` requires:
-/// 6. every thread of the block makes it, the same number of times and in the
-///    same order as the others.
+/// 6. every thread of the block makes it, the same number of times and in the same order as the others.
 ///
 /// A call of `barrier_named_sync` or `barrier_named_arrive` requires:
-/// 7. all lanes of the warp make it together, with the same operands; `threads` is a
-///    multiple of the warp's width and the same for all who meet at that barrier; and
-///    as many threads come each time.
+/// 7. all lanes of the warp make it together, with the same operands; `threads` is a multiple of the
+///    warp's width and the same for all who meet at that barrier; and as many threads come each time.
 #[allow(clippy::missing_safety_doc)] // stated once, above
 pub trait Lane {
-    /// How far [`Self::clock`] must go before a launch ends in which all threads
-    /// inside an operation wait and others are outside: about a second, except
-    /// in a simulator.
+    /// How far [`Self::clock`] must go before a launch ends in which all threads inside an operation wait
+    /// and others are outside: about a second, except in a simulator.
     const PATIENCE: u64 = 1 << 30;
 
     /// The type of the probe of the code that lanes of this machine run.
@@ -117,8 +112,7 @@ pub trait Lane {
     fn lane_bit(&self) -> u32 {
         1 << self.lane_index()
     }
-    /// Returns the mask of the lanes that exist in this warp; a block's last
-    /// warp may be short.
+    /// Returns the mask of the lanes that exist in this warp; a block's last warp may be short.
     #[inline(always)]
     fn warp_mask(&self) -> u32 {
         let width = self.warp_width();
@@ -140,8 +134,10 @@ pub trait Lane {
     unsafe fn load_acquire_and_next_64(&self, p: *const u64) -> [u64; 2] {
         // SAFETY: the caller gives two valid addresses.
         unsafe {
-            let next = self.load_relaxed_64(p.wrapping_add(1));
-            [self.load_acquire_64(p), next]
+            [
+                self.load_acquire_64(p),
+                self.load_relaxed_64(p.wrapping_add(1)),
+            ]
         }
     }
     /// `st.relaxed.gpu` of 32 bits.
@@ -172,8 +168,7 @@ pub trait Lane {
     unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64;
     /// `red.relaxed.gpu.add` of 64 bits; returns nothing, so nothing waits.
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64);
-    /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns
-    /// nothing, so nothing waits.
+    /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns nothing, so nothing waits.
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32);
     /// Does [`Self::load_relaxed_64`] if `on`, else returns `otherwise`. On a
     /// GPU it is a predicate and no branch, so that several loads are in flight
@@ -216,8 +211,7 @@ pub trait Lane {
             expected
         }
     }
-    /// Does [`Self::fetch_or_relaxed_64`] if `on`, in the same way as
-    /// [`Self::cas_relaxed_64_if`].
+    /// Does [`Self::fetch_or_relaxed_64`] if `on`, in the same way as [`Self::cas_relaxed_64_if`].
     #[inline(always)]
     unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
         let _ = idle;
@@ -232,15 +226,13 @@ pub trait Lane {
     /// the same for all lanes of a device. Where it does not, they must not be
     /// called.
     fn has_wide_atomics(&self) -> bool;
-    /// `ld.relaxed.gpu` of 128 bits: two words of 64, the one at `p` first, in
-    /// one access.
+    /// `ld.relaxed.gpu` of 128 bits: two words of 64, the one at `p` first, in one access.
     unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2];
     /// `st.relaxed.gpu` of 128 bits.
     unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]);
     /// `atom.relaxed.gpu.cas` of 128 bits; returns the words found.
     unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2];
-    /// Does [`Self::load_relaxed_128`] if `on`, else returns zeros; it is a
-    /// predicate and no branch.
+    /// Does [`Self::load_relaxed_128`] if `on`, else returns zeros; it is a predicate and no branch.
     #[inline(always)]
     unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
         if on {
@@ -313,8 +305,7 @@ pub trait Lane {
     /// `st` of 64 bits that only this lane reads.
     unsafe fn private_store_64(&self, p: *mut u64, v: u64);
 
-    /// Returns the number of 32-bit words of this block's dynamic shared
-    /// memory.
+    /// Returns the number of 32-bit words of this block's dynamic shared memory.
     fn shared_words(&self) -> u32;
     /// `ld.relaxed.cta.shared` of word `i`, `i < shared_words()`.
     unsafe fn shared_load_32(&self, i: u32) -> u32;
@@ -372,8 +363,7 @@ pub trait Lane {
     /// [`Self::barrier_named_arrive`]. What they wrote before is visible to those that
     /// waited.
     unsafe fn barrier_named_sync(&self, id: u32, threads: u32);
-    /// `bar.arrive id, threads`: arrives as [`Self::barrier_named_sync`] does, and goes
-    /// on at once.
+    /// `bar.arrive id, threads`: arrives as [`Self::barrier_named_sync`] does, and goes on at once.
     unsafe fn barrier_named_arrive(&self, id: u32, threads: u32);
     /// `mbarrier.init.shared::cta.b64`: makes the 64 bits at word `i` of shared memory
     /// (`i` as for [`Self::shared_load_64`]) a barrier of `count` arrivals, 1 to 2^20 - 1 (4,095
@@ -452,11 +442,9 @@ pub trait Lane {
     /// they follow the same control flow.
     fn active_mask(&self) -> u32;
 
-    /// `%clock64`: returns a cycle counter of this multiprocessor (on the CPU,
-    /// nanoseconds).
+    /// `%clock64`: returns a cycle counter of this multiprocessor (on the CPU, nanoseconds).
     fn clock(&self) -> u64;
-    /// Yields for about `ns` nanoseconds inside a wait (`nanosleep`; on the
-    /// CPU, yields the core).
+    /// Yields for about `ns` nanoseconds inside a wait (`nanosleep`; on the CPU, yields the core).
     fn pause(&self, ns: u32);
 
     /// Loads a counter that only grows for an observer: the result is at least the
@@ -500,8 +488,7 @@ pub trait Lane {
     /// a machine that ships it is nothing.
     #[inline(always)]
     fn delay_at_fence(&self) {}
-    /// Returns whether a seeded defect is switched on, which it never is on a
-    /// machine that ships.
+    /// Returns whether a seeded defect is switched on, which it never is on a machine that ships.
     #[inline(always)]
     fn mutant(&self, _mutant: Mutant) -> bool {
         false
