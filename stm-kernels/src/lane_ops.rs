@@ -94,6 +94,7 @@ entries! {
     lane_fetch_or_relaxed_64_if = fetch_or_relaxed_64_if(on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64;
     lane_has_wide_atomics = has_wide_atomics() -> bool;
     lane_load_constant_32 = load_constant_32(p: *const u32) -> u32;
+    lane_load_acquire_and_next_64 = load_acquire_and_next_64(p: *const u64) -> [u64; 2];
     lane_load_weak_64 = load_weak_64(p: *const u64) -> u64;
     lane_store_weak_64 = store_weak_64(p: *mut u64, v: u64);
     lane_fence = fence();
