@@ -102,6 +102,16 @@ fn records_are_read_and_written_whole_and_by_field() {
     under_all!(check);
 }
 
+/// Returns the number of links that follow one another from `at` on.
+fn chained(mut at: u32, links: &[Link]) -> usize {
+    let mut seen = HashSet::new();
+    while at != 0 {
+        assert!(seen.insert(at), "a circle");
+        at = links[at as usize - 1].next;
+    }
+    seen.len()
+}
+
 /// Pushes preassigned nodes onto a stack.
 #[kernel(all)]
 pub fn push<L: Lane, A: Algorithm>(
@@ -173,12 +183,8 @@ fn static_updates_push_nodes_that_are_there_when_they_are_found() {
                 }
             });
             let links = nodes.records().download().unwrap();
-            let (mut seen, mut at) = (HashSet::new(), head.download().unwrap()[0]);
-            while at != 0 {
-                assert!(seen.insert(at), "{}: a circle", A::NAME);
-                at = links[at as usize - 1].next;
-            }
-            (result.map(|_| ()), seen.len())
+            let chained = chained(head.download().unwrap()[0], &links);
+            (result.map(|_| ()), chained)
         };
         assert_eq!(run(false), (Ok(()), 160), "{}", A::NAME);
         let (result, seen) = run(true);
@@ -206,13 +212,8 @@ fn preassigned_nodes_belong_to_their_transactions_once() {
             let result =
                 push::launch_with::<A, _>(stm, shape, &head, &mut nodes, transactions, loops);
             let links = nodes.records().download().unwrap();
-            let mut seen = HashSet::new();
-            let mut at = head.download().unwrap()[0];
-            while at != 0 {
-                assert!(seen.insert(at), "{}: a circle", A::NAME);
-                at = links[at as usize - 1].next;
-            }
-            (result.map(|_| ()), seen.len())
+            let chained = chained(head.download().unwrap()[0], &links);
+            (result.map(|_| ()), chained)
         };
         assert_eq!(
             launch((&mut of_few, small), 100, 1, true),
