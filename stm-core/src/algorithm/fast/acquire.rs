@@ -10,7 +10,9 @@
 //!    releases all locks and aborts.
 //!
 //! A transaction that writes few words locks them four at a time, because fetching
-//! the instructions for whole batches would take longer.
+//! the instructions for whole batches would take longer. One whose entries are not all
+//! on the stack, or that has many of which some are blind, locks them in a function of
+//! its own, which is not inlined: so the code for the logs is there once.
 //!
 //! Invariant: on success every written entry owns its lock or shares that of an
 //! earlier entry; on failure nothing is owned.
@@ -19,7 +21,9 @@
 //! itself stays in registers. They are inlined nevertheless: a call would keep the
 //! live values in memory even on the paths that do not make it.
 
-use crate::algorithm::fast::entries::{BATCH, BLIND, Column, WRITTEN, word_of};
+use crate::algorithm::fast::entries::{
+    BATCH, BLIND, Column, Entries, LONG_BATCH, WRITTEN, word_of,
+};
 use crate::algorithm::fast::pairs::Pairs;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
@@ -162,100 +166,122 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// is owned.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
-        let lane = tx.lane;
-        let len = tx.attempt.set.len;
-        let wide = Self::has_pairs(lane, tx.attempt.apart);
-        if !tx.attempt.set.has_blind() {
+        let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);
+        let blind = tx.attempt.set.has_blind();
+        if len as usize > INLINE || blind && few == 0 {
+            return if at.apart {
+                Self::acquire_long::<L, true>(at, map, len)
+            } else {
+                Self::acquire_long::<L, false>(at, map, len)
+            };
+        }
+        let (whole, at) = (at, at.short());
+        if !blind {
             // Most transactions are short, so the common case swaps no more
             // entries than there are.
             if len <= 2 {
-                return Self::acquire_few::<L, 2>(tx);
+                return Self::acquire_few::<L, 2>(at, map, len);
             }
             if len <= BATCH as u32 / 2 {
-                return Self::acquire_few::<L, { BATCH / 2 }>(tx);
+                return Self::acquire_few::<L, { BATCH / 2 }>(at, map, len);
             }
         }
         if few != 0 {
-            return Self::acquire_groups(tx, few);
+            return Self::acquire_groups(whole, map, len, few);
         }
         let mut i = 0;
         while i < len {
-            let (lost, swapped) = match (tx.attempt.set.has_blind(), wide) {
-                (true, false) => (
-                    Self::swap_blind::<L, BATCH>(Self::batch(tx, i), tx).lost(lane),
-                    BATCH,
-                ),
-                (true, true) => {
-                    let swaps = Self::swap_blind::<L, WIDE_BATCH>(Self::batch(tx, i), tx);
-                    (swaps.lost(lane), WIDE_BATCH)
-                }
-                (false, true) => {
-                    let swaps = Self::swap::<L, WIDE_BATCH>(Self::batch(tx, i), tx);
-                    (swaps.lost(lane), WIDE_BATCH)
-                }
-                (false, false) => {
-                    // Two batches go together, with all their swaps in flight.
-                    let one = Self::swap::<L, BATCH>(Self::batch(tx, i), tx);
-                    let two = Self::swap::<L, BATCH>(Self::batch(tx, i + BATCH as u32), tx);
-                    let lost = one.lost(lane).and(two.lost(lane), BATCH as u32);
-                    (lost, 2 * BATCH)
-                }
+            let (lost, swapped) = if Self::has_pairs(at.lane(), at.apart) {
+                let group = Self::batch::<L, WIDE_BATCH, false>(at, len, i);
+                (Self::swap(at, map, group).lost(at.lane()), WIDE_BATCH)
+            } else {
+                // Two batches go together, with all their swaps in flight.
+                let one = Self::batch::<L, BATCH, false>(at, len, i);
+                let one = Self::swap(at, map, one);
+                let two = Self::batch::<L, BATCH, false>(at, len, i + BATCH as u32);
+                let two = Self::swap(at, map, two);
+                let lost = one.lost(at.lane()).and(two.lost(at.lane()), BATCH as u32);
+                (lost, 2 * BATCH)
             };
-            if lost.which != 0 {
-                let at = Self::entries(tx);
-                let map = S::map(tx.stm);
-                if !(lost.own && Self::share(at, map, i, lost.which)) {
-                    let end = (i + swapped as u32).min(len);
-                    Self::restore(at, map, end, i, lost.which);
-                    return Err(lost.reason());
-                }
+            if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
+                let end = (i + swapped as u32).min(len);
+                Self::restore(whole, map, end, i, lost.which);
+                return Err(lost.reason());
             }
             i += swapped as u32;
         }
         Ok(())
     }
 
+    /// Does the same for entries that are not all on the stack, and for many of which some are blind.
+    #[inline(never)]
+    fn acquire_long<L: Lane, const APART: bool>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        len: u32,
+    ) -> TxResult<()> {
+        let at = at.known::<APART>();
+        let mut i = 0;
+        while i < len {
+            let group = Self::batch::<L, LONG_BATCH, true>(at, len, i);
+            let lost = Self::swap_blind(at, map, group).lost(at.lane());
+            if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
+                let end = (i + LONG_BATCH as u32).min(len);
+                Self::restore(at, map, end, i, lost.which);
+                return Err(lost.reason());
+            }
+            i += LONG_BATCH as u32;
+        }
+        Ok(())
+    }
+
     /// Does the same for at most `B` entries, none of them blind.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn acquire_few<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
-        let len = tx.attempt.set.len;
+    fn acquire_few<L: Lane, const B: usize>(
+        at: Entries<'_, L, INLINE, false>,
+        map: S::Map,
+        len: u32,
+    ) -> TxResult<()> {
         if len == 0 {
             return Ok(()); // only additions to sums
         }
-        let lost = Self::swap::<L, B>(Self::batch(tx, 0), tx).lost(tx.lane);
+        let group = Self::batch::<L, B, false>(at, len, 0);
+        let lost = Self::swap(at, map, group).lost(at.lane());
         if lost.which == 0 {
             return Ok(());
         }
-        let at = Self::entries(tx);
-        let map = S::map(tx.stm);
         if lost.own && Self::share(at, map, 0, lost.which) {
             return Ok(());
         }
         // Releasing the locks at once lets fewer other transactions meet them.
-        Self::restore_batch::<L, B>(at, map, len, 0, lost.which);
+        Self::restore_batch::<L, B, false>(at, map, len, 0, lost.which);
         Err(lost.reason())
     }
 
     /// Locks the words of the entries in a mask, [`GROUP`] at a time.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn acquire_groups<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
+    fn acquire_groups<L: Lane>(
+        whole: Entries<'_, L, INLINE>,
+        map: S::Map,
+        len: u32,
+        few: u32,
+    ) -> TxResult<()> {
+        let at = whole.short();
         let mut left = few;
         while left != 0 {
-            let group = Self::group::<L, GROUP>(tx, &mut left);
-            let lost = Self::swap_blind::<L, GROUP>(group, tx).lost(tx.lane);
+            let group = Self::group::<L, GROUP>(at, &mut left);
+            let lost = Self::swap_blind(at, map, group).lost(at.lane());
             if lost.which != 0 {
                 let mut which = 0;
                 for (j, &place) in group.places.iter().enumerate() {
                     which |= (lost.which >> j & 1) << (place & 31);
                 }
-                let at = Self::entries(tx);
-                let map = S::map(tx.stm);
                 if !(lost.own && Self::share(at, map, 0, which)) {
                     // Those of later groups own nothing yet.
-                    if !Mutant::LaterGroupsReleased.on(tx.lane) {
+                    if !Mutant::LaterGroupsReleased.on(at.lane()) {
                         which |= left;
                     }
-                    Self::restore(at, map, tx.attempt.set.len, 0, which);
+                    Self::restore(whole, map, len, 0, which);
                     return Err(lost.reason());
                 }
             }
@@ -265,8 +291,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Takes the first entries of a mask out of it.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn group<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Group<B> {
-        let at = Self::entries(tx);
+    fn group<L: Lane, const B: usize>(
+        at: Entries<'_, L, INLINE, false>,
+        left: &mut u32,
+    ) -> Group<B> {
         let mut group = Group {
             places: [0; B],
             which: 0,
@@ -290,9 +318,11 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Returns the entries from `i` on.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn batch<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Group<B> {
-        let at = Self::entries(tx);
-        let len = tx.attempt.set.len;
+    fn batch<L: Lane, const B: usize, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        len: u32,
+        i: u32,
+    ) -> Group<B> {
         // SAFETY: the count is not 0, and i is in its batch or the one behind.
         let (entries, seen): ([u64; B], [u64; B]) = unsafe {
             (
@@ -314,15 +344,19 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Starts the swaps of a group; none of its entries is blind.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn swap<L: Lane, const B: usize>(group: Group<B>, tx: &Tx<'_, L, Self>) -> Swaps<S, B> {
+    fn swap<L: Lane, const B: usize, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
+        group: Group<B>,
+    ) -> Swaps<S, B> {
         let Group {
             which,
             entries,
             seen,
             ..
         } = group;
-        let pairs = Self::pairs(tx, entries, which);
-        let found = Self::try_lock(tx, entries, seen, which, &pairs);
+        let pairs = Self::pairs(at, map, entries, which);
+        let found = Self::try_lock(at, map, entries, seen, which, &pairs);
         Swaps {
             which,
             found,
@@ -334,13 +368,12 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Does the same as [`Self::swap`] for a group with blind entries, whose words
     /// are locked whatever they hold.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn swap_blind<L: Lane, const B: usize>(
+    fn swap_blind<L: Lane, const B: usize, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
         group: Group<B>,
-        tx: &mut Tx<'_, L, Self>,
     ) -> Swaps<S, B> {
-        let lane = tx.lane;
-        let at = Self::entries(tx);
-        let map = S::map(tx.stm);
+        let lane = at.lane();
         let Group {
             places,
             which,
@@ -352,7 +385,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             blind |= u32::from(entry & BLIND != 0) << j;
         }
         blind &= which;
-        let pairs = Self::pairs(tx, entries, which);
+        let pairs = Self::pairs(at, map, entries, which);
         for (j, &[now, _]) in pairs.now.iter().enumerate() {
             if (blind & pairs.which) >> j & 1 != 0 {
                 // A locked word counts as version 0, as below.
@@ -362,7 +395,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut found;
         if let Some(bit) = S::LOCK_BIT {
             let apart = blind & !pairs.which;
-            found = Self::try_lock(tx, entries, seen, which & !apart, &pairs);
+            found = Self::try_lock(at, map, entries, seen, which & !apart, &pairs);
             // SAFETY: those that are wanted are version words of elements in
             // range (checked by `Tx`). Relaxed: F3 follows. A word that is locked
             // stays as it is.
@@ -385,7 +418,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 let now = unsafe { lane.load_relaxed_64_if(blind >> j & 1 != 0, word, seen[j]) };
                 seen[j] = if S::is_locked(now) { 0 } else { now };
             }
-            found = Self::try_lock(tx, entries, seen, which, &pairs);
+            found = Self::try_lock(at, map, entries, seen, which, &pairs);
         }
         if blind != 0 {
             // A branch, behind which ptxas keeps the stores: between the swaps they would wait
@@ -409,17 +442,29 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// words seen to their locked form, all in flight together, and returns the
     /// words found.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn try_lock<L: Lane, const B: usize>(
-        tx: &Tx<'_, L, Self>,
+    fn try_lock<L: Lane, const B: usize, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
         entries: [u64; B],
         seen: [u64; B],
         which: u32,
         pairs: &Pairs<B>,
     ) -> [u64; B] {
-        let lane = tx.lane;
-        let map = S::map(tx.stm);
+        let lane = at.lane();
         let me = lane.grid_thread();
-        let idle = tx.logs.entry(lane, 0, 0);
+        let idle = at.idle();
+        // No word is locked as it was seen. That it is asked makes the first swap wait for the loads
+        // of all entries: ptxas has six scoreboards, and where a load and a swap share one, who waits
+        // for the load waits for the swap.
+        let mut all = 0;
+        for (j, &seen) in seen.iter().enumerate() {
+            all |= seen & u64::from(which >> j & 1).wrapping_neg();
+        }
+        let which = if B <= GROUP && S::is_locked(all) {
+            0
+        } else {
+            which
+        };
         let found = core::array::from_fn(|j| {
             let wanted = (which & !pairs.which) >> j & 1 != 0;
             let word = S::version_word(map, word_of(entries[j]));
@@ -435,7 +480,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
             }
         });
-        Self::lock_pairs(tx, pairs, entries, seen, me, found)
+        Self::lock_pairs(at, map, pairs, entries, seen, me, found)
     }
 
     /// Returns which words differ from the words seen, as a bit mask.

@@ -37,7 +37,11 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if tx.attempt.set.has_blind() {
             Self::look_up(at, map, len, version);
         }
-        Self::publish_alone(at, map, len, version);
+        if at.apart {
+            Self::publish_alone::<L, true>(at, map, len, version);
+        } else {
+            Self::publish_alone::<L, false>(at, map, len, version);
+        }
         // SAFETY: the clock is live. Relaxed: nobody takes it for a snapshot before G4, but
         // the lanes of this warp behind a barrier.
         unsafe { tx.lane.store_relaxed_64(tx.stm.clock(), version.0) };
@@ -47,7 +51,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Stores the written words of `len` entries with a version.
     #[inline(never)]
-    fn publish_alone<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
+    fn publish_alone<L: Lane, const APART: bool>(
+        at: Entries<'_, L, INLINE>,
+        map: S::Map,
+        len: u32,
+        version: Version,
+    ) {
+        let at = at.known::<APART>();
         let lane = at.lane();
         let bits = lane.version_bits();
         let mut i = len.next_multiple_of(BATCH as u32);

@@ -8,7 +8,7 @@
 //! another word of the same stripe under `fast-table`: the transaction then makes
 //! an attempt without need, and waits again.
 
-use crate::algorithm::fast::entries::{BATCH, BLIND, Column};
+use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::tx::attempt::Tx;
@@ -18,14 +18,20 @@ use stm_machine::observe::Mutant;
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns whether a word or a row that the attempt has read may have
     /// changed.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    #[inline(always)]
     pub(crate) fn any_changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);
-        let len = tx.attempt.set.len;
+        Self::word_changed(at, S::map(tx.stm), tx.attempt.set.len)
+            || !Self::rows_unchanged(tx, false)
+    }
+
+    /// Returns whether a word of `len` entries may have changed.
+    #[inline(never)]
+    fn word_changed<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32) -> bool {
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
-            let (entries, seen) = unsafe {
+            let (entries, seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
                 (
                     at.batch(Column::Address, i, len),
                     at.batch(Column::Seen, i, len),
@@ -33,9 +39,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             };
             // Relaxed loads: nothing is read on the strength of them, and a
             // change is seen in the end.
-            let found = Self::reload(tx, entries, seen, i, BLIND);
+            let found = Self::reload(at, map, len, entries, seen, i, BLIND);
             let mut changed = Self::differing(found, seen);
-            if Mutant::LostWakeup.on(tx.lane) && i == 0 {
+            if Mutant::LostWakeup.on(at.lane()) && i == 0 {
                 changed &= !2;
             }
             if changed != 0 {
@@ -43,6 +49,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             i += BATCH as u32;
         }
-        !Self::rows_unchanged(tx, false)
+        false
     }
 }

@@ -51,13 +51,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
-            let (entries, seen) = unsafe {
+            let (entries, seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
                 (
                     at.batch(Column::Address, i, len),
                     at.batch(Column::Seen, i, len),
                 )
             };
-            let found = Self::reload(tx, entries, seen, i, WRITTEN);
+            let found = Self::reload(at, map, len, entries, seen, i, WRITTEN);
             let mut changed = Self::differing(found, seen);
             while changed != 0 {
                 let k = i + changed.trailing_zeros();
@@ -99,13 +99,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         while i < len {
             let without = if i >= first {
                 lost >> ((i - first) & 31)
-            } else if Self::has_pairs(at.lane(), at.apart) && first - i < BATCH as u32 {
-                // The batches of the swaps are shorter than these.
+            } else if first - i < BATCH as u32 {
+                // The swaps may come in batches shorter than these.
                 lost << (first - i)
             } else {
                 0
             };
-            Self::restore_batch::<L, BATCH>(at, map, len, i, without);
+            Self::restore_batch::<L, BATCH, true>(at, map, len, i, without);
             i += BATCH as u32;
         }
     }
@@ -113,8 +113,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Releases the locks of those of `B` entries from `i` on that are below
     /// `len` and not in the mask `without`.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn restore_batch<L: Lane, const B: usize>(
-        at: Entries<'_, L, INLINE>,
+    pub(crate) fn restore_batch<L: Lane, const B: usize, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
         len: u32,
         i: u32,

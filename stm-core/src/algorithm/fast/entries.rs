@@ -21,6 +21,8 @@ const FLAGS: u64 = WRITTEN | BLIND | SHARES;
 
 /// The number of entries whose loads are in flight together.
 pub(crate) const BATCH: usize = 8;
+/// The same number for a set that is not all on the stack.
+pub(crate) const LONG_BATCH: usize = 4;
 
 /// A column of the entries.
 #[derive(Clone, Copy)]
@@ -52,8 +54,9 @@ pub(crate) const fn word_of(entry: u64) -> WordAddress {
     WordAddress::from_bits(entry & !FLAGS)
 }
 
-/// The places of a lane's entries.
-pub(crate) struct Entries<'a, L, const N: usize> {
+/// The places of a lane's entries. Without `LONG`, all of them are on the stack, and there is no
+/// code for the logs.
+pub(crate) struct Entries<'a, L, const N: usize, const LONG: bool = true> {
     pub(crate) lane: &'a L,
     pub(crate) logs: Logs,
     pub(crate) inline: *mut Inline<N>,
@@ -61,15 +64,35 @@ pub(crate) struct Entries<'a, L, const N: usize> {
     pub(crate) apart: bool,
 }
 
-impl<L, const N: usize> Clone for Entries<'_, L, N> {
+impl<L, const N: usize, const LONG: bool> Clone for Entries<'_, L, N, LONG> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<L, const N: usize> Copy for Entries<'_, L, N> {}
+impl<L, const N: usize, const LONG: bool> Copy for Entries<'_, L, N, LONG> {}
 
 impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
+    /// Returns the entries with `apart` as a constant, for functions that are compiled for both.
+    #[inline(always)]
+    pub(crate) const fn known<const APART: bool>(self) -> Self {
+        Self {
+            apart: APART,
+            ..self
+        }
+    }
+
+    /// Returns the entries of a set of at most `N`.
+    #[inline(always)]
+    pub(crate) const fn short(self) -> Entries<'a, L, N, false> {
+        Entries {
+            lane: self.lane,
+            logs: self.logs,
+            inline: self.inline,
+            apart: self.apart,
+        }
+    }
+
     /// Returns the entries of the calling lane.
     ///
     /// `logs` are the lane's, and `inline` is live and used only through the
@@ -83,7 +106,9 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
             apart,
         }
     }
+}
 
+impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     /// Returns the lane.
     #[inline(always)]
     pub(crate) const fn lane(self) -> &'a L {
@@ -133,7 +158,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         // SAFETY: below N in the array, else in the lane's own column; stored in
         // this attempt.
         unsafe {
-            if (i as usize) < N {
+            if !LONG || (i as usize) < N {
                 *self.inline(column, i)
             } else {
                 self.lane
@@ -150,7 +175,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     pub(crate) unsafe fn put(self, column: Column, i: u32, v: u64) {
         // SAFETY: as for `get`.
         unsafe {
-            if (i as usize) < N {
+            if !LONG || (i as usize) < N {
                 *self.inline(column, i) = v;
             } else {
                 self.lane
@@ -187,7 +212,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
                 "batches do not straddle the stack's end"
             );
         }
-        if (i as usize) < N {
+        if !LONG || (i as usize) < N {
             // SAFETY: below N, as is the batch; what was not stored is not used.
             unsafe {
                 let first = self.inline(column, i);

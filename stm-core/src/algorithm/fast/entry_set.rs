@@ -190,7 +190,11 @@ impl EntrySet {
     /// Returns whether another word may be written, or whether `entry` is
     /// written already.
     #[inline(always)]
-    fn takes<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>, entry: u64) -> bool {
+    fn takes<L: Lane, const N: usize, const LONG: bool>(
+        &self,
+        at: Entries<'_, L, N, LONG>,
+        entry: u64,
+    ) -> bool {
         self.writes < at.capacity().writes || entry & WRITTEN != 0
     }
 
@@ -238,15 +242,8 @@ impl EntrySet {
         address: WordAddress,
         value: u64,
     ) -> Result<(), Abort> {
-        let hint = self.hint;
-        if hint < self.len {
-            // SAFETY: the index is below the count.
-            let entry = unsafe { at.get(Column::Address, hint) };
-            let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
-            if same && self.takes(at, entry) {
-                self.mark(at, hint, entry, value);
-                return Ok(());
-            }
+        if (self.hint as usize) < N && self.buffer_at_hint(at.short(), address, value) {
+            return Ok(());
         }
         let known = if self.words.may_contain(address) {
             self.target(at, address)
@@ -254,19 +251,43 @@ impl EntrySet {
             None
         };
         if let Some(i) = known {
-            // SAFETY: the index is below the count.
-            let entry = unsafe { at.get(Column::Address, i) };
-            if self.takes(at, entry) {
-                self.mark(at, i, entry, value);
-                return Ok(());
+            if (i as usize) < N {
+                // SAFETY: the index is below the count.
+                let entry = unsafe { at.short().get(Column::Address, i) };
+                if self.takes(at, entry) {
+                    self.mark(at.short(), i, entry, value);
+                    return Ok(());
+                }
             }
         } else if (self.len as usize) < N && self.takes(at, 0) {
-            self.blind(at, address, value);
+            self.blind(at.short(), address, value);
             return Ok(());
         }
         let (set, end) = self.buffer_apart(at, address, value);
         *self = set;
         end
+    }
+
+    /// Buffers a write in the entry that the hint names, if it is that of the word.
+    #[inline(always)]
+    fn buffer_at_hint<L: Lane, const N: usize, const LONG: bool>(
+        &mut self,
+        at: Entries<'_, L, N, LONG>,
+        address: WordAddress,
+        value: u64,
+    ) -> bool {
+        let hint = self.hint;
+        if hint >= self.len {
+            return false;
+        }
+        // SAFETY: the index is below the count.
+        let entry = unsafe { at.get(Column::Address, hint) };
+        let same = word_of(entry) == address || Mutant::HintUnchecked.on(at.lane);
+        let found = same && self.takes(at, entry);
+        if found {
+            self.mark(at, hint, entry, value);
+        }
+        found
     }
 
     /// Returns the entry of a word that a write goes to, if there is one.
@@ -287,9 +308,9 @@ impl EntrySet {
 
     /// Adds a word that is written without having been read.
     #[inline(always)]
-    fn blind<L: Lane, const N: usize>(
+    fn blind<L: Lane, const N: usize, const LONG: bool>(
         &mut self,
-        at: Entries<'_, L, N>,
+        at: Entries<'_, L, N, LONG>,
         address: WordAddress,
         value: u64,
     ) {
@@ -401,15 +422,15 @@ impl EntrySet {
         }
         for k in 0..R {
             if wanted(k) {
-                self.blind(at, words[k], values[k]);
+                self.blind(at.short(), words[k], values[k]);
             }
         }
         true
     }
 
-    /// Does [`Self::buffer`] where the stack or a set is full. It is not
-    /// inlined, as each write of a transaction has its own copy of the rest. It
-    /// takes the set by value, so that the set stays in registers.
+    /// Does [`Self::buffer`] where an entry is not on the stack, or the stack or a set
+    /// is full. It is not inlined, as each write of a transaction has its own copy of
+    /// the rest. It takes the set by value, so that the set stays in registers.
     #[inline(never)]
     fn buffer_apart<L: Lane, const N: usize>(
         mut self,
@@ -417,6 +438,9 @@ impl EntrySet {
         address: WordAddress,
         value: u64,
     ) -> (Self, Result<(), Abort>) {
+        if self.buffer_at_hint(at, address, value) {
+            return (self, Ok(()));
+        }
         if self.writes >= at.capacity().writes
             && !self.is_open()
             && self.find(at, address).0.is_none()
@@ -446,9 +470,9 @@ impl EntrySet {
 
     /// Marks entry `i` as written.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(super) fn mark<L: Lane, const N: usize>(
+    pub(super) fn mark<L: Lane, const N: usize, const LONG: bool>(
         &mut self,
-        at: Entries<'_, L, N>,
+        at: Entries<'_, L, N, LONG>,
         i: u32,
         entry: u64,
         value: u64,

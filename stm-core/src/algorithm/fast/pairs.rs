@@ -19,7 +19,6 @@
 use crate::algorithm::fast::entries::{Column, Entries, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::tx::attempt::Tx;
 use stm_machine::Lane;
 use stm_machine::WordAddress;
 use stm_machine::observe::Mutant;
@@ -92,13 +91,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Loads the pairs of the entries in a mask.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn pairs<L: Lane, const B: usize>(
-        tx: &Tx<'_, L, Self>,
+    pub(crate) fn pairs<L: Lane, const B: usize, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
         entries: [u64; B],
         which: u32,
     ) -> Pairs<B> {
-        let lane = tx.lane;
-        let (map, apart) = (S::map(tx.stm), tx.attempt.apart);
+        let (lane, apart) = (at.lane(), at.apart);
         let mut pairs = Pairs {
             which: 0,
             now: [[0; 2]; B],
@@ -124,20 +123,20 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// of `otherwise`.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn lock_pairs<L: Lane, const B: usize>(
-        tx: &Tx<'_, L, Self>,
+    pub(crate) fn lock_pairs<L: Lane, const B: usize, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
         pairs: &Pairs<B>,
         entries: [u64; B],
         seen: [u64; B],
         owner: u64,
         mut otherwise: [u64; B],
     ) -> [u64; B] {
-        let lane = tx.lane;
-        if !Self::has_pairs(lane, tx.attempt.apart) {
+        let lane = at.lane();
+        if !Self::has_pairs(lane, at.apart) {
             return otherwise;
         }
-        let map = S::map(tx.stm);
-        let idle = tx.logs.idle_pair(lane);
+        let idle = at.logs.idle_pair(lane);
         let mut swaps = 0;
         for j in 0..B {
             let version = pairs.now[j][0];
@@ -181,8 +180,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// The pair is of an element in range of a live array and owned by the
     /// transaction; `i` is below the count.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(super) unsafe fn put_back<L: Lane>(
-        at: Entries<'_, L, INLINE>,
+    pub(super) unsafe fn put_back<L: Lane, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
         i: u32,
         word: WordAddress,

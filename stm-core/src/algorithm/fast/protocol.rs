@@ -186,7 +186,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             if again {
                 // A lock is held for about one poll, and a pause would delay the whole warp.
                 if !locked {
-                    end = Self::extend(tx);
+                    end = Self::extend::<L, N>(tx);
                     if end.is_ok() && Self::renew::<L, T, N>(tx, words, seen, !own) {
                         polls -= 1;
                     }

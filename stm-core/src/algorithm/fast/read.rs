@@ -3,7 +3,9 @@
 //! protocol.
 
 use crate::algorithm::contract::Algorithm;
-use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, word_of};
+use crate::algorithm::fast::entries::{
+    BATCH, BLIND, Column, Entries, LONG_BATCH, WRITTEN, word_of,
+};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
@@ -132,41 +134,32 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    /// Extends the snapshot to the present, if everything read still holds.
+    /// Extends the snapshot to the present, if everything read still holds, for a read of `N` words.
     #[inline(always)]
-    pub(crate) fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+    pub(crate) fn extend<L: Lane, const N: usize>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let now = Self::clock(tx, Mutant::NoF1Extension);
-        Self::extend_to(tx, now)
+        Self::extend_to::<L, N>(tx, now)
     }
 
     /// Extends the snapshot to a clock that was loaded, and acquired, before.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn extend_to<L: Lane>(tx: &mut Tx<'_, L, Self>, now: Version) -> TxResult<()> {
-        let at = Self::entries(tx);
-        let len = if Mutant::ExtensionUnchecked.on(tx.lane) {
-            0
-        } else {
-            tx.attempt.set.len
-        };
-        let mut i = 0;
-        while i < len {
-            // SAFETY: i is below the count.
-            let (entries, seen) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Seen, i, len),
-                )
+    pub(crate) fn extend_to<L: Lane, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        now: Version,
+    ) -> TxResult<()> {
+        let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);
+        // A kernel that reads one word or two at a time has many such places, and one loop for both
+        // homes is shorter.
+        let same = Mutant::ExtensionUnchecked.on(tx.lane)
+            || if N <= 2 {
+                Self::unchanged::<L, true, BATCH>(at, map, len, now)
+            } else if len as usize <= INLINE {
+                Self::unchanged::<L, false, BATCH>(at.short(), map, len, now)
+            } else {
+                Self::unchanged::<L, true, LONG_BATCH>(at, map, len, now)
             };
-            let found = Self::reload(tx, entries, seen, i, BLIND);
-            let changed = Self::differing(found, seen);
-            if changed != 0
-                && !(S::MANY_WORDS_PER_VERSION && Self::unchanged_values(tx, i, changed, now))
-            {
-                return Err(Abort::ReadStale);
-            }
-            i += BATCH as u32;
-        }
-        if !Self::rows_unchanged(tx, false)
+        if !same
+            || !Self::rows_unchanged(tx, false)
             || Self::has_outlived_words(tx, Mutant::OldReadUnchecked)
         {
             return Err(Abort::ReadStale);
@@ -175,32 +168,55 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(())
     }
 
+    /// Returns whether the words that `len` entries have read are as they were seen, or hold the values
+    /// read at versions up to `now`.
+    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
+    fn unchanged<L: Lane, const LONG: bool, const B: usize>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
+        len: u32,
+        now: Version,
+    ) -> bool {
+        let mut i = 0;
+        while i < len {
+            // SAFETY: i is below the count.
+            let (entries, seen): ([u64; B], [u64; B]) = unsafe {
+                (
+                    at.batch(Column::Address, i, len),
+                    at.batch(Column::Seen, i, len),
+                )
+            };
+            let found = Self::reload(at, map, len, entries, seen, i, BLIND);
+            let changed = Self::differing(found, seen);
+            if changed != 0
+                && !(S::MANY_WORDS_PER_VERSION && Self::unchanged_values(at, map, i, changed, now))
+            {
+                return false;
+            }
+            i += B as u32;
+        }
+        true
+    }
+
     /// Loads the present version words of a batch of entries, all in flight
     /// together. For entries past the end and those with a flag of `skip`, it
     /// returns the words seen.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn reload<L: Lane>(
-        tx: &Tx<'_, L, Self>,
-        entries: [u64; BATCH],
-        seen: [u64; BATCH],
+    pub(crate) fn reload<L: Lane, const LONG: bool, const B: usize>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
+        len: u32,
+        entries: [u64; B],
+        seen: [u64; B],
         i: u32,
         skip: u64,
-    ) -> [u64; BATCH] {
-        let len = tx.attempt.set.len;
+    ) -> [u64; B] {
         core::array::from_fn(|j| {
             let wanted = i + (j as u32) < len && entries[j] & skip == 0;
             let word = word_of(entries[j]);
             // SAFETY: if wanted, of an element in range (checked by `Tx`). Relaxed:
             // F1 or F4 precedes.
-            unsafe {
-                Self::version_if(
-                    tx.lane,
-                    (S::map(tx.stm), tx.attempt.apart),
-                    wanted,
-                    word,
-                    seen[j],
-                )
-            }
+            unsafe { Self::version_if(at.lane(), (map, at.apart), wanted, word, seen[j]) }
         })
     }
 
@@ -208,21 +224,21 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// they hold the values read, at versions up to `now`, their entries take
     /// these versions.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn unchanged_values<L: Lane>(
-        tx: &mut Tx<'_, L, Self>,
+    fn unchanged_values<L: Lane, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
         first: u32,
         mut changed: u32,
         now: Version,
     ) -> bool {
-        let lane = tx.lane;
-        let at = Self::entries(tx);
+        let lane = at.lane();
         while changed != 0 {
             let i = first + changed.trailing_zeros();
             changed &= changed - 1;
             // SAFETY: i is below the count; the entry's words are live.
             unsafe {
                 let entry = at.get(Column::Address, i);
-                let lock = Self::version_word(tx, word_of(entry));
+                let lock = S::version_word(map, word_of(entry));
                 let before = lane.load_relaxed_64(lock);
                 // ORDER(F2), as in a read.
                 lane.fence();

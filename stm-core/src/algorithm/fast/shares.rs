@@ -11,8 +11,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// words that this transaction owns already; those entries then share the
     /// locks.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(super) fn share<L: Lane>(
-        at: Entries<'_, L, INLINE>,
+    pub(super) fn share<L: Lane, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
         first: u32,
         mut lost: u32,
@@ -46,8 +46,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// takes its arguments by value, so that the transaction stays in
     /// registers.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    pub(crate) fn holder<L: Lane>(
-        at: Entries<'_, L, INLINE>,
+    pub(crate) fn holder<L: Lane, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
         end: u32,
         entry: u64,

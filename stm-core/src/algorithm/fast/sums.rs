@@ -121,7 +121,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
         };
         if !Mutant::SumNotExtended.on(lane) {
-            Self::extend_to(tx, now)?;
+            Self::extend_to::<L, 1>(tx, now)?;
         }
         let at = Self::sums(tx);
         let entries = tx.attempt.set.len;

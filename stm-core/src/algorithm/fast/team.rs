@@ -102,7 +102,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             if !any_locked {
                 let now = Self::team_clock(tx, crew);
                 let extended = if newer || !Mutant::TeamExtendsApart.on(lane) {
-                    Self::extend_to(tx, now)
+                    Self::extend_to::<L, 1>(tx, now)
                 } else {
                     tx.attempt.snapshot = now;
                     Ok(())

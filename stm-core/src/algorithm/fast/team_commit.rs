@@ -134,7 +134,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         while looked.len < len && looked.end.is_ok() {
             let i = looked.len;
             // SAFETY: i is below the count.
-            let (entries, mut seen) = unsafe {
+            let (entries, mut seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
                 (
                     at.batch(Column::Address, i, len),
                     at.batch(Column::Seen, i, len),
@@ -148,7 +148,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 let written = i + (j as u32) < len && entries[j] & WRITTEN != 0;
                 wanted |= u32::from(written && !S::is_locked(seen[j])) << j;
             }
-            let pairs = Self::pairs(tx, entries, wanted);
+            let pairs = Self::pairs(at, map, entries, wanted);
             let found: [u64; BATCH] = core::array::from_fn(|j| {
                 if (wanted & !pairs.which) >> j & 1 == 0 {
                     return seen[j];
@@ -158,7 +158,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 // Relaxed: F3 follows.
                 unsafe { lane.cas_relaxed_64(word, seen[j], S::locked(seen[j], owner)) }
             });
-            let found = Self::lock_pairs(tx, &pairs, entries, seen, owner, found);
+            let found = Self::lock_pairs(at, map, &pairs, entries, seen, owner, found);
             for j in 0..BATCH {
                 let k = i + j as u32;
                 if k >= len
@@ -333,13 +333,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut i = 0;
         while i < len && looked.end.is_ok() {
             // SAFETY: i is below the count.
-            let (entries, seen) = unsafe {
+            let (entries, seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
                 (
                     at.batch(Column::Address, i, len),
                     at.batch(Column::Seen, i, len),
                 )
             };
-            let found = Self::reload(tx, entries, seen, i, WRITTEN);
+            let found = Self::reload(at, map, len, entries, seen, i, WRITTEN);
             for j in 0..BATCH {
                 let k = i + j as u32;
                 if found[j] == seen[j] {
