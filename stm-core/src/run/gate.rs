@@ -26,9 +26,9 @@
 //! - A place with a transaction that starves: it has met `queue_after` conflicts in a row, or,
 //!   in a small launch, as many as a turn costs all others ([`Gate::starves_at`]).
 //! - A place that is kept out while others draw twice as many tickets as there are places. It need
-//!   not have met any conflict, so nobody is kept out for ever. When they are no more than the
-//!   places, the tickets are served meanwhile, and all enter: so places that keep each other
-//!   out do not go on so.
+//!   not have met any conflict, so nobody is kept out for ever, nor admitted between two tickets
+//!   only, without an attempt. When they are no more than the places, the tickets are served
+//!   meanwhile, and all enter: so places that keep each other out do not go on so.
 //! - In a period ([`super::period`]), every place, as long as fewer than [`SEATS`] tickets wait.
 //!
 //! # Why an attempt alone is alone
@@ -79,6 +79,8 @@ const HEAD_POLLS: u32 = 256;
 const SEATS: u32 = 8;
 /// How many tickets others draw, for each place, before one that is kept out draws its own.
 const PASSED_BY: u32 = 2;
+/// The most places for that: a ticket has no more bits.
+const PLACES_MAX: u32 = (Word::TICKET + 1) / PASSED_BY / 2;
 
 /// The rounds of a turn, each of so many attempts.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +107,9 @@ pub(crate) struct Place {
     present: bool,
     /// Polls since the place was last admitted, or drew its ticket.
     polls: u32,
-    /// The tickets drawn at the first of these polls.
+    /// Says that the place has met a closed gate whenever it has asked since the tickets drawn were
+    /// `kept_out_at`. It may have entered meanwhile, and departed without an attempt.
+    kept_out: bool,
     kept_out_at: u32,
     /// One more than the rounds of the turn that are left, the one in progress among
     /// them; 0 if the place has no turn.
@@ -126,6 +130,7 @@ impl Place {
         ticket: 0,
         present: false,
         polls: 0,
+        kept_out: false,
         kept_out_at: 0,
         left: 0,
         rounds: Rounds::ONE,
@@ -169,8 +174,8 @@ impl Place {
         }
         let open = self.period.open(lane, gate, word);
         let seat = open && (word.waiting() < SEATS || self.period.is_own());
-        let passed = word.drawn_since(self.kept_out_at);
-        let kept_out = self.polls != 0 && passed / PASSED_BY >= places;
+        let passed = word.drawn_since(self.kept_out_at) / PASSED_BY;
+        let kept_out = self.kept_out && word.is_closed() && passed >= places.min(PLACES_MAX);
         let unasked = Mutant::NewcomerUnasked.on(lane) && !self.present;
         if starves || kept_out || seat {
             return self.draw(lane, gate);
@@ -180,6 +185,7 @@ impl Place {
             return self.wait(word);
         }
         if self.present {
+            self.kept_out = false;
             // Who has seen the clock does not go on with an older snapshot.
             return if looked {
                 Admission::FRESH
@@ -207,8 +213,8 @@ impl Place {
     /// Waits without a ticket, as `word` does not admit the place.
     #[inline(always)]
     fn wait(&mut self, word: Word) -> Admission {
-        if self.polls == 0 {
-            self.kept_out_at = word.drawn();
+        if !self.kept_out {
+            (self.kept_out, self.kept_out_at) = (true, word.drawn());
         }
         self.polls = (self.polls + 1).min(WAITS);
         Admission(WAIT_NS * self.polls)
@@ -243,7 +249,7 @@ impl Place {
         let departs = u64::from(departs);
         let word = gate.add(lane, (Word::DRAWN + Word::WAITING).wrapping_sub(departs));
         self.ticket = Self::HELD | word.drawn();
-        self.polls = 0;
+        (self.polls, self.kept_out) = (0, false);
         Admission((WAIT_NS * word.waiting().min(WAITS)).max(POLL_NS))
     }
 
@@ -276,6 +282,12 @@ impl Place {
         // ORDER(G4): pairs with G1 and G3.
         Mutant::NoG4.fence(lane);
         gate.add(lane, Word::WAITING.wrapping_neg());
+    }
+
+    /// Returns whether the place has a ticket.
+    #[cfg(all(test, feature = "host"))]
+    pub(super) const fn has_ticket(&self) -> bool {
+        self.ticket != 0
     }
 
     /// Returns whether the place is present.

@@ -56,6 +56,8 @@ impl Place {
         starves: bool,
         failures: u32,
     ) -> Admission {
+        // What the lanes have given back is before what the first of them does at the gate.
+        warp.meet(lane);
         let first = warp.leader(lane);
         let starving = warp.vote(lane, starves);
         let mut admission = Admission::TOGETHER;
@@ -108,5 +110,53 @@ impl Place {
             }
             self.go(lane, gate);
         }
+    }
+}
+
+#[cfg(all(test, feature = "host"))]
+mod tests {
+    use super::*;
+    use crate::memory::globals::Globals;
+    use core::mem::MaybeUninit;
+    use std::boxed::Box;
+    use stm_machine::lane::cpu::{Block, CpuLane};
+    use stm_machine::observe::HostProbe;
+
+    #[test]
+    fn a_place_that_enters_between_tickets_alone_draws_one_in_the_end() {
+        let block = Block::new(1, 0);
+        // SAFETY: all of it is zero at the start; one thread uses the lane and what it has.
+        let (mut globals, lane) = unsafe {
+            let globals = Box::new(MaybeUninit::<Globals>::zeroed().assume_init());
+            let lane = CpuLane::new(&block, 0, 0, 1, 1, HostProbe::SILENT);
+            (globals, lane)
+        };
+        let gate = Gate {
+            globals: &raw mut *globals,
+            patience: 1,
+        };
+        let ask = |place: &mut Place, starves| {
+            place.admit(&lane, gate, gate.load(&lane), starves, 0, Rounds::ONE, 2)
+        };
+        let (mut one, mut other) = (Place::NEW, Place::NEW);
+        for tickets in 0..100 {
+            ask(&mut other, true);
+            assert!(
+                ask(&mut one, false).wait_ns().is_some_and(|ns| ns != 0),
+                "closed"
+            );
+            if one.has_ticket() {
+                assert!(tickets >= 4, "{tickets} tickets for two places");
+                return;
+            }
+            while ask(&mut other, false).turn().is_none() {}
+            other.leave(&lane, gate);
+            assert_eq!(
+                ask(&mut one, false),
+                Admission::FRESH,
+                "after {tickets} tickets"
+            );
+        }
+        panic!("it has entered a hundred times and made no attempt");
     }
 }
