@@ -3,171 +3,104 @@
 
 mod common;
 
-use common::{array, assert_ends, capacity, launch};
+use common::{array, assert_ends, assert_full, assert_past_the_end, capacity, config, launch};
 use std::time::Duration;
-use stm_core::algorithm::{
-    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
-};
+use stm_core::algorithm::{Algorithm, HvSorting};
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
-use stm_core::{Lane, RetryLimits, StmRef, View};
+use stm_core::lane::cpu::CpuLane;
+use stm_core::{Lane, RetryLimits, Tx, TxResult};
 
-/// The job of a launch.
-#[derive(Clone, Copy)]
-enum Job {
-    /// Adds 1 to word 0 (`words` 64-bit) and to word i % n (`small` 32-bit).
-    Count,
-    /// Cancels after writing.
-    Cancel,
-    /// Reads `n` distinct words, then writes `m`.
-    Fill(u64, u64),
-    /// Reads and writes past the end if the first word is nonzero.
-    PastTheEnd,
-    /// Swallows the error of an index past the end and returns Ok.
-    Swallow,
-    /// Reads two words that others keep equal, and counts where they differ.
-    Invariant,
-    /// Reads its own writes: writes a word, reads it, and writes it again.
-    Own,
+/// The transaction of a number, on the arrays `wide` and `small`.
+type Body<A> = dyn Fn(
+        &mut Tx<'_, CpuLane<'_>, A>,
+        u64,
+        &<A as Algorithm>::Array<u64>,
+        &<A as Algorithm>::Array<i32>,
+    ) -> TxResult<()>
+    + Sync;
+
+/// A memory with its arrays.
+struct World {
+    stm: Stm<Cpu>,
+    wide: TxArray<Cpu, u64>,
+    small: TxArray<Cpu, i32>,
 }
 
-/// Runs the transactions of a job.
-fn work<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    (wide, small): &(A::Array<u64>, A::Array<i32>),
-    (job, transactions): (Job, u64),
-) {
-    stm.for_each(lane, 0..transactions, |tx, i| match job {
-        Job::Count => {
-            let n = tx.read(wide, 0)?;
-            tx.write(wide, 0, n + 1)?;
-            let at = i % small.len();
-            let m = tx.read(small, at)?;
-            tx.write(small, at, m - 1)
+impl World {
+    fn new<A: Algorithm>((blocks, threads): (u32, u32), config: StmConfig) -> Self {
+        Self {
+            stm: Stm::new(&Cpu::new(), Launch::new(blocks, threads), config).unwrap(),
+            wide: array::<A, _>(&[0; 4], "wide"),
+            small: array::<A, _>(&[0; 8], "small"),
         }
-        Job::Cancel => {
-            tx.write(wide, 0, 99)?;
-            tx.cancel()
-        }
-        Job::Fill(reads, writes) => {
-            for k in 0..reads {
-                tx.read(small, k)?;
-            }
-            for k in 0..writes {
-                tx.write(small, k, 1)?;
-            }
-            Ok(())
-        }
-        Job::PastTheEnd => {
-            let len = small.len();
-            tx.read(small, len + 7).map(|_| ())
-        }
-        Job::Swallow => {
-            tx.write(wide, 0, 99)?;
-            let _ = tx.read(small, u64::MAX);
-            Ok(())
-        }
-        Job::Invariant => {
-            if i % 2 == 0 {
-                let n = tx.read(wide, 0)?;
-                tx.write(wide, 0, n + 1)?;
-                tx.write(wide, 1, n + 1)
-            } else {
-                let [a, b] = tx.read_many(wide, [0, 1])?;
-                let bad = tx.read(wide, 2)?;
-                if a == b {
-                    Ok(())
-                } else {
-                    tx.write(wide, 2, bad + 1)
-                }
-            }
-        }
-        Job::Own => {
-            tx.write(small, 0, 5)?;
-            tx.write(small, 0, 6)?;
-            let one = tx.read(small, 0)?;
-            let [a, b] = tx.read_many(small, [0, 1])?;
-            tx.write(small, 1, 10 * one + a + b)
-        }
-    });
-}
-
-/// The arrays of a launch.
-struct Arrays(TxArray<Cpu, u64>, TxArray<Cpu, i32>);
-
-impl Arrays {
-    fn new<A: Algorithm>() -> Self {
-        Self(
-            array::<A, _>(&[0; 4], "wide"),
-            array::<A, _>(&[0; 8], "small"),
-        )
     }
 
-    fn launch<A: Algorithm>(
-        &self,
-        stm: &mut Stm<Cpu>,
-        job: Job,
-        transactions: u64,
-    ) -> Result<Statistics, Error> {
-        let (handle, views) = (stm.handle::<A>(), (self.0.view::<A>(), self.1.view::<A>()));
-        launch(stm, |lane| work(lane, &handle, &views, (job, transactions)))
+    fn launch<A: Algorithm>(&mut self, n: u64, body: &Body<A>) -> Result<Statistics, Error> {
+        let (wide, small) = (self.wide.view::<A>(), self.small.view::<A>());
+        let handle = self.stm.handle::<A>();
+        launch(&mut self.stm, |lane| {
+            handle.for_each(lane, 0..n, |tx, i| body(tx, i, &wide, &small));
+        })
     }
 }
 
+/// How a launch ended, and what the arrays then held.
 type Outcome = (Result<Statistics, Error>, Vec<u64>, Vec<i32>);
 
 fn run_with<A: Algorithm>(
-    job: Job,
     transactions: u64,
     shape: (u32, u32),
     config: StmConfig,
+    body: &Body<A>,
 ) -> Outcome {
-    let arrays = Arrays::new::<A>();
-    let mut stm = Stm::new(&Cpu::new(), Launch::new(shape.0, shape.1), config).unwrap();
-    let result = arrays.launch::<A>(&mut stm, job, transactions);
-    let Arrays(wide, small) = arrays;
-    (result, wide.download().unwrap(), small.download().unwrap())
+    let mut world = World::new::<A>(shape, config);
+    let ended = world.launch::<A>(transactions, body);
+    let wide = world.wide.download().unwrap();
+    (ended, wide, world.small.download().unwrap())
 }
 
-fn run<A: Algorithm>(job: Job, transactions: u64) -> Outcome {
-    run_with::<A>(
-        job,
-        transactions,
-        (3, 4),
-        StmConfig {
-            locks: 1 << 6,
-            ..StmConfig::default()
-        },
-    )
+fn run<A: Algorithm>(transactions: u64, body: &Body<A>) -> Outcome {
+    run_with::<A>(transactions, (3, 4), config(|c| c.locks = 1 << 6), body)
 }
 
 macro_rules! for_every_algorithm {
-    ($($test:ident)*) => {
-        mod cgl { $(#[test] fn $test() { super::$test::<super::Cgl>() })* }
-        mod egpgv { $(#[test] fn $test() { super::$test::<super::Egpgv>() })* }
-        mod vbv { $(#[test] fn $test() { super::$test::<super::Vbv>() })* }
-        mod tbv_sorting { $(#[test] fn $test() { super::$test::<super::TbvSorting>() })* }
-        mod hv_sorting { $(#[test] fn $test() { super::$test::<super::HvSorting>() })* }
-        mod hv_backoff { $(#[test] fn $test() { super::$test::<super::HvBackoff>() })* }
-        mod fast { $(#[test] fn $test() { super::$test::<super::Fast>() })* }
-        mod fast_table { $(#[test] fn $test() { super::$test::<super::FastTable>() })* }
+    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
+        $(for_every_algorithm! {
+            @ $variant $entry:
+            no_increment_is_lost
+            no_increment_is_lost_with_one_lock
+            a_cancelled_transaction_has_no_effect
+            sets_hold_their_capacity_and_name_the_limit_beyond_it
+            an_index_past_the_end_is_reported_with_index_and_length
+            a_swallowed_failure_does_not_commit
+            readers_see_writes_together
+            a_transaction_reads_its_own_last_write
+            retries_are_bounded_when_asked
+            a_memory_can_be_launched_again
+        })*
+    };
+    (@ $variant:ident $entry:ident: $($test:ident)*) => {
+        mod $entry { $(#[test] fn $test() { super::$test::<stm_core::algorithm::$variant>() })* }
     };
 }
-for_every_algorithm! {
-    no_increment_is_lost
-    no_increment_is_lost_with_one_lock
-    a_cancelled_transaction_has_no_effect
-    sets_hold_their_capacity_and_name_the_limit_beyond_it
-    an_index_past_the_end_is_reported_with_index_and_length
-    a_swallowed_failure_does_not_commit
-    readers_see_writes_together
-    a_transaction_reads_its_own_last_write
-    retries_are_bounded_when_asked
-    a_memory_can_be_launched_again
+stm_core::for_each_algorithm!(for_every_algorithm! {});
+
+/// Adds 1 to word 0 of `wide`, and takes 1 from a word of `small`.
+fn count<A: Algorithm>(
+    tx: &mut Tx<'_, CpuLane<'_>, A>,
+    i: u64,
+    wide: &A::Array<u64>,
+    small: &A::Array<i32>,
+) -> TxResult<()> {
+    let n = tx.read(wide, 0)?;
+    tx.write(wide, 0, n + 1)?;
+    let at = i % 8;
+    let m = tx.read(small, at)?;
+    tx.write(small, at, m - 1)
 }
 
 fn no_increment_is_lost<A: Algorithm>() {
-    let (result, wide, small) = run::<A>(Job::Count, 4000);
+    let (result, wide, small) = run::<A>(4000, &count);
     let statistics = result.unwrap();
     assert_eq!(wide[0], 4000);
     assert_eq!(small, [-500; 8]);
@@ -176,18 +109,17 @@ fn no_increment_is_lost<A: Algorithm>() {
 }
 
 fn no_increment_is_lost_with_one_lock<A: Algorithm>() {
-    let config = StmConfig {
-        locks: 1,
-        stripe_bytes: 16,
-        ..StmConfig::default()
-    };
-    let (result, wide, small) = run_with::<A>(Job::Count, 1000, (2, 8), config);
+    let config = config(|c| (c.locks, c.stripe_bytes) = (1, 16));
+    let (result, wide, small) = run_with::<A>(1000, (2, 8), config, &count);
     result.unwrap();
     assert_eq!((wide[0], small.iter().sum::<i32>()), (1000, -1000));
 }
 
 fn a_cancelled_transaction_has_no_effect<A: Algorithm>() {
-    let (result, wide, _) = run::<A>(Job::Cancel, 100);
+    let (result, wide, _) = run::<A>(100, &|tx, _, wide, _| {
+        tx.write(wide, 0, 99)?;
+        tx.cancel()
+    });
     let statistics = result.unwrap();
     assert_eq!(wide[0], 0);
     assert_eq!(statistics.commits, 0);
@@ -195,73 +127,68 @@ fn a_cancelled_transaction_has_no_effect<A: Algorithm>() {
 }
 
 fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm>() {
-    let config = StmConfig {
-        capacity: capacity(5, 4),
-        ..StmConfig::default()
+    let config = config(|c| c.capacity = capacity(5, 4));
+    let go = |reads, writes| {
+        let body: &Body<A> = &move |tx, _, _, small| {
+            (0..reads).try_for_each(|k| tx.read(small, k).map(|_| ()))?;
+            (0..writes).try_for_each(|k| tx.write(small, k, 1))
+        };
+        run_with::<A>(50, (1, 1), config, body).0
     };
-    let go = |reads, writes| run_with::<A>(Job::Fill(reads, writes), 50, (1, 1), config).0;
     go(5, 4).unwrap();
-    let Err(Error::CapacityExceeded {
-        set: "write set",
-        limit: 4,
-        ..
-    }) = go(5, 5)
-    else {
-        panic!("a fifth write fits into a write set of 4");
-    };
+    assert_full(go(5, 5), "write set", 4);
     // The coarse lock keeps no read set: it has nothing to validate.
     let sixth = go(6, 4);
     if A::NAME == "cgl" {
         sixth.unwrap();
     } else {
-        let Err(Error::CapacityExceeded {
-            set: "read set",
-            limit: 5,
-            ..
-        }) = sixth
-        else {
-            panic!("a sixth read fits into a read set of 5");
-        };
+        assert_full(sixth, "read set", 5);
     }
 }
 
 fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm>() {
-    let (result, ..) = run::<A>(Job::PastTheEnd, 30);
-    assert_ends!(
-        result,
-        Err(Error::OutOfRange {
-            index: 15,
-            len: 8,
-            ..
-        })
-    );
+    let (result, ..) = run::<A>(30, &|tx, _, _, small| tx.read(small, 15).map(|_| ()));
+    assert_past_the_end(result, 15, 8);
 }
 
 fn a_swallowed_failure_does_not_commit<A: Algorithm>() {
-    let (result, wide, _) = run::<A>(Job::Swallow, 5);
-    assert_ends!(
-        result,
-        Err(Error::OutOfRange {
-            index: u64::MAX,
-            len: 8,
-            ..
-        })
-    );
+    let (result, wide, _) = run::<A>(5, &|tx, _, wide, small| {
+        tx.write(wide, 0, 99)?;
+        let _ = tx.read(small, u64::MAX);
+        Ok(())
+    });
+    assert_past_the_end(result, u64::MAX, 8);
     assert_eq!(wide[0], 0);
 }
 
+/// The third word counts readers that saw a torn pair.
 fn readers_see_writes_together<A: Algorithm>() {
-    let (result, wide, _) = run::<A>(Job::Invariant, 6000);
+    let (result, wide, _) = run::<A>(6000, &|tx, i, wide, _| {
+        if i % 2 == 0 {
+            let n = tx.read(wide, 0)?;
+            tx.write(wide, 0, n + 1)?;
+            return tx.write(wide, 1, n + 1);
+        }
+        let [a, b] = tx.read_many(wide, [0, 1])?;
+        let bad = tx.read(wide, 2)?;
+        if a == b {
+            Ok(())
+        } else {
+            tx.write(wide, 2, bad + 1)
+        }
+    });
     result.unwrap();
-    assert_eq!(
-        wide[..3],
-        [3000, 3000, 0],
-        "the third word counts readers that saw a torn pair"
-    );
+    assert_eq!(wide[..3], [3000, 3000, 0]);
 }
 
 fn a_transaction_reads_its_own_last_write<A: Algorithm>() {
-    let (result, _, small) = run::<A>(Job::Own, 1);
+    let (result, _, small) = run::<A>(1, &|tx, _, _, small| {
+        tx.write(small, 0, 5)?;
+        tx.write(small, 0, 6)?;
+        let one = tx.read(small, 0)?;
+        let [a, b] = tx.read_many(small, [0, 1])?;
+        tx.write(small, 1, 10 * one + a + b)
+    });
     result.unwrap();
     assert_eq!(small[..2], [6, 66]);
 }
@@ -273,12 +200,8 @@ fn retries_are_bounded_when_asked<A: Algorithm>() {
         retries_max: 1,
         ..RetryLimits::DEFAULT
     };
-    let config = StmConfig {
-        locks: 1,
-        retry_limits,
-        ..StmConfig::default()
-    };
-    let (result, wide, _) = run_with::<A>(Job::Count, 2000, (2, 8), config);
+    let config = config(|c| (c.locks, c.retry_limits) = (1, retry_limits));
+    let (result, wide, _) = run_with::<A>(2000, (2, 8), config, &count);
     let statistics = result.unwrap();
     assert_eq!(statistics.commits + statistics.gave_up, 2000);
     assert_eq!(
@@ -288,12 +211,11 @@ fn retries_are_bounded_when_asked<A: Algorithm>() {
 }
 
 fn a_memory_can_be_launched_again<A: Algorithm>() {
-    let arrays = Arrays::new::<A>();
-    let mut stm = Stm::new(&Cpu::new(), Launch::new(2, 2), StmConfig::default()).unwrap();
+    let mut world = World::new::<A>((2, 2), StmConfig::default());
     for round in 1..=3 {
-        let statistics = arrays.launch::<A>(&mut stm, Job::Count, 300).unwrap();
+        let statistics = world.launch::<A>(300, &count).unwrap();
         assert_eq!(statistics.commits, 300, "the statistics are of one launch");
-        assert_eq!(arrays.0.download().unwrap()[0], 300 * round);
+        assert_eq!(world.wide.download().unwrap()[0], 300 * round);
     }
 }
 
@@ -303,10 +225,7 @@ fn a_launch_that_makes_no_progress_stops_at_its_time_limit() {
     // so that every attempt meets a conflict.
     let cpu = Cpu::new();
     let words = Buffer::<_, u32>::zeroed(&cpu, 2, "words").unwrap();
-    let config = StmConfig {
-        time_limit: Some(Duration::from_millis(50)),
-        ..StmConfig::default()
-    };
+    let config = config(|c| c.time_limit = Some(Duration::from_millis(50)));
     let mut stm = Stm::new(&cpu, Launch::new(1, 2), config).unwrap();
     let (handle, array) = (stm.handle::<HvSorting>(), words.tarray());
     let result = launch(&mut stm, |lane| {
@@ -317,27 +236,24 @@ fn a_launch_that_makes_no_progress_stops_at_its_time_limit() {
             tx.write(&array, 0, 1)
         });
     });
-    let Err(Error::Timeout {
-        committed: 0,
-        aborted,
-        ..
-    }) = result
-    else {
-        panic!("{result:?}")
-    };
-    assert!(aborted > 0);
+    assert_ends!(
+        result,
+        Err(Error::Timeout {
+            committed: 0,
+            aborted: 1..,
+            ..
+        })
+    );
     assert_eq!(words.download().unwrap()[0], 0);
 }
 
 #[test]
 fn a_launch_without_conflicts_stops_at_its_time_limit() {
-    let config = StmConfig {
-        time_limit: Some(Duration::from_millis(30)),
-        ..StmConfig::default()
-    };
+    let config = config(|c| c.time_limit = Some(Duration::from_millis(30)));
     // Two days of work for one thread.
-    let (result, wide, _) = run_with::<HvSorting>(Job::Count, 1 << 40, (1, 1), config);
-    assert!(
-        matches!(result, Err(Error::Timeout { committed, aborted: 0, .. }) if committed == wide[0])
+    let (result, wide, _) = run_with::<HvSorting>(1 << 40, (1, 1), config, &count);
+    assert_ends!(
+        result,
+        Err(Error::Timeout { committed, aborted: 0, .. }) if committed == wide[0]
     );
 }

@@ -5,8 +5,9 @@
 mod closure;
 
 use closure::Closure;
+use std::fmt::Debug;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Cpu, Error, Pod, Statistics, Stm, TxArray};
+use stm_core::host::{Cpu, Error, Pod, Statistics, Stm, StmConfig, TxArray};
 use stm_core::lane::cpu::CpuLane;
 use stm_core::{Element, Layout, View};
 
@@ -33,13 +34,15 @@ pub(crate) fn array<A: Algorithm, T: Element + Pod>(
     TxArray::from_slice(&Cpu::new(), layout::<A>(), values, what).unwrap()
 }
 
-/// Calls a generic function, or runs a block, under every algorithm.
+/// Calls a generic function, or runs a block, under every algorithm. What it prints last is the
+/// algorithm under which a test has failed.
 macro_rules! under_all {
     ($check:ident) => {
         common::under_all!(A => $check::<A>())
     };
     ($a:ident => $body:expr) => {
         for &variant in stm_core::algorithm::Variant::ALL {
+            println!("under {variant}:");
             stm_core::with_algorithm!(variant, $a => $body);
         }
     };
@@ -55,6 +58,31 @@ macro_rules! assert_ends {
 }
 
 pub(crate) use {assert_ends, under_all};
+
+/// Asserts that a launch ended by an index past the end of so many elements.
+#[track_caller]
+pub(crate) fn assert_past_the_end<T: Debug>(ended: Result<T, Error>, at: u64, size: u64) {
+    assert_ends!(ended, Err(Error::OutOfRange { index, len, .. }) if (index, len) == (at, size));
+}
+
+/// Asserts that a launch ended by a set, or a log, that holds no more than so much.
+#[track_caller]
+pub(crate) fn assert_full<T: Debug>(ended: Result<T, Error>, full: &str, most: u32) {
+    assert_ends!(ended, Err(Error::CapacityExceeded { set, limit, .. }) if (set, limit) == (full, most));
+}
+
+/// Asserts that a launch ended by a pool of so many nodes that had no more.
+#[track_caller]
+pub(crate) fn assert_exhausted<T: Debug>(ended: Result<T, Error>, pool: &str, of: u64) {
+    assert_ends!(ended, Err(Error::PoolExhausted { what, nodes, .. }) if (what, nodes) == (pool, of));
+}
+
+/// Returns the default configuration after a change.
+pub(crate) fn config(change: impl FnOnce(&mut StmConfig)) -> StmConfig {
+    let mut config = StmConfig::default();
+    change(&mut config);
+    config
+}
 
 /// Returns room for so many reads and writes.
 pub(crate) const fn capacity(reads: u32, writes: u32) -> stm_core::Capacity {

@@ -15,17 +15,21 @@ mod plain_accesses;
 mod pool;
 mod programs;
 mod progress;
+#[path = "../../../stm-core/tests/kernels/queues.rs"]
+mod queues;
 #[path = "../common/recorded.rs"]
 mod recorded;
 mod schedules;
 mod step;
 mod stm;
+#[path = "../../../stm-core/tests/kernels/teams.rs"]
+mod team_kernels;
 mod teams;
 mod updates;
 mod waiting;
 mod wide_cells;
 
-use asserts::{assert_is, of_each};
+use asserts::{assert_is, of_each, under_all};
 
 /// Returns the lines of a part of a text whose parts begin with the name of a test.
 fn section(text: &'static str, name: &str) -> std::str::Lines<'static> {

@@ -3,6 +3,7 @@
 //! and what the lanes of a team may not do to each other.
 
 use crate::recorded::{array, ended, recorded, small};
+use crate::team_kernels::{audit, transfer, transfers};
 use crate::{assert_is, of_each};
 use std::cell::RefCell;
 use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, HvSorting, Table, Versioned};
@@ -16,42 +17,6 @@ const EACH: u32 = 100;
 const AUDITS: u64 = 3;
 const TRANSFERS: u64 = 6;
 
-fn audit<L: Lane, A: Algorithm, C: Crew>(
-    tx: &mut TeamTx<'_, L, A, C>,
-    accounts: &A::Array<u32>,
-) -> TxResult<u32> {
-    let (size, rank) = (u64::from(tx.size()), u64::from(tx.rank()));
-    let (mut sum, mut first) = (0, 0);
-    while first < accounts.len() {
-        let at = [first + rank, first + size + rank].map(|i| (i < accounts.len()).then_some(i));
-        let [a, b] = tx.read_many(accounts, at)?;
-        sum += a.unwrap_or(0) + b.unwrap_or(0);
-        first += 2 * size;
-    }
-    assert!(tx.all(sum < 1 << 20) && tx.any(tx.rank() == 0));
-    // Over the lanes of the team, for all of them.
-    Ok((0..tx.size()).fold(0, |all, rank| all + tx.told_by(rank, sum.into()) as u32))
-}
-
-fn transfer<L: Lane, A: Algorithm, C: Crew>(
-    tx: &mut TeamTx<'_, L, A, C>,
-    accounts: &A::Array<u32>,
-    k: u64,
-) -> TxResult<()> {
-    // Even lanes give what odd ones take; a team of one, nothing.
-    let len = accounts.len();
-    let pairs = tx.size().min(len as u32) / 2 * 2;
-    let mine = (tx.rank() < pairs).then(|| (u64::from(tx.rank()) + k) % len);
-    let found = tx.read(accounts, mine)?;
-    let change = if tx.rank().is_multiple_of(2) {
-        u32::MAX
-    } else {
-        1
-    };
-    let new = |(i, v): (u64, u32)| (i, v.wrapping_add(change));
-    tx.write(accounts, mine.zip(found).map(new))
-}
-
 /// The first warp of each block audits all accounts, the second moves money
 /// between pairs of accounts as a team, the others between two as single lanes.
 /// With teams of blocks, the first block audits and the second moves, and only
@@ -63,7 +28,6 @@ fn work<A: Algorithm>(
     of_block: bool,
     sums: &RefCell<Vec<u32>>,
 ) {
-    let len = accounts.len();
     match (lane.block_index(), lane.warp_index()) {
         (0, _) if of_block => {
             for _ in 0..AUDITS {
@@ -90,17 +54,7 @@ fn work<A: Algorithm>(
                 assert!(done.is_ok());
             }
         }
-        _ => {
-            for k in 0..TRANSFERS {
-                let from = (lane.grid_thread() * 5 + k) % len;
-                let to = (from + 1 + k) % len;
-                let done = stm.atomically(lane, |tx| {
-                    let [a, b] = tx.read_many(accounts, [from, to])?;
-                    tx.write_many(accounts, [from, to], [a - 1, b + 1], 2)
-                });
-                assert!(done.is_ok());
-            }
-        }
+        _ => transfers(lane, stm, accounts, TRANSFERS),
     }
 }
 
