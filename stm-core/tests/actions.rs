@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::{array, assert_ends, launch, under_all};
-use stm_core::host::{Capacity, Error};
+use common::{array, assert_ends, config, launch, under_all};
+use stm_core::host::Error;
 use stm_core::lane::cpu::CpuLane;
 use stm_core::prelude::*;
 
@@ -34,13 +34,7 @@ fn go<A: Algorithm>(
     kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Arrays<A>) + Sync,
 ) -> Result<Left, Error> {
     let cpu = Cpu::new();
-    let config = StmConfig {
-        capacity: Capacity {
-            actions: 8,
-            ..Capacity::DEFAULT
-        },
-        ..StmConfig::default()
-    };
+    let config = config(|c| c.capacity.actions = 8);
     let mut stm = Stm::new(&cpu, Launch::new(2, 2), config)?;
     let counter = array::<A, u64>(&[0], "counter");
     let counts = Buffer::from_slice(&cpu, &[before, 0, 0, 0], "counts")?;
@@ -85,8 +79,8 @@ fn every_commit_and_every_abort_executes_its_actions_once() {
         });
         let done = done.unwrap();
         let commits = TRANSACTIONS - TRANSACTIONS.div_ceil(3);
-        assert_eq!(done.counter, commits, "{}", A::NAME);
-        assert_eq!(done.counts, [commits, done.aborted, 2 * commits, done.aborted], "{}", A::NAME);
+        assert_eq!(done.counter, commits);
+        assert_eq!(done.counts, [commits, done.aborted, 2 * commits, done.aborted]);
         assert_eq!(u64::from(done.small), commits);
         assert_eq!(done.float.to_bits(), (commits as f32 / 2.0).to_bits());
     });
@@ -131,7 +125,7 @@ fn actions_of_a_commit_go_forwards_and_those_of_an_abort_backwards() {
                 if i == 1 { tx.cancel() } else { Ok(()) }
             });
         });
-        assert_eq!(done.unwrap().counts, [3, 1, 0b100, 0], "{}", A::NAME);
+        assert_eq!(done.unwrap().counts, [3, 1, 0b100, 0]);
     });
 }
 

@@ -5,10 +5,10 @@
 
 mod common;
 
-use common::{array, under_all};
+use common::{array, capacity, config, under_all};
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cells, Table, Versioned};
-use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums};
+use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums};
 use stm_core::lane::cpu::CpuLane;
 use stm_core::{Action, Lane, StmRef, TArray, TSums, Tx, TxResult, View};
 
@@ -125,7 +125,7 @@ impl<A: Algorithm> P<A> {
     }
 }
 
-fn run_random<L: Lane, A: Algorithm>(lane: &L, p: &P<A>) {
+fn run_random<A: Algorithm>(lane: &CpuLane<'_>, p: &P<A>) {
     let mut chance = Chance(p.seed);
     let mut model = Model {
         words: [7; WORDS as usize],
@@ -180,35 +180,21 @@ fn go<A: Algorithm>(
 }
 
 fn random<A: Algorithm>(seed: u64) -> Result<(), Error> {
-    let config = StmConfig {
-        locks: 16,
-        capacity: Capacity {
-            reads: 2048,
-            writes: 1024,
-            actions: 512,
-        },
-        ..StmConfig::default()
-    };
-    let (statistics, _) = go::<A>(
-        |lane, p| run_random(lane, p),
-        Launch::new(1, 1),
-        config,
-        WORDS as usize,
-        seed,
-    )?;
-    assert_eq!(
-        statistics.aborted(),
-        0,
-        "{}: it conflicts with itself: {statistics:?}",
-        A::NAME
-    );
+    let config = config(|c| {
+        (c.locks, c.capacity) = (16, capacity(2048, 1024));
+        c.capacity.actions = 512;
+    });
+    let words = WORDS as usize;
+    let (statistics, _) = go::<A>(run_random, Launch::new(1, 1), config, words, seed)?;
+    let aborted = statistics.aborted();
+    assert_eq!(aborted, 0, "it conflicts with itself: {statistics:?}");
     Ok(())
 }
 
 #[test]
 fn random_alternatives_agree_with_a_model() {
     under_all!(A => for seed in 0..300 {
-        random::<A>(seed).unwrap_or_else(|error| panic!("{}, seed {seed}: {error}", A::NAME));
+        random::<A>(seed).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     });
     // With all entries in the logs.
     for seed in 0..300 {
@@ -218,8 +204,8 @@ fn random_alternatives_agree_with_a_model() {
 }
 
 /// Transaction 0 waits for either of two words; transaction 1 writes one.
-fn wake<L: Lane, A: Algorithm>(lane: &L, p: &P<A>) {
-    let take = |tx: &mut Tx<'_, L, A>, i: u64| {
+fn wake<A: Algorithm>(lane: &CpuLane<'_>, p: &P<A>) {
+    let take = |tx: &mut Tx<'_, CpuLane<'_>, A>, i: u64| {
         // It must be undone.
         tx.write(&p.words, 2, 100 + i)?;
         match tx.read(&p.words, i)? {
@@ -241,7 +227,7 @@ fn a_transaction_that_waits_is_woken_by_what_either_alternative_has_read() {
     under_all!(A => for which in 0..2 {
         let mut launch = Launch::new(2, 1);
         launch.cooperative = true;
-        let (_, words) = go::<A>(|lane, p| wake(lane, p), launch, StmConfig::default(), 4, which).unwrap();
-        assert_eq!((words[2], words[3]), (100 + which, 9), "{}", A::NAME);
+        let (_, words) = go::<A>(wake, launch, StmConfig::default(), 4, which).unwrap();
+        assert_eq!((words[2], words[3]), (100 + which, 9));
     });
 }

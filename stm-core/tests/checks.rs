@@ -5,8 +5,10 @@
 
 mod common;
 
+use common::{assert_ends, config};
 use std::time::Duration;
 use stm_core::algorithm::{Fast, HvSorting};
+use stm_core::array::Layout;
 use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig, Sums, TxArray};
 use stm_core::{Lane, View};
 
@@ -38,13 +40,10 @@ struct Memory {
 
 fn memory() -> Memory {
     let cpu = Cpu::new();
-    let config = StmConfig {
-        locks: 1 << 15,
-        ..StmConfig::default()
-    };
+    let config = config(|c| c.locks = 1 << 15);
     let mut stm = Stm::new(&cpu, Launch::new(1, 1), config).unwrap();
-    let mut array = TxArray::zeroed(&cpu, stm_core::array::Layout::Plain, LEN, "words").unwrap();
-    let mut wide = TxArray::zeroed(&cpu, stm_core::array::Layout::Plain, 9, "wide words").unwrap();
+    let mut array = TxArray::zeroed(&cpu, Layout::Plain, LEN, "words").unwrap();
+    let mut wide = TxArray::zeroed(&cpu, Layout::Plain, 9, "wide words").unwrap();
     let sums = Sums::zeroed(&cpu, 7, 3, "sums").unwrap();
     stm.watch(&array);
     stm.watch(&wide);
@@ -139,23 +138,20 @@ fn a_full_check_sees_at_once_what_a_window_does_not() {
                 corrupt(m.stm.check_in_full())
             }
             How::Panic => {
-                assert!(matches!(launched, Err(Error::Panicked { .. })));
+                assert_ends!(launched, Err(Error::Panicked { .. }));
                 corrupt(m.launch(How::Once, 0, 0))
             }
             _ => corrupt(launched),
         };
-        assert!(
-            what.contains(&format!("cell {} of words", LEN - 1)),
-            "{what}"
-        );
+        let last = format!("cell {} of words", LEN - 1);
+        assert!(what.contains(&last), "{what}");
     }
 }
 
 #[test]
 fn what_nobody_watches_is_not_checked_and_a_dropped_array_is_forgotten() {
     let mut m = memory();
-    let cells = stm_core::array::Layout::Cells;
-    let other = TxArray::<_, u32>::zeroed(&Cpu::new(), cells, 4, "others").unwrap();
+    let other = TxArray::<_, u32>::zeroed(&Cpu::new(), Layout::Cells, 4, "others").unwrap();
     let place = other.word(0).bits();
     m.launch(How::Once, place, OWNED_CELL).unwrap();
     m.stm.check_in_full().unwrap();
@@ -171,13 +167,7 @@ fn what_nobody_watches_is_not_checked_and_a_dropped_array_is_forgotten() {
 fn elements_without_versions_are_never_taken_for_cells() {
     let cpu = Cpu::new();
     let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
-    let mut array = TxArray::from_slice(
-        &cpu,
-        stm_core::array::Layout::Cells,
-        &[u64::MAX; 8],
-        "words",
-    )
-    .unwrap();
+    let mut array = TxArray::from_slice(&cpu, Layout::Cells, &[u64::MAX; 8], "words").unwrap();
     array.arrange::<HvSorting>().unwrap();
     stm.watch(&array);
     stm.check_in_full().unwrap();

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{assert_ends, layout, under_all};
+use common::{assert_ends, assert_exhausted, config, layout, under_all};
 use std::collections::BTreeMap;
 use stm_core::algorithm::Algorithm;
 use stm_core::collections::{
@@ -84,15 +84,19 @@ impl<A: Algorithm> Circle<A> {
     }
 }
 
+/// Returns the configuration with room for so many reads, writes and actions.
+fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
+    config(|c| {
+        c.capacity = Capacity {
+            reads,
+            writes,
+            actions,
+        };
+    })
+}
+
 fn settings() -> StmConfig {
-    StmConfig {
-        capacity: Capacity {
-            reads: 300,
-            writes: 60,
-            actions: 16,
-        },
-        ..StmConfig::default()
-    }
+    with_room(300, 60, 16)
 }
 
 fn circle<A: Algorithm>() {
@@ -125,7 +129,7 @@ fn circle<A: Algorithm>() {
         let launched = common::launch(&mut stm, |lane| {
             handle.for_each(lane, 0..20_000, |tx, i| circle.step(tx, i));
         });
-        launched.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
+        launched.unwrap();
     }
     let mut entries: BTreeMap<u64, u64> = BTreeMap::new();
     let mut count = 0;
@@ -146,7 +150,7 @@ fn circle<A: Algorithm>() {
     for key in queue.download().unwrap() {
         add(key.into(), 7 * u64::from(key));
     }
-    assert_eq!(count, KEYS, "{}", A::NAME);
+    assert_eq!(count, KEYS);
     assert!(entries.into_iter().eq((0..KEYS).map(|key| (key, 7 * key))));
 }
 
@@ -180,17 +184,8 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
             let shape = Launch::new(1, 1);
             insert::launch_with::<A, _>(&mut stm, shape, ordered, entries).map(|_| ())
         };
-        let error = fill(&ordered, 101).unwrap_err();
-        let named = matches!(
-            error,
-            Error::PoolExhausted {
-                what: "my map",
-                nodes: 100,
-                ..
-            }
-        );
-        assert!(named, "{error}");
-        assert_eq!(ordered.download().unwrap().len(), 100, "{}", A::NAME);
+        assert_exhausted(fill(&ordered, 101), "my map", 100);
+        assert_eq!(ordered.download().unwrap().len(), 100);
         ordered.clear().unwrap();
         assert!(ordered.download().unwrap().is_empty());
         fill(&ordered, 50).unwrap();
@@ -253,20 +248,12 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
         let keys = 300;
         let mut list = List::new(&cpu, layout, 320, "list").unwrap();
         list.upload((0..keys).map(|key| (key, 7 * key))).unwrap();
-        let config = StmConfig {
-            capacity: Capacity {
-                // Three walks, of 16 words each.
-                reads: 48,
-                writes: 10,
-                actions: 4,
-            },
-            ..StmConfig::default()
-        };
-        let mut stm = Stm::new(&cpu, Launch::new(2, 4), config).unwrap();
+        // Three walks, of 16 words each.
+        let mut stm = Stm::new(&cpu, Launch::new(2, 4), with_room(48, 10, 4)).unwrap();
         let launched = walk::launch_with::<A, _>(&mut stm, Launch::new(2, 4), &list, keys);
         // `cgl` has no read set.
         if A::RELEASES || !A::LOGS_READS {
-            launched.unwrap_or_else(|error| panic!("{}: {error}", A::NAME));
+            launched.unwrap();
             let moved = |key: u32| {
                 if key.is_multiple_of(3) {
                     key + keys
@@ -275,15 +262,9 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
                 }
             };
             let expected: BTreeMap<u32, u32> = (0..keys).map(|key| (moved(key), 7 * key)).collect();
-            assert!(
-                list.download().unwrap().into_iter().eq(expected),
-                "{}",
-                A::NAME
-            );
+            assert!(list.download().unwrap().into_iter().eq(expected));
         } else {
-            let error = launched.unwrap_err();
-            let full = matches!(error, Error::CapacityExceeded { .. });
-            assert!(full, "{}: {error}", A::NAME);
+            assert_ends!(launched, Err(Error::CapacityExceeded { .. }));
         }
     }
     under_all!(check);

@@ -6,98 +6,35 @@
 
 mod common;
 
-use common::{launch, under_all};
+use common::{assert_ends, capacity, config, launch, under_all};
 use stm_core::algorithm::Algorithm;
 use stm_core::array::Layout;
-use stm_core::host::{Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums, TxArray};
+use stm_core::host::{Cpu, Error, Launch, Stm, Sums, TxArray};
+use stm_core::lane::cpu::CpuLane;
 use stm_core::{Lane, StmRef, TSums};
 
 const WORDS: u64 = 8;
 const TRANSFERS: u64 = 12;
-
-#[derive(Clone, Copy, PartialEq)]
-enum Path {
-    /// Transfers by `for_each`, between 32-bit words and between 64-bit words.
-    Rounds,
-    /// Transfers by `atomically`, which read and write single words.
-    Singles,
-    /// Additions to sums, and an audit that reads them.
-    Sums,
-    /// Transfers by all threads of a block together.
-    Blocks,
-    /// An index past the end.
-    Outside,
-}
 
 struct Params<A: Algorithm> {
     stm: StmRef<A>,
     narrow: A::Array<u32>,
     wide: A::Array<u64>,
     sums: TSums<u32>,
-    path: Path,
 }
 
-fn run<L: Lane, A: Algorithm>(lane: &L, p: &Params<A>) {
-    let pair = |i: u64| [i % WORDS, (i + 1 + i % 3) % WORDS];
-    match p.path {
-        Path::Rounds => p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
-            let [a, b] = tx.read_many(&p.narrow, pair(i))?;
-            tx.write_many(
-                &p.narrow,
-                pair(i),
-                [a.wrapping_sub(1), b.wrapping_add(1)],
-                2,
-            )?;
-            let [a, b] = tx.read_many(&p.wide, pair(i))?;
-            tx.write_many(&p.wide, pair(i), [a.wrapping_sub(1), b.wrapping_add(1)], 2)
-        }),
-        Path::Singles => {
-            for i in 0..TRANSFERS / 4 {
-                let [from, to] = pair(i + lane.grid_thread());
-                let done = p.stm.atomically(lane, |tx| {
-                    let a = tx.read(&p.narrow, from)?;
-                    tx.write(&p.narrow, from, a.wrapping_sub(1))?;
-                    let b = tx.read(&p.narrow, to)?;
-                    tx.write(&p.narrow, to, b.wrapping_add(1))
-                });
-                assert_eq!(done, Ok(()));
-            }
-        }
-        Path::Sums => p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
-            if i % 4 == 3 {
-                let mut total = 0u32;
-                for column in 0..2 {
-                    total = total.wrapping_add(tx.read_sum(&p.sums, 0, column)?);
-                }
-                assert_eq!(total, 0);
-                return Ok(());
-            }
-            tx.add(&p.sums, 0, 0, 1)?;
-            tx.add(&p.sums, 0, 1, u32::MAX)
-        }),
-        Path::Blocks => p.stm.for_each_block_team(lane, 0..TRANSFERS / 2, |tx, i| {
-            let mine = Some((u64::from(tx.rank()) + i) % WORDS);
-            let old = tx.read(&p.narrow, mine)?.unwrap_or(0);
-            let change = if tx.rank() == 0 { 1 } else { u32::MAX };
-            tx.write(&p.narrow, mine.map(|at| (at, old.wrapping_add(change))))
-        }),
-        Path::Outside => p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
-            tx.write(&p.narrow, WORDS + i, 1)
-        }),
-    }
+/// Returns the words of a transfer.
+const fn pair(i: u64) -> [u64; 2] {
+    [i % WORDS, (i + 1 + i % 3) % WORDS]
 }
 
-fn go<A: Algorithm>(path: Path) -> Result<Statistics, Error> {
+/// Makes two launches, and returns the commits of each.
+fn go<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &Params<A>) + Sync) -> Result<u64, Error> {
     let cpu = Cpu::new();
-    let config = StmConfig {
-        locks: 16,
-        capacity: Capacity {
-            reads: 8,
-            writes: 8,
-            actions: 8,
-        },
-        ..StmConfig::default()
-    };
+    let config = config(|c| {
+        (c.locks, c.capacity) = (16, capacity(8, 8));
+        c.capacity.actions = 8;
+    });
     let mut stm = Stm::new(&cpu, Launch::new(2, 2), config)?;
     let mut narrow = TxArray::<_, u32>::zeroed(&cpu, Layout::Plain, WORDS as usize, "narrow")?;
     let mut wide = TxArray::<_, u64>::zeroed(&cpu, Layout::Plain, WORDS as usize, "wide")?;
@@ -112,10 +49,9 @@ fn go<A: Algorithm>(path: Path) -> Result<Statistics, Error> {
         narrow: narrow.try_view::<A>()?,
         wide: wide.try_view::<A>()?,
         sums: sums.view(),
-        path,
     };
-    let first = launch(&mut stm, |lane| run(lane, &params))?;
-    let second = launch(&mut stm, |lane| run(lane, &params))?;
+    let first = launch(&mut stm, |lane| kernel(lane, &params))?;
+    let second = launch(&mut stm, |lane| kernel(lane, &params))?;
     stm.check_in_full()?;
     let narrow = narrow.download()?.into_iter();
     assert_eq!(narrow.fold(0, u32::wrapping_add), 0);
@@ -124,41 +60,74 @@ fn go<A: Algorithm>(path: Path) -> Result<Statistics, Error> {
     let added = sums.download()?;
     assert_eq!(added[0].wrapping_add(added[1]), 0);
     assert_eq!(first.commits, second.commits);
-    Ok(first)
-}
-
-fn every_algorithm(path: Path, commits: u64) {
-    under_all!(A => {
-        assert_eq!(go::<A>(path).expect("a launch").commits, commits, "{}", A::NAME);
-    });
+    Ok(first.commits)
 }
 
 #[test]
 fn transfers_in_rounds_commit_under_every_algorithm() {
-    every_algorithm(Path::Rounds, TRANSFERS);
+    under_all!(A => {
+        let commits = go::<A>(|lane, p| p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
+            let [a, b] = tx.read_many(&p.narrow, pair(i))?;
+            tx.write_many(&p.narrow, pair(i), [a.wrapping_sub(1), b.wrapping_add(1)], 2)?;
+            let [a, b] = tx.read_many(&p.wide, pair(i))?;
+            tx.write_many(&p.wide, pair(i), [a.wrapping_sub(1), b.wrapping_add(1)], 2)
+        }));
+        assert_eq!(commits, Ok(TRANSFERS));
+    });
 }
 
 #[test]
 fn single_transactions_commit_under_every_algorithm() {
-    every_algorithm(Path::Singles, 4 * (TRANSFERS / 4));
+    under_all!(A => {
+        let commits = go::<A>(|lane, p| for i in 0..TRANSFERS / 4 {
+            let [from, to] = pair(i + lane.grid_thread());
+            let done = p.stm.atomically(lane, |tx| {
+                let a = tx.read(&p.narrow, from)?;
+                tx.write(&p.narrow, from, a.wrapping_sub(1))?;
+                let b = tx.read(&p.narrow, to)?;
+                tx.write(&p.narrow, to, b.wrapping_add(1))
+            });
+            assert_eq!(done, Ok(()));
+        });
+        assert_eq!(commits, Ok(4 * (TRANSFERS / 4)));
+    });
 }
 
 #[test]
 fn additions_commit_under_every_algorithm() {
-    every_algorithm(Path::Sums, TRANSFERS);
+    under_all!(A => {
+        let commits = go::<A>(|lane, p| p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
+            if i % 4 == 3 {
+                let [a, b] = [tx.read_sum(&p.sums, 0, 0)?, tx.read_sum(&p.sums, 0, 1)?];
+                assert_eq!(a.wrapping_add(b), 0);
+                return Ok(());
+            }
+            tx.add(&p.sums, 0, 0, 1)?;
+            tx.add(&p.sums, 0, 1, u32::MAX)
+        }));
+        assert_eq!(commits, Ok(TRANSFERS));
+    });
 }
 
 #[test]
 fn teams_of_blocks_commit_under_the_algorithms_that_have_them() {
     under_all!(A => if A::TEAMS {
-        assert_eq!(go::<A>(Path::Blocks).unwrap().commits, TRANSFERS / 2, "{}", A::NAME);
+        let commits = go::<A>(|lane, p| p.stm.for_each_block_team(lane, 0..TRANSFERS / 2, |tx, i| {
+            let mine = Some((u64::from(tx.rank()) + i) % WORDS);
+            let old = tx.read(&p.narrow, mine)?.unwrap_or(0);
+            let change = if tx.rank() == 0 { 1 } else { u32::MAX };
+            tx.write(&p.narrow, mine.map(|at| (at, old.wrapping_add(change))))
+        }));
+        assert_eq!(commits, Ok(TRANSFERS / 2));
     });
 }
 
 #[test]
 fn a_fault_ends_a_launch_under_every_algorithm() {
     under_all!(A => {
-        let ended = go::<A>(Path::Outside);
-        assert!(matches!(ended, Err(Error::OutOfRange { len: WORDS, .. })), "{}: {ended:?}", A::NAME);
+        let ended = go::<A>(|lane, p| {
+            p.stm.for_each(lane, 0..TRANSFERS, |tx, i| tx.write(&p.narrow, WORDS + i, 1));
+        });
+        assert_ends!(ended, Err(Error::OutOfRange { len: WORDS, .. }));
     });
 }

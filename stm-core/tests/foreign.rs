@@ -152,14 +152,8 @@ fn foreign_memory_is_input_and_output_of_a_launch() {
     let (mut plus, mut found) = ([10u32, 20, 30], [0u32; 3]);
     let plus = cpu.borrow("plus", &mut plus).unwrap();
     let mut to = cpu.borrow("found", &mut found).unwrap();
-    sums::launch(
-        &mut stm,
-        Launch::new(1, 2),
-        &words,
-        plus.as_input(),
-        &mut to,
-    )
-    .unwrap();
+    let shape = Launch::new(1, 2);
+    sums::launch(&mut stm, shape, &words, plus.as_input(), &mut to).unwrap();
     assert_eq!(found, [11, 22, 33]);
 }
 

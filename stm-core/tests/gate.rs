@@ -4,10 +4,9 @@
 
 mod common;
 
-use common::assert_ends;
+use common::{array, assert_ends, config};
 use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::RetryLimits;
 use stm_core::host::{Error, Statistics};
 use stm_core::prelude::*;
 
@@ -68,18 +67,10 @@ struct Memory<A> {
 
 impl<A: Algorithm> Memory<A> {
     fn new() -> Self {
-        let cpu = Cpu::new();
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-        let config = StmConfig {
-            retry_limits: RetryLimits {
-                queue_after: 1,
-                ..RetryLimits::DEFAULT
-            },
-            ..StmConfig::default()
-        };
+        let config = config(|c| c.retry_limits.queue_after = 1);
         Self {
-            hot: TxArray::zeroed(&cpu, layout, 1, "hot").unwrap(),
-            stm: Stm::new(&cpu, Launch::new(THREADS / 2, 2), config).unwrap(),
+            hot: array::<A, u32>(&[0], "hot"),
+            stm: Stm::new(&Cpu::new(), Launch::new(THREADS / 2, 2), config).unwrap(),
             algorithm: PhantomData,
         }
     }
@@ -146,9 +137,6 @@ fn a_panic_while_tickets_wait_ends_the_launch() {
     all(|alone| {
         let mut memory = Memory::<Fast>::new();
         let error = memory.launch(u64::from(u32::MAX), How::Panics, alone);
-        let Err(Error::Panicked { message, .. }) = error else {
-            panic!("{error:?}")
-        };
-        assert_eq!(message, "a transaction fails");
+        assert_ends!(error, Err(Error::Panicked { ref message, .. }) if message == "a transaction fails");
     });
 }

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{assert_ends, launch, under_all};
+use common::{assert_ends, assert_exhausted, assert_past_the_end, launch, layout, under_all};
 use std::collections::HashSet;
 use stm_core::array::Layout;
 use stm_core::host::{Error, PreassignedNodes};
@@ -56,18 +56,23 @@ pub fn fields<L: Lane, A: Algorithm>(
     });
 }
 
+/// Returns nine records with such fields and those that follow.
+fn items_from(key: u32, next: u32) -> Vec<Item> {
+    let value = 1 << 40;
+    let of = |i| Item {
+        key: key + i,
+        value,
+        next: next + i,
+    };
+    (0..9).map(of).collect()
+}
+
 #[test]
 fn records_are_read_and_written_whole_and_by_field() {
     fn check<A: Algorithm>() {
         let cpu = Cpu::new();
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-        let data: Vec<Item> = (0..9)
-            .map(|i| Item {
-                key: i,
-                value: 1 << 40,
-                next: 100 + i,
-            })
-            .collect();
+        let layout = layout::<A>();
+        let data = items_from(0, 100);
         let mut items = Records::from_slice(&cpu, Layout::Plain, &data, "items").unwrap();
         assert_eq!(items.download().unwrap(), data);
         items.arrange_as(layout).unwrap();
@@ -77,26 +82,11 @@ fn records_are_read_and_written_whole_and_by_field() {
             let shape = Launch::new(2, 2);
             let result = fields::launch_with::<A, _>(&mut stm, shape, &items, past_the_end);
             if past_the_end {
-                let error = result.unwrap_err();
-                assert_ends!(
-                    error,
-                    Error::OutOfRange {
-                        index: 9,
-                        len: 9,
-                        ..
-                    }
-                );
+                assert_past_the_end(result, 9, 9);
             } else {
                 result.unwrap();
             }
-            let expected: Vec<Item> = (0..9)
-                .map(|i| Item {
-                    key: i + 8,
-                    value: 1 << 40,
-                    next: 92 + i,
-                })
-                .collect();
-            assert_eq!(items.download().unwrap(), expected, "{}", A::NAME);
+            assert_eq!(items.download().unwrap(), items_from(8, 92));
         }
     }
     under_all!(check);
@@ -166,7 +156,7 @@ fn push_static<const M: usize, A: Algorithm>(
 fn static_updates_push_nodes_that_are_there_when_they_are_found() {
     fn check<A: Algorithm>() {
         let cpu = Cpu::new();
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        let layout = layout::<A>();
         let mut head = TxArray::<_, u32>::zeroed(&cpu, layout, 1, "head").unwrap();
         let mut nodes = PreassignedNodes::<_, Link>::new(&cpu, layout, 3, 100, "links").unwrap();
         let mut stm = Stm::new(&cpu, Launch::new(3, 4), StmConfig::default()).unwrap();
@@ -186,10 +176,10 @@ fn static_updates_push_nodes_that_are_there_when_they_are_found() {
             let chained = chained(head.download().unwrap()[0], &links);
             (result.map(|_| ()), chained)
         };
-        assert_eq!(run(false), (Ok(()), 160), "{}", A::NAME);
+        assert_eq!(run(false), (Ok(()), 160));
         let (result, seen) = run(true);
         assert_ends!(result, Err(Error::PoolExhausted { what: "links", .. }));
-        assert_eq!(seen, 0, "{}", A::NAME);
+        assert_eq!(seen, 0);
     }
     under_all!(check);
 }
@@ -198,7 +188,7 @@ fn static_updates_push_nodes_that_are_there_when_they_are_found() {
 fn preassigned_nodes_belong_to_their_transactions_once() {
     fn check<A: Algorithm>() {
         let cpu = Cpu::new();
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+        let layout = layout::<A>();
         let mut head = TxArray::<_, u32>::zeroed(&cpu, layout, 1, "head").unwrap();
         let mut nodes = PreassignedNodes::new(&cpu, layout, 3, 100, "links").unwrap();
         let (small, large) = (Launch::new(3, 4), Launch::new(8, 16));
@@ -215,44 +205,22 @@ fn preassigned_nodes_belong_to_their_transactions_once() {
             let chained = chained(head.download().unwrap()[0], &links);
             (result.map(|_| ()), chained)
         };
-        assert_eq!(
-            launch((&mut of_few, small), 100, 1, true),
-            (Ok(()), 200),
-            "{}",
-            A::NAME
-        );
-        let in_use = |(result, seen): (Result<(), Error>, usize), text: &str| {
-            assert_eq!(seen, 200, "{}: harmed", A::NAME);
+        assert_eq!(launch((&mut of_few, small), 100, 1, true), (Ok(()), 200));
+        let in_use = |(result, seen): (Result<(), Error>, usize)| {
+            assert_eq!(seen, 200, "harmed");
             let error = result.unwrap_err().to_string();
-            assert!(error.contains(text) && error.contains("links"), "{error}");
+            let since = error.contains("in use since an earlier launch");
+            assert!(since && error.contains("links"), "{error}");
         };
-        in_use(
-            launch((&mut of_few, small), 100, 1, false),
-            "in use since an earlier launch",
-        );
-        in_use(
-            launch((&mut of_many, large), 100, 1, false),
-            "in use since an earlier launch",
-        );
+        in_use(launch((&mut of_few, small), 100, 1, false));
+        in_use(launch((&mut of_many, large), 100, 1, false));
         // Warps of the first loop may be stopped by the fault of the second.
         let (result, _) = launch((&mut of_few, small), 100, 2, true);
         assert!(result.unwrap_err().to_string().contains("another loop"));
         let (result, seen) = launch((&mut of_few, small), 101, 1, true);
-        assert_ends!(
-            result,
-            Err(Error::PoolExhausted {
-                what: "links",
-                nodes: 300,
-                ..
-            })
-        );
+        assert_exhausted(result, "links", 300);
         assert_eq!(seen, 0);
-        assert_eq!(
-            launch((&mut of_many, large), 100, 1, true),
-            (Ok(()), 200),
-            "{}",
-            A::NAME
-        );
+        assert_eq!(launch((&mut of_many, large), 100, 1, true), (Ok(()), 200));
     }
     under_all!(check);
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{array, assert_ends, launch, under_all};
+use common::{array, assert_ends, assert_past_the_end, launch, under_all};
 use stm_core::host::Error;
 use stm_core::lane::cpu::CpuLane;
 use stm_core::prelude::*;
@@ -30,7 +30,7 @@ fn updates_leave_the_values_that_were_written_last() {
                 Some([a - 1, b + 1])
             });
         });
-        assert_eq!(moved.unwrap(), [910, 1030, 1030, 1030], "{}", A::NAME);
+        assert_eq!(moved.unwrap(), [910, 1030, 1030, 1030]);
         // A word named twice, written both times, and written and only read.
         let written_twice = run::<A>(|lane, stm, words| {
             stm.update_each(
@@ -57,7 +57,7 @@ fn updates_leave_the_values_that_were_written_last() {
             );
         });
         for left in [written_twice, written_and_read] {
-            assert_eq!(left.unwrap(), [1050, 1050, 1000, 1000], "{}", A::NAME);
+            assert_eq!(left.unwrap(), [1050, 1050, 1000, 1000]);
         }
         let inside = run::<A>(|lane, stm, words| {
             stm.for_each(lane, 0..50, |tx, i| {
@@ -67,11 +67,11 @@ fn updates_leave_the_values_that_were_written_last() {
                 })
             });
         });
-        assert_eq!(inside.unwrap(), [1025, 1025, 1000, 1000], "{}", A::NAME);
+        assert_eq!(inside.unwrap(), [1025, 1025, 1000, 1000]);
         let nothing = run::<A>(|lane, stm, words| {
             stm.update_each(lane, 0..50, words, |_| [0, 1], |_, [_, _]| None::<[u64; 2]>);
         });
-        assert_eq!(nothing.unwrap(), [1000; 4], "{}", A::NAME);
+        assert_eq!(nothing.unwrap(), [1000; 4]);
     }
     under_all!(check);
 }
@@ -82,14 +82,7 @@ fn an_index_past_the_end_and_a_transaction_inside_are_faults() {
         let past = run::<A>(|lane, stm, words| {
             stm.update_each(lane, 0..9, words, |_| [0, 4], |_, v: [u64; 2]| Some(v));
         });
-        assert_ends!(
-            past,
-            Err(Error::OutOfRange {
-                index: 4,
-                len: 4,
-                ..
-            })
-        );
+        assert_past_the_end(past, 4, 4);
         let nested = run::<A>(|lane, stm, words| {
             stm.update_each(
                 lane,

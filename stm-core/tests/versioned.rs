@@ -4,68 +4,123 @@
 
 mod common;
 
-use common::{assert_ends, capacity};
-use stm_core::RetryLimits;
+use common::{array, assert_ends, capacity, config, launch};
 use stm_core::algorithm::HvSorting;
 use stm_core::array::Layout;
 use stm_core::host::{Error, Statistics};
+use stm_core::lane::cpu::CpuLane;
 use stm_core::prelude::*;
 
-/// What a transaction does with the words.
-#[derive(Clone, Copy, Debug)]
-pub enum Job {
-    /// Reads all words, some of them twice, and adds 1 to each, backwards.
-    Backwards,
-    /// Does the same with every word written before any is read.
-    Blind,
-    /// Writes words that were read together, in the order of the reads; each
-    /// word is named twice.
-    Twice,
-    /// Reads all words and writes none except a counter at the end.
-    ManyReads,
+/// The transaction of a number, on `words` and `sums`.
+type Body<A> = dyn Fn(
+        &mut Tx<'_, CpuLane<'_>, A>,
+        &<A as Algorithm>::Array<u32>,
+        &<A as Algorithm>::Array<u64>,
+        u64,
+    ) -> TxResult<()>
+    + Sync;
+
+/// Runs so many transactions.
+fn launched<A: Algorithm>(
+    stm: &mut Stm<Cpu>,
+    words: &TxArray<Cpu, u32>,
+    sums: &TxArray<Cpu, u64>,
+    transactions: u64,
+    body: &Body<A>,
+) -> Statistics {
+    let (handle, words, sums) = (stm.handle::<A>(), words.view::<A>(), sums.view::<A>());
+    let launched = launch(stm, |lane| {
+        handle.for_each(lane, 0..transactions, |tx, i| body(tx, &words, &sums, i));
+    });
+    launched.unwrap()
 }
 
-// SAFETY: a number, which means the same everywhere.
-unsafe impl Plain for Job {}
+const WORDS: u32 = 50;
 
-/// Runs so many transactions of a job.
-#[kernel(all)]
-pub fn many<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
+/// Runs transactions on zeros, with so many locks: returns the statistics, and what the arrays
+/// then hold.
+fn run<A: Algorithm>(
+    transactions: u64,
+    locks: u64,
+    body: &Body<A>,
+) -> (Statistics, Vec<u32>, Vec<u64>) {
+    let words = array::<A, u32>(&[0; WORDS as usize], "words");
+    let sums = array::<A, u64>(&[0; 2], "sums");
+    let config = config(|c| {
+        c.locks = locks;
+        // There is room for every word once, so words read twice must use the
+        // same entry.
+        c.capacity = capacity(WORDS + 1, WORDS + 1);
+        c.retry_limits.queue_after = 4;
+    });
+    let mut stm = Stm::new(&Cpu::new(), Launch::new(2, 2), config).unwrap();
+    let done = launched::<A>(&mut stm, &words, &sums, transactions, body);
+    (done, words.download().unwrap(), sums.download().unwrap())
+}
+
+/// Makes a check, which gets the number of locks, with both layouts.
+fn both(with_cells: fn(u64), with_table: fn(u64)) {
+    with_cells(1 << 10);
+    // With eight locks, most words have the same lock as others of the
+    // transaction.
+    [1 << 10, 8, 1].into_iter().for_each(with_table);
+}
+
+/// Reads all words, some of them twice, and adds 1 to each, backwards.
+fn backwards<A: Algorithm>(
+    tx: &mut Tx<'_, CpuLane<'_>, A>,
     words: &A::Array<u32>,
     sums: &A::Array<u64>,
-    transactions: u64,
-    job: Job,
-) {
-    let n = words.len();
-    stm.for_each(lane, 0..transactions, |tx, i| match job {
-        Job::Backwards => {
-            let mut sum = 0;
-            for k in 0..n {
-                let [a, b] = tx.read_many(words, [k, k / 2])?;
-                sum += u64::from(a) + u64::from(b);
-            }
-            for k in (0..n).rev() {
-                let v = tx.read(words, k)?;
-                tx.write(words, k, v + 1)?;
-            }
-            tx.write(sums, i % 2, sum)
-        }
-        Job::Blind => {
-            for k in 0..n {
+    i: u64,
+) -> TxResult<()> {
+    let mut sum = 0;
+    for k in 0..words.len() {
+        let [a, b] = tx.read_many(words, [k, k / 2])?;
+        sum += u64::from(a) + u64::from(b);
+    }
+    for k in (0..words.len()).rev() {
+        let v = tx.read(words, k)?;
+        tx.write(words, k, v + 1)?;
+    }
+    tx.write(sums, i % 2, sum)
+}
+
+#[test]
+fn sets_beyond_the_stack_lose_nothing() {
+    fn check<A: Algorithm>(locks: u64) {
+        let (statistics, words, _) = run::<A>(60, locks, &backwards);
+        assert_eq!(statistics.commits, 60);
+        assert_eq!(words, [60; WORDS as usize]);
+    }
+    both(check::<Fast>, check::<FastTable>);
+}
+
+#[test]
+fn words_written_unread_are_the_transactions_own() {
+    fn check<A: Algorithm>(locks: u64) {
+        let (_, words, sums) = run::<A>(60, locks, &|tx, words, sums, i| {
+            for k in 0..words.len() {
                 tx.write(words, k, i as u32)?;
             }
-            for k in 0..n {
+            for k in 0..words.len() {
                 if tx.read(words, k)? != i as u32 {
                     return tx.write(sums, 0, 1);
                 }
             }
             Ok(())
-        }
-        Job::Twice => {
-            let mut k = 0;
-            while k < n {
+        });
+        assert_eq!(sums[0], 0, "a transaction read another one's value");
+        assert!(words.iter().all(|&w| w == words[0] && w < 60), "{words:?}");
+    }
+    both(check::<Fast>, check::<FastTable>);
+}
+
+/// Writes words that were read together, in the order of the reads.
+#[test]
+fn a_word_named_twice_holds_its_last_write() {
+    fn check<A: Algorithm>(locks: u64) {
+        let (statistics, words, _) = run::<A>(60, locks, &|tx, words, _, i| {
+            for k in (0..words.len()).step_by(2) {
                 let at = [k, k + 1, k, k + 1];
                 let v = tx.read_many(words, at)?;
                 if i % 2 == 0 {
@@ -75,130 +130,56 @@ pub fn many<L: Lane, A: Algorithm>(
                         tx.write(words, at, v + 1)?;
                     }
                 }
-                k += 2;
             }
             Ok(())
-        }
-        Job::ManyReads => {
-            for k in 0..n {
-                tx.read(words, k)?;
-            }
-            let v = tx.read(sums, 0)?;
-            tx.write(sums, 0, v + 1)
-        }
-    });
-}
-
-const WORDS: u32 = 50;
-
-fn run<A: Algorithm>(job: Job, transactions: u64, locks: u64) -> Outcome {
-    let cpu = Cpu::new();
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let words = TxArray::<_, u32>::zeroed(&cpu, layout, WORDS as usize, "words").unwrap();
-    let sums = TxArray::<_, u64>::zeroed(&cpu, layout, 2, "sums").unwrap();
-    let config = StmConfig {
-        locks,
-        // There is room for every word once, so words read twice must use the
-        // same entry.
-        capacity: capacity(WORDS + 1, WORDS + 1),
-        retry_limits: RetryLimits {
-            queue_after: 4,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
-    };
-    let mut stm = Stm::new(&cpu, Launch::new(2, 2), config).unwrap();
-    let shape = Launch::new(2, 2);
-    let done = many::launch_with::<A, _>(&mut stm, shape, &words, &sums, transactions, job);
-    (
-        done.unwrap().statistics,
-        words.download().unwrap(),
-        sums.download().unwrap(),
-    )
-}
-
-/// The statistics of a launch, and the two arrays after it.
-type Outcome = (Statistics, Vec<u32>, Vec<u64>);
-
-/// A function that launches a job, given the number of transactions and the
-/// number of locks.
-type Run = fn(Job, u64, u64) -> Outcome;
-
-fn both(test: fn(u64, Run)) {
-    test(1 << 10, run::<Fast>);
-    // With eight locks, most words have the same lock as others of the
-    // transaction.
-    for locks in [1 << 10, 8, 1] {
-        test(locks, run::<FastTable>);
+        });
+        assert_eq!(statistics.commits, 60);
+        assert_eq!(words, [60; WORDS as usize]);
     }
+    both(check::<Fast>, check::<FastTable>);
 }
 
-#[test]
-fn sets_beyond_the_stack_lose_nothing() {
-    both(|locks, run| {
-        let (statistics, words, _) = run(Job::Backwards, 60, locks);
-        assert_eq!(statistics.commits, 60);
-        assert_eq!(words, [60; WORDS as usize]);
-    });
-}
-
-#[test]
-fn words_written_unread_are_the_transactions_own() {
-    both(|locks, run| {
-        let (_, words, sums) = run(Job::Blind, 60, locks);
-        assert_eq!(sums[0], 0, "a transaction read another one's value");
-        assert!(words.iter().all(|&w| w == words[0] && w < 60), "{words:?}");
-    });
-}
-
-#[test]
-fn a_word_named_twice_holds_its_last_write() {
-    both(|locks, run| {
-        let (statistics, words, _) = run(Job::Twice, 60, locks);
-        assert_eq!(statistics.commits, 60);
-        assert_eq!(words, [60; WORDS as usize]);
-    });
+/// Reads all words and writes none except a counter at the end.
+fn many_reads<A: Algorithm>(
+    tx: &mut Tx<'_, CpuLane<'_>, A>,
+    words: &A::Array<u32>,
+    sums: &A::Array<u64>,
+    _: u64,
+) -> TxResult<()> {
+    (0..words.len()).try_for_each(|k| tx.read(words, k).map(|_| ()))?;
+    let v = tx.read(sums, 0)?;
+    tx.write(sums, 0, v + 1)
 }
 
 #[test]
 fn words_read_and_not_written_do_not_stop_each_other() {
-    both(|locks, run| {
-        let (statistics, _, sums) = run(Job::ManyReads, 200, locks);
+    fn check<A: Algorithm>(locks: u64) {
+        let (statistics, _, sums) = run::<A>(200, locks, &many_reads);
         assert_eq!((statistics.commits, sums[0]), (200, 200));
-    });
+    }
+    both(check::<Fast>, check::<FastTable>);
 }
 
 #[test]
 fn rounds_and_their_lanes_are_counted() {
-    let (statistics, ..) = run::<Fast>(Job::ManyReads, 40, 8);
+    let (statistics, ..) = run::<Fast>(40, 8, &many_reads);
     // As warps have one lane, each attempt is a round.
     assert_eq!(statistics.rounds, statistics.attempts);
     assert_eq!(statistics.round_lanes, statistics.attempts);
-    let (statistics, ..) = run::<HvSorting>(Job::ManyReads, 40, 8);
+    let (statistics, ..) = run::<HvSorting>(40, 8, &many_reads);
     assert_eq!(statistics.rounds, statistics.attempts);
 }
 
-/// Runs `Job::Backwards` on the data with the clock of a new `Stm` at `clock`.
-fn continue_at(
-    cpu: &Cpu,
-    clock: u64,
-    words: &TxArray<Cpu, u32>,
-    sums: &TxArray<Cpu, u64>,
-) -> Statistics {
-    let config = StmConfig {
-        time_limit: Some(std::time::Duration::from_mins(2)),
-        ..StmConfig::default()
-    };
-    let mut stm = Stm::new(cpu, Launch::new(2, 2), config).unwrap();
+/// Runs [`backwards`] on the data with the clock of a new `Stm` at `clock`.
+fn continue_at(clock: u64, words: &TxArray<Cpu, u32>, sums: &TxArray<Cpu, u64>) -> Statistics {
+    let config = config(|c| c.time_limit = Some(std::time::Duration::from_mins(2)));
+    let mut stm = Stm::new(&Cpu::new(), Launch::new(2, 2), config).unwrap();
     stm.advance_clock(clock).unwrap();
-    let shape = Launch::new(2, 2);
-    let done = many::launch_with::<Fast, _>(&mut stm, shape, words, sums, 100, Job::Backwards);
-    done.unwrap().statistics
+    launched::<Fast>(&mut stm, words, sums, 100, &backwards)
 }
 
 #[test]
 fn versions_have_no_end() {
-    let cpu = Cpu::new();
     let half = 1u64 << 30;
     for clock in [
         half - 50,     // the cells look newer in the middle of the launch
@@ -208,9 +189,9 @@ fn versions_have_no_end() {
         (1 << 32) - 50,
         (1 << 57) - 50,
     ] {
-        let words = TxArray::<_, u32>::zeroed(&cpu, Layout::Cells, 4, "words").unwrap();
-        let sums = TxArray::<_, u64>::zeroed(&cpu, Layout::Cells, 2, "sums").unwrap();
-        let statistics = continue_at(&cpu, clock, &words, &sums);
+        let words = array::<Fast, u32>(&[0; 4], "words");
+        let sums = array::<Fast, u64>(&[0; 2], "sums");
+        let statistics = continue_at(clock, &words, &sums);
         assert_eq!(statistics.commits, 100, "from {clock}");
         assert_eq!(words.download().unwrap(), [100; 4], "from {clock}");
     }
@@ -218,12 +199,11 @@ fn versions_have_no_end() {
 
 #[test]
 fn cells_go_from_one_memory_to_another_as_they_are() {
-    let cpu = Cpu::new();
-    let words = TxArray::<_, u32>::zeroed(&cpu, Layout::Cells, 4, "words").unwrap();
-    let sums = TxArray::<_, u64>::zeroed(&cpu, Layout::Cells, 2, "sums").unwrap();
+    let words = array::<Fast, u32>(&[0; 4], "words");
+    let sums = array::<Fast, u64>(&[0; 2], "sums");
     // Ahead, behind, and by more than a circle of packed versions.
     for (k, clock) in [(1, 1000), (2, 0), (3, 1 << 33), (4, 5), (5, (1 << 30) + 7)] {
-        continue_at(&cpu, clock, &words, &sums);
+        continue_at(clock, &words, &sums);
         assert_eq!(words.download().unwrap(), [100 * k; 4], "at {clock}");
     }
 }
@@ -259,13 +239,8 @@ fn the_clock_does_not_go_back() {
 fn a_view_of_another_layout_is_an_error_that_names_the_array() {
     let a = TxArray::<_, u32>::zeroed(&Cpu::new(), Layout::Cells, 4, "a").unwrap();
     let error = a.try_view::<HvSorting>().unwrap_err();
-    assert_ends!(
-        error,
-        Error::WrongLayout {
-            what: "a",
-            algorithm: "hv-sorting"
-        }
-    );
+    let (what, algorithm) = ("a", "hv-sorting");
+    assert_eq!(error, Error::WrongLayout { what, algorithm });
     assert_eq!(a.try_view::<Fast>().unwrap().len(), 4);
 }
 
