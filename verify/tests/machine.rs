@@ -9,11 +9,8 @@ use verify::sim::{Op, Sim, SimConfig};
 
 /// Returns a simulator with accesses of 128 bits.
 fn sim() -> Sim {
-    Sim::new(SimConfig {
-        warp_width: 4,
-        wide_atomics: true,
-        ..SimConfig::default()
-    })
+    let config = SimConfig::default().with_width(4);
+    Sim::new(config.with_wide_atomics(true))
 }
 
 /// Returns how often the last launch executed an operation.

@@ -1,83 +1,13 @@
 //! From the lanes' recording buffers to a history.
 //!
-//! [`layout`] has the bits. [`LaneRecorder`] writes them
-//! on the host; a kernel's probe does the same with plain stores. The samples
-//! are what the check rests on, so their places matter: BEGIN's clock is loaded
-//! before the attempt's first read, the clock of an end after its last action.
+//! [`layout`] has the bits, which a kernel's probe writes with plain stores. The
+//! samples are what the check rests on, so their places matter: BEGIN's clock is
+//! loaded before the attempt's first read, the clock of an end after its last
+//! action.
 
 use super::layout;
 use super::{Attempt, Event, Header, History, InitialMemory, Outcome, sum};
 use crate::error::Error;
-
-/// Records one lane's attempts into its buffer.
-#[derive(Debug)]
-pub struct LaneRecorder<'a> {
-    buffer: &'a mut [u64],
-}
-
-impl<'a> LaneRecorder<'a> {
-    /// Makes a recorder that starts at the front of `buffer`.
-    ///
-    /// # Panics
-    /// It panics if the buffer has no words at all.
-    pub fn new(buffer: &'a mut [u64]) -> Self {
-        buffer[0] = layout::HEADER_WORDS;
-        Self { buffer }
-    }
-
-    fn append<const N: usize>(&mut self, record: [u64; N]) {
-        let at = self.buffer[0];
-        self.buffer[0] = at + N as u64;
-        if let Some(place) = usize::try_from(at)
-            .ok()
-            .and_then(|at| self.buffer.get_mut(at..at + N))
-        {
-            place.copy_from_slice(&record);
-        }
-    }
-
-    /// Records that an attempt begins. The clock was sampled before its first
-    /// action.
-    pub fn begin(&mut self, clock: u64) {
-        self.append([layout::head(layout::BEGIN, 0), clock]);
-    }
-
-    /// Records that a read returned.
-    pub fn read(&mut self, word: u64, value: u64) {
-        self.append([layout::head(layout::READ, word), value]);
-    }
-
-    /// Records that a write was accepted.
-    pub fn write(&mut self, word: u64, value: u64) {
-        self.append([layout::head(layout::WRITE, word), value]);
-    }
-
-    /// Records that an addition was accepted.
-    pub fn add(&mut self, word: u64, delta: u64) {
-        self.append([layout::head(layout::ADD, word), delta]);
-    }
-
-    /// Records that an addition of floats was accepted.
-    pub fn add_float(&mut self, word: u64) {
-        self.append([layout::head(layout::ADD_FLOAT, word), 0]);
-    }
-
-    /// Records that an update committed. The clock was sampled after that.
-    pub fn commit(&mut self, version: u64, clock: u64) {
-        self.append([layout::head(layout::COMMIT, 0), version, clock]);
-    }
-
-    /// Records that a transaction without writes committed. The clock was
-    /// sampled after that.
-    pub fn commit_read_only(&mut self, clock: u64) {
-        self.append([layout::head(layout::COMMIT_READ_ONLY, 0), clock]);
-    }
-
-    /// Records that the attempt aborted. The clock was sampled after that.
-    pub fn abort(&mut self, reason: u8, clock: u64) {
-        self.append([layout::head(layout::ABORT, u64::from(reason)), clock]);
-    }
-}
 
 /// Reads the buffers of `lanes` lanes, `words_per_lane` words each.
 ///

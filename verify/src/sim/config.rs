@@ -156,22 +156,52 @@ impl SimConfig {
         }
     }
 
+    /// Returns the same configuration with warps of so many lanes.
+    #[must_use]
+    pub const fn with_width(mut self, warp_width: u32) -> Self {
+        self.warp_width = warp_width;
+        self
+    }
+
+    /// Returns the same configuration with this memory.
+    #[must_use]
+    pub const fn with_memory(mut self, memory: MemoryModel) -> Self {
+        self.memory = memory;
+        self
+    }
+
     /// Returns the same configuration with weak memory that is stale so often, in a hundred.
     #[must_use]
     pub const fn with_stale(self, stale_percent: u32) -> Self {
-        Self {
-            memory: MemoryModel::Weak { stale_percent },
-            ..self
-        }
+        self.with_memory(MemoryModel::Weak { stale_percent })
+    }
+
+    /// Returns the same configuration with atomics of 128 bits, or without them.
+    #[must_use]
+    pub const fn with_wide_atomics(mut self, wide_atomics: bool) -> Self {
+        self.wide_atomics = wide_atomics;
+        self
+    }
+
+    /// Returns the same configuration with other limits: operations within which a lane must end,
+    /// and within which memory must change.
+    #[must_use]
+    pub const fn with_limits(mut self, steps_max: u64, idle_max: u64) -> Self {
+        (self.steps_max, self.idle_max) = (steps_max, idle_max);
+        self
+    }
+
+    /// Returns the same configuration with so many operations within which memory must change.
+    #[must_use]
+    pub const fn with_idle(self, idle_max: u64) -> Self {
+        self.with_limits(self.steps_max, idle_max)
     }
 
     /// Returns the same configuration with a seeded defect, or without one.
     #[must_use]
-    pub fn with_mutant(self, mutant: Option<Mutant>) -> Self {
-        Self {
-            mutant: mutant.map(|mutant| mutant as u32),
-            ..self
-        }
+    pub fn with_mutant(mut self, mutant: Option<Mutant>) -> Self {
+        self.mutant = mutant.map(|mutant| mutant as u32);
+        self
     }
 
     /// Returns the same configuration with another seed.

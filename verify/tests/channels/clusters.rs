@@ -1,8 +1,9 @@
 //! Channels between the blocks of a cluster, and the cluster's barrier.
 
-use crate::config;
+use crate::{config, shared, simulator};
 use stm_core::Lane;
-use stm_core::host::{Device, Error, Launch, Watchdog};
+use stm_core::host::{Device, Error, Launch};
+use stm_sync::Stop;
 use stm_sync::channel::{Cluster, RingShape, TChannels, TRings};
 use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
@@ -10,70 +11,59 @@ use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 const VALUES: u32 = 9;
 
 /// Runs two clusters of blocks of two threads.
-fn run(config: SimConfig, cluster: u32, body: impl Fn(&SimLane<'_>)) -> Result<(), String> {
-    let sim = Sim::new(config);
-    let launch = Launch {
-        shared_bytes: 256,
-        ..Launch::new(2 * cluster, 2).with_cluster(cluster)
-    };
-    let ran = sim.run(&launch, body);
+fn run(config: SimConfig, cluster: u32, body: impl Fn(&SimLane<'_>, Stop)) -> Result<(), String> {
+    let (sim, watchdog) = simulator(config);
+    let launch = Launch::new(2 * cluster, 2).with_cluster(cluster);
+    let ran = sim.run(&shared(launch, 256), |lane| body(lane, watchdog.stop()));
     ran.map(|_| ()).map_err(|error| error.to_string())
 }
 
 /// Each block sends to the next one, round the cluster, through a ring in the memory of the
 /// block that takes.
+fn send_round(lane: &SimLane<'_>, stop: Stop, cluster: u32) {
+    assert_eq!(lane.cluster_size(), cluster);
+    let rank = lane.cluster_rank();
+    assert_eq!(rank, lane.block_index() % cluster);
+    let shape = RingShape::one_to_one(1, 1);
+    let mut rings = [None; 3];
+    for to in 0..cluster {
+        // SAFETY: every thread of the cluster makes the same calls.
+        rings[to as usize] =
+            unsafe { TRings::<u64, Cluster>::in_cluster(lane, to, 2, shape, stop) };
+    }
+    let ring = |to: u32| rings[to as usize].unwrap().get(0).unwrap();
+    let id = |from: u32, n| u64::from(from) << 32 | u64::from(n);
+    let (next, before) = ((rank + 1) % cluster, (rank + cluster - 1) % cluster);
+    let first = lane.block_index() - rank;
+    if lane.thread_index() == 0 {
+        let mut sender = ring(next).sender(lane);
+        for n in 0..VALUES {
+            sender.send(id(first + rank, n)).unwrap();
+        }
+    } else {
+        let mut receiver = ring(rank).receiver(lane, 0).unwrap();
+        for n in 0..VALUES {
+            assert_eq!(receiver.take(), Ok(id(first + before, n)));
+        }
+    }
+    // SAFETY: every thread of the cluster comes here.
+    unsafe { lane.cluster_barrier() };
+}
+
 #[test]
 fn blocks_of_a_cluster_send_round_under_every_schedule() {
     for k in 0..84 {
+        // Two lanes of one warp wait for others here, each for its own.
+        let width = match config(k).schedule {
+            Schedule::Stack => 1,
+            _ => 4,
+        };
+        let config = config(k).with_width(width);
         for cluster in [1, 3] {
-            let config = SimConfig {
-                // Two lanes of one warp wait for others here, each for its own.
-                warp_width: if config(k).schedule == Schedule::Stack {
-                    1
-                } else {
-                    4
-                },
-                ..config(k)
-            };
-            let sim = Sim::new(config);
-            let watchdog = Watchdog::new(&sim, None).unwrap();
-            let stop = watchdog.stop();
-            let launch = Launch {
-                shared_bytes: 256,
-                ..Launch::new(2 * cluster, 2).with_cluster(cluster)
-            };
-            let ran = sim.run(&launch, |lane| {
-                assert_eq!(lane.cluster_size(), cluster);
-                let rank = lane.cluster_rank();
-                assert_eq!(rank, lane.block_index() % cluster);
-                let next = if rank + 1 == cluster { 0 } else { rank + 1 };
-                let shape = RingShape::one_to_one(1, 1);
-                let mut rings = [None; 3];
-                for to in 0..cluster {
-                    // SAFETY: every thread of the cluster makes the same calls.
-                    let made =
-                        unsafe { TRings::<u64, Cluster>::in_cluster(lane, to, 2, shape, stop) };
-                    rings[to as usize] = made;
-                }
-                let ring = |to: u32| rings[to as usize].unwrap().get(0).unwrap();
-                let id = |from: u32, n| u64::from(from) << 32 | u64::from(n);
-                let before = if rank == 0 { cluster - 1 } else { rank - 1 };
-                let first = lane.block_index() - rank;
-                if lane.thread_index() == 0 {
-                    let mut sender = ring(next).sender(lane);
-                    for n in 0..VALUES {
-                        sender.send(id(first + rank, n)).unwrap();
-                    }
-                } else {
-                    let mut receiver = ring(rank).receiver(lane, 0).unwrap();
-                    for n in 0..VALUES {
-                        assert_eq!(receiver.take(), Ok(id(first + before, n)));
-                    }
-                }
-                // SAFETY: every thread of the cluster comes here.
-                unsafe { lane.cluster_barrier() };
-            });
-            ran.unwrap_or_else(|error| panic!("{config}: {cluster}: {error}"));
+            run(config, cluster, |lane, stop| {
+                send_round(lane, stop, cluster)
+            })
+            .unwrap_or_else(|error| panic!("{config}: {cluster}: {error}"));
         }
     }
 }
@@ -81,7 +71,7 @@ fn blocks_of_a_cluster_send_round_under_every_schedule() {
 #[test]
 fn the_barrier_of_a_cluster_shows_what_was_written_before() {
     let memory = |config, barrier: bool| {
-        run(config, 3, |lane| {
+        run(config, 3, |lane, _| {
             let (rank, thread) = (lane.cluster_rank(), lane.thread_index());
             // SAFETY: words of the shared memory that nothing else uses; every thread makes
             // the same barriers.
@@ -107,13 +97,13 @@ fn the_barrier_of_a_cluster_shows_what_was_written_before() {
 
 #[test]
 fn a_block_that_is_not_there_and_one_that_has_ended_are_errors() {
-    let wrong = run(config(4), 3, |lane| {
+    let wrong = run(config(4), 3, |lane, _| {
         // SAFETY: the simulator checks the block.
         unsafe { lane.cluster_load_64(3, 0) };
     });
     assert!(wrong.unwrap_err().contains("block 3 of a cluster of 3"));
     let wrong = (0..50).find_map(|k| {
-        let ran = run(config(k), 3, |lane| {
+        let ran = run(config(k), 3, |lane, _| {
             if lane.cluster_rank() == 0 {
                 // SAFETY: as above.
                 unsafe { lane.cluster_store_64(2, 0, 1) };
@@ -122,7 +112,7 @@ fn a_block_that_is_not_there_and_one_that_has_ended_are_errors() {
         ran.err()
     });
     assert!(wrong.unwrap().contains("all its threads have ended"));
-    let wrong = run(config(4), 3, |lane| {
+    let wrong = run(config(4), 3, |lane, _| {
         if lane.cluster_rank() != 1 {
             // SAFETY: the simulator notices that not all come.
             unsafe { lane.cluster_barrier() };
@@ -137,10 +127,7 @@ fn a_block_that_is_not_there_and_one_that_has_ended_are_errors() {
 
 #[test]
 fn channels_in_a_block_that_is_not_there_are_refused_to_all_threads() {
-    let sim = Sim::new(config(4));
-    let watchdog = Watchdog::new(&sim, None).unwrap();
-    let stop = watchdog.stop();
-    run(config(4), 3, |lane| {
+    run(config(4), 3, |lane, stop| {
         // SAFETY: every thread of the cluster makes the same calls.
         unsafe {
             assert!(TChannels::<u32, Cluster>::in_cluster(lane, 3, 0, 1, stop).is_none());
@@ -160,16 +147,12 @@ fn a_launch_with_clusters_that_cannot_be_is_refused() {
     let what = "blocks a cluster";
     assert_eq!(check(4, 0), Err(Error::ZeroLaunch { what }));
     let (asked, limit) = (17, 16);
-    assert_eq!(
-        check(34, asked),
-        Err(Error::LaunchTooLarge { what, asked, limit })
-    );
-    assert_eq!(
-        check(9, 4),
-        Err(Error::BadConfig {
-            what: "the number of blocks of a launch with clusters",
-            value: 9,
-            expected: "a multiple of the cluster's blocks",
-        })
-    );
+    let too_large = Error::LaunchTooLarge { what, asked, limit };
+    assert_eq!(check(34, asked), Err(too_large));
+    let not_whole = Error::BadConfig {
+        what: "the number of blocks of a launch with clusters",
+        value: 9,
+        expected: "a multiple of the cluster's blocks",
+    };
+    assert_eq!(check(9, 4), Err(not_whole));
 }

@@ -1,11 +1,11 @@
 //! Every form of a channel, in global and in shared memory: each consumer has every value
 //! once, in the order in which it was put.
 
-use crate::{config, runs_both_sides};
+use crate::{config, runs_both_sides, shared, simulator};
 use std::fmt::Debug;
 use std::time::Duration;
 use stm_core::Lane;
-use stm_core::host::{Error, Launch, StopAt, Watchdog};
+use stm_core::host::{Error, Launch, StopAt};
 use stm_sync::channel::{
     Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
 };
@@ -167,8 +167,7 @@ fn part<L: Lane, T: Numbered, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run
 
 /// Launches the run `launches` times with the same rings, and returns what went wrong.
 pub(crate) fn run<T: Numbered>(config: SimConfig, run: Run, launches: u32) -> Result<(), String> {
-    let sim = Sim::new(config);
-    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, watchdog) = simulator(config);
     let stop = watchdog.stop();
     let rings = Rings::<_, T>::new(&sim, run.shape, stop).unwrap();
     let global: TRings<T, Global> = rings.view();
@@ -276,8 +275,7 @@ fn many_to_one_delivers_whichever_value_is_ready() {
 #[test]
 fn a_ring_holds_as_many_values_as_it_is_deep() {
     for depth_log2 in [0, 1, 4] {
-        let sim = Sim::new(config(4));
-        let watchdog = Watchdog::new(&sim, None).unwrap();
+        let (sim, watchdog) = simulator(config(4));
         let shape = RingShape::one_to_one(2, depth_log2);
         let rings = Rings::<_, u32>::new(&sim, shape, watchdog.stop()).unwrap();
         let view = rings.view();
@@ -303,8 +301,7 @@ fn a_ring_holds_as_many_values_as_it_is_deep() {
 /// The number of values passes 2^32: the rings' words are set as after so many.
 #[test]
 fn a_ring_goes_on_when_its_numbers_wrap_around() {
-    let sim = Sim::new(config(4));
-    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, watchdog) = simulator(config(4));
     let shape = RingShape::one_to_one(1, 1);
     let words = shape.words::<u32, Global>().unwrap() as usize;
     let mut memory = stm_core::host::Buffer::<_, u64>::zeroed(&sim, words, "a ring").unwrap();
@@ -335,8 +332,7 @@ fn a_ring_goes_on_when_its_numbers_wrap_around() {
 #[test]
 fn a_channel_keeps_its_value_for_all_and_has_no_other_tag() {
     for k in 0..28 {
-        let sim = Sim::new(config(k));
-        let watchdog = Watchdog::new(&sim, None).unwrap();
+        let (sim, watchdog) = simulator(config(k));
         let channels = Channels::<_, u64>::new(&sim, 3, watchdog.stop()).unwrap();
         let view = channels.view();
         sim.run(&Launch::new(4, 1), |lane| {
@@ -357,13 +353,9 @@ fn a_channel_keeps_its_value_for_all_and_has_no_other_tag() {
 
 #[test]
 fn shared_memory_that_is_too_small_or_odd_is_refused_to_all_threads() {
-    let sim = Sim::new(config(0));
-    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, watchdog) = simulator(config(0));
     let stop = watchdog.stop();
-    let launch = Launch {
-        shared_bytes: 40,
-        ..Launch::new(1, 5)
-    };
+    let launch = shared(Launch::new(1, 5), 40);
     sim.run(&launch, |lane| {
         // SAFETY: every thread of the only block makes the same calls.
         unsafe {
@@ -383,8 +375,7 @@ fn shared_memory_that_is_too_small_or_odd_is_refused_to_all_threads() {
 
 #[test]
 fn rings_out_of_range_are_refused() {
-    let sim = Sim::new(config(0));
-    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, watchdog) = simulator(config(0));
     let new = |shape| Rings::<_, u32>::new(&sim, shape, watchdog.stop()).err();
     let deep = RingShape::one_to_one(1, DEPTH_LOG2_MAX + 1);
     assert_eq!(
@@ -443,10 +434,7 @@ fn waits(lane: &SimLane<'_>, channels: TChannels, rings: TRings, stop: Stop) {
 #[test]
 fn a_wait_for_what_does_not_come_is_told_to_stop() {
     for k in (0..42).filter(|&k| runs_both_sides(config(k))) {
-        let sim = Sim::new(SimConfig {
-            idle_max: 2_000_000,
-            ..config(k)
-        });
+        let sim = Sim::new(config(k).with_idle(2_000_000));
         let flag = stm_core::host::Buffer::<_, u32>::zeroed(&sim, 1, "the flag").unwrap();
         // SAFETY: a word of this simulator.
         let stop = unsafe { Stop::from_raw(flag.as_mut_ptr()) };

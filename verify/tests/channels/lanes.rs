@@ -1,24 +1,20 @@
 //! Lanes of one warp that wait for one another.
 
-use crate::{config, runs_both_sides};
+use crate::{config, runs_both_sides, shared, simulator};
 use stm_core::Lane;
-use stm_core::host::{Launch, Watchdog};
+use stm_core::host::Launch;
 use stm_sync::channel::{RingShape, Shared, TChannels, in_rounds};
 use stm_sync::host::{Channels, Rings};
-use verify::sim::{Schedule, Sim, SimConfig};
+use verify::sim::{Schedule, SimConfig};
 
 /// Lane i waits for lane i - 1 and puts for lane i + 1: the longest chain in a warp.
-fn chain(config: SimConfig, backwards: bool, shared: bool) {
-    let sim = Sim::new(config);
-    let watchdog = Watchdog::new(&sim, None).unwrap();
+fn chain(config: SimConfig, backwards: bool, within_block: bool) {
+    let (sim, watchdog) = simulator(config);
     let stop = watchdog.stop();
     let lanes = 12;
     let channels = Channels::<_, u32>::new(&sim, lanes as usize, stop).unwrap();
     let view = channels.view();
-    let launch = Launch {
-        shared_bytes: 8 * lanes,
-        ..Launch::new(1, lanes)
-    };
+    let launch = shared(Launch::new(1, lanes), 8 * lanes);
     sim.run(&launch, |lane| {
         // SAFETY: every thread of the block comes here.
         let within = unsafe { TChannels::<u32, Shared>::in_shared(lane, 0, lanes, stop) }.unwrap();
@@ -30,7 +26,7 @@ fn chain(config: SimConfig, backwards: bool, shared: bool) {
         let mut sum = 0;
         if me != 0 {
             let before = me - 1;
-            let got = if shared {
+            let got = if within_block {
                 within.get(lane, before, 1)
             } else {
                 view.get(lane, before, 1)
@@ -39,13 +35,13 @@ fn chain(config: SimConfig, backwards: bool, shared: bool) {
         }
         assert_eq!(sum, (0..=me as u32).sum::<u32>() - me as u32);
         let sum = sum + me as u32;
-        if shared {
+        if within_block {
             within.put(lane, me, 1, sum);
         } else {
             view.put(lane, me, 1, sum);
         }
     })
-    .unwrap_or_else(|error| panic!("{config}: {backwards} {shared}: {error}"));
+    .unwrap_or_else(|error| panic!("{config}: {backwards} {within_block}: {error}"));
 }
 
 #[test]
@@ -60,8 +56,7 @@ fn a_chain_through_the_lanes_of_a_warp_ends_where_both_sides_of_a_branch_run() {
 /// The same with values that go round, by steps that do not wait, in every schedule: also
 /// where one side of a branch runs until it ends.
 fn ring_of_lanes(config: SimConfig) -> Result<(), String> {
-    let sim = Sim::new(config);
-    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, watchdog) = simulator(config);
     let stop = watchdog.stop();
     let (lanes, values) = (config.warp_width.min(8), 5);
     let rings = Rings::<_, u32>::new(&sim, RingShape::one_to_one(lanes, 0), stop).unwrap();
@@ -108,14 +103,10 @@ fn steps_in_rounds_end_under_every_schedule() {
 #[test]
 fn a_plain_wait_for_a_lane_of_the_same_warp_can_stop_a_warp_without_independent_lanes() {
     let stuck = (0..40).any(|seed| {
-        let sim = Sim::new(SimConfig {
+        let (sim, watchdog) = simulator(SimConfig {
             schedule: Schedule::Stack,
-            warp_width: 4,
-            idle_max: 20_000,
-            seed,
-            ..config(0)
+            ..config(0).with_width(4).with_seed(seed).with_idle(20_000)
         });
-        let watchdog = Watchdog::new(&sim, None).unwrap();
         let channels = Channels::<_, u32>::new(&sim, 1, watchdog.stop()).unwrap();
         let view = channels.view();
         let ran = sim.run(&Launch::new(1, 4), |lane| {

@@ -12,14 +12,20 @@ mod reduction;
 mod runs;
 mod warps;
 
+use runs::simulator;
+use stm_core::host::Launch;
 use verify::sim::{Schedule, SimConfig};
 
 /// The configuration of a run: what other numbered runs have, and the atomics.
 fn config(k: u64) -> SimConfig {
-    SimConfig {
-        wide_atomics: !(k / (2 * Schedule::named(runs::SCHEDULES).len() as u64)).is_multiple_of(2),
-        ..runs::config(k)
-    }
+    let twice = 2 * Schedule::named(runs::SCHEDULES).len() as u64;
+    runs::config(k).with_wide_atomics(!(k / twice).is_multiple_of(2))
+}
+
+/// Returns a launch with so many bytes of shared memory.
+const fn shared(mut launch: Launch, bytes: u32) -> Launch {
+    launch.shared_bytes = bytes;
+    launch
 }
 
 /// Whether lanes of a warp that wait for one another in different places come to an end:

@@ -4,16 +4,11 @@ use crate::forms::{Form, In, Numbered, Run, run};
 use crate::{config, runs};
 use stm_core::observe::Mutant;
 use stm_sync::channel::{Copies, RingShape};
-use verify::sim::SimConfig;
 
 /// Makes run `k` in a memory, with a defect or without.
 fn run_of<T: Numbered>(mutant: Option<Mutant>, place: In, k: u64) -> Result<(), String> {
-    let config = SimConfig {
-        wide_atomics: false,
-        warp_width: 1,
-        idle_max: 20_000,
-        ..config(k).with_mutant(mutant)
-    };
+    let config = config(k).with_mutant(mutant).with_idle(20_000);
+    let config = config.with_width(1).with_wide_atomics(false);
     let what = Run {
         shape: RingShape {
             rings: 1,

@@ -2,7 +2,7 @@
 //! schedule, with warps of several lanes; and a scheme whose values are torn is found. So do
 //! values that go round.
 
-use crate::{config, runs_both_sides};
+use crate::{config, runs_both_sides, shared, simulator};
 use stm_core::Kernel;
 use stm_core::host::{Buffer, Launch, Watchdog};
 use stm_core::observe::Mutant;
@@ -34,10 +34,7 @@ fn run<K: Kernel<Params = ReductionParams>>(config: SimConfig, warps: u32) -> Re
         stop: watchdog.stop(),
         rounds: ROUNDS,
     };
-    let launch = Launch {
-        shared_bytes: 16 * threads,
-        ..Launch::new(1, threads)
-    };
+    let launch = shared(Launch::new(1, threads), 16 * threads);
     // SAFETY: the buffers live in this simulator.
     let launched = unsafe { watchdog.launch::<K>(&sim, &launch, &params) };
     launched.map_err(|error| error.to_string())?;
@@ -98,8 +95,7 @@ fn a_value_that_comes_after_its_tag_is_counted_as_wrong() {
 
 /// Lets a value go round and returns the number of hops.
 fn hops<K: Kernel<Params = HopsParams>>(config: SimConfig, launch: Launch) -> Result<u64, String> {
-    let sim = Sim::new(config);
-    let mut watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, mut watchdog) = simulator(config);
     let channels = Channels::new(&sim, launch.blocks as usize, watchdog.stop()).unwrap();
     let result = Buffer::<_, u64>::zeroed(&sim, 2, "the result").unwrap();
     let params = HopsParams {
@@ -109,10 +105,7 @@ fn hops<K: Kernel<Params = HopsParams>>(config: SimConfig, launch: Launch) -> Re
         first_tag: 1,
         rounds: ROUNDS,
     };
-    let launch = Launch {
-        shared_bytes: 64,
-        ..launch
-    };
+    let launch = shared(launch, 64);
     // SAFETY: the channels and the buffer live in this simulator.
     let launched = unsafe { watchdog.launch::<K>(&sim, &launch, &params) };
     launched.map_err(|error| error.to_string())?;

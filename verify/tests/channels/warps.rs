@@ -1,7 +1,7 @@
 //! Named barriers and barriers that count arrivals: they order what was written before, and
 //! wrong use is an error.
 
-use crate::config;
+use crate::{config, shared};
 use std::cell::Cell;
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
@@ -19,17 +19,11 @@ fn hand_over(
     get: impl Fn(&SimLane<'_>, u32, u32),
 ) -> Result<(), String> {
     let (warps, width) = (4, config.warp_width.min(4));
-    let sim = Sim::new(SimConfig {
-        warp_width: width,
-        ..config
-    });
+    let sim = Sim::new(config.with_width(width));
     let threads = warps * width;
     let words = Buffer::<_, u32>::zeroed(&sim, threads as usize, "words").unwrap();
     let wrong = Cell::new(None);
-    let launch = Launch {
-        shared_bytes: 4 * (threads + 2 * warps),
-        ..Launch::new(1, threads)
-    };
+    let launch = shared(Launch::new(1, threads), 4 * (threads + 2 * warps));
     let ran = sim.run(&launch, |lane| {
         let (me, warp) = (lane.thread_index(), lane.warp_index());
         let word = |i: u32| words.as_mut_ptr().wrapping_add(i as usize);
@@ -120,14 +114,8 @@ fn without_a_barrier_the_same_runs_find_old_words() {
 }
 
 fn error_of(threads: u32, body: impl Fn(&SimLane<'_>)) -> String {
-    let sim = Sim::new(SimConfig {
-        warp_width: 4,
-        ..config(4)
-    });
-    let launch = Launch {
-        shared_bytes: 64,
-        ..Launch::new(1, threads)
-    };
+    let sim = Sim::new(config(4).with_width(4));
+    let launch = shared(Launch::new(1, threads), 64);
     let error = sim.run(&launch, |lane| body(lane)).unwrap_err();
     error.to_string()
 }

@@ -1,7 +1,8 @@
 //! Numbered runs of kernels that wait, for barriers, semaphores and channels.
 
+use stm_core::host::Watchdog;
 use stm_core::observe::Mutant;
-use verify::sim::{MemoryModel, Schedule, SimConfig};
+use verify::sim::{Schedule, Sim, SimConfig};
 
 /// Every kind of schedule. Priorities are fair only because waits pause.
 pub(crate) const SCHEDULES: &str = "lockstep stack its64 starve16 random pct3x2000 pct8x10000";
@@ -12,17 +13,19 @@ pub(crate) fn config(k: u64) -> SimConfig {
     let schedule = schedules[(k % schedules.len() as u64) as usize];
     let k = k / schedules.len() as u64;
     SimConfig {
-        warp_width: [1, 4, 32][(k % 3) as usize],
-        schedule,
-        memory: MemoryModel::Weak {
-            stale_percent: [25, 60][(k / 3 % 2) as usize],
-        },
         votes_order: (k / 6).is_multiple_of(2),
         seed: k,
-        steps_max: 2_000_000,
-        idle_max: 200_000,
-        ..SimConfig::default()
+        ..SimConfig::of([1, 4, 32][(k % 3) as usize], schedule)
     }
+    .with_stale([25, 60][(k / 3 % 2) as usize])
+    .with_limits(2_000_000, 200_000)
+}
+
+/// Returns a simulator, and a watchdog without a limit of time.
+pub(crate) fn simulator(config: SimConfig) -> (Sim, Watchdog<Sim>) {
+    let sim = Sim::new(config);
+    let watchdog = Watchdog::new(&sim, None).unwrap();
+    (sim, watchdog)
 }
 
 /// Runs until one goes wrong, and returns its number and what went wrong.

@@ -86,10 +86,7 @@ fn every_kind_excludes_in_every_form() {
 
 /// Returns the largest number of sections of one lane in a row, while all have some left.
 fn longest(kind: Kind, seed: u64) -> usize {
-    let config = SimConfig {
-        memory: MemoryModel::Sequential,
-        ..config(1, Schedule::its(16), seed)
-    };
+    let config = config(1, Schedule::its(16), seed).with_memory(MemoryModel::Sequential);
     let launch = Launch::new(6, 1);
     let world = World::of(config, &launch, 1, |sim| {
         Locks::chosen(sim, kind, 1, 6, "the lock").unwrap()

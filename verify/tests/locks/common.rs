@@ -40,11 +40,11 @@ pub(crate) fn config(width: u32, schedule: Schedule, seed: u64) -> SimConfig {
         // PTX does not promise that votes order memory.
         votes_order: seed.is_multiple_of(2),
         seed,
-        steps_max: 8_000_000,
-        // Under `pct` a lane that waits without a pause runs for 128 operations.
-        idle_max: 400_000,
-        ..SimConfig::of(width, schedule).with_stale(40)
+        ..SimConfig::of(width, schedule)
     }
+    .with_stale(40)
+    // Under `pct` a lane that waits without a pause runs for 128 operations.
+    .with_limits(8_000_000, 400_000)
 }
 
 /// The configurations of warps of this width with each fair schedule and so many seeds.

@@ -8,7 +8,7 @@ use stm_core::observe::Mutant;
 use stm_sync::{
     Anderson, Cohort, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, Ticket, TicketHandoff,
 };
-use verify::sim::{MemoryModel, Schedule, SimConfig};
+use verify::sim::{MemoryModel, Schedule};
 
 /// Returns the largest number of sections that a section was overtaken by: those
 /// that were asked for after it had been waiting for `settled` operations, and
@@ -98,10 +98,9 @@ const PASSES: u32 = 3;
 
 /// Sections in sequential memory, in which a holder knows at once who queues.
 fn reserved_order(mutant: Option<Mutant>, schedule: Schedule, seed: u64) -> Vec<Served> {
-    let config = SimConfig {
-        memory: MemoryModel::Sequential,
-        ..config(1, schedule, seed).with_mutant(mutant)
-    };
+    let config = config(1, schedule, seed)
+        .with_mutant(mutant)
+        .with_memory(MemoryModel::Sequential);
     order::<Reserving<PASSES>>(config, &Launch::new(LANES, 1), 30)
 }
 
@@ -179,10 +178,7 @@ fn a_reservation_that_is_not_used_is_taken() {
 fn a_cohort_keeps_the_lock_for_a_bounded_number_of_sections() {
     let mut of_three = 0;
     for seed in 0..20 {
-        let config = SimConfig {
-            memory: MemoryModel::Sequential,
-            ..config(1, ITS[0], seed)
-        };
+        let config = config(1, ITS[0], seed).with_memory(MemoryModel::Sequential);
         let launch = Launch::new(2, 4);
         let served = order::<Cohort<PASSES>>(config, &launch, 20);
         let busy = &served[8..served.len() / 2];

@@ -24,10 +24,9 @@ fn caught<T>(
     is_right: impl Fn(&T) -> bool,
 ) -> Option<u64> {
     (0..SEEDS).find(|&seed| {
-        let config = SimConfig {
-            idle_max: 5_000,
-            ..config(width, schedule, seed).with_mutant(mutant)
-        };
+        let config = config(width, schedule, seed)
+            .with_mutant(mutant)
+            .with_idle(5_000);
         !is_right(&run(config))
     })
 }

@@ -51,10 +51,7 @@ const TIMES: u32 = 40;
 /// Returns how many sections of one lane in a row there were at most, and how many runs
 /// were of that length, while all lanes had sections left.
 fn longest<K: LockKind>(schedule: Schedule, seed: u64, in_a_row: u32) -> (usize, usize) {
-    let config = SimConfig {
-        memory: MemoryModel::Sequential,
-        ..config(1, schedule, seed)
-    };
+    let config = config(1, schedule, seed).with_memory(MemoryModel::Sequential);
     let found = series::<K>(config, &Launch::new(LANES, 1), TIMES, in_a_row).unwrap();
     longest_run(&found.order[(LANES * in_a_row) as usize..found.order.len() / 2])
 }
@@ -115,10 +112,9 @@ fn lanes_of_a_warp_share_the_bound() {
 /// The last section in a row is before the first of the next holder.
 fn shows<K: LockKind>(mutant: Option<Mutant>) -> bool {
     (0..400).any(|seed| {
-        let config = SimConfig {
-            idle_max: 5_000,
-            ..config(1, Schedule::Random, seed).with_mutant(mutant)
-        };
+        let config = config(1, Schedule::Random, seed)
+            .with_mutant(mutant)
+            .with_idle(5_000);
         let found = series::<K>(config, &Launch::new(3, 1), 4, 2);
         !found.is_ok_and(|found| found.is_right())
     })

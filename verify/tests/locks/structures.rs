@@ -295,9 +295,10 @@ fn a_table_by_combining_and_one_without_locks_are_linearizable() {
 #[test]
 fn a_lock_without_a_fence_is_caught_in_the_list_and_in_the_table() {
     for mutant in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
-        let with = |seed| SimConfig {
-            idle_max: 5_000,
-            ..config(1, Schedule::Random, seed).with_mutant(Some(mutant))
+        let with = |seed| {
+            config(1, Schedule::Random, seed)
+                .with_mutant(Some(mutant))
+                .with_idle(5_000)
         };
         let (_, launch) = LAUNCHES[0];
         let name = mutant.name();

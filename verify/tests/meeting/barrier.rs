@@ -1,7 +1,7 @@
 //! Barriers: nobody leaves before all have come, what was written before is seen
 //! after, and nothing has to be reset.
 
-use crate::{config, of_each, runs};
+use crate::{config, of_each, runs, simulator};
 use std::cell::Cell;
 use std::time::Duration;
 use stm_core::algorithm::Fast;
@@ -106,8 +106,7 @@ fn run<B: Meeting>(
     make: impl Fn(&Sim, Launch, Stop) -> Result<GridBarrier<Sim, B>, Error>,
     (blocks, threads): (u32, u32),
 ) -> Result<(), String> {
-    let sim = Sim::new(config);
-    let mut watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, mut watchdog) = simulator(config);
     let mut barrier = make(&sim, Launch::new(blocks, threads), watchdog.stop()).unwrap();
     let len = (blocks * threads) as usize;
     let words = Buffer::<_, u32>::zeroed(&sim, len, "words").unwrap();
@@ -232,10 +231,7 @@ fn transactions_before_a_wait_are_seen_after_it() {
 
 fn a_block_that_does_not_come_ends_the_launch<B: Meeting>() {
     for k in 0..SCHEDULES_RUN {
-        let sim = Sim::new(SimConfig {
-            idle_max: 2_000_000,
-            ..config(k)
-        });
+        let sim = Sim::new(config(k).with_idle(2_000_000));
         let limit = Duration::from_micros(400);
         let mut watchdog = Watchdog::new(&sim, Some(limit)).unwrap();
         let mut barrier =
@@ -272,8 +268,7 @@ fn a_wait_for_a_block_that_has_ended_is_told_to_stop() {
 #[test]
 fn a_launch_of_another_grid_is_refused_by_every_wait() {
     for blocks in [2, 3, 5, 40] {
-        let sim = Sim::new(config(0));
-        let mut watchdog = Watchdog::new(&sim, None).unwrap();
+        let (sim, mut watchdog) = simulator(config(0));
         let mut barrier =
             GridBarrier::<_, XiaoFeng>::new(&sim, Launch::new(4, 2), watchdog.stop()).unwrap();
         barrier.check().unwrap();
@@ -303,8 +298,7 @@ fn a_launch_of_another_grid_is_refused_by_every_wait() {
 
 #[test]
 fn a_grid_that_is_not_resident_is_refused_with_the_number_of_blocks_that_would_be() {
-    let sim = Sim::new(config(0));
-    let mut watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, mut watchdog) = simulator(config(0));
     let words = Buffer::<_, u32>::zeroed(&sim, 1, "words").unwrap();
     let mut barrier =
         GridBarrier::<_, Led>::new(&sim, Launch::new(9, 1024), watchdog.stop()).unwrap();

@@ -1,16 +1,16 @@
 //! The checked loops of `stm_kernels::checked`, by which a benchmark sees that what it
 //! times is right: they find nothing in what is right, and the seeded defects.
 
-use crate::config;
+use crate::{config, simulator};
 use std::collections::BTreeSet;
-use stm_core::host::{Buffer, Launch, Watchdog};
+use stm_core::host::{Buffer, Launch};
 use stm_core::observe::Mutant;
 use stm_kernels::checked::{
     CheckedEntries, CheckedEntriesParams, CheckedMeetings, CheckedMeetingsParams,
 };
 use stm_sync::host::{GridBarrier, Semaphores};
 use stm_sync::{barrier, semaphore};
-use verify::sim::{Sim, SimConfig};
+use verify::sim::SimConfig;
 
 /// The waits, and the entries of each block.
 const TIMES: u32 = 6;
@@ -18,8 +18,7 @@ const TIMES: u32 = 6;
 /// Makes one launch of [`CheckedMeetings`]; returns how many words were wrong, unless it
 /// failed.
 fn meetings(config: SimConfig, kind: barrier::Kind, shape: (u32, u32)) -> Result<u32, String> {
-    let sim = Sim::new(config);
-    let mut watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, mut watchdog) = simulator(config);
     let launch = Launch::new(shape.0, shape.1);
     let mut barrier = GridBarrier::chosen(&sim, kind, launch, watchdog.stop()).unwrap();
     let threads = (shape.0 * shape.1) as usize;
@@ -66,8 +65,7 @@ fn a_checked_loop_finds_a_barrier_without_a_fence() {
 /// Makes one launch of [`CheckedEntries`]; returns the threads left inside, and how often
 /// one found the semaphore full, unless it failed.
 fn entries(config: SimConfig, kind: semaphore::Kind, count: u32) -> Result<[u32; 2], String> {
-    let sim = Sim::new(config);
-    let mut watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, mut watchdog) = simulator(config);
     let semaphores = Semaphores::chosen(&sim, kind, 1, count, watchdog.stop()).unwrap();
     let found = Buffer::<_, u32>::zeroed(&sim, 2, "found").unwrap();
     let params = CheckedEntriesParams {
@@ -93,10 +91,9 @@ fn a_checked_loop_finds_one_too_many_in_a_semaphore_and_else_nothing() {
                 let right = entries(config(k), kind, count);
                 assert_eq!(right, Ok([0, 0]), "{}: {}", kind.name(), config(k));
             }
-            let mutant = SimConfig {
-                idle_max: 20_000,
-                ..config(k).with_mutant(Some(Mutant::SemaphoreOneMore))
-            };
+            let mutant = config(k)
+                .with_mutant(Some(Mutant::SemaphoreOneMore))
+                .with_idle(20_000);
             if entries(mutant, kind, 2).is_ok_and(|[_, over]| over > 0) {
                 found.insert(kind.name());
             }

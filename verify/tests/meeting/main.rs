@@ -12,4 +12,4 @@ mod runs;
 mod semaphore;
 
 pub(crate) use asserts::of_each;
-use runs::config;
+use runs::{config, simulator};

@@ -1,7 +1,7 @@
 //! Semaphores: never more than the count inside, everybody comes in, and a count of
 //! one is mutual exclusion.
 
-use crate::{config, of_each, runs};
+use crate::{config, of_each, runs, simulator};
 use std::cell::Cell;
 use std::time::Duration;
 use stm_core::Lane;
@@ -121,8 +121,7 @@ fn run_of<S: Waiting>(
     count: u32,
     form: Form,
 ) -> Result<(), String> {
-    let sim = Sim::new(config);
-    let mut watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, mut watchdog) = simulator(config);
     let semaphores = make(&sim, 1, count, watchdog.stop()).unwrap();
     let sections = Sections::new(&sim, &semaphores, form);
     for _ in 0..2 {
@@ -208,10 +207,7 @@ fn a_wait_and_a_post_do_what_the_closure_does() {
 
 fn is_found<S: Waiting>(mutant: Mutant, how: &str) {
     runs::is_found(mutant, S::NAME, &[how], 600, |k| {
-        let config = SimConfig {
-            idle_max: 20_000,
-            ..config(k).with_mutant(Some(mutant))
-        };
+        let config = config(k).with_mutant(Some(mutant)).with_idle(20_000);
         let (count, shape) = [(1, (3, 2)), (1, (2, 5)), (2, (4, 3))][(k % 3) as usize];
         run::<S>(config, shape, count, Form::With)
     });
@@ -231,10 +227,7 @@ fn a_missing_fence_a_lost_post_and_one_too_many_are_found() {
 }
 
 fn a_wait_without_a_post_ends<S: Waiting>() {
-    let sim = Sim::new(SimConfig {
-        idle_max: 2_000_000,
-        ..config(2)
-    });
+    let sim = Sim::new(config(2).with_idle(2_000_000));
     let limit = Duration::from_micros(100);
     let mut watchdog = Watchdog::new(&sim, Some(limit)).unwrap();
     let mut semaphores = Semaphores::<_, S>::new(&sim, 1, 4, watchdog.stop()).unwrap();
@@ -258,8 +251,7 @@ fn a_wait_for_a_post_that_does_not_come_is_told_to_stop() {
 
 #[test]
 fn a_count_of_zero_or_above_the_largest_is_refused() {
-    let sim = Sim::new(config(0));
-    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, watchdog) = simulator(config(0));
     for count in [0, COUNT_MAX + 1, u32::MAX] {
         let refused = Semaphores::<_, Sleeping>::new(&sim, 1, count, watchdog.stop()).err();
         assert_eq!(
@@ -280,8 +272,7 @@ fn a_count_of_zero_or_above_the_largest_is_refused() {
 
 /// Runs threads of which each waits and posts, and the one with this number posts once more.
 fn a_post_too_many<S: Waiting>(k: u64, culprit: Option<u64>) -> Result<(), Error> {
-    let sim = Sim::new(config(k));
-    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, watchdog) = simulator(config(k));
     let mut semaphores = Semaphores::<_, Checked<S>>::new(&sim, 3, 2, watchdog.stop()).unwrap();
     let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
     let view = semaphores.view();
@@ -338,8 +329,7 @@ fn a_checked_semaphore_finds_a_post_without_a_wait() {
 
 /// A post without a wait makes no room: the next threads still exclude each other.
 fn makes_no_room<S: Waiting>() {
-    let sim = Sim::new(config(2));
-    let watchdog = Watchdog::new(&sim, None).unwrap();
+    let (sim, watchdog) = simulator(config(2));
     let semaphores = Semaphores::<_, Checked<S>>::new(&sim, 1, 1, watchdog.stop()).unwrap();
     let word = Buffer::<_, u32>::zeroed(&sim, 1, "the word").unwrap();
     let (view, word_of) = (semaphores.view(), word.as_mut_ptr());
@@ -377,8 +367,7 @@ fn does_not_wait_for_other_semaphores<S: Waiting>() {
             schedule,
             ..config(k)
         };
-        let sim = Sim::new(config);
-        let watchdog = Watchdog::new(&sim, None).unwrap();
+        let (sim, watchdog) = simulator(config);
         let semaphores = Semaphores::<_, S>::new(&sim, 2, 1, watchdog.stop()).unwrap();
         let flags = Buffer::<_, u32>::zeroed(&sim, 2, "flags").unwrap();
         let view = semaphores.view();

@@ -2,10 +2,10 @@
 //! buffer is reported with the size it needs, and nothing else is taken for
 //! records.
 
-use crate::common::{Rng, Values, header, random_history};
+use crate::common::{Rng, Values, header, history, random_history, read, update, write};
 use verify::error::Error;
 use verify::history::layout;
-use verify::history::recorder::{self, LaneRecorder};
+use verify::history::recorder;
 use verify::history::{Event, History, InitialMemory, Outcome};
 
 /// Decodes the buffers of so many lanes, on memory that is zero at first.
@@ -19,36 +19,42 @@ fn decode(buffers: &[u64], lanes: u32, words_per_lane: u64) -> Result<History, E
     )
 }
 
-/// Records attempt `i` of a history.
-fn record(lane: &mut LaneRecorder<'_>, history: &History, i: usize) {
+/// The records of attempt `i` of a history, as a probe writes them.
+fn records(history: &History, i: usize) -> Vec<u64> {
     let attempt = history.attempt(i);
-    lane.begin(attempt.begin);
+    let head = layout::head;
+    let mut words = vec![head(layout::BEGIN, 0), attempt.begin];
     for event in history.events(i) {
-        match event {
-            Event::Read { word, value } => lane.read(word, value),
-            Event::Write { word, value } => lane.write(word, value),
-            Event::Add { word, delta } => lane.add(word, delta),
-            Event::AddFloat { word } => lane.add_float(word),
-        }
+        words.extend(match event {
+            Event::Read { word, value } => [head(layout::READ, word), value],
+            Event::Write { word, value } => [head(layout::WRITE, word), value],
+            Event::Add { word, delta } => [head(layout::ADD, word), delta],
+            Event::AddFloat { word } => [head(layout::ADD_FLOAT, word), 0],
+        });
     }
+    let end = attempt.end;
     match attempt.outcome {
-        Outcome::Committed { version } => lane.commit(version, attempt.end),
-        Outcome::CommittedReadOnly => lane.commit_read_only(attempt.end),
-        Outcome::Aborted { reason } => lane.abort(reason, attempt.end),
+        Outcome::Committed { version } => words.extend([head(layout::COMMIT, 0), version, end]),
+        Outcome::CommittedReadOnly => words.extend([head(layout::COMMIT_READ_ONLY, 0), end]),
+        Outcome::Aborted { reason } => words.extend([head(layout::ABORT, reason.into()), end]),
         Outcome::Running => {}
     }
+    words
 }
 
-/// The buffers of `lanes` lanes that made the history.
+/// The buffers of `lanes` lanes that made the history. What does not fit is left out, but for
+/// the number of words in use.
 fn buffers(history: &History, lanes: u32, words_per_lane: usize) -> Vec<u64> {
-    let mut buffers = vec![0; lanes as usize * words_per_lane];
-    for (lane, buffer) in (0_u32..).zip(buffers.chunks_exact_mut(words_per_lane)) {
-        let mut recorder = LaneRecorder::new(buffer);
+    let of_lane = |lane| {
+        let mut buffer = vec![0];
         for i in (0..history.len()).filter(|&i| history.attempt(i).lane == lane) {
-            record(&mut recorder, history, i);
+            buffer.extend(records(history, i));
         }
-    }
-    buffers
+        buffer[0] = buffer.len() as u64;
+        buffer.resize(words_per_lane, 0);
+        buffer
+    };
+    (0..lanes).flat_map(of_lane).collect()
 }
 
 #[test]
@@ -102,17 +108,18 @@ fn a_buffer_of_just_the_size_holds_and_one_word_less_is_reported_with_the_size()
 
 #[test]
 fn words_needed_is_enough_for_the_longest_attempts() {
-    let mut buffer = vec![0; layout::words_needed(3, 2) as usize];
-    let mut lane = LaneRecorder::new(&mut buffer);
-    for version in 1..=3 {
-        lane.begin(version - 1);
-        lane.read(0x40, 0);
-        lane.write(0x44, version);
-        lane.commit(version, version);
-    }
-    assert_eq!(buffer[0], buffer.len() as u64);
-    let words = buffer.len() as u64;
-    assert_eq!(decode(&buffer, 1, words).unwrap().len(), 3);
+    let attempt = |version| {
+        (
+            update(0, version - 1, version, version),
+            [read(0x40, 0), write(0x44, version)],
+        )
+    };
+    let [a, b, c] = [1, 2, 3].map(attempt);
+    let history = history(&[(a.0, &a.1), (b.0, &b.1), (c.0, &c.1)]);
+    let words = layout::words_needed(3, 2);
+    let buffer = buffers(&history, 1, words as usize);
+    assert_eq!(buffer[0], words);
+    assert_eq!(decode(&buffer, 1, words).unwrap(), history);
 }
 
 #[test]

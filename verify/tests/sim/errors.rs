@@ -12,14 +12,8 @@ use stm_core::kernel::Kernel;
 use verify::sim::{Op, Owner, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting};
 
 fn sim(schedule: Schedule, seed: u64) -> Sim {
-    Sim::new(SimConfig {
-        warp_width: 4,
-        schedule,
-        seed,
-        steps_max: 5000,
-        idle_max: 1000,
-        ..SimConfig::default()
-    })
+    let config = SimConfig::of(4, schedule).with_seed(seed);
+    Sim::new(config.with_limits(5000, 1000))
 }
 
 const SCHEDULES: &str = "lockstep stack starve32 random pct2x100";

@@ -26,11 +26,8 @@ fn there_and_back<T: Pod + Element>(config: SimConfig, layout: Layout, len: usiz
 #[test]
 fn copies_stay_inside_of_their_arrays_and_miss_no_element() {
     for (warp_width, wide_atomics) in [(1, false), (4, false), (4, true), (32, true)] {
-        let config = SimConfig {
-            warp_width,
-            wide_atomics,
-            ..SimConfig::default()
-        };
+        let config = SimConfig::default().with_width(warp_width);
+        let config = config.with_wide_atomics(wide_atomics);
         for layout in [Layout::Plain, Layout::Cells] {
             // Around a batch of all lanes, and more than one.
             let lanes = 8 * warp_width as usize;

@@ -10,10 +10,7 @@ use verify::sim::{Sim, SimConfig, SimError, SimLane};
 
 /// Runs two lanes, each a block, on two neighbouring words.
 fn run(body: impl Fn(&SimLane<'_>, *mut u32)) -> Result<(), SimError> {
-    let sim = Sim::new(SimConfig {
-        warp_width: 1,
-        ..SimConfig::default()
-    });
+    let sim = Sim::new(SimConfig::default().with_width(1));
     let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
     let at = words.as_mut_ptr();
     sim.run(&Launch::new(2, 1), |lane| body(lane, at))

@@ -143,10 +143,7 @@ struct Runs {
 impl Runs {
     /// Blocks of so many threads that are one warp each.
     fn of(blocks: u32, threads: u32, wide: bool) -> Self {
-        let config = SimConfig {
-            memory: WEAK,
-            ..SimConfig::of(threads, Schedule::Random)
-        };
+        let config = SimConfig::of(threads, Schedule::Random).with_memory(WEAK);
         Self {
             config,
             launch: Launch::new(blocks, threads),

@@ -15,14 +15,8 @@ use verify::sim::{
 const ALL: &str = "lockstep stack its32 starve32 random pct3x500";
 
 fn config(warp_width: u32, schedule: Schedule, seed: u64) -> SimConfig {
-    SimConfig {
-        warp_width,
-        schedule,
-        seed,
-        steps_max: 100_000,
-        idle_max: 10_000,
-        ..SimConfig::default()
-    }
+    let config = SimConfig::of(warp_width, schedule).with_seed(seed);
+    config.with_limits(100_000, 10_000)
 }
 
 fn cas(lane: &SimLane<'_>, p: *mut u32) -> bool {
@@ -336,10 +330,7 @@ fn a_line_replays_its_run_and_another_seed_does_not() {
             MemoryModel::Sequential,
             MemoryModel::Weak { stale_percent: 30 },
         ] {
-            let config = SimConfig {
-                memory,
-                ..config(4, schedule, 11)
-            };
+            let config = config(4, schedule, 11).with_memory(memory);
             let run = mixture(config);
             assert_eq!(run, mixture(config.to_string().parse().unwrap()));
             assert_ne!(run.trace, mixture(config.with_seed(12)).trace, "{config}");

@@ -254,10 +254,7 @@ fn an_alternative_that_keeps_its_writes_is_caught() {
 #[test]
 fn a_ticket_kept_by_a_transaction_that_waits_is_caught() {
     caught(Mutant::RetryKeepsTicket, 400, |config| {
-        let config = SimConfig {
-            steps_max: 300_000,
-            ..config
-        };
+        let config = config.with_limits(300_000, config.idle_max);
         ended::<Fast>(in_rounds, SHAPE, config).is_ok()
     });
 }

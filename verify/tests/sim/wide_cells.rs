@@ -87,10 +87,7 @@ fn both_ways_leave_what_a_replay_leaves_on_every_schedule() {
     let expected = expected();
     for config in configurations() {
         for wide_atomics in [false, true] {
-            let config = SimConfig {
-                wide_atomics,
-                ..config
-            };
+            let config = config.with_wide_atomics(wide_atomics);
             let (accounts, _) = mixed::<Fast>(config);
             assert_eq!(accounts[..ACCOUNTS as usize], expected, "{config}");
             assert!(accounts[ACCOUNTS as usize].is_multiple_of(8), "{config}");
@@ -100,14 +97,8 @@ fn both_ways_leave_what_a_replay_leaves_on_every_schedule() {
 
 #[test]
 fn accesses_of_128_bits_are_made_where_lanes_have_them_and_by_cells_only() {
-    let config = SimConfig {
-        warp_width: 4,
-        ..SimConfig::default()
-    };
-    let wide_config = SimConfig {
-        wide_atomics: true,
-        ..config
-    };
+    let config = SimConfig::default().with_width(4);
+    let wide_config = config.with_wide_atomics(true);
     let (_, apart) = mixed::<Fast>(config);
     let (_, pairs) = mixed::<Fast>(wide_config);
     let (_, table) = mixed::<FastTable>(wide_config);
@@ -149,10 +140,7 @@ fn half_of_the_random_cases_have_wide_atomics_and_a_line_says_so() {
 
 #[test]
 fn a_word_of_128_bits_is_aligned_whole_and_of_one_width() {
-    let sim = Sim::new(SimConfig {
-        wide_atomics: true,
-        ..SimConfig::default()
-    });
+    let sim = Sim::new(SimConfig::default().with_wide_atomics(true));
     let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
     let at = words.as_mut_ptr();
     let launch = Launch::new(1, 1);
