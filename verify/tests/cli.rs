@@ -45,16 +45,9 @@ fn bad_input_gives_one_line_and_status_2() {
 
 #[test]
 fn a_defect_is_found_shrunk_and_replayed_by_the_line_printed() {
-    let output = verify(&[
-        "fuzz",
-        "--variant",
-        "hv-sorting",
-        "--mutant",
-        "locked-stripe-read",
-        "--transactions",
-        "10M",
-        "--json",
-    ]);
+    let arguments =
+        "fuzz --variant hv-sorting --mutant locked-stripe-read --transactions 10M --json";
+    let output = verify(&arguments.split(' ').collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let line = report["violation"]["replay"].as_str().unwrap();
@@ -71,13 +64,8 @@ fn a_defect_is_found_shrunk_and_replayed_by_the_line_printed() {
 fn fuzzing_writes_its_log() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("fuzz.txt");
-    let output = verify(&[
-        "fuzz",
-        "--transactions",
-        "5K",
-        "--log",
-        log.to_str().unwrap(),
-    ]);
+    let path = log.to_str().unwrap();
+    let output = verify(&["fuzz", "--transactions", "5K", "--log", path]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let written = std::fs::read_to_string(log).unwrap();
     assert!(
@@ -125,12 +113,8 @@ fn pages_show_what_a_replay_a_check_and_a_recording_have_judged() {
         .find(|case| program::run(case).is_err_and(|f| f.kind == FailureKind::NotOpaque))
         .unwrap();
     let replayed = verify(&["replay", &failing.to_string(), "--page", &page]);
-    assert_eq!(
-        replayed.status.code(),
-        Some(1),
-        "{}",
-        text(&replayed.stderr)
-    );
+    let error = text(&replayed.stderr);
+    assert_eq!(replayed.status.code(), Some(1), "{error}");
     assert!(shown().contains("<h1>Not opaque</h1>"), "{failing}");
     assert!(shown().contains("words[") && shown().contains("transaction 0"));
     let silent = Directed::named("silent-torn-pair").unwrap();
@@ -138,12 +122,8 @@ fn pages_show_what_a_replay_a_check_and_a_recording_have_judged() {
     let refused = verify(&["replay", &silent, "--page", &page]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("the case is silent"));
-    let right = verify(&[
-        "replay",
-        "fast 2x1 each u32 init=0,0 : r0 w1=1 / r1 w0=1 : sim:w1,random,weak50,seed=0x2a",
-        "--page",
-        &page,
-    ]);
+    let line = "fast 2x1 each u32 init=0,0 : r0 w1=1 / r1 w0=1 : sim:w1,random,weak50,seed=0x2a";
+    let right = verify(&["replay", line, "--page", &page]);
     assert_eq!(right.status.code(), Some(0), "{}", text(&right.stderr));
     assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("narrow words[1]"));
     // A history from a file has no names.

@@ -222,7 +222,7 @@ fn shape(k: u64, copies: Copies, consumers: u32) -> RingShape {
     }
 }
 
-fn is_right<T: Numbered>(form: Form, consumers: u32, copies: Copies) {
+fn is_right_of<T: Numbered>(form: Form, consumers: u32, copies: Copies) {
     for k in (0..84).filter(|&k| runs_both_sides(config(k))) {
         for place in [In::Global, In::Shared] {
             let what = Run {
@@ -239,35 +239,28 @@ fn is_right<T: Numbered>(form: Form, consumers: u32, copies: Copies) {
     }
 }
 
+/// Runs a form with values of both widths.
+fn is_right(form: Form, consumers: u32, copies: Copies) {
+    is_right_of::<u32>(form, consumers, copies);
+    is_right_of::<u64>(form, consumers, copies);
+}
+
 #[test]
 fn one_to_one_delivers_each_value_once_and_in_order_under_every_schedule() {
-    is_right::<u32>(Form::Each, 1, Copies::One);
-    is_right::<u64>(Form::Each, 1, Copies::One);
-    is_right::<f64>(Form::Each, 1, Copies::One);
+    is_right(Form::Each, 1, Copies::One);
+    is_right_of::<f64>(Form::Each, 1, Copies::One);
 }
 
 #[test]
-fn one_to_many_delivers_each_value_to_all_by_one_copy() {
-    is_right::<u32>(Form::Each, 3, Copies::One);
-    is_right::<u64>(Form::Each, 3, Copies::One);
+fn one_to_many_delivers_each_value_to_all_by_one_copy_and_by_private_ones() {
+    is_right(Form::Each, 3, Copies::One);
+    is_right(Form::Each, 3, Copies::Each);
 }
 
 #[test]
-fn one_to_many_delivers_each_value_to_all_by_private_copies() {
-    is_right::<u32>(Form::Each, 3, Copies::Each);
-    is_right::<u64>(Form::Each, 3, Copies::Each);
-}
-
-#[test]
-fn many_to_one_delivers_the_values_of_all_in_order() {
-    is_right::<u32>(Form::InOrder, 1, Copies::One);
-    is_right::<u64>(Form::InOrder, 1, Copies::One);
-}
-
-#[test]
-fn many_to_one_delivers_whichever_value_is_ready() {
-    is_right::<u32>(Form::WhicheverReady, 1, Copies::One);
-    is_right::<u64>(Form::WhicheverReady, 1, Copies::One);
+fn many_to_one_delivers_the_values_of_all_in_order_and_whichever_is_ready() {
+    is_right(Form::InOrder, 1, Copies::One);
+    is_right(Form::WhicheverReady, 1, Copies::One);
 }
 
 /// The values under way are never more than the depth: with nobody taking, so many sends
@@ -376,29 +369,24 @@ fn shared_memory_that_is_too_small_or_odd_is_refused_to_all_threads() {
 #[test]
 fn rings_out_of_range_are_refused() {
     let (sim, watchdog) = simulator(config(0));
-    let new = |shape| Rings::<_, u32>::new(&sim, shape, watchdog.stop()).err();
+    let refused = |shape, what, value, expected| {
+        let error = Rings::<_, u32>::new(&sim, shape, watchdog.stop()).err();
+        let bad = Error::BadConfig {
+            what,
+            value,
+            expected,
+        };
+        assert_eq!(error, Some(bad));
+    };
     let deep = RingShape::one_to_one(1, DEPTH_LOG2_MAX + 1);
-    assert_eq!(
-        new(deep),
-        Some(Error::BadConfig {
-            what: "the logarithm of a ring's depth",
-            value: 21,
-            expected: "0 to 20",
-        })
-    );
+    refused(deep, "the logarithm of a ring's depth", 21, "0 to 20");
     for consumers in [0, (1 << 20) + 1] {
         let shape = RingShape {
             consumers,
             ..RingShape::one_to_one(1, 3)
         };
-        assert_eq!(
-            new(shape),
-            Some(Error::BadConfig {
-                what: "the number of a ring's consumers",
-                value: u64::from(consumers),
-                expected: "1 to 1048576",
-            })
-        );
+        let what = "the number of a ring's consumers";
+        refused(shape, what, consumers.into(), "1 to 1048576");
     }
     let none = RingShape::one_to_one(0, 3);
     let rings = Rings::<_, u32>::new(&sim, none, watchdog.stop()).unwrap();

@@ -1,13 +1,13 @@
 //! Additions in histories: the checker beside brute force, and that files keep them. Those with a
 //! known verdict are in `must_reject.txt`.
 
+use crate::brute::Tally;
 use crate::common::{
     Rng, Values, Y, aborted, add, header, history, push, random_history, read, told, update, word,
     write,
 };
 use std::path::Path;
 use verify::history::{Event, History, InitialMemory, Outcome, Rest, sum};
-use verify::opacity::brute::{self, Orders};
 use verify::opacity::check;
 
 fn is_opaque(history: &History) -> bool {
@@ -105,29 +105,14 @@ fn with_additions(rng: &mut Rng, of: &History) -> History {
 
 #[test]
 fn agrees_with_brute_force_on_random_histories() {
-    let (mut accepted, mut rejected) = (0u32, 0u32);
+    let mut tally = Tally::default();
     for seed in 0..60_000 {
         let mut rng = Rng::new(seed);
         let plain = random_history(&mut rng, 5, 2, Values::Unique);
-        let history = with_additions(&mut rng, &plain);
-        let witness = is_opaque(&history);
-        assert_eq!(
-            witness,
-            brute::is_opaque(&history, Orders::Witness),
-            "Rng::new({seed}): {history:?}"
-        );
-        assert!(
-            !witness || brute::is_opaque(&history, Orders::RealTime),
-            "Rng::new({seed}): accepted, but not opaque: {history:?}"
-        );
-        *(if witness {
-            &mut accepted
-        } else {
-            &mut rejected
-        }) += 1;
+        tally.compare(&with_additions(&mut rng, &plain));
     }
-    println!("{accepted} accepted, {rejected} rejected");
-    assert!(accepted > 5_000 && rejected > 5_000);
+    println!("{tally:?}");
+    assert!(tally.accepted > 5_000 && tally.rejected > 5_000);
 }
 
 #[test]

@@ -101,6 +101,19 @@ fn runs<A: Algorithm>(lanes: u32, launches: &[&Launched<'_, A>]) -> Vec<Left> {
     (0..SEEDS).map(run).collect()
 }
 
+/// Runs one launch in which the first of `lanes` lanes does something else than the others.
+fn beside<A: Algorithm>(
+    lanes: u32,
+    first: &Launched<'_, A>,
+    others: &Launched<'_, A>,
+) -> Vec<Left> {
+    let both = |lane: &SimLane<'_>, world: &World<A>| match lane.block_index() {
+        0 => first(lane, world),
+        _ => others(lane, world),
+    };
+    runs(lanes, &[&both])
+}
+
 /// Returns in how many runs something held.
 fn count(runs: &[Left], holds: impl Fn(&Left) -> bool) -> usize {
     runs.iter().filter(|left| holds(left)).count()
@@ -108,31 +121,25 @@ fn count(runs: &[Left], holds: impl Fn(&Left) -> bool) -> usize {
 
 /// Rule 1: what the host wrote before the launch is there.
 fn before_the_launch<A: Algorithm>() {
-    let runs = runs::<A>(
-        3,
-        &[&|lane, world| {
-            let i = lane.block_index() as usize;
-            let read = world.stm.atomically(lane, |tx| tx.read(&world.data, 1));
-            world.result(lane, i, world.load(lane, 1) + read.unwrap());
-        }],
-    );
+    let look = |lane: &SimLane<'_>, world: &World<A>| {
+        let i = lane.block_index() as usize;
+        let read = world.stm.atomically(lane, |tx| tx.read(&world.data, 1));
+        world.result(lane, i, world.load(lane, 1) + read.unwrap());
+    };
+    let runs = runs::<A>(3, &[&look]);
     assert!(runs.iter().all(|left| left.results[..3] == [6; 3]));
 }
 
 /// What breaks rule 1: a store during the launch, which nothing publishes.
 fn a_store_in_the_launch_is_no_store_before_it<A: Algorithm>() {
-    let runs = runs::<A>(
-        2,
-        &[&|lane, world| {
-            if lane.block_index() == 0 {
-                world.store(lane, 0, 50);
-                world.store(lane, 1, 60);
-            } else {
-                world.result(lane, 0, world.load(lane, 1));
-                world.result(lane, 1, world.load(lane, 0));
-            }
-        }],
-    );
+    let store = |lane: &SimLane<'_>, world: &World<A>| {
+        world.store(lane, 0, 50);
+        world.store(lane, 1, 60);
+    };
+    let runs = beside::<A>(2, &store, &|lane, world| {
+        world.result(lane, 0, world.load(lane, 1));
+        world.result(lane, 1, world.load(lane, 0));
+    });
     assert!(count(&runs, |left| left.results[..2] == [60, 5]) > 0);
 }
 
@@ -149,62 +156,45 @@ fn counts_up<A: Algorithm>(lane: &SimLane<'_>, world: &World<A>) {
 
 /// Rule 2: a peek finds what the host or a commit left, and never goes back.
 fn a_peek_beside_transactions<A: Algorithm>() {
-    let runs = runs::<A>(
-        2,
-        &[&|lane, world| {
-            if lane.block_index() == 0 {
-                counts_up(lane, world);
-            } else {
-                for i in 0..8 {
-                    world.result(lane, i, world.peek(lane, 0));
-                }
-            }
-        }],
-    );
-    assert!(
-        runs.iter()
-            .all(|left| left.results.is_sorted() && left.results[7] <= 6)
-    );
+    let runs = beside::<A>(2, &counts_up, &|lane, world| {
+        (0..8).for_each(|i| world.result(lane, i, world.peek(lane, 0)));
+    });
+    let forwards = |left: &Left| left.results.is_sorted() && left.results[7] <= 6;
+    assert!(runs.iter().all(forwards));
     assert!(count(&runs, |left| (1..6).contains(&left.results[7])) > 0);
+}
+
+/// Peeks at both words of data, and leaves what that found.
+fn peek_twice<A: Algorithm>(lane: &SimLane<'_>, world: &World<A>) {
+    world.result(lane, 0, world.peek(lane, 0));
+    world.result(lane, 1, world.peek(lane, 1));
 }
 
 /// What breaks rule 2: two peeks are no transaction.
 fn two_peeks_are_no_snapshot<A: Algorithm>() {
-    let runs = runs::<A>(
-        2,
-        &[&|lane, world| {
-            if lane.block_index() == 0 {
-                counts_up(lane, world);
-            } else {
-                world.result(lane, 0, world.peek(lane, 0));
-                world.result(lane, 1, world.peek(lane, 1));
-            }
-        }],
-    );
+    let runs = beside::<A>(2, &counts_up, &peek_twice);
     assert!(count(&runs, |left| left.results[0] != left.results[1]) > 0);
+}
+
+/// Stores plainly, and then sets the link by a transaction.
+fn publish<A: Algorithm>(lane: &SimLane<'_>, world: &World<A>) {
+    world.store(lane, 0, 50);
+    world.set_link(lane, 1);
 }
 
 /// Rule 3: a plain store before a transaction is seen by whoever reads, in a
 /// transaction, a word that its commit wrote.
 fn publication_by_a_commit<A: Algorithm>() {
-    let runs = runs::<A>(
-        3,
-        &[&|lane, world| {
-            if lane.block_index() == 0 {
-                world.store(lane, 0, 50);
-                world.set_link(lane, 1);
-            } else {
-                let i = 2 * lane.block_index() as usize;
-                let found = world.stm.atomically(lane, |tx| {
-                    let link = tx.read(&world.link, 0)?;
-                    Ok((link, world.load(lane, 0)))
-                });
-                let (link, plain) = found.unwrap();
-                world.result(lane, i, link);
-                world.result(lane, i + 1, plain);
-            }
-        }],
-    );
+    let runs = beside::<A>(3, &publish, &|lane, world| {
+        let i = 2 * lane.block_index() as usize;
+        let found = world.stm.atomically(lane, |tx| {
+            let link = tx.read(&world.link, 0)?;
+            Ok((link, world.load(lane, 0)))
+        });
+        let (link, plain) = found.unwrap();
+        world.result(lane, i, link);
+        world.result(lane, i + 1, plain);
+    });
     let published = |left: &Left| left.results[2] == 1 || left.results[4] == 1;
     assert!(count(&runs, published) > SEEDS as usize / 20);
     for left in &runs {
@@ -216,18 +206,10 @@ fn publication_by_a_commit<A: Algorithm>() {
 
 /// What breaks rule 3: the link is peeked at and not read.
 fn a_peek_at_the_link_publishes_nothing<A: Algorithm>() {
-    let runs = runs::<A>(
-        2,
-        &[&|lane, world| {
-            if lane.block_index() == 0 {
-                world.store(lane, 0, 50);
-                world.set_link(lane, 1);
-            } else {
-                world.result(lane, 0, world.link.peek(lane, 0).unwrap());
-                world.result(lane, 1, world.load(lane, 0));
-            }
-        }],
-    );
+    let runs = beside::<A>(2, &publish, &|lane, world| {
+        world.result(lane, 0, world.link.peek(lane, 0).unwrap());
+        world.result(lane, 1, world.load(lane, 0));
+    });
     assert!(count(&runs, |left| left.results[..2] == [1, 5]) > 0);
 }
 
@@ -248,21 +230,20 @@ fn take<A: Algorithm>(lane: &SimLane<'_>, world: &World<A>, inside: bool) -> boo
 }
 
 fn hand_over<A: Algorithm>(inside: bool) -> usize {
-    let runs = runs::<A>(
-        3,
-        &[&|lane, world| {
-            for _ in 0..2 {
-                while !take(lane, world, inside) {
-                    lane.pause(1);
-                }
-                if !inside {
-                    world.store(lane, 0, world.load(lane, 0) + 1);
-                }
-                world.set_link(lane, 0);
+    let count_twice = |lane: &SimLane<'_>, world: &World<A>| {
+        for _ in 0..2 {
+            while !take(lane, world, inside) {
+                lane.pause(1);
             }
-        }],
-    );
-    count(&runs, |left| left.plain[0] != 5 + 6)
+            if !inside {
+                world.store(lane, 0, world.load(lane, 0) + 1);
+            }
+            world.set_link(lane, 0);
+        }
+    };
+    count(&runs::<A>(3, &[&count_twice]), |left| {
+        left.plain[0] != 5 + 6
+    })
 }
 
 /// Rule 4: plain words belong to whoever has taken their link by a transaction
@@ -281,34 +262,29 @@ fn an_access_before_the_commit_is_nobodys<A: Algorithm>() {
 /// link and then peeks at the data. Returns in how many runs that was not what
 /// the data were in the end.
 fn privatised<A: Algorithm>(read: bool) -> usize {
-    let runs = runs::<A>(
-        3,
-        &[&|lane, world| {
-            let me = lane.block_index();
-            if me != 0 {
-                for k in 0..2 {
-                    let write = world.stm.atomically(lane, |tx| {
-                        if tx.read(&world.link, 0)? == 0 {
-                            tx.write(&world.data, 0, 10 * me + k)?;
-                            tx.write(&world.data, 1, 10 * me + k)?;
-                        }
-                        Ok(())
-                    });
-                    write.unwrap();
-                }
-                return;
+    let remove = |lane: &SimLane<'_>, world: &World<A>| {
+        let remove = world.stm.atomically(lane, |tx| {
+            if read {
+                tx.read_many(&world.data, [0, 1])?;
             }
-            let remove = world.stm.atomically(lane, |tx| {
-                if read {
-                    tx.read_many(&world.data, [0, 1])?;
+            tx.write(&world.link, 0, 1)
+        });
+        remove.unwrap();
+        peek_twice(lane, world);
+    };
+    let runs = beside::<A>(3, &remove, &|lane, world| {
+        for k in 0..2 {
+            let v = 10 * lane.block_index() + k;
+            let write = world.stm.atomically(lane, |tx| {
+                if tx.read(&world.link, 0)? == 0 {
+                    tx.write(&world.data, 0, v)?;
+                    tx.write(&world.data, 1, v)?;
                 }
-                tx.write(&world.link, 0, 1)
+                Ok(())
             });
-            remove.unwrap();
-            world.result(lane, 0, world.peek(lane, 0));
-            world.result(lane, 1, world.peek(lane, 1));
-        }],
-    );
+            write.unwrap();
+        }
+    });
     assert!(count(&runs, |left| left.results[0] != 0) > 0);
     count(&runs, |left| left.results[..2] != left.data)
 }
@@ -321,24 +297,19 @@ fn privatised_words_that_were_read<A: Algorithm>() {
 
 /// Rule 6: after a launch, the host and the next launch see everything.
 fn after_the_launch<A: Algorithm>() {
-    let runs = runs::<A>(
-        3,
-        &[
-            &|lane, world| {
-                if lane.block_index() == 0 {
-                    world.store(lane, 0, 50);
-                    counts_up(lane, world);
-                    world.store(lane, 1, 60);
-                }
-            },
-            &|lane, world| {
-                let i = 2 * lane.block_index() as usize;
-                world.result(lane, i, world.load(lane, 0) + world.load(lane, 1));
-                world.result(lane, i + 1, world.peek(lane, 1));
-            },
-        ],
-    );
-    for left in &runs {
+    let write = |lane: &SimLane<'_>, world: &World<A>| {
+        if lane.block_index() == 0 {
+            world.store(lane, 0, 50);
+            counts_up(lane, world);
+            world.store(lane, 1, 60);
+        }
+    };
+    let look = |lane: &SimLane<'_>, world: &World<A>| {
+        let i = 2 * lane.block_index() as usize;
+        world.result(lane, i, world.load(lane, 0) + world.load(lane, 1));
+        world.result(lane, i + 1, world.peek(lane, 1));
+    };
+    for left in &runs::<A>(3, &[&write, &look]) {
         assert_eq!(left.results[..6], [110, 6, 110, 6, 110, 6]);
         assert_eq!(
             (&left.plain[..], &left.data[..]),
