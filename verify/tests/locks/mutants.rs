@@ -37,14 +37,32 @@ fn right(found: &Result<Found, SimError>) -> bool {
     found.as_ref().is_ok_and(Found::is_right)
 }
 
-/// Looks for a defect in a launch of increments, with the defect and without.
+/// Looks for defects in a launch, with each of them and without.
+fn show<T>(
+    what: &str,
+    mutants: &[Mutant],
+    schedule: Schedule,
+    width: u32,
+    run: impl Fn(SimConfig) -> T,
+    is_right: impl Fn(&T) -> bool,
+) {
+    for &mutant in mutants {
+        let seeds = caught(Some(mutant), schedule, width, &run, &is_right);
+        assert!(
+            seeds.is_some(),
+            "{what}: {} survives {SEEDS} seeds",
+            mutant.name()
+        );
+    }
+    let wrong = caught(None, schedule, width, run, is_right);
+    assert_eq!(wrong, None, "{what}");
+}
+
+/// Looks for a defect in a launch of increments.
 fn shows<K: LockKind>(mutant: Mutant, schedule: Schedule, width: u32, launch: Launch) {
     let load = Load { times: 3, locks: 1 };
     let run = |config| increments::<K>(config, &launch, load);
-    let name = (K::NAME, mutant.name());
-    let seeds = caught(Some(mutant), schedule, width, run, right);
-    assert!(seeds.is_some(), "{name:?} survives {SEEDS} seeds");
-    assert_eq!(caught(None, schedule, width, run, right), None, "{name:?}");
+    show(K::NAME, &[mutant], schedule, width, run, right);
 }
 
 #[test]
@@ -86,34 +104,23 @@ fn a_node_that_is_used_again_too_early_is_caught() {
     let run = |config| walk::<Mcs2>(config, &Launch::new(3, 1));
     let right =
         |walked: &Result<Walked, SimError>| matches!(walked, Ok(walked) if walked.is_right(3));
-    let mutant = Some(Mutant::LockNodeReused);
-    assert!(caught(mutant, RANDOM, 1, run, right).is_some());
-    assert_eq!(caught(None, RANDOM, 1, run, right), None);
+    show("walks", &[Mutant::LockNodeReused], RANDOM, 1, run, right);
 }
 
 #[test]
 fn a_combiner_whose_holder_does_not_say_how_far_it_has_come_is_caught() {
     let run = |config| count::<2>(config, &Launch::new(3, 1), 4, 0);
     let right = |counted: &Result<Counted, SimError>| matches!(counted, Ok(c) if c.is_right(12));
-    for mutant in [
-        Mutant::LockHeadKept,
-        // What holders keep goes from one to the next by the lock.
-        Mutant::LockNoAcquire,
-        Mutant::LockNoRelease,
-    ] {
-        let seeds = caught(Some(mutant), RANDOM, 1, run, right);
-        assert!(seeds.is_some(), "{} survives {SEEDS} seeds", mutant.name());
-    }
-    assert_eq!(caught(None, RANDOM, 1, run, right), None);
+    // What holders keep goes from one to the next by the lock.
+    let of_the_lock = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
+    let mutants = [&[Mutant::LockHeadKept], &of_the_lock[..]].concat();
+    show("a counter", &mutants, RANDOM, 1, run, right);
 }
 
 #[test]
 fn a_combiner_that_does_not_order_requests_and_responses_is_caught() {
     let run = |config| double(config, &Launch::new(3, 1), 4);
     let right = |wrong: &Result<u32, SimError>| *wrong == Ok(0);
-    for mutant in [Mutant::LockRequestUnordered, Mutant::LockResponseUnordered] {
-        let seeds = caught(Some(mutant), RANDOM, 1, run, right);
-        assert!(seeds.is_some(), "{} survives {SEEDS} seeds", mutant.name());
-    }
-    assert_eq!(caught(None, RANDOM, 1, run, right), None);
+    let mutants = [Mutant::LockRequestUnordered, Mutant::LockResponseUnordered];
+    show("a doubler", &mutants, RANDOM, 1, run, right);
 }

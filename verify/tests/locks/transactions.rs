@@ -1,10 +1,11 @@
 //! Sections that run transactions, under every algorithm.
 
 use super::common::{config, increment, word};
+use crate::asserts::under_all;
 use std::cell::Cell;
-use stm_core::algorithm::{Algorithm, Granule, Variant};
+use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::host::{Buffer, Launch, Stm, StmConfig, TxArray};
-use stm_core::{Lane, View, with_algorithm};
+use stm_core::{Lane, View};
 use stm_sync::host::Locks;
 use stm_sync::{LockKind, Mcs, Tas, TicketHandoff};
 use verify::sim::{self, Schedule, Sim, SimConfig};
@@ -73,18 +74,14 @@ const INDEPENDENT: [Schedule; 3] = [Schedule::its(32), Schedule::starve(32), Sch
 
 #[test]
 fn a_section_runs_transactions_of_every_algorithm() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            for schedule in INDEPENDENT {
-                for width in [1, 4] {
-                    for seed in 0..4 {
-                        let config = config(width, schedule, seed);
-                        runs_in_sections::<A, TicketHandoff>(config);
-                        runs_in_sections::<A, Mcs>(config);
-                        runs_in_sections::<A, Tas>(config);
-                    }
-                }
+    under_all!(A => for schedule in INDEPENDENT {
+        for width in [1, 4] {
+            for seed in 0..4 {
+                let config = config(width, schedule, seed);
+                runs_in_sections::<A, TicketHandoff>(config);
+                runs_in_sections::<A, Mcs>(config);
+                runs_in_sections::<A, Tas>(config);
             }
-        });
-    }
+        }
+    });
 }

@@ -5,7 +5,7 @@
 
 mod meetings;
 
-use crate::assert_is;
+use crate::{assert_is, shared};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::kernel::Kernel;
@@ -26,13 +26,7 @@ fn errors(kernel: impl Fn(&SimLane<'_>, *mut u64)) -> Vec<SimError> {
         let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
         let p = words.as_mut_ptr();
         let error = sim
-            .run(
-                &Launch {
-                    shared_bytes: 16,
-                    ..Launch::new(2, 4)
-                },
-                |lane| kernel(lane, p),
-            )
+            .run(&shared(Launch::new(2, 4), 16), |lane| kernel(lane, p))
             .unwrap_err();
         assert_eq!(sim.last_run().unwrap().1, Err(error.clone()));
         // The machine is as good as new.
@@ -309,10 +303,7 @@ fn a_launch_that_cannot_be_is_refused() {
     ] {
         assert!(matches!(sim.run(&launch, |_| {}), Err(SimError::Launch(_))));
     }
-    let big = Launch {
-        shared_bytes: 1 << 20,
-        ..Launch::new(1, 1)
-    };
+    let big = shared(Launch::new(1, 1), 1 << 20);
     assert!(matches!(sim.run(&big, |_| {}), Err(SimError::Launch(_))));
     let error = sim.allocate(9 << 30, "too much").unwrap_err();
     assert_is!(

@@ -31,6 +31,36 @@ mod wide_cells;
 
 use asserts::{assert_is, of_each, under_all};
 
+use stm_core::host::Launch;
+use verify::program::{Case, Done, Failure, run};
+
+/// Returns a launch with so many bytes of shared memory.
+const fn shared(mut launch: Launch, bytes: u32) -> Launch {
+    launch.shared_bytes = bytes;
+    launch
+}
+
+/// Runs the case of a line, which must find nothing.
+#[track_caller]
+fn passes(line: &str) -> Done {
+    let case: Case = line.parse().unwrap();
+    run(&case).unwrap_or_else(|failure| panic!("{failure}\n{}", case.command()))
+}
+
+/// Returns the first of some cases that fails, and what it finds.
+fn first_failure(mut cases: impl Iterator<Item = Case>) -> Option<(Case, Failure)> {
+    cases.find_map(|case| run(&case).err().map(|failure| (case, failure)))
+}
+
+/// Asserts that the line of a case finds the same as the case. Names of nodes depend on the pools
+/// that the process has made before, so this is the kind of the failure.
+#[track_caller]
+fn assert_replays(case: &Case, failure: &Failure) {
+    let replayed: Case = case.to_string().parse().unwrap();
+    let kind = run(&replayed).map_err(|failure| failure.kind);
+    assert_eq!(kind.err(), Some(failure.kind), "{case}");
+}
+
 /// Returns the lines of a part of a text whose parts begin with the name of a test.
 fn section(text: &'static str, name: &str) -> std::str::Lines<'static> {
     let mut parts = text.split("\n\n");

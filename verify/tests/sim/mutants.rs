@@ -1,14 +1,14 @@
 //! The gate: every seeded defect is caught within its budget, and the right code
 //! survives ten times the cases that caught it. `verify mutants` prints the same.
 
-use crate::{section, sections};
+use crate::{assert_replays, first_failure, section, sections};
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
 use verify::mutants::{
     BUDGET, SURVIVAL, gate, random_summary, table, target, try_at_random, try_mutant,
 };
 use verify::program::directed::Directed;
-use verify::program::{Case, run};
+use verify::program::run;
 
 #[test]
 fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
@@ -29,10 +29,7 @@ fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
         };
         assert_eq!(row.unmutated, SURVIVAL * kill.schedules);
         // The line that it would print shows the same once more.
-        let replayed: Case = kill.case.to_string().parse().unwrap();
-        // Names of nodes depend on the pools that the process has made before.
-        let kind = run(&replayed).map_err(|failure| failure.kind);
-        assert_eq!(kind.err(), Some(kill.failure.kind), "{name}");
+        assert_replays(&kill.case, &kill.failure);
     }
 }
 
@@ -83,13 +80,8 @@ fn the_programs_made_for_each_mutant_exist() {
             || of_containers.contains(&mutant)
             || is_of(mutant, &["lock-", "barrier-", "semaphore-", "channel-"]);
         assert!(!names.is_empty() || elsewhere, "{}", mutant.name());
-        for name in names {
-            assert!(
-                Directed::named(name).is_some(),
-                "{name} for {}",
-                mutant.name()
-            );
-        }
+        let known = |name: &&str| Directed::named(name).is_some();
+        assert!(names.iter().all(known), "{names:?} for {}", mutant.name());
     }
 }
 
@@ -111,16 +103,10 @@ fn random_programs_kill_most_mutants_and_the_lines_replay_that() {
         .iter()
         .filter_map(|kill| kill.killed.as_ref())
         .collect();
-    assert!(
-        killed.len() * 2 > kills.len(),
-        "{} of {}",
-        killed.len(),
-        kills.len()
-    );
+    let (many, all) = (killed.len(), kills.len());
+    assert!(many * 2 > all, "{many} of {all}");
     for kill in killed {
-        let replayed: Case = kill.case.to_string().parse().unwrap();
-        let kind = run(&replayed).map_err(|failure| failure.kind);
-        assert_eq!(kind.err(), Some(kill.failure.kind), "{}", kill.case);
+        assert_replays(&kill.case, &kill.failure);
     }
 }
 
@@ -156,15 +142,11 @@ fn found(name: &str) {
         let mutant = Mutant::from_name(mutant).unwrap();
         let variant = Variant::from_name(variant).unwrap();
         let directed = Directed::named(program).unwrap();
-        let failure = (0..seeds.parse().unwrap())
-            .map(|seed| directed.case(variant, Some(mutant), seed))
-            .find_map(|case| run(&case).err());
-        let failure = failure.unwrap_or_else(|| panic!("{row}: survives"));
-        let kind = kind.join(" ");
-        assert!(
-            kind.is_empty() || failure.kind.name() == kind,
-            "{row}: {failure}"
-        );
+        let seeds = 0..seeds.parse().unwrap();
+        let found = first_failure(seeds.map(|seed| directed.case(variant, Some(mutant), seed)));
+        let (_, failure) = found.unwrap_or_else(|| panic!("{row}: survives"));
+        let right = kind.is_empty() || failure.kind.name() == kind.join(" ");
+        assert!(right, "{row}: {failure}");
         rows += 1;
     }
     assert!(rows > 5, "{name}: {rows} rows");

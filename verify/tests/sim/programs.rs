@@ -6,6 +6,7 @@
 //! that is what the commits leave. A failure prints the line that replays the
 //! smallest case found.
 
+use crate::{assert_replays, first_failure, passes};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use stm_core::algorithm::Variant;
@@ -119,8 +120,7 @@ fn a_sample_of_the_clock_is_no_newer_than_the_snapshot_of_a_lane_that_was_suspen
              sim:w1,pct5x90,weak70,votes=relaxed,versions={bits},seed=0x92a95596af8bb639,\
              steps=1000000,idle=300000"
         );
-        let case: Case = line.parse().unwrap();
-        run(&case).unwrap_or_else(|failure| panic!("{failure}\n{line}"));
+        passes(&line);
     }
 }
 
@@ -142,10 +142,9 @@ fn a_case_replays_to_the_same_operation() {
 #[test]
 fn a_failure_shrinks_to_a_smaller_case_whose_line_replays_it() {
     // The first random program that shows a second write gone astray.
-    let (first, failure) = (0..)
-        .map(|seed| generate::case(Variant::HvSorting, Some(Mutant::WriteAtReadPosition), seed))
-        .find_map(|case| run(&case).err().map(|failure| (case, failure)))
-        .unwrap();
+    let defect = Some(Mutant::WriteAtReadPosition);
+    let cases = (0..).map(|seed| generate::case(Variant::HvSorting, defect, seed));
+    let (first, failure) = first_failure(cases).unwrap();
     let (case, failure) = shrink(&first, failure);
     let ops = |case: &Case| -> usize { case.program.transactions.iter().map(Vec::len).sum() };
     assert!(
@@ -172,12 +171,8 @@ fn fuzzing_finds_a_defect_and_stops() {
     // As a recorded program or as a silent one.
     let kinds = [FailureKind::NotOpaque, FailureKind::Invariant];
     assert!(kinds.contains(&found.failure.kind), "{}", found.failure);
-    assert!(
-        found
-            .case
-            .command()
-            .starts_with("cargo run -p verify -- replay '")
-    );
+    let command = found.case.command();
+    assert!(command.starts_with("cargo run -p verify -- replay '"));
 }
 
 #[test]
@@ -187,15 +182,10 @@ fn one_entry_too_many_is_expected_to_be_reported() {
         ("one-read-too-many", true),
         ("one-write-too-many", true),
     ] {
-        let case = Directed::named(name)
-            .unwrap()
-            .case(Variant::HvSorting, None, 1);
-        assert_eq!(
-            case.program
-                .overflows(Variant::HvSorting, case.sim.warp_width),
-            overflows,
-            "{name}"
-        );
+        let directed = Directed::named(name).unwrap();
+        let Case { program, sim, .. } = directed.case(Variant::HvSorting, None, 1);
+        let found = program.overflows(Variant::HvSorting, sim.warp_width);
+        assert_eq!(found, overflows, "{name}");
     }
 }
 
@@ -232,10 +222,8 @@ fn random_cases_come_in_every_kind() {
             let words = ops.iter().filter(|op| !op.is_of_sums()).flat_map(Op::words);
             words.collect::<BTreeSet<_>>().len()
         };
-        case.program
-            .transactions
-            .iter()
-            .any(|ops| distinct(ops) > 16)
+        let mut transactions = case.program.transactions.iter();
+        transactions.any(|ops| distinct(ops) > 16)
     });
     assert!(long.iter().all(|&n| n > 50), "{long:?}");
     for invariant in Invariant::ALL {
@@ -259,19 +247,16 @@ fn random_cases_come_in_every_kind() {
 #[test]
 fn random_programs_of_both_kinds_find_an_alternative_that_keeps_its_writes() {
     let mutant = Mutant::OrElseKeepsWrites;
+    let kinds: [fn(Variant, Option<Mutant>, u64) -> Case; 2] =
+        [generate::case, generate::silent_case];
     for (variant, case) in [
-        (
-            Variant::Fast,
-            generate::case as fn(Variant, Option<Mutant>, u64) -> Case,
-        ),
-        (Variant::Fast, generate::silent_case),
-        (Variant::FastTable, generate::case),
-        (Variant::FastTable, generate::silent_case),
+        (Variant::Fast, kinds[0]),
+        (Variant::Fast, kinds[1]),
+        (Variant::FastTable, kinds[0]),
+        (Variant::FastTable, kinds[1]),
     ] {
-        let (case, failure) = (0..500)
-            .map(|seed: u64| case(variant, Some(mutant), seed.wrapping_mul(0x9E37_79B9)))
-            .find_map(|case| run(&case).err().map(|failure| (case, failure)))
-            .unwrap();
+        let of = |seed: u64| case(variant, Some(mutant), seed.wrapping_mul(0x9E37_79B9));
+        let (case, failure) = first_failure((0..500).map(of)).unwrap();
         let (small, failure) = shrink(&case, failure);
         let ops = || small.program.transactions.iter().flatten();
         assert!(ops().any(|op| *op == Op::Either), "{small}");
@@ -279,9 +264,7 @@ fn random_programs_of_both_kinds_find_an_alternative_that_keeps_its_writes() {
             mutant: None,
             ..small.clone()
         };
-        // Names of nodes depend on the pools that the process has made before.
-        let kind = run(&small).map_err(|failure| failure.kind);
-        assert_eq!(kind, Err(failure.kind), "{small}");
+        assert_replays(&small, &failure);
         assert!(run(&right).is_ok(), "{right}");
     }
 }
@@ -299,10 +282,8 @@ fn an_alternative_is_undone_and_read_again_under_every_variant() {
             let line = format!(
                 "{variant} 1x1 own init=0,0 sums=1 row=1 sets=16/16 : {transactions} : sim:w1"
             );
-            let case: Case = line.parse().unwrap();
-            let done = run(&case).unwrap_or_else(|failure| panic!("{line}: {failure}"));
-            assert_eq!(done.transactions, 2, "{line}");
-            assert_eq!(done.attempts, 2, "{line}");
+            let done = passes(&line);
+            assert_eq!((done.transactions, done.attempts), (2, 2), "{line}");
         }
     }
 }
@@ -313,20 +294,14 @@ fn a_launch_in_which_everybody_waits_is_judged_by_what_they_wait_for() {
     for variant in Variant::ALL {
         let line =
             format!("{variant} 2x1 own silent=turns init=0 : p0 / p0 : sim:w1,random,weak30");
-        let case: Case = line.parse().unwrap();
-        let done = run(&case).unwrap_or_else(|failure| panic!("{line}: {failure}"));
-        assert_eq!(
-            done.transactions, 0,
-            "{line}: the launch ended with an error"
-        );
+        let commits = passes(&line).transactions;
+        assert_eq!(commits, 0, "{line}: the launch ended with an error");
     }
     // One that waits although the word has changed.
     let found = ["silent-turns", "silent-chain"].iter().any(|name| {
         let directed = Directed::named(name).unwrap();
-        (0..2000).any(|seed| {
-            let case = directed.case(Variant::Fast, Some(Mutant::LostWakeup), seed);
-            run(&case).is_err()
-        })
+        let case = |seed| directed.case(Variant::Fast, Some(Mutant::LostWakeup), seed);
+        first_failure((0..2000).map(case)).is_some()
     });
     assert!(found);
 }

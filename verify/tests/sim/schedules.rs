@@ -3,7 +3,7 @@
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
-use crate::assert_is;
+use crate::{assert_is, shared};
 use std::process::Command;
 use std::time::Duration;
 use stm_core::Lane;
@@ -300,10 +300,7 @@ fn mixture(config: SimConfig) -> RunReport {
     let sim = Sim::new(config);
     let words = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
     let p = words.as_mut_ptr();
-    let launch = Launch {
-        shared_bytes: 64,
-        ..Launch::new(2, 12)
-    };
+    let launch = shared(Launch::new(2, 12), 64);
     sim.run(&launch, |lane| {
         let mut at = lane.grid_thread();
         for _ in 0..20 {

@@ -1,14 +1,15 @@
 //! Static updates beside dynamic transactions: recorded, judged, and replayed.
 
 use crate::recorded::{array, layout};
+use crate::{assert_is, first_failure, under_all};
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{Cpu, Error, Launch, Pod, Stm, StmConfig, TxArray};
 use stm_core::observe::Mutant;
 use stm_core::prelude::kernel;
-use stm_core::{Element, Lane, StmRef, View, with_algorithm};
+use stm_core::{Element, Lane, StmRef, View};
 use stm_kernels::draw::{below, draw};
 use verify::program::directed::Directed;
-use verify::program::{Case, Op, run as run_case};
+use verify::program::{Case, Op};
 use verify::recording::{Recording, words_needed};
 use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
 
@@ -126,16 +127,14 @@ fn configurations(seeds: u64) -> impl Iterator<Item = SimConfig> {
 
 #[test]
 fn updates_beside_transactions_are_opaque_with_every_variant() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            for config in configurations(if A::NAME == "fast" { 30 } else { 3 }) {
-                run::<A, u32, 4, 3>(config, 5);
-                run::<A, u32, 2, 2>(config, 3);
-                run::<A, u64, 3, 2>(config, 4);
-                run::<A, u64, 2, 2>(config, 3);
-            }
-        });
-    }
+    under_all!(A => {
+        for config in configurations(if A::NAME == "fast" { 30 } else { 3 }) {
+            run::<A, u32, 4, 3>(config, 5);
+            run::<A, u32, 2, 2>(config, 3);
+            run::<A, u64, 3, 2>(config, 4);
+            run::<A, u64, 2, 2>(config, 3);
+        }
+    });
 }
 
 #[test]
@@ -167,40 +166,31 @@ pub(crate) fn wrong<L: Lane, A: Algorithm>(
 
 #[test]
 fn an_index_past_the_end_is_named_and_nothing_stays_owned() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            let sim = Sim::new(SimConfig::default());
-            let words = array::<A, u32>(&sim, &[7; 5], "words");
-            let mut stm = Stm::on(&sim).unwrap();
-            let mut launch = |n| wrong::launch_with::<A, _>(&mut stm, Launch::new(1, 2), &words, n, u64::MAX);
-            let end = launch(9);
-            assert!(matches!(end, Err(Error::OutOfRange { index: 90, len: 5, .. })), "{}: {end:?}", A::NAME);
-            assert_eq!(launch(3).unwrap().commits, 3, "{}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        let sim = Sim::new(SimConfig::default());
+        let words = array::<A, u32>(&sim, &[7; 5], "words");
+        let mut stm = Stm::on(&sim).unwrap();
+        let mut launch = |n| wrong::launch_with::<A, _>(&mut stm, Launch::new(1, 2), &words, n, u64::MAX);
+        assert_is!(launch(9), Err(Error::OutOfRange { index: 90, len: 5, .. }));
+        assert_eq!(launch(3).unwrap().commits, 3);
+    });
 }
 
 #[test]
 fn a_closure_that_panics_leaves_nothing_owned() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            if !<A as Algorithm>::OWNS {
-                continue; // `cgl` holds its lock, and the memory is lost, as in any transaction
-            }
-            let cpu = Cpu::new();
-            let words = TxArray::from_slice(&cpu, layout::<A>(), &[50u32; 4], "words").unwrap();
-            let mut stm = Stm::on(&cpu).unwrap();
-            let mut launch = || wrong::launch_with::<A, _>(&mut stm, Launch::new(1, 2), &words, 9, 7);
-            let end = launch();
-            assert!(matches!(end, Err(Error::Panicked { .. })), "{}: {end:?}", A::NAME);
-            // The memory is lost, as after any panic; but nobody waits for its words.
-            let again = launch();
-            let Err(Error::Corrupt { what }) = again else {
-                panic!("{}: {again:?}", A::NAME);
-            };
-            assert!(what.contains("no lock is held"), "{}: {what}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        if !<A as Algorithm>::OWNS {
+            continue; // `cgl` holds its lock, and the memory is lost, as in any transaction
+        }
+        let cpu = Cpu::new();
+        let words = TxArray::from_slice(&cpu, layout::<A>(), &[50u32; 4], "words").unwrap();
+        let mut stm = Stm::on(&cpu).unwrap();
+        let mut launch = || wrong::launch_with::<A, _>(&mut stm, Launch::new(1, 2), &words, 9, 7);
+        assert_is!(launch(), Err(Error::Panicked { .. }));
+        // The memory is lost, as after any panic; but nobody waits for its words.
+        let again = launch().unwrap_err().to_string();
+        assert!(again.contains("no lock is held"), "{again}");
+    });
 }
 
 /// Returns a directed program whose transactions other than static updates only read, with a
@@ -220,9 +210,9 @@ fn beside_readers(name: &str, mutant: Mutant, seed: u64) -> Case {
 fn an_update_needs_each_of_its_fences() {
     for mutant in [Mutant::NoF2Value, Mutant::NoF3, Mutant::NoF5] {
         for name in ["update-beside", "update-restored"] {
-            let mut cases = (0..1000).map(|seed| beside_readers(name, mutant, seed));
-            let found = cases.any(|case| run_case(&case).is_err());
-            assert!(found, "{} survives in {name}", mutant.name());
+            let cases = (0..1000).map(|seed| beside_readers(name, mutant, seed));
+            let survives = first_failure(cases).is_none();
+            assert!(!survives, "{} survives in {name}", mutant.name());
         }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 use super::{At, RANDOM, Runs};
+use crate::shared;
 use stm_core::Lane;
 use stm_core::host::Launch;
 use verify::sim::SimLane;
@@ -58,10 +59,7 @@ fn barriers_and_sync_warp_order_memory_and_votes_only_if_told() {
 /// and after the load that finds it.
 fn stale_behind_a_shared_flag(fences: [bool; 2], atomic: bool) -> usize {
     let mut runs = Runs {
-        launch: Launch {
-            shared_bytes: 8,
-            ..Launch::new(1, 2)
-        },
+        launch: shared(Launch::new(1, 2), 8),
         schedules: RANDOM,
         ..Runs::of(1, 1, false)
     };
