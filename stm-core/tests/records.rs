@@ -5,7 +5,9 @@
 
 mod common;
 
-use common::{assert_ends, assert_exhausted, assert_past_the_end, launch, layout, under_all};
+use common::{
+    array, assert_ends, assert_exhausted, assert_past_the_end, launch, layout, under_all,
+};
 use std::collections::HashSet;
 use stm_core::array::Layout;
 use stm_core::host::{Error, PreassignedNodes};
@@ -92,14 +94,36 @@ fn records_are_read_and_written_whole_and_by_field() {
     under_all!(check);
 }
 
-/// Returns the number of links that follow one another from `at` on.
-fn chained(mut at: u32, links: &[Link]) -> usize {
-    let mut seen = HashSet::new();
-    while at != 0 {
-        assert!(seen.insert(at), "a circle");
-        at = links[at as usize - 1].next;
+/// A stack of preassigned nodes, three for each of a hundred transactions.
+struct Stack {
+    head: TxArray<Cpu, u32>,
+    nodes: PreassignedNodes<Cpu, Link>,
+}
+
+impl Stack {
+    fn new<A: Algorithm>() -> Self {
+        Self {
+            head: array::<A, u32>(&[0], "head"),
+            nodes: PreassignedNodes::new(&Cpu::new(), layout::<A>(), 3, 100, "links").unwrap(),
+        }
     }
-    seen.len()
+
+    fn reuse(&mut self) {
+        self.nodes.reuse().unwrap();
+        self.head.clear().unwrap();
+    }
+
+    /// Returns the number of links that follow one another.
+    fn chained(&self) -> usize {
+        let links = self.nodes.records().download().unwrap();
+        let mut at = self.head.download().unwrap()[0];
+        let mut seen = HashSet::new();
+        while at != 0 {
+            assert!(seen.insert(at), "a circle");
+            at = links[at as usize - 1].next;
+        }
+        seen.len()
+    }
 }
 
 /// Pushes preassigned nodes onto a stack.
@@ -155,16 +179,12 @@ fn push_static<const M: usize, A: Algorithm>(
 #[test]
 fn static_updates_push_nodes_that_are_there_when_they_are_found() {
     fn check<A: Algorithm>() {
-        let cpu = Cpu::new();
-        let layout = layout::<A>();
-        let mut head = TxArray::<_, u32>::zeroed(&cpu, layout, 1, "head").unwrap();
-        let mut nodes = PreassignedNodes::<_, Link>::new(&cpu, layout, 3, 100, "links").unwrap();
-        let mut stm = Stm::new(&cpu, Launch::new(3, 4), StmConfig::default()).unwrap();
+        let mut stack = Stack::new::<A>();
+        let mut stm = Stm::new(&Cpu::new(), Launch::new(3, 4), StmConfig::default()).unwrap();
         let handle = stm.handle::<A>();
         let mut run = |too_many: bool| {
-            nodes.reuse().unwrap();
-            head.clear().unwrap();
-            let (view, of) = (head.view::<A>(), nodes.view::<A>());
+            stack.reuse();
+            let (view, of) = (stack.head.view::<A>(), stack.nodes.view::<A>());
             let result = launch(&mut stm, |lane| {
                 if too_many {
                     push_static::<4, A>(lane, &handle, &view, &of);
@@ -172,9 +192,7 @@ fn static_updates_push_nodes_that_are_there_when_they_are_found() {
                     push_static::<2, A>(lane, &handle, &view, &of);
                 }
             });
-            let links = nodes.records().download().unwrap();
-            let chained = chained(head.download().unwrap()[0], &links);
-            (result.map(|_| ()), chained)
+            (result.map(|_| ()), stack.chained())
         };
         assert_eq!(run(false), (Ok(()), 160));
         let (result, seen) = run(true);
@@ -187,23 +205,17 @@ fn static_updates_push_nodes_that_are_there_when_they_are_found() {
 #[test]
 fn preassigned_nodes_belong_to_their_transactions_once() {
     fn check<A: Algorithm>() {
-        let cpu = Cpu::new();
-        let layout = layout::<A>();
-        let mut head = TxArray::<_, u32>::zeroed(&cpu, layout, 1, "head").unwrap();
-        let mut nodes = PreassignedNodes::new(&cpu, layout, 3, 100, "links").unwrap();
+        let mut stack = Stack::new::<A>();
         let (small, large) = (Launch::new(3, 4), Launch::new(8, 16));
-        let stm = |shape| Stm::new(&cpu, shape, StmConfig::default()).unwrap();
+        let stm = |shape| Stm::new(&Cpu::new(), shape, StmConfig::default()).unwrap();
         let (mut of_few, mut of_many) = (stm(small), stm(large));
         let mut launch = |(stm, shape): (&mut Stm<Cpu>, Launch), transactions, loops, reuse| {
             if reuse {
-                nodes.reuse().unwrap();
-                head.clear().unwrap();
+                stack.reuse();
             }
-            let result =
-                push::launch_with::<A, _>(stm, shape, &head, &mut nodes, transactions, loops);
-            let links = nodes.records().download().unwrap();
-            let chained = chained(head.download().unwrap()[0], &links);
-            (result.map(|_| ()), chained)
+            let Stack { head, nodes } = &mut stack;
+            let result = push::launch_with::<A, _>(stm, shape, &*head, nodes, transactions, loops);
+            (result.map(|_| ()), stack.chained())
         };
         assert_eq!(launch((&mut of_few, small), 100, 1, true), (Ok(()), 200));
         let in_use = |(result, seen): (Result<(), Error>, usize)| {

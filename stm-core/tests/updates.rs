@@ -32,29 +32,17 @@ fn updates_leave_the_values_that_were_written_last() {
         });
         assert_eq!(moved.unwrap(), [910, 1030, 1030, 1030]);
         // A word named twice, written both times, and written and only read.
+        let equal = |[a, b, c]: [u64; 3]| {
+            assert_eq!(a, c);
+            [a, b, c]
+        };
         let written_twice = run::<A>(|lane, stm, words| {
-            stm.update_each(
-                lane,
-                0..50,
-                words,
-                |_| [0, 1, 0],
-                |_, [a, b, c]| {
-                    assert_eq!(a, c);
-                    Some([a + 100, b + 1, c + 1])
-                },
-            );
+            let change = |_, found| Some(equal(found)).map(|[a, b, c]| [a + 100, b + 1, c + 1]);
+            stm.update_each(lane, 0..50, words, |_| [0, 1, 0], change);
         });
         let written_and_read = run::<A>(|lane, stm, words| {
-            stm.update_each(
-                lane,
-                0..50,
-                words,
-                |_| [0, 1, 0],
-                |_, [a, b, c]| {
-                    assert_eq!(a, c);
-                    Some([a + 1, b + 1])
-                },
-            );
+            let change = |_, found| Some(equal(found)).map(|[a, b, _]| [a + 1, b + 1]);
+            stm.update_each(lane, 0..50, words, |_| [0, 1, 0], change);
         });
         for left in [written_twice, written_and_read] {
             assert_eq!(left.unwrap(), [1050, 1050, 1000, 1000]);
@@ -84,16 +72,11 @@ fn an_index_past_the_end_and_a_transaction_inside_are_faults() {
         });
         assert_past_the_end(past, 4, 4);
         let nested = run::<A>(|lane, stm, words| {
-            stm.update_each(
-                lane,
-                0..1,
-                words,
-                |_| [0],
-                |_, [a]| {
-                    assert!(stm.atomically(lane, |tx| tx.read(words, 1)).is_err());
-                    Some([a])
-                },
-            );
+            let change = |_, [a]: [u64; 1]| {
+                assert!(stm.atomically(lane, |tx| tx.read(words, 1)).is_err());
+                Some([a])
+            };
+            stm.update_each(lane, 0..1, words, |_| [0], change);
         });
         assert_ends!(nested, Err(Error::Nested { .. }));
     }

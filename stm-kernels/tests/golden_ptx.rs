@@ -72,9 +72,9 @@ fn methods(wide: bool) -> impl Iterator<Item = Golden> {
     all.filter(move |(method, ..)| stm_core_build::split::lane_file(method) == file)
 }
 
-/// Returns what is wrong with the entries of the methods that every GPU has.
-fn wrong_entries(text: &str) -> Vec<String> {
-    methods(false)
+/// Returns what is wrong with the entries of the methods of a file.
+fn wrong_entries(text: &str, wide: bool) -> Vec<String> {
+    methods(wide)
         .filter_map(|golden| wrong_entry(text, golden))
         .collect()
 }
@@ -108,13 +108,10 @@ fn trait_methods(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
 #[test]
 fn each_lane_method_is_its_one_instruction() {
     let files = committed();
-    let wrong = wrong_entries(&files["lane/ops"]);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let wide = &files["lane/ops-wide"];
-    let wrong: Vec<String> = methods(true)
-        .filter_map(|golden| wrong_entry(wide, golden))
-        .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for (file, wide) in [("lane/ops", false), ("lane/ops-wide", true)] {
+        let wrong = wrong_entries(&files[file], wide);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
 }
 
 #[test]
@@ -202,30 +199,25 @@ fn every_entry_for_a_method_is_one_of_the_tables() {
     for (file, wide) in [("lane/ops", false), ("lane/ops-wide", true)] {
         let module = stm_core_build::split::Module::parse(&files[file]).unwrap();
         let expected: BTreeSet<String> = methods(wide).map(|m| format!("lane_{}", m.0)).collect();
-        assert_eq!(
-            module.entries().map(str::to_owned).collect::<BTreeSet<_>>(),
-            expected
-        );
+        let found: BTreeSet<String> = module.entries().map(str::to_owned).collect();
+        assert_eq!(found, expected);
     }
 }
 
 #[test]
 fn shipped_files_keep_every_rule() {
     let files = committed();
-    assert!(
-        files.len() > 1,
-        "no kernel is committed: run `cargo xtask ptx`"
-    );
+    let what = "no kernel is committed: run `cargo xtask ptx`";
+    assert!(files.len() > 1, "{what}");
     let mut wrong = Vec::new();
     for (stem, text) in files {
+        let most = rules::LOCAL_BYTES_MAX;
         for (line, bytes) in rules::local_frames(text) {
-            println!(
-                "{stem}.ptx:{line}: {bytes} bytes of local memory, at most {}",
-                rules::LOCAL_BYTES_MAX
-            );
+            println!("{stem}.ptx:{line}: {bytes} bytes of local memory, at most {most}");
         }
+        let findings = rules::shipped(text);
         wrong.extend(
-            rules::shipped(text)
+            findings
                 .iter()
                 .map(|finding| format!("{stem}.ptx: {finding}")),
         );
@@ -236,15 +228,10 @@ fn shipped_files_keep_every_rule() {
 #[test]
 fn all_files_are_of_one_compiler() {
     let files = committed();
-    let versions: BTreeSet<_> = files
-        .values()
-        .map(|text| rules::recorded_version(text))
-        .collect();
-    assert_eq!(
-        versions.len(),
-        1,
-        "{versions:?}: run `cargo xtask ptx` and commit all of it"
-    );
+    let all = files.values().map(|text| rules::recorded_version(text));
+    let versions: BTreeSet<_> = all.collect();
+    let what = "run `cargo xtask ptx` and commit all of it";
+    assert_eq!(versions.len(), 1, "{versions:?}: {what}");
 }
 
 #[test]
@@ -272,20 +259,15 @@ fn a_changed_lane_entry_is_found() {
     // An order is lost, a scope widened, an atomic turned into a load and a
     // store, an extra fence added, a barrier lost: each change breaks exactly
     // one entry.
+    let fence = "fence.acq_rel.gpu;";
     let changes = [
-        (
-            "atom.acquire.gpu.global.cas.b32",
-            "atom.relaxed.gpu.global.cas.b32",
-        ),
+        ("acquire.gpu.global.cas.b32", "relaxed.gpu.global.cas.b32"),
         (
             "red.relaxed.gpu.global.add.u64",
             "red.relaxed.sys.global.add.u64",
         ),
         ("ld.relaxed.gpu.global.b64", "ld.global.b64"),
-        (
-            "fence.acq_rel.gpu;",
-            "fence.acq_rel.gpu;\n\tfence.acq_rel.gpu;",
-        ),
+        (fence, &format!("{fence}\n\t{fence}")),
         ("bar.warp.sync", "// bar.warp.sync"),
         ("bar.red.or.pred", "bar.red.and.pred"),
         ("%clock64", "%globaltimer"),
@@ -293,10 +275,7 @@ fn a_changed_lane_entry_is_found() {
     ];
     for (old, new) in changes {
         assert!(text.contains(old), "{old}");
-        assert_eq!(
-            wrong_entries(&text.replacen(old, new, 1)).len(),
-            1,
-            "{old} to {new}"
-        );
+        let wrong = wrong_entries(&text.replacen(old, new, 1), false);
+        assert_eq!(wrong.len(), 1, "{old} to {new}");
     }
 }

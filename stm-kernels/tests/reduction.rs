@@ -1,47 +1,26 @@
 //! The reduction of Li et al. 2015 on the CPU: every scheme gives the values of the serial
-//! loop in every round.
+//! loop in every round. And values that go round threads through channels: every hop is counted.
 
+mod common;
+
+use common::{hops, reduce};
 use std::time::Duration;
-use stm_core::host::{Buffer, Cpu, Launch, Watchdog};
-use stm_core::{Kernel, host::Device};
+use stm_core::Kernel;
+use stm_core::host::{Cpu, Launch};
+use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::reduction::{
     AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
     ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
     Tagged, WARPS_MAX, WarpBarr, WarpVote, expected, initial, spans,
 };
 
-/// What a launch leaves: the times, the values and the number of wrong ones.
-type Left = (Vec<u64>, Vec<u32>, u32);
-
-fn run<K: Kernel<Params = ReductionParams>>(warps: u32, rounds: u32, shared_bytes: u32) -> Left {
-    let cpu = Cpu::new();
-    let threads = warps * cpu.limits().warp_width;
-    let limit = Some(Duration::from_mins(1));
-    let mut watchdog = Watchdog::new(&cpu, limit).unwrap();
-    let times = Buffer::<_, u64>::zeroed(&cpu, 2 * (warps * rounds) as usize, "times").unwrap();
-    let values = Buffer::<_, u32>::zeroed(&cpu, threads as usize, "values").unwrap();
-    let wrong = Buffer::<_, u32>::zeroed(&cpu, 1, "wrong").unwrap();
-    let params = ReductionParams {
-        times: times.tarray(),
-        values: values.tarray(),
-        wrong: wrong.tarray(),
-        stop: watchdog.stop(),
-        rounds,
-    };
-    let launch = Launch {
-        shared_bytes,
-        ..Launch::new(1, threads)
-    };
-    // SAFETY: the buffers live until the launch has ended.
-    unsafe { watchdog.launch::<K>(&cpu, &launch, &params) }.unwrap();
-    let wrong = wrong.download().unwrap()[0];
-    (times.download().unwrap(), values.download().unwrap(), wrong)
-}
+const LIMIT: Option<Duration> = Some(Duration::from_mins(1));
 
 fn gives_the_serial_values<K: Kernel<Params = ReductionParams>, S: Scheme>() {
     for warps in [1, 2, 7, WARPS_MAX] {
         let rounds = 30;
-        let (times, values, wrong) = run::<K>(warps, rounds, 1 << 12);
+        let left = reduce::<K, _>(&Cpu::new(), LIMIT, (warps, rounds, 1 << 12));
+        let (times, values, wrong) = left.unwrap();
         assert_eq!(wrong, 0, "{}", S::NAME);
         // The serial loop (Listing 10), with warps of one lane.
         let mut a = vec![initial(rounds, 0)];
@@ -51,13 +30,11 @@ fn gives_the_serial_values<K: Kernel<Params = ReductionParams>, S: Scheme>() {
         assert_eq!(values, a[1..], "{}", S::NAME);
         let spans = spans(&times, warps);
         assert_eq!(spans.len(), rounds as usize);
-        assert!(
-            warps == 1 || spans.iter().all(|&span| span > 0),
-            "{spans:?}"
-        );
+        let later = spans.iter().all(|&span| span > 0);
+        assert!(warps == 1 || later, "{spans:?}");
     }
     // Without the memory that it needs, nothing runs; nothing is not taken for right.
-    let (times, values, _) = run::<K>(4, 3, 0);
+    let (times, values, _) = reduce::<K, _>(&Cpu::new(), LIMIT, (4, 3, 0)).unwrap();
     assert_eq!((times, values), (vec![0; 24], vec![0; 4]), "{}", S::NAME);
 }
 
@@ -103,4 +80,33 @@ fn the_schemes_take_the_memory_of_the_papers_tables() {
 fn a_span_is_from_the_earliest_start_to_the_latest_end() {
     let times = [10, 20, 12, 31, 100, 110, 90, 105];
     assert_eq!(spans(&times, 2), [21, 20]);
+}
+
+/// Asserts that a value goes round so many stations.
+fn goes_round<K: Kernel<Params = HopsParams>>(stations: u32, launch: Launch) {
+    let found = hops::<K, _>(&Cpu::new(), LIMIT, launch, 100);
+    assert_eq!(found, Ok([100 * u64::from(stations); 2]));
+}
+
+#[test]
+fn a_value_goes_round_the_warps_of_a_block() {
+    for threads in [1, 2, 5] {
+        goes_round::<HopsShared>(threads, Launch::new(1, threads));
+    }
+}
+
+#[test]
+fn a_value_goes_round_the_blocks_of_a_cluster() {
+    for cluster in [1, 2, 4] {
+        goes_round::<HopsCluster>(cluster, Launch::new(cluster, 2).with_cluster(cluster));
+    }
+}
+
+#[test]
+fn a_value_goes_round_all_blocks() {
+    for blocks in [1, 2, 5] {
+        let mut launch = Launch::new(blocks, 2);
+        launch.cooperative = true;
+        goes_round::<HopsGlobal>(blocks, launch);
+    }
 }

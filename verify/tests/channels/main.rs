@@ -10,6 +10,9 @@ mod mutants;
 mod reduction;
 #[path = "../common/runs.rs"]
 mod runs;
+#[cfg(feature = "cli")]
+#[path = "../../../stm-kernels/tests/common/mod.rs"]
+mod runs_of_kernels;
 mod warps;
 
 use runs::simulator;
