@@ -6,12 +6,14 @@ mod team;
 
 pub(super) use nodes::Item;
 
-use super::case::{Loop, Program, Value, update};
+use super::alternatives::parts;
+use super::case::{Loop, Op, Program, Value, Words, update};
 use super::silent::Watch;
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Element, Kernel, Lane, StmRef, TNodes, TSums};
+use stm_core::{Element, Kernel, Lane, StmRef, TNodes, TSums, TxResult};
 
 /// Runs a [`Program`] with transactions of algorithm `A`.
 pub(super) struct Interpreter<A>(PhantomData<A>);
@@ -113,6 +115,232 @@ fn stretches<E>(
     Ok(())
 }
 
+/// The transaction of a lane alone, or that of a team as one of its lanes has it. Each lane
+/// accesses the words that belong to it, and all lanes learn the value last read.
+trait Access<A: Algorithm>: Sized {
+    /// Reads up to three words of one width together, those that are the lane's.
+    fn read_words<T: Element>(
+        &mut self,
+        words: &A::Array<T>,
+        at: &[Option<u64>],
+        found: &mut [Option<u64>],
+    ) -> TxResult<()>;
+
+    /// Writes one word, or two in ascending order together.
+    fn write_words<T: Element>(
+        &mut self,
+        words: &A::Array<T>,
+        writes: [Option<(u64, u64)>; 2],
+        count: u32,
+    ) -> TxResult<()>;
+
+    /// Runs the first of two alternatives, or the second if it retries.
+    fn either(
+        &mut self,
+        first: impl FnOnce(&mut Self) -> TxResult<()>,
+        second: impl FnOnce(&mut Self) -> TxResult<()>,
+    ) -> TxResult<()>;
+
+    fn give_up(&mut self) -> TxResult<()>;
+
+    /// Returns the number of lanes, and the lane's place among them.
+    fn lanes(&self) -> (u32, u32);
+
+    /// Returns the value that the lane of a place has.
+    fn told(&self, place: u32, value: u64) -> u64;
+
+    /// Does an operation that lanes alone have, and the next one with it if it can; then it
+    /// returns `true`.
+    fn alone(part: &mut Part<'_, '_, Self, A>, op: &Op, next: Option<&Op>) -> TxResult<bool>;
+}
+
+/// A transaction while it is interpreted, or an alternative in it.
+struct Part<'p, 'a, X, A: Algorithm> {
+    tx: &'p mut X,
+    params: &'a Params<A>,
+    number: usize,
+    /// The lane that leads, by its number in the grid.
+    leader: u64,
+    /// The value last read, and the bits of all of these.
+    last: u64,
+    any: u64,
+}
+
+impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
+    /// Returns the word, if it belongs to the calling lane.
+    fn own(&self, word: u8) -> Option<u64> {
+        let (lanes, place) = self.tx.lanes();
+        (u32::from(word) % lanes == place).then_some(u64::from(word))
+    }
+
+    /// Does operations one after the other, those of a first alternative or
+    /// others.
+    #[inline(never)]
+    fn block(&mut self, mut ops: &[Op], first: bool) -> TxResult<()> {
+        while let [op, rest @ ..] = ops {
+            ops = rest;
+            match op {
+                Op::Read(list) => {
+                    self.last = self.read(*list)?;
+                    self.any |= self.last;
+                }
+                Op::Write(word, value) => {
+                    if self.write_with_next(*word, *value, rest.first())? {
+                        ops = &rest[1..];
+                    }
+                }
+                Op::RetryIf(word, odd) => {
+                    let found = self.read(Words::new(&[*word]))?;
+                    // At the end of an alternative one lane says it for all.
+                    let says = !(first && rest.is_empty()) || self.own(*word).is_some();
+                    if says && found & 1 == u64::from(*odd) {
+                        return self.tx.give_up();
+                    }
+                }
+                Op::Either => {
+                    let (first, second, after) = parts(rest);
+                    self.alternatives(first, second)?;
+                    ops = after;
+                }
+                op => {
+                    if X::alone(self, op, rest.first())? {
+                        ops = &rest[1..];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads words, those of one width together, and returns the value of the last one.
+    fn read(&mut self, list: Words) -> TxResult<u64> {
+        let (params, list) = (self.params, list.as_slice());
+        let mut at = [None; 3];
+        for (at, &word) in at.iter_mut().zip(list) {
+            *at = self.own(word);
+        }
+        let mut found = [None; 3];
+        let tx = &mut *self.tx;
+        stretches(params.program.get(), list, |wide, part| {
+            let (at, found) = (&at[part.clone()], &mut found[part]);
+            if wide {
+                tx.read_words(&params.wide, at, found)
+            } else {
+                tx.read_words(&params.narrow, at, found)
+            }
+        })?;
+        for (&word, value) in list.iter().zip(found) {
+            value.map(|value| self.saw(word.into(), value));
+        }
+        let newest = list.last().map_or(0, |&w| u32::from(w) % self.tx.lanes().0);
+        Ok((self.tx).told(newest, found[list.len() - 1].unwrap_or(0)))
+    }
+
+    /// Writes a word, and with it that of the next operation if it can, which is in ascending
+    /// order; then it returns `true`.
+    fn write_with_next(&mut self, word: u8, value: Value, next: Option<&Op>) -> TxResult<bool> {
+        let program = self.params.program.get();
+        let value = value.after(self.last, self.any);
+        if let Some(Op::Write(next, after)) = next
+            && word < *next
+            && program.is_wide(word) == program.is_wide(*next)
+        {
+            let after = after.after(self.last, self.any);
+            self.write([word, *next], [value, after], 2)?;
+            return Ok(true);
+        }
+        self.write([word; 2], [value, 0], 1)?;
+        Ok(false)
+    }
+
+    /// Writes one word, or two of the same width.
+    fn write(&mut self, at: [u8; 2], values: [u64; 2], count: u32) -> TxResult<()> {
+        let mut writes = [None; 2];
+        for k in 0..count as usize {
+            writes[k] = self.own(at[k]).map(|at| (at, values[k]));
+        }
+        if self.params.program.get().is_wide(at[0]) {
+            self.tx.write_words(&self.params.wide, writes, count)?;
+        } else {
+            self.tx.write_words(&self.params.narrow, writes, count)?;
+        }
+        for (at, _) in writes.into_iter().flatten() {
+            self.wrote(at as usize);
+        }
+        Ok(())
+    }
+
+    /// Tells the watch of a value.
+    fn saw(&self, at: usize, value: u64) {
+        let watch = self.params.program.watch();
+        watch.map(|watch| watch.read(self.leader, at, value));
+    }
+
+    fn wrote(&self, at: usize) {
+        if let Some(watch) = self.params.program.watch() {
+            watch.wrote(self.leader, at);
+        }
+    }
+
+    /// Does the operations of one of two alternatives. What the first one has
+    /// read last stays so.
+    #[inline(never)]
+    fn alternatives(&mut self, first: &[Op], second: &[Op]) -> TxResult<()> {
+        let (params, number, leader) = (self.params, self.number, self.leader);
+        let watch = params.program.watch();
+        let before = watch.map(|watch| (watch, watch.save(leader, number)));
+        let values = Cell::new((self.last, self.any));
+        let run = |tx: &mut X, ops: &[Op], first: bool| {
+            let (last, any) = values.get();
+            let mut part = Part {
+                tx,
+                params,
+                number,
+                leader,
+                last,
+                any,
+            };
+            let result = part.block(ops, first);
+            values.set((part.last, part.any));
+            result
+        };
+        let (lanes, place) = self.tx.lanes();
+        let result = self.tx.either(
+            |tx| run(tx, first, true),
+            |tx| {
+                if let Some((watch, before)) = &before {
+                    watch.undo(leader, number, before, |at| at as u32 % lanes == place);
+                }
+                run(tx, second, false)
+            },
+        );
+        (self.last, self.any) = values.get();
+        result
+    }
+}
+
+/// Runs one transaction of a lane, in a team that `leader` leads or alone.
+#[inline(never)]
+fn transaction<A: Algorithm, X: Access<A>>(
+    tx: &mut X,
+    params: &Params<A>,
+    number: usize,
+    (lane, leader): (u64, u64),
+) -> TxResult<()> {
+    if let Some(watch) = params.program.watch() {
+        watch.begin(lane, leader, number);
+    }
+    let mut part = Part {
+        tx,
+        params,
+        number,
+        leader,
+        last: 0,
+        any: 0,
+    };
+    part.block(&params.program.get().transactions[number], false)
+}
+
 /// Runs the static updates of a launch.
 fn updated<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
@@ -138,11 +366,12 @@ impl<A: Algorithm> Kernel for Interpreter<A> {
     fn run<L: Lane>(lane: &L, params: &Params<A>) {
         let (first, len) = params.launch;
         let range = 0..len as u64;
+        let alone = (lane.grid_thread(), lane.grid_thread());
         match params.program.get().calls {
             Loop::Each => {
                 let stm = params.stm.in_step_if(params.in_step);
                 stm.for_each(lane, range, |tx, i| {
-                    single::body(lane, tx, params, first + i as usize)
+                    transaction(tx, params, first + i as usize, alone)
                 });
             }
             Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
@@ -157,7 +386,7 @@ impl<A: Algorithm> Kernel for Interpreter<A> {
                     updated(lane, params, &params.narrow, updates);
                 }
                 params.stm.for_each(lane, updates..range.end, |tx, i| {
-                    single::body(lane, tx, params, first + i as usize)
+                    transaction(tx, params, first + i as usize, alone)
                 });
             }
             Loop::Own => {
@@ -165,7 +394,7 @@ impl<A: Algorithm> Kernel for Interpreter<A> {
                 for i in (lane.grid_thread() as usize..len).step_by(lanes) {
                     let end = params
                         .stm
-                        .atomically(lane, |tx| single::body(lane, tx, params, first + i));
+                        .atomically(lane, |tx| transaction(tx, params, first + i, alone));
                     if end.is_err() {
                         return; // the launch is being stopped
                     }

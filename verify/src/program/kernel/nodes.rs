@@ -19,7 +19,7 @@ record! {
 impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
     /// Does an operation on the node that a word names.
     pub(super) fn node(&mut self, word: u8, op: NodeOp) -> TxResult<()> {
-        self.read(Words::new(&[word]))?;
+        self.last = self.read(Words::new(&[word]))?;
         let node = Node::from_bits(self.last as u32);
         let nodes = &self.params.nodes;
         let (owner, writer) = (u32::from(word) + 1, self.number as u32 + 1);

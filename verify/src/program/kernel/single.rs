@@ -1,9 +1,7 @@
 //! The transactions that lanes run alone.
 
-use super::{Params, stretches, together};
-use crate::program::alternatives::parts;
-use crate::program::case::{Op, Program, Words};
-use std::cell::Cell;
+use super::{Access, Part, together};
+use crate::program::case::{Op, Words};
 use stm_core::algorithm::Algorithm;
 use stm_core::{Element, Lane, Summand, TSums, Tx, TxResult};
 
@@ -61,120 +59,77 @@ fn add<L: Lane, A: Algorithm, T: Summand>(
     tx.add_many(sums, row, column, deltas, count)
 }
 
-/// Reads words of one width together.
-#[inline(never)]
-fn read<L: Lane, A: Algorithm, T: Element>(
-    tx: &mut Tx<'_, L, A>,
-    words: &A::Array<T>,
-    list: &[u8],
-    found: &mut [u64],
-) -> TxResult<()> {
-    match *list {
-        [a] => put(found, [tx.read(words, a.into())?]),
-        [a, b] => put(found, tx.read_many(words, [a.into(), b.into()])?),
-        [a, b, c] => put(found, tx.read_many(words, [a.into(), b.into(), c.into()])?),
-        _ => {}
-    }
-    Ok(())
-}
-
-/// Writes one word, or two in ascending order together.
-#[inline(never)]
-fn write<L: Lane, A: Algorithm, T: Element>(
-    tx: &mut Tx<'_, L, A>,
-    words: &A::Array<T>,
-    at: [u8; 2],
-    values: [u64; 2],
-    count: u32,
-) -> TxResult<()> {
-    let values = values.map(T::from_bits64);
-    if count == 1 {
-        return tx.write(words, at[0].into(), values[0]);
-    }
-    tx.write_many(words, at.map(u64::from), values, count)
-}
-
-/// A transaction of one lane while it is interpreted.
-pub(super) struct Single<'p, 'a, 't, L: Lane, A: Algorithm> {
-    pub(super) tx: &'p mut Tx<'t, L, A>,
-    pub(super) params: &'a Params<A>,
-    pub(super) number: usize,
-    lane: u64,
-    /// The value last read, and the bits of all of these.
-    pub(super) last: u64,
-    any: u64,
-}
-
-impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
-    /// Runs the transaction's operations.
+impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
     #[inline(never)]
-    fn run(&mut self) -> TxResult<()> {
-        let program = self.params.program.get();
-        if let Some(watch) = self.params.program.watch() {
-            watch.begin(self.lane, self.lane, self.number);
-        }
-        self.block(program, &program.transactions[self.number])
-    }
-
-    /// Does operations one after the other.
-    #[inline(never)]
-    fn block(&mut self, program: &Program, mut ops: &[Op]) -> TxResult<()> {
-        while let [op, rest @ ..] = ops {
-            ops = rest;
-            if *op == Op::Either {
-                let (first, second, after) = parts(rest);
-                self.alternatives(program, first, second)?;
-                ops = after;
-            } else if self.operation(program, op, rest.first())? {
-                ops = &rest[1..];
+    fn read_words<T: Element>(
+        &mut self,
+        words: &A::Array<T>,
+        at: &[Option<u64>],
+        found: &mut [Option<u64>],
+    ) -> TxResult<()> {
+        let mut put = |values: &[T]| {
+            for (to, value) in found.iter_mut().zip(values) {
+                *to = Some(value.to_bits64());
             }
+        };
+        match *at {
+            [Some(a)] => put(&[self.read(words, a)?]),
+            [Some(a), Some(b)] => put(&self.read_many(words, [a, b])?),
+            [Some(a), Some(b), Some(c)] => put(&self.read_many(words, [a, b, c])?),
+            _ => {}
         }
         Ok(())
     }
 
-    /// Does the operations of one of two alternatives. What the first one has
-    /// read last stays so.
     #[inline(never)]
-    fn alternatives(&mut self, program: &Program, first: &[Op], second: &[Op]) -> TxResult<()> {
-        let (params, number, lane) = (self.params, self.number, self.lane);
-        let watch = params.program.watch();
-        let before = watch.map(|watch| (watch, watch.save(lane, number)));
-        let values = Cell::new((self.last, self.any));
-        let run = |tx: &mut Tx<'_, L, A>, ops: &[Op]| {
-            let (last, any) = values.get();
-            let mut part = Single {
-                tx,
-                params,
-                number,
-                lane,
-                last,
-                any,
-            };
-            let result = part.block(program, ops);
-            values.set((part.last, part.any));
-            result
-        };
-        let result = self.tx.or_else(
-            |tx| run(tx, first),
-            |tx| {
-                if let Some((watch, before)) = &before {
-                    watch.undo(lane, number, before, |_| true);
-                }
-                run(tx, second)
-            },
-        );
-        (self.last, self.any) = values.get();
-        result
+    fn write_words<T: Element>(
+        &mut self,
+        words: &A::Array<T>,
+        writes: [Option<(u64, u64)>; 2],
+        count: u32,
+    ) -> TxResult<()> {
+        let [(first, a), (second, b)] = writes.map(Option::unwrap_or_default);
+        let (a, b) = (T::from_bits64(a), T::from_bits64(b));
+        if count == 1 {
+            return self.write(words, first, a);
+        }
+        self.write_many(words, [first, second], [a, b], count)
     }
 
+    fn either(
+        &mut self,
+        first: impl FnOnce(&mut Self) -> TxResult<()>,
+        second: impl FnOnce(&mut Self) -> TxResult<()>,
+    ) -> TxResult<()> {
+        self.or_else(first, second)
+    }
+
+    fn give_up(&mut self) -> TxResult<()> {
+        self.retry()
+    }
+
+    fn lanes(&self) -> (u32, u32) {
+        (1, 0)
+    }
+
+    fn told(&self, _place: u32, value: u64) -> u64 {
+        value
+    }
+
+    fn alone(part: &mut Single<'_, '_, '_, L, A>, op: &Op, next: Option<&Op>) -> TxResult<bool> {
+        part.operation(op, next)
+    }
+}
+
+/// A transaction of one lane while it is interpreted.
+pub(super) type Single<'p, 'a, 't, L, A> = Part<'p, 'a, Tx<'t, L, A>, A>;
+
+impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
     /// Does an operation, and the next one with it if it can; then it returns
     /// `true`.
-    fn operation(&mut self, program: &Program, op: &Op, next: Option<&Op>) -> TxResult<bool> {
+    fn operation(&mut self, op: &Op, next: Option<&Op>) -> TxResult<bool> {
+        let program = self.params.program.get();
         match op {
-            Op::Read(list) => {
-                self.read(*list)?;
-                self.any |= self.last;
-            }
             Op::ReadSums(list) => {
                 let (tx, list) = (&mut *self.tx, list.as_slice());
                 let found = if program.sums_are_wide() {
@@ -206,86 +161,19 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
                 (first..first + count as usize).for_each(|sum| self.wrote(sum));
                 return Ok(count == 2);
             }
-            Op::Write(word, value) => {
-                let mut values = [value.after(self.last, self.any), 0];
-                let mut at = [*word; 2];
-                let mut count = 1;
-                // In ascending order together, else one after the other.
-                if let Some(Op::Write(next, after)) = next
-                    && word < next
-                    && program.is_wide(*word) == program.is_wide(*next)
-                {
-                    values[1] = after.after(self.last, self.any);
-                    at[1] = *next;
-                    count = 2;
-                }
-                self.write(at, values, count)?;
-                return Ok(count == 2);
-            }
             Op::Insert(node) => self.insert(*node)?,
             Op::Remove(node) => self.remove(*node)?,
             Op::Node(word, op) => self.node(*word, *op)?,
             Op::Put(word) => self.turn(*word, 1)?,
             Op::Take(word) => self.turn(*word, 0)?,
-            Op::RetryIf(word, odd) => {
-                let last = self.last;
-                self.read(Words::new(&[*word]))?;
-                let found = std::mem::replace(&mut self.last, last);
-                if found & 1 == u64::from(*odd) {
-                    return self.tx.retry();
-                }
-            }
-            Op::Either | Op::OrElse | Op::End => {} // `block` has them
+            // `Part::block` has them.
+            Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either | Op::OrElse | Op::End => {}
         }
         Ok(false)
     }
 
-    /// Reads words, those of one width together.
-    pub(super) fn read(&mut self, list: Words) -> TxResult<()> {
-        let (tx, params, list) = (&mut *self.tx, self.params, list.as_slice());
-        let mut found = [0; 3];
-        stretches(params.program.get(), list, |wide, part| {
-            let (list, found) = (&list[part.clone()], &mut found[part]);
-            if wide {
-                read(tx, &params.wide, list, found)
-            } else {
-                read(tx, &params.narrow, list, found)
-            }
-        })?;
-        for (&word, &value) in list.iter().zip(&found) {
-            self.saw(word.into(), value);
-            self.last = value;
-        }
-        Ok(())
-    }
-
-    /// Writes one word, or two of the same width.
-    pub(super) fn write(&mut self, at: [u8; 2], values: [u64; 2], count: u32) -> TxResult<()> {
-        if self.params.program.get().is_wide(at[0]) {
-            write(self.tx, &self.params.wide, at, values, count)?;
-        } else {
-            write(self.tx, &self.params.narrow, at, values, count)?;
-        }
-        at[..count as usize]
-            .iter()
-            .for_each(|&word| self.wrote(word.into()));
-        Ok(())
-    }
-
-    /// Tells the watch of a value. Returns whether all is well so far.
-    fn saw(&self, at: usize, value: u64) -> bool {
-        let watch = self.params.program.watch();
-        watch.is_none_or(|watch| watch.read(self.lane, at, value))
-    }
-
-    fn wrote(&self, at: usize) {
-        if let Some(watch) = self.params.program.watch() {
-            watch.wrote(self.lane, at);
-        }
-    }
-
     fn next_of(&mut self, node: u8) -> TxResult<u8> {
-        self.read(Words::new(&[node]))?;
+        self.last = self.read(Words::new(&[node]))?;
         Ok(self.last as u8)
     }
 
@@ -324,14 +212,14 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
 
     /// Gives a word this value, or waits if it has it.
     fn turn(&mut self, word: u8, value: u64) -> TxResult<()> {
-        self.read(Words::new(&[word]))?;
+        self.last = self.read(Words::new(&[word]))?;
         if self.last != value {
             self.write([word; 2], [value, 0], 1)?;
             self.changed(word, value == 1);
             return Ok(());
         }
         if let Some(watch) = self.params.program.watch() {
-            watch.waits(self.lane);
+            watch.waits(self.leader);
         }
         self.tx.retry()
     }
@@ -341,23 +229,4 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             watch.changed(self.number, node, inserted);
         }
     }
-}
-
-/// Runs one transaction.
-#[inline(never)]
-pub(super) fn body<L: Lane, A: Algorithm>(
-    lane: &L,
-    tx: &mut Tx<'_, L, A>,
-    params: &Params<A>,
-    number: usize,
-) -> TxResult<()> {
-    let single = &mut Single {
-        tx,
-        params,
-        number,
-        lane: lane.grid_thread(),
-        last: 0,
-        any: 0,
-    };
-    single.run()
 }
