@@ -1,6 +1,6 @@
 //! Channels between the blocks of a cluster, and the cluster's barrier.
 
-use crate::{config, shared, simulator};
+use crate::{config, runs, shared, simulator};
 use stm_core::Lane;
 use stm_core::host::{Device, Error, Launch};
 use stm_sync::Stop;
@@ -88,9 +88,7 @@ fn the_barrier_of_a_cluster_shows_what_was_written_before() {
             }
         })
     };
-    for k in 0..84 {
-        memory(config(k), true).unwrap_or_else(|wrong| panic!("{}: {wrong}", config(k)));
-    }
+    runs::are_right("clusters", 84, |k| memory(config(k), true));
     // Without it the same runs find words that are not stored yet.
     assert!((0..84).any(|k| memory(config(k), false).is_err()));
 }

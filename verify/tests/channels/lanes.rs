@@ -1,6 +1,6 @@
 //! Lanes of one warp that wait for one another.
 
-use crate::{config, runs_both_sides, shared, simulator};
+use crate::{config, runs, runs_both_sides, shared, simulator};
 use stm_core::Lane;
 use stm_core::host::Launch;
 use stm_sync::channel::{RingShape, Shared, TChannels, in_rounds};
@@ -91,11 +91,7 @@ fn ring_of_lanes(config: SimConfig) -> Result<(), String> {
 
 #[test]
 fn steps_in_rounds_end_under_every_schedule() {
-    for k in 0..126 {
-        if let Err(wrong) = ring_of_lanes(config(k)) {
-            panic!("{}: {wrong}", config(k));
-        }
-    }
+    runs::are_right("a ring", 126, |k| ring_of_lanes(config(k)));
 }
 
 /// The simulator's stack schedule is the machine on which plain waits of lanes of one warp

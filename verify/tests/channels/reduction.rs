@@ -3,7 +3,7 @@
 //! values that go round.
 
 use crate::runs_of_kernels::{hops, reduce};
-use crate::{config, runs_both_sides};
+use crate::{config, runs, runs_both_sides};
 use stm_core::Kernel;
 use stm_core::host::Launch;
 use stm_core::observe::Mutant;
@@ -34,13 +34,9 @@ fn run<K: Kernel<Params = ReductionParams>>(config: SimConfig, warps: u32) -> Re
 }
 
 fn is_right<K: Kernel<Params = ReductionParams>, S: Scheme>() {
-    for k in 0..42 {
-        // No lane waits for one of its own warp, so every schedule will do.
-        for warps in [1, 2, 5] {
-            if let Err(wrong) = run::<K>(config(k), warps) {
-                panic!("{}: {}: {warps}: {wrong}", S::NAME, config(k));
-            }
-        }
+    // No lane waits for one of its own warp, so every schedule will do.
+    for warps in [1, 2, 5] {
+        runs::are_right(S::NAME, 42, |k| run::<K>(config(k), warps));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Named barriers and barriers that count arrivals: they order what was written before, and
 //! wrong use is an error.
 
-use crate::{config, shared};
+use crate::{config, runs, shared};
 use std::cell::Cell;
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
@@ -58,18 +58,15 @@ fn hand_over(
 
 #[test]
 fn named_barriers_hand_over_what_was_written_under_every_schedule() {
-    for k in 0..84 {
-        // SAFETY: all lanes of both warps come, twice the width of them.
-        let result = unsafe {
-            hand_over(
-                config(k),
-                |_| (),
-                |lane, pair, _| lane.barrier_named_arrive(1 + pair, 2 * lane.warp_width()),
-                |lane, pair, _| lane.barrier_named_sync(1 + pair, 2 * lane.warp_width()),
-            )
-        };
-        result.unwrap_or_else(|wrong| panic!("{}: {wrong}", config(k)));
-    }
+    // SAFETY: all lanes of both warps come, twice the width of them.
+    runs::are_right("named barriers", 84, |k| unsafe {
+        hand_over(
+            config(k),
+            |_| (),
+            |lane, pair, _| lane.barrier_named_arrive(1 + pair, 2 * lane.warp_width()),
+            |lane, pair, _| lane.barrier_named_sync(1 + pair, 2 * lane.warp_width()),
+        )
+    });
 }
 
 /// Waits at a barrier that counts arrivals. Lanes wait apart, so they meet afterwards.
@@ -87,30 +84,27 @@ fn counted(lane: &SimLane<'_>, pair: u32) -> u32 {
 
 #[test]
 fn barriers_that_count_arrivals_hand_over_what_was_written_under_every_schedule() {
-    for k in 0..84 {
-        // SAFETY: words of shared memory that nothing else uses; a barrier follows.
-        let result = unsafe {
-            hand_over(
-                config(k),
-                |lane| {
-                    if lane.lane_index() == 0 {
-                        let i = counted(lane, lane.warp_index());
-                        lane.mbarrier_init(i, lane.warp_width());
-                    }
-                },
-                |lane, pair, _| lane.mbarrier_arrive(counted(lane, pair)),
-                |lane, pair, round| wait_counted(lane, counted(lane, pair), round),
-            )
-        };
-        result.unwrap_or_else(|wrong| panic!("{}: {wrong}", config(k)));
-    }
+    // SAFETY: words of shared memory that nothing else uses; a barrier follows.
+    runs::are_right("barriers that count", 84, |k| unsafe {
+        hand_over(
+            config(k),
+            |lane| {
+                if lane.lane_index() == 0 {
+                    let i = counted(lane, lane.warp_index());
+                    lane.mbarrier_init(i, lane.warp_width());
+                }
+            },
+            |lane, pair, _| lane.mbarrier_arrive(counted(lane, pair)),
+            |lane, pair, round| wait_counted(lane, counted(lane, pair), round),
+        )
+    });
 }
 
 #[test]
 fn without_a_barrier_the_same_runs_find_old_words() {
-    let wrong =
-        (0..84).find_map(|k| hand_over(config(k), |_| (), |_, _, _| (), |_, _, _| ()).err());
-    assert!(wrong.is_some_and(|wrong| wrong.contains("found")));
+    let without = |k| hand_over(config(k), |_| (), |_, _, _| (), |_, _, _| ());
+    let wrong = runs::first_wrong(84, without);
+    assert!(wrong.is_some_and(|(_, wrong)| wrong.contains("found")));
 }
 
 fn error_of(threads: u32, body: impl Fn(&SimLane<'_>)) -> String {

@@ -36,6 +36,14 @@ pub(crate) fn first_wrong(
     (0..runs).find_map(|k| Some((k, run(k).err()?)))
 }
 
+/// Asserts that none of so many runs of `what` goes wrong.
+#[track_caller]
+pub(crate) fn are_right(what: &str, runs: u64, run: impl Fn(u64) -> Result<(), String>) {
+    if let Some((k, wrong)) = first_wrong(runs, run) {
+        panic!("{what}: {}: {wrong}", config(k));
+    }
+}
+
 /// Asserts that a seeded defect of `what` makes one of so many runs go wrong, in one of the ways
 /// that `how` names.
 pub(crate) fn is_found(

@@ -128,12 +128,11 @@ fn run<B: Meeting>(
 }
 
 fn is_right<B: Meeting>(runs: u64) {
-    for k in 0..runs {
-        for shape in SHAPES {
-            if let Err(wrong) = run::<B>(config(k), GridBarrier::new, shape) {
-                panic!("{}: {}: {shape:?}: {wrong}", B::NAME, config(k));
-            }
-        }
+    for shape in SHAPES {
+        let what = format!("{}: {shape:?}", B::NAME);
+        runs::are_right(&what, runs, |k| {
+            run::<B>(config(k), GridBarrier::new, shape)
+        });
     }
 }
 

@@ -145,13 +145,11 @@ fn run_of<S: Waiting>(
 const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 9), (3, 4), (2, 33)];
 
 fn is_right<S: Waiting>() {
-    for k in 0..84 {
-        for count in [1, 2, 5, 100] {
+    for count in [1, 2, 5, 100] {
+        runs::are_right(&format!("{}: {count}", S::NAME), 84, |k| {
             let shape = SHAPES[((k + u64::from(count)) % 4) as usize];
-            if let Err(wrong) = run::<S>(config(k), shape, count, Form::With) {
-                panic!("{}: {}: {shape:?}, {count}: {wrong}", S::NAME, config(k));
-            }
-        }
+            run::<S>(config(k), shape, count, Form::With)
+        });
     }
 }
 

@@ -19,6 +19,21 @@ fn config(warp_width: u32, schedule: Schedule, seed: u64) -> SimConfig {
     config.with_limits(100_000, 10_000)
 }
 
+/// Runs a kernel on so many words that are 0 before, and returns what it leaves there.
+fn on_words(
+    config: SimConfig,
+    launch: &Launch,
+    name: &'static str,
+    len: usize,
+    kernel: impl Fn(&SimLane<'_>, *mut u32),
+) -> Result<Vec<u32>, SimError> {
+    let sim = Sim::new(config);
+    let words = Buffer::<_, u32>::zeroed(&sim, len, name).unwrap();
+    let p = words.as_mut_ptr();
+    sim.run(launch, |lane| kernel(lane, p))?;
+    Ok(words.download().unwrap())
+}
+
 fn cas(lane: &SimLane<'_>, p: *mut u32) -> bool {
     // SAFETY: callers pass live words that are only used with 32 bits.
     unsafe { lane.cas_acquire_32(p, 0, 1) == 0 }
@@ -37,20 +52,16 @@ fn increment(lane: &SimLane<'_>, p: *mut u32) {
 /// The naive spin lock (Grote, chapter 3): each lane loops until it has the
 /// lock. `pauses`: whether it pauses in the loop.
 fn spin_lock(config: SimConfig, launch: &Launch, pauses: bool) -> Result<u32, SimError> {
-    let sim = Sim::new(config);
-    let lock = Buffer::<_, u32>::zeroed(&sim, 1, "lock").unwrap();
-    let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-    let (l, c) = (lock.as_mut_ptr(), counter.as_mut_ptr());
-    sim.run(launch, |lane| {
-        while !cas(lane, l) {
+    let words = on_words(config, launch, "lock", 2, |lane, p| {
+        while !cas(lane, p) {
             if pauses {
                 lane.pause(100);
             }
         }
-        increment(lane, c);
-        release(lane, l);
+        increment(lane, p.wrapping_add(1));
+        release(lane, p);
     })?;
-    Ok(counter.download().unwrap()[0])
+    Ok(words[1])
 }
 
 #[test]
@@ -115,17 +126,13 @@ fn the_naive_spin_lock_ends_under_independent_scheduling() {
 /// Two lanes each take two locks, and let go of the first if they cannot have
 /// the second (scheme #3 of Xu et al. 2014, section 2.2). `sorted`: in one order.
 fn two_locks(config: SimConfig, sorted: bool) -> Result<u32, SimError> {
-    let sim = Sim::new(config);
-    let locks = Buffer::<_, u32>::zeroed(&sim, 2, "locks").unwrap();
-    let counter = Buffer::<_, u32>::zeroed(&sim, 1, "counter").unwrap();
-    let (l, c) = (locks.as_mut_ptr(), counter.as_mut_ptr());
-    sim.run(&Launch::new(1, 2), |lane| {
+    let words = on_words(config, &Launch::new(1, 2), "locks", 3, |lane, p| {
         let first = if sorted {
             0
         } else {
             lane.lane_index() as usize
         };
-        let (a, b) = (l.wrapping_add(first), l.wrapping_add(1 - first));
+        let (a, b) = (p.wrapping_add(first), p.wrapping_add(1 - first));
         loop {
             if cas(lane, a) {
                 if cas(lane, b) {
@@ -134,11 +141,11 @@ fn two_locks(config: SimConfig, sorted: bool) -> Result<u32, SimError> {
                 release(lane, a);
             }
         }
-        increment(lane, c);
+        increment(lane, p.wrapping_add(2));
         release(lane, b);
         release(lane, a);
     })?;
-    Ok(counter.download().unwrap()[0])
+    Ok(words[2])
 }
 
 #[test]
@@ -172,10 +179,8 @@ fn circular_locking_livelocks_in_lockstep_and_sorted_locking_does_not() {
 #[test]
 fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() {
     let wait = |meets: bool, seed| {
-        let sim = Sim::new(config(2, Schedule::Stack, seed));
-        let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
-        let p = flag.as_mut_ptr();
-        sim.run(&Launch::new(1, 2), |lane| {
+        let config = config(2, Schedule::Stack, seed);
+        on_words(config, &Launch::new(1, 2), "flag", 1, |lane, p| {
             // SAFETY: a live word used with 32 bits only.
             let seen = || unsafe { lane.load_relaxed_32(p) } == 1;
             let mut done = seen();
@@ -214,12 +219,10 @@ fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() 
 #[test]
 fn lockstep_lanes_of_a_warp_are_never_an_operation_apart() {
     for seed in 0..20 {
-        let sim = Sim::new(config(8, Schedule::Lockstep, seed));
-        let done = Buffer::<_, u32>::zeroed(&sim, 16, "done").unwrap();
-        let p = done.as_mut_ptr();
+        let config = config(8, Schedule::Lockstep, seed);
         let gap = std::cell::Cell::new(0);
         let counts = [const { std::cell::Cell::new(0u32) }; 16];
-        sim.run(&Launch::new(1, 16), |lane| {
+        on_words(config, &Launch::new(1, 16), "done", 16, |lane, p| {
             let me = lane.thread_index() as usize;
             for round in 0..50 {
                 // SAFETY: a live array of as many words as threads.
@@ -246,11 +249,9 @@ fn no_lane_waits_longer_than_the_bound_of_its() {
     for starve in [false, true] {
         for seed in 0..20 {
             let (bound, lanes) = (24, 8);
-            let sim = Sim::new(config(4, Schedule::Its { bound, starve }, seed));
-            let word = Buffer::<_, u32>::zeroed(&sim, 1, "word").unwrap();
-            let p = word.as_mut_ptr();
+            let config = config(4, Schedule::Its { bound, starve }, seed);
             let longest = std::cell::Cell::new(0);
-            sim.run(&Launch::new(1, lanes), |lane| {
+            on_words(config, &Launch::new(1, lanes), "word", 1, |lane, p| {
                 let mut before = 0;
                 for _ in 0..200 {
                     // SAFETY: a live word used with 32 bits only.
