@@ -61,6 +61,11 @@ fn memory() -> Memory {
 }
 
 impl Memory {
+    /// Runs one transaction, after a store that no transaction makes.
+    fn once(&mut self, place: u64, word: u64) -> Result<(), Error> {
+        self.launch(How::Once, place, word)
+    }
+
     /// Adds one to the first element in each transaction, and does before what no
     /// transaction does: it stores `word` at `place`, if that is a place.
     fn launch(&mut self, how: How, place: u64, word: u64) -> Result<(), Error> {
@@ -95,9 +100,9 @@ fn corrupt(found: Result<(), Error>) -> String {
 fn a_cell_that_stays_owned_is_named_and_ends_the_memory() {
     let mut m = memory();
     let place = m.array.word(3).bits();
-    let what = corrupt(m.launch(How::Once, place, OWNED_CELL));
+    let what = corrupt(m.once(place, OWNED_CELL));
     assert!(what.contains("cell 3 of words"), "{what}");
-    assert_eq!(corrupt(m.launch(How::Once, 0, 0)), what);
+    assert_eq!(corrupt(m.once(0, 0)), what);
     assert_eq!(corrupt(m.stm.check_in_full()), what);
 }
 
@@ -106,12 +111,12 @@ fn cells_of_64_bits_and_rows_of_sums_are_checked_as_well() {
     let mut m = memory();
     // An address of 64-bit words says so in its lowest bits.
     let place = m.wide.word(8).bits() & !7;
-    let what = corrupt(m.launch(How::Once, place, OWNED_CELL));
+    let what = corrupt(m.once(place, OWNED_CELL));
     assert!(what.contains("cell 8 of wide words"), "{what}");
     let mut m = memory();
     // The header is before the row's elements.
     let place = (m.sums.word(6, 0).bits() & !7) - 8;
-    let what = corrupt(m.launch(How::Once, place, PENDING_ROW));
+    let what = corrupt(m.once(place, PENDING_ROW));
     assert!(what.contains("row 6 of sums"), "{what}");
 }
 
@@ -120,9 +125,7 @@ fn a_few_launches_check_all_of_a_large_array() {
     let mut m = memory();
     let place = m.array.word(LEN - 1).bits();
     // Four windows: the last one is checked by the fourth launch.
-    let found: Vec<_> = (0..4)
-        .map(|_| m.launch(How::Once, place, OWNED_CELL).is_err())
-        .collect();
+    let found: Vec<_> = (0..4).map(|_| m.once(place, OWNED_CELL).is_err()).collect();
     assert_eq!(found, [false, false, false, true]);
 }
 
@@ -139,7 +142,7 @@ fn a_full_check_sees_at_once_what_a_window_does_not() {
             }
             How::Panic => {
                 assert_ends!(launched, Err(Error::Panicked { .. }));
-                corrupt(m.launch(How::Once, 0, 0))
+                corrupt(m.once(0, 0))
             }
             _ => corrupt(launched),
         };
@@ -153,7 +156,7 @@ fn what_nobody_watches_is_not_checked_and_a_dropped_array_is_forgotten() {
     let mut m = memory();
     let other = TxArray::<_, u32>::zeroed(&Cpu::new(), Layout::Cells, 4, "others").unwrap();
     let place = other.word(0).bits();
-    m.launch(How::Once, place, OWNED_CELL).unwrap();
+    m.once(place, OWNED_CELL).unwrap();
     m.stm.check_in_full().unwrap();
     m.stm.watch(&other);
     assert!(corrupt(m.stm.check_in_full()).contains("cell 0 of others"));

@@ -3,15 +3,15 @@
 
 mod common;
 
-use common::{Word, launch, together};
+use common::{Counter, Word, launch, together};
 use std::sync::atomic::{AtomicU32, Ordering};
 use stm_machine::Lane;
 use stm_machine::host::{Buffer, Cpu, Error};
 use stm_machine::lane::cpu::CpuLane;
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{
-    Anderson, Checked, Cohort, Combined, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step,
-    TLocks, Tas, Ticket, Timeout, TryLock, for_each_lock,
+    Anderson, Checked, Cohort, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, TLocks, Tas,
+    Ticket, Timeout, TryLock, for_each_lock,
 };
 
 /// The threads of a launch, and how often each takes a lock.
@@ -174,31 +174,12 @@ fn threads_of_the_cpu_walk_hand_over_hand() {
     );
 }
 
-/// A counter that combiner 0 protects; a request adds a number and gets the sum
-/// before.
-struct Counter(Word);
-
-impl Combined<1> for Counter {
-    type State = u32;
-    const ORDERED: bool = false;
-
-    fn begin<L: Lane>(&self, lane: &L) -> u32 {
-        self.0.load(lane)
-    }
-    fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number]: [u32; 1]) -> u32 {
-        std::mem::replace(sum, *sum + number)
-    }
-    fn end<L: Lane>(&self, lane: &L, sum: u32) {
-        self.0.store(lane, sum);
-    }
-}
-
 /// Counts by requests; each thread notes that its responses grow.
 fn counts<const BOUND: u32>() {
     let device = Cpu::new();
     let combiners = Combiners::<_, 1, BOUND>::new(&device, 1, THREADS.into(), "counter").unwrap();
     let sum = Buffer::<_, u32>::zeroed(&device, 1, "sum").unwrap();
-    let (view, counter) = (combiners.view(), Counter(Word::of(&sum, 0)));
+    let (view, counter) = (combiners.view(), Counter(Word::of(&sum, 0), u32::MAX));
     let launched = launch(&together(THREADS, 1, 0), |lane| {
         let mut least = 0;
         for _ in 0..TIMES {

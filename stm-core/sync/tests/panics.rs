@@ -3,11 +3,11 @@
 
 mod common;
 
-use common::{launch, together};
+use common::{Counter, Word, launch, together};
 use stm_machine::Lane;
-use stm_machine::host::{Cpu, Error};
+use stm_machine::host::{Buffer, Cpu, Error};
 use stm_sync::host::{Combiners, Locks};
-use stm_sync::{Checked, Combined, LockFault, LockKind, Mcs, Ticket, Timeout, for_each_lock};
+use stm_sync::{Checked, LockFault, LockKind, Mcs, Ticket, Timeout, for_each_lock};
 
 const THREADS: u32 = 4;
 
@@ -61,35 +61,15 @@ fn a_panic_in_a_section_ends_the_waits_of_the_others_with_every_kind() {
     ends::<Timeout<Ticket, { 1 << 38 }>>();
 }
 
-/// Adds, until a sum that it does not like.
-#[derive(Clone, Copy)]
-struct Until(u32);
-
-impl Combined<1> for Until {
-    type State = u32;
-    const ORDERED: bool = false;
-
-    fn begin<L: Lane>(&self, _lane: &L) -> u32 {
-        0
-    }
-
-    fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number]: [u32; 1]) -> u32 {
-        *sum += number;
-        assert!(*sum < self.0, "an operation fails");
-        *sum
-    }
-
-    fn end<L: Lane>(&self, _lane: &L, _sum: u32) {}
-}
-
 /// Each thread asks until it is refused. Whoever holds the combiner panics.
 #[test]
 fn a_panic_in_a_combined_operation_ends_the_waits_of_the_others() {
     let combiners = Combiners::<_, 1>::new(&Cpu::new(), 1, THREADS.into(), "combiner").unwrap();
-    let view = combiners.view();
+    let sum = Buffer::<_, u32>::zeroed(&Cpu::new(), 1, "sum").unwrap();
+    let (view, counter) = (combiners.view(), Counter(Word::of(&sum, 0), 30));
     let launched = launch(&together(THREADS / 2, 2, 0), |lane| {
         let refused = loop {
-            if let Err(fault) = view.apply(lane, 0, &Until(3), [1]) {
+            if let Err(fault) = view.apply(lane, 0, &counter, [1]) {
                 break fault;
             }
         };

@@ -146,6 +146,10 @@ fn sizes(program: &Program) -> StmConfig {
     }
 }
 
+fn corrupt(error: host::Error) -> Failure {
+    Failure::new(FailureKind::Corrupt, error)
+}
+
 /// The words and the sums of a program in a simulator's memory. Each word has a
 /// place in the array of its width; the other array's place is idle.
 struct Data {
@@ -196,11 +200,8 @@ impl Data {
 
     /// Returns the values of all words, and after them of all sums.
     fn download(&self, program: &Program) -> Result<Vec<u64>, Failure> {
-        let corrupt = |error: host::Error| Failure::new(FailureKind::Corrupt, error.to_string());
-        let (narrow, wide) = (
-            self.narrow.download().map_err(corrupt)?,
-            self.wide.download().map_err(corrupt)?,
-        );
+        let narrow = self.narrow.download().map_err(corrupt)?;
+        let wide = self.wide.download().map_err(corrupt)?;
         let sums: Vec<u64> = if program.sums_are_wide() {
             self.wide_sums.download().map_err(corrupt)?
         } else {
@@ -224,7 +225,6 @@ impl Data {
     /// Checks that the nodes that are not free are those that the words name,
     /// and lets later launches store at once to those that are free.
     fn check_nodes(&mut self, memory: &[u64], refresh: bool) -> Result<(), Failure> {
-        let corrupt = |error: host::Error| Failure::new(FailureKind::Corrupt, error.to_string());
         let pool = self.nodes.pool_mut();
         let taken = pool.taken().map_err(corrupt)?;
         let mut taken: Vec<u64> = taken.into_iter().map(|node| node.bits().into()).collect();
@@ -303,7 +303,7 @@ fn launches<A: Algorithm>(
     shown: &mut Option<Shown>,
 ) -> Result<Done, Stop> {
     let program = &case.program;
-    let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error.to_string());
+    let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error);
     let mut data = Data::new::<A>(program, sim).map_err(setup)?;
     let shape = Launch::new(program.blocks, program.threads);
     let mut stm = Stm::new(sim, shape, sizes(program)).map_err(setup)?;
@@ -312,7 +312,7 @@ fn launches<A: Algorithm>(
         Some(_) => None,
         None => Some(
             Records::new(sim, &stm.shape(), words_per_lane)
-                .map_err(|error| Failure::new(FailureKind::Simulator, error.to_string()))?,
+                .map_err(|error| Failure::new(FailureKind::Simulator, error))?,
         ),
     };
     if let Some(records) = &records {
@@ -392,7 +392,7 @@ fn how_it_ended(
         Ok(()) => Ok(true),
         Err(host::Error::CapacityExceeded { .. }) if overflows => Ok(false),
         Err(error @ host::Error::Corrupt { .. }) => {
-            Err(Failure::new(FailureKind::Corrupt, error.to_string()).into())
+            Err(Failure::new(FailureKind::Corrupt, error).into())
         }
         Err(host::Error::DeviceLost { .. }) => Err(simulator_error(case, sim)),
         Err(other) => Err(Failure::new(FailureKind::Fault, other.to_string()).into()),

@@ -2,7 +2,7 @@
 //! in.
 
 use crate::model::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
-use crate::recorded::{layout, recorded, small};
+use crate::recorded::{layout, numbered, recorded, small};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use stm_core::algorithm::{Algorithm, Fast, Granule};
@@ -12,7 +12,7 @@ use stm_core::collections::{
 use stm_core::host::{Error, Launch, Statistics, Stm, StmConfig};
 use stm_core::{Element, Lane, StmRef, Tx, TxResult};
 use verify::history::InitialMemory;
-use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
+use verify::sim::{self, Sim, SimConfig, SimLane};
 
 /// Maps with keys and values of all widths.
 struct Containers<A: Algorithm> {
@@ -301,17 +301,7 @@ pub(crate) fn run<A: Algorithm>(
 
 /// The configuration of run `k`: all different.
 pub(crate) fn config(k: u64) -> SimConfig {
-    const SCHEDULES: &str = "lockstep stack random pct3x4000";
-    SimConfig {
-        votes_order: (k / 16).is_multiple_of(2),
-        wide_atomics: (k / 32).is_multiple_of(2),
-        seed: k,
-        ..SimConfig::of(
-            [1, 4, 2, 8][k as usize / 4 % 4],
-            Schedule::named(SCHEDULES)[k as usize % 4],
-        )
-        .with_stale(30)
-    }
+    numbered(k, "lockstep stack random pct3x4000", [1, 4, 2, 8])
 }
 
 /// The lists with numbers are tested by those that are made of them; this is what

@@ -108,17 +108,22 @@ pub(crate) fn small(reads: u32, writes: u32) -> StmConfig {
     }
 }
 
-/// Configurations without end, all different.
-pub(crate) fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
-    const SCHEDULES: &str = "lockstep stack random pct3x4000";
-    (0..).map(move |k: u64| SimConfig {
-        votes_order: (k / 16).is_multiple_of(2),
+/// The configuration of run `k`, all different: by turns each schedule, each width, and whether
+/// votes order memory and lanes have atomics of 128 bits.
+pub(crate) fn numbered(k: u64, schedules: &str, widths: [u32; 4]) -> SimConfig {
+    let schedules = Schedule::named(schedules);
+    let (i, n) = (k as usize, schedules.len());
+    let config = SimConfig::of(widths[i / n % 4], schedules[i % n]);
+    SimConfig {
+        votes_order: (i / n / 4).is_multiple_of(2),
+        wide_atomics: (i / n / 8).is_multiple_of(2),
         seed: k,
-        ..SimConfig::of(
-            [1, 4, 8, 32][k as usize / 4 % 4],
-            Schedule::named(SCHEDULES)[k as usize % 4],
-        )
-        .with_stale(30)
-        .with_mutant(mutant)
-    })
+        ..config.with_stale(30)
+    }
+}
+
+/// Configurations without end.
+pub(crate) fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
+    let config = |k| numbered(k, "lockstep stack random pct3x4000", [1, 4, 8, 32]);
+    (0..).map(move |k| config(k).with_mutant(mutant).with_wide_atomics(false))
 }

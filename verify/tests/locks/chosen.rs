@@ -1,7 +1,6 @@
 //! Locks whose kind is chosen at launch do what their kind does.
 
 use super::common::{World, assert_is, config, everywhere, longest_run};
-use std::cell::RefCell;
 use stm_core::Lane;
 use stm_core::host::{Error, Launch};
 use stm_sync::chosen::Kind;
@@ -20,17 +19,18 @@ enum Form {
     Walk,
 }
 
-/// Makes sections on the last of two locks.
+/// Makes sections on a lock.
 fn sections(
     lane: &SimLane<'_>,
     view: &TLocks<Chosen>,
     form: Form,
+    lock: u64,
     times: u32,
     section: impl Fn() + Copy,
 ) -> Result<(), LockFault> {
     if form == Form::Many {
         let mut left = times;
-        return view.with_many(lane, 1, 2, || {
+        return view.with_many(lane, lock, 2, || {
             section();
             left -= 1;
             left != 0
@@ -38,15 +38,15 @@ fn sections(
     }
     for _ in 0..times {
         match form {
-            Form::With => view.with(lane, 1, section)?,
+            Form::With => view.with(lane, lock, section)?,
             Form::Try => {
-                while view.try_with(lane, 1, section)?.is_none() {
+                while view.try_with(lane, lock, section)?.is_none() {
                     lane.pause(1);
                 }
             }
             _ => view.walk(lane, 0, |_, at| {
-                if at == 0 {
-                    return Step::Next(1);
+                if at != lock {
+                    return Step::Next(at + 1);
                 }
                 section();
                 Step::Done(())
@@ -62,7 +62,7 @@ fn excludes(kind: Kind, form: Form, config: SimConfig, launch: &Launch, times: u
         Locks::chosen(sim, kind, 2, lanes.into(), "locks").unwrap()
     });
     world.ends(|lane, view| {
-        let done = sections(lane, view, form, times, || world.section(lane, &[1]));
+        let done = sections(lane, view, form, 1, times, || world.section(lane, &[1]));
         assert_eq!(done, Ok(()));
     });
     let what = (kind.name(), form, config);
@@ -91,14 +91,11 @@ fn longest(kind: Kind, seed: u64) -> usize {
     let world = World::of(config, &launch, 1, |sim| {
         Locks::chosen(sim, kind, 1, 6, "the lock").unwrap()
     });
-    let order = RefCell::new(Vec::new());
     world.ends(|lane, view| {
-        for _ in 0..30 {
-            let done = view.with(lane, 0, || order.borrow_mut().push(lane.grid_thread()));
-            assert_eq!(done, Ok(()));
-        }
+        let done = sections(lane, view, Form::With, 0, 30, || world.section(lane, &[0]));
+        assert_eq!(done, Ok(()));
     });
-    longest_run(&order.into_inner()[6..90]).0
+    longest_run(&world.found().order[6..90]).0
 }
 
 #[test]

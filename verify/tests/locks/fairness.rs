@@ -1,6 +1,6 @@
 //! Fairness: how often a thread is overtaken.
 
-use super::common::{FAIR, Served, World, config, of_each, order};
+use super::common::{FAIR, Served, World, config, longest_run, of_each, order};
 use std::cell::Cell;
 use stm_core::Lane;
 use stm_core::host::Launch;
@@ -104,16 +104,6 @@ fn reserved_order(mutant: Option<Mutant>, schedule: Schedule, seed: u64) -> Vec<
     order::<Reserving<PASSES>>(config, &Launch::new(LANES, 1), 30)
 }
 
-/// Returns how often each run of sections of one lane in a row is as long as its
-/// index.
-fn runs(served: &[Served]) -> Vec<usize> {
-    let mut runs = vec![0; served.len() + 1];
-    for run in served.chunk_by(|a, b| a.lane == b.lane) {
-        runs[run.len()] += 1;
-    }
-    runs
-}
-
 #[test]
 fn a_holder_comes_back_to_its_reservation_a_bounded_number_of_times() {
     let mut of_three = 0;
@@ -122,12 +112,10 @@ fn a_holder_comes_back_to_its_reservation_a_bounded_number_of_times() {
             let served = reserved_order(None, schedule, seed);
             // While all lanes have sections left, somebody else always waits.
             let busy = &served[LANES as usize..served.len() / 2];
-            let runs = runs(busy);
-            assert!(
-                runs[PASSES as usize + 1..].iter().all(|&n| n == 0),
-                "{schedule}, seed {seed}: {runs:?}"
-            );
-            of_three += runs[PASSES as usize];
+            let lanes: Vec<u64> = busy.iter().map(|one| one.lane).collect();
+            let (longest, runs) = longest_run(&lanes);
+            assert_eq!(longest, PASSES as usize, "{schedule}, seed {seed}");
+            of_three += runs;
         }
     }
     assert!(of_three > 100, "{of_three} runs of full length");
@@ -182,10 +170,10 @@ fn a_cohort_keeps_the_lock_for_a_bounded_number_of_sections() {
         let launch = Launch::new(2, 4);
         let served = order::<Cohort<PASSES>>(config, &launch, 20);
         let busy = &served[8..served.len() / 2];
-        for run in busy.chunk_by(|a, b| a.lane / 4 == b.lane / 4) {
-            assert!(run.len() <= PASSES as usize, "{config}: {run:?}");
-            of_three += usize::from(run.len() == PASSES as usize);
-        }
+        let blocks: Vec<u64> = busy.iter().map(|one| one.lane / 4).collect();
+        let (longest, runs) = longest_run(&blocks);
+        assert_eq!(longest, PASSES as usize, "{config}");
+        of_three += runs;
     }
     assert!(of_three > 100, "{of_three} runs of full length");
 }

@@ -7,7 +7,7 @@ use crate::common::{
     write,
 };
 use std::path::Path;
-use verify::history::{Event, History, InitialMemory, Outcome, Rest, sum};
+use verify::history::{Event, History, InitialMemory, Rest};
 use verify::opacity::check;
 
 fn is_opaque(history: &History) -> bool {
@@ -43,73 +43,11 @@ fn words_whose_values_nobody_knows_are_not_judged_and_the_others_are() {
     assert!(!is_opaque(&unknown));
 }
 
-/// The history with some of its writes made additions, and reads that are right
-/// for a point of their attempt, but for one in four.
-fn with_additions(rng: &mut Rng, of: &History) -> History {
-    let updates: Vec<Vec<Event>> = (0..of.len())
-        .map(|i| {
-            let small = |event| match event {
-                Event::Write { word, .. } if rng.percent(60) => add(word, rng.within(1, 3)),
-                Event::Write { word, .. } => write(word, rng.below(3)),
-                other => other,
-            };
-            of.events(i).map(small).collect()
-        })
-        .collect();
-    let apply = |memory: &mut Vec<(u64, u64)>, event: &Event| {
-        let word = event.word();
-        let now = memory.iter().rfind(|cell| cell.0 == word);
-        let now = now.map_or(0, |cell| cell.1);
-        match *event {
-            Event::Write { value, .. } => memory.push((word, value)),
-            Event::Add { delta, .. } => memory.push((word, sum(word, now, delta))),
-            _ => {}
-        }
-        now
-    };
-    let mut order: Vec<(u64, usize)> = (0..of.len())
-        .filter_map(|i| match of.attempt(i).outcome {
-            Outcome::Committed { version } => Some((version, i)),
-            _ => None,
-        })
-        .collect();
-    order.sort_unstable();
-    let mut history = History::new(header(), InitialMemory::ZERO);
-    for (i, events) in updates.iter().enumerate() {
-        let attempt = of.attempt(i);
-        let point = match attempt.outcome {
-            Outcome::Committed { version } => version - 1,
-            _ => rng.within(attempt.begin, attempt.end.min(20)),
-        };
-        let mut memory = Vec::new();
-        for (_, commit) in order.iter().filter(|(version, _)| *version <= point) {
-            for event in &updates[*commit] {
-                apply(&mut memory, event);
-            }
-        }
-        let events: Vec<Event> = events
-            .iter()
-            .map(|event| {
-                let now = apply(&mut memory, event);
-                match *event {
-                    Event::Read { word, .. } if rng.percent(25) => read(word, rng.below(6)),
-                    Event::Read { word, .. } => read(word, now),
-                    other => other,
-                }
-            })
-            .collect();
-        history.push(attempt, &events).unwrap();
-    }
-    history
-}
-
 #[test]
 fn agrees_with_brute_force_on_random_histories() {
     let mut tally = Tally::default();
     for seed in 0..60_000 {
-        let mut rng = Rng::new(seed);
-        let plain = random_history(&mut rng, 5, 2, Values::Unique);
-        tally.compare(&with_additions(&mut rng, &plain));
+        tally.compare(&random_history(&mut Rng::new(seed), 5, 2, Values::Added));
     }
     println!("{tally:?}");
     assert!(tally.accepted > 5_000 && tally.rejected > 5_000);
@@ -121,9 +59,7 @@ fn a_file_keeps_additions_where_they_were() {
     let path = dir.path().join("h");
     let mut some = 0;
     for seed in 0..300 {
-        let mut rng = Rng::new(seed);
-        let plain = random_history(&mut rng, 5, 2, Values::Unique);
-        let mut history = with_additions(&mut rng, &plain);
+        let mut history = random_history(&mut Rng::new(seed), 5, 2, Values::Added);
         let floats = [
             read(word(0), 3),
             Event::AddFloat { word: word(1) },

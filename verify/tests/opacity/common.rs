@@ -2,7 +2,7 @@
 
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_xoshiro::SplitMix64;
-use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome};
+use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome, sum};
 
 pub(crate) fn read(word: u64, value: u64) -> Event {
     Event::Read { word, value }
@@ -140,6 +140,29 @@ pub(crate) enum Values {
     Unique,
     /// 0 and 1.
     Binary,
+    /// Small ones, and many writes are additions.
+    Added,
+}
+
+impl Values {
+    /// An event that changes a word, the `fresh`th one.
+    fn change(self, rng: &mut Rng, word: u64, fresh: u64) -> Event {
+        match self {
+            Self::Unique => write(word, fresh),
+            Self::Binary => write(word, rng.below(2)),
+            Self::Added if rng.percent(60) => add(word, rng.within(1, 3)),
+            Self::Added => write(word, rng.below(3)),
+        }
+    }
+
+    /// Anything that a read may return, after so many changes.
+    fn anything(self, rng: &mut Rng, fresh: u64) -> u64 {
+        match self {
+            Self::Unique => rng.below(fresh + 1),
+            Self::Binary => rng.below(2),
+            Self::Added => rng.below(6),
+        }
+    }
 }
 
 /// A random possible history of 1 to `attempts_max` attempts on `words` words
@@ -154,67 +177,76 @@ pub(crate) fn random_history(
 ) -> History {
     let attempts = random_attempts(rng, attempts_max);
     let mut fresh = 0;
-    let mut value = |rng: &mut Rng| {
+    let mut change = |rng: &mut Rng, word| {
         fresh += 1;
-        if values == Values::Unique {
-            fresh
-        } else {
-            rng.below(2)
-        }
+        values.change(rng, word, fresh)
     };
-    // Actions without the values read: a word, and a value if it is a write.
-    let mut actions: Vec<Vec<(u64, Option<u64>)>> = Vec::new();
+    // Reads are without their values.
+    let mut actions: Vec<Vec<Event>> = Vec::new();
     for attempt in &attempts {
         let may_write = attempt.outcome != Outcome::CommittedReadOnly;
         let mut list: Vec<_> = (0..rng.below(5))
             .map(|_| {
                 let word = word(rng.below(words));
-                (word, (may_write && rng.percent(40)).then(|| value(rng)))
+                if may_write && rng.percent(40) {
+                    change(rng, word)
+                } else {
+                    read(word, 0)
+                }
             })
             .collect();
-        let writes = list.iter().any(|action| action.1.is_some());
+        let writes = list.iter().any(Event::is_update);
         if matches!(attempt.outcome, Outcome::Committed { .. }) && !writes {
-            list.push((word(rng.below(words)), Some(value(rng))));
+            let word = word(rng.below(words));
+            list.push(change(rng, word));
         }
         actions.push(list);
     }
-    let anything = |rng: &mut Rng| {
-        if values == Values::Unique {
-            rng.below(fresh + 1)
-        } else {
-            rng.below(2)
-        }
-    };
     let mut history = History::new(header(), InitialMemory::ZERO);
     for (attempt, list) in attempts.iter().zip(&actions) {
         let point = match attempt.outcome {
             Outcome::Committed { version } => version - 1,
             _ => rng.within(attempt.begin, attempt.end.min(20)),
         };
-        let mut own: Vec<(u64, u64)> = Vec::new();
         let mut events = Vec::new();
-        for &(word, written) in list {
-            if let Some(value) = written {
-                own.push((word, value));
-                events.push(write(word, value));
-                continue;
-            }
-            let right = own
-                .iter()
-                .rfind(|cell| cell.0 == word)
-                .map_or_else(|| value_at(&attempts, &actions, word, point), |cell| cell.1);
-            events.push(read(
-                word,
-                if rng.below(4) == 0 {
-                    anything(rng)
-                } else {
-                    right
-                },
-            ));
+        for &event in list {
+            events.push(match event {
+                Event::Read { word, .. } if rng.percent(25) => {
+                    read(word, values.anything(rng, fresh))
+                }
+                Event::Read { word, .. } => {
+                    let before = value_at(&attempts, &actions, word, point);
+                    read(word, after(before, &events, word))
+                }
+                other => other,
+            });
         }
         history.push(*attempt, &events).unwrap();
     }
     history
+}
+
+/// The value of a word after events, if it was `before`.
+fn after(before: u64, events: &[Event], of: u64) -> u64 {
+    events.iter().fold(before, |now, event| match *event {
+        Event::Write { word, value } if word == of => value,
+        Event::Add { word, delta } if word == of => sum(word, now, delta),
+        _ => now,
+    })
+}
+
+/// The value of a word when all commits up to a version have taken effect.
+fn value_at(attempts: &[Attempt], actions: &[Vec<Event>], word: u64, point: u64) -> u64 {
+    let of = |(attempt, list): (&Attempt, _)| match attempt.outcome {
+        Outcome::Committed { version } if version <= point => Some((version, list)),
+        _ => None,
+    };
+    let mut commits: Vec<(u64, &Vec<Event>)> =
+        attempts.iter().zip(actions).filter_map(of).collect();
+    commits.sort_unstable_by_key(|commit| commit.0);
+    commits
+        .iter()
+        .fold(0, |now, (_, list)| after(now, list, word))
 }
 
 /// Addresses like those of 32- and 64-bit words.
@@ -261,25 +293,4 @@ fn random_attempts(rng: &mut Rng, attempts_max: u64) -> Vec<Attempt> {
         attempt.lane = lane as u32;
     }
     attempts
-}
-
-fn value_at(
-    attempts: &[Attempt],
-    actions: &[Vec<(u64, Option<u64>)>],
-    word: u64,
-    point: u64,
-) -> u64 {
-    let mut latest = (0, 0);
-    for (attempt, list) in attempts.iter().zip(actions) {
-        if let Outcome::Committed { version } = attempt.outcome
-            && version <= point
-            && version > latest.0
-            && let Some(&(_, Some(value))) = list
-                .iter()
-                .rfind(|action| action.0 == word && action.1.is_some())
-        {
-            latest = (version, value);
-        }
-    }
-    latest.1
 }

@@ -40,7 +40,7 @@ fn right_history(transactions: u64, words: u64, open: u64, values: Values, seed:
         for (k, &word) in chosen[..WRITES].iter().enumerate() {
             let value = match values {
                 Values::Unique => clock << 3 | k as u64,
-                Values::Binary => rng.below(2),
+                Values::Binary | Values::Added => rng.below(2),
             };
             events.push(write(8 * word as u64, value));
             now[word] = value;

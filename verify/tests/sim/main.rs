@@ -21,7 +21,6 @@ mod queues;
 mod recorded;
 mod schedules;
 mod step;
-mod stm;
 #[path = "../../../stm-core/tests/kernels/teams.rs"]
 mod team_kernels;
 mod teams;

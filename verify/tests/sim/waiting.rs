@@ -3,7 +3,7 @@
 //! defects, which these kernels catch.
 
 use crate::queues::{Queues, World};
-use crate::recorded::{self, recorded};
+use crate::recorded::{self, numbered, recorded};
 use crate::under_all;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use stm_core::algorithm::{Algorithm, Cells, Fast, Granule, Versioned};
@@ -78,18 +78,11 @@ fn run<A: Algorithm>(kernel: Kernel<A>, launch: Launch, config: SimConfig) -> Ou
 
 /// Configurations without end, all different.
 fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
-    const SCHEDULES: &str = "lockstep stack random starve64 pct3x4000";
-    (0..).map(move |k: u64| SimConfig {
-        votes_order: (k / 20).is_multiple_of(2),
-        wide_atomics: (k / 40).is_multiple_of(2),
-        seed: k,
-        steps_max: 5_000_000,
-        ..SimConfig::of(
-            [1, 2, 4, 8][k as usize / 5 % 4],
-            Schedule::named(SCHEDULES)[k as usize % 5],
-        )
-        .with_stale(30)
-        .with_mutant(mutant)
+    let config = |k| numbered(k, "lockstep stack random starve64 pct3x4000", [1, 2, 4, 8]);
+    (0..).map(move |k| {
+        config(k)
+            .with_mutant(mutant)
+            .with_limits(5_000_000, 1_000_000)
     })
 }
 

@@ -6,8 +6,10 @@ mod closure;
 
 use closure::Closure;
 use std::time::Duration;
+use stm_machine::Lane;
 use stm_machine::host::{Buffer, Cpu, Device, Error, Launch, Watchdog};
 use stm_machine::lane::cpu::CpuLane;
+use stm_sync::Combined;
 use stm_sync::barrier::Meeting;
 use stm_sync::host::GridBarrier;
 
@@ -76,18 +78,40 @@ impl Word {
         Self(buffer.as_mut_ptr().wrapping_add(i))
     }
 
-    pub(crate) fn load<L: stm_machine::Lane>(self, lane: &L) -> u32 {
+    pub(crate) fn load<L: Lane>(self, lane: &L) -> u32 {
         // SAFETY: a live word of 32 bits.
         unsafe { lane.load_relaxed_32(self.0) }
     }
 
-    pub(crate) fn store<L: stm_machine::Lane>(self, lane: &L, v: u32) {
+    pub(crate) fn store<L: Lane>(self, lane: &L, v: u32) {
         // SAFETY: as above.
         unsafe { lane.store_relaxed_32(self.0, v) }
     }
 
     /// Adds 1 by a load and a store.
-    pub(crate) fn increment<L: stm_machine::Lane>(self, lane: &L) {
+    pub(crate) fn increment<L: Lane>(self, lane: &L) {
         self.store(lane, self.load(lane) + 1);
+    }
+}
+
+/// A counter that a combiner protects, below a limit; a request adds a number and gets the sum
+/// before.
+#[derive(Clone, Copy)]
+pub(crate) struct Counter(pub(crate) Word, pub(crate) u32);
+
+impl Combined<1> for Counter {
+    type State = u32;
+    const ORDERED: bool = false;
+
+    fn begin<L: Lane>(&self, lane: &L) -> u32 {
+        self.0.load(lane)
+    }
+    fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number]: [u32; 1]) -> u32 {
+        let before = std::mem::replace(sum, *sum + number);
+        assert!(*sum < self.1, "an operation fails");
+        before
+    }
+    fn end<L: Lane>(&self, lane: &L, sum: u32) {
+        self.0.store(lane, sum);
     }
 }
