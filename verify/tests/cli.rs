@@ -14,6 +14,15 @@ fn verify(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
+/// Runs the program, which must end with this status, and returns what it printed.
+#[track_caller]
+fn ends(status: i32, arguments: &[&str]) -> String {
+    let output = verify(arguments);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {error}");
+    text(&output.stdout) + &error
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
@@ -35,9 +44,7 @@ fn bad_input_gives_one_line_and_status_2() {
         (&["frob"], "frob"),
         (&[], "no command"),
     ] {
-        let output = verify(arguments);
-        let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        let error = ends(2, arguments);
         assert!(error.contains(part), "{arguments:?}: {error}");
         assert_eq!(error.trim_end().lines().count(), 1, "{error}");
     }
@@ -57,7 +64,7 @@ fn a_defect_is_found_shrunk_and_replayed_by_the_line_printed() {
     assert_eq!(replayed["text"], report["violation"]["text"]);
     // Without the defect the same run is right.
     let right = line.replace("!locked-stripe-read", "");
-    assert_eq!(verify(&["replay", &right]).status.code(), Some(0));
+    ends(0, &["replay", &right]);
 }
 
 #[test]
@@ -65,8 +72,7 @@ fn fuzzing_writes_its_log() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("fuzz.txt");
     let path = log.to_str().unwrap();
-    let output = verify(&["fuzz", "--transactions", "5K", "--log", path]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    ends(0, &["fuzz", "--transactions", "5K", "--log", path]);
     let written = std::fs::read_to_string(log).unwrap();
     assert!(
         written.contains("hv-backoff") && written.contains("0 violations"),
@@ -92,9 +98,7 @@ fn a_history_in_violation_gives_status_1_and_an_explanation() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("torn.history");
     history.save(&path).unwrap();
-    let output = verify(&["check", path.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stdout);
+    let said = ends(1, &["check", path.to_str().unwrap()]);
     assert!(
         said.contains("NOT opaque") && said.contains("2 of its 2 reads"),
         "{said}"
@@ -112,19 +116,15 @@ fn pages_show_what_a_replay_a_check_and_a_recording_have_judged() {
         .map(|seed| torn.case(Variant::HvSorting, Some(Mutant::LockedStripeRead), seed))
         .find(|case| program::run(case).is_err_and(|f| f.kind == FailureKind::NotOpaque))
         .unwrap();
-    let replayed = verify(&["replay", &failing.to_string(), "--page", &page]);
-    let error = text(&replayed.stderr);
-    assert_eq!(replayed.status.code(), Some(1), "{error}");
+    ends(1, &["replay", &failing.to_string(), "--page", &page]);
     assert!(shown().contains("<h1>Not opaque</h1>"), "{failing}");
     assert!(shown().contains("words[") && shown().contains("transaction 0"));
     let silent = Directed::named("silent-torn-pair").unwrap();
     let silent = silent.case(Variant::Fast, None, 1).to_string();
-    let refused = verify(&["replay", &silent, "--page", &page]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("the case is silent"));
+    let refused = ends(2, &["replay", &silent, "--page", &page]);
+    assert!(refused.contains("the case is silent"));
     let line = "fast 2x1 each u32 init=0,0 : r0 w1=1 / r1 w0=1 : sim:w1,random,weak50,seed=0x2a";
-    let right = verify(&["replay", line, "--page", &page]);
-    assert_eq!(right.status.code(), Some(0), "{}", text(&right.stderr));
+    ends(0, &["replay", line, "--page", &page]);
     assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("narrow words[1]"));
     // A history from a file has no names.
     let mut one = History::new(Header::default(), InitialMemory::ZERO);
@@ -133,10 +133,8 @@ fn pages_show_what_a_replay_a_check_and_a_recording_have_judged() {
         .unwrap();
     let history = file("one.history");
     one.save(std::path::Path::new(&history)).unwrap();
-    let checked = verify(&["check", &history, "--page", &page]);
-    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+    ends(0, &["check", &history, "--page", &page]);
     assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("word 0x"));
-    let two = verify(&["check", &history, &history, "--page", &page]);
-    assert_eq!(two.status.code(), Some(2));
-    assert!(text(&two.stderr).contains("give one file"));
+    let two = ends(2, &["check", &history, &history, "--page", &page]);
+    assert!(two.contains("give one file"));
 }

@@ -34,6 +34,15 @@ fn parsed<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error
     text.parse().map_err(|_| bad(part, expected))
 }
 
+/// Returns the error of a part of a line, unless what it needs holds.
+fn needs(holds: bool, part: &str, expected: &str) -> Result<(), Error> {
+    if holds {
+        Ok(())
+    } else {
+        Err(bad(part, expected))
+    }
+}
+
 /// A word's digit.
 struct Digit(u8);
 
@@ -295,38 +304,21 @@ impl Program {
         let is_size = |n: u64, max: u64| n.is_power_of_two() && n <= max;
         let narrow = self.memory().enumerate().all(|(i, v)| v <= self.mask(i));
         let one_array = self.calls != Loop::Update || self.widths != Widths::Mixed;
-        let most = usize::from(WORDS_MAX);
-        for (holds, part, expected) in [
-            ((1..=most).contains(&words), "init=", "one to 36 values"),
-            (
-                is_size(self.stripe_words.into(), 64),
-                "stripe=",
-                "a power of two up to 64",
-            ),
-            (
-                is_size(self.locks, 1 << 20),
-                "locks=",
-                "a power of two up to 2^20",
-            ),
-            (
-                (1..=1024).contains(&self.lanes()),
-                "BxT",
-                "1 to 1024 lanes in all",
-            ),
-            (self.sums.len() <= most, "sums=", "up to 36 values"),
-            (
-                (1..=u32::from(WORDS_MAX)).contains(&self.row),
-                "row=",
-                "1 to 36 sums of a row",
-            ),
-            (narrow, "init= or sums=", "values of 32 bits"),
-            ((1..=16).contains(&self.launches), "launches=", "1 to 16"),
-            (one_array, "update", "u32 or u64: an update is of one array"),
-        ] {
-            if !holds {
-                return Err(bad(part, expected));
-            }
-        }
+        let (most, row_max) = (usize::from(WORDS_MAX), u32::from(WORDS_MAX));
+        let stripe = is_size(self.stripe_words.into(), 64);
+        let locks = is_size(self.locks, 1 << 20);
+        let lanes = (1..=1024).contains(&self.lanes());
+        let row = (1..=row_max).contains(&self.row);
+        let launches = (1..=16).contains(&self.launches);
+        needs((1..=most).contains(&words), "init=", "one to 36 values")?;
+        needs(stripe, "stripe=", "a power of two up to 64")?;
+        needs(locks, "locks=", "a power of two up to 2^20")?;
+        needs(lanes, "BxT", "1 to 1024 lanes in all")?;
+        needs(self.sums.len() <= most, "sums=", "up to 36 values")?;
+        needs(row, "row=", "1 to 36 sums of a row")?;
+        needs(narrow, "init= or sums=", "values of 32 bits")?;
+        needs(launches, "launches=", "1 to 16")?;
+        needs(one_array, "update", "u32 or u64: an update is of one array")?;
         self.check_silent()?;
         self.check_alternatives()?;
         for op in self.transactions.iter().flatten() {
@@ -336,10 +328,8 @@ impl Program {
                 ("word", words)
             };
             if let Some(word) = op.words().iter().find(|&&w| usize::from(w) >= len) {
-                return Err(bad(
-                    &op.to_string(),
-                    &format!("a {what} below {len}, not {word}"),
-                ));
+                let expected = format!("a {what} below {len}, not {word}");
+                return Err(bad(&op.to_string(), &expected));
             }
         }
         Ok(())
@@ -355,39 +345,24 @@ impl Program {
         let of_pool = any(|op| matches!(op, Op::Node(..)));
         let waits = any(|op| matches!(op, Op::Put(_) | Op::Take(_)));
         let entries = 2 * self.initial.len() as u32;
-        for (holds, part, expected) in [
-            (
-                !of_list || keeps(Invariant::Sorted),
-                "i or d",
-                "silent=sorted, each or own",
-            ),
-            (
-                !of_list || self.sets.0.min(self.sets.1) >= entries,
-                "sets=",
-                "two entries for each node of a list",
-            ),
-            (
-                !of_pool || keeps(Invariant::Nodes) && self.initial.iter().all(|&v| v == 0),
-                "n, m, u or v",
-                "silent=nodes, each or own, and words that are 0",
-            ),
-            (
-                !waits || keeps(Invariant::Turns),
-                "p or t",
-                "silent=turns, each or own",
-            ),
-        ] {
-            if !holds {
-                return Err(bad(part, expected));
-            }
-        }
+        let room = self.sets.0.min(self.sets.1) >= entries;
+        let nodes = keeps(Invariant::Nodes) && self.initial.iter().all(|&v| v == 0);
+        let sorted = keeps(Invariant::Sorted);
+        let turns = keeps(Invariant::Turns);
+        needs(!of_list || sorted, "i or d", "silent=sorted, each or own")?;
+        needs(
+            !of_list || room,
+            "sets=",
+            "two entries for each node of a list",
+        )?;
+        let expected = "silent=nodes, each or own, and words that are 0";
+        needs(!of_pool || nodes, "n, m, u or v", expected)?;
+        needs(!waits || turns, "p or t", "silent=turns, each or own")?;
         let memory: Vec<Option<u64>> = self.memory().map(Some).collect();
         match self.silent {
             Some(invariant) => invariant.check(self, &memory).map_err(|what| {
-                bad(
-                    "init= or sums=",
-                    &format!("values that keep the invariant: {what}"),
-                )
+                let expected = format!("values that keep the invariant: {what}");
+                bad("init= or sums=", &expected)
             }),
             None => Ok(()),
         }

@@ -198,31 +198,26 @@ fn errors_say_what_was_expected_and_found() {
         bytes[at..at + to.len()].copy_from_slice(to);
         bytes
     };
-    let (offset, text) = malformed(b"\x7fELF\x02\x01\x01\x00 and so on");
-    assert_eq!(offset, 0);
-    assert!(
-        text.contains("magic GSTMHIST") && text.contains("ELF"),
-        "{text}"
+    let at = |bytes: &[u8], expected: u64, parts: &[&str]| {
+        let (offset, text) = malformed(bytes);
+        assert_eq!(offset, expected, "{text}");
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    };
+    at(
+        b"\x7fELF\x02\x01\x01\x00 and so on",
+        0,
+        &["magic GSTMHIST", "ELF"],
     );
-    let (offset, text) = malformed(b"");
-    assert_eq!(offset, 0);
-    assert!(text.contains("found the end of the file after 0"), "{text}");
-    assert_eq!(
-        malformed(&changed(8, &[2])),
-        (
-            8,
-            "test.hist: offset 8: expected format version 1, found version 2".into()
-        )
-    );
-    assert_eq!(malformed(&changed(12, &[0xFF; 4])).0, 12);
+    at(b"", 0, &["found the end of the file after 0"]);
+    let other = "test.hist: offset 8: expected format version 1, found version 2";
+    at(&changed(8, &[2]), 8, &[other]);
+    at(&changed(12, &[0xFF; 4]), 12, &[]);
     let (offset, text) = malformed(&changed(20, b"#"));
     assert!(
         offset > 20 && text.contains("the file is damaged"),
         "{text}"
     );
-    let mut longer = bytes.clone();
-    longer.push(7);
-    assert_eq!(malformed(&longer).0, bytes.len() as u64);
+    at(&[&bytes[..], &[7]].concat(), bytes.len() as u64, &[]);
 }
 
 /// A file with these chunks after a header, all checksums right.
