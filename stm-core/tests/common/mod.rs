@@ -1,5 +1,6 @@
 //! What several tests have in common; no test has a use for all of it.
 #![allow(dead_code, unused_macros, unused_imports)]
+#![allow(clippy::needless_pass_by_value)] // assertions about what a launch returns
 
 #[path = "../kernels/closure.rs"]
 mod closure;

@@ -230,7 +230,9 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
             }
         })?;
         for (&word, value) in list.iter().zip(found) {
-            value.map(|value| self.saw(word.into(), value));
+            if let Some(value) = value {
+                self.saw(word.into(), value);
+            }
         }
         let newest = list.last().map_or(0, |&w| u32::from(w) % self.tx.lanes().0);
         Ok((self.tx).told(newest, found[list.len() - 1].unwrap_or(0)))
@@ -272,8 +274,9 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
 
     /// Tells the watch of a value.
     fn saw(&self, at: usize, value: u64) {
-        let watch = self.params.program.watch();
-        watch.map(|watch| watch.read(self.leader, at, value));
+        if let Some(watch) = self.params.program.watch() {
+            watch.read(self.leader, at, value);
+        }
     }
 
     fn wrote(&self, at: usize) {

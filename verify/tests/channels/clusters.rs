@@ -61,7 +61,7 @@ fn blocks_of_a_cluster_send_round_under_every_schedule() {
         let config = config(k).with_width(width);
         for cluster in [1, 3] {
             run(config, cluster, |lane, stop| {
-                send_round(lane, stop, cluster)
+                send_round(lane, stop, cluster);
             })
             .unwrap_or_else(|error| panic!("{config}: {cluster}: {error}"));
         }
