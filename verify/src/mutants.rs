@@ -159,22 +159,25 @@ impl Row {
 
     /// Returns the row as JSON.
     pub fn json(&self) -> serde_json::Value {
-        let killed = self.killed.as_ref();
+        let of = |killed: Option<&Kill>| {
+            serde_json::json!({
+                "finding": killed.map(|k| k.failure.kind.name()),
+                "schedules": killed.map(|k| k.schedules),
+                "replay": killed.map(|k| k.case.to_string()),
+            })
+        };
+        let killed = of(self.killed.as_ref());
         serde_json::json!({
             "mutant": self.mutant.name(),
             "variant": target(self.mutant).0.name(),
-            "killed_by": killed.map(|k| k.source),
-            "finding": killed.map(|k| k.failure.kind.name()),
-            "schedules": killed.map(|k| k.schedules),
-            "replay": killed.map(|k| k.case.to_string()),
+            "killed_by": self.killed.as_ref().map(|k| k.source),
+            "finding": killed["finding"],
+            "schedules": killed["schedules"],
+            "replay": killed["replay"],
             "random": self.random.as_ref().map(|random| {
-                let killed = random.killed.as_ref();
-                serde_json::json!({
-                    "budget": random.budget,
-                    "finding": killed.map(|k| k.failure.kind.name()),
-                    "schedules": killed.map(|k| k.schedules),
-                    "replay": killed.map(|k| k.case.to_string()),
-                })
+                let mut killed = of(random.killed.as_ref());
+                killed["budget"] = random.budget.into();
+                killed
             }),
             "unmutated_schedules": self.unmutated,
             "unmutated_failure": self.unmutated_failure.as_ref().map(|(_, f)| f.to_string()),

@@ -54,6 +54,7 @@
 //! on one another, so that a reader needs no more memory than the largest.
 
 use crate::error::Error;
+use std::fmt::Display;
 use std::path::Path;
 
 /// The first bytes of a history file.
@@ -107,17 +108,12 @@ pub(crate) fn put_string(out: &mut Vec<u8>, s: &str) {
 }
 
 /// Returns an error about what starts at `offset` of a file.
-pub(super) fn malformed(
-    path: &Path,
-    offset: u64,
-    expected: &str,
-    found: impl Into<String>,
-) -> Error {
+pub(super) fn malformed(path: &Path, offset: u64, expected: &str, found: impl Display) -> Error {
     Error::Malformed {
         path: path.to_owned(),
         offset,
         expected: expected.to_owned(),
-        found: found.into(),
+        found: found.to_string(),
     }
 }
 
@@ -150,7 +146,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns an error about what starts at `offset`.
-    pub(crate) fn error(&self, offset: u64, expected: &str, found: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, offset: u64, expected: &str, found: impl Display) -> Error {
         malformed(self.path, offset, expected, found)
     }
 

@@ -9,6 +9,7 @@ use super::file::{self, Cursor};
 use super::{Attempt, Event, Header, History, InitialMemory, Outcome, Rest};
 use crate::error::Error;
 use crc32fast::Hasher;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -170,7 +171,7 @@ fn read_header<R: Read>(source: &mut Source<'_, R>, sink: &mut Sink<'_>) -> Resu
     let rest = match cursor.byte("0 or 1, for initial memory")? {
         0 => Rest::Inferred,
         1 => Rest::Value(cursor.varint("the value of initial memory")?),
-        other => return Err(cursor.error(offset, "0 or 1, for initial memory", other.to_string())),
+        other => return Err(cursor.error(offset, "0 or 1, for initial memory", other)),
     };
     cursor.end()?;
     sink(Record::Header(header, rest))
@@ -197,7 +198,7 @@ impl Totals {
             let stated = cursor.varint("a count")?;
             if stated != read {
                 let expected = format!("the number of {what} read, {read}");
-                return Err(cursor.error(offset, &expected, stated.to_string()));
+                return Err(cursor.error(offset, &expected, stated));
             }
         }
         cursor.end()
@@ -232,8 +233,8 @@ fn read_attempts(
     for _ in 0..records {
         let offset = cursor.offset();
         let lane = cursor.varint("a lane")?;
-        let lane = u32::try_from(lane)
-            .map_err(|_| cursor.error(offset, "a lane below 2^32", lane.to_string()))?;
+        let lane =
+            u32::try_from(lane).map_err(|_| cursor.error(offset, "a lane below 2^32", lane))?;
         begin = cursor.delta(begin, "a begin sample")?;
         let outcome_offset = cursor.offset();
         let byte = cursor.byte("an outcome")?;
@@ -253,11 +254,7 @@ fn read_attempts(
             },
             file::RUNNING => Outcome::Running,
             _ => {
-                return Err(cursor.error(
-                    outcome_offset,
-                    "an outcome from 0 to 3",
-                    byte.to_string(),
-                ));
+                return Err(cursor.error(outcome_offset, "an outcome from 0 to 3", byte));
             }
         };
         let number = if byte & file::NUMBERED == 0 {
@@ -302,7 +299,7 @@ fn read_events(
         let left = number - events.len() as u64;
         if run > left || run == 0 && (writes || !events.is_empty()) {
             let expected = format!("a run of 1 to {left} events");
-            return Err(cursor.error(offset, &expected, run.to_string()));
+            return Err(cursor.error(offset, &expected, run));
         }
         for _ in 0..run {
             *word = cursor.delta(*word, "a word")?;
@@ -325,7 +322,7 @@ fn read_additions(cursor: &mut Cursor<'_>, events: &mut [Event]) -> Result<(), E
     let number = cursor.varint("a number of additions")?;
     if number == 0 || number > events.len() as u64 {
         let expected = format!("1 to {} additions", events.len());
-        return Err(cursor.error(offset, &expected, number.to_string()));
+        return Err(cursor.error(offset, &expected, number));
     }
     let mut rest = events.iter_mut();
     for _ in 0..number {
@@ -335,21 +332,14 @@ fn read_additions(cursor: &mut Cursor<'_>, events: &mut [Event]) -> Result<(), E
             .ok()
             .and_then(|skipped| rest.nth(skipped));
         let Some(event) = event else {
-            return Err(cursor.error(
-                offset,
-                "an addition among the events",
-                format!("one {} further on", code >> 1),
-            ));
+            let found = format!("one {} further on", code >> 1);
+            return Err(cursor.error(offset, "an addition among the events", found));
         };
         *event = match *event {
             Event::Write { word, value } if code & 1 == 0 => Event::Add { word, delta: value },
             Event::Write { word, .. } => Event::AddFloat { word },
             _ => {
-                return Err(cursor.error(
-                    offset,
-                    "an addition among the writes",
-                    "a read".to_owned(),
-                ));
+                return Err(cursor.error(offset, "an addition among the writes", "a read"));
             }
         };
     }
@@ -369,7 +359,7 @@ struct Source<'a, R> {
 }
 
 impl<R: Read> Source<'_, R> {
-    fn error(&self, offset: u64, expected: &str, found: impl Into<String>) -> Error {
+    fn error(&self, offset: u64, expected: &str, found: impl Display) -> Error {
         file::malformed(self.path, offset, expected, found)
     }
 
@@ -408,11 +398,8 @@ impl<R: Read> Source<'_, R> {
             return Ok(());
         }
         let expected = format!("the checksum 0x{computed:08x} of what stands before it");
-        Err(self.error(
-            offset,
-            &expected,
-            format!("0x{stored:08x}: the file is damaged"),
-        ))
+        let found = format!("0x{stored:08x}: the file is damaged");
+        Err(self.error(offset, &expected, found))
     }
 
     /// Checks that the file ends.
@@ -425,10 +412,7 @@ impl<R: Read> Source<'_, R> {
         if read == 0 {
             return Ok(());
         }
-        Err(self.error(
-            self.offset,
-            "the end of the file",
-            format!("another byte, 0x{:02x}", byte[0]),
-        ))
+        let found = format!("another byte, 0x{:02x}", byte[0]);
+        Err(self.error(self.offset, "the end of the file", found))
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Left<'a> {
 /// Makes all checks of a history.
 pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     match opacity::check(left.history) {
-        Err(error) => return Err(Failure::new(FailureKind::Impossible, error.to_string())),
+        Err(error) => return Err(Failure::new(FailureKind::Impossible, error)),
         Ok(verdict) if !verdict.is_opaque() => {
             let text = verdict
                 .violations

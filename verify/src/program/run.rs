@@ -395,7 +395,7 @@ fn how_it_ended(
             Err(Failure::new(FailureKind::Corrupt, error).into())
         }
         Err(host::Error::DeviceLost { .. }) => Err(simulator_error(case, sim)),
-        Err(other) => Err(Failure::new(FailureKind::Fault, other.to_string()).into()),
+        Err(other) => Err(Failure::new(FailureKind::Fault, other).into()),
     }
 }
 
@@ -408,8 +408,8 @@ fn simulator_error(case: &Case, sim: &Sim) -> Stop {
             why: Stuck::NoneEnded(_),
             ..
         } if may_starve(case) => Stop::Unfair,
-        SimError::Livelock { .. } => Failure::new(FailureKind::Livelock, error.to_string()).into(),
-        _ => Failure::new(FailureKind::Simulator, error.to_string()).into(),
+        SimError::Livelock { .. } => Failure::new(FailureKind::Livelock, error).into(),
+        _ => Failure::new(FailureKind::Simulator, error).into(),
     }
 }
 
@@ -453,9 +453,7 @@ fn history(case: &Case, records: &Records<Sim>, addresses: &[u64]) -> Result<His
     match records.history(header, initial) {
         Ok(history) => Ok(history),
         Err(Error::BufferFull { needed, .. }) => Err(Stop::Room(needed)),
-        Err(Error::Host(error)) => {
-            Err(Failure::new(FailureKind::Simulator, error.to_string()).into())
-        }
-        Err(error) => Err(Failure::new(FailureKind::Record, error.to_string()).into()),
+        Err(Error::Host(error)) => Err(Failure::new(FailureKind::Simulator, error).into()),
+        Err(error) => Err(Failure::new(FailureKind::Record, error).into()),
     }
 }

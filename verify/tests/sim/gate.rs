@@ -4,7 +4,6 @@
 use crate::passes;
 use crate::recorded::{array, launched};
 use stm_core::Lane;
-use stm_core::RetryLimits;
 use stm_core::algorithm::Fast;
 use stm_core::host::{Launch, Pool, Statistics, StmConfig};
 use verify::program::Done;
@@ -61,14 +60,9 @@ const CELLS: u64 = 40;
 
 /// Returns the configuration of a memory whose users draw tickets after so many conflicts.
 fn queueing(queue_after: u32) -> StmConfig {
-    let retry_limits = RetryLimits {
-        queue_after,
-        ..RetryLimits::DEFAULT
-    };
-    StmConfig {
-        retry_limits,
-        ..StmConfig::default()
-    }
+    let mut config = StmConfig::default();
+    config.retry_limits.queue_after = queue_after;
+    config
 }
 
 /// Launches two kinds of work, each in a memory of its own, on the same cells: one lane writes

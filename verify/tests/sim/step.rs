@@ -3,9 +3,9 @@
 use crate::assert_is;
 use crate::recorded::{array, ended, launched};
 use std::cell::Cell;
+use stm_core::Lane;
 use stm_core::algorithm::{Algorithm, Fast, FastTable};
 use stm_core::host::{Error, Launch, StmConfig};
-use stm_core::{Lane, RetryLimits};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 /// Transactions of a lane.
@@ -94,34 +94,24 @@ fn blocks_whose_last_warp_is_short_go_in_step() {
     }
 }
 
-/// What the transactions of [`crowd`] do.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Does {
-    /// All change one word.
-    Contend,
-    /// The same, and one reads past the end.
-    Fault,
-}
-
-/// Makes a launch of transactions in step on one word, and returns its commits and the word.
-fn crowd<A: Algorithm>(does: Does, range: (u64, u64), seed: u64) -> Result<(u64, u32), Error> {
+/// Makes a launch of transactions in step on one word, of which one reads past the end if there
+/// is to be a fault, and returns its commits and the word.
+fn crowd<A: Algorithm>(
+    fault: bool,
+    (from, to): (u64, u64),
+    seed: u64,
+) -> Result<(u64, u32), Error> {
     let schedule = [Schedule::Random, Schedule::Lockstep][seed as usize / 2 % 2];
     let sim = Sim::new(SimConfig::of([2, 4][seed as usize % 2], schedule).with_seed(seed));
     let words = array::<A, u32>(&sim, &[0], "the word");
-    let config = StmConfig {
-        retry_limits: RetryLimits {
-            // Tickets are drawn all the time.
-            queue_after: 1,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
-    };
+    // Tickets are drawn all the time.
+    let mut config = StmConfig::default();
+    config.retry_limits.queue_after = 1;
     let view = words.view::<A>();
-    let (from, to) = range;
     let done = ended::<A>(&sim, Launch::new(2, THREADS), config, |lane, stm| {
         let stm = stm.in_step();
         stm.for_each(lane, from..to, |tx, i| {
-            let past = does == Does::Fault && i == from + 20;
+            let past = fault && i == from + 20;
             let word = tx.read(&view, u64::from(past))?;
             tx.write(&view, 0, word + 1)
         });
@@ -132,9 +122,9 @@ fn crowd<A: Algorithm>(does: Does, range: (u64, u64), seed: u64) -> Result<(u64,
 #[test]
 fn transactions_in_step_that_all_conflict_end_through_the_queue() {
     for seed in 0..40 {
-        let done = crowd::<Fast>(Does::Contend, (0, 48), seed).unwrap();
+        let done = crowd::<Fast>(false, (0, 48), seed).unwrap();
         assert_eq!(done, (48, 48), "seed {seed}");
-        let done = crowd::<FastTable>(Does::Contend, (0, 48), seed).unwrap();
+        let done = crowd::<FastTable>(false, (0, 48), seed).unwrap();
         assert_eq!(done, (48, 48), "seed {seed}");
     }
 }
@@ -142,7 +132,7 @@ fn transactions_in_step_that_all_conflict_end_through_the_queue() {
 #[test]
 fn a_fault_in_one_warp_ends_the_launch_of_blocks_in_step() {
     for seed in 0..40 {
-        let error = crowd::<Fast>(Does::Fault, (0, 48), seed).unwrap_err();
+        let error = crowd::<Fast>(true, (0, 48), seed).unwrap_err();
         assert_is!(error, Error::OutOfRange { .. });
     }
 }
@@ -150,7 +140,7 @@ fn a_fault_in_one_warp_ends_the_launch_of_blocks_in_step() {
 #[test]
 fn a_range_that_ends_at_the_last_number_is_not_too_long_for_its_block() {
     for seed in 0..20 {
-        let done = crowd::<Fast>(Does::Contend, (u64::MAX - 5, u64::MAX), seed).unwrap();
+        let done = crowd::<Fast>(false, (u64::MAX - 5, u64::MAX), seed).unwrap();
         assert_eq!(done, (5, 5), "seed {seed}");
     }
 }
