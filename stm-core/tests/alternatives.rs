@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{array, capacity, config, under_all};
+use common::{CpuTx, array, capacity, config, under_all};
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Cells, Table, Versioned};
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums};
@@ -205,7 +205,7 @@ fn random_alternatives_agree_with_a_model() {
 
 /// Transaction 0 waits for either of two words; transaction 1 writes one.
 fn wake<A: Algorithm>(lane: &CpuLane<'_>, p: &P<A>) {
-    let take = |tx: &mut Tx<'_, CpuLane<'_>, A>, i: u64| {
+    let take = |tx: &mut CpuTx<'_, '_, A>, i: u64| {
         // It must be undone.
         tx.write(&p.words, 2, 100 + i)?;
         match tx.read(&p.words, i)? {

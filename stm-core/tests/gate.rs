@@ -4,11 +4,10 @@
 
 mod common;
 
-use common::{array, assert_ends, config, launch};
+use common::{CpuTx, array, assert_ends, config, launch};
 use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::host::{Error, Statistics};
-use stm_core::lane::cpu::CpuLane;
 use stm_core::prelude::*;
 
 const THREADS: u32 = 4;
@@ -16,8 +15,7 @@ const THREADS: u32 = 4;
 const LAST: u64 = 3000;
 
 /// What that transaction does beside incrementing.
-type Last<A> =
-    dyn Fn(&mut Tx<'_, CpuLane<'_>, A>, &<A as Algorithm>::Array<u32>) -> TxResult<()> + Sync;
+type Last<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &<A as Algorithm>::Array<u32>) -> TxResult<()> + Sync;
 
 struct Memory<A> {
     stm: Stm<Cpu>,
@@ -39,7 +37,7 @@ impl<A: Algorithm> Memory<A> {
     /// alone.
     fn launch(&mut self, n: u64, alone: bool, last: &Last<A>) -> Result<Statistics, Error> {
         let (handle, hot) = (self.stm.handle::<A>(), self.hot.view::<A>());
-        let body = |tx: &mut Tx<'_, CpuLane<'_>, A>, i: u64| {
+        let body = |tx: &mut CpuTx<'_, '_, A>, i: u64| {
             let count = tx.read(&hot, 0)?;
             // Another thread commits in between.
             std::thread::yield_now();

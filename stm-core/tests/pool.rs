@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{array, assert_ends, assert_exhausted, launch, layout, under_all};
+use common::{CpuTx, array, assert_ends, assert_exhausted, launch, layout, under_all};
 use core::marker::PhantomData;
 use std::collections::HashSet;
 use stm_core::algorithm::Algorithm;
@@ -13,8 +13,7 @@ use stm_core::array::Layout;
 use stm_core::host::{
     Cpu, Error, Launch, Nodes, Pool, PreassignedNodes, Statistics, Stm, StmConfig, TxArray,
 };
-use stm_core::lane::cpu::CpuLane;
-use stm_core::{Node, TNodes, TPool, Tx, TxResult, View, record};
+use stm_core::{Node, TNodes, TPool, TxResult, View, record};
 
 record! {
     /// A node of a stack: a wide field between two narrow ones.
@@ -46,44 +45,37 @@ struct Views<A: Algorithm> {
 }
 
 /// The transaction of a number.
-type Body<A> = dyn Fn(&mut Tx<'_, CpuLane<'_>, A>, &Views<A>, u64) -> TxResult<()> + Sync;
+type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()> + Sync;
 
-/// Replaces the node of slot `i` by a new one with the key `i + 1`, and frees the old one.
-fn replace<A: Algorithm>(tx: &mut Tx<'_, CpuLane<'_>, A>, v: &Views<A>, i: u64) -> TxResult<()> {
-    replace_as(tx, v, i, i as u32 + 1)
-}
-
-/// Does the same with another key.
-fn replace_as<A: Algorithm>(
-    tx: &mut Tx<'_, CpuLane<'_>, A>,
-    v: &Views<A>,
-    i: u64,
-    new_key: u32,
-) -> TxResult<()> {
-    let slot = i % v.slots.len();
-    let old = Node::from_bits(tx.read(&v.slots, slot)?);
-    let mut next = 0;
-    if !old.is_nil() {
-        let Item { key, value, .. } = tx.read_node(&v.nodes, old)?;
-        if value != value_of(key) {
-            // This is a fault: an attempt always sees a whole node.
-            tx.read(&v.slots, u64::MAX)?;
+impl<A: Algorithm> Views<A> {
+    /// Replaces the node of slot `i` by a new one with a key, `i + 1` for example, and frees the
+    /// old one.
+    fn replace(&self, tx: &mut CpuTx<'_, '_, A>, i: u64, new_key: u64) -> TxResult<()> {
+        let slot = i % self.slots.len();
+        let old = Node::from_bits(tx.read(&self.slots, slot)?);
+        let mut next = 0;
+        if !old.is_nil() {
+            let Item { key, value, .. } = tx.read_node(&self.nodes, old)?;
+            if value != value_of(key) {
+                // This is a fault: an attempt always sees a whole node.
+                tx.read(&self.slots, u64::MAX)?;
+            }
+            next = key;
+            tx.free(&self.pool, old)?;
         }
-        next = key;
-        tx.free(&v.pool, old)?;
+        let new = tx.alloc_record(&self.nodes, item(new_key as u32, next))?;
+        tx.write(&self.slots, slot, new.bits())?;
+        if u64::from(tx.get(&self.nodes, new, Item::key())?) != new_key {
+            tx.read(&self.slots, u64::MAX)?;
+        }
+        Ok(())
     }
-    let new = tx.alloc_record(&v.nodes, item(new_key, next))?;
-    tx.write(&v.slots, slot, new.bits())?;
-    if tx.get(&v.nodes, new, Item::key())? != new_key {
-        tx.read(&v.slots, u64::MAX)?;
-    }
-    Ok(())
-}
 
-/// Allocates a node and links slot `i` to it.
-fn publish<A: Algorithm>(tx: &mut Tx<'_, CpuLane<'_>, A>, v: &Views<A>, i: u64) -> TxResult<()> {
-    let new = tx.alloc_record(&v.nodes, item(i as u32 + 1, 0))?;
-    tx.write(&v.slots, i % v.slots.len(), new.bits())
+    /// Allocates a node and links slot `i` to it.
+    fn publish(&self, tx: &mut CpuTx<'_, '_, A>, i: u64) -> TxResult<()> {
+        let new = tx.alloc_record(&self.nodes, item(i as u32 + 1, 0))?;
+        tx.write(&self.slots, i % self.slots.len(), new.bits())
+    }
 }
 
 struct World<A: Algorithm> {
@@ -146,7 +138,9 @@ fn nodes_are_reused_within_a_launch_and_none_is_lost_or_given_out_twice() {
         // 24 slots, 16 lanes: each lane holds two nodes more for a moment.
         let mut world = World::<A>::new(24 + 2 * 16, 24, (4, 4));
         for launch in 0..3 {
-            let statistics = world.launch(5_000, &replace).unwrap();
+            let statistics = world
+                .launch(5_000, &|tx, v, i| v.replace(tx, i, i + 1))
+                .unwrap();
             assert_eq!(statistics.commits, 5_000);
             let items = world.linked();
             assert_eq!(items.len(), 24);
@@ -165,7 +159,7 @@ fn what_a_cancelled_transaction_allocated_or_freed_stays_as_it_was() {
         let mut world = World::<A>::new(80, 7, (4, 4));
         let statistics = world
             .launch(2_000, &|tx, v, i| {
-                replace(tx, v, i)?;
+                v.replace(tx, i, i + 1)?;
                 if i % 2 == 1 { tx.cancel() } else { Ok(()) }
             })
             .unwrap();
@@ -182,10 +176,10 @@ fn what_an_alternative_allocated_or_freed_stays_as_it_was_if_it_gives_up() {
         let in_second: &Body<A> = &|tx, v, i| {
             tx.or_else(
                 |tx| {
-                    replace_as(tx, v, i, i as u32 + 1_000_001)?;
+                    v.replace(tx, i, i + 1_000_001)?;
                     tx.retry()
                 },
-                |tx| replace(tx, v, i),
+                |tx| v.replace(tx, i, i + 1),
             )
         };
         let statistics = world.launch(2_000, in_second).unwrap();
@@ -204,7 +198,7 @@ fn what_an_alternative_allocated_or_freed_stays_as_it_was_if_it_gives_up() {
 fn nodes_of_one_counter_hold_what_their_owners_wrote() {
     fn check<A: Algorithm>() {
         let mut world = World::<A>::new(1_000, 1_000, (4, 8));
-        world.launch(1_000, &publish).unwrap();
+        world.launch(1_000, &|tx, v, i| v.publish(tx, i)).unwrap();
         let keys: HashSet<u32> = world.linked().iter().map(|item| item.key).collect();
         assert_eq!(keys, (1..=1_000).collect());
         assert!(world.linked().iter().all(|i| i.value == value_of(i.key)));
@@ -216,9 +210,13 @@ fn nodes_of_one_counter_hold_what_their_owners_wrote() {
 fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
     fn check<A: Algorithm>() {
         let mut world = World::<A>::new(64, 64, (1, 4));
-        world.launch(64, &publish).unwrap();
+        world.launch(64, &|tx, v, i| v.publish(tx, i)).unwrap();
         assert_eq!(world.linked().len(), 64);
-        assert_exhausted(world.launch(1, &publish), "the items", 64);
+        assert_exhausted(
+            world.launch(1, &|tx, v, i| v.publish(tx, i)),
+            "the items",
+            64,
+        );
         assert_eq!(world.linked().len(), 64);
         // Attempts that take more than there is give back what they took.
         world.nodes.clear().unwrap();
@@ -267,7 +265,9 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
             (free_forged, "never given out", true),
         ] {
             let mut world = World::<A>::new(100, 4, (1, 1));
-            world.launch(4, &replace).unwrap();
+            world
+                .launch(4, &|tx, v, i| v.replace(tx, i, i + 1))
+                .unwrap();
             let before = world.linked();
             let error = world.launch(1, job).unwrap_err();
             assert_ends!(error, Error::BadNode { .. });
@@ -292,7 +292,7 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
 fn a_node_that_an_earlier_transaction_freed_is_not_freed_again() {
     fn check<A: Algorithm>() {
         let mut world = World::<A>::new(100, 1, (1, 1));
-        world.launch(1, &publish).unwrap();
+        world.launch(1, &|tx, v, i| v.publish(tx, i)).unwrap();
         // It frees the node of slot 0, which it does not change.
         let free_slot: &Body<A> = &|tx, v, _| {
             let node = Node::from_bits(tx.read(&v.slots, 0)?);
@@ -317,7 +317,7 @@ fn a_transaction_may_free_what_it_has_allocated() {
         let alloc_free_alloc: &Body<A> = &|tx, v, i| {
             let node = tx.alloc(&v.pool)?;
             tx.free(&v.pool, node)?;
-            publish(tx, v, i)
+            v.publish(tx, i)
         };
         world.launch(10, alloc_free_alloc).unwrap();
         assert_eq!(world.linked().len(), 10);

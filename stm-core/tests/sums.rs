@@ -5,12 +5,11 @@
 
 mod common;
 
-use common::{array, assert_ends, assert_past_the_end, capacity, config, under_all};
+use common::{CpuTx, array, assert_ends, assert_past_the_end, capacity, config, under_all};
 use std::sync::atomic::{AtomicU64, Ordering};
 use stm_core::algorithm::{Algorithm, Fast, FastTable};
 use stm_core::host::{Cpu, Error, Launch, Pod, Statistics, Stm, Sums};
-use stm_core::lane::cpu::CpuLane;
-use stm_core::{Summand, TSums, Tx, TxResult};
+use stm_core::{Summand, TSums, TxResult};
 
 /// What a transaction accesses.
 struct Views<A: Algorithm, T> {
@@ -34,9 +33,54 @@ impl<A: Algorithm, T: Summand> Views<A, T> {
     fn finds(&self, right: bool) {
         self.wrong.fetch_add(u64::from(!right), Ordering::Relaxed);
     }
-}
 
-type CpuTx<'a, 'l, A> = Tx<'a, CpuLane<'l>, A>;
+    /// Moves an amount between two elements of one row.
+    fn moves(&self, tx: &mut CpuTx<'_, '_, A>, i: u64) -> TxResult<()> {
+        let (row, from, to) = self.place(i);
+        let by = (i % 5 + 1) as i32;
+        tx.add(&self.sums, row, from, amount(-by))?;
+        tx.add(&self.sums, row, to, amount(by))
+    }
+
+    /// Does the same, and keeps a word the same as element 0; one transaction in four reads instead
+    /// the row, whose sum never changes, and after that the word.
+    fn moves_or_looks(&self, tx: &mut CpuTx<'_, '_, A>, i: u64) -> TxResult<()> {
+        let (row, from, to) = self.place(i);
+        if i.is_multiple_of(4) {
+            let mut sum = T::from_bits64(0);
+            for column in 0..self.sums.row_len() {
+                sum = sum.plus(tx.read_sum(&self.sums, row, column)?);
+            }
+            let word = tx.read(&self.words, row)?;
+            let [first] = tx.read_sum_many(&self.sums, row, 0, 1)?;
+            self.finds(sum.to_bits64() == 0 && word == first.to_bits64() as u32);
+            return Ok(());
+        }
+        let moved = i32::from(to == 0) - i32::from(from == 0);
+        let word = tx.read(&self.words, row)?;
+        let change = moved * (i % 5 + 1) as i32;
+        tx.write(&self.words, row, word.wrapping_add(change as u32))?;
+        self.moves(tx, i)
+    }
+
+    /// Adds to every row and element, more than the stack has room for; one in four reads all
+    /// instead, which must have one value.
+    fn everywhere(&self, tx: &mut CpuTx<'_, '_, A>, i: u64) -> TxResult<()> {
+        let len = self.sums.row_len().min(8);
+        let mut first = None;
+        for row in 0..self.sums.rows() {
+            if !i.is_multiple_of(4) {
+                tx.add_many(&self.sums, row, 0, [amount(1); 8], len)?;
+                continue;
+            }
+            let found: [T; 8] = tx.read_sum_many(&self.sums, row, 0, len)?;
+            for value in found[..len as usize].iter().map(|value| value.to_bits64()) {
+                self.finds(*first.get_or_insert(value) == value);
+            }
+        }
+        Ok(())
+    }
+}
 
 /// The transaction of a number.
 type Body<A, T> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A, T>, u64) -> TxResult<()> + Sync;
@@ -51,65 +95,6 @@ fn amount<T: Summand>(n: i32) -> T {
     } else {
         n as u32 as u64
     })
-}
-
-/// Moves an amount between two elements of one row.
-fn moves<A: Algorithm, T: Summand>(
-    tx: &mut CpuTx<'_, '_, A>,
-    v: &Views<A, T>,
-    i: u64,
-) -> TxResult<()> {
-    let (row, from, to) = v.place(i);
-    let by = (i % 5 + 1) as i32;
-    tx.add(&v.sums, row, from, amount(-by))?;
-    tx.add(&v.sums, row, to, amount(by))
-}
-
-/// Does the same, and keeps a word the same as element 0; one transaction in four reads instead
-/// the row, whose sum never changes, and after that the word.
-fn moves_or_looks<A: Algorithm, T: Summand>(
-    tx: &mut CpuTx<'_, '_, A>,
-    v: &Views<A, T>,
-    i: u64,
-) -> TxResult<()> {
-    let (row, from, to) = v.place(i);
-    if i.is_multiple_of(4) {
-        let mut sum = T::from_bits64(0);
-        for column in 0..v.sums.row_len() {
-            sum = sum.plus(tx.read_sum(&v.sums, row, column)?);
-        }
-        let word = tx.read(&v.words, row)?;
-        let [first] = tx.read_sum_many(&v.sums, row, 0, 1)?;
-        v.finds(sum.to_bits64() == 0 && word == first.to_bits64() as u32);
-        return Ok(());
-    }
-    let moved = i32::from(to == 0) - i32::from(from == 0);
-    let word = tx.read(&v.words, row)?;
-    let change = moved * (i % 5 + 1) as i32;
-    tx.write(&v.words, row, word.wrapping_add(change as u32))?;
-    moves(tx, v, i)
-}
-
-/// Adds to every row and element, more than the stack has room for; one in four reads all
-/// instead, which must have one value.
-fn everywhere<A: Algorithm, T: Summand>(
-    tx: &mut CpuTx<'_, '_, A>,
-    v: &Views<A, T>,
-    i: u64,
-) -> TxResult<()> {
-    let len = v.sums.row_len().min(8);
-    let mut first = None;
-    for row in 0..v.sums.rows() {
-        if !i.is_multiple_of(4) {
-            tx.add_many(&v.sums, row, 0, [amount(1); 8], len)?;
-            continue;
-        }
-        let found: [T; 8] = tx.read_sum_many(&v.sums, row, 0, len)?;
-        for value in found[..len as usize].iter().map(|value| value.to_bits64()) {
-            v.finds(*first.get_or_insert(value) == value);
-        }
-    }
-    Ok(())
 }
 
 /// The elements after a launch, the number of reads that found a state that
@@ -153,14 +138,14 @@ fn moved(rows: u64, len: u64, transactions: u64, looks: bool) -> Vec<i64> {
 #[test]
 fn what_threads_add_is_there_in_the_end() {
     under_all!(A => {
-        let (found, _, statistics) = launch::<A, i32>((3, 5), 3_000, &moves).unwrap();
+        let (found, _, statistics) = launch::<A, i32>((3, 5), 3_000, &|tx, v, i| v.moves(tx, i)).unwrap();
         assert!(found.into_iter().map(i64::from).eq(moved(3, 5, 3_000, false)));
         assert_eq!((statistics.commits, statistics.read_only_commits), (3_000, 0));
-        let (found, _, _) = launch::<A, i64>((2, 3), 1_000, &moves).unwrap();
+        let (found, _, _) = launch::<A, i64>((2, 3), 1_000, &|tx, v, i| v.moves(tx, i)).unwrap();
         assert_eq!(found, moved(2, 3, 1_000, false));
         // These are small whole numbers, so the order of the additions does not
         // matter.
-        let (found, ..) = launch::<A, u32>((2, 3), 400, &everywhere).unwrap();
+        let (found, ..) = launch::<A, u32>((2, 3), 400, &|tx, v, i| v.everywhere(tx, i)).unwrap();
         assert_eq!(found, [300; 6]);
     });
 }
@@ -168,7 +153,7 @@ fn what_threads_add_is_there_in_the_end() {
 #[test]
 fn what_a_transaction_reads_meanwhile_existed() {
     under_all!(A => {
-        let (found, wrong, _) = launch::<A, i32>((2, 3), 4_000, &moves_or_looks).unwrap();
+        let (found, wrong, _) = launch::<A, i32>((2, 3), 4_000, &|tx, v, i| v.moves_or_looks(tx, i)).unwrap();
         assert!(found.into_iter().map(i64::from).eq(moved(2, 3, 4_000, true)));
         assert_eq!(wrong, 0);
         // It finds its own additions.
@@ -203,7 +188,7 @@ fn a_transaction_that_adds_what_it_reads_demands_is_alone() {
 #[test]
 fn rows_and_additions_beyond_the_stack_are_in_the_logs() {
     under_all!(A => {
-        let (found, wrong, _) = launch::<A, u64>((30, 8), 400, &everywhere).unwrap();
+        let (found, wrong, _) = launch::<A, u64>((30, 8), 400, &|tx, v, i| v.everywhere(tx, i)).unwrap();
         assert_eq!((found, wrong), (vec![300; 240], 0));
     });
 }
@@ -212,8 +197,8 @@ fn rows_and_additions_beyond_the_stack_are_in_the_logs() {
 fn what_the_logs_do_not_hold_is_an_error() {
     // 8 words of 64 bits a row; 512 entries in the logs, 64 on the stack.
     for error in [
-        launch::<Fast, u64>((37, 8), 3, &everywhere).err(),
-        launch::<FastTable, u64>((37, 8), 3, &everywhere).err(),
+        launch::<Fast, u64>((37, 8), 3, &|tx, v, i| v.everywhere(tx, i)).err(),
+        launch::<FastTable, u64>((37, 8), 3, &|tx, v, i| v.everywhere(tx, i)).err(),
     ] {
         assert_ends!(error, Some(Error::CapacityExceeded { .. }));
     }

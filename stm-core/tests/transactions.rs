@@ -3,16 +3,17 @@
 
 mod common;
 
-use common::{array, assert_ends, assert_full, assert_past_the_end, capacity, config, launch};
+use common::{
+    CpuTx, array, assert_ends, assert_full, assert_past_the_end, capacity, config, launch,
+};
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, HvSorting};
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
-use stm_core::lane::cpu::CpuLane;
-use stm_core::{Lane, RetryLimits, Tx, TxResult};
+use stm_core::{Lane, RetryLimits, TxResult};
 
 /// The transaction of a number, on the arrays `wide` and `small`.
 type Body<A> = dyn Fn(
-        &mut Tx<'_, CpuLane<'_>, A>,
+        &mut CpuTx<'_, '_, A>,
         u64,
         &<A as Algorithm>::Array<u64>,
         &<A as Algorithm>::Array<i32>,
@@ -87,7 +88,7 @@ stm_core::for_each_algorithm!(for_every_algorithm! {});
 
 /// Adds 1 to word 0 of `wide`, and takes 1 from a word of `small`.
 fn count<A: Algorithm>(
-    tx: &mut Tx<'_, CpuLane<'_>, A>,
+    tx: &mut CpuTx<'_, '_, A>,
     i: u64,
     wide: &A::Array<u64>,
     small: &A::Array<i32>,

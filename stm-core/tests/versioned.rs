@@ -4,16 +4,15 @@
 
 mod common;
 
-use common::{array, assert_ends, capacity, config, launch};
+use common::{CpuTx, array, assert_ends, capacity, config, launch};
 use stm_core::algorithm::HvSorting;
 use stm_core::array::Layout;
 use stm_core::host::{Error, Statistics};
-use stm_core::lane::cpu::CpuLane;
 use stm_core::prelude::*;
 
 /// The transaction of a number, on `words` and `sums`.
 type Body<A> = dyn Fn(
-        &mut Tx<'_, CpuLane<'_>, A>,
+        &mut CpuTx<'_, '_, A>,
         &<A as Algorithm>::Array<u32>,
         &<A as Algorithm>::Array<u64>,
         u64,
@@ -68,7 +67,7 @@ fn both(with_cells: fn(u64), with_table: fn(u64)) {
 
 /// Reads all words, some of them twice, and adds 1 to each, backwards.
 fn backwards<A: Algorithm>(
-    tx: &mut Tx<'_, CpuLane<'_>, A>,
+    tx: &mut CpuTx<'_, '_, A>,
     words: &A::Array<u32>,
     sums: &A::Array<u64>,
     i: u64,
@@ -141,7 +140,7 @@ fn a_word_named_twice_holds_its_last_write() {
 
 /// Reads all words and writes none except a counter at the end.
 fn many_reads<A: Algorithm>(
-    tx: &mut Tx<'_, CpuLane<'_>, A>,
+    tx: &mut CpuTx<'_, '_, A>,
     words: &A::Array<u32>,
     sums: &A::Array<u64>,
     _: u64,

@@ -22,6 +22,9 @@ pub(crate) fn launch(
     launched.map(|(_, statistics)| statistics)
 }
 
+/// A transaction of a lane of the CPU.
+pub(crate) type CpuTx<'t, 'l, A> = stm_core::Tx<'t, CpuLane<'l>, A>;
+
 /// Returns the layout of an algorithm's arrays.
 pub(crate) const fn layout<A: Algorithm>() -> Layout {
     <A::Array<u32> as View<u32>>::LAYOUT
