@@ -45,6 +45,8 @@ pub mod soak;
 pub mod store;
 pub mod sync;
 pub mod tables;
+#[cfg(test)]
+mod testing;
 pub mod variants;
 pub mod workloads;
 

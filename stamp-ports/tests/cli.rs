@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, line, right, stamp, text, with};
+use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, has, line, right, stamp, text, with};
 use serde_json::Value;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
@@ -127,8 +127,7 @@ fn tune_measures_bank_and_eigenbench_on_launches_of_every_shape() {
         if base == TINY_EIGENBENCH {
             arguments.extend(["--mild-writes", "2", "--cold-reads-outside", "2"]);
         }
-        let out = right(&arguments);
-        assert!(out.contains("Both results are verified."), "{out}");
+        has(&right(&arguments), "Both results are verified.");
     }
 }
 
@@ -150,13 +149,12 @@ fn the_same_seed_gives_the_same_input_and_optimized_is_resolved_by_the_sizes() {
 fn a_tiny_run_is_verified_and_its_table_fits_a_terminal() {
     for base in [TINY_RA, TINY_HT, TINY_BANK, TINY_EIGENBENCH] {
         let out = right(&with(&base, &["--variant", "all"]));
-        assert!(out.contains("All 9 results are verified."), "{out}");
+        has(&out, "All 9 results are verified.");
         assert!(!out.contains("NO"), "{out}");
-        for name in [
-            "workload", "launch", "tx/s", "commits", "aborts", "over cgl", "verified",
-        ] {
-            assert!(out.contains(name), "{out} lacks {name}");
-        }
+        has(
+            &out,
+            "workload | launch | tx/s | commits | aborts | over cgl | verified",
+        );
     }
 }
 
@@ -195,8 +193,7 @@ fn paths_that_are_left_unrouted_are_told() {
     let run: Value = serde_json::from_str(&right(&with(&base, &["--json"]))).expect("an object");
     assert!(run["observed"]["unrouted"].as_u64() > Some(0), "{run}");
     let out = right(&base);
-    assert!(out.contains("Paths without a route"), "{out}");
-    assert!(out.contains("of 14 paths"), "{out}");
+    has(&out, "Paths without a route | of 14 paths");
 }
 
 #[test]
@@ -215,7 +212,7 @@ fn list_names_workloads_variants_and_devices() {
         "optimized ",
         "cpu ",
     ] {
-        assert!(out.contains(name), "{out} lacks {name}");
+        has(&out, name);
     }
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
     let list: Value = serde_json::from_str(&right(&["list", "--json"])).expect("JSON");
@@ -227,11 +224,7 @@ fn list_names_workloads_variants_and_devices() {
 
 #[test]
 fn device_tells_what_there_is_and_why_the_rest_is_not() {
-    let out = right(&["device"]);
-    assert!(
-        out.contains("cpu: CPU") && out.contains("at most 1024"),
-        "{out}"
-    );
+    has(&right(&["device"]), "cpu: CPU | at most 1024");
     let all: Value = serde_json::from_str(&right(&["device", "--json"])).expect("JSON");
     let devices = all["devices"].as_array().expect("a list");
     assert!(devices[0]["threads_max"].is_u64() && devices[0]["available_bytes"].is_u64());
@@ -252,9 +245,9 @@ fn help_fits_eighty_columns_and_shows_examples() {
         for line in out.lines() {
             assert!(line.chars().count() <= 80, "{command:?}: {line}");
         }
-        assert!(out.contains("stamp"), "{out}");
+        has(&out, "stamp");
     }
-    assert!(right(&["--help"]).contains("stamp run ra"));
+    has(&right(&["--help"]), "stamp run ra");
     assert!(right(&["--version"]).starts_with("stamp "));
 }
 
@@ -262,11 +255,7 @@ fn help_fits_eighty_columns_and_shows_examples() {
 fn tracing_goes_to_standard_error_and_leaves_standard_output_alone() {
     let output = stamp(&with(&TINY_RA, &["--json", "-v"]));
     assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok());
-    let errors = text(&output.stderr);
-    assert!(
-        errors.contains("launch") && errors.contains("verify"),
-        "{errors}"
-    );
+    has(&text(&output.stderr), "launch | verify");
 }
 
 #[test]
@@ -280,10 +269,7 @@ fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
     let run: Value = serde_json::from_slice(&output.stdout).expect("one object");
     assert_eq!(run["verified"], false);
     let error = run["error"].as_str().expect("an error");
-    assert!(
-        error.contains("time limit") && error.contains("--time-limit"),
-        "{error}"
-    );
+    has(&error, "time limit | --time-limit");
     let commits = run["commits"].as_u64().expect("a number");
     let aborts: u64 = run["aborts"]
         .as_object()
@@ -305,7 +291,7 @@ fn tune_finds_a_launch_for_each_variant_and_writes_all_it_tried() {
     let tune = "tune ra --device cpu --words 4K --transactions 2K --locks 512,1K --repeat 1 \
                 --variant cgl,hv-sorting,optimized --out";
     let out = right(&with(&line(tune), &[path_text]));
-    assert!(out.contains("All 5 results are verified."), "{out}");
+    has(&out, "All 5 results are verified.");
     let file = std::fs::read(&path).expect("the file");
     let document: Value = serde_json::from_slice(&file).expect("JSON");
     assert!(

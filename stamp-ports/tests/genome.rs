@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::Setting;
+use common::{Setting, has};
 use stamp_ports::devices::AnyDevice;
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::measure::runner::Runner;
@@ -103,8 +103,7 @@ fn the_time_limit_holds_for_all_launches_together() {
         "{} commits",
         stopped.commits
     );
-    let error = stopped.error.expect("what is wrong");
-    assert!(error.contains("time limit of 2ms"), "{error}");
+    has(&stopped.error.expect("what is wrong"), "time limit of 2ms");
     // And the same memory and data go on.
     spec.config.time_limit = None;
     assert!(runner.measure(&spec).expect("time enough").verified);

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{line, refused, refused_rows, right, stamp, text};
+use common::{has, line, refused, refused_rows, right, stamp, text};
 use serde_json::Value;
 use stm_align::align::{Op, score_of};
 use stm_align::align::{align, score};
@@ -211,11 +211,7 @@ fn a_u_is_a_t_where_letters_are_nucleotides() {
         (&found[0]["cigar"], &found[0]["score"]),
         (&"7=".into(), &7.into())
     );
-    let shown = files.with(&LINEAR, right);
-    assert!(
-        shown.contains("GAUUACA") && shown.contains("|||||||"),
-        "{shown}"
-    );
+    has(&files.with(&LINEAR, right), "GAUUACA | |||||||");
     files.write("a.fa", ">x\nGAUNACA\n");
     for name in ["nuc.4.4", "EDNAFULL"] {
         let found = files.json(&["--matrix", name]);
@@ -270,7 +266,7 @@ fn one_of_the_files_may_be_standard_input() {
         .output()
         .expect("stamp starts");
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("\"cigar\":\"4=\""));
+    has(&text(&output.stdout), "\"cigar\":\"4=\"");
     refused(&["nw", "-", "-"], &["both", "standard input"]);
 }
 
@@ -389,10 +385,7 @@ fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
 #[test]
 fn the_help_shows_an_example_that_runs() {
     let help = right(&["nw", "--help"]);
-    assert!(
-        help.contains("k x G") && help.contains("O + k x E"),
-        "{help}"
-    );
+    has(&help, "k x G | O + k x E");
     assert!(
         help.lines().all(|line| line.chars().count() <= 80),
         "{help}"
@@ -400,10 +393,10 @@ fn the_help_shows_an_example_that_runs() {
     // A line of the text that was too long would leave a word alone on the next.
     let whole =
         "\n`cigar`: `=` equal letters, `X` others, `I` letters of A alone, `D` of B alone;\n";
-    assert!(help.contains(whole), "{help}");
+    has(&help, whole);
     let files = Files::new(">one\nGATTACA\n", ">two\nGCATGCA\n");
     let example = "--match 1 --mismatch 1 --gap 1";
-    assert!(help.contains(&format!("stamp nw a.fa b.fa {example}")));
+    has(&help, &format!("stamp nw a.fa b.fa {example}"));
     let words: Vec<&str> = example.split(' ').collect();
     let output = files.with(&words, stamp);
     assert!(output.status.success() && text(&output.stdout).contains("score 2"));

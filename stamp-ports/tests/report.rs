@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{stamp, text};
+use common::{has, stamp, text};
 use stamp_ports::paper::document::Paper;
 use stamp_ports::paper::pieces::Piece;
 use stamp_ports::store::Document;
@@ -24,9 +24,9 @@ fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
     for title in ["First", "Second"] {
         let output = stamp(&["report", folder.path().to_str().unwrap(), "--title", title]);
         assert!(output.status.success(), "{}", text(&output.stderr));
-        assert!(text(&output.stdout).contains("report.html"));
+        has(&text(&output.stdout), "report.html");
         let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-        assert!(page.contains(&format!("<h1>{title}</h1>")));
+        has(&page, &format!("<h1>{title}</h1>"));
     }
     let mut names: Vec<String> = fs::read_dir(folder.path())
         .unwrap()
@@ -102,9 +102,7 @@ fn pieces_of_two_builds_are_refused_with_both_named() {
         (Some(2), 1),
         "{errors}"
     );
-    for part in ["PTX", "1111", "2222", "--fresh"] {
-        assert!(errors.contains(part), "{errors} lacks {part}");
-    }
+    has(&errors, "PTX | 1111 | 2222 | --fresh");
     assert!(!folder.path().join("report.html").exists());
 }
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{line, refused_rows, right};
+use common::{has, line, refused_rows, right};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -63,15 +63,9 @@ fn genome_takes_the_letters_of_stamp() {
 fn the_tables_name_the_sizes() {
     let base = ["run", "labyrinth", "--device", "cpu"];
     let out = right(&[&base[..], &SMALL[..]].concat());
-    assert!(
-        out.contains("labyrinth: 20 x 10 x 2 cells, 12 paths"),
-        "{out}"
-    );
+    has(&out, "labyrinth: 20 x 10 x 2 cells, 12 paths");
     let out = right(&line("run genome --device cpu -g 300 -s 32 -n 1K"));
-    assert!(
-        out.contains("genome: 300 bases, 1K segments, 32 bases a segment"),
-        "{out}"
-    );
+    has(&out, "genome: 300 bases, 1K segments, 32 bases a segment");
 }
 
 #[test]

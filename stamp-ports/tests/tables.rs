@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{refused_rows, right, stamp, text};
+use common::{has, refused_rows, right, stamp, text};
 use std::fs;
 use std::path::Path;
 
@@ -32,13 +32,12 @@ fn a_document_is_compared_and_put_right() {
     let check = ["report", &results(), "--tables", "--check", file];
     let output = stamp(&check);
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stdout);
-    assert!(said.contains("page.md:4: table `jit`"), "{said}");
+    has(&text(&output.stdout), "page.md:4: table `jit`");
     assert_eq!(fs::read_to_string(&path).unwrap(), empty);
 
     right(&["report", &results(), "--tables", file]);
     let made = fs::read_to_string(&path).unwrap();
-    assert!(made.contains("| RA | 199 | 876 | 843 |"), "{made}");
+    has(&made, "| RA | 199 | 876 | 843 |");
     assert!(made.starts_with("# Page\n") && made.ends_with("<!-- end -->\n\nMore.\n"));
     assert_eq!(right(&check), "");
 

@@ -174,6 +174,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
 
     fn state() -> State {
         let mut state = State::new("cpu".into(), "CPU".into(), 3);
@@ -191,10 +192,7 @@ mod tests {
         let read = State::read(&folder.path().join(FILE_NAME)).unwrap();
         assert_eq!(read, state());
         let log = std::fs::read_to_string(folder.path().join("soak.txt")).unwrap();
-        assert!(
-            log.contains("step 11: a total") && log.contains("4  ra fast"),
-            "{log}"
-        );
+        has(&log, "step 11: a total | 4  ra fast");
     }
 
     #[test]

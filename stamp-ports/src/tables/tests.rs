@@ -5,6 +5,7 @@ use super::definitions::Definitions;
 use super::expression::Scope;
 use super::markers::render;
 use super::{DEFINITIONS, made, tables};
+use crate::testing::has;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -189,10 +190,8 @@ fn a_table_that_cannot_be_made_is_an_error_that_names_it() {
         ),
     ] {
         let error = table(fields).unwrap_err();
-        assert!(
-            error.contains("table `t`") && error.contains(why),
-            "{error}"
-        );
+        has(&error, "table `t`");
+        has(&error, why);
     }
 }
 
@@ -219,20 +218,18 @@ fn a_figure_without_machine_date_or_commit_is_refused_and_so_is_one_of_unknown_d
         ("commit", "no commit"),
     ] {
         let without = whole.replace(field, "other");
-        let error = refused("h200/a.json", &without, "");
-        assert!(error.contains(why), "{error}");
+        has(&refused("h200/a.json", &without, ""), why);
     }
     let old = whole.replace("ptx", "other");
     let error = refused("h200/a.json", &old, "");
-    assert!(error.contains("names no checksum of the PTX"), "{error}");
+    has(&error, "names no checksum of the PTX");
     assert_eq!(refused("simulator/a.json", &old, ""), "");
     assert_eq!(refused("h200/a.json", &old, r#", "before_ptx": true"#), "");
     for (source, why) in [
         (r#", "before_ptx": true"#, "take `before_ptx` off"),
         (r#", "commit": "c0ffee0""#, "names its commit: take it off"),
     ] {
-        let error = refused("h200/a.json", whole, source);
-        assert!(error.contains(why), "{error}");
+        has(&refused("h200/a.json", whole, source), why);
     }
 }
 

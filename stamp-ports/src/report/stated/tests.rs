@@ -3,6 +3,7 @@
 use super::*;
 use crate::report::records::{Record, Sets};
 use crate::report::table::NONE;
+use crate::testing::has;
 use serde_json::json;
 
 fn asked() -> Sets {
@@ -66,21 +67,15 @@ fn a_table_has_a_row_a_record_or_a_column_a_value() {
         r#"{"of": "points", "key": ["at"], "columns": [["At", "{at:count}"]],
             "by": {"field": "kind", "cell": "{rate:one} || idle"}}"#,
     );
-    assert!(
-        by.contains(">a <") && by.contains(">b <") && by.contains(">2K <"),
-        "{by}"
-    );
-    assert!(by.contains(">idle <") && by.contains(NONE), "{by}");
+    has(&by, ">a < | >b < | >2K < | >idle <");
+    has(&by, NONE);
     let literal = made(
         r#"{"rows": [["a", 1]], "columns": [["Kind", "{0}"],
             ["Ours", "{=list(points.rate, kind=$0, at=$1); one}"]],
             "across": {"each": ["n", "values(points.at)"], "head": "At {$n}",
             "cell": "{=list(points.rate, kind=$0, at=$n); two}"}}"#,
     );
-    assert!(
-        literal.contains(">3.5 <") && literal.contains(">At 2048 <"),
-        "{literal}"
-    );
+    has(&literal, ">3.5 < | >At 2048 <");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::report::tests::{HOSTILE, file, parse, words};
 use crate::store::Document;
 use crate::sync::bench::Bench;
 use crate::sync::document::Point;
+use crate::testing::has;
 use sample::{empty, full};
 
 mod rows;
@@ -106,7 +107,7 @@ fn points_with_a_wrong_result_count_no_more_than_missing_ones() {
     let text = page_of(&bench);
     let page = parse(&text);
     let told = words(page.root());
-    assert!(told.contains("the count is 5, not 6 <&>") && told.contains("With a wrong result"));
+    has(&told, "the count is 5, not 6 <&> | With a wrong result");
 }
 
 #[test]
@@ -117,13 +118,13 @@ fn points_without_a_time_say_why() {
     bench.points.push(Point::without_time(&asked, why.clone()));
     let text = page_of(&bench);
     let told = words(parse(&text).root());
-    assert!(told.contains("1 of 1 points have no time"), "{told}");
+    has(&told, "1 of 1 points have no time");
     assert_eq!(
         told.matches(&why).count(),
         2,
         "in the table and among the peers"
     );
-    assert!(told.contains("No peer was measured"));
+    has(&told, "No peer was measured");
 }
 
 #[test]
@@ -155,7 +156,7 @@ fn a_cpu_is_drawn_and_not_judged() {
         assert!(claim.figures.contains("CPU"), "{}", claim.id);
     }
     assert!(!drawn(&bench)[0].1.legend.is_empty());
-    assert!(page_of(&bench).contains("Measured on a CPU"));
+    has(&page_of(&bench), "Measured on a CPU");
 }
 
 /// The sample with texts and numbers that could break a page.
@@ -194,8 +195,7 @@ fn a_document_survives_being_written_and_read() {
         (r#"{"format":"stamp-paper/1"}"#, "stamp-paper/1"),
         (r#"{"format":"stamp-sync/1"}"#, "field"),
     ] {
-        let error = Bench::parse(text).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        has(&Bench::parse(text).unwrap_err().to_string(), said);
     }
 }
 
@@ -206,7 +206,7 @@ fn the_command_reports_on_the_document_in_the_folder() {
     std::fs::write(folder.path().join("sync.json"), text).unwrap();
     assert!(crate::report::report(folder.path(), Some("Ours & theirs")).unwrap());
     let page = std::fs::read_to_string(folder.path().join(PAGE)).unwrap();
-    assert!(page.contains("<h1>Ours &amp; theirs</h1>"));
+    has(&page, "<h1>Ours &amp; theirs</h1>");
     for name in ["claims-sync.json", "counter.svg", "sections.svg"] {
         assert!(folder.path().join(name).is_file(), "{name}");
     }
@@ -214,10 +214,7 @@ fn the_command_reports_on_the_document_in_the_folder() {
     let error = crate::report::report(folder.path(), None)
         .unwrap_err()
         .to_string();
-    assert!(
-        error.contains("sync.json") && error.contains("paper.json"),
-        "{error}"
-    );
+    has(&error, "sync.json | paper.json");
 }
 
 /// The target about what begins with these words.
@@ -249,7 +246,7 @@ fn targets_are_reached_in_part_or_missed_by_the_ratios() {
     faster(&mut bench, "combining", 10.0);
     assert_eq!(target(&bench, "Combining").verdict, Verdict::Holds);
     assert_eq!(target(&bench, "Hash table").verdict, Verdict::Holds);
-    assert!(target(&bench, "Hash table").figures.contains("stm:fast"));
+    has(&target(&bench, "Hash table").figures, "stm:fast");
 
     assert_eq!(target(&bench, "Sorted list").verdict, Verdict::Fails);
     faster(&mut bench, "stm:fast", 5.0);

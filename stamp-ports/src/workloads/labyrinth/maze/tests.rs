@@ -1,6 +1,7 @@
 //! Files that are read, written and refused, and mazes that are drawn.
 
 use super::*;
+use crate::testing::has;
 use std::fs;
 
 fn read(text: impl AsRef<[u8]>) -> Result<Maze> {
@@ -44,10 +45,7 @@ fn what_is_drawn_fits_and_fills_the_grid_to_its_last_place() {
     assert_eq!((places.len(), distinct.len()), (12, 12));
     assert_ne!(maze, Maze::generate(2, size, 5, 2).unwrap());
     let error = Maze::generate(1, size, 6, 1).unwrap_err().to_string();
-    assert!(
-        error.contains("13 places") && error.contains("has 12"),
-        "{error}"
-    );
+    has(&error, "13 places | has 12");
 }
 
 /// Each wrong file, the line where it is wrong, and parts of the error.
@@ -118,7 +116,7 @@ fn wrong_files_are_refused_with_the_line_and_what_was_expected() {
         assert_eq!(found, line, "{shown}");
         assert!(shown.contains("maze.txt, line ") && !shown.contains('\n'));
         for part in parts {
-            assert!(shown.contains(part), "{shown} lacks {part}");
+            has(&shown, part);
         }
     }
 }
@@ -126,10 +124,7 @@ fn wrong_files_are_refused_with_the_line_and_what_was_expected() {
 #[test]
 fn a_line_without_end_is_refused_without_reading_it_all() {
     let error = read(vec![b'p'; 100_000]).unwrap_err().to_string();
-    assert!(
-        error.contains("line 1") && error.contains("too long"),
-        "{error}"
-    );
+    has(&error, "line 1 | too long");
     let error = Maze::read(Path::new("no/such/maze")).unwrap_err();
     assert!(error.to_string().contains("no/such/maze"), "{error}");
 }
