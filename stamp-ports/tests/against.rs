@@ -4,10 +4,10 @@
 
 mod common;
 
-use common::{has, line, refused, refused_rows, right, stamp, text};
+use common::{ended, has, help, refused, refused_rows};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 /// The program under test, which is honest.
 const STAMP: &str = env!("CARGO_BIN_EXE_stamp");
@@ -35,34 +35,18 @@ fn script(folder: &Path, name: &str, first: &str) -> PathBuf {
     path
 }
 
-/// Runs the quick points on the CPU.
-fn against(other: &Path, more: &[&str]) -> Output {
-    let other = other.to_str().expect("a path");
-    let base = [
-        "bench",
-        "against",
-        other,
-        "--quick",
-        "--device",
-        "cpu",
-        "--at-least",
-        LENIENT,
-    ];
-    stamp(&[&base, more].concat())
-}
-
-fn path(path: &Path) -> &str {
-    path.to_str().expect("a path")
+/// The quick points on the CPU.
+fn against(other: &Path, more: &str) -> String {
+    let other = other.display();
+    format!("bench against {other} --quick --device cpu --at-least {LENIENT} {more}")
 }
 
 #[test]
 fn the_same_program_is_as_fast_and_the_document_has_both_runs_of_every_point() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("against.json");
-    let output = against(Path::new(STAMP), &["--json", "--out", path(&out)]);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{errors}");
-    let printed = text(&output.stdout);
+    let more = format!("--json --out {}", out.display());
+    let (printed, errors) = ended(0, &against(Path::new(STAMP), &more));
     assert_eq!(std::fs::read_to_string(&out).expect("a document"), printed);
     let document: Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(document["format"], "stamp-against/1");
@@ -117,11 +101,9 @@ fn a_program_that_became_slow_or_hangs_or_is_wrong_is_a_failure() {
         ),
         (&refuses, "FAILED: counter@default: this refused: no such"),
     ] {
-        let only = ["--only", "counter@default", "--time-limit", "4"];
-        let this = ["--this", path(this)];
-        let output = against(Path::new(STAMP), &[&only[..], &this].concat());
-        let (table, errors) = (text(&output.stdout), text(&output.stderr));
-        assert_eq!(output.status.code(), Some(1), "{table}{errors}");
+        let this = this.display();
+        let more = format!("--only counter@default --time-limit 4 --this {this}");
+        let (table, _) = ended(1, &against(Path::new(STAMP), &more));
         has(&table, part);
         has(&table, "1 of 1 points");
         assert!(table.lines().all(|line| line.len() <= 80), "{table}");
@@ -136,16 +118,10 @@ fn what_the_other_program_does_not_know_or_finish_is_named_and_not_judged() {
                  \"run counter\") echo error: unknown workload >&2; exit 2;;\n\
                  esac";
     let other = script(folder.path(), "earlier", first);
-    let limit = ["--time-limit", "4", "--only"];
-    refused_rows(&format!(
-        "bench against {} --quick --device cpu --time-limit 4 \
-         --only ra-1k@default,bank@default,bank,counter@2x2 => bank@default",
-        path(&other)
-    ));
-    let only = "ra-1k@default,bank,counter@2x2";
-    let output = against(&other, &[&limit[..], &[only]].concat());
-    let (table, errors) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(0), "{table}{errors}");
+    let unknown = "--time-limit 4 --only ra-1k@default,bank@default,bank,counter@2x2";
+    refused(&against(&other, unknown), "bank@default");
+    let only = "--time-limit 4 --only ra-1k@default,bank,counter@2x2";
+    let (table, _) = ended(0, &against(&other, only));
     has(
         &table,
         "NOT judged: ra-1k@default: other did not finish within 4 s | \
@@ -153,9 +129,7 @@ fn what_the_other_program_does_not_know_or_finish_is_named_and_not_judged() {
          All 2 points that were judged",
     );
     // Where nothing is judged nothing holds.
-    let output = against(&other, &["--only", "counter"]);
-    let table = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{table}");
+    let (table, _) = ended(1, &against(&other, "--only counter"));
     has(&table, "No point was judged");
 }
 
@@ -175,19 +149,13 @@ fn what_is_no_stamp_is_refused_with_its_path_and_what_to_do() {
         (&silent, "is no `stamp`"),
         (&liar, "no JSON as that of `stamp run --json`"),
     ] {
-        let arguments = format!(
-            "bench against {} --quick --device cpu --only counter",
-            path(other)
-        );
-        let arguments = line(&arguments);
-        let parts = [path(other), part, "an earlier commit"];
+        let program = other.display();
+        let line = format!("bench against {program} --quick --device cpu --only counter");
+        let parts = format!("{program} | {part} | an earlier commit");
         if other == liar {
-            let output = stamp(&arguments);
-            let errors = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(2), "{errors}");
-            assert!(parts.iter().all(|part| errors.contains(part)), "{errors}");
+            has(&ended(2, &line).1, &parts);
         } else {
-            refused(&arguments, &parts);
+            refused(&line, &parts);
         }
     }
     for row in [
@@ -202,14 +170,10 @@ fn what_is_no_stamp_is_refused_with_its_path_and_what_to_do() {
 
 #[test]
 fn the_help_fits_eighty_columns_and_teaches_by_examples() {
-    let help = right(&["bench", "against", "--help"]);
-    assert!(
-        help.lines().all(|line| line.chars().count() <= 80),
-        "{help}"
+    let help_of_it = help(
+        "bench against",
+        "Examples: | Exit status: | ra-16k | --at-least | vacation",
     );
-    for part in "Examples:|Exit status:|ra-16k|--at-least|vacation".split('|') {
-        has(&help, part);
-    }
-    assert!(!help.contains("--this"), "{help}");
-    has(&right(&["bench", "--help"]), "against");
+    assert!(!help_of_it.contains("--this"), "{help_of_it}");
+    help("bench", "against");
 }

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{TINY_RA, refused, refused_rows, stamp, text, with};
+use common::{TINY_RA, ended, refused, refused_rows, stamp, text};
 
 #[test]
 fn impossible_launches_are_refused() {
@@ -41,13 +41,11 @@ fn bad_sizes_of_the_transactional_memory_are_refused() {
 
 #[test]
 fn options_that_nothing_asked_for_takes_are_refused() {
-    for (option, value) in [("--lanes-max", "4"), ("--queue-after", "9")] {
-        let scheduler = [option, value, "--variant", "hv-sorting,cgl"];
-        let written = format!("{option} {value}");
-        let parts = [&written, "fast and fast-table", "hv-sorting and cgl"];
-        refused(&with(&TINY_RA, &scheduler), &parts);
-        let all = with(&["tune", "ra", "--device", "cpu"], &scheduler);
-        refused(&all, &parts);
+    for option in ["--lanes-max 4", "--queue-after 9"] {
+        let scheduler = format!("{option} --variant hv-sorting,cgl");
+        let parts = format!("{option} | fast and fast-table | hv-sorting and cgl");
+        refused(&format!("{TINY_RA} {scheduler}"), &parts);
+        refused(&format!("tune ra --device cpu {scheduler}"), &parts);
     }
     refused_rows(
         "
@@ -148,14 +146,12 @@ fn parameters_of_eigenbench_that_make_no_sense_are_refused() {
 
 #[test]
 fn numbers_that_are_none_are_refused() {
-    for bad in ["many", "1.5M", "", "12Q"] {
-        refused(
-            &["run", "ra", "--words", bad],
-            &["--words", &format!("{bad:?}"), "2^20"],
-        );
-    }
     refused_rows(
         r#"
+        run ra --words many => --words | "many" | 2^20
+        run ra --words 1.5M => --words | "1.5M" | 2^20
+        run ra --words "" => --words | "" | 2^20
+        run ra --words 12Q => --words | "12Q" | 2^20
         run ra --words 8G => --words | 8G | at most 4294967295
         run ra --seed 2^64 => --seed | too large
         run ra --seed -1 => --seed | "-1" | stamp run ra --help
@@ -195,19 +191,17 @@ fn unknown_names_are_refused_with_the_nearest() {
 #[test]
 fn a_gpu_that_is_not_there_is_refused_and_auto_falls_back_with_the_reason() {
     // Number 999 is there on no machine, with a driver or without.
+    let gpu = "run ra --device cuda:999";
+    let has_driver = text(&stamp(gpu).stderr).contains("GPU 999");
     refused(
-        &with(&["run", "ra"], &["--device", "cuda:999"]),
-        &["NVIDIA driver"].map(|part| {
-            if text(&stamp(&["run", "ra", "--device", "cuda:999"]).stderr).contains("GPU 999") {
-                "GPU 999"
-            } else {
-                part
-            }
-        }),
+        gpu,
+        if has_driver {
+            "GPU 999"
+        } else {
+            "NVIDIA driver"
+        },
     );
-    let output = stamp(&["run", "ra", "--words", "1K", "--transactions", "500"]);
-    assert_eq!(output.status.code(), Some(0));
-    let (out, errors) = (text(&output.stdout), text(&output.stderr));
+    let (out, errors) = ended(0, "run ra --words 1K --transactions 500");
     if out.starts_with("cpu:") {
         assert!(errors.starts_with("note: no GPU can be used"), "{errors}");
         assert_eq!(errors.lines().count(), 1, "{errors}");

@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::{TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, has, line, right, stamp, text, with};
+use common::{
+    TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, ended, has, help, json, objects, right,
+};
 use serde_json::Value;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
@@ -41,30 +43,26 @@ fn json_is_one_object_a_run_and_nothing_else() {
         ("bank", TINY_BANK),
         ("eigenbench", TINY_EIGENBENCH),
     ] {
-        let out = right(&with(
-            &base,
-            &["--variant", "all", "--repeat", "2", "--json"],
-        ));
-        let lines: Vec<&str> = out.lines().collect();
-        assert_eq!(lines.len(), names.len(), "{out}");
-        for (line, name) in lines.iter().zip(&names) {
-            let run: Value = serde_json::from_str(line).expect("a line is an object");
-            check_run(&run, workload, name, 500);
+        let runs = objects(&format!("{base} --variant all --repeat 2 --json"));
+        assert_eq!(runs.len(), names.len(), "{runs:?}");
+        for (run, name) in runs.iter().zip(&names) {
+            check_run(run, workload, name, 500);
         }
     }
 }
 
 /// The parameters in the JSON of a run.
-fn parameters(arguments: &[&str]) -> Value {
-    let run: Value = serde_json::from_str(&right(arguments)).expect("one object");
+fn parameters(arguments: &str) -> Value {
+    let run = json(&format!("{arguments} --json"));
     assert_eq!(run["verified"], true);
     run["parameters"].clone()
 }
 
 #[test]
 fn the_parameters_of_bank_are_in_its_json() {
-    let more = line("--zipf 0.99 --audit-share 25% --audit-range 30 --json");
-    let p = parameters(&with(&TINY_BANK, &more));
+    let p = parameters(&format!(
+        "{TINY_BANK} --zipf 0.99 --audit-share 25% --audit-range 30"
+    ));
     assert_eq!(p["accounts"], 1024);
     assert_eq!(p["zipf_thousandths"], 990);
     assert_eq!(p["audit_percent"], 25);
@@ -72,14 +70,14 @@ fn the_parameters_of_bank_are_in_its_json() {
     // 34 ranges, the last of 34 accounts; audits read 16 at a time.
     assert_eq!(p["read_capacity"], 48);
     assert_eq!(p["write_capacity"], 2);
-    let transfers = parameters(&with(&TINY_BANK, &["--audit-share", "0", "--json"]));
+    let transfers = parameters(&format!("{TINY_BANK} --audit-share 0"));
     assert_eq!(transfers["read_capacity"], 2);
 }
 
 #[test]
 fn every_option_of_eigenbench_is_one_parameter() {
-    let base = with(&TINY_EIGENBENCH[..4], &["--transactions", "300", "--json"]);
-    let default = parameters(&base);
+    let base = "run eigenbench --device cpu --transactions 300";
+    let default = parameters(base);
     for (option, value, name, n) in [
         ("--hot-words", "2K", "hot_words", 2048),
         ("--hot-reads", "7", "hot_reads", 7),
@@ -96,7 +94,7 @@ fn every_option_of_eigenbench_is_one_parameter() {
         ("--nops-outside", "12", "nops_outside", 12),
         ("--locality", "40", "locality_percent", 40),
     ] {
-        let mut set = parameters(&with(&base, &[option, value]));
+        let mut set = parameters(&format!("{base} {option} {value}"));
         assert_eq!(set[name], n, "{option}");
         // And no other: but for the sets, which follow.
         set[name] = default[name].clone();
@@ -109,9 +107,8 @@ fn every_option_of_eigenbench_is_one_parameter() {
 
 #[test]
 fn loops_are_transactions_of_each_thread() {
-    let mut arguments = TINY_EIGENBENCH[..6].to_vec();
-    arguments.extend(["--blocks", "2", "--threads", "3", "--loops", "50", "--json"]);
-    let run: Value = serde_json::from_str(&right(&arguments)).expect("one object");
+    let run =
+        json("run eigenbench --device cpu --hot-words 1K --blocks 2 --threads 3 --loops 50 --json");
     assert_eq!(run["transactions"], 300);
     assert_eq!(run["commits"], 300);
     assert_eq!(run["verified"], true);
@@ -119,36 +116,32 @@ fn loops_are_transactions_of_each_thread() {
 
 #[test]
 fn tune_measures_bank_and_eigenbench_on_launches_of_every_shape() {
-    for base in [TINY_BANK, TINY_EIGENBENCH] {
-        let mut arguments = base.to_vec();
-        arguments[0] = "tune";
-        arguments.extend(["--variant", "egpgv,hv-sorting", "--repeat", "1"]);
-        arguments.extend(["--locks", "1K"]);
-        if base == TINY_EIGENBENCH {
-            arguments.extend(["--mild-writes", "2", "--cold-reads-outside", "2"]);
-        }
-        has(&right(&arguments), "Both results are verified.");
+    let private = "--mild-writes 2 --cold-reads-outside 2";
+    for (base, more) in [(TINY_BANK, ""), (TINY_EIGENBENCH, private)] {
+        let tune = base.replacen("run", "tune", 1);
+        let out = right(&format!(
+            "{tune} --variant egpgv,hv-sorting --repeat 1 --locks 1K {more}"
+        ));
+        has(&out, "Both results are verified.");
     }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_input_and_optimized_is_resolved_by_the_sizes() {
-    let resolved = |locks: &str| {
-        let out = right(&with(
-            &TINY_RA,
-            &["--variant", "optimized", "--locks", locks, "--json"],
+    let resolved = |locks| {
+        let run = json(&format!(
+            "{TINY_RA} --variant optimized --locks {locks} --json"
         ));
-        let run: Value = serde_json::from_str(&out).expect("one object");
         run["resolved"].as_str().expect("a name").to_owned()
     };
-    assert_eq!(resolved("512"), "hv-sorting");
-    assert_eq!(resolved("1024"), "tbv-sorting");
+    assert_eq!(resolved(512), "hv-sorting");
+    assert_eq!(resolved(1024), "tbv-sorting");
 }
 
 #[test]
 fn a_tiny_run_is_verified_and_its_table_fits_a_terminal() {
     for base in [TINY_RA, TINY_HT, TINY_BANK, TINY_EIGENBENCH] {
-        let out = right(&with(&base, &["--variant", "all"]));
+        let out = right(&format!("{base} --variant all"));
         has(&out, "All 9 results are verified.");
         assert!(!out.contains("NO"), "{out}");
         has(
@@ -158,47 +151,33 @@ fn a_tiny_run_is_verified_and_its_table_fits_a_terminal() {
     }
 }
 
-#[test]
-fn all_runs_every_workload() {
-    let out = right(&line(
-        "run all --device cpu --transactions 100 -x 32 -y 32 -z 12 --json",
-    ));
-    let names: Vec<Value> = out
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("an object")["workload"].clone())
-        .collect();
-    let known: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, known);
+/// The workload of each object that a line prints.
+fn workloads(line: &str) -> Vec<Value> {
+    let runs = objects(line);
+    runs.iter().map(|run| run["workload"].clone()).collect()
 }
 
 #[test]
-fn several_workloads_are_named_in_one_argument() {
-    let base = ["run", "ht,ra", "--device", "cpu", "--transactions", "100"];
-    let out = right(&with(
-        &base,
-        &["--words", "1K", "--buckets", "64", "--json"],
-    ));
-    let names: Vec<Value> = out
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("an object")["workload"].clone())
-        .collect();
-    assert_eq!(names, ["ht", "ra"]);
+fn all_runs_every_workload_and_several_are_named_in_one_argument() {
+    let all = "run all --device cpu --transactions 100 -x 32 -y 32 -z 12 --json";
+    let known: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(workloads(all), known);
+    let two = "run ht,ra --device cpu --transactions 100 --words 1K --buckets 64 --json";
+    assert_eq!(workloads(two), ["ht", "ra"]);
 }
 
 #[test]
 fn paths_that_are_left_unrouted_are_told() {
     // More ends than a path between each pair leaves room for.
-    let grid = ["-x", "8", "-y", "8", "-z", "1", "-n", "14"];
-    let base = with(&["run", "labyrinth", "--device", "cpu"], &grid);
-    let run: Value = serde_json::from_str(&right(&with(&base, &["--json"]))).expect("an object");
+    let base = "run labyrinth --device cpu -x 8 -y 8 -z 1 -n 14";
+    let run = json(&format!("{base} --json"));
     assert!(run["observed"]["unrouted"].as_u64() > Some(0), "{run}");
-    let out = right(&base);
-    has(&out, "Paths without a route | of 14 paths");
+    has(&right(base), "Paths without a route | of 14 paths");
 }
 
 #[test]
 fn list_names_workloads_variants_and_devices() {
-    let out = right(&["list"]);
+    let out = right("list");
     for name in [
         "ra ",
         "ht ",
@@ -215,7 +194,7 @@ fn list_names_workloads_variants_and_devices() {
         has(&out, name);
     }
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
-    let list: Value = serde_json::from_str(&right(&["list", "--json"])).expect("JSON");
+    let list = json("list --json");
     assert_eq!(list["workloads"][0]["name"], "ra");
     let variants = AskedVariant::all().len();
     assert_eq!(list["variants"].as_array().map(Vec::len), Some(variants));
@@ -224,8 +203,8 @@ fn list_names_workloads_variants_and_devices() {
 
 #[test]
 fn device_tells_what_there_is_and_why_the_rest_is_not() {
-    has(&right(&["device"]), "cpu: CPU | at most 1024");
-    let all: Value = serde_json::from_str(&right(&["device", "--json"])).expect("JSON");
+    has(&right("device"), "cpu: CPU | at most 1024");
+    let all = json("device --json");
     let devices = all["devices"].as_array().expect("a list");
     assert!(devices[0]["threads_max"].is_u64() && devices[0]["available_bytes"].is_u64());
     let refused = all["refused"].as_array().expect("a list");
@@ -235,38 +214,29 @@ fn device_tells_what_there_is_and_why_the_rest_is_not() {
 
 #[test]
 fn help_fits_eighty_columns_and_shows_examples() {
-    for command in [
-        &["--help"][..],
-        &["run", "--help"],
-        &["tune", "--help"],
-        &["list", "--help"],
-    ] {
-        let out = right(command);
-        for line in out.lines() {
-            assert!(line.chars().count() <= 80, "{command:?}: {line}");
-        }
-        has(&out, "stamp");
+    for command in ["run", "tune", "list"] {
+        help(command, "stamp");
     }
-    has(&right(&["--help"]), "stamp run ra");
-    assert!(right(&["--version"]).starts_with("stamp "));
+    help("", "stamp run ra");
+    assert!(right("--version").starts_with("stamp "));
 }
 
 #[test]
 fn tracing_goes_to_standard_error_and_leaves_standard_output_alone() {
-    let output = stamp(&with(&TINY_RA, &["--json", "-v"]));
-    assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok());
-    has(&text(&output.stderr), "launch | verify");
+    let (out, errors) = ended(0, &format!("{TINY_RA} --json -v"));
+    assert!(serde_json::from_str::<Value>(&out).is_ok());
+    has(&errors, "launch | verify");
 }
 
 #[test]
 fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
     // One word, so that every two transactions conflict and look at the flag.
-    let output = stamp(&line(
+    let (out, _) = ended(
+        1,
         "run ra --device cpu --words 1 --reads 1 --writes 1 --variant hv-sorting --blocks 2 \
          --threads 4 --transactions 4M --time-limit 0.05 --json",
-    ));
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    let run: Value = serde_json::from_slice(&output.stdout).expect("one object");
+    );
+    let run: Value = serde_json::from_str(&out).expect("one object");
     assert_eq!(run["verified"], false);
     let error = run["error"].as_str().expect("an error");
     has(&error, "time limit | --time-limit");
@@ -287,25 +257,16 @@ fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
 fn tune_finds_a_launch_for_each_variant_and_writes_all_it_tried() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ra.json");
-    let path_text = path.to_str().expect("UTF-8");
     let tune = "tune ra --device cpu --words 4K --transactions 2K --locks 512,1K --repeat 1 \
                 --variant cgl,hv-sorting,optimized --out";
-    let out = right(&with(&line(tune), &[path_text]));
+    let out = right(&format!("{tune} {}", path.display()));
     has(&out, "All 5 results are verified.");
     let file = std::fs::read(&path).expect("the file");
     let document: Value = serde_json::from_slice(&file).expect("JSON");
-    assert!(
-        document["command"]
-            .as_str()
-            .is_some_and(|c| c.starts_with("stamp tune ra"))
-    );
-    assert!(
-        document["command"]
-            .as_str()
-            .is_some_and(|c| c.ends_with("--out ra.json")),
-        "the document names a folder: {}",
-        document["command"]
-    );
+    let command = document["command"].as_str().expect("a command");
+    // It names no folder.
+    let is_whole = command.starts_with("stamp tune ra") && command.ends_with("--out ra.json");
+    assert!(is_whole, "{command}");
     assert_eq!(document["device"]["id"], "cpu");
     let runs = document["runs"].as_array().expect("a list");
     let key = |run: &Value| format!("{} {}", run["variant"].as_str().unwrap_or(""), run["locks"]);

@@ -22,16 +22,12 @@ use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 fn all_variants(
     workload: impl Into<AnyWorkload>,
     shape: (u32, u32),
-    locks: u64,
-    stripe_bytes: u64,
+    memory: (u64, u64),
     transactions: u64,
 ) -> Vec<RunReport> {
     let setting = Setting {
-        seed: 11,
-        shape,
-        locks,
-        stripe_bytes,
         transactions,
+        ..Setting::of(11, shape, memory)
     };
     let reports = common::all_variants(workload, setting);
     for report in &reports {
@@ -47,9 +43,9 @@ const SHAPES: [(u32, u32); 2] = [(2, 8), (5, 3)];
 #[test]
 fn random_array_of_32_words_keeps_every_increment() {
     let ra = Ra::of(32, 4, 4);
-    for (locks, stripe) in MEMORIES {
+    for memory in MEMORIES {
         for shape in SHAPES {
-            all_variants(ra, shape, locks, stripe, 600);
+            all_variants(ra, shape, memory, 600);
         }
     }
 }
@@ -57,21 +53,21 @@ fn random_array_of_32_words_keeps_every_increment() {
 #[test]
 fn random_array_with_fewer_writes_than_reads_keeps_every_increment() {
     let ra = Ra::of(32, 8, 3);
-    for (locks, stripe) in [(2, 4), (16, 16), (1 << 10, 4)] {
-        all_variants(ra, (2, 8), locks, stripe, 600);
+    for memory in [(2, 4), (16, 16), (1 << 10, 4)] {
+        all_variants(ra, (2, 8), memory, 600);
     }
 }
 
 #[test]
 fn transactions_that_only_read_commit_and_change_nothing() {
     let ra = Ra::of(32, 4, 0);
-    all_variants(ra, (2, 8), 16, 4, 600);
+    all_variants(ra, (2, 8), (16, 4), 600);
 }
 
 #[test]
 fn more_reads_than_go_to_memory_together_are_verified() {
     let ra = Ra::of(64, 37, 37);
-    all_variants(ra, (2, 4), 16, 4, 200);
+    all_variants(ra, (2, 4), (16, 4), 200);
 }
 
 #[test]
@@ -85,8 +81,8 @@ fn hash_table_of_few_buckets_keeps_every_key_once() {
             nodes,
             ..Ht::of(buckets, 4)
         };
-        for (locks, stripe) in MEMORIES {
-            all_variants(ht, SHAPES[0], locks, stripe, 400);
+        for memory in MEMORIES {
+            all_variants(ht, SHAPES[0], memory, 400);
         }
     }
 }
@@ -94,7 +90,7 @@ fn hash_table_of_few_buckets_keeps_every_key_once() {
 #[test]
 fn hash_table_with_one_key_a_transaction_is_verified() {
     let ht = Ht::of(32, 1);
-    all_variants(ht, SHAPES[1], 16, 4, 1000);
+    all_variants(ht, SHAPES[1], (16, 4), 1000);
 }
 
 #[test]
@@ -113,10 +109,10 @@ fn maps_and_lists_lose_no_key_and_leak_no_node() {
             keys,
             ..Ordered::default()
         };
-        for (locks, stripe) in MEMORIES {
-            all_variants(map, SHAPES[0], locks, stripe, 400);
-            all_variants(list, SHAPES[0], locks, stripe, 200);
-            all_variants(ordered, SHAPES[0], locks, stripe, 400);
+        for memory in MEMORIES {
+            all_variants(map, SHAPES[0], memory, 400);
+            all_variants(list, SHAPES[0], memory, 200);
+            all_variants(ordered, SHAPES[0], memory, 400);
         }
     }
 }
@@ -141,7 +137,7 @@ fn vacation_accounts_for_every_place_and_reservation() {
             transactions_max: 600,
         };
         for shape in SHAPES {
-            all_variants(vacation, shape, 16, 4, 600);
+            all_variants(vacation, shape, (16, 4), 600);
         }
     }
     let vacation = Vacation {
@@ -151,15 +147,15 @@ fn vacation_accounts_for_every_place_and_reservation() {
         users_percent: 60,
         transactions_max: 400,
     };
-    for (locks, stripe) in MEMORIES {
-        all_variants(vacation, SHAPES[0], locks, stripe, 400);
+    for memory in MEMORIES {
+        all_variants(vacation, SHAPES[0], memory, 400);
     }
 }
 
 #[test]
 fn a_pool_gives_and_takes_and_leaks_no_node() {
     for shape in SHAPES {
-        all_variants(Pool, shape, 16, 4, 2_000);
+        all_variants(Pool, shape, (16, 4), 2_000);
     }
 }
 
@@ -171,8 +167,8 @@ fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
                 zipf_thousandths,
                 ..Bank::of(accounts, 30, audit_range)
             };
-            for (locks, stripe) in MEMORIES {
-                all_variants(bank, SHAPES[0], locks, stripe, 600);
+            for memory in MEMORIES {
+                all_variants(bank, SHAPES[0], memory, 600);
             }
         }
     }
@@ -182,7 +178,7 @@ fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
 fn bank_of_transfers_only_and_of_audits_only_is_verified() {
     for audit_percent in [0, 100] {
         let bank = Bank::of(40, audit_percent, 20);
-        all_variants(bank, SHAPES[1], 16, 4, 1000);
+        all_variants(bank, SHAPES[1], (16, 4), 1000);
     }
 }
 
@@ -197,8 +193,8 @@ fn bank_whose_transfers_only_add_keeps_every_account_and_shows_audits_no_wrong_s
                 adds_row: Some(row),
                 ..Bank::of(accounts, audit_percent, audit_range)
             };
-            for (locks, stripe) in MEMORIES {
-                for report in all_variants(bank, SHAPES[0], locks, stripe, 600) {
+            for memory in MEMORIES {
+                for report in all_variants(bank, SHAPES[0], memory, 600) {
                     let adds = ["fast", "fast-table"].contains(&report.variant);
                     if adds && audit_percent == 0 {
                         let aborted: u64 = report.aborts.values().sum();
@@ -235,9 +231,9 @@ fn eigenbench_keeps_every_addition_and_every_word_of_a_lane() {
         plan: EIGENBENCH,
         ..Eigenbench::default()
     };
-    for (locks, stripe) in MEMORIES {
+    for memory in MEMORIES {
         for shape in SHAPES {
-            all_variants(eigenbench, shape, locks, stripe, 600);
+            all_variants(eigenbench, shape, memory, 600);
         }
     }
 }
@@ -287,8 +283,7 @@ fn eigenbench_is_verified_at_the_ends_of_every_range() {
                 ..Eigenbench::default()
             },
             SHAPES[0],
-            16,
-            4,
+            (16, 4),
             400,
         );
     }
@@ -305,9 +300,9 @@ fn these_runs_do_collide() {
         plan: EIGENBENCH,
         ..Eigenbench::default()
     };
-    collides(|| all_variants(ra, (2, 8), 16, 4, 20_000));
-    collides(|| all_variants(bank, (2, 8), 16, 4, 20_000));
-    collides(|| all_variants(eigenbench, (2, 8), 16, 4, 20_000));
+    collides(|| all_variants(ra, (2, 8), (16, 4), 20_000));
+    collides(|| all_variants(bank, (2, 8), (16, 4), 20_000));
+    collides(|| all_variants(eigenbench, (2, 8), (16, 4), 20_000));
 }
 
 /// Makes the runs again until an attempt aborts: that the operating system

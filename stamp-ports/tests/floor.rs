@@ -3,16 +3,12 @@
 
 mod common;
 
-use common::{has, line, refused, stamp, text};
+use common::{has, json, refused, right};
 use serde_json::Value;
 
 /// Runs what must succeed, and returns its document.
-fn document(arguments: &[&str]) -> Value {
-    let all = [&["bench", "floor", "--device", "cpu", "--json"], arguments].concat();
-    let output = stamp(&all);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{all:?}: {errors}");
-    serde_json::from_slice(&output.stdout).expect("one JSON document")
+fn document(arguments: &str) -> Value {
+    json(&format!("bench floor --device cpu --json {arguments}"))
 }
 
 /// The contenders of a document: workload, kind, and whether it is verified.
@@ -39,10 +35,10 @@ const SECTION: &str = "critical-section";
 
 #[test]
 fn a_quick_run_has_every_contender_and_verifies_the_rivals() {
-    let document = document(&line(
+    let document = document(
         "--quick --no-stm --transactions 4K --words 64K --buckets 1K --accounts 16K --hot-words 64K \
          -g 1K --points 500",
-    ));
+    );
     assert_eq!(
         kinds(&document),
         [
@@ -95,9 +91,9 @@ fn rivals_are_right_where_all_threads_want_the_same_words() {
         ("pool", "--transactions 20K"),
         ("labyrinth", "-x 12 -y 12 -z 2 -n 20"),
     ] {
-        let mut arguments = vec!["--no-stm", "--workload", workload, "--repeat", "3"];
-        arguments.extend(sizes.split(' '));
-        let document = document(&arguments);
+        let document = document(&format!(
+            "--no-stm --workload {workload} --repeat 3 {sizes}"
+        ));
         for (of, kind, verified) in kinds(&document) {
             assert_eq!(of, workload);
             assert_eq!(
@@ -115,9 +111,9 @@ fn rivals_are_right_where_all_threads_want_the_same_words() {
 
 #[test]
 fn the_transactional_memory_stands_beside_with_ratios() {
-    let document = document(&line(
+    let document = document(
         "--quick --workload ra,ht --words 64K --transactions 2K --variant hv-sorting,tbv-sorting",
-    ));
+    );
     let stm = document["stm"].as_array().expect("stm");
     assert_eq!(stm.len(), 4);
     assert!(stm.iter().all(|report| report["verified"] == true));
@@ -140,11 +136,7 @@ fn the_transactional_memory_stands_beside_with_ratios() {
 
 #[test]
 fn the_table_says_what_is_unsafe() {
-    let output = stamp(&line(
-        "bench floor --device cpu --quick --workload ra --words 64K --transactions 2K",
-    ));
-    let out = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let out = right("bench floor --device cpu --quick --workload ra --words 64K --transactions 2K");
     has(
         &out,
         "not verified (unsafe) | no bound | critical-section | special-purpose | atomic adds | \
@@ -154,5 +146,5 @@ fn the_table_says_what_is_unsafe() {
 
 #[test]
 fn an_unknown_workload_is_refused_on_one_line() {
-    refused(&line("bench floor --workload ra,rx"), &["\"rx\""]);
+    refused("bench floor --workload ra,rx", "\"rx\"");
 }

@@ -13,19 +13,9 @@ use stamp_ports::workloads::genome::Genome;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 
-const fn setting(seed: u64, shape: (u32, u32), locks: u64) -> Setting {
-    Setting {
-        seed,
-        shape,
-        locks,
-        stripe_bytes: 4,
-        transactions: 0,
-    }
-}
-
 /// Assembles with every variant; all genes were compared.
 fn all_variants(genome: Genome, seed: u64, shape: (u32, u32), locks: u64) -> Vec<RunReport> {
-    common::all_variants(genome, setting(seed, shape, locks))
+    common::all_variants(genome, Setting::of(seed, shape, (locks, 4)))
 }
 
 const fn genome(bases: u32, segment: u32, segments: u32) -> Genome {
@@ -93,7 +83,7 @@ fn the_time_limit_holds_for_all_launches_together() {
         AnyWorkload::from(genome(4096, 64, SEGMENTS)),
     );
     let mut runner = Runner::new(&cpu, &genome, 1, SEGMENTS.into()).expect("data");
-    let mut spec = setting(1, (2, 1), 1 << 12).spec(&genome, Variant::HvSorting.into());
+    let mut spec = Setting::of(1, (2, 1), (1 << 12, 4)).spec(&genome, Variant::HvSorting.into());
     let limit = Duration::from_millis(2);
     spec.config.time_limit = Some(limit);
     let stopped = runner.measure(&spec).expect("a report");

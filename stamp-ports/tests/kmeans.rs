@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Setting, line, refused_rows, stamp, text};
+use common::{Setting, ended, help, objects, of_lines, refused_rows, right};
 use serde_json::Value;
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::workloads::kmeans::{Kmeans, Points, Source};
@@ -27,21 +27,9 @@ fn kmeans(points: u32, dims: u32, clusters: (u32, u32)) -> Kmeans {
 }
 
 /// Runs every variant, and returns the reports, all of which were verified.
-fn all_variants(
-    kmeans: &Kmeans,
-    shape: (u32, u32),
-    locks: u64,
-    stripe_bytes: u64,
-) -> Vec<RunReport> {
-    let setting = Setting {
-        seed: 11,
-        shape,
-        locks,
-        stripe_bytes,
-        transactions: 0,
-    };
+fn all_variants(kmeans: &Kmeans, shape: (u32, u32), memory: (u64, u64)) -> Vec<RunReport> {
     let points = kmeans.points.len() as u64;
-    let reports = common::all_variants(kmeans.clone(), setting);
+    let reports = common::all_variants(kmeans.clone(), Setting::of(11, shape, memory));
     for report in &reports {
         let passes = report.observed["passes"].as_array().expect("a list");
         let passes: u64 = passes.iter().filter_map(Value::as_u64).sum();
@@ -55,8 +43,8 @@ fn all_variants(
 fn few_clusters_and_few_locks_lose_no_addition() {
     for clusters in [(1, 1), (2, 4)] {
         let kmeans = kmeans(300, 3, clusters);
-        for (locks, stripe) in [(1, 4), (2, 4), (16, 4), (2, 16), (16, 16)] {
-            all_variants(&kmeans, (2, 8), locks, stripe);
+        for memory in [(1, 4), (2, 4), (16, 4), (2, 16), (16, 16)] {
+            all_variants(&kmeans, (2, 8), memory);
         }
     }
 }
@@ -66,14 +54,14 @@ fn launches_of_any_shape_reach_every_point_once() {
     // Points and centres that no batch, warp or block divides.
     let kmeans = kmeans(203, 9, (7, 7));
     for shape in [(1, 1), (5, 3), (1, 16), (7, 2), (30, 10)] {
-        all_variants(&kmeans, shape, 64, 4);
+        all_variants(&kmeans, shape, (64, 4));
     }
 }
 
 #[test]
 fn points_of_one_coordinate_and_of_more_than_go_to_memory_together_are_verified() {
     for dims in [1, 7, 8, 64] {
-        all_variants(&kmeans(120, dims, (3, 3)), (2, 4), 256, 4);
+        all_variants(&kmeans(120, dims, (3, 3)), (2, 4), (256, 4));
     }
 }
 
@@ -81,12 +69,12 @@ fn points_of_one_coordinate_and_of_more_than_go_to_memory_together_are_verified(
 fn transactions_that_only_add_lose_nothing_and_do_not_conflict() {
     // Rows that fit the stack of a lane, and rows that do not.
     for (points, dims) in [(1000, 3), (300, 32), (60, 100)] {
-        for (locks, stripe) in [(1, 4), (16, 16)] {
+        for memory in [(1, 4), (16, 16)] {
             let kmeans = Kmeans {
                 adds: true,
                 ..kmeans(points, dims, (1, 3))
             };
-            for report in all_variants(&kmeans, (2, 8), locks, stripe) {
+            for report in all_variants(&kmeans, (2, 8), memory) {
                 if ["fast", "fast-table"].contains(&report.variant) {
                     let aborted: u64 = report.aborts.values().sum();
                     assert_eq!(aborted, 0, "{}: additions conflict", report.variant);
@@ -98,14 +86,14 @@ fn transactions_that_only_add_lose_nothing_and_do_not_conflict() {
 
 #[test]
 fn as_many_clusters_as_points_are_verified() {
-    all_variants(&kmeans(40, 2, (40, 40)), (2, 4), 64, 4);
+    all_variants(&kmeans(40, 2, (40, 40)), (2, 4), (64, 4));
 }
 
 #[test]
 fn points_that_are_all_the_same_leave_the_other_clusters_empty() {
     let mut kmeans = kmeans(100, 2, (3, 3));
     kmeans.points = Points::new(2, vec![0.5; 200]);
-    for report in all_variants(&kmeans, (2, 4), 64, 4) {
+    for report in all_variants(&kmeans, (2, 4), (64, 4)) {
         assert_eq!(report.observed["passes"], serde_json::json!([2]));
         assert_eq!(report.observed["ties"], 0);
     }
@@ -117,7 +105,7 @@ fn a_centre_moved_by_rounding_alone_makes_ties_that_are_counted_and_accepted() {
     // they go to the next one, which is where the first was.
     let mut kmeans = kmeans(100, 2, (3, 3));
     kmeans.points = Points::new(2, vec![0.1; 200]);
-    for report in all_variants(&kmeans, (2, 4), 64, 4) {
+    for report in all_variants(&kmeans, (2, 4), (64, 4)) {
         assert!(report.observed["ties"].as_u64() >= Some(100));
     }
 }
@@ -125,7 +113,7 @@ fn a_centre_moved_by_rounding_alone_makes_ties_that_are_counted_and_accepted() {
 #[test]
 fn these_runs_do_collide() {
     let kmeans = kmeans(8000, 8, (2, 2));
-    let reports = all_variants(&kmeans, (2, 8), 16, 4);
+    let reports = all_variants(&kmeans, (2, 8), (16, 4));
     let aborted: u64 = reports.iter().flat_map(|r| r.aborts.values()).sum();
     assert!(aborted > 0, "no attempt aborted: this tests nothing");
 }
@@ -138,24 +126,17 @@ fn stamps() -> String {
 }
 
 /// Runs the program on the CPU, and returns the object of each run.
-fn runs(arguments: &[&str]) -> Vec<Value> {
-    let output = stamp(&[&["run", "kmeans", "--device", "cpu", "--json"], arguments].concat());
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-    let lines = text(&output.stdout);
-    let lines = lines.lines();
-    lines
-        .map(|line| serde_json::from_str(line).expect("an object"))
-        .collect()
+fn runs(options: &str) -> Vec<Value> {
+    objects(&format!("run kmeans --device cpu --json {options}"))
 }
 
 #[test]
 fn stamps_file_is_clustered_by_every_variant_as_in_its_low_and_high_contention_runs() {
     for clusters in ["40", "15"] {
-        let arguments = ["-m", clusters, "-n", clusters, "-t", "0.05"];
         let file = stamps();
-        let arguments = [&arguments[..], &["--variant", "all", "--input", &file]].concat();
-        let runs = runs(&arguments);
+        let runs = runs(&format!(
+            "-m {clusters} -n {clusters} -t 0.05 --variant all --input {file}"
+        ));
         assert_eq!(runs.len(), 9);
         for run in runs {
             assert_eq!(run["verified"], true);
@@ -178,11 +159,9 @@ fn stamps_file_is_clustered_by_every_variant_as_in_its_low_and_high_contention_r
 
 #[test]
 fn each_number_of_clusters_from_n_to_m_is_run() {
-    let runs = runs(&["--input", &stamps(), "-n", "3", "-m", "6", "--no-normalise"]);
-    assert_eq!(
-        runs[0]["observed"]["passes"].as_array().map(Vec::len),
-        Some(4)
-    );
+    let runs = runs(&format!("--input {} -n 3 -m 6 --no-normalise", stamps()));
+    let passes = runs[0]["observed"]["passes"].as_array();
+    assert_eq!(passes.map(Vec::len), Some(4));
     assert_eq!(runs[0]["parameters"]["normalised"], false);
 }
 
@@ -190,23 +169,20 @@ fn each_number_of_clusters_from_n_to_m_is_run() {
 fn a_generated_file_is_the_same_input_as_generating_in_the_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("points.txt");
-    let file = path.to_str().expect("UTF-8");
-    let shape = ["--points", "300", "--dims", "5", "--centres", "6"];
-    let generate = [&["generate", "kmeans", "--seed", "4"], &shape[..]].concat();
-    let output = stamp(&[&generate[..], &["--out", file]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stdout), "");
+    let file = path.display();
+    let shape = "--points 300 --dims 5 --centres 6";
+    let generate = format!("generate kmeans --seed 4 {shape}");
+    assert_eq!(right(&format!("{generate} --out {file}")), "");
     let written = fs::read_to_string(&path).expect("the file");
-    assert_eq!(text(&stamp(&generate).stdout), written);
+    assert_eq!(right(&generate), written);
     assert_eq!(written.lines().count(), 300);
     let row = written.lines().nth(299).expect("a line");
     assert!(
         row.starts_with("300 ") && row.split(' ').count() == 6,
         "{row}"
     );
-    let seed = ["--seed", "4", "-t", "0"];
-    let one = &runs(&[&seed[..], &shape].concat())[0];
-    let other = &runs(&[&seed[..], &["--input", file, "-m", "6"]].concat())[0];
+    let one = &runs(&format!("--seed 4 -t 0 {shape}"))[0];
+    let other = &runs(&format!("--seed 4 -t 0 --input {file} -m 6"))[0];
     assert_eq!(one["observed"], other["observed"]);
     assert_eq!(one["commits"], other["commits"]);
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
@@ -321,34 +297,24 @@ fn a_file_that_cannot_be_written_is_refused_and_leaves_nothing() {
 
 #[test]
 fn help_fits_eighty_columns_and_names_every_option() {
-    for command in [
-        &["run", "kmeans", "--help"][..],
-        &["generate", "--help"],
-        &["generate", "kmeans", "--help"],
-    ] {
-        let output = text(&stamp(command).stdout);
-        for line in output.lines() {
-            assert!(line.chars().count() <= 80, "{command:?}: {line}");
-        }
-    }
-    let help = text(&stamp(&["run", "kmeans", "--help"]).stdout);
-    let options = "--input|--points|--dims|--centres|-m,|-n |-t,|--passes-max|--no-normalise";
-    for option in options.split('|') {
-        assert!(help.contains(option), "{help} lacks {option}");
-    }
+    help("generate", "");
+    help("generate kmeans", "");
+    help(
+        "run kmeans",
+        "--input | --points | --dims | --centres | -m, | -n | -t, | --passes-max | --no-normalise",
+    );
 }
 
 #[test]
 fn a_time_limit_ends_a_run_of_every_variant() {
-    let output = stamp(&line(
+    let (out, _) = ended(
+        1,
         "run kmeans --device cpu --points 64K --dims 31 --variant all --json \
          --blocks 2 --threads 4 --time-limit 0.02",
-    ));
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    let lines = text(&output.stdout);
-    assert_eq!(lines.lines().count(), 9, "{lines}");
-    for line in lines.lines() {
-        let run: Value = serde_json::from_str(line).expect("an object");
+    );
+    let runs = of_lines(&out);
+    assert_eq!(runs.len(), 9, "{out}");
+    for run in runs {
         assert_eq!(run["verified"], false, "{run}");
         let error = run["error"].as_str().expect("an error");
         assert!(error.contains("time limit"), "{run}");

@@ -15,33 +15,23 @@ use stm_core::Capacity;
 use stm_core::algorithm::Variant;
 use stm_kernels::labyrinth::GridSize;
 
-const fn setting(shape: (u32, u32), locks: u64, stripe_bytes: u64) -> Setting {
-    Setting {
-        seed: 1,
-        shape,
-        locks,
-        stripe_bytes,
-        transactions: 0,
-    }
+/// Routes with every variant; all routings were checked.
+fn all_variants(labyrinth: &Labyrinth, shape: (u32, u32), memory: (u64, u64)) -> Vec<RunReport> {
+    common::all_variants(labyrinth.clone(), Setting::of(1, shape, memory))
 }
 
-/// Routes with every variant; all routings were checked.
-fn all_variants(
-    labyrinth: &Labyrinth,
-    shape: (u32, u32),
-    locks: u64,
-    stripe_bytes: u64,
-) -> Vec<RunReport> {
-    common::all_variants(labyrinth.clone(), setting(shape, locks, stripe_bytes))
+/// The labyrinth of a maze that is drawn.
+const fn of(maze: Maze) -> Labyrinth {
+    Labyrinth {
+        maze,
+        file: None,
+        claim: Claim::Warp,
+    }
 }
 
 fn generated(seed: u64, size: (u32, u32, u32), paths: u32, walls: u32) -> Labyrinth {
     let (x, y, z) = size;
-    Labyrinth {
-        maze: Maze::generate(seed, GridSize { x, y, z }, paths, walls).expect("a maze"),
-        file: None,
-        claim: Claim::Warp,
-    }
+    of(Maze::generate(seed, GridSize { x, y, z }, paths, walls).expect("a maze"))
 }
 
 fn observed(report: &RunReport, name: &str) -> u64 {
@@ -79,11 +69,10 @@ fn every_input_of_stamp_is_routed_with_every_variant() {
         assert_eq!((maze.size, maze.walls.len()), (size, 0), "{name}");
         assert_eq!(maze.requests.len(), number('n') as usize, "{name}");
         let labyrinth = Labyrinth {
-            maze,
             file: Some(name.clone()),
-            claim: Claim::Warp,
+            ..of(maze)
         };
-        for report in all_variants(&labyrinth, (3, 4), 1 << 16, 4) {
+        for report in all_variants(&labyrinth, (3, 4), (1 << 16, 4)) {
             assert_eq!(report.parameters["input"], name.as_str());
             assert!(2 * observed(&report, "routed") > report.transactions);
             assert_eq!(observed(&report, "routed"), report.commits);
@@ -108,9 +97,9 @@ fn crowded_grids_are_routed_with_few_locks_and_wide_stripes() {
         }
         // Every kind of table meets every shape within three seeds.
         let shapes = [(8, 1), (4, 3), (2, 8)];
-        for (k, (locks, stripe)) in [(1, 4), (4, 16), (1 << 10, 64)].into_iter().enumerate() {
+        for (k, memory) in [(1, 4), (4, 16), (1 << 10, 64)].into_iter().enumerate() {
             let shape = shapes[(k + seed as usize) % shapes.len()];
-            for report in all_variants(&labyrinth, shape, locks, stripe) {
+            for report in all_variants(&labyrinth, shape, memory) {
                 cancelled += report.aborts["user"];
                 unrouted += observed(&report, "unrouted");
             }
@@ -132,21 +121,17 @@ fn two_requests_for_one_corridor_leave_one_unrouted() {
         source,
         destination,
     };
-    let labyrinth = Labyrinth {
-        maze: Maze {
-            size: GridSize { x: 3, y: 3, z: 1 },
-            walls: corners.to_vec(),
-            requests: vec![
-                request(at(0, 1), at(2, 1)),
-                request(at(1, 0), at(1, 2)),
-                // Ends of others are no way through, and may be shared.
-                request(at(0, 1), at(1, 0)),
-            ],
-        },
-        file: None,
-        claim: Claim::Warp,
-    };
-    for report in all_variants(&labyrinth, (3, 2), 16, 4) {
+    let labyrinth = of(Maze {
+        size: GridSize { x: 3, y: 3, z: 1 },
+        walls: corners.to_vec(),
+        requests: vec![
+            request(at(0, 1), at(2, 1)),
+            request(at(1, 0), at(1, 2)),
+            // Ends of others are no way through, and may be shared.
+            request(at(0, 1), at(1, 0)),
+        ],
+    });
+    for report in all_variants(&labyrinth, (3, 2), (16, 4)) {
         assert_eq!(observed(&report, "routed"), 1);
         assert_eq!(observed(&report, "unrouted"), 2);
         assert_eq!(observed(&report, "longest_path"), 3);
@@ -156,19 +141,15 @@ fn two_requests_for_one_corridor_leave_one_unrouted() {
 #[test]
 fn neighbours_are_joined_and_more_blocks_than_paths_do_no_harm() {
     let at = |x| Place { x, y: 0, z: 0 };
-    let labyrinth = Labyrinth {
-        maze: Maze {
-            size: GridSize { x: 2, y: 1, z: 1 },
-            walls: Vec::new(),
-            requests: vec![Request {
-                source: at(1),
-                destination: at(0),
-            }],
-        },
-        file: None,
-        claim: Claim::Warp,
-    };
-    for report in all_variants(&labyrinth, (7, 3), 16, 4) {
+    let labyrinth = of(Maze {
+        size: GridSize { x: 2, y: 1, z: 1 },
+        walls: Vec::new(),
+        requests: vec![Request {
+            source: at(1),
+            destination: at(0),
+        }],
+    });
+    for report in all_variants(&labyrinth, (7, 3), (16, 4)) {
         assert_eq!(observed(&report, "path_cells"), 2);
     }
 }
@@ -184,7 +165,7 @@ fn a_path_longer_than_the_sets_is_refused_with_what_is_enough() {
     let (cpu, labyrinth) = (AnyDevice::cpu(), AnyWorkload::from(labyrinth));
     let mut runner = Runner::new(&cpu, &labyrinth, 1, 1).expect("data");
     for (reads, writes) in [(needed, needed), (needed - 1, needed), (needed, needed - 1)] {
-        let mut spec = setting((1, 1), 16, 4).spec(&labyrinth, Variant::HvSorting.into());
+        let mut spec = Setting::of(1, (1, 1), (16, 4)).spec(&labyrinth, Variant::HvSorting.into());
         spec.config.capacity = Capacity {
             reads,
             writes,

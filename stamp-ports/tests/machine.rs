@@ -2,13 +2,12 @@
 
 mod common;
 
-use common::{refused, right};
+use common::{json, refused_rows};
 use serde_json::Value;
 
 #[test]
 fn a_measurement_has_all_times_and_rates() {
-    let text = right(&["device", "--measure", "--device", "cpu", "--json"]);
-    let found: Value = serde_json::from_str(&text).expect("JSON");
+    let found = json("device --measure --device cpu --json");
     let measurement = &found["measurement"];
     assert_eq!(measurement["device"], "cpu");
     let sizes = measurement["sizes"].as_str();
@@ -55,12 +54,12 @@ fn a_measurement_has_all_times_and_rates() {
 
 #[test]
 fn options_of_a_measurement_are_refused_without_one_and_nothing_is_kept() {
-    refused(&["device", "--device", "cpu"], &["--measure"]);
-    refused(&["device", "--measure", "--device", "tpu"], &["tpu"]);
-    for old in [
-        &["device", "--measure", "--fresh"][..],
-        &["device", "--fresh"],
-    ] {
-        refused(old, &["--fresh", "no longer kept"]);
-    }
+    refused_rows(
+        "
+        device --device cpu => --measure
+        device --measure --device tpu => tpu
+        device --measure --fresh => --fresh | no longer kept
+        device --fresh => --fresh | no longer kept
+        ",
+    );
 }

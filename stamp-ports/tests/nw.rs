@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{has, line, refused, refused_rows, right, stamp, text};
+use common::{ended, has, help, of_lines, refused, refused_rows, right, text};
 use serde_json::Value;
 use stm_align::align::{Op, score_of};
 use stm_align::align::{align, score};
@@ -63,23 +63,23 @@ impl Files {
         path.to_str().expect("UTF-8").to_owned()
     }
 
-    /// Calls the program with both files and more.
-    fn with<R>(&self, more: &[&str], call: impl FnOnce(&[&str]) -> R) -> R {
-        let (a, b) = (self.path("a.fa"), self.path("b.fa"));
-        call(&[&["nw", &a, &b], more].concat())
+    /// The program with both files and more.
+    fn line(&self, more: &str) -> String {
+        format!("nw {} {} {more}", self.path("a.fa"), self.path("b.fa"))
+    }
+
+    fn right(&self, more: &str) -> String {
+        right(&self.line(more))
     }
 
     /// Calls the program with both files and each row of a table ([`refused_rows`]).
     fn refused(&self, rows: &str) {
-        let (a, b) = (self.path("a.fa"), self.path("b.fa"));
         let rows = rows.lines().map(str::trim).filter(|row| !row.is_empty());
-        rows.for_each(|row| refused_rows(&format!("nw {a} {b} {row}")));
+        rows.for_each(|row| refused_rows(&self.line(row)));
     }
 
-    fn json(&self, more: &[&str]) -> Vec<Value> {
-        let lines = self.with(&[&["--json"], more].concat(), right);
-        let parsed = lines.lines().map(serde_json::from_str);
-        parsed.map(|line| line.expect("JSON")).collect()
+    fn json(&self, more: &str) -> Vec<Value> {
+        of_lines(&self.right(&format!("--json {more}")))
     }
 }
 
@@ -102,13 +102,13 @@ fn ops(cigar: &str) -> Vec<Op> {
     ops
 }
 
-const LINEAR: [&str; 6] = ["--match", "1", "--mismatch", "1", "--gap", "1"];
+const LINEAR: &str = "--match 1 --mismatch 1 --gap 1";
 
 #[test]
 fn batches_pair_records_in_order_and_cigars_have_their_scores() {
     let case = |a: &str, b: &str| Files::new(a, b);
     let files = case(">x one\nGATT\nACA\n>y\naaaa\n", ">u\nGCATGCA\n>v\nAA\n");
-    let found = files.json(&LINEAR);
+    let found = files.json(LINEAR);
     assert_eq!(found.len(), 2);
     let first = &found[0];
     assert_eq!(
@@ -140,14 +140,13 @@ fn batches_pair_records_in_order_and_cigars_have_their_scores() {
     assert_eq!(first["score"], score);
     assert_eq!(score, stm_align::align::score(&a, &b, &scoring));
     // Letters of A alone are insertions, and -X costs what X does.
-    let negative = ["--match", "1", "--mismatch", "-1", "--gap", "1"];
-    assert_eq!(files.json(&negative), found);
-    let ends = case(">x\nAAAACCCC\n", ">y\nCCCC\n").json(&[]);
+    assert_eq!(files.json("--match 1 --mismatch -1 --gap 1"), found);
+    let ends = case(">x\nAAAACCCC\n", ">y\nCCCC\n").json("");
     assert_eq!(
         (&ends[0]["cigar"], &ends[0]["score"]),
         (&"4I4=".into(), &6.into())
     );
-    let ends = case(">x\nAAAA\n", ">y\nAAAACC\n").json(&LINEAR);
+    let ends = case(">x\nAAAA\n", ">y\nAAAACC\n").json(LINEAR);
     assert_eq!(ends[0]["cigar"], "4=2D");
 }
 
@@ -156,7 +155,7 @@ fn people_see_the_alignment_or_the_score_alone() {
     let a = "ACGTACGTAC".repeat(7);
     let b = a.replacen("ACG", "A", 1);
     let files = Files::new(&format!(">first\n{a}\n"), &format!(">second\n{b}\n"));
-    let shown = files.with(&LINEAR, right);
+    let shown = files.right(LINEAR);
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(
         lines[0],
@@ -166,16 +165,16 @@ fn people_see_the_alignment_or_the_score_alone() {
     assert!(lines[4].starts_with("second  1 A") && lines[4].ends_with(" 58"));
     assert_eq!(lines[2].split(' ').nth(4).map(str::len), Some(60));
     assert!(lines[6].ends_with(" 70") && lines.len() == 9);
-    let only = files.with(&[&LINEAR[..], &["--score-only"]].concat(), right);
+    let only = files.right(&format!("{LINEAR} --score-only"));
     assert_eq!(only.lines().collect::<Vec<_>>(), [lines[0]]);
-    let only = files.json(&["--score-only"]);
+    let only = files.json("--score-only");
     assert!(only[0].get("cigar").is_none() && only[0]["score"].is_i64());
 }
 
 #[test]
 fn matrices_are_named_or_read() {
     let files = Files::new(">p\nMKWVW\n", ">q\nMKVW*\n");
-    let named = files.json(&line("--matrix BLOSUM62 --gap-open 11 --gap-extend 1"));
+    let named = files.json("--matrix BLOSUM62 --gap-open 11 --gap-extend 1");
     assert_eq!(
         (&named[0]["matrix"], &named[0]["gap_open"]),
         (&"blosum62".into(), &11.into())
@@ -183,7 +182,7 @@ fn matrices_are_named_or_read() {
     files.write("m.txt", "   A C\nA  7 -2\nC -2 9\n");
     files.write("a.fa", ">p\nACC\n");
     files.write("b.fa", ">q\nAC\n");
-    let read = files.json(&["--matrix", &files.path("m.txt"), "--gap", "3"]);
+    let read = files.json(&format!("--matrix {} --gap 3", files.path("m.txt")));
     assert_eq!(read[0]["score"], 13);
 }
 
@@ -196,25 +195,25 @@ fn one_of_two_costs_or_scores_may_be_given_and_costs_may_be_0() {
         ("--match 7", "--match 7 --mismatch 4"),
         ("--mismatch 0", "--match 5 --mismatch 0"),
     ] {
-        let json = |options| files.json(&line(options));
-        assert_eq!(json(given), json(both), "{given}");
-        assert_ne!(json(given)[0]["score"], files.json(&[])[0]["score"]);
+        let found = files.json(given);
+        assert_eq!(found, files.json(both), "{given}");
+        assert_ne!(found[0]["score"], files.json("")[0]["score"]);
     }
-    assert_eq!(files.json(&["--gap", "0"])[0]["score"], 15);
+    assert_eq!(files.json("--gap 0")[0]["score"], 15);
 }
 
 #[test]
 fn a_u_is_a_t_where_letters_are_nucleotides() {
     let files = Files::new(">x\nGAUUACA\n", ">y\nGATTACA\n");
-    let found = files.json(&LINEAR);
+    let found = files.json(LINEAR);
     assert_eq!(
         (&found[0]["cigar"], &found[0]["score"]),
         (&"7=".into(), &7.into())
     );
-    has(&files.with(&LINEAR, right), "GAUUACA | |||||||");
+    has(&files.right(LINEAR), "GAUUACA | |||||||");
     files.write("a.fa", ">x\nGAUNACA\n");
     for name in ["nuc.4.4", "EDNAFULL"] {
-        let found = files.json(&["--matrix", name]);
+        let found = files.json(&format!("--matrix {name}"));
         assert_eq!(
             (&found[0]["matrix"], &found[0]["score"]),
             (&"nuc.4.4".into(), &28.into())
@@ -234,7 +233,7 @@ fn a_u_is_a_t_where_letters_are_nucleotides() {
 #[test]
 fn files_of_other_systems_are_read_and_other_formats_named() {
     let files = Files::new("\u{feff}>x\rACG\rT\r", ">y\nACGT\n");
-    assert_eq!(files.json(&LINEAR)[0]["cigar"], "4=");
+    assert_eq!(files.json(LINEAR)[0]["cigar"], "4=");
     for (bytes, parts) in [
         (&b"\x1f\x8b\x08\x00"[..], "=> a.fa | gzip | gunzip"),
         (b"@r\nACGT\n+\nIIII\n", "=> a.fa | FASTQ"),
@@ -247,10 +246,8 @@ fn files_of_other_systems_are_read_and_other_formats_named() {
     files.write("b.fa", ">q\nCC\n");
     // A letter of A is a row.
     let matrix = files.path("m.txt");
-    assert_eq!(
-        files.json(&["--matrix", &matrix, "--gap", "9"])[0]["score"],
-        8
-    );
+    let read = files.json(&format!("--matrix {matrix} --gap 9"));
+    assert_eq!(read[0]["score"], 8);
     files.write("m.txt", "A C\nA 1 99999999999\nC 1 1\n");
     files.refused(&format!("--matrix {matrix} => line 2 | too large"));
 }
@@ -267,14 +264,14 @@ fn one_of_the_files_may_be_standard_input() {
         .expect("stamp starts");
     assert!(output.status.success(), "{}", text(&output.stderr));
     has(&text(&output.stdout), "\"cigar\":\"4=\"");
-    refused(&["nw", "-", "-"], &["both", "standard input"]);
+    refused("nw - -", "both | standard input");
 }
 
 #[test]
 fn long_names_are_cut_before_letters_and_whole_above() {
     let long = "n".repeat(120);
     let files = Files::new(&format!(">{long}\nACGT\n"), ">y\nACGT\n");
-    let shown = files.with(&[], right);
+    let shown = files.right("");
     let lines: Vec<&str> = shown.lines().collect();
     assert!(lines[0].contains(&long), "{shown}");
     assert!(lines[1..].iter().all(|line| line.len() < 80), "{shown}");
@@ -328,7 +325,7 @@ fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
         files.refused(&format!("--matrix {matrix} => {parts}"));
     }
     let missing = files.path("missing.fa");
-    refused(&["nw", &missing, &missing], &["missing.fa", "FASTA"]);
+    refused(&format!("nw {missing} {missing}"), "missing.fa | FASTA");
 }
 
 #[test]
@@ -344,8 +341,8 @@ fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
         &format!(">long\n{long}\n>short\nACGTA\n"),
         &format!(">other\n{other}\n>other-short\nACTA\n"),
     );
-    for options in [&["--gap", "6"][..], &["--score-only"]] {
-        let on = |device| files.json(&[&["--device", device], options].concat());
+    for options in ["--gap 6", "--score-only"] {
+        let on = |device| files.json(&format!("--device {device} {options}"));
         let (host, mut cpu) = (on("host"), on("cpu"));
         for (host, cpu) in host.iter().zip(&mut cpu) {
             assert_eq!(
@@ -353,7 +350,7 @@ fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
                 (&"host".into(), &"cpu".into())
             );
             // The host aligns what is short, whatever fills the tables of others.
-            let is_long = options == ["--score-only"] || host["a"] == "long";
+            let is_long = options == "--score-only" || host["a"] == "long";
             let on = if is_long { "cpu" } else { "host" };
             assert_eq!(
                 (&host["device"], &cpu["device"]),
@@ -364,40 +361,24 @@ fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
             assert_eq!(host, cpu);
         }
     }
-    assert_eq!(files.json(&["--score-only"])[0]["device_asked"], "auto");
+    assert_eq!(files.json("--score-only")[0]["device_asked"], "auto");
     // What is traced says where how much was filled.
-    let traced = files.with(&["-v", "--device", "cpu"], stamp);
-    let told = text(&traced.stderr);
-    assert!(traced.status.success(), "{told}");
-    for part in [
-        "fill tables",
-        "on=\"cpu\"",
-        "tables=2",
-        "cells=4",
-        "align small parts",
-        "busy",
-    ] {
-        assert!(told.contains(part), "{part}: {told}");
-    }
+    let (_, told) = ended(0, &files.line("-v --device cpu"));
+    has(
+        &told,
+        "fill tables | on=\"cpu\" | tables=2 | cells=4 | align small parts | busy",
+    );
     files.refused("--device gpu => --device | \"gpu\" | host");
 }
 
 #[test]
 fn the_help_shows_an_example_that_runs() {
-    let help = right(&["nw", "--help"]);
-    has(&help, "k x G | O + k x E");
-    assert!(
-        help.lines().all(|line| line.chars().count() <= 80),
-        "{help}"
-    );
+    let help = help("nw", "k x G | O + k x E");
     // A line of the text that was too long would leave a word alone on the next.
     let whole =
         "\n`cigar`: `=` equal letters, `X` others, `I` letters of A alone, `D` of B alone;\n";
     has(&help, whole);
     let files = Files::new(">one\nGATTACA\n", ">two\nGCATGCA\n");
-    let example = "--match 1 --mismatch 1 --gap 1";
-    has(&help, &format!("stamp nw a.fa b.fa {example}"));
-    let words: Vec<&str> = example.split(' ').collect();
-    let output = files.with(&words, stamp);
-    assert!(output.status.success() && text(&output.stdout).contains("score 2"));
+    has(&help, &format!("stamp nw a.fa b.fa {LINEAR}"));
+    has(&files.right(LINEAR), "score 2");
 }

@@ -3,22 +3,14 @@
 
 mod common;
 
-use common::{Setting, all_variants, has, refused, right, text};
+use common::{Bench, Setting, all_variants, has, refused, refused_rows, right};
 use serde_json::Value;
 use stamp_ports::workloads::nw::Nw;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
 #[test]
 fn every_variant_computes_all_cells_while_threads_wait_for_one_another() {
-    let setting = Setting {
-        seed: 5,
-        shape: (2, 3),
-        locks: 1 << 10,
-        stripe_bytes: 4,
-        transactions: 0,
-    };
+    let setting = Setting::of(5, (2, 3), (1 << 10, 4));
     for report in all_variants(Nw { letters: 23 }, setting) {
         assert_eq!(report.commits, 23 * 23, "{}", report.variant);
     }
@@ -26,88 +18,56 @@ fn every_variant_computes_all_cells_while_threads_wait_for_one_another() {
 
 #[test]
 fn letters_are_an_option_and_bounded() {
-    let of = |letters| ["run", "nw", "--device", "cpu", "--letters", letters];
-    has(&right(&of("40")), "yes");
-    refused(&of("0"), &["--letters 0", "1 to"]);
-    refused(&of("9000"), &["--letters 9000", "8192"]);
-    let listed = right(&["list"]);
-    has(&listed, "diagonals | graph | locks | cells");
+    has(&right("run nw --device cpu --letters 40"), "yes");
+    refused_rows(
+        "
+        run nw --device cpu --letters 0 => --letters 0 | 1 to
+        run nw --device cpu --letters 9000 => --letters 9000 | 8192
+        ",
+    );
+    has(&right("list"), "diagonals | graph | locks | cells");
 }
 
-fn bench(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stamp"))
-        .args(["bench", "nw", "--quick", "--out"])
-        .arg(folder.join("out"))
-        .args(arguments)
-        .output()
-        .expect("stamp starts")
-}
-
-fn document(folder: &Path) -> Value {
-    let text = fs::read_to_string(folder.join("out/nw.json")).expect("a document");
-    serde_json::from_str(&text).expect("JSON")
+/// `bench nw` on the CPU, in a folder of its own.
+fn bench() -> Bench {
+    Bench::new("bench nw --quick --out", "nw.json")
 }
 
 #[test]
 fn the_same_command_goes_on_until_every_point_is_there() {
-    let folder = tempfile::tempdir().unwrap();
-    let here = folder.path();
-    let none = bench(here, &["--for", "0"]);
-    assert!(none.status.success(), "{}", text(&none.stderr));
-    assert_eq!(document(here)["points"], Value::Array(Vec::new()));
-    let some = bench(here, &["--only", "table3"]);
-    assert!(some.status.success(), "{}", text(&some.stderr));
-    let before = document(here);
+    let bench = bench();
     let points = |document: &Value| document["points"].as_array().expect("points").clone();
+    assert_eq!(points(&bench.done("--for 0")), [] as [Value; 0]);
+    let before = bench.done("--only table3");
     assert!(!points(&before).is_empty() && before["complete"] == false);
     for point in points(&before) {
-        assert_eq!(
-            (&point["part"], &point["verified"]),
-            (&"table3".into(), &true.into())
-        );
+        assert!(point["part"] == "table3" && point["verified"] == true);
     }
-    let all = bench(here, &[]);
-    assert!(all.status.success(), "{}", text(&all.stderr));
-    let after = document(here);
+    let after = bench.done("");
     assert_eq!(points(&after)[..points(&before).len()], points(&before)[..]);
-    assert_eq!(
-        (&after["complete"], &after["format"]),
-        (&true.into(), &"stamp-nw/1".into())
-    );
+    assert!(after["complete"] == true && after["format"] == "stamp-nw/1");
     assert!(after["ptx"].is_string());
     // Nothing is left to do.
-    assert!(bench(here, &[]).status.success());
-    assert_eq!(document(here)["points"], after["points"]);
-    let out = here.join("out");
-    right(&["report", out.to_str().expect("UTF-8")]);
+    assert_eq!(bench.done("")["points"], after["points"]);
+    let out = bench.folder();
+    let report = format!("report {}", out.display());
+    right(&report);
     for name in ["report.html", "figure-3.svg", "claims-nw.json"] {
         assert!(out.join(name).is_file(), "{name}");
     }
     // Two documents would make one page.
     fs::write(out.join("sync.json"), "{}").unwrap();
-    refused(
-        &["report", out.to_str().expect("UTF-8")],
-        &["sync.json and nw.json", "a folder of its own"],
-    );
+    refused(&report, "sync.json and nw.json | a folder of its own");
 }
 
 #[test]
 fn other_settings_and_unknown_parts_are_refused_and_the_document_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let here = folder.path();
-    assert!(bench(here, &["--for", "0"]).status.success());
-    let before = document(here);
-    for (arguments, named) in [
-        (&["--seed", "7"][..], &["--seed", "\"7\"", "--fresh"][..]),
-        (&["--only", "table4"], &["table4", "table3", "batch"]),
-    ] {
-        let refused = bench(here, arguments);
-        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
-        let told = text(&refused.stderr);
-        assert_eq!(told.trim_end().lines().count(), 1, "{told}");
-        for word in named {
-            assert!(told.contains(word), "{arguments:?}: {told}");
-        }
-        assert_eq!(document(here), before);
-    }
+    let bench = bench();
+    bench.ended(0, "--for 0");
+    bench.refused(
+        r#"
+        --seed 7 => --seed | "7" | --fresh
+        --only table4 => table4 | table3 | batch
+        "#,
+    );
 }

@@ -4,8 +4,7 @@
 
 mod common;
 
-use common::{Setting, TINY_HT, TINY_RA, has, stamp, text, with};
-use serde_json::Value;
+use common::{Setting, TINY_HT, TINY_RA, has, json, refused, right};
 use stamp_ports::devices::AnyDevice;
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::measure::runner::Runner;
@@ -28,11 +27,8 @@ fn run(
     let cpu = AnyDevice::cpu();
     let mut runner = Runner::new(&cpu, workload, 5, transactions).expect("data");
     let setting = Setting {
-        seed: 5,
-        shape: (2, 4),
-        locks: 16,
-        stripe_bytes: 4,
         transactions,
+        ..Setting::of(5, (2, 4), (16, 4))
     };
     let mut spec = setting.spec(workload, variant);
     spec.repeat = repeat;
@@ -96,11 +92,8 @@ fn without_conflicts_no_time_is_aborted() {
     let mut runner = Runner::new(&cpu, &ra, 5, 500).expect("data");
     for variant in AskedVariant::of_paper() {
         let setting = Setting {
-            seed: 5,
-            shape: (1, 1),
-            locks: StmConfig::default().locks,
-            stripe_bytes: 4,
             transactions: 500,
+            ..Setting::of(5, (1, 1), (StmConfig::default().locks, 4))
         };
         let spec = setting.spec(&ra, variant);
         let (report, profile) = runner.profile(&spec).expect("a run");
@@ -114,35 +107,23 @@ fn without_conflicts_no_time_is_aborted() {
 #[test]
 fn the_program_shows_a_table_and_json() {
     for base in [TINY_RA, TINY_HT] {
-        let output = stamp(&with(&base, &["--profile", "--variant", "cgl,hv-sorting"]));
-        let out = text(&output.stdout);
-        assert!(output.status.success(), "{out}{}", text(&output.stderr));
-        has(
-            &out,
-            "Both results are verified. | native | check | locks | aborted | cost | per cent",
-        );
-        let output = stamp(&with(
-            &base,
-            &["--profile", "--variant", "hv-sorting", "--json"],
-        ));
-        let run: Value = serde_json::from_str(&text(&output.stdout)).expect("one object");
+        let out = right(&format!("{base} --profile --variant cgl,hv-sorting"));
+        has(&out, "Both results are verified.");
+        has(&out, "native | check | locks | aborted | cost | per cent");
+        let run = json(&format!("{base} --profile --variant hv-sorting --json"));
         let shares = run["profile"]["shares"].as_object().expect("shares");
         assert_eq!(shares.len(), Phase::COUNT);
         assert!(run["profile"]["cost"].as_f64().is_some_and(|c| c > 0.0));
         // The default has no clocks: found before anything runs.
-        let output = stamp(&with(&base, &["--profile"]));
-        assert_eq!(output.status.code(), Some(2));
-        has(&text(&output.stderr), "for fast: give --variant hv-sorting");
-        let output = stamp(&with(&base, &["--json"]));
-        let run: Value = serde_json::from_str(&text(&output.stdout)).expect("one object");
+        let default = format!("{base} --profile");
+        refused(&default, "for fast: give --variant hv-sorting");
+        let run = json(&format!("{base} --json"));
         assert!(run.get("profile").is_none(), "nobody asked");
     }
 }
 
 #[test]
 fn a_variant_without_profiled_kernels_is_refused_by_name() {
-    let arguments = ["--profile", "--variant", "fast", "--transactions", "1K"];
-    let output = stamp(&with(&["run", "bank", "--device", "cpu"], &arguments));
-    assert_eq!(output.status.code(), Some(2));
-    has(&text(&output.stderr), "--profile has no kernels for fast");
+    let line = "run bank --device cpu --profile --variant fast --transactions 1K";
+    refused(line, "--profile has no kernels for fast");
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{line, stamp, text};
+use common::{ended, has, objects};
 use std::fs;
 use stm_core::algorithm::Variant;
 
@@ -30,28 +30,23 @@ fn bad_input_gives_one_line_and_status_2() {
     "#;
     let rows = rows.lines().map(str::trim);
     for (arguments, part) in rows.filter_map(|row| row.split_once(" => ")) {
-        let output = stamp(&line(arguments));
-        let error = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments}: {error}");
-        assert!(error.contains(part), "{arguments}: {error}");
-        assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+        let (_, error) = ended(2, arguments);
+        has(&error, part);
+        assert_eq!(error.lines().count(), 1, "{error}");
     }
 }
 
 #[test]
 fn recorded_histories_are_kept_and_judged() {
     let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().to_str().unwrap();
+    let out = dir.path().display();
     for workload in ["ra", "ht"] {
-        let output = stamp(&line(&format!(
+        let rows = objects(&format!(
             "record {workload} --variant all --transactions 4K --words 256 --buckets 64 \
              --out {out} --check --json"
-        )));
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        let rows = text(&output.stdout);
-        assert_eq!(rows.lines().count(), Variant::ALL.len(), "{rows}");
-        for row in rows.lines() {
-            let row: serde_json::Value = serde_json::from_str(row).unwrap();
+        ));
+        assert_eq!(rows.len(), Variant::ALL.len(), "{rows:?}");
+        for row in rows {
             assert_eq!(row["transactions"], 4096, "{row}");
             assert_eq!(row["violations"], 0, "{row}");
             assert_eq!(row["attempts_checked"], row["attempts"], "{row}");
@@ -68,18 +63,9 @@ fn recorded_histories_are_kept_and_judged() {
     }
 }
 
-/// The rows that `record --json` prints.
-fn recorded(arguments: &[&str]) -> Vec<serde_json::Value> {
-    let output = stamp(&[&["record", "--json"], arguments].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let rows = text(&output.stdout);
-    let rows = rows.lines().map(serde_json::from_str);
-    rows.collect::<Result<_, _>>().unwrap()
-}
-
 #[test]
 fn every_workload_is_opaque_and_verified_with_every_variant() {
-    let rows = recorded(&["all", "--transactions", "200"]);
+    let rows = objects("record --json all --transactions 200");
     let expected = stamp_ports::workloads::WORKLOADS.len() * Variant::ALL.len();
     assert_eq!(rows.len(), expected);
     for row in rows {
@@ -98,9 +84,10 @@ fn every_workload_is_opaque_and_verified_with_every_variant() {
 fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
     // A lane commits a thousand points, with room for a thousand attempts.
     let repeated = (1..20).any(|seed| {
-        let rows = recorded(&line(&format!(
-            "kmeans --variant hv-sorting --attempts 1 --centres 2 --seed {seed} --transactions 1"
-        )));
+        let rows = objects(&format!(
+            "record kmeans --variant hv-sorting --attempts 1 --centres 2 --seed {seed} \
+             --transactions 1 --json"
+        ));
         assert_eq!(rows[0]["violations"], 0, "{rows:?}");
         assert_eq!(rows[0]["runs"], 1, "{rows:?}");
         rows[0]["launches_repeated"].as_u64() > Some(0)

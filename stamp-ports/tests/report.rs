@@ -3,18 +3,17 @@
 
 mod common;
 
-use common::{has, stamp, text};
+use common::{has, refused, right};
 use stamp_ports::paper::document::Paper;
 use stamp_ports::paper::pieces::Piece;
 use stamp_ports::store::Document;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
 const SAMPLE: &str = include_str!("data/paper-sample.json");
 
-fn report(folder: &Path) -> Output {
-    stamp(&["report", folder.to_str().unwrap()])
+fn report(folder: &Path) -> String {
+    format!("report {}", folder.display())
 }
 
 #[test]
@@ -22,17 +21,11 @@ fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("paper.json"), SAMPLE).unwrap();
     for title in ["First", "Second"] {
-        let output = stamp(&["report", folder.path().to_str().unwrap(), "--title", title]);
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        has(&text(&output.stdout), "report.html");
+        let out = right(&format!("{} --title {title}", report(folder.path())));
+        has(&out, "report.html");
         let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
         has(&page, &format!("<h1>{title}</h1>"));
     }
-    let mut names: Vec<String> = fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
     let expected = [
         "claims.json",
         "figure-2.svg",
@@ -42,7 +35,7 @@ fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
         "paper.json",
         "report.html",
     ];
-    assert_eq!(names, expected);
+    assert_eq!(names(&files(folder.path())), expected);
     let unchanged = fs::read_to_string(folder.path().join("paper.json")).unwrap();
     assert_eq!(unchanged, SAMPLE);
 }
@@ -51,18 +44,16 @@ fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
 fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let document = folder.path().join("paper.json");
-    let refused = |folder: &Path, parts: &[&str]| {
-        common::refused(&["report", folder.to_str().unwrap()], parts);
+    let refused = |folder: &Path, parts: &str| {
+        refused(&report(folder), parts);
         assert!(!folder.join("report.html").exists());
     };
     refused(
         folder.path(),
-        &["there is no", "paper.json", "stamp bench paper --out"],
+        "there is no | paper.json | stamp bench paper --out",
     );
-    refused(
-        &folder.path().join("none"),
-        &["there is no folder", "stamp bench paper --out"],
-    );
+    let none = folder.path().join("none");
+    refused(&none, "there is no folder | stamp bench paper --out");
     let truncated = &SAMPLE.as_bytes()[..SAMPLE.len() / 2];
     for (bytes, part) in [
         (&b""[..], "not JSON"),
@@ -73,9 +64,9 @@ fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
         (b"{\"format\": \"stamp-paper/1\", \"quick\": 3}", "field"),
     ] {
         fs::write(&document, bytes).unwrap();
-        refused(folder.path(), &["paper.json", part]);
+        refused(folder.path(), &format!("paper.json | {part}"));
     }
-    refused(&document, &["is a file", "give the folder"]);
+    refused(&document, "is a file | give the folder");
 }
 
 #[test]
@@ -89,20 +80,13 @@ fn pieces_of_two_builds_are_refused_with_both_named() {
         fs::write(folder.path().join("paper.json"), paper.to_text().unwrap()).unwrap();
     };
     write(&paper);
-    assert!(report(folder.path()).status.success());
+    right(&report(folder.path()));
     fs::remove_file(folder.path().join("report.html")).unwrap();
     let mut other = paper.clone();
     other.pieces.push(Piece::new(&paper.head));
     other.pieces[1].ptx = "2222".into();
     write(&other);
-    let output = report(folder.path());
-    let errors = text(&output.stderr);
-    assert_eq!(
-        (output.status.code(), errors.lines().count()),
-        (Some(2), 1),
-        "{errors}"
-    );
-    has(&errors, "PTX | 1111 | 2222 | --fresh");
+    refused(&report(folder.path()), "PTX | 1111 | 2222 | --fresh");
     assert!(!folder.path().join("report.html").exists());
 }
 
@@ -120,6 +104,10 @@ fn files(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
+fn names(files: &[(String, String)]) -> Vec<&str> {
+    files.iter().map(|(name, _)| name.as_str()).collect()
+}
+
 /// A new measurement or another rule changes these files; then the prose around
 /// the table of `docs/evaluation.md` has to be read again.
 #[test]
@@ -133,13 +121,9 @@ fn the_committed_reports_are_what_the_program_makes_of_the_committed_documents()
         let folder = tempfile::tempdir().unwrap();
         let document = folder.path().join(name);
         fs::copy(docs.join("results/h200").join(name), &document).unwrap();
-        let output = report(folder.path());
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        right(&report(folder.path()));
         fs::remove_file(document).unwrap();
         let (made, committed) = (files(folder.path()), files(&docs.join(folder_of)));
-        let names = |files: &[(String, String)]| -> Vec<String> {
-            files.iter().map(|f| f.0.clone()).collect()
-        };
         assert_eq!(names(&made), names(&committed));
         for ((file, made), (_, committed)) in made.iter().zip(&committed) {
             assert!(

@@ -3,35 +3,34 @@
 
 mod common;
 
-use common::{has, line, refused_rows, right};
+use common::{has, help, json, refused_rows, right};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-fn one_run(arguments: &[&str]) -> Value {
-    let run: Value = serde_json::from_str(&right(arguments)).expect("one object");
+fn one_run(options: &str) -> Value {
+    let run = json(&format!("run {options} --json"));
     assert_eq!(run["verified"], true);
     run
 }
 
-const SMALL: [&str; 8] = ["-x", "20", "-y", "10", "-z", "2", "-n", "12"];
+const SMALL: &str = "-x 20 -y 10 -z 2 -n 12";
 
 #[test]
 fn a_generated_file_is_what_a_generated_run_routes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("maze.txt");
-    let file = path.to_str().unwrap();
-    let shape = [&SMALL[..], &["--walls", "7", "--seed", "5"]].concat();
-    let written = [&["generate", "labyrinth", "--out", file], &shape[..]].concat();
-    assert_eq!(right(&written), "");
-    let told = right(&[&["generate", "labyrinth"], &shape[..]].concat());
+    let file = path.display();
+    let generate = format!("generate labyrinth {SMALL} --walls 7 --seed 5");
+    assert_eq!(right(&format!("{generate} --out {file}")), "");
+    let told = right(&generate);
     assert_eq!(fs::read_to_string(&path).unwrap(), told);
     assert_eq!(told.matches("\np ").count(), 12);
     assert_eq!(told.matches("\nw ").count(), 7);
 
-    let base = line("run labyrinth --device cpu --blocks 1 --threads 1");
-    let from_file = one_run(&[&base[..], &["--json", "-i", file]].concat());
-    let drawn = one_run(&[&base[..], &["--json"], &shape[..]].concat());
+    let base = "labyrinth --device cpu --blocks 1 --threads 1";
+    let from_file = one_run(&format!("{base} -i {file}"));
+    let drawn = one_run(&format!("{base} {SMALL} --walls 7 --seed 5"));
     // One router alone takes the requests in their order.
     for count in ["claims", "routed", "unrouted", "path_cells", "longest_path"] {
         assert!(drawn["observed"][count].is_u64(), "{count}");
@@ -48,9 +47,7 @@ fn a_generated_file_is_what_a_generated_run_routes() {
 
 #[test]
 fn genome_takes_the_letters_of_stamp() {
-    let run = one_run(&line(
-        "run genome --device cpu -g 1024 -s 32 -n 65536 --json",
-    ));
+    let run = one_run("genome --device cpu -g 1024 -s 32 -n 65536");
     for (name, n) in [("g", 1024), ("s", 32), ("n", 65536)] {
         assert_eq!(run["parameters"][name], n);
     }
@@ -61,18 +58,17 @@ fn genome_takes_the_letters_of_stamp() {
 
 #[test]
 fn the_tables_name_the_sizes() {
-    let base = ["run", "labyrinth", "--device", "cpu"];
-    let out = right(&[&base[..], &SMALL[..]].concat());
+    let out = right(&format!("run labyrinth --device cpu {SMALL}"));
     has(&out, "labyrinth: 20 x 10 x 2 cells, 12 paths");
-    let out = right(&line("run genome --device cpu -g 300 -s 32 -n 1K"));
+    let out = right("run genome --device cpu -g 300 -s 32 -n 1K");
     has(&out, "genome: 300 bases, 1K segments, 32 bases a segment");
 }
 
 #[test]
 fn a_launch_can_be_searched_for() {
-    let base = line("tune labyrinth --device cpu --variant hv-sorting --json");
-    let out = right(&[&base[..], &SMALL[..]].concat());
-    let document: Value = serde_json::from_str(&out).expect("a document");
+    let document = json(&format!(
+        "tune labyrinth --device cpu --variant hv-sorting --json {SMALL}"
+    ));
     assert_eq!(document["runs"][0]["verified"], true);
     assert_eq!(document["runs"][0]["transactions"], 12);
 }
@@ -160,17 +156,10 @@ fn nothing_is_left_of_a_file_that_cannot_be_written() {
 
 #[test]
 fn help_fits_eighty_columns_and_names_every_option() {
-    for arguments in [
-        &["run", "--help"][..],
-        &["tune", "--help"],
-        &["generate", "--help"],
-        &["generate", "labyrinth", "--help"],
-    ] {
-        let help = right(arguments);
-        let widest = help.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(80), "{arguments:?}: {widest:?}");
+    for command in ["run", "tune", "generate", "generate labyrinth"] {
+        help(command, "");
     }
-    let help = right(&["run", "labyrinth,genome", "--help"]);
+    let help = help("run labyrinth,genome", "");
     for option in ["-x", "-y", "-z", "-n", "-g", "-s", "-i, --input", "--walls"] {
         assert!(help.contains(&format!("{option} <")), "{option}:\n{help}");
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Setting, TINY_BANK, TINY_RA, line, refused_rows, right, stamp, text};
+use common::{Setting, TINY_BANK, TINY_RA, json, refused_rows, right};
 use serde_json::Value;
 use stamp_ports::devices::AnyDevice;
 use stamp_ports::measure::runner::Runner;
@@ -14,8 +14,6 @@ use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stm_core::algorithm::Variant;
-
-const TRANSFERS: [&str; 3] = ["--static", "--audit-share", "0"];
 
 #[test]
 fn few_words_keep_every_update() {
@@ -53,11 +51,8 @@ fn few_words_keep_every_update() {
     for workload in all {
         for shape in [(2, 8), (5, 3)] {
             let setting = Setting {
-                seed: 11,
-                shape,
-                locks: 16,
-                stripe_bytes: 4,
                 transactions: 3000,
+                ..Setting::of(11, shape, (16, 4))
             };
             let cpu = AnyDevice::cpu();
             let mut runner = Runner::new(&cpu, &workload, 11, 3000).expect("data");
@@ -72,18 +67,12 @@ fn few_words_keep_every_update() {
 
 #[test]
 fn tables_and_documents_name_the_static_form() {
-    for base in [&TINY_RA[..], &TINY_BANK[..]] {
-        let more: &[&str] = if base[1] == "ra" {
-            &TRANSFERS[..1]
-        } else {
-            &TRANSFERS
-        };
-        let table = right(&[base, more].concat());
+    for base in [TINY_RA, &format!("{TINY_BANK} --audit-share 0")] {
+        let table = right(&format!("{base} --static"));
         let row = table.lines().find(|line| line.contains("fast, static"));
         assert!(row.is_some_and(|row| row.contains("yes")), "{table}");
         assert!(!table.contains("optimized"), "{table}");
-        let json = right(&[base, more, &["--json"]].concat());
-        let report: Value = serde_json::from_str(&json).expect("JSON");
+        let report = json(&format!("{base} --static --json"));
         assert_eq!(report["variant"], "fast, static");
         assert_eq!(report["resolved"], "fast");
         assert_eq!(report["verified"], true);
@@ -92,10 +81,9 @@ fn tables_and_documents_name_the_static_form() {
 
 #[test]
 fn a_search_names_the_static_form_in_all_of_its_tables() {
-    let document = right(&line(
+    let document = json(
         "tune ra --device cpu --words 1K --transactions 2K --static --variant fast --repeat 1 --json",
-    ));
-    let document: Value = serde_json::from_str(&document).expect("JSON");
+    );
     for table in ["ratios", "runs", "search"] {
         let rows = document[table].as_array().expect("rows");
         assert!(!rows.is_empty() && rows.iter().all(|row| row["variant"] == "fast, static"));
@@ -104,16 +92,13 @@ fn a_search_names_the_static_form_in_all_of_its_tables() {
 
 #[test]
 fn recorded_histories_of_the_static_form_are_opaque_and_named() {
-    let output = stamp(&line(
+    let row = json(
         "record ra --device cpu --words 64 --transactions 2K --static --variant fast --check --json",
-    ));
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{errors}");
-    let row: Value = serde_json::from_str(&text(&output.stdout)).expect("JSON");
+    );
     assert_eq!(row["variant"], "fast, static");
-    assert_eq!(
-        (&row["violations"], &row["wrong_state"]),
-        (&0.into(), &Value::Null)
+    assert!(
+        row["violations"] == 0 && row["wrong_state"] == Value::Null,
+        "{row}"
     );
 }
 

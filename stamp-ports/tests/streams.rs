@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{TINY_HT, TINY_RA, line, stamp, text, with};
+use common::{TINY_HT, TINY_RA, right, text, words};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, pipe};
@@ -26,11 +26,11 @@ fn full() -> Stdio {
     file.expect("/dev/full").into()
 }
 
-fn program(arguments: &[&str]) -> Command {
+fn program(line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stamp"));
     // Without a GPU, `auto` has something to say on standard error.
     command
-        .args(arguments)
+        .args(words(line))
         .env("CUDA_VISIBLE_DEVICES", "-1")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -50,30 +50,30 @@ const TUNE: &str = "tune ra --device cpu --words 1K --transactions 200 --variant
 
 #[test]
 fn a_broken_standard_error_changes_no_run() {
-    let auto = ["run", "ra", "--words", "1K", "--transactions", "500"];
+    let auto = "run ra --words 1K --transactions 500";
     for stderr in [closed, full] {
-        for more in [&["--json"][..], &["--json", "-vv"]] {
-            let output = run(program(&with(&auto, more)).stderr(stderr()));
-            assert_eq!(output.status.code(), Some(0), "{more:?}");
+        for more in ["--json", "--json -vv"] {
+            let output = run(program(&format!("{auto} {more}")).stderr(stderr()));
+            assert_eq!(output.status.code(), Some(0), "{more}");
             let report: Value = serde_json::from_slice(&output.stdout).expect("one object");
             assert_eq!(report["verified"], true);
         }
-        let output = run(program(&["run", "rx"]).stderr(stderr()));
+        let output = run(program("run rx").stderr(stderr()));
         assert_eq!(output.status.code(), Some(2));
     }
 }
 
 #[test]
 fn a_reader_that_leaves_early_shows_in_the_status_alone() {
-    for json in [&[][..], &["--json"]] {
-        for base in [&TINY_RA[..], &TINY_HT, &line(STOPPED), &["list"]] {
-            let output = run(program(&with(base, json)).stdout(closed()));
-            assert_eq!(output.status.code(), Some(1), "{base:?}");
+    for json in ["", "--json"] {
+        for base in [TINY_RA, TINY_HT, STOPPED, "list"] {
+            let output = run(program(&format!("{base} {json}")).stdout(closed()));
+            assert_eq!(output.status.code(), Some(1), "{base}");
             assert_eq!(text(&output.stderr), "");
         }
     }
     // As `| head -1` does.
-    let mut child = program(&with(&line(STOPPED), &["--json"]))
+    let mut child = program(&format!("{STOPPED} --json"))
         .spawn()
         .expect("stamp starts");
     let mut first = String::new();
@@ -87,12 +87,10 @@ fn a_reader_that_leaves_early_shows_in_the_status_alone() {
 #[test]
 fn a_row_is_printed_when_its_run_is_done() {
     // The hash table's run is short, the random array's ends by its time limit.
-    let arguments = line(
-        "run ht,ra --device cpu --buckets 64 --words 1K --loops 8M --keys-per-tx 1 \
-         --time-limit 20 --blocks 1 --threads 1",
-    );
+    let arguments = "run ht,ra --device cpu --buckets 64 --words 1K --loops 8M --keys-per-tx 1 \
+         --time-limit 20 --blocks 1 --threads 1";
     let began = Instant::now();
-    let mut child = program(&arguments).spawn().expect("stamp starts");
+    let mut child = program(arguments).spawn().expect("stamp starts");
     let reader = BufReader::new(child.stdout.take().expect("a pipe"));
     let row = reader
         .lines()
@@ -107,7 +105,7 @@ fn a_row_is_printed_when_its_run_is_done() {
 
 #[test]
 fn a_full_standard_output_is_an_error() {
-    let output = run(program(&TINY_RA).stdout(full()));
+    let output = run(program(TINY_RA).stdout(full()));
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).starts_with("error: cannot write to standard output"));
 }
@@ -119,8 +117,7 @@ fn a_document_that_cannot_be_written_leaves_the_report_the_pipe_and_its_link() {
     let made = Command::new("mkfifo").arg(&pipe).status();
     assert!(made.expect("mkfifo starts").success());
     symlink("pipe", &link).expect("a link");
-    let path = link.to_str().expect("UTF-8");
-    let child = program(&with(&line(TUNE), &["--out", path]))
+    let child = program(&format!("{TUNE} --out {}", link.display()))
         .spawn()
         .expect("stamp starts");
     // The search begins with this, and at its end nobody reads any more.
@@ -141,8 +138,7 @@ fn a_document_on_standard_output_stands_before_the_report() {
     let folder = tempfile::tempdir().expect("a folder");
     let link = folder.path().join("stdout");
     symlink("/proc/self/fd/1", &link).expect("a link");
-    let path = link.to_str().expect("UTF-8");
-    let arguments = with(&line(TUNE), &["--out", path]);
+    let arguments = format!("{TUNE} --out {}", link.display());
     let mut file = tempfile::tempfile().expect("a file");
     let shared = file.try_clone().expect("the file again");
     let into_file = run(program(&arguments).stdout(shared));
@@ -150,7 +146,7 @@ fn a_document_on_standard_output_stands_before_the_report() {
     let mut from_file = String::new();
     file.rewind().expect("the start");
     file.read_to_string(&mut from_file).expect("text");
-    for out in [from_file, text(&stamp(&arguments).stdout)] {
+    for out in [from_file, right(&arguments)] {
         let (document, report) = out.split_once("\n}\n").expect("a document, then more");
         serde_json::from_str::<Value>(&format!("{document}\n}}")).expect("JSON");
         assert!(report.contains("The result is verified."), "{out}");
