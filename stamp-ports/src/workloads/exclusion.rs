@@ -353,6 +353,14 @@ where
 pub struct Uses<W: Workload, P> {
     /// Makes the parameters for a launch of so many transactions.
     pub params: fn(&W, &W::Data<AnyDevice>, u64) -> P,
+    /// Returns the transactions of a launch, of which so many were asked for.
+    pub transactions: fn(&W, &W::Data<AnyDevice>, u64) -> u64,
+    /// Makes the data fit for so many blocks and lanes.
+    pub fit: fn(&W, &AnyDevice, &mut W::Data<AnyDevice>, (u32, u64)) -> Result<()>,
+    /// Puts the data into its state before a launch.
+    pub reset: fn(&W, &mut W::Data<AnyDevice>) -> Result<()>,
+    /// Notes the time of a launch.
+    pub launched: fn(&mut W::Data<AnyDevice>, Duration),
     /// Verifies what it left.
     pub verify: fn(&W, &mut W::Data<AnyDevice>, u64) -> Verdict,
     /// What a reader of the figures has to know.
@@ -364,6 +372,13 @@ impl<W: Workload, P> Uses<W, P> {
     pub const fn new(params: fn(&W, &W::Data<AnyDevice>, u64) -> P) -> Self {
         Self {
             params,
+            transactions: |of, _, asked| of.transactions().unwrap_or(asked),
+            fit: |of, device, data, (_, lanes)| {
+                of.fit(device, data, lanes)?;
+                of.arrange(data, Layout::Plain)
+            },
+            reset: W::reset,
+            launched: |_, _| {},
             verify: W::verify,
             note: |_, _| Ok(None),
         }
@@ -373,7 +388,7 @@ impl<W: Workload, P> Uses<W, P> {
 /// A workload's own data, in the plain layout.
 pub struct Own<W: Workload, P> {
     of: W,
-    data: W::Data<AnyDevice>,
+    pub(super) data: W::Data<AnyDevice>,
     uses: Uses<W, P>,
 }
 
@@ -385,16 +400,23 @@ where
     type Params = P;
 
     fn transactions(&self, asked: u64) -> u64 {
-        self.of.transactions().unwrap_or(asked)
+        (self.uses.transactions)(&self.of, &self.data, asked)
     }
 
-    fn fit(&mut self, device: &AnyDevice, _blocks: u32, lanes: u64) -> Result<()> {
-        self.of.fit(device, &mut self.data, lanes)?;
-        self.of.arrange(&mut self.data, Layout::Plain)
+    fn fit(&mut self, device: &AnyDevice, blocks: u32, lanes: u64) -> Result<()> {
+        (self.uses.fit)(&self.of, device, &mut self.data, (blocks, lanes))
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        self.of.shared_bytes()
     }
 
     fn reset(&mut self) -> Result<()> {
-        self.of.reset(&mut self.data)
+        (self.uses.reset)(&self.of, &mut self.data)
+    }
+
+    fn launched(&mut self, time: Duration) {
+        (self.uses.launched)(&mut self.data, time);
     }
 
     fn params(&self, transactions: u64) -> P {

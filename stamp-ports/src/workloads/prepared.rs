@@ -88,24 +88,33 @@ pub fn prepare<'a, D: Device, W: Workload>(
     seed: u64,
     transactions_max: u64,
 ) -> Result<Box<dyn Prepared<D> + 'a>> {
+    prepare_for(of, device, (seed, transactions_max), None)
+}
+
+/// Does the same, for runs of another kernel if there is one.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn prepare_for<'a, D: Device, W: Workload>(
+    of: &'a W,
+    device: &'a D,
+    (seed, transactions_max): (u64, u64),
+    other: Option<OtherKernel<D, W>>,
+) -> Result<Box<dyn Prepared<D> + 'a>> {
     Ok(Box::new(OnDevice {
         of,
         device,
         data: of.prepare(device, seed, transactions_max)?,
+        other,
     }))
 }
 
-/// Returns the words of all that transactions access and that are not zero, with their values.
-///
-/// # Errors
-/// The device's errors.
-pub fn words_of<D: Device, W: Workload>(
-    of: &W,
-    data: &mut W::Data<D>,
-) -> Result<Vec<(WordAddress, u64)>> {
-    let parts = of.accessed(data).into_iter();
-    let words: Result<Vec<_>> = parts.map(|accessed| accessed.words()).collect();
-    Ok(words?.concat())
+/// A kernel that works on a workload's data and is not its own, whatever the algorithm.
+pub struct OtherKernel<D: Device, W: Workload> {
+    /// Compiles it.
+    pub compile: fn(&D, Observation) -> Result<Duration>,
+    /// Launches it for so many transactions.
+    pub launch: fn(&W, &W::Data<D>, &mut Launcher<'_, D>, u64) -> Result<()>,
 }
 
 /// The workload, and its data.
@@ -113,6 +122,7 @@ struct OnDevice<'a, D: Device, W: Workload> {
     of: &'a W,
     device: &'a D,
     data: W::Data<D>,
+    other: Option<OtherKernel<D, W>>,
 }
 
 /// How an algorithm lays out arrays, and which lanes run its transactions.
@@ -142,7 +152,9 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     }
 
     fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>> {
-        words_of(self.of, &mut self.data)
+        let parts = self.of.accessed(&mut self.data).into_iter();
+        let words: Result<Vec<_>> = parts.map(|accessed| accessed.words()).collect();
+        Ok(words?.concat())
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -154,6 +166,9 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     }
 
     fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration> {
+        if let Some(other) = &self.other {
+            return (other.compile)(self.device, observation);
+        }
         with_algorithm!(algorithm, A => self.of.compile::<D, A>(self.device, observation))
     }
 
@@ -164,6 +179,10 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         transactions: u64,
     ) -> Result<Launched> {
         let (of, data) = (self.of, &mut self.data);
+        if let Some(other) = &self.other {
+            (other.launch)(of, data, &mut launcher, transactions)?;
+            return Ok(launcher.finish());
+        }
         for accessed in of.accessed(data) {
             accessed.watch(launcher.stm_mut());
         }

@@ -3,7 +3,6 @@
 
 use super::GenomeData;
 use super::check::wrong_set;
-use super::gene::Gene;
 use super::input::Genome;
 use crate::workloads::contender::{ContenderKind, PreparedContender, lanes};
 use crate::workloads::exclusion::Held;
@@ -13,57 +12,24 @@ use crate::workloads::shape::filling;
 use stm_core::host::Launch;
 use stm_kernels::floor::Guarded;
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
-use stm_kernels::genome::{Match, Segments, words_of};
+use stm_kernels::genome::Match;
 
-/// The segments and the set.
-struct Set {
-    gene: Gene,
-    words: Buffer<AnyDevice, u64>,
-    slots: Buffer<AnyDevice, u32>,
-}
-
-impl Set {
-    fn prepare(of: &Genome, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
-        let words = u64::from(words_of(of.segment));
-        let most = u64::from(of.segments) + u64::from(of.bases);
-        let bytes = most * words * 8 + of.slots() * 4;
-        let host = bytes + most * 4 + u64::from(of.bases) * 80;
-        check_memory(device, "genome", bytes, host, "use a smaller -n or -g")?;
-        let gene = Gene::generate(seed, of.bases, of.segment, of.segments)?;
-        let packed = gene.packed();
-        Ok(Self {
-            words: Buffer::from_slice(device, &packed, "the segments of genome")?,
-            slots: Buffer::zeroed(device, of.slots() as usize, "the set of genome")?,
-            gene,
-        })
+/// Returns the parameters of the insertions of so many segments into the set.
+fn inserting(data: &GenomeData<AnyDevice>, transactions: u64) -> Params {
+    Params {
+        segments: data.segments(),
+        slots: data.slots.view::<Cgl>(),
+        transactions,
     }
 }
 
-impl ContenderData for Set {
-    type Params = Params;
-
-    /// The segments drawn, and those that fill holes.
-    fn transactions(&self, _asked: u64) -> u64 {
-        self.gene.starts.len() as u64
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        Ok(self.slots.clear()?)
-    }
-
-    fn params(&self, transactions: u64) -> Params {
-        Params {
-            segments: Segments {
-                words: self.words.tarray(),
-                bases: self.gene.segment,
-            },
-            slots: self.slots.tarray(),
-            transactions,
-        }
-    }
-
-    fn verify(&mut self, _: u64) -> Verdict {
-        Ok(wrong_set(&self.gene, &self.slots.download()?))
+/// The segments drawn, and those that fill holes, into the set alone.
+fn set() -> Uses<Genome, Params> {
+    Uses {
+        transactions: |_, data, _| data.gene.starts.len() as u64,
+        reset: |_, data| Ok(data.slots.clear()?),
+        verify: |_, data, _| Ok(wrong_set(&data.gene, &data.slots.download()?)),
+        ..Uses::new(|_: &Genome, data: &GenomeData<_>, transactions| inserting(data, transactions))
     }
 }
 
@@ -73,10 +39,10 @@ const SEGMENTS: (&str, fn(&Genome) -> f64) = ("segments", |_| 1.0);
 /// The contenders of GN-1.
 pub(super) fn contenders() -> Vec<Contender<Genome>> {
     vec![
-        unsynchronised::<Floor, _, _>(SEGMENTS, Set::prepare).named("GN-1, plain accesses"),
+        unsynchronised::<Floor, _, _>(SEGMENTS, own(set)).named("GN-1, plain accesses"),
         // A look at each slot, and a compare-and-swap of a free one.
-        Contender::new::<CasSet, _>(SpecialPurpose, "GN-1, CAS set", SEGMENTS, Set::prepare),
-        critical_section::<CriticalSection, _, _>(SEGMENTS, Set::prepare)
+        Contender::new::<CasSet, _>(SpecialPurpose, "GN-1, CAS set", SEGMENTS, own(set)),
+        critical_section::<CriticalSection, _, _>(SEGMENTS, own(set))
             .named("GN-1, critical-section"),
         // GN-2 has critical sections only: it spends its time in some sixty short launches.
         links(),
@@ -108,11 +74,7 @@ impl Linked {
 
     /// Inserts the segments into the set.
     fn insert(&self, device: &AnyDevice, filling: &Launch) -> Result<()> {
-        let params = Params {
-            segments: self.data.segments(),
-            slots: self.data.slots.view::<Cgl>(),
-            transactions: self.data.gene.starts.len() as u64,
-        };
+        let params = inserting(&self.data, self.data.gene.starts.len() as u64);
         // SAFETY: the parameters are views of buffers that `data` keeps, made for this
         // kernel, and nothing else uses them meanwhile.
         unsafe { device.launch::<CasSet>(filling, &params)? };

@@ -6,8 +6,7 @@ use super::input::Kmeans;
 use super::passes::KmeansData;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::contender::{CRITICAL_SECTION, PreparedContender, fitting, lanes};
-use crate::workloads::exclusion::OneLock;
-use crate::workloads::exclusion::{Exclusion, Held, Joined, Open};
+use crate::workloads::exclusion::{Exclusion, Held, Joined, OneLock, Open, Own};
 use crate::workloads::prelude::*;
 use std::marker::PhantomData;
 use stm_kernels::floor::kmeans::{
@@ -16,84 +15,57 @@ use stm_kernels::floor::kmeans::{
 use stm_kernels::kmeans::NOWHERE;
 
 /// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
-struct FirstPass {
-    of: Kmeans,
-    data: KmeansData<AnyDevice>,
-    no_ranks: Buffer<AnyDevice, u32>,
+fn first_pass(of: &Kmeans, device: &AnyDevice, seed: u64, n: u64) -> Result<Own<Kmeans, Params>> {
+    let of = Kmeans {
+        adds: false,
+        ..of.clone()
+    };
+    let mut made = own(of_first_pass)(&of, device, seed, n)?;
+    made.data.ranks = Buffer::zeroed(device, 0, "no ranks")?;
+    Ok(made)
 }
 
-impl FirstPass {
-    fn prepare(of: &Kmeans, device: &AnyDevice, seed: u64, n: u64) -> Result<Self> {
-        let of = Kmeans {
-            adds: false,
-            ..of.clone()
-        };
-        Ok(Self {
-            data: of.prepare(device, seed, n)?,
-            no_ranks: Buffer::zeroed(device, 0, "no ranks")?,
-            of,
-        })
+fn of_first_pass() -> Uses<Kmeans, Params> {
+    Uses {
+        reset: |of, data| of.clear(data),
+        verify: |of, data, _| wrong_first_pass(of, data),
+        note: |_, _| {
+            Ok(Some(
+                "the first pass only; the others make all passes".into(),
+            ))
+        },
+        ..Uses::new(|of: &Kmeans, data: &KmeansData<_>, n| params(of, data, (of.clusters_max, n)))
     }
 }
 
-impl ContenderData for FirstPass {
-    type Params = Params;
-
-    fn transactions(&self, _asked: u64) -> u64 {
-        self.of.points.len() as u64
+fn wrong_first_pass(of: &Kmeans, data: &KmeansData<AnyDevice>) -> Verdict {
+    let (members, rows) = (data.members.download()?, data.rows.download()?);
+    let changed = data.changed.download()?.into_iter().sum();
+    let n = of.points.len() as u64;
+    wrong! {
+        changed != n => "{changed} points changed their centre, and all {n} had none";
     }
-
-    fn reset(&mut self) -> Result<()> {
-        self.of.clear(&mut self.data)
-    }
-
-    fn params(&self, transactions: u64) -> Params {
-        let (of, data) = (&self.of, &self.data);
-        params(of, data, &self.no_ranks, (of.clusters_max, transactions))
-    }
-
-    fn verify(&mut self, _: u64) -> Verdict {
-        let (of, data) = (&self.of, &self.data);
-        let (members, rows) = (data.members.download()?, data.rows.download()?);
-        let changed = data.changed.download()?.into_iter().sum();
-        let n = of.points.len() as u64;
-        wrong! {
-            changed != n => "{changed} points changed their centre, and all {n} had none";
-        }
-        let before = vec![NOWHERE; members.len()];
-        let pass = Pass {
-            points: &of.points,
-            centres: &of.points.values_of(&data.chosen),
-            before: &before,
-            members: &members,
-            ranks: &[],
-            rows: &rows,
-            changed,
-        };
-        let members_differ = Follower::new(&of.points, &data.chosen).differs(&pass);
-        Ok(members_differ.or_else(|| wrong_sums(&of.points, &members, &rows)))
-    }
-
-    fn note(&self) -> Result<Option<String>> {
-        Ok(Some(
-            "the first pass only; the others make all passes".into(),
-        ))
-    }
+    let pass = Pass {
+        points: &of.points,
+        centres: &of.points.values_of(&data.chosen),
+        before: &vec![NOWHERE; members.len()],
+        members: &members,
+        ranks: &[],
+        rows: &rows,
+        changed,
+    };
+    let members_differ = Follower::new(&of.points, &data.chosen).differs(&pass);
+    Ok(members_differ.or_else(|| wrong_sums(&of.points, &members, &rows)))
 }
 
 /// Returns the parameters of a pass over so many points, with so many clusters.
-fn params(
-    of: &Kmeans,
-    data: &KmeansData<AnyDevice>,
-    ranks: &Buffer<AnyDevice, u32>,
-    (clusters, points): (u32, u64),
-) -> Params {
+fn params(of: &Kmeans, data: &KmeansData<AnyDevice>, (clusters, points): (u32, u64)) -> Params {
     Params {
         points: data.points.tarray(),
         centres: data.centres.tarray(),
         rows: data.rows.words.view::<Cgl>(),
         members: data.members.tarray(),
-        ranks: ranks.tarray(),
+        ranks: data.ranks.tarray(),
         changed: data.changed.tarray(),
         transactions: points,
         clusters,
@@ -157,7 +129,7 @@ where
         let (of, view) = (&self.of, self.exclusion.view());
         let mut time = Duration::ZERO;
         let mut pass = |data: &KmeansData<AnyDevice>, clusters, points| {
-            let work = params(of, data, &data.ranks, (clusters, points));
+            let work = params(of, data, (clusters, points));
             // SAFETY: the parameters are views of buffers that `data` and `self` keep,
             // made for this kernel, and nothing else uses them meanwhile.
             time += unsafe { device.launch::<K>(&launch, &K::Params::join(view, work))? };
@@ -222,7 +194,7 @@ pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
     // More than there is does not fit any launch.
     let rows = |of: &Kmeans| u32::try_from(of.shared_words(0)).unwrap_or(u32::MAX >> 2);
     vec![
-        unsynchronised::<Floor, _, _>(POINTS, FirstPass::prepare),
+        unsynchronised::<Floor, _, _>(POINTS, first_pass),
         contender::<Additions, Open>(SpecialPurpose, "atomic adds", false, none),
         contender::<Privatised, Open>(SpecialPurpose, "privatised sums", false, rows)
             .only_if(|of| of.shared_words(0) <= PRIVATE_WORDS),
