@@ -8,10 +8,11 @@ use crate::store::{Document, Store};
 use crate::variants::parse_list;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::time::Instant;
 
 /// A point to be measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The part of the measurement, as `mutex`, `barrier` or `semaphore`.
     pub part: String,
@@ -45,18 +46,11 @@ impl Asked {
 }
 
 /// A point as it was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// The part of the measurement, as `mutex`, `barrier` or `semaphore`.
-    pub part: String,
-    /// The name of a kind or of an algorithm, or that of a peer, as `cuda::binary_semaphore`.
-    pub implementation: String,
-    /// The blocks of the grid.
-    pub blocks: u32,
-    /// The threads of a block.
-    pub threads: u32,
-    /// What else there is to say, as the count of a semaphore.
-    pub parameters: BTreeMap<String, u64>,
+    /// What was asked for.
+    #[serde(flatten)]
+    pub asked: Asked,
     /// The operations of a launch: sections, waits of the grid, or entries.
     pub operations: u64,
     /// The launches that were timed.
@@ -83,13 +77,19 @@ pub struct Point {
     pub note: Option<String>,
 }
 
+/// What was asked for is known of what was measured.
+impl Deref for Point {
+    type Target = Asked;
+
+    fn deref(&self) -> &Asked {
+        &self.asked
+    }
+}
+
 impl Point {
     /// Returns whether this is the point asked for.
     pub fn answers(&self, asked: &Asked) -> bool {
-        self.part == asked.part
-            && self.implementation == asked.implementation
-            && (self.blocks, self.threads) == (asked.blocks, asked.threads)
-            && self.parameters == asked.parameters
+        self.asked == *asked
     }
 
     /// Returns a point of sorted times in milliseconds.
@@ -103,9 +103,10 @@ impl Point {
             ms_max: ms[ms.len() - 1],
             per_s: operations as f64 / (median * 1e-3).max(1e-9),
             verified: wrong.is_none(),
-            ..Self::without_time(asked, String::new())
+            note: wrong,
+            asked: asked.clone(),
+            ..Self::default()
         }
-        .noted(wrong)
     }
 
     /// Returns the point with a note, or without one.
@@ -137,22 +138,9 @@ impl Point {
     /// Returns the point for something that could not be measured, which `why` explains.
     pub fn without_time(asked: &Asked, why: String) -> Self {
         Self {
-            part: asked.part.clone(),
-            implementation: asked.implementation.clone(),
-            blocks: asked.blocks,
-            threads: asked.threads,
-            parameters: asked.parameters.clone(),
-            operations: 0,
-            repeat: 0,
-            ms: 0.0,
-            ms_min: 0.0,
-            ms_max: 0.0,
-            per_s: 0.0,
-            most: None,
-            fewest: None,
-            cycles: None,
-            verified: false,
+            asked: asked.clone(),
             note: Some(why),
+            ..Self::default()
         }
     }
 }

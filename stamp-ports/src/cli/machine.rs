@@ -176,12 +176,13 @@ struct Cell {
     speed: Option<f64>,
 }
 
-/// Returns the table of these cells, rows and columns in the order in which they first come,
+/// Returns the table of a cell for each of these, rows and columns in the order in which they first come,
 /// and below them the name of the fastest row of each column, if any has a speed.
-fn table(corner: &str, cells: &[Cell]) -> Vec<Vec<String>> {
+fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String>> {
+    let cells: Vec<Cell> = of.iter().map(cell).collect();
     let mut rows = vec![vec![corner.to_owned()]];
     let mut fastest: Vec<Option<&Cell>> = Vec::new();
-    for cell in cells {
+    for cell in &cells {
         let columns = &mut rows[0];
         let known = columns.iter().skip(1).position(|c| *c == cell.column);
         let column = known.unwrap_or_else(|| {
@@ -208,29 +209,27 @@ fn table(corner: &str, cells: &[Cell]) -> Vec<Vec<String>> {
 
 /// A row for each access, and a column for each size.
 fn rates(measurement: &Measurement) -> Vec<Vec<String>> {
-    let cells = measurement.rates.iter().map(|rate| Cell {
+    table("", &measurement.rates, |rate| Cell {
         row: format!("{} of {} bits", rate.operation, rate.bits),
         column: bytes(rate.bytes),
         text: short(rate.per_s),
         speed: None,
-    });
-    table("", &cells.collect::<Vec<_>>())
+    })
 }
 
 /// A row for each algorithm, and a column for each number of blocks.
 fn barriers(measurement: &Measurement) -> Vec<Vec<String>> {
-    let cells = measurement.barriers.iter().map(|barrier| Cell {
+    table("blocks x threads", &measurement.barriers, |barrier| Cell {
         row: barrier.algorithm.clone(),
         column: format!("{}x{}", barrier.blocks, barrier.threads),
         text: digits3(barrier.ns * 1e-3),
         speed: Some(1.0 / barrier.ns),
-    });
-    table("blocks x threads", &cells.collect::<Vec<_>>())
+    })
 }
 
 /// A row for each kind, and a column for each number of blocks.
 fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
-    let cells = measurement.mutexes.iter().map(|mutex| {
+    table("blocks", &measurement.mutexes, |mutex| {
         let ratio = mutex.most_to_fewest();
         let fair = if ratio.is_finite() {
             format!("{ratio:.2}")
@@ -244,19 +243,17 @@ fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
             text: format!("{} ({fair})", short(mutex.per_s)),
             speed: in_order.then_some(mutex.per_s),
         }
-    });
-    table("blocks", &cells.collect::<Vec<_>>())
+    })
 }
 
 /// A row for each algorithm, and a column for each number of blocks and each count.
 fn semaphores(measurement: &Measurement) -> Vec<Vec<String>> {
-    let cells = measurement.semaphores.iter().map(|semaphore| Cell {
+    table("blocks, count", &measurement.semaphores, |semaphore| Cell {
         row: semaphore.algorithm.clone(),
         column: format!("{}, {}", semaphore.blocks, semaphore.count),
         text: short(semaphore.per_s),
         speed: Some(semaphore.per_s),
-    });
-    table("blocks, count", &cells.collect::<Vec<_>>())
+    })
 }
 
 #[cfg(test)]

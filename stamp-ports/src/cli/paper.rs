@@ -79,23 +79,26 @@ type Ratio = fn(&Speedup) -> Option<f64>;
 
 /// What is wrong, with the reason.
 fn not_verified(out: &mut impl Write, paper: &Paper) -> Result<()> {
-    for s in paper.critical_sections.iter().filter(|s| !s.verified) {
-        let why = s.error.as_deref().unwrap_or("no result");
-        writeln!(
-            out,
-            "NOT verified: {} {CRITICAL_SECTION}: {why}",
-            s.workload
-        )?;
-    }
-    for t in paper.threads.iter().filter(|t| t.verified == Some(false)) {
-        let why = t.note.as_deref().unwrap_or("no result");
-        let (blocks, threads) = (t.blocks, t.threads);
-        let what = format!("{} {} at {blocks}x{threads}", t.workload, t.variant);
+    let sections = paper.critical_sections.iter().filter(|s| !s.verified);
+    let sections = sections.map(|s| {
+        (
+            format!("{} {CRITICAL_SECTION}", s.workload),
+            s.error.as_ref(),
+        )
+    });
+    let threads = paper.threads.iter().filter(|t| t.verified == Some(false));
+    let threads = threads.map(|t| {
+        let (of, blocks, threads) = (&t.workload, t.blocks, t.threads);
+        (
+            format!("{of} {} at {blocks}x{threads}", t.variant),
+            t.note.as_ref(),
+        )
+    });
+    let speedups = paper.speedups.iter().filter(|s| !s.verified);
+    let speedups = speedups.map(|s| (format!("{} {}", s.workload, s.variant), s.error.as_ref()));
+    for (what, why) in sections.chain(threads).chain(speedups) {
+        let why = why.map_or("no result", String::as_str);
         writeln!(out, "NOT verified: {what}: {why}")?;
-    }
-    for s in paper.speedups.iter().filter(|s| !s.verified) {
-        let why = s.error.as_deref().unwrap_or("no result");
-        writeln!(out, "NOT verified: {} {}: {why}", s.workload, s.variant)?;
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ pub struct Paper {
 }
 
 /// A variant at its best launch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Speedup {
     /// The workload.
     pub workload: String,
@@ -123,7 +123,7 @@ pub struct Speedup {
 
 /// A workload's transactions, or those of one of its kernels, as critical sections of one
 /// hand-written lock, at their best launch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CriticalSection {
     /// The workload; of several kernels with one of them: `genome/gn1`.
     pub workload: String,
@@ -165,7 +165,7 @@ impl CriticalSection {
 }
 
 /// One kernel's part of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelPart {
     /// The kernel's name.
     pub kernel: String,
@@ -203,7 +203,7 @@ impl KernelPart {
 }
 
 /// A point of Figure 3.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadPoint {
     /// The workload.
     pub workload: String,
@@ -228,7 +228,7 @@ pub struct ThreadPoint {
 }
 
 /// A point of Figure 4.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EigenbenchPoint {
     /// The variant.
     pub variant: String,
@@ -265,7 +265,7 @@ pub const PHASES: [&str; 8] = [
 ];
 
 /// A bar of Figure 5.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Breakdown {
     /// The workload.
     pub workload: String,
@@ -295,7 +295,7 @@ impl Breakdown {
 }
 
 /// A row of Table 1, measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Characteristics {
     /// The workload, or one kernel of it.
     pub workload: String,
@@ -398,17 +398,8 @@ mod tests {
         assert!(none(&paper));
         paper.critical_sections.push(CriticalSection {
             workload: "ra".into(),
-            blocks: 1,
-            threads: 32,
-            transactions: 10,
-            transactions_full: 10,
-            repeat: 1,
             tx_per_s: 1000.0,
-            tx_per_s_min: 1000.0,
-            tx_per_s_max: 1000.0,
-            verified: false,
-            error: None,
-            tried: 1,
+            ..CriticalSection::default()
         });
         paper.compare();
         assert!(none(&paper));

@@ -230,11 +230,8 @@ impl<'s, 'a> Bench<'s, 'a> {
             tx_per_s: median.map_or(0.0, |r| r.tx_per_s),
             tx_per_s_min: rate(timed.first()),
             tx_per_s_max: rate(timed.last()),
-            over_cgl: None,
-            over_critical_section: None,
             verified: wrong.is_none() && median.is_some(),
             verifies: Some(runner.workload().verifies().covers.told().into()),
-            isolation: None,
             error: wrong.and_then(|r| r.error.clone()),
             commits: shown.map_or(0, |r| r.commits),
             aborts: shown
@@ -249,7 +246,6 @@ impl<'s, 'a> Bench<'s, 'a> {
             launches: shown.map_or(0, |r| {
                 r.kernels.iter().map(|k| k.launches).sum::<u64>().max(1)
             }),
-            registers: None,
             kernels: shown
                 .iter()
                 .flat_map(|r| &r.kernels)
@@ -259,16 +255,15 @@ impl<'s, 'a> Bench<'s, 'a> {
                     time_ms: k.time_ms,
                     commits: k.commits,
                     aborts: k.aborts,
-                    over_cgl: None,
-                    over_critical_section: None,
+                    ..KernelPart::default()
                 })
                 .collect(),
-            tried: 0,
             parameters: shown
                 .iter()
                 .flat_map(|r| &r.parameters)
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
+            ..Speedup::default()
         }
     }
 
@@ -397,11 +392,9 @@ impl<'s, 'a> Bench<'s, 'a> {
                 .runner
                 .workload()
                 .shared_words(spec.transactions),
-            reads_per_tx: None,
-            writes_per_tx: None,
             transactions: commits,
-            time_in_tx: None,
             abort_rate: abort_rate(commits, aborts),
+            ..Characteristics::default()
         };
         let statistics = &run.statistics;
         let mut rows = vec![Characteristics {

@@ -1,7 +1,9 @@
 //! The points of `bench sync` and `bench nw`: which count, as records, and in the table of all.
 
+use super::claim::Claim;
 use super::records::Record;
-use crate::sync::document::Point;
+use crate::points::Point;
+use crate::sync::bench::Bench;
 
 /// The table of all points of a part, those without a time too.
 pub const TABLE: &str = include_str!("points.json");
@@ -12,8 +14,23 @@ pub fn counts(point: &Point) -> bool {
     point.verified && positive(point.ms) && positive(point.per_s)
 }
 
+/// Returns a claim as it counts: it is about GPUs, so the document of a CPU does not judge it.
+pub fn judged(bench: &Bench, claim: Claim) -> Claim {
+    match bench.head.device.gpu {
+        Some(_) => claim,
+        None => claim.without_judgement("measured on a CPU, which this is not about"),
+    }
+}
+
+/// Returns what a reader of the page has to know first.
+pub fn warnings(bench: &Bench) -> Vec<String> {
+    let of_cpu = "Measured on a CPU: no target and no claim is judged.".to_owned();
+    let of_cpu = Some(of_cpu).filter(|_| bench.head.device.gpu.is_none());
+    of_cpu.into_iter().chain(wrong(&bench.points)).collect()
+}
+
 /// Returns a sentence about points with a wrong result, if there are any.
-pub fn wrong(points: &[Point]) -> Option<String> {
+fn wrong(points: &[Point]) -> Option<String> {
     let wrong = points.iter().filter(|p| p.repeat > 0 && !p.verified);
     let wrong = wrong.map(|p| {
         let why = p.note.as_deref().unwrap_or("no reason given");

@@ -1,8 +1,8 @@
 //! `sync.json`: what `stamp bench sync` writes and `stamp report` reads.
 
-use super::document::Point;
 use crate::head::Head;
 use crate::measure::machine::document::Measurement;
+use crate::points::Point;
 use crate::store::Document;
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,6 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `document` | a point: what is asked for, and what is found |
 //! | `bench` | `sync.json`: all points |
 //! | `plan` | the points of a device, in the order in which they are measured |
 //! | `operations` | mutexes, barriers and semaphores alone |
@@ -12,7 +11,6 @@
 //! | `run` | all of them, one after the other |
 
 pub mod bench;
-pub mod document;
 pub mod operations;
 pub mod peers;
 pub mod plan;

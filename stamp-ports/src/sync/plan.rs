@@ -1,8 +1,8 @@
 //! The points of a device, in the order in which they are measured: first what the targets
 //! and the claims of the papers need, and last what takes long.
 
-use super::document::Asked;
 use crate::devices::{AnyDevice, DeviceKind};
+use crate::points::Asked;
 use stm_core::host::Device;
 
 /// Points of one of the workloads.

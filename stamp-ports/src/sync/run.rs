@@ -2,7 +2,6 @@
 //! document written after each.
 
 use super::bench::Bench;
-use super::document::Asked;
 use super::operations::{self, Effort};
 use super::peers::Peers;
 use super::{plan, sections};
@@ -11,6 +10,7 @@ use crate::error::Result;
 use crate::measure::machine;
 use crate::measure::progress::Progress;
 use crate::points;
+use crate::points::Asked;
 use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
 use std::path::PathBuf;

@@ -4,12 +4,12 @@
 //! Each point is of a workload of the registry. An implementation is one of the
 //! workload's contenders, or an algorithm of the transactional memory, as `stm:fast`.
 
-use super::document::{Asked, Point};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};
 use crate::measure::repeats::{ONCE, ms, timed};
 use crate::measure::run_spec::RunSpec;
 use crate::measure::runner::Runner;
+use crate::points::{Asked, Point};
 use crate::variants::{AskedVariant, parse_variants};
 use crate::workloads::counter::Counter;
 use crate::workloads::ht::Ht;

@@ -13,22 +13,15 @@ use super::points;
 use super::records::Sets;
 use super::sentence::From;
 use super::stated::Page;
-use super::sync::claims::OF_CPU;
 use crate::sync::bench::Bench;
 
 /// The rows of the targets and of the claims.
 const TARGETS: &str = include_str!("targets.json");
 const CLAIMS: &str = include_str!("claims.json");
 
-/// Judges rows, unless the document is one of a CPU.
+/// Judges rows.
 fn judged(bench: &Bench, sets: &Sets, rows: &'static str) -> Vec<Claim> {
-    let of = |row: Row| {
-        let claim = judge(&row, row.numbers(sets));
-        match bench.head.device.gpu {
-            Some(_) => claim,
-            None => claim.without_judgement(OF_CPU),
-        }
-    };
+    let of = |row: Row| points::judged(bench, judge(&row, row.numbers(sets)));
     claim::rows::<Sets>(rows).into_iter().map(of).collect()
 }
 
@@ -38,9 +31,6 @@ pub fn report(bench: &Bench) -> Report<'_> {
     let from = &From { sets, source: sets };
     let judged = [("targets", TARGETS), ("claims", CLAIMS)]
         .map(|(id, rows)| (id, judged(bench, sets, rows)));
-    let of_cpu = "Measured on a CPU: no target and no claim is judged.".to_owned();
-    let of_cpu = Some(of_cpu).filter(|_| bench.head.device.gpu.is_none());
-    let warnings = of_cpu.into_iter().chain(points::wrong(&bench.points));
     let page = Page::read::<Sets>(include_str!("page.json"));
-    page.report(&bench.head, from, &judged, warnings.collect())
+    page.report(&bench.head, from, &judged, points::warnings(bench))
 }

@@ -3,20 +3,14 @@
 
 use crate::nw::bench::plan::{Case, HOPS};
 use crate::nw::bench::reduction::{cost, names};
-use crate::points::{Asked, Point};
+use crate::points::Point;
 use crate::report::points::{counts, record};
 use crate::report::records::{Record, Sets};
 use crate::sync::bench::Bench;
 
 /// Returns the record of a point with what its case is.
 fn of(point: &Point) -> Record {
-    let case = Case::of(&Asked {
-        part: point.part.clone(),
-        implementation: point.implementation.clone(),
-        blocks: point.blocks,
-        threads: point.threads,
-        parameters: point.parameters.clone(),
-    });
+    let case = Case::of(point);
     let side = point.parameters.get("side").copied().unwrap_or(0);
     record(point)
         .with("is_affine", u64::from(case.affine))

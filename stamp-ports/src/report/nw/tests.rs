@@ -55,7 +55,7 @@ fn point(part: &str, implementation: &str, letters: u64, side: u64, ms: f64) -> 
 /// A point of the reduction with 16 warps.
 fn reduced(scheme: &str, cycles: f64) -> Point {
     let mut point = point(REDUCTION, scheme, 1, 0, 1.0);
-    point.parameters = BTreeMap::from([("warps".to_owned(), 16)]);
+    point.asked.parameters = BTreeMap::from([("warps".to_owned(), 16)]);
     point.cycles = Some(cycles as u64);
     point
 }

@@ -6,6 +6,7 @@
 use super::data::Data;
 use super::shape::{At, Shape};
 use crate::report::claim::{Claim, Here, Row, judge, rows};
+use crate::report::points;
 use crate::sync::bench::Bench;
 
 /// The papers in the order of the page: what links call each, its authors and year, and its
@@ -24,16 +25,10 @@ pub(super) const PAPERS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Why a document of a CPU is not judged.
-pub(crate) const OF_CPU: &str = "measured on a CPU, which this is not about";
-
-/// Judges a row at a shape, unless the document is one of a CPU.
+/// Judges a row at a shape.
 fn judged(row: &Row, bench: &Bench, shape: Shape) -> Claim {
-    let claim = judge(row, row.numbers(&At::new(Data::new(bench), shape)));
-    match bench.head.device.gpu {
-        Some(_) => claim,
-        None => claim.without_judgement(OF_CPU),
-    }
+    let numbers = row.numbers(&At::new(Data::new(bench), shape));
+    points::judged(bench, judge(row, numbers))
 }
 
 /// Judges all claims.

@@ -3,9 +3,9 @@
 //!
 //! A point whose result was wrong has no time here, so that nothing can rest on it.
 
+use crate::points::Point;
 pub use crate::report::points::counts;
 use crate::sync::bench::Bench;
-use crate::sync::document::Point;
 use std::collections::BTreeSet;
 
 /// The name of the counter's points.
@@ -44,7 +44,23 @@ pub struct Cell<'a> {
     pub parameter: Option<(&'a str, u64)>,
 }
 
-impl Cell<'_> {
+impl<'a> Cell<'a> {
+    /// Returns the place of a kind in a part, by the blocks and the threads of each.
+    pub const fn at(
+        part: &'a str,
+        kind: &'a str,
+        (blocks, threads): (u32, Option<u32>),
+        parameter: Option<(&'a str, u64)>,
+    ) -> Self {
+        Self {
+            part,
+            kind,
+            blocks,
+            threads,
+            parameter,
+        }
+    }
+
     /// Returns whether a point of the part is at this place.
     fn is_of(&self, point: &Point) -> bool {
         point.implementation == self.kind
@@ -148,25 +164,13 @@ impl<'b> Data<'b> {
     ) -> Option<f64> {
         let threads = (part == BARRIER).then_some(BLOCK_OF_STUART);
         let parameter = count.map(|count| ("count", count));
-        self.rate(&Cell {
-            part,
-            kind,
-            blocks,
-            threads,
-            parameter,
-        })
+        self.rate(&Cell::at(part, kind, (blocks, threads), parameter))
     }
 
     /// Returns the sections of the block that made the most over those of the block that
     /// made the fewest; infinite if a block made none.
     pub fn unfairness(&self, kind: &str, blocks: u32) -> Option<f64> {
-        let point = self.find(&Cell {
-            part: MUTEX,
-            kind,
-            blocks,
-            threads: None,
-            parameter: None,
-        })?;
+        let point = self.find(&Cell::at(MUTEX, kind, (blocks, None), None))?;
         Some(point.most? as f64 / point.fewest? as f64)
     }
 

@@ -11,10 +11,10 @@
 use super::data::{COUNTER, MUTEX, blocks, counts, over, smallest, spread};
 use super::shape::At;
 use super::{stuart, targets};
+use crate::points::Point;
 use crate::report::claim::{Found, one};
 use crate::report::formula::{Answer, Source};
 use crate::report::palette::plain;
-use crate::sync::document::Point;
 
 /// Gattani and Anickode's locks by our names, but for the spin spin lock.
 const LOCKS: [&str; 5] = ["tas", "ticket", "tas-again", "mcs", "anderson"];

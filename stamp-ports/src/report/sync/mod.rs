@@ -58,12 +58,7 @@ pub fn report(bench: &Bench) -> Report<'_> {
         "{untimed} of {} points have no time; the tables of their parts say why.",
         bench.points.len()
     );
-    let of_cpu = "Measured on a CPU: no target and no claim is judged.".to_owned();
-    let warnings = [
-        Some(of_cpu).filter(|_| bench.head.device.gpu.is_none()),
-        points::wrong(&bench.points),
-        Some(untimed).filter(|_| bench.points.iter().any(|p| p.repeat == 0)),
-    ];
-    let warnings = warnings.into_iter().flatten().collect();
+    let mut warnings = points::warnings(bench);
+    warnings.extend(Some(untimed).filter(|_| bench.points.iter().any(|p| p.repeat == 0)));
     page().report(&bench.head, from, &judged, warnings)
 }

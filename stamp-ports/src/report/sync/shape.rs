@@ -57,13 +57,8 @@ impl<'b> At<'b> {
 
     /// Returns the counter's time with the grid of this index.
     pub fn counter(&self, kind: &str, grid: usize, threads: u32) -> Option<f64> {
-        self.data.time(&Cell {
-            part: COUNTER,
-            kind,
-            blocks: *self.shape.counter.get(grid)?,
-            threads: Some(threads),
-            parameter: None,
-        })
+        let shape = (*self.shape.counter.get(grid)?, Some(threads));
+        self.data.time(&Cell::at(COUNTER, kind, shape, None))
     }
 
     /// Returns the block sizes, from one warp on, at which all these kinds have the counter's
@@ -79,13 +74,8 @@ impl<'b> At<'b> {
 
     /// Returns the hash table's time.
     pub fn table(&self, kind: &str, buckets: u64) -> Option<f64> {
-        self.data.time(&Cell {
-            part: TABLE,
-            kind,
-            blocks: self.shape.table,
-            threads: Some(256),
-            parameter: Some(("buckets", buckets)),
-        })
+        let (shape, buckets) = ((self.shape.table, Some(256)), Some(("buckets", buckets)));
+        self.data.time(&Cell::at(TABLE, kind, shape, buckets))
     }
 
     /// Returns the list's time with 128 threads a block; `kind` is the whole name.
@@ -95,13 +85,8 @@ impl<'b> At<'b> {
 
     /// Returns the list's time with so many threads a block.
     pub fn list_of(&self, kind: &str, entries: u64, threads: u32) -> Option<f64> {
-        self.data.time(&Cell {
-            part: LIST,
-            kind,
-            blocks: self.shape.list,
-            threads: Some(threads),
-            parameter: Some(("entry-points", entries)),
-        })
+        let (shape, entries) = ((self.shape.list, Some(threads)), ("entry-points", entries));
+        self.data.time(&Cell::at(LIST, kind, shape, Some(entries)))
     }
 
     /// Returns the block sizes at which all these kinds have the list's time.
@@ -121,13 +106,8 @@ impl<'b> At<'b> {
 
     /// Returns the place of the sections with so many rounds.
     pub const fn section<'a>(&self, kind: &'a str, rounds: u64) -> Cell<'a> {
-        Cell {
-            part: SECTIONS,
-            kind,
-            blocks: self.shape.sections,
-            threads: Some(1024),
-            parameter: Some(("rounds", rounds)),
-        }
+        let shape = (self.shape.sections, Some(1024));
+        Cell::at(SECTIONS, kind, shape, Some(("rounds", rounds)))
     }
 
     /// Returns the rate of one operation, as [`Data::operations`].

@@ -35,13 +35,8 @@ pub(super) fn barrier(at: &At<'_>, n: u32) -> Found {
     let sizes: BTreeSet<u32> = sizes.map(|p| p.threads).collect();
     let ratio = |threads| {
         let rate = |kind: &str| {
-            at.data.rate(&Cell {
-                part: BARRIER,
-                kind,
-                blocks: n,
-                threads: Some(threads),
-                parameter: None,
-            })
+            let place = Cell::at(BARRIER, kind, (n, Some(threads)), None);
+            at.data.rate(&place)
         };
         let (name, ours) = default_of(&at.data, BARRIER, GRID, rate)?;
         // Latencies are to each other as rates the other way round.
@@ -67,15 +62,8 @@ pub(super) fn places(
         let shortest = |begin: &str| {
             let kinds = data.points(part).map(|p| p.implementation.as_str());
             let kinds: BTreeSet<&str> = kinds.filter(|kind| kind.starts_with(begin)).collect();
-            let time = |kind| {
-                data.time(&Cell {
-                    part,
-                    kind,
-                    blocks,
-                    threads: Some(threads),
-                    parameter,
-                })
-            };
+            let shape = (blocks, Some(threads));
+            let time = |kind| data.time(&Cell::at(part, kind, shape, parameter));
             let times = kinds
                 .into_iter()
                 .filter_map(|kind| Some((kind, time(kind)?)));

@@ -5,6 +5,7 @@ use super::claims::{self, all};
 use super::data::PARTS;
 use super::sets::Asked;
 use super::{page, report};
+use crate::points::Point;
 use crate::report::PAGE;
 use crate::report::claim::{Claim, Verdict};
 use crate::report::figure::Figure;
@@ -13,7 +14,6 @@ use crate::report::stated::Part;
 use crate::report::tests::{HOSTILE, file, parse, words};
 use crate::store::Document;
 use crate::sync::bench::Bench;
-use crate::sync::document::Point;
 use crate::testing::has;
 use sample::{empty, full};
 
@@ -113,7 +113,7 @@ fn points_with_a_wrong_result_count_no_more_than_missing_ones() {
 #[test]
 fn points_without_a_time_say_why() {
     let mut bench = empty();
-    let asked = crate::sync::document::Asked::new("barrier", "grid.sync", (132, 128), &[]);
+    let asked = crate::points::Asked::new("barrier", "grid.sync", (132, 128), &[]);
     let why = "nvcc was not found".to_owned();
     bench.points.push(Point::without_time(&asked, why.clone()));
     let text = page_of(&bench);
@@ -168,16 +168,16 @@ pub(in crate::report) fn hostile() -> Bench {
     bench.head.settings.insert(hostile.into(), hostile.into());
     for (i, point) in bench.points.iter_mut().enumerate() {
         match i % 9 {
-            0 => point.implementation = hostile.into(),
+            0 => point.asked.implementation = hostile.into(),
             1 => point.ms = f64::MAX,
             2 => point.ms = f64::MIN_POSITIVE,
             3 => point.ms = -1.0,
             4 => point.per_s = 1e300,
-            5 => (point.blocks, point.threads) = (u32::MAX, 0),
+            5 => (point.asked.blocks, point.asked.threads) = (u32::MAX, 0),
             6 => point.note = Some(hostile.into()),
             7 => (point.most, point.fewest) = (Some(u64::MAX), Some(0)),
             _ => {
-                point.parameters.insert(hostile.into(), u64::MAX);
+                point.asked.parameters.insert(hostile.into(), u64::MAX);
             }
         }
     }
@@ -281,7 +281,7 @@ fn a_barrier_of_shorter_latency_reaches_its_target() {
     let mut slow: Vec<_> = bench.points.clone();
     slow.retain(|p| p.implementation == "tree");
     for point in &mut slow {
-        point.implementation = "default".into();
+        point.asked.implementation = "default".into();
         point.per_s /= 2.0;
     }
     bench.points.extend(slow);

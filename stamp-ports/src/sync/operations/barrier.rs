@@ -4,7 +4,7 @@
 use super::{Effort, LIMIT, Size, blocks, run_of, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
-use crate::sync::document::{Asked, Point};
+use crate::points::{Asked, Point};
 use crate::sync::peers::{BarrierParams, CheckedMeetingsPeer, GRID_SYNC, MeetingsPeer, Peers};
 use std::time::Duration;
 use stm_core::host::{Buffer, Device, Error, Launch, Watchdog};

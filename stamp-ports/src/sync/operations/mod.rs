@@ -12,11 +12,11 @@ mod barrier;
 mod mutex;
 mod semaphore;
 
-use super::document::{Asked, Point};
 use super::peers::{self, Peers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::repeats::{ONCE, ms};
+use crate::points::{Asked, Point};
 use std::time::Duration;
 use stm_core::host::{self, Launch};
 

@@ -5,7 +5,7 @@
 use super::{Effort, Run, Size, TIMES, blocks, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
-use crate::sync::document::{Asked, Point};
+use crate::points::{Asked, Point};
 use crate::sync::peers::{BINARY_SEMAPHORE, Peers, SectionsParams as PeerParams, SectionsPeer};
 use std::time::Duration;
 use stm_core::host::{Buffer, Device, Error, Launch};

@@ -4,7 +4,7 @@
 use super::{Effort, LIMIT, Size, TIMES, blocks, parameter, run_of, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
-use crate::sync::document::{Asked, Point};
+use crate::points::{Asked, Point};
 use crate::sync::peers::{
     COUNTING_SEMAPHORE, CheckedEntriesPeer, EntriesPeer, Peers, SemaphoreParams,
 };

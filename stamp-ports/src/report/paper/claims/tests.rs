@@ -52,17 +52,9 @@ fn beside(workload: &str, tx_per_s: f64) -> Paper {
     let mut paper = without_sections();
     paper.critical_sections.push(CriticalSection {
         workload: workload.into(),
-        blocks: 1,
-        threads: 32,
-        transactions: 10,
-        transactions_full: 10,
-        repeat: 1,
         tx_per_s,
-        tx_per_s_min: tx_per_s,
-        tx_per_s_max: tx_per_s,
         verified: true,
-        error: None,
-        tried: 1,
+        ..CriticalSection::default()
     });
     paper
 }

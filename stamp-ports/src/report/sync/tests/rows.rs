@@ -59,7 +59,7 @@ fn here(claim: &Claim) -> Verdict {
 }
 
 /// Changes the time of the points that `of` picks, by a factor.
-fn scaled(bench: &mut Bench, of: impl Fn(&crate::sync::document::Point) -> bool, factor: f64) {
+fn scaled(bench: &mut Bench, of: impl Fn(&crate::points::Point) -> bool, factor: f64) {
     for point in bench.points.iter_mut().filter(|p| of(p)) {
         point.ms *= factor;
         point.per_s /= factor;
@@ -69,7 +69,7 @@ fn scaled(bench: &mut Bench, of: impl Fn(&crate::sync::document::Point) -> bool,
 #[test]
 fn coupling_against_coarse_locking_follows_the_times() {
     let mut bench = full();
-    let coarse = |p: &crate::sync::document::Point| p.implementation.starts_with("coarse:");
+    let coarse = |p: &crate::points::Point| p.implementation.starts_with("coarse:");
     // Equal work but for the block size's 1.25.
     assert_eq!(claim(&bench, "G-M2").verdict, Verdict::Holds);
     assert_eq!(claim(&bench, "G-M3").verdict, Verdict::Fails);
@@ -111,7 +111,7 @@ fn the_winner_on_the_counter_is_the_fastest_at_the_largest_grid() {
 fn a_wrong_sum_with_a_lock_refutes_the_claim_and_does_not_hide() {
     let mut bench = full();
     assert_eq!(claim(&bench, "A-N1").verdict, Verdict::Holds);
-    let wrong = |p: &&mut crate::sync::document::Point| {
+    let wrong = |p: &&mut crate::points::Point| {
         p.part == "sections" && p.implementation == "mcs" && p.blocks == 512
     };
     for point in bench.points.iter_mut().filter(wrong) {
@@ -131,7 +131,7 @@ fn a_wrong_sum_with_a_lock_refutes_the_claim_and_does_not_hide() {
 #[test]
 fn labels_exchanged_exchange_the_verdicts() {
     let mut bench = full();
-    let slow = |p: &crate::sync::document::Point| {
+    let slow = |p: &crate::points::Point| {
         p.part == "sections" && p.implementation == "anderson" && p.parameters["rounds"] == 100
     };
     scaled(&mut bench, slow, 100.0);

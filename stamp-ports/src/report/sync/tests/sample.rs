@@ -5,39 +5,25 @@ use crate::head::Head;
 use crate::measure::machine::abstraction::Benchmarks;
 use crate::measure::machine::abstraction::tests::FERMI;
 use crate::measure::machine::document::{GridTimes, Measurement, SCHEMA};
+use crate::points::{Asked, Point};
 use crate::report::palette;
 use crate::report::sync::page;
 use crate::store::Document;
 use crate::sync::bench::Bench;
-use crate::sync::document::Point;
 use std::collections::BTreeMap;
 
 /// A point with a time, which is right.
 pub(in crate::report) fn point(
     part: &str,
     kind: &str,
-    (blocks, threads): (u32, u32),
+    shape: (u32, u32),
     parameter: Option<(&str, u64)>,
     ms: f64,
 ) -> Point {
-    let parameters = parameter.map(|(name, value)| (name.to_owned(), value));
+    let asked = Asked::new(part, kind, shape, parameter.as_slice());
     Point {
-        part: part.into(),
-        implementation: kind.into(),
-        blocks,
-        threads,
-        parameters: parameters.into_iter().collect(),
-        operations: 32_768,
         repeat: 5,
-        ms,
-        ms_min: 0.9 * ms,
-        ms_max: 1.1 * ms,
-        per_s: 32_768.0 / ms * 1e3,
-        most: None,
-        fewest: None,
-        cycles: None,
-        verified: true,
-        note: None,
+        ..Point::timed(&asked, 32_768, &[0.9 * ms, ms, 1.1 * ms], None)
     }
 }
 
