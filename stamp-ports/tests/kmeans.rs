@@ -7,22 +7,15 @@ mod common;
 use common::{Setting, ended, help, objects, of_lines, refused_rows, right};
 use serde_json::Value;
 use stamp_ports::measure::run_report::RunReport;
-use stamp_ports::workloads::kmeans::{Kmeans, Points, Source};
+use stamp_ports::workloads::kmeans::{Kmeans, Points};
 use std::fs;
 use std::path::PathBuf;
 
 fn kmeans(points: u32, dims: u32, clusters: (u32, u32)) -> Kmeans {
-    let mut points = Points::generate(7, points, dims, clusters.1);
-    points.normalise();
     Kmeans {
-        points,
-        source: Source::Generated(clusters.1),
-        normalised: true,
         clusters_min: clusters.0,
-        clusters_max: clusters.1,
-        threshold: 0.0,
         passes_max: 6,
-        adds: false,
+        ..Kmeans::drawn(7, (points, dims), clusters.1)
     }
 }
 

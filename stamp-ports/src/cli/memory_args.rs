@@ -89,6 +89,7 @@ impl MemoryArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use stm_core::algorithm::Variant;
 
     #[test]
@@ -104,15 +105,13 @@ mod tests {
         let error = args
             .spec(&[Variant::HvSorting, Variant::Cgl].map(AskedVariant::from))
             .unwrap_err();
-        let text = error.to_string();
-        for part in ["--lanes-max 4", "fast and fast-table", "hv-sorting and cgl"] {
-            assert!(text.contains(part), "{text} lacks {part}");
-        }
+        let parts = "--lanes-max 4 | fast and fast-table | hv-sorting and cgl";
+        has(&error.to_string(), parts);
         let args = MemoryArgs {
             queue_after: Some(9),
             ..MemoryArgs::default()
         };
         let error = args.spec(&[Variant::Vbv.into()]).unwrap_err().to_string();
-        assert!(error.contains("--queue-after 9"), "{error}");
+        has(&error, "--queue-after 9");
     }
 }

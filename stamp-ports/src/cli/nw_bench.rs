@@ -2,7 +2,7 @@
 
 use super::console::open;
 use super::name_list::described;
-use super::sync::Found;
+use super::sync::told_of;
 use crate::error::Result;
 use crate::nw::bench::plan::{PARTS, STM};
 use crate::nw::bench::reduction;
@@ -54,14 +54,7 @@ Examples:
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = run::bench(&device, spec, command)?;
-    let document = &store.document.0;
-    let found = Found {
-        points: &document.points,
-        parts: &spec.only,
-        path: store.path(),
-        complete: document.head.complete,
-    };
-    found.told()
+    told_of(&store.document.0, &spec.only, store.path())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::numbers::short;
 use crate::output::align;
 use crate::points::Point;
+use crate::sync::bench::Bench;
 use crate::sync::run::{self, OPERATIONS, SyncSpec};
 use crate::sync::sections::PARTS;
 use std::io::{Write, stdout};
@@ -38,26 +39,7 @@ Examples:
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = run::sync(&device, spec, command)?;
-    let document = &store.document;
-    let found = Found {
-        points: &document.points,
-        parts: &spec.only,
-        path: store.path(),
-        complete: document.head.complete,
-    };
-    found.told()
-}
-
-/// What a command that measures points has found.
-pub(super) struct Found<'a> {
-    /// All points of the document.
-    pub(super) points: &'a [Point],
-    /// The parts that were asked for.
-    pub(super) parts: &'a [&'static str],
-    /// Where the document is.
-    pub(super) path: &'a Path,
-    /// Whether every point was measured.
-    pub(super) complete: bool,
+    told_of(&store.document, &spec.only, store.path())
 }
 
 /// Whether a point was measured and its result is wrong.
@@ -65,61 +47,63 @@ fn is_wrong(point: &Point) -> bool {
     point.repeat > 0 && !point.verified
 }
 
-impl Found<'_> {
-    /// Prints the summary. Returns whether all that was measured of the parts is right.
-    pub(super) fn told(&self) -> Result<bool> {
-        let mut asked = self.points.iter();
-        let wrong = asked.any(|p| self.parts.contains(&p.part.as_str()) && is_wrong(p));
-        told(!wrong, self.summary(&mut stdout().lock()))
-    }
-
-    /// The points of the parts that were asked for as a table, and what there is.
-    fn summary(&self, out: &mut impl Write) -> Result<()> {
-        let points = self.points;
-        let head = [
-            "part",
-            "implementation",
-            "launch",
-            "parameters",
-            "a second",
-            "note",
-        ];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
-        for point in points
-            .iter()
-            .filter(|p| self.parts.contains(&p.part.as_str()))
-        {
-            let rate = match point.repeat {
-                0 => "-".into(),
-                _ => short(point.per_s),
-            };
-            let note = match (&point.note, is_wrong(point)) {
-                (Some(note), true) => format!("WRONG: {note}"),
-                (Some(note), false) => note.clone(),
-                (None, _) => String::new(),
-            };
-            rows.push(vec![
-                point.part.clone(),
-                point.implementation.clone(),
-                format!("{}x{}", point.blocks, point.threads),
-                point.parameters_told(", "),
-                rate,
-                note,
-            ]);
-        }
-        if rows.len() > 1 {
-            for line in align(&rows, 1, false) {
-                writeln!(out, "{}", line.trim_end())?;
-            }
-            writeln!(out)?;
-        }
-        writeln!(out, "{} points: {}", points.len(), self.path.display())?;
-        if !self.complete {
+/// Prints what a command that measures points has found: its document, which is at a path, and of
+/// that the parts that were asked for. Returns whether all that was measured of them is right.
+pub(super) fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
+    let points = bench.points.iter();
+    let points: Vec<&Point> = points
+        .filter(|p| parts.contains(&p.part.as_str()))
+        .collect();
+    let right = !points.iter().any(|point| is_wrong(point));
+    let mut out = stdout().lock();
+    let printed = summary(&mut out, &points).and_then(|()| {
+        writeln!(out, "{} points: {}", bench.points.len(), path.display())?;
+        if !bench.head.complete {
             writeln!(
                 out,
                 "Not all points are in it yet: the same command goes on, and see --only."
             )?;
         }
         Ok(())
+    });
+    told(right, printed)
+}
+
+/// Prints points as a table.
+fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
+    let head = [
+        "part",
+        "implementation",
+        "launch",
+        "parameters",
+        "a second",
+        "note",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for point in points {
+        let rate = match point.repeat {
+            0 => "-".into(),
+            _ => short(point.per_s),
+        };
+        let note = match (&point.note, is_wrong(point)) {
+            (Some(note), true) => format!("WRONG: {note}"),
+            (Some(note), false) => note.clone(),
+            (None, _) => String::new(),
+        };
+        rows.push(vec![
+            point.part.clone(),
+            point.implementation.clone(),
+            format!("{}x{}", point.blocks, point.threads),
+            point.parameters_told(", "),
+            rate,
+            note,
+        ]);
     }
+    if rows.len() > 1 {
+        for line in align(&rows, 1, false) {
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }

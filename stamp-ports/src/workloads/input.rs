@@ -6,6 +6,8 @@ use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use clap::Args;
 use std::fmt::Debug;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// The occasion for which an input's defaults are sized.
@@ -76,6 +78,89 @@ pub fn file_name(path: &Path) -> String {
         .unwrap_or_default()
         .to_string_lossy()
         .into()
+}
+
+/// The lines of a file of text that a workload reads. What breaks off inside a line is found by
+/// its missing line break.
+pub struct Lines {
+    /// The longest line, in bytes: without a limit, rubbish could be one line as long as memory.
+    pub bytes_max: u64,
+    /// What a line is, for messages.
+    pub expected: &'static str,
+    /// Whether a line that begins with `#` may have anything in it.
+    pub has_comments: bool,
+}
+
+impl Lines {
+    /// Gives each line of a file, with its number, to `take`. Returns how many there are.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`]; [`Error::BadInput`] with the first line that is no text or that
+    /// `take` refuses.
+    pub fn read(
+        &self,
+        path: &Path,
+        mut take: impl FnMut(&str, u64) -> std::result::Result<(), String>,
+    ) -> Result<u64> {
+        let unreadable = |source| Error::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        let mut input = BufReader::new(File::open(path).map_err(unreadable)?);
+        let (mut bytes, mut lines) = (Vec::new(), 0);
+        loop {
+            bytes.clear();
+            let mut limited = (&mut input).take(self.bytes_max);
+            if limited.read_until(b'\n', &mut bytes).map_err(unreadable)? == 0 {
+                return Ok(lines);
+            }
+            lines += 1;
+            let text = self.text_of(&bytes);
+            text.and_then(|text| take(text, lines))
+                .map_err(|what| bad_input(path, (lines, what)))?;
+        }
+    }
+
+    /// Returns a line's text, if it is text and whole.
+    fn text_of<'b>(&self, bytes: &'b [u8]) -> std::result::Result<&'b str, String> {
+        let expected = self.expected;
+        let strange = |b: &u8| !(matches!(b, b'\t' | b'\n' | b'\r') || (b' '..=b'~').contains(b));
+        let is_comment = self.has_comments && bytes.trim_ascii_start().starts_with(b"#");
+        if let Some(at) = bytes.iter().position(strange)
+            && !is_comment
+        {
+            let (byte, column) = (bytes[at], at + 1);
+            return Err(format!(
+                "byte 0x{byte:02x} in column {column} is no plain text: expected {expected}"
+            ));
+        }
+        let is_whole = bytes.last() == Some(&b'\n');
+        wrong! {
+            !is_whole && bytes.len() as u64 >= self.bytes_max =>
+                "the line is too long: expected {expected}, of {} bytes at most", self.bytes_max;
+            !is_whole => "the file ends inside this line: expected a line break at its end";
+        }
+        // A comment may be in any encoding; nobody reads it.
+        Ok(str::from_utf8(bytes).unwrap_or("#"))
+    }
+}
+
+/// Returns the error for a line of a file, which has this number.
+pub fn bad_input(path: &Path, (line, what): (u64, String)) -> Error {
+    Error::BadInput {
+        path: path.to_owned(),
+        line,
+        what,
+    }
+}
+
+/// Returns a word of a file for a message, shortened if it is long.
+pub fn quoted(word: &str) -> String {
+    const SHOWN: usize = 32;
+    match word.get(..SHOWN) {
+        Some(start) if word.len() > SHOWN => format!("{:?}", format!("{start}...")),
+        _ => format!("{word:?}"),
+    }
 }
 
 /// The options of a workload that has none of its own.

@@ -250,3 +250,32 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.done
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::workloads::workload::Workload;
+    use stm_core::host::{Cpu, Launch, StmConfig};
+
+    /// Makes one run of a workload on the CPU with the algorithm `A`, in a shape and of so many
+    /// transactions.
+    pub(in crate::workloads) fn ran<A: Algorithm, W: Workload>(
+        of: &W,
+        cpu: &Cpu,
+        data: &mut W::Data<Cpu>,
+        ((blocks, threads), transactions): ((u32, u32), u64),
+    ) -> Launched {
+        let launch = Launch {
+            shared_bytes: of.shared_bytes(),
+            ..Launch::new(blocks, threads)
+        };
+        let config = StmConfig {
+            capacity: of.capacity(),
+            ..StmConfig::default()
+        };
+        let mut stm = Stm::new(cpu, launch, config).unwrap();
+        let mut launcher = Launcher::new(cpu, &mut stm);
+        of.run::<_, A>(data, &mut launcher, transactions).unwrap();
+        launcher.finish()
+    }
+}

@@ -1,9 +1,11 @@
 //! One run of a workload with any algorithm on any device, and what it recorded.
 
 use stamp_ports::Error;
+use stamp_ports::record::{Row, Settings, record_made};
 use stamp_ports::workloads::launcher::Launcher;
 use stamp_ports::workloads::prepared::prepare;
 use stamp_ports::workloads::workload::Workload;
+use std::ops::ControlFlow;
 use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
@@ -151,6 +153,27 @@ impl Setup {
     }
 }
 
+/// Records runs of a workload as the program does, whose results must be right and whose
+/// histories opaque.
+pub(crate) fn recorded<W: Workload + Copy>(
+    sim: &Sim,
+    variant: Variant,
+    workload: W,
+    settings: &Settings,
+    what: &str,
+) -> Row {
+    let judge = |history: History| {
+        let verdict = opacity::check(&history)?;
+        assert!(verdict.is_opaque(), "{what}:\n{verdict}");
+        Ok(ControlFlow::Continue(()))
+    };
+    let row = record_made(sim, variant, |_| Ok(workload), settings, judge);
+    let row = row.unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(row.wrong_state, None, "{what}");
+    assert_eq!(row.transactions, settings.transactions, "{what}");
+    row
+}
+
 /// Returns what the driver says of the first result that it refuses, of a memory with this
 /// defect.
 pub(crate) fn noticed(
@@ -192,6 +215,18 @@ impl Recorded {
     }
 }
 
+/// A simulation with weak memory, in which every other seed's votes order it.
+pub(crate) fn simulation(warp_width: u32, schedule: Schedule, seed: u64) -> SimConfig {
+    SimConfig {
+        warp_width,
+        schedule,
+        memory: MemoryModel::Weak { stale_percent: 30 },
+        votes_order: seed.is_multiple_of(2),
+        seed,
+        ..SimConfig::default()
+    }
+}
+
 /// Simulations of warps of four: each schedule with so many seeds.
 pub(crate) fn simulations(seeds: u64) -> impl Iterator<Item = SimConfig> {
     let schedules = [
@@ -200,14 +235,6 @@ pub(crate) fn simulations(seeds: u64) -> impl Iterator<Item = SimConfig> {
         Schedule::its(64),
         Schedule::Random,
     ];
-    schedules.into_iter().flat_map(move |schedule| {
-        (0..seeds).map(move |seed| SimConfig {
-            warp_width: 4,
-            schedule,
-            memory: MemoryModel::Weak { stale_percent: 30 },
-            votes_order: seed % 2 == 0,
-            seed,
-            ..SimConfig::default()
-        })
-    })
+    let of = move |schedule| (0..seeds).map(move |seed| simulation(4, schedule, seed));
+    schedules.into_iter().flat_map(of)
 }

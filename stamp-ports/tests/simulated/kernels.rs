@@ -1,15 +1,14 @@
 //! The workloads' own kernels on the simulator: recorded, judged, and their
 //! final state compared with what the transactions must leave.
 
-use stamp_ports::record::{Settings, record_made};
+use crate::driven::{LIMITS, recorded, simulation};
+use stamp_ports::record::Settings;
 use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
-use std::ops::ControlFlow;
 use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
-use verify::opacity;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{Schedule, Sim};
 
 const SCHEDULES: [Schedule; 5] = [
     Schedule::Lockstep,
@@ -36,48 +35,26 @@ fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u6
             continue;
         }
         for seed in 0..seeds {
-            let config = SimConfig {
-                warp_width: width,
-                schedule,
-                memory: MemoryModel::Weak { stale_percent: 30 },
-                votes_order: seed % 2 == 0,
-                seed,
-                ..SimConfig::default()
-            };
-            let sim = Sim::new(config);
+            let config = simulation(width, schedule, seed);
             let settings = Settings {
-                runs_max: None,
                 transactions: 96,
                 blocks: 2,
                 threads: width.max(2),
                 locks: 16,
                 stripe_bytes: 4 << (seed % 3),
                 retry_limits: RetryLimits {
-                    read_polls: 8,
                     acquire_tries: 8,
-                    retries_max: 0,
-                    ..RetryLimits::DEFAULT
+                    ..LIMITS
                 },
                 seed,
                 // Some buffers are full at first, and some runs take several.
                 attempts: if seed % 2 == 0 { 1 } else { 4 },
                 buffer_bytes: 1 << 20,
                 time_limit: None,
+                ..Settings::default()
             };
-            let row = record_made(
-                &sim,
-                variant,
-                |_| Ok(workload),
-                &settings,
-                |history| {
-                    let verdict = opacity::check(&history)?;
-                    assert!(verdict.is_opaque(), "{variant}, {config}:\n{verdict}");
-                    Ok(ControlFlow::Continue(()))
-                },
-            )
-            .unwrap_or_else(|error| panic!("{variant}, {config}: {error}"));
-            assert_eq!(row.wrong_state, None, "{variant}, {config}");
-            assert_eq!(row.transactions, 96);
+            let what = format!("{variant}, {config}");
+            let row = recorded(&Sim::new(config), variant, workload, &settings, &what);
             assert_eq!(row.attempts, row.transactions + row.aborted);
             aborted += row.aborted;
             repeated += row.repeated;

@@ -4,7 +4,7 @@
 //! transactional memory, the driver's checks notice.
 
 use crate::driven::{Setup, noticed, simulations};
-use stamp_ports::workloads::kmeans::{Kmeans, Points, Source};
+use stamp_ports::workloads::kmeans::Kmeans;
 use stm_core::algorithm::Variant;
 use stm_core::host::Cpu;
 use stm_core::observe::Mutant;
@@ -13,17 +13,9 @@ use verify::sim::Sim;
 
 /// More points than a lane takes at a time, and rows longer than a batch.
 fn kmeans(points: u32, passes_max: u32) -> Kmeans {
-    let mut points = Points::generate(2, points, 9, 3);
-    points.normalise();
     Kmeans {
-        points,
-        source: Source::Generated(3),
-        normalised: true,
-        clusters_min: 3,
-        clusters_max: 3,
-        threshold: 0.0,
         passes_max,
-        adds: false,
+        ..Kmeans::drawn(2, (points, 9), 3)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Labyrinth and genome, driven as `stamp` drives them, on the CPU and on the
 //! simulator: recorded, the histories judged, the results checked.
 
-use crate::driven::Setup;
+use crate::driven::{Setup, simulation};
 use stamp_ports::workloads::genome::Genome;
 use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze};
 use stamp_ports::workloads::workload::Workload;
@@ -9,7 +9,7 @@ use stm_core::algorithm::Variant;
 use stm_core::host::{Cpu, Device, StmConfig};
 use stm_kernels::labyrinth::GridSize;
 use verify::history::InitialMemory;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{Schedule, Sim};
 
 /// Runs a workload once, recorded; its attempts that aborted.
 fn run<D: Device>(
@@ -72,14 +72,7 @@ fn everywhere(algorithm: Variant) {
     let mut aborted = 0;
     for schedule in [Schedule::Lockstep, Schedule::Random, Schedule::its(64)] {
         for (width, seed) in (0..4).flat_map(|s| [(1, 3 * s), (4, 3 * s + 1), (32, 3 * s + 2)]) {
-            let sim = Sim::new(SimConfig {
-                warp_width: width,
-                schedule,
-                memory: MemoryModel::Weak { stale_percent: 30 },
-                votes_order: seed % 2 == 0,
-                seed,
-                ..SimConfig::default()
-            });
+            let sim = Sim::new(simulation(width, schedule, seed));
             aborted += both(&sim, algorithm, seed);
         }
     }

@@ -3,16 +3,14 @@
 //! of every attempt, recorded, is opaque. And with a defect seeded into the
 //! transactional memory, the accounts notice.
 
-use crate::driven::{Setup, noticed, simulations};
-use stamp_ports::record::{Settings, record_made};
+use crate::driven::{Setup, noticed, recorded, simulations};
+use stamp_ports::record::Settings;
 use stamp_ports::workloads::vacation::Vacation;
-use std::ops::ControlFlow;
 use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
 use stm_core::host::Cpu;
 use stm_core::observe::Mutant;
 use verify::history::InitialMemory;
-use verify::opacity;
 use verify::sim::Sim;
 
 const TRANSACTIONS: u64 = 120;
@@ -51,32 +49,18 @@ fn everywhere(algorithm: Variant) {
         aborted += setup(algorithm, config.seed).right(&input, &sim, InitialMemory::INFERRED);
         // The same from the words that the workload says there are at first.
         let settings = Settings {
-            runs_max: None,
             transactions: TRANSACTIONS,
             blocks: 2,
             threads: 4,
             locks: 16,
-            stripe_bytes: 4,
             retry_limits: LIMITS,
             seed: config.seed,
             attempts: 1,
             buffer_bytes: 1 << 20,
             time_limit: None,
+            ..Settings::default()
         };
-        let row = record_made(
-            &sim,
-            algorithm,
-            |_| Ok(input),
-            &settings,
-            |history| {
-                let verdict = opacity::check(&history)?;
-                assert!(verdict.is_opaque(), "{what}:\n{verdict}");
-                Ok(ControlFlow::Continue(()))
-            },
-        );
-        let row = row.unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert_eq!(row.wrong_state, None, "{what}");
-        assert_eq!(row.transactions, TRANSACTIONS, "{what}");
+        recorded(&sim, algorithm, input, &settings, &what);
     }
     for (seed, input) in (0..4).flat_map(|seed| INPUTS.map(|input| (seed, input))) {
         setup(algorithm, seed).right(&input, &Cpu::new(), InitialMemory::INFERRED);

@@ -234,8 +234,8 @@ impl Workload for Genome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workloads::launcher::tests::ran;
     use crate::workloads::launcher::{KernelTime, Launched};
-    use crate::workloads::workload::Sizes;
     use std::time::Duration;
     use stm_core::algorithm::HvSorting;
     use stm_core::host::{Cpu, ProfileRows, Statistics, Stm, StmConfig};
@@ -249,18 +249,10 @@ mod tests {
     /// The data as a right run leaves it.
     fn assembled() -> GenomeData<Cpu> {
         let cpu = Cpu::new();
-        let config = StmConfig {
-            capacity: GENOME.capacity(),
-            ..StmConfig::default()
-        };
-        let mut stm = Stm::new(&cpu, Launch::new(2, 3), config).unwrap();
         let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
         GENOME.reset(&mut data).unwrap();
-        let mut launcher = Launcher::new(&cpu, &mut stm);
-        GENOME
-            .run::<_, HvSorting>(&mut data, &mut launcher, 60)
-            .unwrap();
-        let commits = launcher.finish().statistics.commits;
+        let done = ran::<HvSorting, _>(&GENOME, &cpu, &mut data, ((2, 3), 60));
+        let commits = done.statistics.commits;
         let expected = GENOME.commits_expected(&data, 60).unwrap();
         assert_eq!(Some(commits), expected);
         assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);

@@ -5,87 +5,45 @@
 //! A file that breaks off inside a line is found by its missing line break.
 
 use super::points::{MAGNITUDE_MAX, Points};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::workloads::input::{Lines, bad_input, quoted};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-
-/// The longest line, in bytes: without a limit, rubbish could be one line as
-/// long as memory.
-const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// What a line should be.
 const EXPECTED: &str = "a point's number and its coordinates";
 
+/// What its lines are.
+const LINES: Lines = Lines {
+    bytes_max: 1 << 20,
+    expected: EXPECTED,
+    has_comments: false,
+};
+
 /// Reads a file of points.
 ///
 /// # Errors
-/// [`Error::Unreadable`]; [`Error::BadInput`] with the line and what was
-/// expected there.
+/// [`Error::Unreadable`](crate::Error::Unreadable);
+/// [`Error::BadInput`](crate::Error::BadInput) with the line and what was expected there.
 pub fn read(path: &Path) -> Result<Points> {
-    let unreadable = |source| Error::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
-    let mut input = BufReader::new(File::open(path).map_err(unreadable)?);
     let (mut values, mut dims) = (Vec::new(), None);
-    let mut bytes = Vec::new();
-    for line in 1.. {
-        bytes.clear();
-        let mut limited = (&mut input).take(LINE_BYTES_MAX);
-        if limited.read_until(b'\n', &mut bytes).map_err(unreadable)? == 0 {
-            break;
+    LINES.read(path, |text, line| {
+        match (point(text, &mut values)?, dims) {
+            (0, _) => {}
+            (count, None) => dims = Some((count, line)),
+            (count, Some((first, at))) => wrong! {
+                count != first => "{count} coordinates: expected {first}, as in line {at}";
+            },
         }
-        let read = point(&bytes, &mut values).and_then(|count| match (count, dims) {
-            (0, _) => Ok(()),
-            (count, None) => {
-                dims = Some((count, line));
-                Ok(())
-            }
-            (count, Some((first, _))) if count == first => Ok(()),
-            (count, Some((first, at))) => Err(format!(
-                "{count} coordinates: expected {first}, as in line {at}"
-            )),
-        });
-        if let Err(what) = read {
-            return Err(Error::BadInput {
-                path: path.to_owned(),
-                line,
-                what,
-            });
-        }
-    }
-    let Some((dims, _)) = dims else {
-        return Err(Error::BadInput {
-            path: path.to_owned(),
-            line: 1,
-            what: format!("the file has no points: expected {EXPECTED} on each line"),
-        });
-    };
+        Ok(())
+    })?;
+    let none = || format!("the file has no points: expected {EXPECTED} on each line");
+    let (dims, _) = dims.ok_or_else(|| bad_input(path, (1, none())))?;
     Ok(Points::new(dims, values))
 }
 
-/// Reads a line, break included, and appends its coordinates. Returns how many
-/// there are, 0 for a blank line.
-fn point(bytes: &[u8], values: &mut Vec<f32>) -> Result<usize, String> {
-    let strange = |b: &u8| !(matches!(b, b'\t' | b'\n' | b'\r') || (b' '..=b'~').contains(b));
-    if let Some(at) = bytes.iter().position(strange) {
-        return Err(format!(
-            "byte 0x{:02x} in column {} is no plain text: expected {EXPECTED}",
-            bytes[at],
-            at + 1
-        ));
-    }
-    if bytes.last() != Some(&b'\n') {
-        return Err(if bytes.len() as u64 >= LINE_BYTES_MAX {
-            format!("the line is longer than {LINE_BYTES_MAX} bytes: expected {EXPECTED}")
-        } else {
-            "the file ends inside this line: expected a line break after the last coordinate".into()
-        });
-    }
-    // All bytes are ASCII.
-    let text = str::from_utf8(bytes).unwrap_or_default();
+/// Reads a line and appends its coordinates. Returns how many there are, 0 for a blank line.
+fn point(text: &str, values: &mut Vec<f32>) -> Result<usize, String> {
     let mut words = text
         .split(|c: char| c.is_ascii_whitespace() || c == ',')
         .filter(|word| !word.is_empty());
@@ -118,15 +76,6 @@ fn point(bytes: &[u8], values: &mut Vec<f32>) -> Result<usize, String> {
     }
 }
 
-/// A word of the file, shortened if it is long.
-fn quoted(word: &str) -> String {
-    const SHOWN: usize = 32;
-    match word.get(..SHOWN) {
-        Some(start) if word.len() > SHOWN => format!("{:?}", format!("{start}...")),
-        _ => format!("{word:?}"),
-    }
-}
-
 /// The text of a file of these points. Read again, it gives the same bits.
 pub fn text(points: &Points) -> String {
     let mut text = String::new();
@@ -144,6 +93,7 @@ pub fn text(points: &Points) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use std::fs;
 
     fn of(bytes: &[u8]) -> Result<Points> {
@@ -153,14 +103,12 @@ mod tests {
         read(&path)
     }
 
-    fn refused(bytes: &[u8], line: u64, parts: &[&str]) {
+    fn refused(bytes: &[u8], line: u64, parts: &str) {
         let text = of(bytes).unwrap_err().to_string();
         assert!(!text.contains('\n'), "{text}");
         let place = format!("points.txt, line {line}: ");
         assert!(text.contains(&place), "{text} lacks {place}");
-        for part in parts {
-            assert!(text.contains(part), "{text} lacks {part}");
-        }
+        has(&text, parts);
     }
 
     #[test]
@@ -180,15 +128,11 @@ mod tests {
 
     #[test]
     fn truncated_files_are_refused_with_the_line() {
-        refused(b"", 1, &["no points", "expected a point's number"]);
-        refused(b"\n\n", 1, &["no points"]);
-        refused(b"1 2 3\n2 4 5", 2, &["ends inside", "line break"]);
-        refused(
-            b"1 2 3\n2 4\n",
-            2,
-            &["1 coordinates", "expected 2", "line 1"],
-        );
-        refused(b"1 2 3\n2\n", 2, &["point 2 has no coordinates"]);
+        refused(b"", 1, "no points | expected a point's number");
+        refused(b"\n\n", 1, "no points");
+        refused(b"1 2 3\n2 4 5", 2, "ends inside | line break");
+        refused(b"1 2 3\n2 4\n", 2, "1 coordinates | expected 2 | line 1");
+        refused(b"1 2 3\n2\n", 2, "point 2 has no coordinates");
     }
 
     #[test]
@@ -206,51 +150,39 @@ mod tests {
         refused(
             b"\n1 2 3\n2 4 5\n3 6 7 8\n",
             4,
-            &["3 coordinates", "expected 2", "line 2"],
+            "3 coordinates | expected 2 | line 2",
         );
     }
 
     #[test]
     fn what_is_no_finite_number_is_refused() {
-        for bad in ["nan", "NaN", "-nan"] {
-            let file = format!("1 0 0\n2 0 {bad}\n");
-            refused(
-                file.as_bytes(),
-                2,
-                &["coordinate 2", bad, "expected a number"],
-            );
+        let (number, small) = ("expected a number", "1e15 or less");
+        for (bad, said) in [
+            ("nan NaN -nan", number),
+            ("inf -inf infinity 1e39 -2e15", small),
+            ("0x10 1.2.3 --1 1e abc 1;2", number),
+        ] {
+            for bad in bad.split(' ') {
+                let file = format!("1 0 0\n2 0 {bad}\n");
+                let parts = format!("coordinate 2 | {bad} | {said}");
+                refused(file.as_bytes(), 2, &parts);
+            }
         }
-        for bad in ["inf", "-inf", "infinity", "1e39", "-2e15"] {
-            let file = format!("1 0 0\n2 0 {bad}\n");
-            refused(file.as_bytes(), 2, &["coordinate 2", bad, "1e15 or less"]);
-        }
-        for bad in ["0x10", "1.2.3", "--1", "1e", "abc", "1;2"] {
-            let file = format!("1 0 0\n2 0 {bad}\n");
-            refused(
-                file.as_bytes(),
-                2,
-                &["coordinate 2", bad, "expected a number"],
-            );
-        }
-        refused(b"x 1 2\n", 1, &["\"x\" is no point's number"]);
-        refused(b"0.5 1 2\n", 1, &["\"0.5\" is no point's number"]);
+        refused(b"x 1 2\n", 1, "\"x\" is no point's number");
+        refused(b"0.5 1 2\n", 1, "\"0.5\" is no point's number");
     }
 
     #[test]
     fn binary_rubbish_is_refused_with_line_and_column() {
-        refused(b"1 2 3\n2 \x004 5\n", 2, &["0x00", "column 3"]);
-        refused(
-            b"\x7fELF\x02\x01",
-            1,
-            &["0x7f", "column 1", "no plain text"],
-        );
-        refused("1 2 3\n2 4 ½\n".as_bytes(), 2, &["0xc2", "column 5"]);
-        let long = vec![b'1'; LINE_BYTES_MAX as usize + 1];
-        refused(&long, 1, &["longer than"]);
+        refused(b"1 2 3\n2 \x004 5\n", 2, "0x00 | column 3");
+        refused(b"\x7fELF\x02\x01", 1, "0x7f | column 1 | no plain text");
+        refused("1 2 3\n2 4 ½\n".as_bytes(), 2, "0xc2 | column 5");
+        let long = vec![b'1'; LINES.bytes_max as usize + 1];
+        refused(&long, 1, "too long");
         let mut number = b"1 ".to_vec();
         number.extend([b'z'; 5000]);
         number.push(b'\n');
-        refused(&number, 1, &["zzz...", "expected a number"]);
+        refused(&number, 1, "zzz... | expected a number");
     }
 
     #[test]

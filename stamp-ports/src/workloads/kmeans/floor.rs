@@ -214,22 +214,12 @@ const PRIVATE_WORDS: u64 = 12 << 10;
 
 #[cfg(test)]
 mod tests {
-    use super::super::input::Source;
     use super::super::points::Points;
     use super::*;
 
     /// Two centres of one coordinate: points 1 to 4, and 10.
     fn kmeans() -> Kmeans {
-        Kmeans {
-            points: Points::new(1, vec![1.0, 2.0, 3.0, 4.0, 10.0]),
-            source: Source::Generated(2),
-            normalised: false,
-            clusters_min: 2,
-            clusters_max: 2,
-            threshold: 0.0,
-            passes_max: 1,
-            adds: false,
-        }
+        Kmeans::of(Points::new(1, vec![1.0, 2.0, 3.0, 4.0, 10.0]), 2)
     }
 
     const MEMBERS: [u32; 5] = [0, 0, 0, 0, 1];

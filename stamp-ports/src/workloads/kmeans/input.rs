@@ -327,6 +327,30 @@ pub struct Kmeans {
 }
 
 impl Kmeans {
+    /// Returns the clustering of these points into so many clusters until nothing changes.
+    pub const fn of(points: Points, clusters: u32) -> Self {
+        Self {
+            points,
+            source: Source::Generated(clusters),
+            normalised: false,
+            clusters_min: clusters,
+            clusters_max: clusters,
+            threshold: 0.0,
+            passes_max: 500,
+            adds: false,
+        }
+    }
+
+    /// Returns that of points drawn around as many centres, and normalised.
+    pub fn drawn(seed: u64, (points, dims): (u32, u32), clusters: u32) -> Self {
+        let mut points = Points::generate(seed, points, dims, clusters);
+        points.normalise();
+        Self {
+            normalised: true,
+            ..Self::of(points, clusters)
+        }
+    }
+
     /// The coordinates of a point.
     pub(super) fn dims(&self) -> u32 {
         self.points.dims() as u32

@@ -227,24 +227,16 @@ impl Workload for Kmeans {
 
 #[cfg(test)]
 mod tests {
-    use super::input::Source;
-    use super::points::Points;
     use super::*;
+    use crate::workloads::launcher::tests::ran;
     use stm_core::algorithm::HvSorting;
-    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+    use stm_core::host::Cpu;
 
     fn kmeans(clusters: u32) -> Kmeans {
-        let mut points = Points::generate(2, 500, 3, 4);
-        points.normalise();
         Kmeans {
-            points,
-            source: Source::Generated(4),
-            normalised: true,
             clusters_min: clusters,
             clusters_max: clusters,
-            threshold: 0.0,
-            passes_max: 500,
-            adds: false,
+            ..Kmeans::drawn(2, (500, 3), 4)
         }
     }
 
@@ -256,12 +248,8 @@ mod tests {
         let cpu = Cpu::new();
         let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
         kmeans.clear(&mut data).unwrap();
-        let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();
-        let mut launcher = Launcher::new(&cpu, &mut stm);
-        kmeans
-            .run::<_, HvSorting>(&mut data, &mut launcher, 500)
-            .unwrap();
-        assert_eq!(launcher.finish().statistics.commits, 500);
+        let done = ran::<HvSorting, _>(&kmeans, &cpu, &mut data, ((2, 2), 500));
+        assert_eq!(done.statistics.commits, 500);
         spoil(&mut data);
         let mut now = kmeans.begin(&data.chosen);
         kmeans.judge(&data, &mut now).unwrap().0
@@ -330,17 +318,13 @@ mod tests {
         let cpu = Cpu::new();
         let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
         kmeans.reset(&mut data).unwrap();
-        let mut stm = Stm::new(&cpu, Launch::new(2, 2), StmConfig::default()).unwrap();
-        let mut launcher = Launcher::new(&cpu, &mut stm);
-        kmeans
-            .run::<_, HvSorting>(&mut data, &mut launcher, 500)
-            .unwrap();
+        let done = ran::<HvSorting, _>(&kmeans, &cpu, &mut data, ((2, 2), 500));
         assert_eq!(kmeans.verify(&mut data, 500).unwrap(), None);
         let free = super::sequential::run(&kmeans.points, &data.chosen, 0.0, 500);
         assert_eq!(data.found.ties, 0);
         assert_eq!(data.found.passes, [free.passes]);
         assert_eq!(data.members.download().unwrap(), free.members);
-        let commits = launcher.finish().statistics.commits;
+        let commits = done.statistics.commits;
         assert_eq!(kmeans.commits_expected(&data, 500).unwrap(), Some(commits));
     }
 

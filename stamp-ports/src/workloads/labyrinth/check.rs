@@ -218,6 +218,7 @@ pub fn check(maze: &Maze, left: &Left<'_>) -> Result<Routed, String> {
 mod tests {
     use super::super::maze::Request;
     use super::*;
+    use crate::testing::has;
 
     const SIZE: GridSize = GridSize { x: 4, y: 3, z: 2 };
 
@@ -287,11 +288,9 @@ mod tests {
             check(&maze(), &left)
         }
 
-        fn refused(&self, parts: &[&str]) {
+        fn refused(&self, parts: &str) {
             let what = self.check().unwrap_err();
-            for part in parts {
-                assert!(what.contains(part), "{what} lacks {part}");
-            }
+            has(&what, parts);
         }
     }
 
@@ -328,19 +327,16 @@ mod tests {
         ];
         let shut = Routing::of(&[&detour, &row(2), &[]]).check().unwrap();
         assert_eq!((shut.routed, shut.unrouted), (2, 1));
-        Routing::of(&[&row(0), &row(2), &[]]).refused(&["request 2", "has one in the final grid"]);
-        Routing::of(&[&row(0), &[], &third()]).refused(&[
-            "request 1",
-            "(0, 2, 0) to (3, 2, 0)",
-            "has one",
-        ]);
+        Routing::of(&[&row(0), &row(2), &[]]).refused("request 2 | has one in the final grid");
+        Routing::of(&[&row(0), &[], &third()])
+            .refused("request 1 | (0, 2, 0) to (3, 2, 0) | has one");
     }
 
     #[test]
     fn two_paths_through_one_cell_are_refused() {
         let mut over = row(0);
         over.splice(1..3, [at(0, 1, 0), at(1, 1, 0), at(2, 1, 0), at(3, 1, 0)]);
-        Routing::of(&[&over, &row(2), &third()]).refused(&["request 0", "(0, 1, 0)", "an end"]);
+        Routing::of(&[&over, &row(2), &third()]).refused("request 0 | (0, 1, 0) | an end");
         let around = [
             at(0, 2, 0),
             at(1, 2, 0),
@@ -350,24 +346,24 @@ mod tests {
             at(3, 2, 0),
         ];
         Routing::of(&[&row(0), &around, &third()])
-            .refused(&["request 2", "goes over (1, 1, 0), which is on path 1"]);
+            .refused("request 2 | goes over (1, 1, 0), which is on path 1");
     }
 
     #[test]
     fn paths_that_jump_or_end_elsewhere_or_cross_a_wall_are_refused() {
         let jump = [at(0, 0, 0), at(1, 0, 0), at(3, 0, 0)];
-        Routing::of(&[&jump, &row(2), &third()]).refused(&["jumps from (1, 0, 0) to (3, 0, 0)"]);
-        Routing::of(&[&row(0)[..3], &row(2), &third()]).refused(&["from (0, 0, 0) to (2, 0, 0)"]);
+        Routing::of(&[&jump, &row(2), &third()]).refused("jumps from (1, 0, 0) to (3, 0, 0)");
+        Routing::of(&[&row(0)[..3], &row(2), &third()]).refused("from (0, 0, 0) to (2, 0, 0)");
         let mut through = row(2);
         through.splice(1..1, [at(0, 2, 1), at(1, 2, 1)]);
-        Routing::of(&[&row(0), &through, &third()]).refused(&["(0, 2, 1), which is a wall"]);
+        Routing::of(&[&row(0), &through, &third()]).refused("(0, 2, 1), which is a wall");
         // From the last cell of a row to the first of the next is one on in
         // memory, but for the wall between them.
         let mut routing = Routing::of(&[&row(0), &row(2), &third()]);
         routing.paths[1] = cell(SIZE, at(3, 0, 0)) + 1;
-        routing.refused(&["which is not in the grid"]);
+        routing.refused("which is not in the grid");
         routing.paths[1] = u32::MAX;
-        routing.refused(&["which is not in the grid"]);
+        routing.refused("which is not in the grid");
     }
 
     #[test]
@@ -383,7 +379,7 @@ mod tests {
                         results: right.results.clone(),
                         paths: right.paths.clone(),
                     };
-                    wrong.refused(&["cell (", "should be"]);
+                    wrong.refused("cell ( | should be");
                 }
             }
         }
@@ -393,11 +389,11 @@ mod tests {
     fn unsettled_and_impossible_results_are_refused() {
         let mut routing = Routing::of(&[&row(0), &row(2), &third()]);
         routing.results[1] = UNSETTLED;
-        routing.refused(&["request 1", "not settled"]);
+        routing.refused("request 1 | not settled");
         routing.results[1] = ROOM as u32 + 1;
-        routing.refused(&["request 1", "0x9"]);
+        routing.refused("request 1 | 0x9");
         // A path that is in the grid, and a request that is said to have none.
         routing.results[1] = UNROUTED;
-        routing.refused(&["(0, 2, 0) is on path 1", "an end"]);
+        routing.refused("(0, 2, 0) is on path 1 | an end");
     }
 }

@@ -15,17 +15,19 @@
 //! A file that breaks off inside a line is found by its missing line break.
 
 use crate::error::{Error, Result};
+use crate::workloads::input::{Lines, bad_input, quoted};
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::labyrinth::{GridSize, REQUESTS_MAX};
 
-/// The longest line, in bytes: without a limit, rubbish could be one line as
-/// long as memory.
-const LINE_BYTES_MAX: u64 = 4096;
+/// What its lines are.
+const LINES: Lines = Lines {
+    bytes_max: 4096,
+    expected: "a line that begins with d, w, p or #",
+    has_comments: true,
+};
 
 /// A place in the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -152,10 +154,7 @@ impl Reading {
                 self.requests.push((request, line));
                 Ok(())
             }
-            _ => Err(format!(
-                "{}: expected a line that begins with d, w, p or #",
-                shown(code)
-            )),
+            _ => Err(format!("{}: expected {}", quoted(code), LINES.expected)),
         }
     }
 
@@ -204,13 +203,6 @@ impl Reading {
     }
 }
 
-/// A word as an error shows it.
-fn shown(word: &str) -> String {
-    let short: String = word.chars().take(20).collect();
-    let more = if short.len() < word.len() { "..." } else { "" };
-    format!("{short:?}{more}")
-}
-
 /// Exactly `N` numbers after a line's code.
 fn read_numbers<const N: usize>(
     code: &str,
@@ -226,34 +218,9 @@ fn read_numbers<const N: usize>(
             .parse()
             .ok()
             .filter(|_| word.bytes().all(|b| b.is_ascii_digit()))
-            .ok_or_else(|| format!("{}: expected a whole number, of {what}", shown(word)))?;
+            .ok_or_else(|| format!("{}: expected a whole number, of {what}", quoted(word)))?;
     }
     Ok(numbers)
-}
-
-/// A line's text, if it is text and whole.
-fn text_of(bytes: &[u8]) -> std::result::Result<&str, String> {
-    let strange = |b: &u8| !(matches!(b, b'\t' | b'\n' | b'\r') || (b' '..=b'~').contains(b));
-    let comment = bytes.trim_ascii_start().starts_with(b"#");
-    if let Some(at) = bytes.iter().position(strange)
-        && !comment
-    {
-        return Err(format!(
-            "byte 0x{:02x} in column {} is no plain text: expected a line that begins with \
-             d, w, p or #",
-            bytes[at],
-            at + 1
-        ));
-    }
-    if bytes.last() != Some(&b'\n') {
-        return Err(if bytes.len() as u64 == LINE_BYTES_MAX {
-            format!("the line is too long: expected at most {LINE_BYTES_MAX} bytes")
-        } else {
-            "the file breaks off inside this line: expected a line break at its end".into()
-        });
-    }
-    // A comment may be in any encoding; nobody reads it.
-    Ok(std::str::from_utf8(bytes).unwrap_or("#"))
 }
 
 impl Maze {
@@ -263,32 +230,14 @@ impl Maze {
     /// [`Error::Unreadable`]; [`Error::BadInput`] with the line and what was
     /// expected there.
     pub fn read(path: &Path) -> Result<Self> {
-        let unreadable = |source| Error::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
-        let bad = |(line, what)| Error::BadInput {
-            path: path.to_owned(),
-            line,
-            what,
-        };
-        let mut input = BufReader::new(File::open(path).map_err(unreadable)?);
         let mut reading = Reading::default();
-        let (mut bytes, mut lines) = (Vec::new(), 0);
-        loop {
-            bytes.clear();
-            let mut limited = (&mut input).take(LINE_BYTES_MAX);
-            if limited.read_until(b'\n', &mut bytes).map_err(unreadable)? == 0 {
-                return reading.finish(lines).map_err(bad);
-            }
-            lines += 1;
-            text_of(&bytes)
-                .and_then(|text| {
-                    let words: Vec<&str> = text.split_ascii_whitespace().collect();
-                    reading.line(&words, lines)
-                })
-                .map_err(|what| bad((lines, what)))?;
-        }
+        let lines = LINES.read(path, |text, line| {
+            let words: Vec<&str> = text.split_ascii_whitespace().collect();
+            reading.line(&words, line)
+        })?;
+        reading
+            .finish(lines)
+            .map_err(|wrong| bad_input(path, wrong))
     }
 
     /// The text of a file with this maze.

@@ -334,9 +334,9 @@ impl Workload for Labyrinth {
 mod tests {
     use super::maze::Maze;
     use super::*;
-    use crate::workloads::workload::Sizes;
+    use crate::workloads::launcher::tests::ran;
     use stm_core::algorithm::HvSorting;
-    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+    use stm_core::host::Cpu;
     use stm_kernels::labyrinth::{FREE, GridSize, cell_of_path};
 
     /// A small maze, and its data as a right run leaves it.
@@ -348,22 +348,10 @@ mod tests {
             claim: Claim::Warp,
         };
         let cpu = Cpu::new();
-        let launch = Launch {
-            shared_bytes: labyrinth.shared_bytes(),
-            ..Launch::new(2, 3)
-        };
-        let config = StmConfig {
-            capacity: labyrinth.capacity(),
-            ..StmConfig::default()
-        };
-        let mut stm = Stm::new(&cpu, launch, config).unwrap();
         let mut data = labyrinth.prepare(&cpu, 0, 8).unwrap();
         labyrinth.reset(&mut data).unwrap();
-        let mut launcher = Launcher::new(&cpu, &mut stm);
-        labyrinth
-            .run::<_, HvSorting>(&mut data, &mut launcher, 8)
-            .unwrap();
-        let commits = launcher.finish().statistics.commits;
+        let done = ran::<HvSorting, _>(&labyrinth, &cpu, &mut data, ((2, 3), 8));
+        let commits = done.statistics.commits;
         let expected = labyrinth.commits_expected(&data, 8).unwrap();
         assert_eq!(Some(commits), expected);
         assert_eq!(labyrinth.verify(&mut data, 8).unwrap(), None);

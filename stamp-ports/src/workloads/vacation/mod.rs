@@ -211,30 +211,21 @@ impl Workload for Vacation {
 #[cfg(test)]
 mod tests {
     use super::{model, *};
-    use crate::workloads::launcher::Launcher;
-    use crate::workloads::workload::Sizes;
+    use crate::workloads::launcher::tests::ran;
     use stm_core::algorithm::Fast;
     use stm_core::array::Layout;
-    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+    use stm_core::host::Cpu;
 
     const TRANSACTIONS: u64 = 3_000;
 
     /// Runs the tasks by one lane, and returns the data.
     fn alone(device: &Cpu, vacation: &Vacation) -> VacationData<Cpu> {
         let mut data = vacation.prepare(device, 7, TRANSACTIONS).unwrap();
-        let config = StmConfig {
-            capacity: vacation.capacity(),
-            ..StmConfig::default()
-        };
-        let mut stm = Stm::new(device, Launch::new(1, 1), config).unwrap();
         vacation.fit(device, &mut data, 1).unwrap();
         vacation.arrange(&mut data, Layout::Cells).unwrap();
         vacation.reset(&mut data).unwrap();
-        let mut launcher = Launcher::new(device, &mut stm);
-        vacation
-            .run::<Cpu, Fast>(&mut data, &mut launcher, TRANSACTIONS)
-            .unwrap();
-        assert_eq!(launcher.finish().statistics.commits, TRANSACTIONS);
+        let done = ran::<Fast, _>(vacation, device, &mut data, ((1, 1), TRANSACTIONS));
+        assert_eq!(done.statistics.commits, TRANSACTIONS);
         data
     }
 
