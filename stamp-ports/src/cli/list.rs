@@ -132,31 +132,25 @@ pub(super) fn device(args: &DeviceArgs) -> Result<bool> {
     }
     for d in &described {
         writeln!(out, "{}: {}", d.id, d.name)?;
-        let mut rows = Vec::new();
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        let mut row = |what: &str, value: String| rows.push(vec![what.into(), value]);
         if let Some(gpu) = &d.gpu {
-            rows.push(["compute capability", &gpu.compute_capability].map(String::from));
-            rows.push(["driver, newest CUDA", &gpu.driver_cuda_version].map(String::from));
-            rows.push(["multiprocessors".into(), d.processors.to_string()]);
-            rows.push(["memory".into(), bytes(gpu.memory_bytes)]);
-            rows.push(["second-level cache".into(), bytes(gpu.l2_bytes)]);
+            row("compute capability", gpu.compute_capability.clone());
+            row("driver, newest CUDA", gpu.driver_cuda_version.clone());
+            row("multiprocessors", d.processors.to_string());
+            row("memory", bytes(gpu.memory_bytes));
+            row("second-level cache", bytes(gpu.l2_bytes));
             let resident = gpu.resident_threads_per_processor;
-            rows.push(["resident threads of each".into(), resident.to_string()]);
+            row("resident threads of each", resident.to_string());
         } else {
-            rows.push(["cores".into(), d.processors.to_string()]);
+            row("cores", d.processors.to_string());
         }
-        rows.push(["memory available".into(), bytes(d.available_bytes)]);
-        rows.push(["lanes of a warp".into(), d.warp_width.to_string()]);
-        rows.push([
-            "threads of a block".into(),
-            format!("at most {}", d.threads_max),
-        ]);
-        rows.push(["blocks".into(), format!("at most {}", d.blocks_max)]);
+        row("memory available", bytes(d.available_bytes));
+        row("lanes of a warp", d.warp_width.to_string());
+        row("threads of a block", format!("at most {}", d.threads_max));
+        row("blocks", format!("at most {}", d.blocks_max));
         let shared = bytes(d.shared_bytes_max.into());
-        rows.push([
-            "shared memory of a block".into(),
-            format!("at most {shared}"),
-        ]);
-        let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+        row("shared memory of a block", format!("at most {shared}"));
         for line in align(&rows, 2, true) {
             writeln!(out, "  {line}")?;
         }

@@ -8,7 +8,7 @@
 use super::axis::Axis;
 use super::palette::{GRID, Hue, INK, MUTED, SURFACE, marker};
 use maud::{Markup, PreEscaped, html};
-use plotters::chart::{ChartBuilder, ChartContext};
+use plotters::chart::{ChartBuilder, ChartContext, MeshStyle};
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
@@ -104,22 +104,25 @@ pub struct Stack {
 
 type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 type Chart<'a, 's> = ChartContext<'a, SVGBackend<'s>, Cartesian2d<Axis, Axis>>;
+type Mesh<'a, 'b, 's> = MeshStyle<'a, 'b, Axis, Axis, SVGBackend<'s>>;
 
 /// A drawing into a `String` has nothing that can fail.
 const DRAWN: &str = "a String takes every mark";
 
 /// A style of text: size, colour, the point's place in it.
 fn style(size: f64, hue: Hue, at: HPos) -> TextStyle<'static> {
-    // plotters takes a line's height and writes the letters'.
-    let size = size * f64::from(FINE) * 1.24;
-    let font = (FontFamily::SansSerif, size).into_font();
-    font.color(&hue.rgb()).pos(Pos::new(at, VPos::Center))
+    written(size, hue, FontStyle::Normal, at)
 }
 
 fn bold(size: f64, at: HPos) -> TextStyle<'static> {
+    written(size, INK, FontStyle::Bold, at)
+}
+
+fn written(size: f64, hue: Hue, font: FontStyle, at: HPos) -> TextStyle<'static> {
+    // plotters takes a line's height and writes the letters'.
     let size = size * f64::from(FINE) * 1.24;
-    let font = (FontFamily::SansSerif, size, FontStyle::Bold).into_font();
-    font.color(&INK.rgb()).pos(Pos::new(at, VPos::Center))
+    let font = (FontFamily::SansSerif, size, font).into_font();
+    font.color(&hue.rgb()).pos(Pos::new(at, VPos::Center))
 }
 
 /// A panel of some height, drawn by `draw`, which returns the invisible marks.
@@ -179,29 +182,41 @@ fn hit(hits: &mut String, told: &str, [left, top, right, bottom]: [i32; 4]) {
     let _ = write!(hits, "{}", mark.into_string());
 }
 
+/// A chart over two axes, without them, and with so much room on both sides.
+fn framed<'a, 's>(
+    area: &'a Area<'s>,
+    (x, y): (&Axis, &Axis),
+    (left, right): (i32, i32),
+) -> Chart<'a, 's> {
+    ChartBuilder::on(area)
+        .margin_top(TOP * FINE)
+        .margin_bottom(FOOT * FINE)
+        .margin_right(right * FINE)
+        .x_label_area_size(BOTTOM * FINE)
+        .y_label_area_size(left * FINE)
+        .build_cartesian_2d(x.clone(), y.clone())
+        .expect(DRAWN)
+}
+
+/// Draws axes in a colour, with ticks of a size, and the lines of the grid.
+fn of_axes(mesh: &mut Mesh<'_, '_, '_>, texts: &Texts<'_>, (hue, tick): (Hue, i32)) {
+    mesh.light_line_style(GRID.rgb().mix(0.0))
+        .bold_line_style(GRID.rgb().stroke_width(4))
+        .axis_style(hue.rgb().stroke_width(4))
+        .x_desc(texts.x)
+        .axis_desc_style(style(11.0, MUTED, HPos::Center))
+        .label_style(style(11.0, MUTED, HPos::Center))
+        .set_all_tick_mark_size(tick)
+        .draw()
+        .expect(DRAWN);
+}
+
 /// Lines over two axes.
 pub fn lines(texts: &Texts<'_>, x: &Axis, y: &Axis, lines: &[Line]) -> Panel {
     panel(texts, TOP + PLOT + BOTTOM + FOOT, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(TOP * FINE)
-            .margin_bottom(FOOT * FINE)
-            .margin_right(SIDES.1 * FINE)
-            .x_label_area_size(BOTTOM * FINE)
-            .y_label_area_size(SIDES.0 * FINE)
-            .build_cartesian_2d(x.clone(), y.clone())
-            .expect(DRAWN);
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(GRID.rgb().mix(0.0))
-            .bold_line_style(GRID.rgb().stroke_width(4))
-            .axis_style(MUTED.rgb().stroke_width(4))
-            .x_desc(texts.x)
-            .axis_desc_style(style(11.0, MUTED, HPos::Center))
-            .label_style(style(11.0, MUTED, HPos::Center))
-            .set_all_tick_mark_size(4 * FINE)
-            .draw()
-            .expect(DRAWN);
+        let mut chart = framed(area, (x, y), SIDES);
+        let mut mesh = chart.configure_mesh();
+        of_axes(mesh.disable_x_mesh(), texts, (MUTED, 4 * FINE));
         let mut hits = String::new();
         for line in lines {
             let shown: Vec<(f64, f64)> = line
@@ -262,28 +277,9 @@ fn rows<'a, 's>(
     right: i32,
     names: &[&str],
 ) -> Chart<'a, 's> {
-    let y = Axis::rows(names.len());
-    let mut chart = ChartBuilder::on(area)
-        .margin_top(TOP * FINE)
-        .margin_bottom(FOOT * FINE)
-        .margin_right(right * FINE)
-        .x_label_area_size(BOTTOM * FINE)
-        .y_label_area_size(NAMES * FINE)
-        .build_cartesian_2d(x.clone(), y)
-        .expect(DRAWN);
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .disable_y_axis()
-        .light_line_style(GRID.rgb().mix(0.0))
-        .bold_line_style(GRID.rgb().stroke_width(4))
-        .axis_style(GRID.rgb().stroke_width(4))
-        .x_desc(texts.x)
-        .axis_desc_style(style(11.0, MUTED, HPos::Center))
-        .label_style(style(11.0, MUTED, HPos::Center))
-        .set_all_tick_mark_size(0)
-        .draw()
-        .expect(DRAWN);
+    let mut chart = framed(area, (x, &Axis::rows(names.len())), (NAMES, right));
+    let mut mesh = chart.configure_mesh();
+    of_axes(mesh.disable_y_mesh().disable_y_axis(), texts, (GRID, 0));
     for (i, name) in names.iter().enumerate() {
         let y = TOP * FINE + ROW.0 * FINE * i as i32 + ROW.0 * FINE / 2;
         let at = ((NAMES - 6) * FINE, y);

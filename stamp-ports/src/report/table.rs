@@ -45,15 +45,6 @@ pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Ma
     }
 }
 
-/// The table, or a line that says that nothing was measured.
-pub fn or_none(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Markup {
-    if rows.is_empty() {
-        html! { p .none { "Not measured." } }
-    } else {
-        table(name, head, rows, left)
-    }
-}
-
 /// The tables behind a figure, which open on demand, if there are any.
 pub fn or_details(tables: Vec<Markup>) -> Vec<Markup> {
     if tables.is_empty() {

@@ -54,58 +54,33 @@ fn text(template: &str) -> Result<String, Failure> {
 
 #[test]
 fn templates_show_what_the_data_say() {
-    for (template, shown) in [
-        ("no figure", "no figure"),
-        (
-            "{alias:[w=ra].n / alias:[w=ht].n | x1} of {h200/a.json:device.name | text}",
-            "4.0x of H200",
-        ),
-        ("{1 + 2 * 3 - 4 / 2 | n}", "5"),
-        ("{12 / (2 * 3) | n}", "2"),
-        ("{sum(h200/a.json:runs.n) | n}", "10"),
-        ("{median(h200/a.json:runs.n, 4) | d1}", "4.0"),
-        ("{max(h200/a.json:runs.n) - min(alias:n, 1) | n}", "7"),
-        ("{min(alias:[w=$each].n * 2) | n}", "4"),
-        ("{same(alias:[w=ra].n, 8) | n}", "8"),
-        (
-            "{count(alias:[w=lb]) | n}, {count(alias:[w=ra]) | n}",
-            "0, 1",
-        ),
-        ("{alias:[w=b_c].m | n} {alias:[w!=ra w^=h].n | n}", "5 2"),
-        ("{alias:[p/k=7].p.* | n}", "7"),
-        (
-            "{number1(h200/a.json:note) / number2(h200/a.json:note) | %0}",
-            "25 %",
-        ),
-        ("{0.354 | %1}", "35.4 %"),
-        (
-            "{4830.07 | x0} {4830.07 | r} {0.066 | r} {0.001 | r}",
-            "4,830x 4,830x 0.066x 0.0010x",
-        ),
-        (
-            "{h200/a.json:rate | si} {5471364167 | si} {31036 | si} {999700 | si} {5 | si}",
-            "675 M 5.47 G 31.0 K 1.00 M 5",
-        ),
-        ("{1364.9 | 3} {h200/a.json:big | n}", "1,365 28,080,000"),
-        (
-            "{2 - 3 | more} {2 - 3 | less} {3 - 3 | more}",
-            "missed reached reached",
-        ),
-        ("{sum(simulator/log.txt:rows.transactions) | n}", "1,800"),
-        ("{simulator/log.txt:rows[variant=fast].violations | n}", "2"),
-        (
-            "{simulator/log.txt:rows[defect=no-e1].found | text}",
-            "wrong state: word 12",
-        ),
-        (
-            "{simulator/log.txt:command | text}",
-            "verify 0.1.0 fuzz --seed 1",
-        ),
-        (
-            "{simulator/log.txt:commit | text} {simulator/log.txt:violations | n}",
-            "8db504d 2",
-        ),
-    ] {
+    let rows = "
+        no figure => no figure
+        {alias:[w=ra].n / alias:[w=ht].n | x1} of {h200/a.json:device.name | text} => 4.0x of H200
+        {1 + 2 * 3 - 4 / 2 | n} => 5
+        {12 / (2 * 3) | n} => 2
+        {sum(h200/a.json:runs.n) | n} => 10
+        {median(h200/a.json:runs.n, 4) | d1} => 4.0
+        {max(h200/a.json:runs.n) - min(alias:n, 1) | n} => 7
+        {min(alias:[w=$each].n * 2) | n} => 4
+        {same(alias:[w=ra].n, 8) | n} => 8
+        {count(alias:[w=lb]) | n}, {count(alias:[w=ra]) | n} => 0, 1
+        {alias:[w=b_c].m | n} {alias:[w!=ra w^=h].n | n} => 5 2
+        {alias:[p/k=7].p.* | n} => 7
+        {number1(h200/a.json:note) / number2(h200/a.json:note) | %0} => 25 %
+        {0.354 | %1} => 35.4 %
+        {4830.07 | x0} {4830.07 | r} {0.066 | r} {0.001 | r} => 4,830x 4,830x 0.066x 0.0010x
+        {h200/a.json:rate | si} {5471364167 | si} {31036 | si} {999700 | si} {5 | si} => 675 M 5.47 G 31.0 K 1.00 M 5
+        {1364.9 | 3} {h200/a.json:big | n} => 1,365 28,080,000
+        {2 - 3 | more} {2 - 3 | less} {3 - 3 | more} => missed reached reached
+        {sum(simulator/log.txt:rows.transactions) | n} => 1,800
+        {simulator/log.txt:rows[variant=fast].violations | n} => 2
+        {simulator/log.txt:rows[defect=no-e1].found | text} => wrong state: word 12
+        {simulator/log.txt:command | text} => verify 0.1.0 fuzz --seed 1
+        {simulator/log.txt:commit | text} {simulator/log.txt:violations | n} => 8db504d 2
+    ";
+    for row in rows.lines().map(str::trim).filter(|row| !row.is_empty()) {
+        let (template, shown) = row.split_once(" => ").expect("a template and its text");
         assert_eq!(text(template).as_deref(), Ok(shown), "{template}");
     }
 }

@@ -182,7 +182,8 @@ macro_rules! is_its_workload {
 pub(super) use is_its_workload;
 
 /// Declares an input of plain sizes, by a row for each: its default; its name in JSON, if the row
-/// says it all; and the option that takes its place, if there is one, with its help.
+/// says it all; and the option that takes its place, if there is one, with its help. Options that
+/// take no size's place may follow.
 macro_rules! sizes {
     (
         $(#[$about:meta])*
@@ -193,6 +194,7 @@ macro_rules! sizes {
                     $(, option $(#[$help:meta])* $option:ident)?;
             )*
         }
+        $(and { $($(#[$about_other:meta])* $other:ident: $other_type:ty;)* })?
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +213,7 @@ macro_rules! sizes {
         #[group(skip)]
         pub struct Options {
             $($($(#[$help])* $option: Option<$type>,)?)*
+            $($($(#[$about_other])* $other: Option<$other_type>,)*)?
         }
 
         impl $Input {

@@ -26,27 +26,30 @@ const NAMES: [(&str, &str, &str); 9] = [
 /// The workloads of the paper's Figure 2.
 pub const THEIRS: [&str; 7] = ["ra", "ht", "genome", "gn1", "gn2", "labyrinth", "kmeans"];
 
+/// A workload's place in the paper's order, if it has one.
+fn place(workload: &str) -> Option<usize> {
+    let plain = plain(workload);
+    NAMES.iter().position(|(name, ..)| *name == plain)
+}
+
 /// A short name: the paper's, where it has one.
 pub fn label(workload: &str) -> String {
-    let plain = plain(workload);
-    let known = NAMES.iter().find(|(name, ..)| *name == plain);
-    known.map_or_else(|| workload.to_owned(), |(_, short, _)| (*short).to_owned())
+    place(workload)
+        .map_or(workload, |at| NAMES[at].1)
+        .to_owned()
 }
 
 /// The short name and what it stands for.
 pub fn heading(workload: &str) -> String {
-    let plain = plain(workload);
-    let known = NAMES.iter().find(|(name, ..)| *name == plain);
-    known.map_or_else(
+    let names = place(workload).map(|at| NAMES[at]);
+    names.map_or_else(
         || workload.to_owned(),
         |(_, short, long)| format!("{short}, {long}"),
     )
 }
 
 fn rank(workload: &str) -> usize {
-    let plain = plain(workload);
-    let known = NAMES.iter().position(|(name, ..)| *name == plain);
-    known.unwrap_or(NAMES.len())
+    place(workload).unwrap_or(NAMES.len())
 }
 
 /// Names without repetition, in the paper's order, others behind by name.

@@ -5,22 +5,42 @@ use crate::workloads::prelude::*;
 use crate::workloads::shared_options::parse_percent;
 use stm_kernels::bank::BATCH;
 
-/// The bank's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bank {
-    /// Accounts.
-    pub accounts: u32,
-    /// The exponent of Zipf's law in thousandths; 0 for uniform draws.
-    pub zipf_thousandths: u32,
-    /// How many transactions in a hundred are audits.
-    pub audit_percent: u32,
-    /// Accounts that an audit adds up and within which transfers stay.
-    pub audit_range: u32,
-    /// Accounts of a row, a power of two up to 64 K, if transfers add
-    /// to accounts and do not read them.
-    pub adds_row: Option<u32>,
-    /// The form of its transactions.
-    pub form: Form,
+sizes! {
+    /// The bank's parameters.
+    Bank, options of "bank" {
+        /// Accounts.
+        accounts: u32 = 1 << 20, json "accounts", option
+            /// Accounts [default: 1M]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            accounts;
+        /// The exponent of Zipf's law in thousandths; 0 for uniform draws.
+        zipf_thousandths: u32 = 0, json "zipf_thousandths", option
+            /// Draw accounts by Zipf's law with this exponent, such as 0.99; 0 draws
+            /// them uniformly [default: 0]
+            #[arg(long, value_name = "THETA", value_parser = parse_zipf)]
+            zipf;
+        /// How many transactions in a hundred are audits.
+        audit_percent: u32 = 10, json "audit_percent", option
+            /// Transactions that are audits, in per cent [default: 10]
+            #[arg(long, value_name = "P", value_parser = parse_percent)]
+            audit_share;
+        /// Accounts that an audit adds up and within which transfers stay.
+        audit_range: u32 = 64, json "audit_range", option
+            /// Accounts that an audit adds up; transfers stay within such a range
+            /// [default: 64]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            audit_range;
+        /// Accounts of a row, a power of two up to 64 K, if transfers add
+        /// to accounts and do not read them.
+        adds_row: Option<u32> = None;
+        /// The form of its transactions.
+        form: Form = Form::Dynamic;
+    } and {
+        /// With --adds: accounts of a row, a power of two; an audit conflicts with
+        /// transfers anywhere in the rows that it reads [default: 64]
+        #[arg(long, value_name = "N", value_parser = parse_count_32)]
+        row: u32;
+    }
 }
 
 /// The most accounts of a row.
@@ -41,36 +61,6 @@ impl Bank {
             form: Form::Dynamic,
         }
     }
-}
-
-impl Default for Bank {
-    fn default() -> Self {
-        Self::of(1 << 20, 10, 64)
-    }
-}
-
-/// The options of `bank`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Accounts [default: 1M]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    accounts: Option<u32>,
-    /// Draw accounts by Zipf's law with this exponent, such as 0.99; 0 draws
-    /// them uniformly [default: 0]
-    #[arg(long, value_name = "THETA", value_parser = parse_zipf)]
-    zipf: Option<u32>,
-    /// Transactions that are audits, in per cent [default: 10]
-    #[arg(long, value_name = "P", value_parser = parse_percent)]
-    audit_share: Option<u32>,
-    /// Accounts that an audit adds up; transfers stay within such a range
-    /// [default: 64]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    audit_range: Option<u32>,
-    /// With --adds: accounts of a row, a power of two; an audit conflicts with
-    /// transfers anywhere in the rows that it reads [default: 64]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    row: Option<u32>,
 }
 
 /// The largest exponent: beyond, all transfers are of one account.
@@ -110,8 +100,8 @@ impl Input for Bank {
     }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let accounts = options.accounts.unwrap_or(self.accounts);
-        let range = self.audit_range.min(accounts);
+        let of = self.given(options);
+        let range = self.audit_range.min(of.accounts);
         let row = options.row.unwrap_or(BANK_ROW);
         refuse! {
             options.row.is_some() && !shared.adds =>
@@ -120,26 +110,17 @@ impl Input for Bank {
                 "--row {row} is no power of two from 1 to {BANK_ROW_MAX}: give one, such as 64";
         }
         Ok(Bank {
-            zipf_thousandths: options.zipf.unwrap_or(self.zipf_thousandths),
+            audit_range: options.audit_range.unwrap_or(range),
             adds_row: shared.adds.then_some(row),
             form: Form::of(shared.is_static),
-            ..Bank::of(
-                accounts,
-                options.audit_share.unwrap_or(self.audit_percent),
-                options.audit_range.unwrap_or(range),
-            )
+            ..of
         })
     }
 }
 
 impl Sizes for Bank {
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut parameters = vec![
-            ("accounts", self.accounts.into()),
-            ("zipf_thousandths", self.zipf_thousandths.into()),
-            ("audit_percent", self.audit_percent.into()),
-            ("audit_range", self.audit_range.into()),
-        ];
+        let mut parameters = self.named();
         if let Some(row) = self.adds_row {
             parameters.push(("adds_row", row.into()));
         }

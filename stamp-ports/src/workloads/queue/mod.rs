@@ -7,47 +7,32 @@ use stm_kernels::queue::{Queue as QueueKernel, QueueParams, QueuePlan, Roles};
 
 mod check;
 
-/// The queue's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queue {
-    /// Values that the queue holds at most.
-    pub places: u32,
-    /// Producers in a hundred operations; the others are consumers.
-    pub producers_percent: u32,
-    /// Operations of a run, each a transaction.
-    pub operations: u32,
-    /// The operations' roles, and whether they wait.
-    pub roles: Roles,
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        Self {
-            places: 1 << 10,
-            producers_percent: 50,
-            operations: 64 << 10,
-            roles: Roles::Drawn,
-        }
+sizes! {
+    /// The queue's parameters.
+    Queue, options of "queue" {
+        /// Values that the queue holds at most.
+        places: u32 = 1 << 10, json "places", option
+            /// Values that the queue holds at most [default: 1K]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            places;
+        /// Producers in a hundred operations; the others are consumers.
+        producers_percent: u32 = 50, json "producers_percent", option
+            /// Producers in a hundred operations, the others consume [default: 50]
+            #[arg(long, value_name = "PERCENT", value_parser = parse_count_32)]
+            producers;
+        /// Operations of a run, each a transaction.
+        operations: u32 = 64 << 10, json "operations", option
+            /// Operations, each a transaction [default: 64K]
+            #[arg(long, value_name = "N", value_parser = parse_count_32)]
+            operations;
+        /// The operations' roles, and whether they wait.
+        roles: Roles = Roles::Drawn;
+    } and {
+        /// Operations wait while the queue is full or empty; half of them are
+        /// producers, in turn with consumers or after them [default: none waits]
+        #[arg(long, value_name = "ROLES", conflicts_with = "producers")]
+        wait: Wait;
     }
-}
-
-/// The options of `queue`.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Values that the queue holds at most [default: 1K]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    places: Option<u32>,
-    /// Producers in a hundred operations, the others consume [default: 50]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_count_32)]
-    producers: Option<u32>,
-    /// Operations, each a transaction [default: 64K]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    operations: Option<u32>,
-    /// Operations wait while the queue is full or empty; half of them are
-    /// producers, in turn with consumers or after them [default: none waits]
-    #[arg(long, value_name = "ROLES", conflicts_with = "producers")]
-    wait: Option<Wait>,
 }
 
 /// The order of roles where operations wait.
@@ -78,34 +63,26 @@ impl Input for Queue {
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
         Ok(Queue {
-            places: options.places.unwrap_or(self.places),
-            producers_percent: options.producers.unwrap_or(self.producers_percent),
-            operations: options.operations.unwrap_or(self.operations),
             roles: match options.wait {
                 None => self.roles,
                 Some(Wait::Alternating) => Roles::Alternating,
                 Some(Wait::ConsumersFirst) => Roles::ConsumersFirst,
             },
+            ..self.given(options)
         })
     }
 }
 
 impl Sizes for Queue {
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("places", self.places.into()),
-            ("producers_percent", self.producers_percent.into()),
-            ("operations", self.operations.into()),
-            (
-                "waiting",
-                match self.roles {
-                    Roles::Drawn => "none",
-                    Roles::Alternating => "alternating",
-                    Roles::ConsumersFirst => "consumers-first",
-                }
-                .into(),
-            ),
-        ]
+        let waiting = match self.roles {
+            Roles::Drawn => "none",
+            Roles::Alternating => "alternating",
+            Roles::ConsumersFirst => "consumers-first",
+        };
+        let mut all = self.named();
+        all.push(("waiting", waiting.into()));
+        all
     }
 
     fn summary(&self) -> String {

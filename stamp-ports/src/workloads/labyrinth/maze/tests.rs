@@ -51,65 +51,46 @@ fn what_is_drawn_fits_and_fills_the_grid_to_its_last_place() {
 /// Each wrong file, the line where it is wrong, and parts of the error.
 #[test]
 fn wrong_files_are_refused_with_the_line_and_what_was_expected() {
-    let cases: [(&[u8], u64, &str); 22] = [
-        (b"", 1, "file ends here | d X Y Z"),
-        (b"# nothing\n", 1, "file ends here | d X Y Z"),
-        (b"d 4 4 1\n", 1, "file ends here | a path"),
-        (
-            b"d 4 4\np 0 0 0 1 0 0\n",
-            1,
-            "2 numbers after d | expected 3",
-        ),
-        (b"d 4 4 1 1\n", 1, "4 numbers after d"),
-        (b"d 4 0 1\n", 1, "4 x 0 x 1 | 1 or more"),
-        (b"d 4 -4 1\n", 1, "\"-4\" | whole number"),
-        (b"d 4 +4 1\n", 1, "\"+4\" | whole number"),
-        (b"d 4 4 99999999999\n", 1, "\"99999999999\""),
-        (b"d 40000 40000 40000\n", 1, "too large | 2^30"),
-        (b"d 4 4 1\nd 4 4 1\n", 2, "second size | line 1"),
-        (b"p 0 0 0 1 0 0\nd 4 4 1\n", 1, "size is not known yet"),
-        (
-            b"d 4 4 1\np 0 0 0 1 0\n",
-            2,
-            "5 numbers after p | expected 6",
-        ),
-        (b"d 4 4 1\np 0 0 0 1 0 0", 2, "ends inside | line break"),
-        (
-            b"d 4 4 1\np 4 0 0 1 0 0\n",
-            2,
-            "source (4, 0, 0) | less than 4 4 1",
-        ),
-        (
-            b"d 4 4 1\np 0 0 0 1 0 1\n",
-            2,
-            "destination (1, 0, 1) | outside",
-        ),
-        (
-            b"d 4 4 1\np 1 2 0 1 2 0\n",
-            2,
-            "both (1, 2, 0) | two places",
-        ),
-        (b"d 4 4 1\np 0 0 nan 1 0 0\n", 2, "\"nan\" | whole number"),
-        (
-            b"d 4 4 1\nw 1 0 0\np 0 0 0 1 0 0\n",
-            3,
-            "destination (1, 0, 0) | line 2",
-        ),
-        (
-            b"d 4 4 1\np 0 0 0 1 0 0\nw 0 0 0\n",
-            2,
-            "source (0, 0, 0) | line 3",
-        ),
-        (b"d 4 4 1\nq 0 0 0\n", 2, "\"q\" | d, w, p or #"),
-        (b"d 4 4 1\n\x7fELF\x00\x01\n", 2, "byte 0x7f in column 1"),
-    ];
-    for (text, line, parts) in cases {
+    // A row has the file, the line, and what is said of it.
+    let rows = r#"
+         => 1: file ends here | d X Y Z
+        # nothing\n => 1: file ends here | d X Y Z
+        d 4 4 1\n => 1: file ends here | a path
+        d 4 4\np 0 0 0 1 0 0\n => 1: 2 numbers after d | expected 3
+        d 4 4 1 1\n => 1: 4 numbers after d
+        d 4 0 1\n => 1: 4 x 0 x 1 | 1 or more
+        d 4 -4 1\n => 1: "-4" | whole number
+        d 4 +4 1\n => 1: "+4" | whole number
+        d 4 4 99999999999\n => 1: "99999999999"
+        d 40000 40000 40000\n => 1: too large | 2^30
+        d 4 4 1\nd 4 4 1\n => 2: second size | line 1
+        p 0 0 0 1 0 0\nd 4 4 1\n => 1: size is not known yet
+        d 4 4 1\np 0 0 0 1 0\n => 2: 5 numbers after p | expected 6
+        d 4 4 1\np 0 0 0 1 0 0 => 2: ends inside | line break
+        d 4 4 1\np 4 0 0 1 0 0\n => 2: source (4, 0, 0) | less than 4 4 1
+        d 4 4 1\np 0 0 0 1 0 1\n => 2: destination (1, 0, 1) | outside
+        d 4 4 1\np 1 2 0 1 2 0\n => 2: both (1, 2, 0) | two places
+        d 4 4 1\np 0 0 nan 1 0 0\n => 2: "nan" | whole number
+        d 4 4 1\nw 1 0 0\np 0 0 0 1 0 0\n => 3: destination (1, 0, 0) | line 2
+        d 4 4 1\np 0 0 0 1 0 0\nw 0 0 0\n => 2: source (0, 0, 0) | line 3
+        d 4 4 1\nq 0 0 0\n => 2: "q" | d, w, p or #
+        d 4 4 1\n\u{7f}ELF\0\n => 2: byte 0x7f in column 1
+    "#;
+    for row in rows
+        .lines()
+        .map(str::trim_start)
+        .filter(|row| !row.is_empty())
+    {
+        let (text, told) = row.split_once("=> ").expect("a file and what is wrong");
+        let (line, parts) = told.split_once(": ").expect("a line and what is said");
+        let text = text.trim_end().replace("\\n", "\n");
+        let text = text.replace("\\0", "\0").replace("\\u{7f}", "\u{7f}");
         let error = read(text).unwrap_err();
         let shown = error.to_string();
         let Error::BadInput { line: found, .. } = error else {
             panic!("{shown}");
         };
-        assert_eq!(found, line, "{shown}");
+        assert_eq!(found.to_string(), line, "{shown}");
         assert!(shown.contains("maze.txt, line ") && !shown.contains('\n'));
         has(&shown, parts);
     }
