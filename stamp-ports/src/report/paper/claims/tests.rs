@@ -98,10 +98,8 @@ fn verdicts_on_figure_2_follow_the_data() {
         .extend(beside("ht", 1e12).critical_sections);
     assert_eq!(verdict(&two, modest), Verdict::Partly);
     assert!(claim(&two, modest).figures.contains("not HT"));
-    assert_eq!(
-        verdict(&with("ra", "egpgv", 1e12), "egpgv is held back"),
-        Verdict::Partly
-    );
+    let fast = with("ra", "egpgv", 1e12);
+    assert_eq!(verdict(&fast, "egpgv is held back"), Verdict::Partly);
     // The kernels' times decide in GN-2, whatever the whole program's rate.
     let kernels = |factor: f64| {
         changed(|value| {
@@ -159,11 +157,8 @@ fn verdicts_on_figure_4_follow_the_data() {
         assert_eq!(verdict(&paper, "hv and tbv are level with 1M"), level);
         assert_eq!(verdict(&paper, "Fewer aborts gain little"), little);
         assert_eq!(verdict(&paper, "hv aborts far less"), Verdict::Holds);
-        assert_eq!(
-            verdict(&paper, "With much data tbv gains"),
-            Verdict::Fails,
-            "all rates are the same"
-        );
+        // All rates are the same.
+        assert_eq!(verdict(&paper, "With much data tbv gains"), Verdict::Fails);
         assert_eq!(verdict(&paper, "With more data than that"), Verdict::Holds);
     }
     let less = figure_4(1.0, [0.3, 0.2]);

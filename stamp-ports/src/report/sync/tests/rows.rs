@@ -1,9 +1,11 @@
 //! Verdicts from points that are made up for them.
 
 use super::sample::{empty, full, point};
+use crate::points::Point;
 use crate::report::claim::{Claim, Verdict};
 use crate::report::sync::claims::all;
 use crate::sync::bench::Bench;
+use crate::testing::has;
 
 /// The claim with this name.
 fn claim(bench: &Bench, id: &str) -> Claim {
@@ -13,16 +15,20 @@ fn claim(bench: &Bench, id: &str) -> Claim {
         .unwrap_or_else(|| panic!("{id}"))
 }
 
+/// A document with these points.
+fn of(points: impl IntoIterator<Item = Point>) -> Bench {
+    let mut bench = empty();
+    bench.points.extend(points);
+    bench
+}
+
 /// The verdict with these times of the hash table at the paper's grid.
 fn table(id: &str, times: &[(&str, u64, f64)]) -> Claim {
-    let mut bench = empty();
-    for (kind, buckets, ms) in times {
-        let parameter = Some(("buckets", *buckets));
-        bench
-            .points
-            .push(point("table", kind, (30, 256), parameter, *ms));
-    }
-    claim(&bench, id)
+    let points = times.iter().map(|&(kind, buckets, ms)| {
+        let parameter = Some(("buckets", buckets));
+        point("table", kind, (30, 256), parameter, ms)
+    });
+    claim(&of(points), id)
 }
 
 #[test]
@@ -41,8 +47,10 @@ fn a_claim_without_all_of_its_points_cannot_be_judged() {
     ];
     let found = table("G-H6", &some);
     assert_eq!(found.verdict, Verdict::Unknown);
-    assert!(found.figures.contains("ttas / ticket 3.00\u{d7}"));
-    assert!(found.figures.contains("not measured: lock-free / mcs"));
+    has(
+        &found.figures,
+        "ttas / ticket 3.00\u{d7} | not measured: lock-free / mcs",
+    );
 }
 
 #[test]
@@ -59,7 +67,7 @@ fn here(claim: &Claim) -> Verdict {
 }
 
 /// Changes the time of the points that `of` picks, by a factor.
-fn scaled(bench: &mut Bench, of: impl Fn(&crate::points::Point) -> bool, factor: f64) {
+fn scaled(bench: &mut Bench, of: impl Fn(&Point) -> bool, factor: f64) {
     for point in bench.points.iter_mut().filter(|p| of(p)) {
         point.ms *= factor;
         point.per_s /= factor;
@@ -69,7 +77,7 @@ fn scaled(bench: &mut Bench, of: impl Fn(&crate::points::Point) -> bool, factor:
 #[test]
 fn coupling_against_coarse_locking_follows_the_times() {
     let mut bench = full();
-    let coarse = |p: &crate::points::Point| p.implementation.starts_with("coarse:");
+    let coarse = |p: &Point| p.implementation.starts_with("coarse:");
     // Equal work but for the block size's 1.25.
     assert_eq!(claim(&bench, "G-M2").verdict, Verdict::Holds);
     assert_eq!(claim(&bench, "G-M3").verdict, Verdict::Fails);
@@ -111,15 +119,14 @@ fn the_winner_on_the_counter_is_the_fastest_at_the_largest_grid() {
 fn a_wrong_sum_with_a_lock_refutes_the_claim_and_does_not_hide() {
     let mut bench = full();
     assert_eq!(claim(&bench, "A-N1").verdict, Verdict::Holds);
-    let wrong = |p: &&mut crate::points::Point| {
-        p.part == "sections" && p.implementation == "mcs" && p.blocks == 512
-    };
+    let wrong =
+        |p: &&mut Point| p.part == "sections" && p.implementation == "mcs" && p.blocks == 512;
     for point in bench.points.iter_mut().filter(wrong) {
         point.verified = false;
     }
     let found = claim(&bench, "A-N1");
     assert_eq!(found.verdict, Verdict::Partly);
-    assert!(found.figures.contains("mcs wrong at 100"), "{found:?}");
+    has(&found.figures, "mcs wrong at 100");
     assert_eq!(here(&found), Verdict::Holds);
     // Without the sum of the kernel without a lock nothing is said of it.
     for point in &mut bench.points {
@@ -131,7 +138,7 @@ fn a_wrong_sum_with_a_lock_refutes_the_claim_and_does_not_hide() {
 #[test]
 fn labels_exchanged_exchange_the_verdicts() {
     let mut bench = full();
-    let slow = |p: &crate::points::Point| {
+    let slow = |p: &Point| {
         p.part == "sections" && p.implementation == "anderson" && p.parameters["rounds"] == 100
     };
     scaled(&mut bench, slow, 100.0);
@@ -144,28 +151,15 @@ fn fairness_is_the_most_over_the_fewest_and_none_is_infinite() {
     let mut bench = full();
     let found = claim(&bench, "S-X7");
     assert_eq!(found.verdict, Verdict::Holds);
-    assert!(
-        found.figures.contains("tas at 128 blocks 4.00\u{d7}"),
-        "{found:?}"
-    );
-    for point in bench
-        .points
-        .iter_mut()
-        .filter(|p| p.implementation == "tas")
-    {
+    has(&found.figures, "tas at 128 blocks 4.00\u{d7}");
+    let is_tas = |p: &&mut Point| p.implementation == "tas";
+    for point in bench.points.iter_mut().filter(is_tas) {
         point.fewest = Some(0);
     }
     let found = claim(&bench, "S-X7");
     assert_eq!(found.verdict, Verdict::Holds);
-    assert!(
-        found.figures.contains("tas at 128 blocks \u{221e}"),
-        "{found:?}"
-    );
-    for point in bench
-        .points
-        .iter_mut()
-        .filter(|p| p.implementation == "tas")
-    {
+    has(&found.figures, "tas at 128 blocks \u{221e}");
+    for point in bench.points.iter_mut().filter(is_tas) {
         (point.most, point.fewest) = (None, None);
     }
     assert_eq!(claim(&bench, "S-X7").verdict, Verdict::Unknown);
@@ -182,19 +176,14 @@ fn fermi_s_times_behave_like_fermi() {
     ] {
         let found = claim(&bench, id);
         assert_eq!(found.verdict, Verdict::Holds, "{id}");
-        assert!(found.figures.contains(said), "{found:?}");
+        has(&found.figures, said);
     }
 }
 
 /// A document with the counter's times of one kind at one grid of the paper, by threads.
 fn counter(kind: &str, times: &[(u32, u32, f64)]) -> Bench {
-    let mut bench = empty();
-    for (blocks, threads, ms) in times {
-        bench
-            .points
-            .push(point("counter", kind, (*blocks, *threads), None, *ms));
-    }
-    bench
+    let at = |&(blocks, threads, ms)| point("counter", kind, (blocks, threads), None, ms);
+    of(times.iter().map(at))
 }
 
 #[test]
@@ -232,9 +221,8 @@ fn the_optimum_of_a_lock_needs_three_block_sizes_of_all_kinds() {
                     let kind = format!("coarse:{kind}");
                     let parameter = Some(("entry-points", entries));
                     let ms = if threads == slowest { 3.0 } else { 1.0 };
-                    bench
-                        .points
-                        .push(point("list", &kind, (30, threads), parameter, ms));
+                    let point = point("list", &kind, (30, threads), parameter, ms);
+                    bench.points.push(point);
                 }
             }
         }
@@ -261,16 +249,10 @@ fn rates_are_compared_at_the_blocks_of_the_papers_device() {
         ];
         kinds.map(|(kind, ms)| point("mutex", kind, (blocks, 128), None, ms))
     };
-    let mut bench = empty();
-    bench.points.extend(mutex(128, 1.5, 1.0));
+    let mut bench = of(mutex(128, 1.5, 1.0));
     let found = claim(&bench, "S-X2");
     assert_eq!(found.verdict, Verdict::Holds, "{found:?}");
-    assert!(
-        found
-            .figures
-            .contains("tas-backoff / tas at 128 blocks 1.50\u{d7}"),
-        "{found:?}"
-    );
+    has(&found.figures, "tas-backoff / tas at 128 blocks 1.50\u{d7}");
     // Tesla's 240 blocks are missing, and 128 do not stand in for them.
     assert_eq!(claim(&bench, "S-X1").verdict, Verdict::Unknown);
     bench.points.extend(mutex(264, 1.0, 2.0));
@@ -282,13 +264,9 @@ fn rates_are_compared_at_the_blocks_of_the_papers_device() {
 #[test]
 fn tesla_and_fermi_are_told_apart_at_the_low_count() {
     let semaphore = |sleeping: f64| {
-        let mut bench = empty();
-        for (kind, ms) in [("spin", 2.0), ("spin-backoff", 1.0), ("sleeping", sleeping)] {
-            let parameter = Some(("count", 1));
-            bench
-                .points
-                .push(point("semaphore", kind, (128, 128), parameter, ms));
-        }
+        let kinds = [("spin", 2.0), ("spin-backoff", 1.0), ("sleeping", sleeping)];
+        let at = |(kind, ms)| point("semaphore", kind, (128, 128), Some(("count", 1)), ms);
+        let bench = of(kinds.map(at));
         claim(&bench, "S-E2")
     };
     for (sleeping, verdict, said) in [
@@ -298,6 +276,6 @@ fn tesla_and_fermi_are_told_apart_at_the_low_count() {
     ] {
         let found = semaphore(sleeping);
         assert_eq!(found.verdict, verdict);
-        assert!(found.figures.contains(said), "{found:?}");
+        has(&found.figures, said);
     }
 }
