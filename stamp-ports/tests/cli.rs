@@ -239,7 +239,7 @@ fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
     let run: Value = serde_json::from_str(&out).expect("one object");
     assert_eq!(run["verified"], false);
     let error = run["error"].as_str().expect("an error");
-    has(&error, "time limit | --time-limit");
+    has(error, "time limit | --time-limit");
     let commits = run["commits"].as_u64().expect("a number");
     let aborts: u64 = run["aborts"]
         .as_object()

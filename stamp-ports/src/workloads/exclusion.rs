@@ -349,6 +349,9 @@ where
     )
 }
 
+/// Makes data of a workload fit for so many blocks and lanes.
+pub type Fit<W, T> = fn(&W, &AnyDevice, &mut T, (u32, u64)) -> Result<()>;
+
 /// What a contender does with the data of the workload `W`; `P` are its kernel's parameters.
 pub struct Uses<W: Workload, P> {
     /// Makes the parameters for a launch of so many transactions.
@@ -356,7 +359,7 @@ pub struct Uses<W: Workload, P> {
     /// Returns the transactions of a launch, of which so many were asked for.
     pub transactions: fn(&W, &W::Data<AnyDevice>, u64) -> u64,
     /// Makes the data fit for so many blocks and lanes.
-    pub fit: fn(&W, &AnyDevice, &mut W::Data<AnyDevice>, (u32, u64)) -> Result<()>,
+    pub fit: Fit<W, W::Data<AnyDevice>>,
     /// Puts the data into its state before a launch.
     pub reset: fn(&W, &mut W::Data<AnyDevice>) -> Result<()>,
     /// Notes the time of a launch.
