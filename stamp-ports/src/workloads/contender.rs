@@ -161,43 +161,6 @@ pub fn fitting<K: Kernel>(
     Ok(launch)
 }
 
-/// The data of a contender with the kernel `K`.
-struct With<K, T> {
-    data: T,
-    kernel: std::marker::PhantomData<K>,
-}
-
-impl<T: ContenderData, K: Kernel<Params = T::Params>> PreparedContender for With<K, T> {
-    fn transactions(&self, asked: u64) -> u64 {
-        self.data.transactions(asked)
-    }
-
-    fn launch(
-        &mut self,
-        device: &AnyDevice,
-        shape: (u32, u32),
-        transactions: u64,
-    ) -> Result<Duration> {
-        self.data.fit(device, shape.0, lanes(shape))?;
-        self.data.reset()?;
-        let params = self.data.params(transactions);
-        let launch = fitting::<K>(device, shape, self.data.shared_bytes())?;
-        // SAFETY: the parameters are views of buffers that `data` keeps, made
-        // for this kernel, and nothing else uses them meanwhile.
-        let time = unsafe { device.launch::<K>(&launch, &params)? };
-        self.data.launched(time);
-        Ok(time)
-    }
-
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        self.data.verify(transactions)
-    }
-
-    fn note(&self) -> Result<Option<String>> {
-        self.data.note()
-    }
-}
-
 /// Makes a contender's data on a device, from a seed, for so many transactions.
 type Prepare<W> = dyn Fn(&W, &AnyDevice, u64, u64) -> Result<Box<dyn PreparedContender>>;
 
@@ -223,26 +186,6 @@ pub struct Contender<W> {
 }
 
 impl<W> Contender<W> {
-    /// Makes the contender that runs `K` on the data that `prepare` makes.
-    pub fn new<K, T>(
-        kind: ContenderKind,
-        name: &'static str,
-        operations: (&'static str, fn(&W) -> f64),
-        prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
-    ) -> Self
-    where
-        T: ContenderData + 'static,
-        K: Kernel<Params = T::Params>,
-    {
-        let with = move |of: &W, device: &AnyDevice, seed, transactions| {
-            Ok(With::<K, T> {
-                data: prepare(of, device, seed, transactions)?,
-                kernel: std::marker::PhantomData,
-            })
-        };
-        Self::of_launches(kind, name, K::ENTRY, operations, with)
-    }
-
     /// Makes a contender whose launches are its own business: `prepare` returns its data,
     /// and `entry` is the entry point of its first kernel.
     pub fn of_launches<T: PreparedContender + 'static>(

@@ -10,7 +10,9 @@
 //! The data are those of another contender, of the workload itself, or a structure without
 //! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 
-use super::contender::{CRITICAL_SECTION, Contender, ContenderData, ContenderKind};
+use super::contender::{
+    CRITICAL_SECTION, Contender, ContenderData, ContenderKind, PreparedContender, fitting, lanes,
+};
 use super::workload::{Verdict, Workload};
 use crate::devices::AnyDevice;
 use crate::error::Result;
@@ -18,7 +20,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::array::Layout;
-use stm_core::host::Error;
+use stm_core::host::{Device, Error};
 use stm_kernels::floor::{Guarded, Lock};
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, TCombiners, TLocks, TasBackoff};
@@ -202,45 +204,41 @@ impl<X: Exclusion> Held<X> {
     }
 }
 
-/// Data, and what excludes threads from each other's sections on it; `P` are the parameters
-/// of the kernel.
-struct Excluded<X, T, P> {
+/// Data, what excludes threads from each other's sections on it, and the kernel `K`.
+struct Excluded<K, X, T> {
     exclusion: Held<X>,
     data: T,
-    parameters: PhantomData<P>,
+    kernel: PhantomData<K>,
 }
 
-impl<X, T, P> ContenderData for Excluded<X, T, P>
+impl<K, X, T> PreparedContender for Excluded<K, X, T>
 where
     X: Exclusion,
     T: ContenderData,
-    P: Joined<X::View, T::Params> + Copy + Send + Sync + 'static,
+    K: Kernel<Params: Joined<X::View, T::Params>>,
 {
-    type Params = P;
-
     fn transactions(&self, asked: u64) -> u64 {
         self.data.transactions(asked)
     }
 
-    fn fit(&mut self, device: &AnyDevice, blocks: u32, lanes: u64) -> Result<()> {
-        self.exclusion.fit(device, lanes)?;
-        self.data.fit(device, blocks, lanes)
-    }
-
-    fn shared_bytes(&self) -> u32 {
-        self.exclusion.shared_bytes() + self.data.shared_bytes()
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        self.data.reset()
-    }
-
-    fn params(&self, transactions: u64) -> P {
-        P::join(self.exclusion.view(), self.data.params(transactions))
-    }
-
-    fn launched(&mut self, time: Duration) {
+    fn launch(
+        &mut self,
+        device: &AnyDevice,
+        shape: (u32, u32),
+        transactions: u64,
+    ) -> Result<Duration> {
+        self.exclusion.fit(device, lanes(shape))?;
+        self.data.fit(device, shape.0, lanes(shape))?;
+        self.data.reset()?;
+        let work = self.data.params(transactions);
+        let params = K::Params::join(self.exclusion.view(), work);
+        let shared_bytes = self.exclusion.shared_bytes() + self.data.shared_bytes();
+        let launch = fitting::<K>(device, shape, shared_bytes)?;
+        // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
+        // for this kernel, and nothing else uses them meanwhile.
+        let time = unsafe { device.launch::<K>(&launch, &params)? };
         self.data.launched(time);
+        Ok(time)
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
@@ -268,13 +266,28 @@ where
     K: Kernel<Params: Joined<X::View, T::Params>>,
 {
     let with = move |of: &W, device: &AnyDevice, seed, transactions| {
-        Ok(Excluded {
-            exclusion: Held::<X>::new(device, count(of), what)?,
+        Ok(Excluded::<K, X, T> {
+            exclusion: Held::new(device, count(of), what)?,
             data: prepare(of, device, seed, transactions)?,
-            parameters: PhantomData,
+            kernel: PhantomData,
         })
     };
-    Contender::new::<K, Excluded<X, T, K::Params>>(kind, name, operations, with)
+    Contender::of_launches(kind, name, K::ENTRY, operations, with)
+}
+
+/// Makes the contender of this kind and name that runs `K` on the data that `prepare` makes, whose
+/// threads nothing excludes.
+pub fn open<K, W, T>(
+    kind_and_name: (ContenderKind, &'static str),
+    operations: (&'static str, fn(&W) -> f64),
+    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
+) -> Contender<W>
+where
+    W: 'static,
+    T: ContenderData + 'static,
+    K: Kernel<Params = T::Params>,
+{
+    excluded::<K, Open, W, T>(kind_and_name, operations, ("nothing", |_| 0), prepare)
 }
 
 /// Makes the contender that `bench sync` measures, as [`excluded`] does.
@@ -338,15 +351,12 @@ pub fn unsynchronised<K, W, T>(
     prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
 ) -> Contender<W>
 where
+    W: 'static,
     T: ContenderData + 'static,
     K: Kernel<Params = T::Params>,
 {
-    Contender::new::<K, T>(
-        ContenderKind::Unsynchronised,
-        "plain accesses",
-        operations,
-        prepare,
-    )
+    let kind = ContenderKind::Unsynchronised;
+    open::<K, W, T>((kind, "plain accesses"), operations, prepare)
 }
 
 /// Makes data of a workload fit for so many blocks and lanes.

@@ -3,7 +3,7 @@
 pub(super) use super::compare::{Difference, Expectation};
 pub(super) use super::contender::ContenderKind::SpecialPurpose;
 pub(super) use super::contender::{Contender, ContenderData, one_each};
-pub(super) use super::exclusion::{Uses, critical_section, own, unsynchronised};
+pub(super) use super::exclusion::{Uses, critical_section, open, own, unsynchronised};
 pub(super) use super::form::{Form, by_form};
 pub(super) use super::input::{Input, Occasion, is_its_workload, sizes};
 pub(super) use super::launcher::Launcher;

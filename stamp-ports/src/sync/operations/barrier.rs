@@ -131,6 +131,7 @@ fn checked(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::leaves;
     use super::*;
 
     #[test]
@@ -162,16 +163,7 @@ mod tests {
     fn threads_that_did_not_wait_or_went_on_early_are_found() {
         let device = AnyDevice::cpu();
         let shape = Launch::new(2, 2);
-        let found = |words: [u32; 5]| {
-            let fault = checked(&device, &shape, |buffer| {
-                for (i, n) in words.into_iter().enumerate() {
-                    // SAFETY: on the CPU this is memory of this program, and live.
-                    unsafe { buffer.as_mut_ptr().add(i).write(n) };
-                }
-                Ok(Duration::ZERO)
-            });
-            fault.expect("a launch")
-        };
+        let found = |words: [u32; 5]| checked(&device, &shape, leaves(&words)).expect("a launch");
         let all = CHECKED;
         assert_eq!(found([all, all, all, all, 0]), None);
         let fault = found([all, all - 1, 0, all, 0]).expect("a fault");

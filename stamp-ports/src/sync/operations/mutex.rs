@@ -28,8 +28,8 @@ type Make = fn(&AnyDevice, &Asked, u32) -> Result<Run, Error>;
 
 /// The implementations. A kind of lock with parameters has them in its name.
 pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
-    (DEFAULT, default),
-    (DEFAULT_SINGLE, default_single),
+    (DEFAULT, default::<IN_A_ROW>),
+    (DEFAULT_SINGLE, default::<1>),
     (Tas::NAME, of_kind::<Tas>),
     (Ttas::NAME, of_kind::<Ttas>),
     (TasBackoff::NAME, of_kind::<TasBackoff>),
@@ -131,17 +131,14 @@ where
 
 /// Makes sections on the mutex that suits the device, which a thread keeps for some of
 /// its sections in a row.
-fn default(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
+fn default<const IN_A_ROW: u32>(
+    device: &AnyDevice,
+    asked: &Asked,
+    sections: u32,
+) -> Result<Run, Error> {
     let users = users(&shape(asked));
     let locks = Defaults::of_device_kind(device).mutexes(device, 1, users, "the mutex")?;
     made_on(device, asked, sections, &locks, IN_A_ROW)
-}
-
-/// The same, acquired for each section.
-fn default_single(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
-    let users = users(&shape(asked));
-    let locks = Defaults::of_device_kind(device).mutexes(device, 1, users, "the mutex")?;
-    made_on(device, asked, sections, &locks, 1)
 }
 
 /// Makes sections on a lock, up to so many of a thread in a row.

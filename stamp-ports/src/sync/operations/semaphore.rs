@@ -131,21 +131,13 @@ fn checked(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::leaves;
     use super::*;
 
     #[test]
     fn a_semaphore_that_was_too_full_or_is_not_left_is_found() {
         let device = AnyDevice::cpu();
-        let found = |words: [u32; 2]| {
-            let fault = checked(&device, |buffer| {
-                for (i, n) in words.into_iter().enumerate() {
-                    // SAFETY: on the CPU this is memory of this program, and live.
-                    unsafe { buffer.as_mut_ptr().add(i).write(n) };
-                }
-                Ok(Duration::ZERO)
-            });
-            fault.expect("a launch")
-        };
+        let found = |words: [u32; 2]| checked(&device, leaves(&words)).expect("a launch");
         assert_eq!(found([0, 0]), None);
         assert!(found([0, 3]).expect("a fault").contains("let 3 threads"));
         assert!(found([2, 0]).expect("a fault").contains("2 are left"));

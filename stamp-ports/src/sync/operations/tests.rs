@@ -1,7 +1,7 @@
 use super::*;
 use crate::sync::peers::{BINARY_SEMAPHORE, COUNTING_SEMAPHORE, GRID_SYNC};
 use std::collections::BTreeSet;
-use stm_core::host::Device;
+use stm_core::host::{Buffer, Device};
 use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::semaphore::Kind as SemaphoreKind;
 
@@ -11,6 +11,19 @@ fn run(ms: u64) -> Run {
         time: Duration::from_millis(ms),
         made: Vec::new(),
         fault: None,
+    }
+}
+
+/// A launch that leaves these words.
+pub(super) fn leaves(
+    words: &[u32],
+) -> impl FnOnce(&Buffer<AnyDevice, u32>) -> Result<Duration, host::Error> {
+    |buffer| {
+        for (i, n) in words.iter().enumerate() {
+            // SAFETY: on the CPU this is memory of this program, and live.
+            unsafe { buffer.as_mut_ptr().add(i).write(*n) };
+        }
+        Ok(Duration::ZERO)
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn contenders() -> Vec<Contender<Bank>> {
     vec![
         unsynchronised::<Floor, _, _>(ACCESSES, torn),
         // Two atomic additions a transfer.
-        Contender::new::<Additions, _>(SpecialPurpose, "atomic adds", ACCESSES, torn),
+        open::<Additions, _, _>((SpecialPurpose, "atomic adds"), ACCESSES, torn),
         critical_section::<CriticalSection, _, _>(ACCESSES, isolated),
     ]
 }

@@ -41,7 +41,7 @@ pub(super) fn contenders() -> Vec<Contender<Genome>> {
     vec![
         unsynchronised::<Floor, _, _>(SEGMENTS, own(set)).named("GN-1, plain accesses"),
         // A look at each slot, and a compare-and-swap of a free one.
-        Contender::new::<CasSet, _>(SpecialPurpose, "GN-1, CAS set", SEGMENTS, own(set)),
+        open::<CasSet, _, _>((SpecialPurpose, "GN-1, CAS set"), SEGMENTS, own(set)),
         critical_section::<CriticalSection, _, _>(SEGMENTS, own(set))
             .named("GN-1, critical-section"),
         // GN-2 has critical sections only: it spends its time in some sixty short launches.

@@ -201,7 +201,7 @@ pub(super) fn contenders() -> Vec<Contender<Ht>> {
     vec![
         unsynchronised::<Floor, _, _>(KEYS, chains),
         // A compare-and-swap for each slot looked at, linear probing.
-        Contender::new::<CasTable, _>(SpecialPurpose, "CAS table", KEYS, Slots::prepare),
+        open::<CasTable, _, _>((SpecialPurpose, "CAS table"), KEYS, Slots::prepare),
         critical_section::<CriticalSection, _, _>(KEYS, chains),
         locked::<_, TableTasLane>("tas/lane"),
         locked::<_, TableTtasLane>("ttas/lane"),

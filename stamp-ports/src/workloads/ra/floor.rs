@@ -76,9 +76,8 @@ pub(super) fn contenders() -> Vec<Contender<Ra>> {
         // As wide as cells are.
         unsynchronised::<CellsFloor, _, _>(ACCESSES, Array::<u64>::prepare)
             .named("plain, 64-bit words"),
-        Contender::new::<Additions, _>(
-            SpecialPurpose,
-            "atomic adds",
+        open::<Additions, _, _>(
+            (SpecialPurpose, "atomic adds"),
             ACCESSES,
             Array::<u32>::prepare,
         ),
