@@ -262,22 +262,8 @@ mod tests {
         // Rates over 4 and 64 MiB: loads 159 and 80.6 (80.2 of 64 bits), stores 76.0 (76.4),
         // swaps 78.6 and 35.4. RA has 32 MiB of values, 64 MiB of cells, and locks of 8 MiB.
         let (r, w) = (16.0, 16.0);
-        let table = [
-            (r, 159.0),
-            (r, 159.0),
-            (r, 159.0),
-            (w, 78.6),
-            (w, 76.0),
-            (w, 76.4),
-        ];
-        let hv = [
-            (r, 159.0),
-            (r, 159.0),
-            (r, 159.0),
-            (r, 78.6),
-            (w, 76.0),
-            (r, 76.4),
-        ];
+        let table = [(3.0 * r, 159.0), (w, 78.6), (w, 76.0), (w, 76.4)];
+        let hv = [(3.0 * r, 159.0), (r, 78.6), (w, 76.0), (r, 76.4)];
         for (protocol, terms) in [
             (Protocol::Unsynchronised, &[(r, 159.0), (w, 76.0)][..]),
             (Protocol::Fast, &[(r, 80.2), (w, 35.4), (w, 76.4)]),

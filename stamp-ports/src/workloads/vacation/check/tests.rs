@@ -42,6 +42,22 @@ impl Left {
     }
 }
 
+/// Checks that a run is refused after a change of a record that customers have reserved.
+fn refused_record(with: &str, by: impl FnOnce(Resource) -> Option<Resource>) {
+    refused(with, |left| {
+        let (table, id, _) = left.reserved_record();
+        left.change(table, id, by);
+    });
+}
+
+/// The same after a change of a customer's reservations.
+fn refused_list(with: &str, by: impl FnOnce(&mut Vec<(u32, u32)>)) {
+    refused(with, |left| {
+        let (_, _, customer) = left.reserved_record();
+        by(&mut left.lists[customer]);
+    });
+}
+
 fn reserves_something(_: &VacationTransaction, note: Note) -> bool {
     (0..TABLES).any(|table| note.reservation(table).is_some())
 }
@@ -74,30 +90,15 @@ fn right_runs_are_accepted_and_counted() {
 #[test]
 fn oversold_records_are_refused() {
     // Two customers got the same place: it is reserved once.
-    refused("reserved places, and customers have", |left| {
-        let (table, id, _) = left.reserved_record();
-        left.change(table, id, Resource::cancel);
-    });
-    refused("reserved places, and customers have", |left| {
-        let (table, id, _) = left.reserved_record();
-        left.change(table, id, Resource::reserve);
-    });
+    refused_record("reserved places, and customers have", Resource::cancel);
+    refused_record("reserved places, and customers have", Resource::reserve);
     // A place was reserved and is free all the same, or is lost.
-    refused("places, ", |left| {
-        let (table, id, _) = left.reserved_record();
-        left.change(table, id, |r| Some(Resource::from_bits(r.bits() + 1)));
-    });
-    refused("places, ", |left| {
-        let (table, id, _) = left.reserved_record();
-        left.change(table, id, |r| r.reduce(1));
-    });
+    refused_record("places, ", |r| Some(Resource::from_bits(r.bits() + 1)));
+    refused_record("places, ", |r| r.reduce(1));
     // A count of free places went below zero, which takes one from the next count.
-    refused("places, ", |left| {
-        let (table, id, _) = left.reserved_record();
-        left.change(table, id, |r| {
-            let word = r.bits() - r.free() - 1;
-            Some(Resource::from_bits(word))
-        });
+    refused_record("places, ", |r| {
+        let word = r.bits() - r.free() - 1;
+        Some(Resource::from_bits(word))
     });
 }
 
@@ -133,18 +134,11 @@ fn lost_and_foreign_records_are_refused() {
 
 #[test]
 fn lost_and_foreign_reservations_are_refused() {
-    refused("has reservations for", |left| {
-        let (_, _, customer) = left.reserved_record();
-        left.lists[customer].remove(0);
+    refused_list("has reservations for", |list| {
+        list.remove(0);
     });
-    refused("of a table 3", |left| {
-        let (_, _, customer) = left.reserved_record();
-        left.lists[customer].push((3 << 30 | 1, 50));
-    });
-    refused("never its price", |left| {
-        let (_, _, customer) = left.reserved_record();
-        left.lists[customer][0].1 += 5;
-    });
+    refused_list("of a table 3", |list| list.push((3 << 30 | 1, 50)));
+    refused_list("never its price", |list| list[0].1 += 5);
     // Two customers have changed reservations of one price.
     refused("has other reservations than", |left| {
         let lists = left.lists.iter().enumerate();
