@@ -75,7 +75,7 @@ impl Judged {
 }
 
 /// Judges a point. What the other program does not know or does not finish is not judged, but a
-/// wrong result of this program is a failure whatever the other did.
+/// wrong result or a crash of this program is a failure whatever the other did.
 pub fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
     let ratio = match (this, other) {
         (Outcome::Done(this), Outcome::Done(other)) => Some(Ratio::of(this, other)),
@@ -84,7 +84,7 @@ pub fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
     let verdict = match (this, other, &ratio) {
         (.., Some(ratio)) if ratio.ratio >= at_least => Verdict::Holds,
         (.., Some(_)) => Verdict::Below,
-        (Outcome::Wrong(why), ..) => Verdict::Failed(format!("this {why}")),
+        (Outcome::Wrong(why) | Outcome::Failed(why), ..) => Verdict::Failed(format!("this {why}")),
         (_, Outcome::Done(_), _) => Verdict::Failed(format!("this {}", reason(this))),
         (Outcome::Done(_), ..) => Verdict::NotJudged(format!("other {}", reason(other))),
         _ => Verdict::NotJudged(format!("other {}; this {}", reason(other), reason(this))),

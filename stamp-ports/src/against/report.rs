@@ -215,17 +215,21 @@ fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
     let judged = verdicts().filter(|verdict| verdict.is_judged()).count();
     let at_least = spec.at_least;
     let wrong = verdicts().filter(|verdict| verdict.is_failure()).count();
+    let others = match found.points.len() - judged {
+        0 => String::new(),
+        others => format!(" {others} were not judged."),
+    };
     if judged == 0 {
         writeln!(out, "\nNo point was judged, so nothing is known.")?;
     } else if wrong == 0 {
         writeln!(
             out,
-            "\nAll {judged} points that were judged are at {at_least} or above."
+            "\nAll {judged} points that were judged are at {at_least} or above.{others}"
         )?;
     } else {
         writeln!(
             out,
-            "\n{wrong} of {judged} points that were judged failed or are below {at_least}."
+            "\n{wrong} of {judged} points that were judged failed or are below {at_least}.{others}"
         )?;
     }
     Ok(())

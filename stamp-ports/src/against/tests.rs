@@ -85,8 +85,8 @@ fn what_the_other_program_finishes_this_one_has_to_finish_as_fast() {
         assert_eq!(this, Verdict::Failed("this does so".into()));
         let other = verdict(&done(1.0), &bad());
         assert_eq!(other, Verdict::NotJudged("other does so".into()));
-        // A wrong result is one beside whatever the other program did.
-        let is_wrong = matches!(bad(), Outcome::Wrong(_));
+        // A wrong result, or a crash, is one beside whatever the other program did.
+        let is_wrong = matches!(bad(), Outcome::Wrong(_) | Outcome::Failed(_));
         assert_eq!(verdict(&bad(), &bad()).is_failure(), is_wrong, "{i}");
     }
 }

@@ -37,17 +37,18 @@ The points run in both programs in turn, each run in a process of its own; each
 program compiles a kernel once, into a cache of the command's own. A point that
 is below R while launches of both overlap runs three times in each, and of each
 the run with the middle rate counts. A point that OTHER does not know, or does
-not finish, is named and not judged. A point that OTHER finishes and this program does not, or
-whose result is wrong here, is a failure. The list is made to take at most four
-minutes on an H100 or H200. --quick takes seconds, on the CPU too, and shows that the
-command works; its ratios are noise where the machine is busy.
+not finish, is named and not judged. A point that OTHER finishes and this
+program does not, or whose run crashes or has a wrong result here, is a failure.
+The list is made to take at most four minutes on an H100 or H200. --quick takes
+seconds, on the CPU too, and shows that the command works; its ratios are noise
+where the machine is busy.
 
 Exit status: 0 if every point that was judged is at R or above, 1 if one is not
 or failed or none was judged, 2 if the command cannot be carried out, for
 example if OTHER is no `stamp`.
 
 Examples:
-  git worktree add ../parent HEAD~1
+  git worktree add ../parent HEAD~1   # later: git -C ../parent checkout HEAD~1
   (cd ../parent && cargo build --release -p stamp-ports)
   stamp bench against ../parent/target/release/stamp --out against.json
   stamp bench against ../parent/target/release/stamp --only ra,zipf
