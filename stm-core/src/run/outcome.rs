@@ -20,8 +20,8 @@ pub(crate) enum Outcome {
 }
 
 /// The number of rounds after which a warp adds its counts to those of the
-/// launch.
-const FLUSH_ROUNDS: u32 = 1 << 26;
+/// launch. A block's round adds up to 1,024 lanes, which is 2^31 in so many.
+const FLUSH_ROUNDS: u32 = 1 << 21;
 
 /// The counts of a lane, kept in registers until its loop ends.
 ///
@@ -67,11 +67,10 @@ impl Counts {
         self.round_lanes += lanes;
     }
 
-    /// Returns whether it is time to flush; a block's round adds up to 1,024
-    /// lanes.
+    /// Returns whether it is time to flush.
     #[inline(always)]
     pub(crate) const fn full(&self) -> bool {
-        self.rounds >= FLUSH_ROUNDS || self.round_lanes >= u32::MAX / 2
+        self.rounds >= FLUSH_ROUNDS
     }
 
     /// Adds the counts to those of the launch and resets them. Every lane of

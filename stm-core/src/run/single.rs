@@ -233,6 +233,7 @@ impl<A: Algorithm> StmRef<A> {
                 });
                 tx.alone = false;
                 go = awake & width.takes(lane, working);
+                go &= !width.sits(lane.lane_index(), conflicts, counts.rounds);
                 // Without a branch.
                 #[allow(clippy::needless_bitwise_bool)]
                 let starves = awake & (conflicts >= starves_at);
@@ -271,6 +272,11 @@ impl<A: Algorithm> StmRef<A> {
                     }
                 }
                 going = warp.vote(lane, go);
+                if rarely(going == 0) {
+                    // Without others there is nobody to leave it to.
+                    go = awake & width.takes(lane, working);
+                    going = warp.vote(lane, go);
+                }
             }
             counts.round(going.count_ones(), A::GRANULE == Granule::LaneInTurn);
             if counts.full() {

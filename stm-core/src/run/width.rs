@@ -2,7 +2,8 @@
 //!
 //! It halves after a round in which more than five in eight of them aborted, and doubles after
 //! one in which nearly none did. At a width of one lane that still aborts, the warp backs off,
-//! longer each time. Where that does not help, the gate does ([`super::gate`]).
+//! longer each time. Where that does not help, the gate does ([`super::gate`]). A lane that keeps
+//! failing while the others commit leaves rounds to them ([`Width::sits`]).
 
 use stm_machine::Lane;
 
@@ -10,6 +11,10 @@ use stm_machine::Lane;
 const PAUSE_DOUBLINGS_MAX: u32 = 6;
 /// The approximate length of the first pause at width 1.
 const PAUSE_NS: u32 = 256;
+
+/// The conflicts in a row of a lane after which it leaves every other round to the other lanes.
+/// Fewer would make lanes wait that have been unlucky.
+const SITS_AFTER: u32 = 16;
 
 /// The number of lanes of the warp that make an attempt at a time, the same in
 /// all of its lanes.
@@ -52,6 +57,20 @@ impl Width {
         before.count_ones() < self.now
     }
 
+    /// Returns whether the calling lane, whose transaction has met so many conflicts in a row,
+    /// leaves this round of the warp to its other lanes.
+    ///
+    /// Lanes that want each other's words, each one that the other acquires first, fail together,
+    /// and they meet again in every round, as all swaps of a warp are made at the same time. The
+    /// other lanes commit, so the width does not shrink. Two lanes differ in this in half of any
+    /// 32 rounds in a row, and of three or more some sit while others go; so one commits.
+    #[inline(always)]
+    pub(crate) const fn sits(&self, lane_index: u32, conflicts: u32, round: u32) -> bool {
+        // Where the width has shrunk, the lanes have their turns anyway.
+        let odd = (lane_index & round).count_ones() & 1 != 0;
+        self.now == self.max && conflicts >= SITS_AFTER && odd
+    }
+
     /// Adapts the width to a round in which `failed` of `tried` lanes aborted, and
     /// backs off if the width cannot shrink any more.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
@@ -72,5 +91,24 @@ impl Width {
             self.alone = 0;
             self.now = (2 * self.now).min(self.max);
         }
+    }
+}
+
+#[cfg(all(test, feature = "host"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lanes_that_keep_failing_make_attempts_without_each_other() {
+        let width = Width::new(32);
+        let sits = |lane, round| width.sits(lane, SITS_AFTER, round);
+        for first in 0..100 {
+            for (a, b) in (0..32).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                let rounds = first..first + 32;
+                let apart = rounds.filter(|&r| sits(a, r) != sits(b, r)).count();
+                assert_eq!(apart, 16, "lanes {a} and {b} from round {first} on");
+            }
+        }
+        assert!((0..32).all(|r| !width.sits(31, SITS_AFTER - 1, r)));
     }
 }

@@ -93,3 +93,31 @@ fn without_turns_the_coarse_lock_hangs_under_a_stack() {
         assert_eq!(failure.kind, FailureKind::Livelock, "{line}: {failure}");
     }
 }
+
+/// Lanes of a warp that want each other's words fail together in every round, while the others
+/// commit and so keep the warp's width. One of them must sit out in the end.
+#[test]
+fn two_lanes_in_each_others_way_do_not_wait_for_the_others() {
+    let crossed = ["r0 w0+1 r1 w1+1", "r1 w1+1 r0 w0+1"].map(str::to_owned);
+    let own = (2..8).map(|word| format!("r{word} w{word}+1"));
+    // Transaction i is of lane i % 8. Those behind the first are on words of the lane's own.
+    let rest = (8..10).chain(2..8).cycle().take(8 * 60);
+    let rest = rest.map(|word| format!("r{word} w{word}+1"));
+    let lanes: Vec<_> = crossed.into_iter().chain(own).chain(rest).collect();
+    let init = ["0"; 10].join(",");
+    for variant in ["fast", "fast-table"] {
+        for seed in 0..8 {
+            let done = passes(&format!(
+                "{variant} 1x8 each locks=64 retry_limits=4/1000 init={init} : {} : \
+                 sim:w8,lockstep,sc,seed={seed},steps=1000000,idle=200000",
+                lanes.join(" / ")
+            ));
+            // Two transactions fail sixteen times, and one of them once or a few times more.
+            let failed = done.attempts - done.transactions;
+            assert!(
+                (32..60).contains(&failed),
+                "{variant} {seed}: {failed} failed"
+            );
+        }
+    }
+}
