@@ -119,9 +119,12 @@ pub use array::{
 };
 pub use kernel::{Kernel, Plain};
 pub use memory::{Capacity, Element, WordAddress};
+pub use run::loops::{KernelStm, KernelTeams};
 pub use run::step::InStep;
 #[doc = include_str!("kernel/attribute.md")]
 pub use stm_core_macros::kernel;
+#[doc = include_str!("kernel/transactional.md")]
+pub use stm_core_macros::transactional;
 pub use stm_machine::lane::{self, Lane};
 #[doc(hidden)]
 pub use stm_machine::{__entry_point, __observed, __registers, ptx_of};
@@ -148,7 +151,6 @@ pub mod prelude {
         Argument, Buffer, Cpu, Device, Done, ForeignArray, ForeignView, Launch, Nodes, Pool,
         Records, Stm, StmConfig, Sums, TxArray,
     };
-    pub use crate::kernel;
     pub use crate::kernel::{Kernel, Plain};
     pub use crate::memory::Element;
     pub use crate::tx::abort::{Abort, TxResult};
@@ -157,6 +159,7 @@ pub mod prelude {
     pub use crate::tx::compose::Transact;
     pub use crate::tx::stm_ref::StmRef;
     pub use crate::tx::team::TeamTx;
+    pub use crate::{kernel, transactional};
     pub use stm_machine::Lane;
 }
 

@@ -2,8 +2,8 @@
 
 use crate::options::Options;
 use crate::signature::{Signature, argument, refuse_results};
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, GenericParam, ItemFn};
 
@@ -36,9 +36,11 @@ fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
 /// Returns the function that launches the kernel.
 fn host(kernel: &Signature<'_>) -> TokenStream {
     let (names, types) = (kernel.names(), kernel.lent(false, None));
-    let values = kernel.values(&quote!(device));
-    let checks = kernel.checks(&quote!(watchdog));
-    quote! {
+    // Names of the macro's own, which those of the arguments cannot meet.
+    let here = Span::mixed_site();
+    let values = kernel.values(&quote_spanned!(here=> device));
+    let checks = kernel.checks(&quote_spanned!(here=> watchdog));
+    quote_spanned! {here=>
         ::stm_machine::__host! {
             /// Launches the kernel, waits for it, and returns its time. What the kernel
             /// waits for, it waits for until the time limit of `watchdog`.

@@ -3,15 +3,15 @@
 use crate::options::{Options, entry_points};
 use crate::signature::{Signature, argument, refuse_results};
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, GenericParam, Ident, ItemFn};
 
 /// Returns the names of the types of the lane and of the algorithm.
 fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
     let wrong = |at: Span| {
-        let text = "a kernel is generic over its lane and its algorithm: \
-                    `fn name<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, …)`";
+        let text = "a kernel is `fn name(stm: &Stm, …)`, or is generic over its lane and its \
+                    algorithm: `fn name<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, …)`";
         Error::new(at, text)
     };
     let types: Vec<&Ident> = function
@@ -65,16 +65,20 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
     let (types, default_types) = (kernel.lent(false, None), kernel.lent(false, Some(default)));
     let (env_types, env_default_types) =
         (kernel.lent(true, None), kernel.lent(true, Some(default)));
+    // Names of the macro's own, which those of the arguments cannot meet.
+    let here = Span::mixed_site();
     let (values, env_values) = (
-        kernel.values(&quote!(stm.device())),
-        kernel.values(&quote!(device)),
+        kernel.values(&quote_spanned!(here=> stm.device())),
+        kernel.values(&quote_spanned!(here=> device)),
     );
-    let (checks, queue_checks) = (kernel.checks(&quote!(stm)), kernel.checks(&quote!(queue)));
+    let checks = kernel.checks(&quote_spanned!(here=> stm));
+    let queue_checks = kernel.checks(&quote_spanned!(here=> queue));
+    let memory = kernel.memory();
     let about = format!(
         "Launches the kernel under [`{default}`](stm_core::algorithm::{default}) and waits \
          for it; see `launch_with`."
     );
-    quote! {
+    quote_spanned! {here=>
         ::stm_core::__host! {
             /// Launches the kernel under an algorithm that it has entry
             /// points for, waits for it, and returns its time and the
@@ -91,7 +95,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 #(#checks)*
                 stm.set_up::<#algorithm>(shape)?;
                 let params = Params::<#algorithm> {
-                    stm: stm.handle::<#algorithm>(),
+                    #memory: stm.handle::<#algorithm>(),
                     #(#names: #values,)*
                 };
                 // SAFETY: the handle is of this `stm`, which has seen to it
@@ -131,7 +135,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                     queue.enqueue::<#algorithm, Kernel<#algorithm>>(shape, |device, stm| {
                         let _ = device;
                         ::core::result::Result::Ok(Params::<#algorithm> {
-                            stm,
+                            #memory: stm,
                             #(#names: #env_values,)*
                         })
                     })
@@ -154,7 +158,8 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
 }
 
 pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenStream> {
-    let signature = signature(function)?;
+    let short = crate::short::kernel(function)?;
+    let signature = signature(short.as_ref().unwrap_or(function))?;
     Ok(signature.module(options, |entry| {
         let (entry_points, default) = entry_points(options, entry);
         let host = host(&signature, &default);

@@ -4,6 +4,7 @@ mod alone;
 mod kernel;
 mod options;
 mod plain;
+mod short;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -23,6 +24,14 @@ fn made(
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, function: TokenStream) -> TokenStream {
     made(options, function, kernel::expand)
+}
+
+/// Makes a function that transactions call generic; see `stm_core::transactional`.
+#[proc_macro_attribute]
+pub fn transactional(options: TokenStream, function: TokenStream) -> TokenStream {
+    let none = syn::parse::<syn::parse::Nothing>(options);
+    let made = none.and_then(|_| short::transactional(syn::parse(function)?));
+    made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
 /// Makes a kernel without transactions of a function; `stm-machine` exports it as `kernel`.

@@ -2,8 +2,8 @@
 //! is made of it.
 
 use crate::options::Options;
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Error, FnArg, Ident, ItemFn, LitStr, Pat, Type, parse_quote};
@@ -87,6 +87,12 @@ impl Signature<'_> {
         self.arguments.iter().map(|a| a.name).collect()
     }
 
+    /// Returns the name of the memory's handle in the parameter block.
+    pub(crate) fn memory(&self) -> Ident {
+        let is_taken = self.arguments.iter().any(|a| a.name == "stm");
+        format_ident!("{}", if is_taken { "memory_of_stm" } else { "stm" })
+    }
+
     /// Returns the generic parameters of the parameter block and of the kernel's type: where they
     /// are declared, and where they are used.
     fn generics(&self) -> (TokenStream, TokenStream) {
@@ -122,7 +128,8 @@ impl Signature<'_> {
             Some(algorithm) => quote!(<#algorithm>(::core::marker::PhantomData<#algorithm>)),
             None => quote!(),
         };
-        let memory = self.algorithm.map(|_| quote!(&params.stm,));
+        let handle = self.memory();
+        let memory = self.algorithm.map(|_| quote!(&params.#handle,));
         quote! {
             /// The parameters of a launch.
             #[repr(C)]
@@ -130,7 +137,7 @@ impl Signature<'_> {
             pub struct Params #declared {
                 #(
                     /// The transactional memory.
-                    pub stm: ::stm_core::StmRef<#algorithm>,
+                    pub #handle: ::stm_core::StmRef<#algorithm>,
                 )*
                 #(
                     #[doc = concat!("The argument `", stringify!(#names), "`.")]
@@ -172,7 +179,7 @@ impl Signature<'_> {
         let (home, (_, used)) = (self.home(), self.generics());
         let lent = self.arguments.iter().filter(|a| a.is_data);
         lent.map(|Argument { name, ty, .. }| {
-            quote! {
+            quote_spanned! {Span::mixed_site()=>
                 #home::host::Argument::<D, #ty>::check_launch::<Kernel #used>(
                     &#name,
                     &shape,
@@ -291,7 +298,10 @@ fn note(arguments: &[Argument<'_>]) -> String {
         format!("{}:{ty}", a.name)
     });
     // Braces mean something to the assembler's template.
-    parts.collect::<Vec<_>>().join(",").replace(['{', '}'], "|")
+    let text = parts.collect::<Vec<_>>().join(",");
+    // As the short form has it.
+    let text = text.replace("__A::Array", "Cells").replace("<__A,", "<");
+    text.replace(['{', '}'], "|")
 }
 
 /// What an attribute makes of a function, or its error, for tests.

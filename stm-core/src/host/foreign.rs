@@ -21,8 +21,8 @@ use stm_machine::host::{Device, Error, ForeignArray, Pod};
 /// use stm_core::prelude::*;
 ///
 /// #[kernel]
-/// pub fn raise<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>) {
-///     stm.for_each(lane, 0..words.len(), |tx, i| {
+/// pub fn raise(stm: &Stm, words: Cells<u32>) {
+///     stm.each(0..words.len(), |tx, i| {
 ///         let word = tx.read(words, i)?;
 ///         tx.write(words, i, word + 1)
 ///     });

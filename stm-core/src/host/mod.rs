@@ -23,10 +23,8 @@
 //! use stm_core::prelude::*;
 //!
 //! #[kernel]
-//! pub fn pay<L: Lane, A: Algorithm>(
-//!     lane: &L, stm: &StmRef<A>, accounts: &A::Array<u32>, payments: u64,
-//! ) {
-//!     stm.for_each(lane, 0..payments, |tx, i| {
+//! pub fn pay(stm: &Stm, accounts: Cells<u32>, payments: u64) {
+//!     stm.each(0..payments, |tx, i| {
 //!         let (from, to) = (i % 100, 100 + i % 7);
 //!         let [a, b] = tx.read_many(accounts, [from, to])?;
 //!         if a == 0 { return tx.cancel(); }

@@ -3,6 +3,7 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `once` | `atomically`, one transaction of a lane on its own |
+//! | `loops` | the loops as a kernel sees them that names neither lane nor algorithm |
 //! | `single` | `for_each`, the loops of single lanes |
 //! | `preassigned` | the loop of transactions that have preassigned nodes |
 //! | `results` | the loop of transactions that have results |
@@ -25,6 +26,7 @@
 mod admission;
 pub(crate) mod conclude;
 pub(crate) mod gate;
+pub(crate) mod loops;
 mod once;
 pub(crate) mod outcome;
 mod period;

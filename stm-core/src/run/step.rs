@@ -47,6 +47,8 @@ pub(crate) struct Step(bool);
 impl Step {
     /// Each warp at its own pace.
     pub(crate) const FREE: Self = Self(false);
+    /// The warps of a block together.
+    pub(crate) const TOGETHER: Self = Self(true);
 
     /// Returns the step in which a block begins: in step only if each of its lanes
     /// has a transaction of `range`, and on a machine whose warps have several
@@ -119,11 +121,9 @@ impl<A: Algorithm> StmRef<A> {
     /// use stm_core::prelude::*;
     ///
     /// #[kernel]
-    /// pub fn count<L: Lane, A: Algorithm>(
-    ///     lane: &L, stm: &StmRef<A>, words: &TMap<A, u32, u32>, keys: &Input<u32>,
-    /// ) {
-    ///     stm.in_step().for_each(lane, 0..keys.len(), |tx, i| {
-    ///         let key = keys.get(lane, i).unwrap_or(0);
+    /// pub fn count(stm: &Stm, words: Map<u32, u32>, keys: Input<u32>) {
+    ///     stm.in_step().each(0..keys.len(), |tx, i| {
+    ///         let key = keys.get(stm.lane(), i).unwrap_or(0);
     ///         let mut entry = words.entry(tx, key)?;
     ///         let count = entry.get()?.unwrap_or(0);
     ///         entry.insert(count + 1)?;

@@ -52,8 +52,8 @@ impl<A: Algorithm> StmRef<A> {
     /// ```compile_fail,E0080
     /// # use stm_core::prelude::*;
     /// #[kernel]
-    /// pub fn clear<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>) {
-    ///     stm.update_each(lane, 0..9, words, |_| [0; 33], |_, _: [u32; 33]| Some([0; 33]));
+    /// pub fn clear(stm: &Stm, words: Cells<u32>) {
+    ///     stm.update_each(0..9, words, |_| [0; 33], |_, _: [u32; 33]| Some([0; 33]));
     /// }
     /// # fn main() -> Result<(), stm_core::host::Error> {
     /// # let mut stm = Stm::on(&Cpu::new())?;
@@ -74,10 +74,8 @@ impl<A: Algorithm> StmRef<A> {
     ///
     /// /// Payments between accounts.
     /// #[kernel]
-    /// pub fn pay<L: Lane, A: Algorithm>(
-    ///     lane: &L, stm: &StmRef<A>, accounts: &A::Array<u32>, payments: u64,
-    /// ) {
-    ///     stm.update_each(lane, 0..payments, accounts, |i| [i % 100, 100 + i % 7], |_, [a, b]| {
+    /// pub fn pay(stm: &Stm, accounts: Cells<u32>, payments: u64) {
+    ///     stm.update_each(0..payments, accounts, |i| [i % 100, 100 + i % 7], |_, [a, b]| {
     ///         (a != 0).then(|| [a - 1, b + 1])
     ///     });
     /// }
@@ -127,11 +125,9 @@ impl<A: Algorithm> StmRef<A> {
     ///
     /// /// Pushes an entry onto a stack for each number.
     /// #[kernel]
-    /// pub fn push<L: Lane, A: Algorithm>(
-    ///     lane: &L, stm: &StmRef<A>, top: &A::Array<u32>, entries: &TPreassigned<A, Entry>,
-    /// ) {
+    /// pub fn push(stm: &Stm, top: Cells<u32>, entries: Preassigned<Entry>) {
     ///     let pushes = entries.transactions();
-    ///     stm.update_each_preassigned(lane, pushes, top, entries, |_| [0], |i, [below]: [u32; 1]| {
+    ///     stm.update_each_preassigned(pushes, top, entries, |_| [0], |i, [below]: [u32; 1]| {
     ///         Some(([i as u32 + 1], [Entry { below }]))
     ///     });
     /// }

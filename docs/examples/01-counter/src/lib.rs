@@ -4,13 +4,8 @@ use stm_core::prelude::*;
 
 /// Each transaction takes the next number from the counter and returns it.
 #[kernel]
-pub fn draw<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    counter: &A::Array<u32>,
-    drawn: &Output<u32>,
-) {
-    stm.for_each_into(lane, 0..drawn.len(), drawn, |tx, _| {
+pub fn draw(stm: &Stm, counter: Cells<u32>, drawn: Output<u32>) {
+    stm.into(drawn).each(0..drawn.len(), |tx, _| {
         let number = tx.read(counter, 0)?;
         tx.write(counter, 0, number + 1)?;
         Ok(number)

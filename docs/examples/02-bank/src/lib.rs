@@ -32,14 +32,9 @@ impl Order {
 /// Carries out the orders, one transaction each. An order that its account
 /// cannot pay is cancelled, without effect.
 #[kernel]
-pub fn pay<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    accounts: &A::Array<u32>,
-    orders: &Input<u64>,
-) {
-    stm.for_each(lane, 0..orders.len(), |tx, i| {
-        let Some(word) = orders.get(lane, i) else {
+pub fn pay(stm: &Stm, accounts: Cells<u32>, orders: Input<u64>) {
+    stm.each(0..orders.len(), |tx, i| {
+        let Some(word) = orders.get(stm.lane(), i) else {
             return Ok(());
         };
         let order = Order::unpacked(word);
@@ -58,14 +53,8 @@ pub fn pay<L: Lane, A: Algorithm>(
 /// Does the same, but one transaction in 64 is an audit: it reads all accounts
 /// and returns their total. The others return 0.
 #[kernel]
-pub fn pay_and_audit<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    accounts: &A::Array<u32>,
-    orders: &Input<u64>,
-    totals: &Output<u32>,
-) {
-    stm.for_each_into(lane, 0..orders.len(), totals, |tx, i| {
+pub fn pay_and_audit(stm: &Stm, accounts: Cells<u32>, orders: Input<u64>, totals: Output<u32>) {
+    stm.into(totals).each(0..orders.len(), |tx, i| {
         if i % 64 == 0 {
             let mut total = 0;
             for account in 0..accounts.len() {
@@ -73,7 +62,7 @@ pub fn pay_and_audit<L: Lane, A: Algorithm>(
             }
             return Ok(total);
         }
-        let order = Order::unpacked(orders.get(lane, i).unwrap_or(0));
+        let order = Order::unpacked(orders.get(stm.lane(), i).unwrap_or(0));
         let (from, to) = (u64::from(order.from), u64::from(order.to));
         let amount = u32::from(order.amount);
         let [payer, payee] = tx.read_many(accounts, [from, to])?;

@@ -21,16 +21,15 @@ pub const DONE: u32 = 1;
 ///
 /// `head` has one word, the link to the first node.
 #[kernel]
-pub fn insert_and_remove<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    head: &A::Array<u32>,
-    items: &TNodes<A, Item>,
-    keys: &Input<u32>,
-    results: &Output<u32>,
+pub fn insert_and_remove(
+    stm: &Stm,
+    head: Cells<u32>,
+    items: Nodes<Item>,
+    keys: Input<u32>,
+    results: Output<u32>,
 ) {
-    stm.for_each_into(lane, 0..keys.len(), results, |tx, i| {
-        let key = keys.get(lane, i).unwrap_or(0);
+    stm.into(results).each(0..keys.len(), |tx, i| {
+        let key = keys.get(stm.lane(), i).unwrap_or(0);
         // The node before the place of the key, and the one that is there.
         let mut before = Node::NIL;
         let mut node = Node::from_bits(tx.read(head, 0)?);

@@ -17,15 +17,9 @@ pub const APPENDED: u64 = 1;
 /// A transaction that must wait calls `retry`: it gives the attempt up, owns
 /// nothing, and is tried again when a word that it has read has changed.
 #[kernel]
-pub fn pass_on<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    counts: &A::Array<u32>,
-    ring: &A::Array<u32>,
-    taken_values: &Output<u32>,
-) {
+pub fn pass_on(stm: &Stm, counts: Cells<u32>, ring: Cells<u32>, taken_values: Output<u32>) {
     let places = ring.len() as u32;
-    stm.for_each_into(lane, 0..taken_values.len(), taken_values, |tx, i| {
+    stm.into(taken_values).each(0..taken_values.len(), |tx, i| {
         let [taken, appended] = tx.read_many(counts, [TAKEN, APPENDED])?;
         let waiting = appended.wrapping_sub(taken);
         let place = |count: u32| u64::from(count.checked_rem(places).unwrap_or(0));

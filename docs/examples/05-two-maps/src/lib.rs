@@ -12,16 +12,15 @@ pub const NOWHERE: u32 = 0;
 ///
 /// Nobody sees a key in both maps or in none while it moves.
 #[kernel(name = "two_maps_move")]
-pub fn move_entries<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    left: &TMap<A, u32, u32>,
-    right: &TMap<A, u32, u32>,
-    keys: &Input<u32>,
-    moved: &Output<u32>,
+pub fn move_entries(
+    stm: &Stm,
+    left: Map<u32, u32>,
+    right: Map<u32, u32>,
+    keys: Input<u32>,
+    moved: Output<u32>,
 ) {
-    stm.for_each_into(lane, 0..keys.len(), moved, |tx, i| {
-        let key = keys.get(lane, i).unwrap_or(0);
+    stm.into(moved).each(0..keys.len(), |tx, i| {
+        let key = keys.get(stm.lane(), i).unwrap_or(0);
         if let Some(value) = left.remove(tx, key)? {
             right.insert(tx, key, value)?;
             return Ok(value);

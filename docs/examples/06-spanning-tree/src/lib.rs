@@ -30,7 +30,7 @@ pub const fn rank(weight: u32, edge: u32) -> u64 {
 /// Finds the root of a vertex by plain loads, for launches in which nobody
 /// changes `parents`.
 #[inline(always)]
-fn root<L: Lane, A: Algorithm>(lane: &L, parents: &A::Array<u32>, mut vertex: u32) -> u32 {
+fn root<L: Lane>(lane: &L, parents: &impl View<u32>, mut vertex: u32) -> u32 {
     loop {
         let parent = parents.peek(lane, u64::from(vertex)).unwrap_or(vertex);
         if parent == vertex {
@@ -43,20 +43,20 @@ fn root<L: Lane, A: Algorithm>(lane: &L, parents: &A::Array<u32>, mut vertex: u3
 /// Lets each edge become the best edge of the trees that it connects.
 /// `edges` has two words an edge: both ends, and the weight.
 #[kernel(name = "mst_choose")]
-pub fn choose<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    parents: &A::Array<u32>,
-    best: &A::Array<u64>,
-    ends: &Input<u64>,
-    weights: &Input<u32>,
+pub fn choose(
+    stm: &Stm,
+    parents: Cells<u32>,
+    best: Cells<u64>,
+    ends: Input<u64>,
+    weights: Input<u32>,
 ) {
-    stm.for_each(lane, 0..ends.len(), |tx, edge| {
+    let lane = stm.lane();
+    stm.each(0..ends.len(), |tx, edge| {
         let (Some(ends), Some(weight)) = (ends.get(lane, edge), weights.get(lane, edge)) else {
             return Ok(());
         };
-        let a = root::<L, A>(lane, parents, ends as u32);
-        let b = root::<L, A>(lane, parents, (ends >> 32) as u32);
+        let a = root(lane, parents, ends as u32);
+        let b = root(lane, parents, (ends >> 32) as u32);
         if a == b {
             return Ok(());
         }
@@ -76,15 +76,15 @@ pub fn choose<L: Lane, A: Algorithm>(
 /// Joins each tree to the one at the other end of its best edge, and returns the
 /// edge, plus 1, if this transaction took it.
 #[kernel(name = "mst_join")]
-pub fn join<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    parents: &A::Array<u32>,
-    best: &A::Array<u64>,
-    ends: &Input<u64>,
-    taken: &Output<u32>,
+pub fn join(
+    stm: &Stm,
+    parents: Cells<u32>,
+    best: Cells<u64>,
+    ends: Input<u64>,
+    taken: Output<u32>,
 ) {
-    stm.for_each_into(lane, 0..taken.len(), taken, |tx, vertex| {
+    let lane = stm.lane();
+    stm.into(taken).each(0..taken.len(), |tx, vertex| {
         // Only roots have a best edge, and nobody changes it in this launch.
         let rank = best.peek(lane, vertex).unwrap_or(NO_EDGE);
         let edge = rank as u32;
@@ -113,18 +113,14 @@ pub fn join<L: Lane, A: Algorithm>(
 /// Makes every vertex a child of its root, and forgets the best edges, for the
 /// next round.
 #[kernel(name = "mst_flatten")]
-pub fn flatten<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    parents: &A::Array<u32>,
-    best: &A::Array<u64>,
-) {
-    stm.for_each(lane, 0..parents.len(), |tx, vertex| {
+pub fn flatten(stm: &Stm, parents: Cells<u32>, best: Cells<u64>) {
+    let lane = stm.lane();
+    stm.each(0..parents.len(), |tx, vertex| {
         if best.peek(lane, vertex) != Some(NO_EDGE) {
             tx.write(best, vertex, NO_EDGE)?;
         }
         // Wherever others have got to, the way up ends at the same root.
-        let root = root::<L, A>(lane, parents, vertex as u32);
+        let root = root(lane, parents, vertex as u32);
         if parents.peek(lane, vertex) != Some(root) {
             tx.write(parents, vertex, root)?;
         }

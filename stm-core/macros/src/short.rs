@@ -1,0 +1,251 @@
+//! The short form of a kernel, and of a function that it calls in its transactions: neither names
+//! its lane or its algorithm.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Error, FnArg, GenericArgument, Ident, ItemFn, Pat, PathArguments, TraitBound, Type,
+    parse_quote, parse_quote_spanned,
+};
+
+/// What data of a kernel is called in its short form, what that is, and whether it is of an
+/// algorithm.
+const DATA: [(&str, &str, bool); 12] = [
+    ("Sums", "TSums", false),
+    ("Pool", "TPool", false),
+    ("Input", "Input", false),
+    ("Output", "Output", false),
+    ("Nodes", "TNodes", true),
+    ("Records", "TRecords", true),
+    ("Preassigned", "TPreassigned", true),
+    ("Queue", "collections::TQueue", true),
+    ("Map", "collections::TMap", true),
+    ("OrderedMap", "collections::TOrderedMap", true),
+    ("List", "collections::TList", true),
+    ("Lists", "collections::TLists", true),
+];
+
+/// The word of a path of one.
+fn word(ty: &Type) -> Option<&Ident> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() && path.path.segments.len() == 1 => {
+            path.path.segments.first().map(|segment| &segment.ident)
+        }
+        _ => None,
+    }
+}
+
+/// Puts the generic types in the place of the short ones.
+struct Spelling {
+    /// Whether one was data.
+    found: bool,
+}
+
+impl VisitMut for Spelling {
+    fn visit_trait_bound_mut(&mut self, bound: &mut TraitBound) {
+        if bound.path.is_ident("Transact") {
+            bound.path = parse_quote!(::stm_core::Transact<__L, __A>);
+        }
+        visit_mut::visit_trait_bound_mut(self, bound);
+    }
+
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        visit_mut::visit_type_mut(self, ty);
+        let span = ty.span();
+        let Some(name) = word(ty).map(ToString::to_string) else {
+            return;
+        };
+        let Type::Path(path) = &*ty else { return };
+        let arguments: Vec<GenericArgument> = match &path.path.segments[0].arguments {
+            PathArguments::AngleBracketed(given) => given.args.iter().cloned().collect(),
+            _ => Vec::new(),
+        };
+        // Without arguments it is a type of the user's.
+        let is_data = !arguments.is_empty() || name == "Pool";
+        if name == "Cells" && is_data {
+            *ty = parse_quote_spanned!(span=> __A::Array<#(#arguments),*>);
+            self.found = true;
+        } else if let Some((_, of, is_generic)) = (DATA.iter())
+            .find(|(short, ..)| *short == name)
+            .filter(|_| is_data)
+        {
+            let of: syn::Path = syn::parse_str(of).expect("a path of the table");
+            let algorithm = is_generic.then(|| parse_quote!(__A));
+            let arguments = algorithm.into_iter().chain(arguments);
+            *ty = parse_quote_spanned!(span=> ::stm_core::#of<#(#arguments),*>);
+            self.found = true;
+        } else if matches!(&*name, "Tx" | "TeamTx") && arguments.is_empty() {
+            let name = Ident::new(&name, span);
+            *ty = parse_quote_spanned!(span=> ::stm_core::#name<'_, __L, __A>);
+        }
+    }
+}
+
+/// Spells the types of parameters out; data is borrowed, also where the short form does not say so.
+fn spell<'a>(parameters: impl Iterator<Item = &'a mut FnArg>) {
+    for parameter in parameters {
+        if let FnArg::Typed(parameter) = parameter {
+            let mut spelling = Spelling { found: false };
+            let is_borrowed = matches!(*parameter.ty, Type::Reference(_));
+            spelling.visit_type_mut(&mut parameter.ty);
+            if spelling.found && !is_borrowed {
+                let ty = &parameter.ty;
+                parameter.ty = parse_quote_spanned!(ty.span()=> &#ty);
+            }
+        }
+    }
+}
+
+/// Returns a kernel in its generic form, if it is in the short one.
+pub(crate) fn kernel(function: &ItemFn) -> syn::Result<Option<ItemFn>> {
+    let signature = &function.sig;
+    let Some(FnArg::Typed(first)) = signature.inputs.first() else {
+        return Ok(None);
+    };
+    let is_memory = |ty: &Type| word(ty).is_some_and(|name| name == "Stm");
+    let borrowed = match &*first.ty {
+        Type::Reference(of) if is_memory(&of.elem) => of.mutability.is_none(),
+        ty if is_memory(ty) => false,
+        _ => return Ok(None),
+    };
+    if !borrowed {
+        let text = "a kernel borrows the transactional memory: `stm: &Stm`";
+        return Err(Error::new_spanned(&first.ty, text));
+    }
+    if !signature.generics.params.is_empty() {
+        let text = "a kernel with `stm: &Stm` has no generic parameters: leave them out, or write \
+                    `fn name<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, …)`";
+        return Err(Error::new_spanned(&signature.generics, text));
+    }
+    let Pat::Ident(stm) = &*first.pat else {
+        let text = "a parameter of a kernel is a plain name";
+        return Err(Error::new_spanned(&first.pat, text));
+    };
+    let (stm, mut function) = (&stm.ident, function.clone());
+    let mut inputs: Vec<FnArg> = function.sig.inputs.into_iter().skip(1).collect();
+    spell(inputs.iter_mut());
+    function.sig.inputs = parse_quote!(__lane: &__L, __stm: &::stm_core::StmRef<__A>, #(#inputs),*);
+    function.sig.generics =
+        parse_quote!(<__L: ::stm_core::Lane, __A: ::stm_core::algorithm::Algorithm>);
+    let body = &function.block;
+    *function.block = parse_quote!({
+        let #stm = ::stm_core::KernelStm::new(__lane, __stm);
+        #body
+    });
+    Ok(Some(function))
+}
+
+/// Makes a function that a transaction calls generic over its lane and its algorithm.
+pub(crate) fn transactional(mut function: ItemFn) -> syn::Result<TokenStream> {
+    let text = "a transactional function takes its transaction first: \
+                `fn name(tx: &mut Tx, …) -> TxResult<…>`";
+    let is_tx = |ty: &Type| {
+        matches!(ty, Type::ImplTrait(_))
+            || word(ty).is_some_and(|name| name == "Tx" || name == "TeamTx")
+    };
+    let first = match function.sig.inputs.first() {
+        Some(FnArg::Typed(first)) => &*first.ty,
+        _ => return Err(Error::new_spanned(&function.sig, text)),
+    };
+    if !matches!(first, Type::Reference(of) if of.mutability.is_some() && is_tx(&of.elem)) {
+        return Err(Error::new_spanned(first, text));
+    }
+    spell(function.sig.inputs.iter_mut());
+    let generics = &mut function.sig.generics;
+    generics.params.push(parse_quote!(__L: ::stm_core::Lane));
+    (generics.params).push(parse_quote!(__A: ::stm_core::algorithm::Algorithm));
+    Ok(quote!(#[inline(always)] #function))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spelled(function: &str) -> String {
+        let function = syn::parse_str(function).unwrap();
+        let spelled = match kernel(&function) {
+            Ok(function) => function.map(|function| quote!(#function).to_string()),
+            Err(error) => Some(error.to_string()),
+        };
+        spelled.unwrap_or_default().replace(' ', "")
+    }
+
+    #[test]
+    fn data_is_spelled_out_and_borrowed() {
+        for (short, long) in [
+            ("a: Cells<u32>", "a:&__A::Array<u32>"),
+            ("a: &Cells<u32>", "a:&__A::Array<u32>"),
+            ("a: Output<u64>", "a:&::stm_core::Output<u64>"),
+            ("p: Pool", "p:&::stm_core::TPool<>"),
+            (
+                "m: Map<u32, u64>",
+                "m:&::stm_core::collections::TMap<__A,u32,u64>",
+            ),
+            ("n: u64", "n:u64"),
+            ("plan: Map", "plan:Map"),
+            ("n: my::Cells<u32>", "n:my::Cells<u32>"),
+        ] {
+            let text = spelled(&format!("fn k(stm: &Stm, {short}) {{ go(stm) }}"));
+            assert!(
+                text.contains(&format!("StmRef<__A>,{long})")),
+                "{short}: {text}"
+            );
+            assert!(
+                text.contains("letstm=::stm_core::KernelStm::new(__lane,__stm);"),
+                "{text}"
+            );
+        }
+        assert_eq!(
+            spelled("fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {}"),
+            ""
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_short_form_is_said() {
+        for (function, expected) in [
+            ("fn k(stm: Stm) {}", "borrows the transactional memory"),
+            ("fn k(stm: &mut Stm) {}", "borrows the transactional memory"),
+            ("fn k<T>(stm: &Stm, t: T) {}", "no generic parameters"),
+            ("fn k((a, b): &Stm) {}", "a plain name"),
+        ] {
+            let text = spelled(function);
+            assert!(
+                text.contains(&expected.replace(' ', "")),
+                "{function}: {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_transactional_function_is_generic() {
+        let made = |function| transactional(syn::parse_str(function).unwrap());
+        let text = made("fn take(tx: &mut Tx, ends: Cells<u64>) -> TxResult<u64> { f(tx) }");
+        let text = text.unwrap().to_string().replace(' ', "");
+        let generics = "<__L:::stm_core::Lane,__A:::stm_core::algorithm::Algorithm>";
+        assert!(text.contains(&format!("fntake{generics}(")), "{text}");
+        assert!(
+            text.contains("tx:&mut::stm_core::Tx<'_,__L,__A>,ends:&__A::Array<u64>"),
+            "{text}"
+        );
+        let text = made("fn f(at: &mut impl Transact, a: Cells<u32>) {}").unwrap();
+        let text = text.to_string().replace(' ', "");
+        assert!(
+            text.contains("at:&mutimpl::stm_core::Transact<__L,__A>,"),
+            "{text}"
+        );
+        for wrong in [
+            "fn f() {}",
+            "fn f(tx: &Tx) {}",
+            "fn f(n: u64, tx: &mut Tx) {}",
+        ] {
+            let error = made(wrong).unwrap_err().to_string();
+            assert!(
+                error.contains("takes its transaction first"),
+                "{wrong}: {error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! The transactional memory as a kernel sees it that names neither its lane nor its algorithm.
+
+use crate::algorithm::contract::Algorithm;
+use crate::array::preassigned::{Preassigned, TPreassigned};
+use crate::array::record::Record;
+use crate::run::step::Step;
+use crate::run::work::Body;
+use crate::tx::abort::TxResult;
+use crate::tx::attempt::Tx;
+use crate::tx::compose::OnLane;
+use crate::tx::crew::{BlockCrew, WarpCrew};
+use crate::tx::stm_ref::StmRef;
+use crate::tx::team::TeamTx;
+use core::ops::Range;
+use stm_machine::{Element, Lane, Output};
+
+/// What `stm: &Stm` is in a kernel ([`kernel`](macro@crate::kernel)): the transactional memory, and
+/// the lane that runs the kernel.
+///
+/// [`Self::each`] runs a transaction for each number of a range; the methods before it say how:
+///
+/// | call | the loop |
+/// | --- | --- |
+/// | `stm.each(0..n, \|tx, i\| …)` | one transaction for each number, spread over all threads |
+/// | `stm.then(\|i\| …).each(…)` | with work outside of transactions, after each of them |
+/// | `stm.into(&results).each(…)` | with results, each in its element of an [`Output`] |
+/// | `stm.in_step().each(…)` | in which the warps of a block make their attempts together |
+/// | `stm.team().each(…)`, `stm.block().each(…)` | each transaction by a whole warp, or a whole block |
+/// | `stm.each_preassigned(n, &nodes, …)` | whose transactions have nodes of their own |
+/// | `stm.update_each(0..n, array, …)` | of static updates, the first to try |
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Draws tickets, and says which ones.
+/// #[kernel]
+/// pub fn tickets(stm: &Stm, next: Cells<u64>, drawn: Output<u64>) {
+///     stm.into(drawn).each(0..drawn.len(), |tx, _| {
+///         let ticket = tx.read(next, 0)?;
+///         tx.write(next, 0, ticket + 1)?;
+///         Ok(ticket)
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")]
+/// # fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let next = stm.array("next", &[0u64])?;
+/// let mut drawn = Buffer::zeroed(&cpu, 100, "drawn")?;
+/// tickets::launch(&mut stm, Launch::new(2, 4), &next, &mut drawn)?;
+/// let mut drawn = drawn.download()?;
+/// drawn.sort_unstable();
+/// assert!(drawn.into_iter().eq(0..100));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "host"))]
+/// # fn main() {}
+/// ```
+#[derive(Debug)]
+pub struct KernelStm<'k, L, A, R = (), T = Nothing> {
+    lane: &'k L,
+    stm: &'k StmRef<A>,
+    step: Step,
+    results: R,
+    then: T,
+}
+
+// By hand, as a derive would require `A: Clone`.
+impl<L, A, R: Copy, T: Copy> Clone for KernelStm<'_, L, A, R, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<L, A, R: Copy, T: Copy> Copy for KernelStm<'_, L, A, R, T> {}
+
+/// What a loop does with the results of its transactions: nothing, or it keeps them.
+pub trait Results<R>: Copy {
+    /// Returns whether there is room for those of `range`; that there is not is a fault.
+    fn hold<L: Lane, A: Algorithm>(self, stm: &StmRef<A>, lane: &L, range: &Range<u64>) -> bool;
+
+    /// Keeps that of transaction `i`.
+    fn keep<L: Lane>(self, lane: &L, i: u64, result: R);
+}
+
+impl Results<()> for () {
+    #[inline(always)]
+    fn hold<L: Lane, A: Algorithm>(self, _: &StmRef<A>, _: &L, _: &Range<u64>) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn keep<L: Lane>(self, _: &L, _: u64, (): ()) {}
+}
+
+impl<R: Element> Results<R> for &Output<R> {
+    #[inline(always)]
+    fn hold<L: Lane, A: Algorithm>(self, stm: &StmRef<A>, lane: &L, range: &Range<u64>) -> bool {
+        stm.takes_results(lane, range, self)
+    }
+
+    #[inline(always)]
+    fn keep<L: Lane>(self, lane: &L, i: u64, result: R) {
+        self.set(lane, i, result);
+    }
+}
+
+/// What a lane does between two transactions of a loop.
+pub trait Between {
+    /// Transaction `i` has ended, by a commit or for good without effect.
+    fn ended(&mut self, i: u64);
+}
+
+/// Nothing between two transactions.
+#[derive(Clone, Copy, Debug)]
+pub struct Nothing;
+
+impl Between for Nothing {
+    #[inline(always)]
+    fn ended(&mut self, _: u64) {}
+}
+
+impl<F: FnMut(u64)> Between for F {
+    #[inline(always)]
+    fn ended(&mut self, i: u64) {
+        self(i);
+    }
+}
+
+impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
+    /// Makes it of a lane and the handle among its kernel's parameters.
+    #[inline(always)]
+    pub const fn new(lane: &'k L, stm: &'k StmRef<A>) -> Self {
+        Self {
+            lane,
+            stm,
+            step: Step::FREE,
+            results: (),
+            then: Nothing,
+        }
+    }
+
+    /// Returns the lane, for [`Input::get`](crate::Input::get) and what else takes one.
+    #[inline(always)]
+    pub const fn lane(self) -> &'k L {
+        self.lane
+    }
+
+    /// Returns the handle, whose loops take the lane as their first argument.
+    #[inline(always)]
+    pub const fn handle(self) -> &'k StmRef<A> {
+        self.stm
+    }
+
+    /// Returns what a function for `impl Transact` is called with outside of a transaction.
+    #[inline(always)]
+    pub const fn on_lane(self) -> OnLane<'k, L, A> {
+        self.stm.on(self.lane)
+    }
+
+    /// Runs one transaction on the calling lane; see [`StmRef::atomically`].
+    ///
+    /// # Errors
+    /// Those of [`StmRef::atomically`].
+    #[inline(always)]
+    pub fn atomically<R>(self, body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>) -> TxResult<R> {
+        self.stm.atomically(self.lane, body)
+    }
+
+    /// Runs static updates; see [`StmRef::update_each`].
+    #[inline(always)]
+    pub fn update_each<V: Element, const N: usize, const W: usize>(
+        self,
+        range: Range<u64>,
+        array: &A::Array<V>,
+        at: impl FnMut(u64) -> [u64; N],
+        change: impl FnMut(u64, [V; N]) -> Option<[V; W]>,
+    ) {
+        self.stm.update_each(self.lane, range, array, at, change);
+    }
+
+    /// Runs static updates that have nodes of their own; see [`StmRef::update_each_preassigned`].
+    #[inline(always)]
+    pub fn update_each_preassigned<V, N, const R: usize, const W: usize, const M: usize>(
+        self,
+        updates: u64,
+        array: &A::Array<V>,
+        nodes: &TPreassigned<A, N>,
+        at: impl FnMut(u64) -> [u64; R],
+        change: impl FnMut(u64, [V; R]) -> Option<([V; W], [N; M])>,
+    ) where
+        V: Element,
+        N: Record,
+    {
+        (self.stm).update_each_preassigned(self.lane, updates, array, nodes, at, change);
+    }
+
+    /// Runs transactions that have nodes of their own; see [`StmRef::for_each_preassigned`].
+    #[inline(always)]
+    pub fn each_preassigned<N: Record>(
+        self,
+        transactions: u64,
+        nodes: &TPreassigned<A, N>,
+        body: impl for<'x> FnMut(&mut Tx<'x, L, A>, u64, Preassigned<'x, A, N>) -> TxResult<()>,
+    ) {
+        (self.stm).for_each_preassigned(self.lane, transactions, nodes, body);
+    }
+
+    /// Makes teams of the warps, each of whose transactions is run by all lanes together.
+    #[must_use]
+    #[inline(always)]
+    pub const fn team(self) -> KernelTeams<'k, L, A, false> {
+        KernelTeams(self)
+    }
+
+    /// Makes teams of the blocks; see [`StmRef::team_of_block`] for what their threads may do.
+    #[must_use]
+    #[inline(always)]
+    pub const fn block(self) -> KernelTeams<'k, L, A, true> {
+        KernelTeams(self)
+    }
+}
+
+impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
+    /// Lets the warps of a block make their attempts together; see [`StmRef::in_step`].
+    #[must_use]
+    #[inline(always)]
+    pub fn in_step(self) -> Self {
+        Self {
+            step: Step::TOGETHER,
+            ..self
+        }
+    }
+
+    /// Keeps the result of transaction `i` in element `i` of `results`. Those of transactions that
+    /// cancel themselves stay as they are. A range past their end is
+    /// [`Abort::OutOfRange`](crate::Abort::OutOfRange), a fault, and no transaction runs.
+    #[must_use]
+    #[inline(always)]
+    pub fn into<'r, E: Element>(
+        self,
+        results: &'r Output<E>,
+    ) -> KernelStm<'k, L, A, &'r Output<E>, T> {
+        KernelStm {
+            lane: self.lane,
+            stm: self.stm,
+            step: self.step,
+            results,
+            then: self.then,
+        }
+    }
+
+    /// Lets a lane call `then(i)` when its transaction `i` has ended, by a commit or for good
+    /// without effect, and before its next one, while it owns no lock. `then` must not wait for
+    /// another transaction: it may be called in a turn in which no other warp may begin one.
+    #[must_use]
+    #[inline(always)]
+    pub fn then<F: FnMut(u64)>(self, then: F) -> KernelStm<'k, L, A, R, F> {
+        KernelStm {
+            lane: self.lane,
+            stm: self.stm,
+            step: self.step,
+            results: self.results,
+            then,
+        }
+    }
+
+    /// Runs a transaction for each number in `range`, spread over all threads of the launch. Every
+    /// thread of the launch calls it with the same range.
+    ///
+    /// A transaction that cancels itself, or is given up after `retries_max` conflicts, has no
+    /// effect and is counted; the others all commit, unless the launch is stopped by a fault or its
+    /// time limit.
+    #[inline(always)]
+    pub fn each<E, F>(mut self, range: Range<u64>, body: F)
+    where
+        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<E>,
+        R: Results<E>,
+    {
+        let (lane, results) = (self.lane, self.results);
+        if !results.hold(self.stm, lane, &range) {
+            return;
+        }
+        let (step, work) = (self.step, Body(body));
+        let keep = |i, result| results.keep(lane, i, result);
+        let then = |i| self.then.ended(i);
+        (self.stm).rounds(lane, range, step, work, keep, |_, _| {}, then);
+    }
+}
+
+/// The teams of a launch: its warps, or its `BLOCKS`.
+#[derive(Debug)]
+pub struct KernelTeams<'k, L, A, const BLOCKS: bool>(KernelStm<'k, L, A>);
+
+impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, false> {
+    /// Runs a transaction for each number in `range`, spread over all warps of the launch, each by
+    /// the lanes of its warp together. Every thread of the launch calls it with the same range.
+    #[inline(always)]
+    pub fn each<F>(self, range: Range<u64>, body: F)
+    where
+        F: FnMut(&mut TeamTx<'_, L, A, WarpCrew>, u64) -> TxResult<()>,
+    {
+        self.0.stm.for_each_team(self.0.lane, range, body);
+    }
+
+    /// Runs a transaction for each number in a range of the calling warp's own.
+    #[inline(always)]
+    pub fn each_of_own<F>(self, range: Range<u64>, body: F)
+    where
+        F: FnMut(&mut TeamTx<'_, L, A, WarpCrew>, u64) -> TxResult<()>,
+    {
+        self.0.stm.for_each_of_team(self.0.lane, range, body);
+    }
+
+    /// Runs one transaction by the lanes of the warp, which call it together.
+    ///
+    /// # Errors
+    /// Those of [`StmRef::atomically`].
+    #[inline(always)]
+    pub fn atomically<E, F>(self, body: F) -> TxResult<E>
+    where
+        F: FnMut(&mut TeamTx<'_, L, A, WarpCrew>) -> TxResult<E>,
+    {
+        self.0.stm.team(self.0.lane, body)
+    }
+}
+
+impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, true> {
+    /// Runs a transaction for each number in `range`, spread over all blocks of the launch.
+    #[inline(always)]
+    pub fn each<F>(self, range: Range<u64>, body: F)
+    where
+        F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>, u64) -> TxResult<()>,
+    {
+        self.0.stm.for_each_block_team(self.0.lane, range, body);
+    }
+
+    /// Runs one transaction by the threads of the block, which call it together.
+    ///
+    /// # Errors
+    /// Those of [`StmRef::atomically`].
+    #[inline(always)]
+    pub fn atomically<E, F>(self, body: F) -> TxResult<E>
+    where
+        F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>) -> TxResult<E>,
+    {
+        self.0.stm.team_of_block(self.0.lane, body)
+    }
+}
