@@ -11,11 +11,10 @@
 //! recorded and silent ones; how many defects it catches, and how soon, is a
 //! measure of the generator and no gate.
 
-use crate::fuzz::random_case;
+use crate::fuzz::{lines, random_case};
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
 use crate::rng::draw;
-use crate::table::lines;
 use serde::Serialize;
 use std::fmt;
 use std::sync::LazyLock;

@@ -50,10 +50,10 @@
 //! ```
 
 use crate::error::Error;
-use crate::explained::Explained;
 use crate::history::left::Left;
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
+use crate::named::Explained;
 use crate::named::{Named, Names};
 use crate::opacity;
 use crate::opacity::report::Verdict;

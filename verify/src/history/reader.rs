@@ -20,10 +20,7 @@ impl History {
     /// # Errors
     /// [`Error::Io`], [`Error::Malformed`], [`Error::TooLarge`].
     pub fn load(path: &Path) -> Result<Self, Error> {
-        let input = File::open(path).map_err(|source| Error::Io {
-            path: path.to_owned(),
-            source,
-        })?;
+        let input = File::open(path).map_err(Error::io(path))?;
         Self::from_reader(BufReader::new(input), path)
     }
 
@@ -369,10 +366,7 @@ impl<R: Read> Source<'_, R> {
         (&mut self.input)
             .take(n)
             .read_to_end(&mut bytes)
-            .map_err(|source| Error::Io {
-                path: self.path.to_owned(),
-                source,
-            })?;
+            .map_err(Error::io(self.path))?;
         if (bytes.len() as u64) < n {
             let expected = format!("{n} bytes: {what}");
             let found = format!("the end of the file after {}", bytes.len());
@@ -405,10 +399,7 @@ impl<R: Read> Source<'_, R> {
     /// Checks that the file ends.
     fn end(&mut self) -> Result<(), Error> {
         let mut byte = [0];
-        let read = self.input.read(&mut byte).map_err(|source| Error::Io {
-            path: self.path.to_owned(),
-            source,
-        })?;
+        let read = self.input.read(&mut byte).map_err(Error::io(self.path))?;
         if read == 0 {
             return Ok(());
         }

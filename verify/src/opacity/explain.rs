@@ -1,7 +1,6 @@
 //! Why an attempt has no point, in as few reads as possible.
 
-use super::index::{Span, Timeline};
-use super::infer::window;
+use super::index::{Span, Timeline, window};
 use super::reads::{MemoryRead, Splitter};
 use super::report::{AttemptRef, CommitRef, Finding, Held, Interval, ReadEvidence, Violation};
 use crate::history::{Event, History, Outcome};
@@ -15,16 +14,8 @@ const PAIRS_MAX: usize = 256;
 pub(crate) fn explain(history: &History, timeline: &Timeline, i: usize) -> Violation {
     let attempt = history.attempt(i);
     let mut splitter = Splitter::default();
-    let (keys, values) = history.columns(i);
-    let finding = match splitter.split(history.words(), keys, values) {
-        Some(lost) => Finding::OwnWriteLost {
-            event: lost.event,
-            word: history.words().word(lost.word),
-            wrote: lost.wrote,
-            read: lost.read,
-        },
-        None => no_common_point(history, timeline, i, &splitter.memory),
-    };
+    let lost = splitter.split(history, i);
+    let finding = lost.unwrap_or_else(|| no_common_point(history, timeline, i, &splitter.memory));
     Violation {
         attempt: attempt_ref(history, i),
         begin: attempt.begin,

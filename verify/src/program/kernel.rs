@@ -1,10 +1,8 @@
 //! The kernel that interprets a program.
 
-mod nodes;
-mod single;
-mod team;
+mod access;
 
-pub(super) use nodes::Item;
+pub(super) use access::Item;
 
 use super::alternatives::parts;
 use super::case::{Loop, Op, Program, Value, Words, update};
@@ -378,8 +376,8 @@ impl<A: Algorithm> Kernel for Interpreter<A> {
                 });
             }
             Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
-            Loop::Team => team::of_warps(lane, params, range),
-            Loop::Block => team::of_blocks(lane, params, range),
+            Loop::Team => access::of_warps(lane, params, range),
+            Loop::Block => access::of_blocks(lane, params, range),
             Loop::Update => {
                 let program = params.program.get();
                 let updates = params.updates as u64;

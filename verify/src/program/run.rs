@@ -1,7 +1,6 @@
 //! A run on the simulator and what it found.
 
-use super::case::{Case, Loop, Program, Widths};
-use super::invariant::Invariant;
+use super::case::{Case, Invariant, Loop, Program, Widths};
 use super::judge::{Left, judge};
 use super::kernel::{Interpreter, Item, Params, ProgramRef};
 use super::silent::Watch;

@@ -1,8 +1,9 @@
 //! The simulator's [`Lane`](stm_core::Lane): each operation is a point at which another lane
-//! may run.
+//! may run. Shared memory has words of 32 bits, two of which make one of 64.
 
 use super::config::SimConfig;
-use super::machine::{Machine, Over};
+use super::error::SimError;
+use super::machine::{Act, Machine, Over};
 use super::op::Op;
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
@@ -397,5 +398,76 @@ impl<'a> SimLane<'a> {
     #[inline(never)]
     pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         self.arrive(op, mask.into(), |m| m.meet(self.lane, value))
+    }
+}
+
+impl Machine {
+    /// Finds word `i` of the shared memory of a block, for an access of 32 bits or of 64 by
+    /// a lane, and checks its use.
+    fn shared_word<const WIDE: bool>(
+        &mut self,
+        lane: u32,
+        block: u32,
+        i: u32,
+    ) -> Result<usize, Over> {
+        let words = self.shared_words;
+        let last = i.saturating_add(u32::from(WIDE));
+        let Act { op, at } = self.lanes[lane as usize].next;
+        if last >= words || WIDE && !i.is_multiple_of(2) {
+            let lane = self.id(lane);
+            return self.fail(SimError::SharedOutOfBounds {
+                lane,
+                op,
+                index: i,
+                words,
+            });
+        }
+        let place = (block * words + i) as usize;
+        let width = if WIDE { 64 } else { 32 };
+        for used in place..=place + usize::from(WIDE) {
+            let other = std::mem::replace(&mut self.shared_widths[used], width);
+            if other != 0 && other != width {
+                let access = self.access(Act { op, at });
+                let lane = self.id(lane);
+                return self.fail(SimError::MixedWidth {
+                    lane,
+                    access,
+                    other: other.into(),
+                });
+            }
+        }
+        Ok(place)
+    }
+
+    /// Returns a word of shared memory.
+    fn shared_value<const WIDE: bool>(&self, at: usize) -> u64 {
+        let low = u64::from(self.shared[at]);
+        if WIDE {
+            u64::from(self.shared[at + 1]) << 32 | low
+        } else {
+            low
+        }
+    }
+
+    /// Sets a word of shared memory.
+    fn set_shared<const WIDE: bool>(&mut self, at: usize, value: u64) {
+        if self.shared_value::<WIDE>(at) == value {
+            return;
+        }
+        self.shared[at] = value as u32;
+        if WIDE {
+            self.shared[at + 1] = (value >> 32) as u32;
+        }
+        self.changed();
+    }
+
+    /// Returns the number of the history of a word of shared memory, which it makes
+    /// if there is none.
+    fn shared_history<const WIDE: bool>(&mut self, at: usize) -> u32 {
+        if self.shared_histories[at] == 0 {
+            let value = self.shared_value::<WIDE>(at);
+            self.shared_histories[at] = self.views.new_history(value.into());
+        }
+        self.shared_histories[at]
     }
 }

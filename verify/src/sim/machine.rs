@@ -14,10 +14,9 @@
 
 use super::config::{MemoryModel, SimConfig};
 use super::error::{Owner, SimError, Stuck};
-use super::meeting::{BARRIERS, Block, Named, Warp};
 use super::op::Op;
 use super::schedule::Scheduler;
-use super::shape::Shape;
+use super::shape::{BARRIERS, Block, Named, Shape, Warp};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views, refill};
 use crate::rng::Rng;

@@ -2,8 +2,8 @@
 
 use super::error::{Access, LaneId, LaneReport, Owner, Place, SimError, Waiting};
 use super::machine::{Act, Machine, Over, State};
-use super::meeting::BARRIERS;
 use super::op::Op;
+use super::shape::BARRIERS;
 use super::space::{Found, Missing, Use};
 
 impl Machine {

@@ -1,10 +1,7 @@
 //! Channels, named barriers and barriers that count arrivals on the simulator, under every
 //! schedule and with weak memory; and the seeded defects of channels.
 
-mod clusters;
 mod forms;
-mod lanes;
-mod mutants;
 // The kernels are those of the workloads, which the program brings along.
 #[cfg(feature = "cli")]
 mod reduction;

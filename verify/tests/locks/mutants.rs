@@ -1,68 +1,25 @@
 //! Seeded defects of locks: each is caught, and the right code survives the same
 //! runs.
 
-use super::combining::{Counted, count, double};
-use super::common::{Found, Load, config, increments, of_each};
-use super::coupling::{Walked, walk};
+use super::combining::{count, double};
+use super::common::{Load, increments, of_each, show};
+use super::exclusion::walk;
 use stm_core::host::Launch;
 use stm_core::observe::Mutant;
 use stm_sync::{
     Anderson, Cohort, FetchAdd, LockKind, Mcs, Mcs2, Reserving, Ring, Tas, Ticket, TicketHandoff,
     Ttas,
 };
-use verify::sim::{Schedule, SimConfig, SimError};
-
-/// The seeds within which a defect must show.
-const SEEDS: u64 = 400;
-
-/// Returns how many seeds pass until a run is wrong, or `None`.
-fn caught<T>(
-    mutant: Option<Mutant>,
-    schedule: Schedule,
-    width: u32,
-    run: impl Fn(SimConfig) -> T,
-    is_right: impl Fn(&T) -> bool,
-) -> Option<u64> {
-    (0..SEEDS).find(|&seed| {
-        let config = config(width, schedule, seed)
-            .with_mutant(mutant)
-            .with_idle(5_000);
-        !is_right(&run(config))
-    })
-}
+use verify::sim::Schedule;
 
 const RANDOM: Schedule = Schedule::Random;
-
-fn right(found: &Result<Found, SimError>) -> bool {
-    found.as_ref().is_ok_and(Found::is_right)
-}
-
-/// Looks for defects in a launch, with each of them and without.
-fn show<T>(
-    what: &str,
-    mutants: &[Mutant],
-    schedule: Schedule,
-    width: u32,
-    run: impl Fn(SimConfig) -> T,
-    is_right: impl Fn(&T) -> bool,
-) {
-    for &mutant in mutants {
-        let seeds = caught(Some(mutant), schedule, width, &run, &is_right);
-        assert!(
-            seeds.is_some(),
-            "{what}: {} survives {SEEDS} seeds",
-            mutant.name()
-        );
-    }
-    let wrong = caught(None, schedule, width, run, is_right);
-    assert_eq!(wrong, None, "{what}");
-}
 
 /// Looks for a defect in a launch of increments.
 fn shows<K: LockKind>(mutant: Mutant, schedule: Schedule, width: u32, launch: Launch) {
     let load = Load { times: 3, locks: 1 };
-    let run = |config| increments::<K>(config, &launch, load);
-    show(K::NAME, &[mutant], schedule, width, run, right);
+    show(K::NAME, &[mutant], schedule, width, |config| {
+        increments::<K>(config, &launch, load).is_ok_and(|found| found.is_right())
+    });
 }
 
 #[test]
@@ -101,26 +58,25 @@ fn an_entry_of_a_ring_that_stays_is_caught() {
 
 #[test]
 fn a_node_that_is_used_again_too_early_is_caught() {
-    let run = |config| walk::<Mcs2>(config, &Launch::new(3, 1));
-    let right =
-        |walked: &Result<Walked, SimError>| matches!(walked, Ok(walked) if walked.is_right(3));
-    show("walks", &[Mutant::LockNodeReused], RANDOM, 1, run, right);
+    show("walks", &[Mutant::LockNodeReused], RANDOM, 1, |config| {
+        walk::<Mcs2>(config, &Launch::new(3, 1)).is_ok_and(|walked| walked.is_right(3))
+    });
 }
 
 #[test]
 fn a_combiner_whose_holder_does_not_say_how_far_it_has_come_is_caught() {
-    let run = |config| count::<2>(config, &Launch::new(3, 1), 4, 0);
-    let right = |counted: &Result<Counted, SimError>| matches!(counted, Ok(c) if c.is_right(12));
     // What holders keep goes from one to the next by the lock.
     let of_the_lock = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
     let mutants = [&[Mutant::LockHeadKept], &of_the_lock[..]].concat();
-    show("a counter", &mutants, RANDOM, 1, run, right);
+    show("a counter", &mutants, RANDOM, 1, |config| {
+        count::<2>(config, &Launch::new(3, 1), 4, 0).is_ok_and(|counted| counted.is_right(12))
+    });
 }
 
 #[test]
 fn a_combiner_that_does_not_order_requests_and_responses_is_caught() {
-    let run = |config| double(config, &Launch::new(3, 1), 4);
-    let right = |wrong: &Result<u32, SimError>| *wrong == Ok(0);
     let mutants = [Mutant::LockRequestUnordered, Mutant::LockResponseUnordered];
-    show("a doubler", &mutants, RANDOM, 1, run, right);
+    show("a doubler", &mutants, RANDOM, 1, |config| {
+        double(config, &Launch::new(3, 1), 4) == Ok(0)
+    });
 }
