@@ -85,7 +85,9 @@ fn check(args: &CheckArgs) -> Result<bool, Error> {
         let seconds = start.elapsed().as_secs_f64();
         right &= verdict.is_opaque();
         if let Some(page) = &args.page {
-            page_of_history(page, &History::load(file)?, Some(&verdict))?;
+            // Its words have no names.
+            let (history, names) = (History::load(file)?, Names::default());
+            Page::of(&history, &names, Some(&verdict)).write(page)?;
         }
         if args.json {
             say(serde_json::json!({
@@ -230,18 +232,6 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
     Ok(right)
 }
 
-/// Writes a page of a history whose words have no names.
-fn page_of_history(file: &Path, history: &History, verdict: Option<&Verdict>) -> Result<(), Error> {
-    Page {
-        history,
-        names: &Names::default(),
-        verdict,
-        finding: None,
-        replay: None,
-    }
-    .write(file)
-}
-
 /// Runs a case once more and writes a page of its history.
 fn page_of_case(file: &Path, case: &Case) -> Result<(), Error> {
     let (result, shown) = run_shown(case);
@@ -255,11 +245,9 @@ fn page_of_case(file: &Path, case: &Case) -> Result<(), Error> {
     let is_opaque = verdict.as_ref().is_none_or(Verdict::is_opaque);
     let finding = result.err().filter(|_| is_opaque).map(words);
     Page {
-        history: &history,
-        names: &names,
-        verdict: verdict.as_ref(),
         finding,
         replay: Some(case.command()),
+        ..Page::of(&history, &names, verdict.as_ref())
     }
     .write(file)
 }

@@ -248,6 +248,17 @@ pub struct Explained<'a> {
     pub names: &'a Names,
 }
 
+impl<'a> Explained<'a> {
+    /// Returns a violation with its history and the names.
+    pub const fn of(violation: &'a Violation, history: &'a History, names: &'a Names) -> Self {
+        Self {
+            violation,
+            history,
+            names,
+        }
+    }
+}
+
 /// Names the transaction of an attempt: `transaction 3`, or the attempt if that
 /// is not known.
 pub(crate) fn transaction(history: &History, attempt: usize) -> String {

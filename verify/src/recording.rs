@@ -111,16 +111,8 @@ impl<D: Device> Recording<D> {
     /// [`Error::Impossible`] and [`Error::Record`] for what no launch records; an
     /// error of the device.
     pub fn judge(&self, algorithm: &str, kernel: &str) -> Result<Judged, Error> {
-        let header = Header {
-            variant: algorithm.into(),
-            workload: kernel.into(),
-            device: self.device.clone(),
-            seed: String::new(),
-        };
-        let initial = InitialMemory {
-            words: self.names.values().collect(),
-            rest: Rest::Inferred,
-        };
+        let header = Header::new(algorithm, kernel, &self.device);
+        let initial = InitialMemory::of(self.names.values(), Rest::Inferred);
         let history = self.records.history(header, initial)?;
         let verdict = opacity::check(&history)?;
         Ok(Judged {
@@ -172,13 +164,7 @@ impl Judged {
 
     /// Returns a page that shows the history and what is wrong with it.
     pub const fn page(&self) -> Page<'_> {
-        Page {
-            history: &self.history,
-            names: &self.names,
-            verdict: Some(&self.verdict),
-            finding: None,
-            replay: None,
-        }
+        Page::of(&self.history, &self.names, Some(&self.verdict))
     }
 }
 
@@ -202,11 +188,7 @@ impl fmt::Display for Judged {
             "not opaque: {violations_total} of {attempts} attempts saw no state that existed"
         )?;
         for violation in violations {
-            let explained = Explained {
-                violation,
-                history: &self.history,
-                names: &self.names,
-            };
+            let explained = Explained::of(violation, &self.history, &self.names);
             write!(f, "{explained}")?;
         }
         Ok(())

@@ -31,7 +31,7 @@ pub use run::Run;
 
 use crate::error::Error;
 use crate::rng::Rng;
-use crate::sim::{Sim, SimConfig, with_sim};
+use crate::sim::{Sim, with_sim};
 use case::Ranges;
 use found::{Failed, test_name};
 use proptest::test_runner::{
@@ -287,10 +287,7 @@ where
 
     /// Makes one run with so much room for the records of each lane.
     fn attempt(&self, case: &Case, words: u64) -> (State, Result<Checked, String>) {
-        let config = SimConfig {
-            mutant: case.defect.map(|defect| defect as u32),
-            ..case.sim
-        };
+        let config = case.sim.with_mutant(case.defect);
         let name = test_name().unwrap_or_default();
         with_sim(config, |sim| {
             let recorder = Rc::new(Recorder::new(case, name, words));

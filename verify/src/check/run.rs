@@ -237,15 +237,10 @@ impl Attendant for Recorder {
             return;
         }
         let header = Header {
-            variant: self.case.algorithm.to_string(),
-            workload: self.name.clone(),
-            device: sim.name(),
             seed: self.case.to_string(),
+            ..Header::new(self.case.algorithm.name(), &self.name, sim.name())
         };
-        let initial = InitialMemory {
-            words: state.names.values().collect(),
-            rest: Rest::Inferred,
-        };
+        let initial = InitialMemory::of(state.names.values(), Rest::Inferred);
         let history = match records.history(header, initial) {
             Ok(history) => history,
             Err(Error::BufferFull { needed, .. }) => {
@@ -297,11 +292,7 @@ fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
     let verdict = opacity::check(history)
         .map_err(|error| Failure::trimmed(FailureKind::Impossible, error))?;
     let first = verdict.violations.first().map(|violation| {
-        let explained = Explained {
-            violation,
-            history,
-            names,
-        };
+        let explained = Explained::of(violation, history, names);
         Failure::trimmed(FailureKind::NotOpaque, explained)
     });
     judged.verdict = Some(verdict);

@@ -38,7 +38,18 @@ pub struct Page<'a> {
     pub replay: Option<String>,
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
+    /// Returns a page of a history and the verdict on it.
+    pub const fn of(history: &'a History, names: &'a Names, verdict: Option<&'a Verdict>) -> Self {
+        Self {
+            history,
+            names,
+            verdict,
+            finding: None,
+            replay: None,
+        }
+    }
+
     /// Writes the page to a file, which is there whole or not at all.
     ///
     /// # Errors
@@ -108,11 +119,7 @@ impl Page<'_> {
     fn finding(&self) -> (String, String) {
         let explained = self.verdict.and_then(|verdict| {
             let violation = verdict.violations.first()?;
-            let explained = Explained {
-                violation,
-                history: self.history,
-                names: self.names,
-            };
+            let explained = Explained::of(violation, self.history, self.names);
             let more = match verdict.violations_total {
                 1 => String::new(),
                 n => format!("and {} attempts more", n - 1),
@@ -253,11 +260,8 @@ mod tests {
         let names = names();
         let verdict = opacity::check(history).unwrap();
         Page {
-            history,
-            names: &names,
-            verdict: Some(&verdict),
-            finding: None,
             replay: Some("run 'it' <again>".into()),
+            ..Page::of(history, &names, Some(&verdict))
         }
         .html()
     }
@@ -406,13 +410,7 @@ mod tests {
         let file = dir.path().join("page.html");
         std::fs::write(&file, "old").unwrap();
         let (history, names) = (torn(), names());
-        let page = Page {
-            history: &history,
-            names: &names,
-            verdict: None,
-            finding: None,
-            replay: None,
-        };
+        let page = Page::of(&history, &names, None);
         page.write(&file).unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), page.html());
         let there: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();

@@ -7,7 +7,7 @@
 //!
 //! Besides, which transactions of a program need more room than their sets have.
 
-use super::case::{Loop, Op, Program, WORDS_MAX};
+use super::case::{Op, Program, WORDS_MAX};
 use crate::error::Error;
 use std::collections::BTreeSet;
 use stm_core::algorithm::{Algorithm, Variant};
@@ -157,12 +157,6 @@ fn without_retries(ops: &[Op], in_first: bool) -> Vec<Op> {
 }
 
 impl Program {
-    /// Returns whether a transaction of some launch reads or writes more
-    /// distinct words than its sets hold.
-    pub fn overflows(&self, variant: Variant, width: u32) -> bool {
-        (0..self.launches).any(|k| self.launch_overflows(variant, width, k))
-    }
-
     /// Returns whether a transaction of launch `k` reads or writes more distinct
     /// words than its sets hold, those of a lane of the team that runs it; the
     /// launch then fails with `CapacityExceeded`. Where additions are no writes,
@@ -179,8 +173,8 @@ impl Program {
         let (logs_reads, scheduled) = stm_core::with_algorithm!(variant, A => {
             (<A as Algorithm>::LOGS_READS, <A as Algorithm>::SCHEDULED)
         });
-        let single = matches!(self.calls, Loop::Each | Loop::Own | Loop::Update);
-        self.launch_overflows_if(variant, width, k, logs_reads && !(scheduled && single))
+        let alone = scheduled && !self.calls.is_of_teams();
+        self.launch_overflows_if(variant, width, k, logs_reads && !alone)
     }
 
     fn launch_overflows_if(&self, variant: Variant, width: u32, k: u32, logs_reads: bool) -> bool {
@@ -189,9 +183,10 @@ impl Program {
             if any(ops) {
                 return false;
             }
-            let lanes = match self.calls {
-                Loop::Team | Loop::Block => self.team(width, i).1,
-                Loop::Each | Loop::Own | Loop::Update => 1,
+            let lanes = if self.calls.is_of_teams() {
+                self.team(width, i).1
+            } else {
+                1
             };
             (0..lanes).any(|lane| {
                 let own = |word: u8| u32::from(word) % lanes == lane;

@@ -224,35 +224,16 @@ pub enum SimError {
         /// Words of shared memory.
         words: u32,
     },
-    /// An access to the shared memory of a block that the cluster has not, or no more.
-    #[error(
-        "{lane}: {op} of block {rank} of a cluster of {cluster}: there is none, or all its threads have ended; end the kernel with a barrier of the cluster"
-    )]
-    NoSuchBlock {
+    /// An access to the shared memory of a block that the cluster has not, or no more; or a
+    /// named barrier that does not exist, or with a wrong number of threads.
+    #[error("{lane}: {op} of {what}")]
+    Misused {
         /// The lane.
         lane: LaneId,
         /// The operation.
         op: Op,
-        /// The number of the block in the cluster.
-        rank: u32,
-        /// The blocks of a cluster.
-        cluster: u32,
-    },
-    /// A named barrier that does not exist, or with a wrong number of threads.
-    #[error(
-        "{lane}: {op} of barrier {barrier} for {threads} threads: barriers are 1 to 15, and the number of threads is a multiple of the warp's {width} lanes, at most those of the block, and the same for all that meet"
-    )]
-    BadBarrier {
-        /// The lane.
-        lane: LaneId,
-        /// The operation.
-        op: Op,
-        /// The number of the barrier.
-        barrier: u32,
-        /// The number of threads.
-        threads: u32,
-        /// The lanes of a warp.
-        width: u32,
+        /// What it is of, and what is wrong with that.
+        what: String,
     },
     /// A mask without the lane's own bit, or with lanes that do not exist.
     #[error(

@@ -199,7 +199,7 @@ impl Machine {
     pub(super) fn go_on(&mut self, lanes: impl Iterator<Item = u32>, last: u32) {
         for other in lanes.filter(|&other| other != last) {
             self.lanes[other as usize].state = State::Ready;
-            self.schedule.wake(other, self.counts.steps);
+            self.schedule.wake(other, self.report.steps);
         }
     }
 }
@@ -221,14 +221,13 @@ impl Machine {
         let others = exists.then(|| self.named_of(lane, id));
         let same = others.is_some_and(|named| named.arrived == 0 || named.threads == threads);
         if !same || !fits {
+            let what = format!(
+                "barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
+                 threads is a multiple of the warp's {width} lanes, at most those of the block, and \
+                 the same for all that meet"
+            );
             let lane = self.id(lane);
-            return self.fail(SimError::BadBarrier {
-                lane,
-                op,
-                barrier: id,
-                threads,
-                width,
-            });
+            return self.fail(SimError::Misused { lane, op, what });
         }
         let mut view = self.named_of(lane, id).view;
         if self.weak {
@@ -313,12 +312,13 @@ impl SimLane<'_> {
         if rank < machine.cluster && threads.into_iter().any(goes_on) {
             return block;
         }
-        let error = SimError::NoSuchBlock {
-            lane: machine.id(self.lane),
-            op,
-            rank,
-            cluster: machine.cluster,
-        };
+        let what = format!(
+            "block {rank} of a cluster of {}: there is none, or all its threads have ended; end the \
+             kernel with a barrier of the cluster",
+            machine.cluster
+        );
+        let lane = machine.id(self.lane);
+        let error = SimError::Misused { lane, op, what };
         self.or_leave(machine.fail(error))
     }
 

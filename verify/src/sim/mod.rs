@@ -79,9 +79,10 @@ mod views;
 pub use closure::{Closure, launch};
 pub use config::{MemoryModel, Schedule, SimConfig};
 pub(crate) use device::Attendant;
-pub use device::{RunReport, Sim, SimMemory};
+pub use device::{Sim, SimMemory};
 pub use error::{Access, ConfigError, LaneId, LaneReport, Owner, Place, SimError, Stuck, Waiting};
 pub use lane::SimLane;
+pub use machine::RunReport;
 pub use op::Op;
 
 use std::cell::RefCell;

@@ -258,7 +258,7 @@ impl Lane for SimLane<'_> {
             return 0;
         }
         let machine = self.machine();
-        let steps = machine.counts.steps;
+        let steps = machine.report.steps;
         machine.done(self.lane, steps);
         steps
     }

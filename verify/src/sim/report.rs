@@ -77,20 +77,10 @@ impl Machine {
                 access,
                 owner: Owner::Everyone,
             },
-            Use::Shared32 => SimError::MixedWidth {
+            shared => SimError::MixedWidth {
                 lane: self.id(lane),
                 access,
-                other: 32,
-            },
-            Use::Shared64 => SimError::MixedWidth {
-                lane: self.id(lane),
-                access,
-                other: 64,
-            },
-            Use::Shared128 => SimError::MixedWidth {
-                lane: self.id(lane),
-                access,
-                other: 128,
+                other: shared.bits(),
             },
         };
         self.fail(error)

@@ -189,7 +189,7 @@ fn one_entry_too_many_is_expected_to_be_reported() {
     ] {
         let directed = Directed::named(name).unwrap();
         let Case { program, sim, .. } = directed.case(Variant::HvSorting, None, 1);
-        let found = program.overflows(Variant::HvSorting, sim.warp_width);
+        let found = program.launch_overflows(Variant::HvSorting, sim.warp_width, 0);
         assert_eq!(found, overflows, "{name}");
     }
 }

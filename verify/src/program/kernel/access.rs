@@ -130,7 +130,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
     /// Does an operation, and the next one with it if it can; then it returns
     /// `true`.
     fn operation(&mut self, op: &Op, next: Option<&Op>) -> TxResult<bool> {
-        let program = self.params.program.get();
+        let program = self.params.program;
         match op {
             Op::ReadSums(list) => {
                 let (tx, list) = (&mut *self.tx, list.as_slice());
@@ -220,14 +220,14 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             self.changed(word, value == 1);
             return Ok(());
         }
-        if let Some(watch) = self.params.program.watch() {
+        if let Some(watch) = self.params.watch {
             watch.waits(self.leader);
         }
         self.tx.retry()
     }
 
     fn changed(&self, node: u8, inserted: bool) {
-        if let Some(watch) = self.params.program.watch() {
+        if let Some(watch) = self.params.watch {
             watch.changed(self.number, node, inserted);
         }
     }
@@ -284,7 +284,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
         } = self.tx.read_node(&self.params.nodes, node)?;
         let whole = both == u64::from(owner) << 32 | u64::from(writer);
         if (owner != u32::from(word) + 1 || !whole)
-            && let Some(watch) = self.params.program.watch()
+            && let Some(watch) = self.params.watch
         {
             let found = format!("{owner}, {both:#x} and {writer}");
             watch.broken(format!("the node of word {word} has {found}"));
@@ -358,7 +358,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
 /// Runs one transaction by a team.
 fn by_team<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut TeamTx<'_, L, A, C>,
-    params: &Params<A>,
+    params: &Params<'_, A>,
     i: u64,
 ) -> TxResult<()> {
     let lane = tx.lane().grid_thread();
@@ -368,7 +368,7 @@ fn by_team<L: Lane, A: Algorithm, C: Crew>(
 
 /// Runs all transactions by teams of warps. The constant keeps an algorithm
 /// without teams from compiling what it cannot run.
-pub(super) fn of_warps<L: Lane, A: Algorithm>(lane: &L, params: &Params<A>, range: Range<u64>) {
+pub(super) fn of_warps<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>, range: Range<u64>) {
     if A::TEAMS {
         let stm = &params.stm;
         stm.for_each_team(lane, range, |tx, i| by_team(tx, params, i));
@@ -376,7 +376,11 @@ pub(super) fn of_warps<L: Lane, A: Algorithm>(lane: &L, params: &Params<A>, rang
 }
 
 /// Runs all transactions by teams of blocks, under the same condition.
-pub(super) fn of_blocks<L: Lane, A: Algorithm>(lane: &L, params: &Params<A>, range: Range<u64>) {
+pub(super) fn of_blocks<L: Lane, A: Algorithm>(
+    lane: &L,
+    params: &Params<'_, A>,
+    range: Range<u64>,
+) {
     if A::TEAMS {
         let stm = &params.stm;
         stm.for_each_block_team(lane, range, |tx, i| by_team(tx, params, i));
