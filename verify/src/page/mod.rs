@@ -227,16 +227,8 @@ mod tests {
 
     /// Two updates of a pair, and a reader of a torn one among right readers.
     fn torn() -> History {
-        let initial = InitialMemory {
-            words: vec![(X, 0), (Y, 0)],
-            rest: Rest::Value(0),
-        };
-        let header = Header {
-            variant: "fast".into(),
-            workload: "pairs".into(),
-            device: "a <device>".into(),
-            seed: String::new(),
-        };
+        let initial = InitialMemory::of([(X, 0), (Y, 0)], Rest::Value(0));
+        let header = Header::new("fast", "pairs", "a <device>");
         let mut history = History::new(header, initial);
         let mut add = |lane, begin, end, outcome, events: &[Event], number| {
             let attempt = Attempt::new(lane, begin, end, outcome);

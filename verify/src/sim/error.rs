@@ -160,6 +160,16 @@ fn list(lanes: &[LaneReport]) -> String {
     listed.chain(more).collect::<Vec<_>>().join("; ")
 }
 
+/// What lanes that meet must keep to.
+const fn rule(op: Op) -> &'static str {
+    match op {
+        Op::Barrier | Op::BarrierAny | Op::BarrierCount => {
+            "the threads of a block must be at one operation of its barrier"
+        }
+        _ => "lanes that name each other must be at one operation with one mask",
+    }
+}
+
 /// Why a simulated launch ended before its lanes did.
 #[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -259,30 +269,15 @@ pub enum SimError {
         /// The lane asked for.
         source_lane: u32,
     },
-    /// Two lanes that wait for each other at different warp operations.
-    #[error(
-        "{lane} is at {here} and {other} at {there}: lanes that name each other must be at one operation with one mask"
-    )]
-    WarpMismatch {
+    /// Two lanes that wait for each other at different warp operations, or two threads of a
+    /// block at its barrier that use it in different ways.
+    #[error("{lane} is at {here} and {other} at {there}: {}", rule(here.op))]
+    Mismatch {
         /// A lane.
         lane: LaneId,
         /// Where it is.
         here: Access,
-        /// Another lane of its mask.
-        other: LaneId,
-        /// Where that is.
-        there: Access,
-    },
-    /// Two threads of a block at its barrier that use it in different ways.
-    #[error(
-        "{lane} is at {here} and {other} at {there}: the threads of a block must be at one operation of its barrier"
-    )]
-    BlockMismatch {
-        /// A lane.
-        lane: LaneId,
-        /// Where it is.
-        here: Access,
-        /// Another lane of its block.
+        /// Another lane of its mask, or of its block.
         other: LaneId,
         /// Where that is.
         there: Access,

@@ -50,14 +50,7 @@ impl Machine {
             .find(apart)
             .map(|m| base + (m.arrived & mask).trailing_zeros())
         {
-            let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
-            let (lane, other) = (self.id(lane), self.id(other));
-            return self.fail(SimError::WarpMismatch {
-                lane,
-                here,
-                other,
-                there,
-            });
+            return self.mismatch(lane, other);
         }
         let place = meetings.open.iter().position(same).unwrap_or_else(|| {
             meetings.open.push(Meeting {
@@ -131,14 +124,7 @@ impl Machine {
         if first_op != op
             && let Some(other) = lanes.clone().find(waits)
         {
-            let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
-            let (lane, other) = (self.id(lane), self.id(other));
-            return self.fail(SimError::BlockMismatch {
-                lane,
-                here,
-                other,
-                there,
-            });
+            return self.mismatch(lane, other);
         }
         let block = &mut self.blocks[number as usize];
         block.arrived += 1;
@@ -182,6 +168,18 @@ impl Machine {
             waiting = Some(base + meeting.arrived.trailing_zeros());
         }
         waiting.map_or(Ok(()), |waiting| self.waits_in_vain(lane, waiting))
+    }
+
+    /// Reports that two lanes that wait for each other are at different operations.
+    fn mismatch(&mut self, lane: u32, other: u32) -> Result<(), Over> {
+        let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
+        let (lane, other) = (self.id(lane), self.id(other));
+        self.fail(SimError::Mismatch {
+            lane,
+            here,
+            other,
+            there,
+        })
     }
 
     /// Reports that a lane has ended that another one waits for.

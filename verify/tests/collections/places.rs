@@ -95,13 +95,12 @@ fn run<A: Algorithm>(config: SimConfig) -> u64 {
         counts.words().unwrap(),
         counts_again.words().unwrap(),
     ];
-    let initial = InitialMemory {
-        words: (words.iter().flatten())
-            .map(|&(word, bits)| (word.bits(), bits))
-            .collect(),
-        // A word that is not listed would have another value.
-        rest: Rest::Value(77),
-    };
+    let words = words.iter().flatten();
+    // A word that is not listed would have another value.
+    let initial = InitialMemory::of(
+        words.map(|&(word, bits)| (word.bits(), bits)),
+        Rest::Value(77),
+    );
     let launch = Launch::new(2, 4.max(config.warp_width));
     let world = World {
         lists: lists.view::<A>(),

@@ -336,13 +336,8 @@ fn an_impossible_history_is_refused_with_the_offset_of_its_record() {
 #[test]
 fn a_file_much_larger_than_a_chunk_comes_back() {
     let mut rng = Rng::new(99);
-    let mut history = History::new(
-        header(),
-        InitialMemory {
-            words: vec![(1, 2); 5],
-            rest: Rest::Inferred,
-        },
-    );
+    let initial = InitialMemory::of([(1, 2); 5], Rest::Inferred);
+    let mut history = History::new(header(), initial);
     for i in 0..60_000 {
         let events: Vec<Event> = (0..8).map(|_| read(rng.next(), rng.next())).collect();
         history.push(aborted(i % 7, 0, 0), &events).unwrap();

@@ -158,10 +158,7 @@ fn initial_memory_may_be_given_or_inferred() {
         );
         check(&history).unwrap()
     };
-    let given = with(InitialMemory {
-        words: vec![(X, 4)],
-        rest: Rest::Value(9),
-    });
+    let given = with(InitialMemory::of([(X, 4)], Rest::Value(9)));
     assert_eq!(
         (given.violations_total, given.violations[0].attempt.attempt),
         (1, 0)
@@ -226,13 +223,7 @@ fn words_whose_values_nobody_knows_are_not_judged_and_the_others_are() {
         "update 0 0 1 1 x~ y+1; read_only 1 1 1 x?12345 y?2"
     ));
     // Added to, and nobody says what was there before.
-    let mut unknown = History::new(
-        header(),
-        InitialMemory {
-            words: vec![(Y, 7)],
-            rest: Rest::Inferred,
-        },
-    );
+    let mut unknown = History::new(header(), InitialMemory::of([(Y, 7)], Rest::Inferred));
     push(
         &mut unknown,
         "update 0 0 1 1 x+1 y+1; read_only 0 1 1 x?99 y?8",

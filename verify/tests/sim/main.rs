@@ -3,7 +3,6 @@
 
 #[path = "../common/asserts.rs"]
 mod asserts;
-mod captured;
 mod errors;
 mod gate;
 mod litmus;

@@ -9,7 +9,7 @@
 //! And copies into cells and back on the simulator, which knows every access out of
 //! bounds, of another width, or to a word that nobody has written.
 
-use crate::recorded::{array, launched, small};
+use crate::recorded::{array, every, launched, small};
 use crate::{assert_is, under_all};
 use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
 use stm_core::array::Layout;
@@ -17,7 +17,7 @@ use stm_core::host::{Buffer, ForeignArray, Launch, Pod, StmConfig, TxArray};
 use stm_core::{Element, Lane};
 use stm_kernels::cells::transfer;
 use verify::program::{Case, Widths, run};
-use verify::sim::{Op, RunReport, Schedule, Sim, SimConfig, SimError};
+use verify::sim::{Op, RunReport, Sim, SimConfig, SimError};
 
 const ACCOUNTS: u32 = 5;
 const TRANSACTIONS: u64 = 60;
@@ -71,15 +71,14 @@ fn expected() -> Vec<u64> {
 }
 
 fn configurations() -> impl Iterator<Item = SimConfig> {
-    let schedules = Schedule::named("lockstep stack its64 starve16 random pct3x4000");
-    schedules.into_iter().flat_map(move |schedule| {
-        [1, 2, 4].into_iter().flat_map(move |warp_width| {
-            (0..24).map(move |seed| SimConfig {
-                votes_order: seed % 2 == 0,
-                seed,
-                ..SimConfig::of(warp_width, schedule).with_stale(10 + 2 * seed as u32)
-            })
-        })
+    let all = every(
+        "lockstep stack its64 starve16 random pct3x4000",
+        [1, 2, 4],
+        24,
+    );
+    all.map(|config| SimConfig {
+        votes_order: config.seed % 2 == 0,
+        ..config.with_stale(10 + 2 * config.seed as u32)
     })
 }
 

@@ -48,7 +48,7 @@ fn lanes_that_name_each_other_at_different_operations_are_an_error() {
         unsafe { lane.ballot(if lane.lane_index() < 2 { 0x7 } else { 0xF }, true) };
     });
     for error in by_operation.into_iter().chain(by_mask) {
-        let SimError::WarpMismatch {
+        let SimError::Mismatch {
             lane,
             here,
             other,
@@ -115,7 +115,7 @@ fn a_barrier_used_in_two_ways_is_an_error() {
         } else {
             lane.barrier_any(true);
         },
-        SimError::BlockMismatch { here, there, .. } => {
+        SimError::Mismatch { here, there, .. } => {
             let ops = [here.op, there.op];
             ops.contains(&Op::Barrier) && ops.contains(&Op::BarrierAny)
         }
