@@ -154,22 +154,22 @@ impl Lane for SimLane<'_> {
         self.machine().shared_words
     }
     unsafe fn shared_load_32(&self, i: u32) -> u32 {
-        self.shared(Op::SharedLoad32, i, |_| None)
+        self.shared_32(Op::SharedLoad32, i, |_| None)
     }
     unsafe fn shared_store_32(&self, i: u32, v: u32) {
-        self.shared(Op::SharedStore32, i, |_| Some(v));
+        self.shared_32(Op::SharedStore32, i, |_| Some(v));
     }
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
-        self.shared(Op::SharedFetchAdd32, i, |old| Some(old.wrapping_add(v)))
+        self.shared_32(Op::SharedFetchAdd32, i, |old| Some(old.wrapping_add(v)))
     }
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
-        self.shared(Op::SharedCas32, i, |old| (old == expected).then_some(new))
+        self.shared_32(Op::SharedCas32, i, |old| (old == expected).then_some(new))
     }
     unsafe fn shared_load_64(&self, i: u32) -> u64 {
-        self.shared_wide(Op::SharedLoad64, self.block, i, None)
+        self.shared::<true>(Op::SharedLoad64, self.block, i, |_| None)
     }
     unsafe fn shared_store_64(&self, i: u32, v: u64) {
-        self.shared_wide(Op::SharedStore64, self.block, i, Some(v));
+        self.shared::<true>(Op::SharedStore64, self.block, i, |_| Some(v));
     }
     unsafe fn barrier(&self) {
         self.meet_block(Op::Barrier, false);
@@ -194,11 +194,11 @@ impl Lane for SimLane<'_> {
     }
     unsafe fn cluster_load_64(&self, rank: u32, i: u32) -> u64 {
         let block = self.member(Op::ClusterLoad64, rank);
-        self.shared_wide(Op::ClusterLoad64, block, i, None)
+        self.shared::<true>(Op::ClusterLoad64, block, i, |_| None)
     }
     unsafe fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
         let block = self.member(Op::ClusterStore64, rank);
-        self.shared_wide(Op::ClusterStore64, block, i, Some(v));
+        self.shared::<true>(Op::ClusterStore64, block, i, |_| Some(v));
     }
     unsafe fn cluster_barrier(&self) {
         self.meet_cluster();

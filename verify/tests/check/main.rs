@@ -6,7 +6,6 @@ use verify::sim::Sim;
 
 mod bank;
 mod findings;
-mod recorded;
 
 /// Returns what a check finds, which is a failure of this kind, after it has found
 /// the same by the line of the case alone.

@@ -1,7 +1,8 @@
 //! The checked loops of `stm_kernels::checked`, by which a benchmark sees that what it
 //! times is right: they find nothing in what is right, and the seeded defects.
 
-use crate::{config, simulator};
+use crate::runs::config;
+use crate::simulator;
 use std::collections::BTreeSet;
 use stm_core::host::{Buffer, Launch};
 use stm_core::observe::Mutant;

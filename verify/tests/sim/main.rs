@@ -6,6 +6,7 @@ mod asserts;
 mod errors;
 mod gate;
 mod litmus;
+mod machine;
 mod mutants;
 mod plain_accesses;
 mod pool;

@@ -61,6 +61,23 @@ fn add<L: Lane, A: Algorithm, T: Summand>(
     tx.add_many(sums, row, column, deltas, count)
 }
 
+/// What a transaction and that of a team call the same.
+macro_rules! composed {
+    () => {
+        fn either(
+            &mut self,
+            first: impl FnOnce(&mut Self) -> TxResult<()>,
+            second: impl FnOnce(&mut Self) -> TxResult<()>,
+        ) -> TxResult<()> {
+            self.or_else(first, second)
+        }
+
+        fn give_up(&mut self) -> TxResult<()> {
+            self.retry()
+        }
+    };
+}
+
 impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
     #[inline(never)]
     fn read_words<T: Element>(
@@ -98,17 +115,7 @@ impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
         self.write_many(words, [first, second], [a, b], count)
     }
 
-    fn either(
-        &mut self,
-        first: impl FnOnce(&mut Self) -> TxResult<()>,
-        second: impl FnOnce(&mut Self) -> TxResult<()>,
-    ) -> TxResult<()> {
-        self.or_else(first, second)
-    }
-
-    fn give_up(&mut self) -> TxResult<()> {
-        self.retry()
-    }
+    composed!();
 
     fn lanes(&self) -> (u32, u32) {
         (1, 0)
@@ -329,17 +336,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
         self.write_many(words, writes)
     }
 
-    fn either(
-        &mut self,
-        first: impl FnOnce(&mut Self) -> TxResult<()>,
-        second: impl FnOnce(&mut Self) -> TxResult<()>,
-    ) -> TxResult<()> {
-        self.or_else(first, second)
-    }
-
-    fn give_up(&mut self) -> TxResult<()> {
-        self.retry()
-    }
+    composed!();
 
     fn lanes(&self) -> (u32, u32) {
         (self.size(), self.rank())
