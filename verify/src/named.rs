@@ -332,18 +332,10 @@ impl Explained<'_> {
 
 impl fmt::Display for Explained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AttemptRef {
-            attempt,
-            lane,
-            outcome: end,
-            ..
-        } = self.violation.attempt;
+        let AttemptRef { attempt, lane, .. } = self.violation.attempt;
         let name = transaction(self.history, attempt);
-        write!(
-            f,
-            "{name} (thread {lane}, attempt {attempt}; {})",
-            outcome(end)
-        )?;
+        let end = outcome(self.violation.attempt.outcome);
+        write!(f, "{name} (thread {lane}, attempt {attempt}; {end})")?;
         match &self.violation.finding {
             Finding::OwnWriteLost {
                 word, wrote, read, ..

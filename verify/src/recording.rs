@@ -170,13 +170,7 @@ impl Judged {
 
 impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verdict {
-            counts,
-            violations,
-            violations_total,
-            ..
-        } = &self.verdict;
-        let attempts = counts.attempts;
+        let (attempts, violations) = (self.verdict.counts.attempts, &self.verdict.violations);
         if violations.is_empty() {
             return write!(
                 f,
@@ -185,7 +179,8 @@ impl fmt::Display for Judged {
         }
         writeln!(
             f,
-            "not opaque: {violations_total} of {attempts} attempts saw no state that existed"
+            "not opaque: {} of {attempts} attempts saw no state that existed",
+            self.verdict.violations_total
         )?;
         for violation in violations {
             let explained = Explained::of(violation, &self.history, &self.names);

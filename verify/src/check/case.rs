@@ -73,12 +73,7 @@ impl Case {
 
     /// Returns a case of this size and shape, with defaults for the rest.
     pub fn new(algorithm: Variant, blocks: u32, threads: u32, transactions: u64) -> Self {
-        let RetryLimits {
-            read_polls,
-            acquire_tries,
-            queue_after,
-            ..
-        } = RetryLimits::DEFAULT;
+        let limits = RetryLimits::DEFAULT;
         Self {
             algorithm,
             defect: None,
@@ -88,9 +83,9 @@ impl Case {
             input: 0,
             locks: Self::LOCKS,
             stripe_bytes: Self::STRIPE_BYTES,
-            read_polls,
-            acquire_tries,
-            queue_after,
+            read_polls: limits.read_polls,
+            acquire_tries: limits.acquire_tries,
+            queue_after: limits.queue_after,
             sim: SimConfig {
                 steps_max: Self::STEPS_MAX,
                 idle_max: Self::IDLE_MAX,

@@ -15,7 +15,7 @@ mod grid;
 mod layout;
 
 use crate::error::Error;
-use crate::history::{Header, History};
+use crate::history::History;
 use crate::named::{Explained, Names};
 use crate::opacity::report::Verdict;
 use layout::{Layout, Marks};
@@ -140,17 +140,12 @@ impl<'a> Page<'a> {
 
     /// Returns what was run, and the command that runs it again.
     fn head(&self) -> Markup {
-        let Header {
-            variant,
-            workload,
-            device,
-            ..
-        } = &self.history.header;
-        let what = [workload, device].map(String::as_str);
+        let run = &self.history.header;
+        let what = [&run.workload, &run.device].map(String::as_str);
         let what: Vec<&str> = what.into_iter().filter(|text| !text.is_empty()).collect();
         html! {
             p {
-                @if !variant.is_empty() { "Algorithm " strong { (variant) } "; " }
+                @if !run.variant.is_empty() { "Algorithm " strong { (run.variant) } "; " }
                 (what.join(", "))
             }
             @if let Some(replay) = &self.replay {
@@ -199,7 +194,7 @@ fn legend(marked: bool) -> Markup {
 mod tests {
     // The structure of a page: what it has, and that it needs nothing else.
     use super::*;
-    use crate::history::{Attempt, Event, InitialMemory, Outcome, Rest};
+    use crate::history::{Attempt, Event, Header, InitialMemory, Outcome, Rest};
     use crate::named::{NamedArray, NamedWord, Shape};
     use crate::opacity;
     use std::collections::BTreeSet;

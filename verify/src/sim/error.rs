@@ -18,15 +18,10 @@ pub struct LaneId {
 
 impl fmt::Display for LaneId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            block,
-            thread,
-            warp,
-            lane,
-        } = self;
         write!(
             f,
-            "thread {thread} of block {block} (warp {warp}, lane {lane})"
+            "thread {} of block {} (warp {}, lane {})",
+            self.thread, self.block, self.warp, self.lane
         )
     }
 }

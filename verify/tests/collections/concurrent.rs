@@ -139,20 +139,17 @@ fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
         bytes
     });
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let nothing = |at| Op {
-        kind: Kind::Nothing,
-        at,
-        to: 0,
-        key: 0,
-        value: 0,
+    let op = |kind, at, key, value| {
+        let to = 0;
+        Op {
+            kind,
+            at,
+            to,
+            key,
+            value,
+        }
     };
-    let op = |kind, at, key, value| Op {
-        kind,
-        at,
-        to: 0,
-        key,
-        value,
-    };
+    let nothing = |at| op(Kind::Nothing, at, 0, 0);
     let number = |runner: &mut TestRunner, below: u64| {
         let tree = (0..below).new_tree(runner).expect("a number");
         tree.current()

@@ -11,7 +11,6 @@ mod critical;
 mod exclusion;
 mod fairness;
 mod misuse;
-mod mutants;
 #[cfg(feature = "cli")]
 mod plain;
 #[cfg(feature = "cli")]

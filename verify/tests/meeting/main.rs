@@ -5,11 +5,9 @@
 mod asserts;
 mod barrier;
 // The kernels are those of the workloads, which the program brings along.
-#[cfg(feature = "cli")]
-mod checked;
 mod forms;
 #[cfg(feature = "cli")]
-mod reduction;
+mod kernels;
 #[path = "../common/runs.rs"]
 mod runs;
 #[cfg(feature = "cli")]

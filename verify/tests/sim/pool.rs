@@ -213,19 +213,9 @@ fn slots<A: Algorithm>(runs: usize) {
 }
 
 #[test]
-fn nodes_are_never_lost_or_shared_with_fast() {
-    slots::<Fast>(96);
-    slots::<Versioned<Cells, 0>>(32);
-}
-
-#[test]
-fn nodes_are_never_lost_or_shared_with_fast_table() {
-    slots::<FastTable>(96);
-    slots::<Versioned<Table, 0>>(32);
-}
-
-#[test]
-fn nodes_are_never_lost_or_shared_with_the_papers_algorithms() {
+fn nodes_are_never_lost_or_shared_under_any_algorithm() {
+    of_each!(slots(96): Fast, FastTable);
+    of_each!(slots(32): Versioned<Cells, 0>, Versioned<Table, 0>);
     of_each!(slots(16): Cgl, Egpgv, Vbv, TbvSorting, HvSorting, HvBackoff);
 }
 
@@ -448,19 +438,9 @@ fn captured<A: Algorithm>(runs: usize) {
 }
 
 #[test]
-fn lists_of_captured_nodes_are_opaque_with_fast() {
-    captured::<Fast>(160);
-    captured::<Versioned<Cells, 0>>(64);
-}
-
-#[test]
-fn lists_of_captured_nodes_are_opaque_with_fast_table() {
-    captured::<FastTable>(160);
-    captured::<Versioned<Table, 0>>(64);
-}
-
-#[test]
-fn where_nothing_is_captured_they_are_written() {
+fn lists_of_captured_nodes_are_opaque_and_where_nothing_is_captured_they_are_written() {
+    of_each!(captured(160): Fast, FastTable);
+    of_each!(captured(64): Versioned<Cells, 0>, Versioned<Table, 0>);
     of_each!(captured(32): Cgl, Egpgv, Vbv, HvSorting);
 }
 
