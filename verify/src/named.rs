@@ -80,11 +80,7 @@ pub trait Named {
 /// Returns a word of `T` that holds these bits.
 fn word(bits: u64, value: u64, wide: bool, layout: Layout) -> NamedWord {
     // The cell of a word of 64 bits begins with its version.
-    let before = if wide && layout == Layout::Cells {
-        8
-    } else {
-        0
-    };
+    let before = 8 * u64::from(wide && layout == Layout::Cells);
     NamedWord {
         word: bits,
         value,

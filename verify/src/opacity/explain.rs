@@ -41,13 +41,9 @@ fn no_common_point(
     reads: &[MemoryRead],
 ) -> Finding {
     let (low, high) = window(history, &timeline.commits, i);
-    let mut distinct: Vec<MemoryRead> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    distinct.extend(
-        reads
-            .iter()
-            .filter(|read| seen.insert((read.word, read.value))),
-    );
+    let new = |read: &MemoryRead| seen.insert((read.word, read.value));
+    let distinct: Vec<MemoryRead> = reads.iter().copied().filter(new).collect();
     let spans: Vec<Vec<Span>> = distinct
         .iter()
         .map(|r| timeline.spans(r.word, r.value))
@@ -55,20 +51,12 @@ fn no_common_point(
     let sets: Vec<Vec<(u32, u32)>> = spans.iter().map(|spans| clip(spans, low, high)).collect();
     let core = smallest_conflict(&sets);
     let attempt = history.attempt(i);
-    let points = match attempt.outcome {
-        Outcome::Committed { version } => Interval {
-            from: version - 1,
-            to: Some(version - 1),
-        },
-        Outcome::Running => Interval {
-            from: attempt.begin,
-            to: None,
-        },
-        _ => Interval {
-            from: attempt.begin,
-            to: Some(attempt.end),
-        },
+    let (from, to) = match attempt.outcome {
+        Outcome::Committed { version } => (version - 1, Some(version - 1)),
+        Outcome::Running => (attempt.begin, None),
+        _ => (attempt.begin, Some(attempt.end)),
     };
+    let points = Interval { from, to };
     let evidence = |&k: &usize| evidence(history, timeline, i, distinct[k], &spans[k], (low, high));
     Finding::NoCommonPoint {
         points,

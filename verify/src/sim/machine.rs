@@ -312,38 +312,29 @@ impl Machine {
     #[cold]
     fn inspect(&mut self, lane: u32) -> Result<(), Over> {
         let now = self.report.steps;
-        if let Some(stop) = self.stop
-            && stop
-                .after
-                .is_some_and(|after| u128::from(now) >= after.as_nanos())
-        {
-            self.stop = None;
+        // When the time limit is over, in operations.
+        let after = |stop: StopAt| stop.after.map_or(u128::MAX, |after| after.as_nanos());
+        if let Some(stop) = self.stop.take_if(|stop| after(*stop) <= now.into()) {
             let found = self.word::<32>(lane, stop.flag as u64, Use::Shared32)?;
             self.store::<32>(lane, found, 1, Order::Relaxed);
         }
-        if now - self.last_end >= self.config.steps_max {
+        let progress = self.last_change.max(self.last_end);
+        let why = match (now - self.last_end, now - progress) {
+            (steps, _) if steps >= self.config.steps_max => Some(Stuck::NoneEnded(steps)),
+            (_, idle) if idle >= self.config.idle_max => Some(Stuck::NothingChanged(idle)),
+            _ => None,
+        };
+        if let Some(why) = why {
             let lanes = self.reports();
-            return self.fail(SimError::Livelock {
-                why: Stuck::NoneEnded(now - self.last_end),
-                lanes,
-            });
+            return self.fail(SimError::Livelock { why, lanes });
         }
-        let idle = now - self.last_change.max(self.last_end);
-        if idle >= self.config.idle_max {
-            let lanes = self.reports();
-            return self.fail(SimError::Livelock {
-                why: Stuck::NothingChanged(idle),
-                lanes,
-            });
-        }
-        self.inspect_at = (self.last_end + self.config.steps_max)
-            .min(self.last_change.max(self.last_end) + self.config.idle_max);
-        if let Some(stop) = self.stop {
-            let after = stop.after.map_or(u64::MAX, |after| {
-                u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)
-            });
-            self.inspect_at = self.inspect_at.min(after);
-        }
+        let limits = [
+            self.last_end + self.config.steps_max,
+            progress + self.config.idle_max,
+        ];
+        let stop = self.stop.map_or(u128::MAX, after);
+        let stop = u64::try_from(stop).unwrap_or(u64::MAX);
+        self.inspect_at = stop.min(limits[0]).min(limits[1]);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use super::error::SimError;
 use super::lane::SimLane;
 use super::machine::{Act, Machine, Over, State};
 use super::op::Op;
-use super::rounds::bits;
+use super::rounds::{bits, mask_of};
 use super::shape::{BARRIERS, Meeting, Named};
 
 impl Machine {
@@ -96,7 +96,7 @@ impl Machine {
                 bits(mask).for_each(|i| brought[i as usize] = values(self, i));
                 for i in bits(mask) {
                     let equal = bits(mask).filter(|&j| brought[j as usize] == brought[i as usize]);
-                    self.lanes[(base + i) as usize].result = equal.fold(0, |m, j| m | 1 << j);
+                    self.lanes[(base + i) as usize].result = mask_of(equal).into();
                 }
             }
             _ => {}

@@ -4,7 +4,7 @@
 use super::error::SimError;
 use super::lane::SimLane;
 use super::op::Op;
-use super::rounds::bits;
+use super::rounds::{bits, mask_of};
 use super::views::{Acquire, Order};
 use stm_core::Lane;
 use stm_core::observe::HostProbe;
@@ -241,9 +241,7 @@ impl Lane for SimLane<'_> {
             let (warp, index) = machine.shape.warp_of(lane);
             let base = machine.shape.base_of(warp);
             let here = |i: &u32| machine.lanes[(base + i) as usize].next.op == Op::ActiveMask;
-            let others = bits(machine.schedule.together(warp))
-                .filter(here)
-                .fold(0, |mask, i| mask | 1 << i);
+            let others = mask_of(bits(machine.schedule.together(warp)).filter(here));
             active = others | 1 << index;
             for i in bits(others) {
                 machine.lanes[(base + i) as usize].result = u64::from(active);

@@ -160,19 +160,18 @@ impl Machine {
                 }
                 State::Barrier => {
                     let arrived = self.blocks[(lane / self.shape.threads) as usize].arrived;
-                    Waiting::Barrier {
-                        missing: self.shape.threads - arrived,
-                    }
+                    let missing = self.shape.threads - arrived;
+                    Waiting::Barrier { missing }
                 }
-                State::Cluster => Waiting::Barrier {
-                    missing: self.missing_in_cluster(lane),
-                },
+                State::Cluster => {
+                    let missing = self.missing_in_cluster(lane);
+                    Waiting::Barrier { missing }
+                }
                 State::Named(id) => {
                     let block = lane / self.shape.threads;
                     let named = &self.named[(block * BARRIERS + id) as usize];
-                    Waiting::Barrier {
-                        missing: named.threads - named.arrived,
-                    }
+                    let missing = named.threads - named.arrived;
+                    Waiting::Barrier { missing }
                 }
             };
             let last = state.last.map(|(act, value)| (self.access(act), value));
