@@ -1,15 +1,16 @@
 //! Tests of kernels that misuse the API: each ends in a result or in an error
-//! that names what was wrong, never in a hang.
+//! that names what was wrong, never in a hang. And
+//! configurations and launches that are refused, and the registry of algorithms.
 #![cfg(feature = "host")]
 
 mod common;
 
-use common::{assert_ends, assert_full, capacity, launch};
+use common::{assert_ends, assert_full, capacity, config, launch};
 use std::time::Duration;
-use stm_core::algorithm::HvSorting;
+use stm_core::algorithm::{Algorithm, HvSorting, Variant};
 use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig};
 use stm_core::lane::cpu::CpuLane;
-use stm_core::{Abort, Lane, StmRef, TArray, Transact, TxResult};
+use stm_core::{Abort, Lane, StmRef, TArray, Transact, TxResult, with_algorithm};
 
 type Memory = StmRef<HvSorting>;
 
@@ -212,4 +213,77 @@ fn a_transaction_inside_another_is_a_part_of_it() {
     assert_eq!(statistics.commits, 4);
     assert_eq!(statistics.aborted_for("user"), 2);
     assert_eq!(&words[..2], [6, 12]);
+}
+
+/// Asserts that the default configuration is refused after a change, with a text
+/// that has these parts.
+#[track_caller]
+fn refused(change: impl FnOnce(&mut StmConfig), parts: &[&str]) {
+    let stm = Stm::new(&Cpu::new(), Launch::new(1, 1), config(change));
+    let text = stm.unwrap_err().to_string();
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+}
+
+#[test]
+fn locks_must_be_a_power_of_two() {
+    refused(|config| config.locks = 1000, &["1000", "512", "1024"]);
+    refused(|config| config.locks = 0, &["is 0", "2^30"]);
+    refused(|config| config.locks = 1 << 31, &["2^30"]);
+}
+
+#[test]
+fn stripes_sets_and_waits_have_limits() {
+    refused(|config| config.stripe_bytes = 6, &["stripe"]);
+    refused(|config| config.capacity = capacity(0, 1), &["read set"]);
+    let limits = |config: &mut StmConfig| {
+        config.retry_limits.acquire_tries = 0;
+        config.retry_limits.retries_max = 0;
+    };
+    refused(limits, &["tries"]);
+}
+
+#[test]
+fn a_launch_of_nothing_and_one_beyond_the_limits_are_refused() {
+    let new = |blocks, threads| {
+        let shape = Launch::new(blocks, threads);
+        Stm::new(&Cpu::new(), shape, StmConfig::default()).map(|_| ())
+    };
+    assert_ends!(new(0, 1), Err(Error::ZeroLaunch { what: "blocks", .. }));
+    assert_ends!(
+        new(1, 0),
+        Err(Error::ZeroLaunch {
+            what: "threads a block",
+            ..
+        })
+    );
+    assert_ends!(
+        new(1, 4096),
+        Err(Error::LaunchTooLarge {
+            asked: 4096,
+            limit: 1024,
+            ..
+        })
+    );
+}
+
+#[test]
+fn metadata_too_large_for_memory_names_needed_and_available() {
+    let config = config(|c| c.capacity = capacity(1 << 20, 1 << 20));
+    let Err(Error::OutOfMemory {
+        needed, available, ..
+    }) = Stm::new(&Cpu::new(), Launch::new(1 << 20, 1024), config)
+    else {
+        panic!("petabytes were found");
+    };
+    assert!(needed > available);
+}
+
+#[test]
+fn every_line_names_the_type_that_names_it() {
+    for &variant in Variant::ALL {
+        assert_eq!(with_algorithm!(variant, A => A::VARIANT), variant);
+        assert_eq!(Variant::from_name(variant.name()), Some(variant));
+        assert_eq!(with_algorithm!(variant, A => A::TEAMS), variant.has_teams());
+    }
+    assert_eq!(Variant::from_name("vbw"), None);
 }

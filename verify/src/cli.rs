@@ -190,14 +190,10 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(bad)
 }
 
-fn parse_count_32(text: &str) -> Result<u32, String> {
-    u32::try_from(parse_count(text)?)
-        .map_err(|_| format!("{text:?} is too large: at most {}", u32::MAX))
-}
-
 fn parse_threads(text: &str) -> Result<usize, String> {
-    match parse_count_32(text)? {
+    match parse_count(text)? {
         n @ 1..=1024 => Ok(n as usize),
+        n if n > u64::from(u32::MAX) => Err(format!("{text:?} is too large: at most {}", u32::MAX)),
         _ => Err(format!("{text:?} threads: give 1 to 1024")),
     }
 }

@@ -1,17 +1,18 @@
 //! What the commands of the program `verify` do.
 
-mod page;
-
 use crate::cli::{CheckArgs, Cli, Command, FuzzArgs, MutantsArgs, ReplayArgs, one_line};
 use crate::error::Error;
-use crate::fuzz;
 use crate::history::History;
-use crate::mutants;
-use crate::opacity;
-use crate::program::{Case, run, shrink::shrink};
+use crate::named::Names;
+use crate::opacity::report::Verdict;
+use crate::page::Page;
+use crate::program::shrink::shrink;
+use crate::program::{Case, Failure, run, run_shown};
+use crate::{fuzz, mutants, opacity};
 use clap::Parser;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 use stm_core::observe::Mutant;
@@ -84,7 +85,9 @@ fn check(args: &CheckArgs) -> Result<bool, Error> {
         let seconds = start.elapsed().as_secs_f64();
         right &= verdict.is_opaque();
         if let Some(page) = &args.page {
-            page::of_history(page, &History::load(file)?, Some(&verdict))?;
+            // Its words have no names.
+            let (history, names) = (History::load(file)?, Names::default());
+            Page::of(&history, &names, Some(&verdict)).write(page)?;
         }
         if args.json {
             say(serde_json::json!({
@@ -144,10 +147,7 @@ fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
             args.mutant
                 .map_or_else(String::new, |m| format!(" --mutant {}", m.name())),
         );
-        std::fs::write(path, text).map_err(|source| Error::Io {
-            path: path.clone(),
-            source,
-        })?;
+        std::fs::write(path, text).map_err(Error::io(path))?;
     }
     if args.json {
         say(report.json());
@@ -205,7 +205,7 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
     };
     let right = result.is_ok();
     if let Some(page) = &args.page {
-        page::of_case(page, &case)?;
+        page_of_case(page, &case)?;
     }
     match result {
         _ if args.json => {
@@ -230,4 +230,24 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
         Err(failure) => say(format_args!("{failure}\n{}", case.command())),
     }
     Ok(right)
+}
+
+/// Runs a case once more and writes a page of its history.
+fn page_of_case(file: &Path, case: &Case) -> Result<(), Error> {
+    let (result, shown) = run_shown(case);
+    let Some((history, names)) = shown else {
+        let why = "no page: the case is silent, or its launch was cut short, and left no history";
+        return Err(Error::Usage(why.into()));
+    };
+    let verdict = opacity::check(&history).ok();
+    let words = |failure: Failure| format!("{}: {}", failure.kind.name(), failure.text);
+    // What is not opaque is explained with the names of the words.
+    let is_opaque = verdict.as_ref().is_none_or(Verdict::is_opaque);
+    let finding = result.err().filter(|_| is_opaque).map(words);
+    Page {
+        finding,
+        replay: Some(case.command()),
+        ..Page::of(&history, &names, verdict.as_ref())
+    }
+    .write(file)
 }

@@ -4,7 +4,7 @@
 //! [`Verdict`](crate::opacity::report::Verdict). An error says that there was
 //! nothing sound to judge.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a history could not be recorded, read or judged.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +81,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Returns the error of the operating system about a file.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        |source| Self::Io { path, source }
+    }
+
     /// The exit status: 1 if a device or a launch failed, 2 if what was given cannot be used.
     pub const fn status(&self) -> u8 {
         use stm_core::host::Error as Host;
@@ -109,79 +115,7 @@ pub struct ImpossibleHistory {
     /// The lane that made it.
     pub lane: u32,
     /// The contradiction.
-    pub why: Contradiction,
-}
-
-/// What makes a record impossible.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Contradiction {
-    /// Two commits claim one version.
-    #[error("commit version {version} was already produced by attempt {other} (lane {other_lane})")]
-    DuplicateVersion {
-        /// The version.
-        version: u64,
-        /// Index of the other attempt.
-        other: usize,
-        /// Its lane.
-        other_lane: u32,
-    },
-    /// A commit without a version: 0 is the state before every commit.
-    #[error("commit version 0: versions start at 1")]
-    VersionZero,
-    /// A commit that the clock had not reached when it was over.
-    #[error("commit version {version} is beyond the clock at the attempt's end, {end}")]
-    VersionBeyondEnd {
-        /// The version.
-        version: u64,
-        /// The sample.
-        end: u64,
-    },
-    /// A commit that the clock had passed before the attempt began.
-    #[error("commit version {version} is not above the clock at the attempt's begin, {begin}")]
-    VersionBeforeBegin {
-        /// The version.
-        version: u64,
-        /// The sample.
-        begin: u64,
-    },
-    /// The clock ran backwards within an attempt.
-    #[error("the clock was {begin} at its begin and {end} at its end")]
-    EndBeforeBegin {
-        /// The first sample.
-        begin: u64,
-        /// The second sample.
-        end: u64,
-    },
-    /// The clock ran backwards between two attempts of a lane.
-    #[error(
-        "the clock was {begin} at its begin, but {end} at the end of the lane's attempt before it, attempt {before}"
-    )]
-    LaneOrder {
-        /// Index of the attempt before.
-        before: usize,
-        /// Its end sample.
-        end: u64,
-        /// This attempt's begin sample.
-        begin: u64,
-    },
-    /// An attempt of a lane follows one that never ended.
-    #[error("the lane's attempt before it, attempt {before}, never ended")]
-    AfterRunning {
-        /// Index of the attempt before.
-        before: usize,
-    },
-    /// A commit that is recorded as an update and wrote nothing.
-    #[error("committed with version {version} without a write")]
-    UpdateWithoutWrites {
-        /// The version.
-        version: u64,
-    },
-    /// A commit that is recorded as read-only and wrote.
-    #[error("committed as read-only after writing 0x{word:x}")]
-    ReadOnlyWithWrites {
-        /// The first word written.
-        word: u64,
-    },
+    pub why: String,
 }
 
 fn place(file: Option<&(PathBuf, u64)>) -> String {

@@ -9,13 +9,12 @@
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
 use crate::rng::draw;
-use crate::table::lines;
+use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
@@ -317,4 +316,18 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
         seed: config.seed,
         found,
     }
+}
+
+/// Returns rows as lines, columns two spaces apart. The columns numbered in `numbers`
+/// are aligned to the right.
+pub(crate) fn lines(rows: Vec<Vec<String>>, numbers: &[usize]) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).add_rows(rows);
+    for (c, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if numbers.contains(&c) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().into()).collect()
 }

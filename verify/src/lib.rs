@@ -61,7 +61,7 @@
 //! | [`sim`] | a SIMT machine in one thread, with weak memory |
 //! | [`history`], [`opacity`] | what transactions did, and whether it was right |
 //! | [`failure`] | what a run can find |
-//! | [`named`], [`explained`], [`page`] | findings in the words of the program, and as a page |
+//! | [`named`], [`page`] | findings in the words of the program, and as a page |
 //! | [`rng`] | the source of chance, whose values stay the same |
 #![cfg_attr(
     feature = "cli",
@@ -78,7 +78,6 @@ pub mod cli;
 #[cfg(feature = "cli")]
 pub mod commands;
 pub mod error;
-pub mod explained;
 pub mod failure;
 #[cfg(feature = "cli")]
 pub mod fuzz;
@@ -94,7 +93,5 @@ pub mod program;
 pub mod recording;
 pub mod rng;
 pub mod sim;
-#[cfg(feature = "cli")]
-mod table;
 
 pub use check::Check;

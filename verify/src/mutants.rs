@@ -11,11 +11,10 @@
 //! recorded and silent ones; how many defects it catches, and how soon, is a
 //! measure of the generator and no gate.
 
-use crate::fuzz::random_case;
+use crate::fuzz::{lines, random_case};
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
 use crate::rng::draw;
-use crate::table::lines;
 use serde::Serialize;
 use std::fmt;
 use std::sync::LazyLock;
@@ -36,8 +35,7 @@ const DIRECTED_FIRST: u64 = 10_000;
 /// programs made for it, by `mutants/targets.txt`: a variant with programs, and then the
 /// mutants. There are none for a mutant that programs cannot show; the gate leaves it out,
 /// and kernels of their own catch it: programs have no containers, locks, barriers,
-/// semaphores or channels (`tests/collections`, `tests/locks`, `tests/meeting`,
-/// `tests/channels`).
+/// semaphores or channels (`tests/collections`, `tests/locks`, `tests/meeting`).
 pub fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
     static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(targets);
     let made = |target: &&Target| target.mutants.contains(&mutant.name());
@@ -186,13 +184,6 @@ impl Row {
     }
 }
 
-/// Returns case `k` of a mutant's stream of random programs.
-pub fn case_at_random(mutant: Mutant, k: u64) -> (Source, Case) {
-    let seed = draw(k, mutant as u64, 10);
-    let case = random_case(target(mutant).0, Some(mutant), seed);
-    (Source::Random { random: seed }, case)
-}
-
 /// Runs up to `budget` cases of a stream until one fails.
 fn kill(budget: u64, stream: impl Fn(u64) -> (Source, Case)) -> Option<Kill> {
     (0..budget).find_map(|k| {
@@ -208,7 +199,11 @@ fn kill(budget: u64, stream: impl Fn(u64) -> (Source, Case)) -> Option<Kill> {
 
 /// Runs random programs with a mutant until one catches it.
 pub fn try_at_random(mutant: Mutant, budget: u64) -> RandomKill {
-    let killed = kill(budget, |k| case_at_random(mutant, k));
+    let killed = kill(budget, |k| {
+        let random = draw(k, mutant as u64, 10);
+        let case = random_case(target(mutant).0, Some(mutant), random);
+        (Source::Random { random }, case)
+    });
     RandomKill { budget, killed }
 }
 

@@ -50,10 +50,10 @@
 //! ```
 
 use crate::error::Error;
-use crate::explained::Explained;
 use crate::history::left::Left;
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
+use crate::named::Explained;
 use crate::named::{Named, Names};
 use crate::opacity;
 use crate::opacity::report::Verdict;
@@ -111,16 +111,8 @@ impl<D: Device> Recording<D> {
     /// [`Error::Impossible`] and [`Error::Record`] for what no launch records; an
     /// error of the device.
     pub fn judge(&self, algorithm: &str, kernel: &str) -> Result<Judged, Error> {
-        let header = Header {
-            variant: algorithm.into(),
-            workload: kernel.into(),
-            device: self.device.clone(),
-            seed: String::new(),
-        };
-        let initial = InitialMemory {
-            words: self.names.values().collect(),
-            rest: Rest::Inferred,
-        };
+        let header = Header::new(algorithm, kernel, &self.device);
+        let initial = InitialMemory::of(self.names.values(), Rest::Inferred);
         let history = self.records.history(header, initial)?;
         let verdict = opacity::check(&history)?;
         Ok(Judged {
@@ -172,25 +164,13 @@ impl Judged {
 
     /// Returns a page that shows the history and what is wrong with it.
     pub const fn page(&self) -> Page<'_> {
-        Page {
-            history: &self.history,
-            names: &self.names,
-            verdict: Some(&self.verdict),
-            finding: None,
-            replay: None,
-        }
+        Page::of(&self.history, &self.names, Some(&self.verdict))
     }
 }
 
 impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verdict {
-            counts,
-            violations,
-            violations_total,
-            ..
-        } = &self.verdict;
-        let attempts = counts.attempts;
+        let (attempts, violations) = (self.verdict.counts.attempts, &self.verdict.violations);
         if violations.is_empty() {
             return write!(
                 f,
@@ -199,14 +179,11 @@ impl fmt::Display for Judged {
         }
         writeln!(
             f,
-            "not opaque: {violations_total} of {attempts} attempts saw no state that existed"
+            "not opaque: {} of {attempts} attempts saw no state that existed",
+            self.verdict.violations_total
         )?;
         for violation in violations {
-            let explained = Explained {
-                violation,
-                history: &self.history,
-                names: &self.names,
-            };
+            let explained = Explained::of(violation, &self.history, &self.names);
             write!(f, "{explained}")?;
         }
         Ok(())

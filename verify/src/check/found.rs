@@ -128,11 +128,9 @@ impl Found {
             return Err(Error::Usage(why.into()));
         };
         Page {
-            history: &judged.history,
-            names: &judged.names,
-            verdict: judged.verdict.as_ref(),
             finding: Some(self.failure.to_string()),
             replay: Some(self.replay()),
+            ..Page::of(&judged.history, &judged.names, judged.verdict.as_ref())
         }
         .write(file)
     }

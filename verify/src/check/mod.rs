@@ -20,12 +20,9 @@
 //! line of a case, `STM_CASES`, with a number, and `STM_PAGE`, with a file, change
 //! what [`Check::run`] does.
 
-mod attend;
 mod case;
 mod found;
-mod quiet;
 mod run;
-mod strategy;
 
 pub use crate::failure::{Failure, FailureKind};
 pub use case::Case;
@@ -34,13 +31,13 @@ pub use run::Run;
 
 use crate::error::Error;
 use crate::rng::Rng;
-use crate::sim::{Sim, SimConfig, with_sim};
-use attend::{Recorder, State};
+use crate::sim::{Sim, with_sim};
+use case::Ranges;
 use found::{Failed, test_name};
 use proptest::test_runner::{
     Config, RngSeed, TestCaseError, TestCaseResult, TestError, TestRunner,
 };
-use run::Broken;
+use run::{Broken, Recorder, State};
 use std::cell::{Cell, RefCell};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -49,7 +46,6 @@ use std::time::{Duration, Instant};
 use stm_core::Capacity;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
-use strategy::Ranges;
 
 /// What the closure of a check returns; `?` takes any error.
 pub type Checked = Result<(), Box<dyn std::error::Error>>;
@@ -244,7 +240,7 @@ where
             found: RefCell::default(),
             since: Cell::default(),
         };
-        let result = runner.run(&strategy::cases(&self.ranges), |case| hunt.try_case(&case));
+        let result = runner.run(&case::cases(&self.ranges), |case| hunt.try_case(&case));
         let report = hunt.report.get();
         hunt.without_input();
         match (result, hunt.found.into_inner()) {
@@ -291,15 +287,12 @@ where
 
     /// Makes one run with so much room for the records of each lane.
     fn attempt(&self, case: &Case, words: u64) -> (State, Result<Checked, String>) {
-        let config = SimConfig {
-            mutant: case.defect.map(|defect| defect as u32),
-            ..case.sim
-        };
+        let config = case.sim.with_mutant(case.defect);
         let name = test_name().unwrap_or_default();
         with_sim(config, |sim| {
             let recorder = Rc::new(Recorder::new(case, name, words));
             sim.attended_by(Some(recorder.clone()));
-            let ended = quiet::catch(|| {
+            let ended = run::catch(|| {
                 let mut run = Run::new(case, self.capacity, Rc::clone(&recorder));
                 (self.body)(sim, &mut run)
             });

@@ -1,15 +1,26 @@
-//! What the closure of a check gets beside the device.
+//! One run of a check: what the closure gets beside the device; what records its launches and
+//! judges each when it is over; and panics that are findings, caught with their place and printed
+//! by nobody.
 
-use super::attend::Recorder;
 use super::case::Case;
-use crate::named::Named;
+use super::found::{Launched, Report};
+use crate::error::Error;
+use crate::failure::{Failure, FailureKind};
+use crate::history::left::Left;
+use crate::history::records::Records;
+use crate::history::{Header, InitialMemory, Rest};
+use crate::named::{Explained, Named, NamedArray, NamedWord, Names};
+use crate::opacity;
 use crate::rng::Rng;
-use crate::sim::Sim;
-use std::error::Error;
+use crate::sim::{Attendant, Schedule, Sim, SimError, Stuck};
+use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
+use std::sync::Once;
 use stm_core::algorithm::Variant;
-use stm_core::host::{self, Launch, Stm, StmConfig};
-use stm_core::{Capacity, Layout, View, with_algorithm};
+use stm_core::host::{Device, Launch, Stm, StmConfig};
+use stm_core::observe::HostProbe;
+use stm_core::{Capacity, Layout, View, host, with_algorithm};
 
 /// One run of a check: what the case says about the launch, its size and its
 /// input, and what the closure says about the arrays and the result.
@@ -129,7 +140,7 @@ impl Run {
     ///
     /// # Errors
     /// The failure, for the closure to return.
-    pub fn holds(&self, what: &str, holds: bool) -> Result<(), Box<dyn Error>> {
+    pub fn holds(&self, what: &str, holds: bool) -> Result<(), Box<dyn std::error::Error>> {
         if holds {
             Ok(())
         } else {
@@ -142,3 +153,216 @@ impl Run {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Broken(String);
+
+/// What has happened so far.
+#[derive(Default)]
+pub(super) struct State {
+    names: Names,
+    records: Option<(Records<Sim>, (u32, u32))>,
+    /// The last launch, or the first one in which something was found.
+    pub(super) judged: Option<Launched>,
+    pub(super) failure: Option<Failure>,
+    /// Words that a lane's buffer would have needed.
+    pub(super) needed: Option<u64>,
+    /// What the run has done; it is unfair if its schedule kept a launch from its end.
+    pub(super) report: Report,
+}
+
+/// Attends the launches of one run.
+pub(super) struct Recorder {
+    case: Case,
+    /// What the history calls the run.
+    name: String,
+    words_per_lane: u64,
+    state: RefCell<State>,
+}
+
+impl Recorder {
+    pub(super) fn new(case: &Case, name: String, words_per_lane: u64) -> Self {
+        Self {
+            case: case.clone(),
+            name,
+            words_per_lane,
+            state: RefCell::default(),
+        }
+    }
+
+    pub(super) fn name(&self, array: NamedArray) {
+        self.state.borrow_mut().names.add(array);
+    }
+
+    /// Ends the recording, and returns what happened. The buffers are freed.
+    pub(super) fn finish(&self) -> State {
+        let mut state = self.state.take();
+        state.records = None;
+        state
+    }
+}
+
+impl Attendant for Recorder {
+    fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, host::Error> {
+        let state = &mut *self.state.borrow_mut();
+        let shape = (launch.blocks, launch.threads);
+        match &mut state.records {
+            Some((records, of)) if *of == shape => records.clear().map_err(of_device)?,
+            _ => {
+                let records = Records::new(sim, launch, self.words_per_lane).map_err(of_device)?;
+                state.records = Some((records, shape));
+            }
+        }
+        // What the host has written since, and what plain accesses have.
+        state
+            .names
+            .refresh(|word| sim.newest(word.value_at, word.wide));
+        let records = state.records.as_ref();
+        Ok(records.map_or(HostProbe::SILENT, |(records, _)| records.probe()))
+    }
+
+    fn after(&self, sim: &Sim, end: &Result<(), SimError>) {
+        let state = &mut *self.state.borrow_mut();
+        state.report.launches += 1;
+        state.report.operations += sim.last_run().map_or(0, |(run, _)| run.steps);
+        let Some((records, (_, threads))) = &state.records else {
+            return;
+        };
+        if state.failure.is_some() || state.needed.is_some() || state.report.unfair != 0 {
+            return;
+        }
+        if let Err(error) = end {
+            // Lanes that have not ended have left no records.
+            state.judged = None;
+            let unfair = self.is_unfair(error, *threads);
+            state.report.unfair = unfair.into();
+            state.failure = (!unfair).then(|| of_simulator(error));
+            return;
+        }
+        let header = Header {
+            seed: self.case.to_string(),
+            ..Header::new(self.case.algorithm.name(), &self.name, sim.name())
+        };
+        let initial = InitialMemory::of(state.names.values(), Rest::Inferred);
+        let history = match records.history(header, initial) {
+            Ok(history) => history,
+            Err(Error::BufferFull { needed, .. }) => {
+                state.needed = Some(needed);
+                return;
+            }
+            Err(error) => {
+                state.failure = Some(Failure::trimmed(FailureKind::Impossible, error));
+                return;
+            }
+        };
+        let mut judged = Launched {
+            history,
+            verdict: None,
+            names: state.names.clone(),
+        };
+        state.failure = judge(sim, &mut judged).err();
+        if let Some(verdict) = &judged.verdict {
+            state.report.attempts += verdict.counts.attempts;
+            state.report.transactions += verdict.counts.updates + verdict.counts.read_only;
+        }
+        state.judged = Some(judged);
+    }
+}
+
+/// Returns the error of a device in an error of a recording.
+fn of_device(error: Error) -> host::Error {
+    match error {
+        Error::Host(error) => error,
+        other => host::Error::DeviceLost {
+            during: "the recording".into(),
+            code: other.to_string(),
+        },
+    }
+}
+
+fn of_simulator(error: &SimError) -> Failure {
+    let kind = match error {
+        SimError::Livelock { .. } => FailureKind::Livelock,
+        SimError::Panicked { .. } => FailureKind::Panicked,
+        _ => FailureKind::Simulator,
+    };
+    Failure::trimmed(kind, error)
+}
+
+/// Judges the history of a launch, and the memory that it left.
+fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
+    let (history, names) = (&judged.history, &judged.names);
+    let verdict = opacity::check(history)
+        .map_err(|error| Failure::trimmed(FailureKind::Impossible, error))?;
+    let first = verdict.violations.first().map(|violation| {
+        let explained = Explained::of(violation, history, names);
+        Failure::trimmed(FailureKind::NotOpaque, explained)
+    });
+    judged.verdict = Some(verdict);
+    first.map_or(Ok(()), Err)?;
+    let newest = |word: &NamedWord| sim.newest(word.value_at, word.wide);
+    match Left::by(&judged.history).difference(&judged.names, newest) {
+        Some(text) => Err(Failure::trimmed(FailureKind::Memory, text)),
+        None => Ok(()),
+    }
+}
+
+impl Recorder {
+    /// Returns whether a launch that does not end says nothing about the code,
+    /// because its schedule is one that no machine has to run it to an end under. The launch had
+    /// blocks of so many `threads`.
+    fn is_unfair(&self, error: &SimError, threads: u32) -> bool {
+        let SimError::Livelock { why, .. } = error else {
+            return false;
+        };
+        // Those that wait while they hold a lock, or that undo each other, for as
+        // long as a schedule lets neither get ahead.
+        let may_undo = matches!(self.case.algorithm, Variant::Egpgv | Variant::HvBackoff);
+        let alone = self.case.sim.warp_width == 1 || threads == 1;
+        match self.case.sim.schedule {
+            // The highest priority runs for as long as it likes.
+            Schedule::Pct { .. } => true,
+            // A lane that loops on its own (`atomically`) waits for one that is
+            // masked off, as before Volta, or meets it in each round.
+            Schedule::Lockstep | Schedule::Stack => may_undo || !alone,
+            Schedule::Its { .. } => may_undo && matches!(why, Stuck::NoneEnded(_)),
+            Schedule::Random => false,
+        }
+    }
+}
+
+thread_local! {
+    /// Whether this thread's panics are findings.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// The last of them.
+    static LAST: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Runs `body`; `Err` has the message of its panic and where it was. Panics of
+/// other threads, and later ones of this, go where they went before.
+pub(super) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if QUIET.get() {
+                LAST.set(info.to_string());
+            } else {
+                before(info);
+            }
+        }));
+    });
+    let nested = QUIET.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(body));
+    QUIET.set(nested);
+    result.map_err(|_| LAST.take())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::catch;
+
+    #[test]
+    fn a_panic_is_caught_with_its_message_and_its_place() {
+        assert_eq!(catch(|| 3), Ok(3));
+        let text = catch(|| panic!("no {}", 7)).unwrap_err();
+        assert!(text.contains("no 7") && text.contains("run.rs"), "{text}");
+    }
+}

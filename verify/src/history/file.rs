@@ -184,25 +184,18 @@ impl<'a> Cursor<'a> {
     pub(crate) fn string(&mut self, what: &str) -> Result<String, Error> {
         let offset = self.offset();
         let length = self.varint(what)?;
+        let rest = &self.bytes[self.at..];
         let bytes = usize::try_from(length)
             .ok()
-            .and_then(|length| self.bytes[self.at..].get(..length))
-            .ok_or_else(|| {
-                self.error(
-                    offset,
-                    what,
-                    format!(
-                        "a length of {length} where {} bytes are left",
-                        self.remaining()
-                    ),
-                )
-            })?;
+            .and_then(|length| rest.get(..length));
+        let Some(bytes) = bytes else {
+            let left = rest.len();
+            let found = format!("a length of {length} where {left} bytes are left");
+            return Err(self.error(offset, what, found));
+        };
         let text = std::str::from_utf8(bytes).map_err(|e| {
-            self.error(
-                self.offset() + e.valid_up_to() as u64,
-                "UTF-8",
-                "other bytes",
-            )
+            let at = self.offset() + e.valid_up_to() as u64;
+            self.error(at, "UTF-8", "other bytes")
         })?;
         self.at += bytes.len();
         Ok(text.to_owned())

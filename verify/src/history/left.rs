@@ -93,10 +93,8 @@ mod tests {
 
     #[test]
     fn commits_count_in_the_order_of_their_versions_and_aborts_not_at_all() {
-        let initial = InitialMemory {
-            words: vec![(0x10, 5), (0x20, u64::from(u32::MAX))],
-            rest: Rest::Inferred,
-        };
+        let words = [(0x10, 5), (0x20, u64::from(u32::MAX))];
+        let initial = InitialMemory::of(words, Rest::Inferred);
         let mut history = History::new(Header::default(), initial);
         let mut add = |version: Option<u64>, events: &[Event]| {
             let outcome = version.map_or(Outcome::Aborted { reason: 0 }, |version| {

@@ -5,11 +5,11 @@
 //! reads and writes in program order. Attempts of one lane stand in program
 //! order; between lanes the order means nothing.
 //!
-//! The columns are made for tens of millions of attempts: an attempt costs 44
+//! The columns are made for tens of millions of attempts: an attempt costs 48
 //! bytes, 8 more if its transaction's number is known, and an event 12, with
 //! each distinct word kept once.
 //!
-//! * [`layout`], [`recorder`], [`records`]: recording into the buffers of lanes,
+//! * [`layout`], [`records`]: recording into the buffers of lanes,
 //!   and decoding.
 //! * [`left`]: what the commits leave in memory.
 //! * [`file`](mod@file): the file format; [`writer`] and [`reader`].
@@ -19,15 +19,14 @@ pub mod file;
 pub use stm_core::observe::history_layout as layout;
 pub mod left;
 pub mod reader;
-pub mod recorder;
 pub mod records;
-pub mod words;
 pub mod writer;
 
 use crate::error::Error;
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
 use stm_core::Abort;
-use words::Words;
 
 /// How an attempt ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,6 +159,22 @@ pub struct Header {
     pub seed: String,
 }
 
+impl Header {
+    /// Returns a header that says nothing about a replay.
+    pub fn new(
+        variant: impl Into<String>,
+        workload: impl Into<String>,
+        device: impl Into<String>,
+    ) -> Self {
+        Self {
+            variant: variant.into(),
+            workload: workload.into(),
+            device: device.into(),
+            seed: String::new(),
+        }
+    }
+}
+
 /// What words held before the first commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InitialMemory {
@@ -179,6 +194,12 @@ pub enum Rest {
 }
 
 impl InitialMemory {
+    /// Returns memory in which these words are known.
+    pub fn of(words: impl IntoIterator<Item = (u64, u64)>, rest: Rest) -> Self {
+        let words = words.into_iter().collect();
+        Self { words, rest }
+    }
+
     /// Zero everywhere.
     pub const ZERO: Self = Self {
         words: Vec::new(),
@@ -224,10 +245,7 @@ pub struct History {
     pub header: Header,
     /// Memory before the first commit.
     pub initial: InitialMemory,
-    lanes: Vec<u32>,
-    begins: Vec<u64>,
-    ends: Vec<u64>,
-    outcomes: Vec<Outcome>,
+    attempts: Vec<Attempt>,
     /// The numbers of the attempts' transactions, as records have them; past the
     /// end they are not known.
     numbers: Vec<u64>,
@@ -250,10 +268,7 @@ impl History {
         Self {
             header,
             initial,
-            lanes: Vec::new(),
-            begins: Vec::new(),
-            ends: Vec::new(),
-            outcomes: Vec::new(),
+            attempts: Vec::new(),
             numbers: Vec::new(),
             first_event: vec![0],
             keys: Vec::new(),
@@ -282,16 +297,13 @@ impl History {
                 self.values.truncate(self.keys.len());
                 return Err(Error::TooLarge {
                     what: "distinct words",
-                    limit: words::WORDS_MAX,
+                    limit: WORDS_MAX,
                 });
             };
             self.keys.push(number << kind::BITS | kind);
             self.values.push(value);
         }
-        self.lanes.push(attempt.lane);
-        self.begins.push(attempt.begin);
-        self.ends.push(attempt.end);
-        self.outcomes.push(attempt.outcome);
+        self.attempts.push(attempt);
         self.first_event.push(self.keys.len() as u64);
         Ok(())
     }
@@ -321,10 +333,7 @@ impl History {
 
     /// Takes all attempts out, keeping the space for new ones.
     pub fn clear(&mut self) {
-        self.lanes.clear();
-        self.begins.clear();
-        self.ends.clear();
-        self.outcomes.clear();
+        self.attempts.clear();
         self.numbers.clear();
         self.first_event.truncate(1);
         self.keys.clear();
@@ -335,12 +344,12 @@ impl History {
 
     /// Returns the number of attempts.
     pub fn len(&self) -> usize {
-        self.lanes.len()
+        self.attempts.len()
     }
 
     /// Returns whether there are no attempts.
     pub fn is_empty(&self) -> bool {
-        self.lanes.is_empty()
+        self.attempts.is_empty()
     }
 
     /// Returns the number of reads and writes.
@@ -364,8 +373,7 @@ impl History {
     /// `i` is not below [`Self::len`].
     #[inline]
     pub fn attempt(&self, i: usize) -> Attempt {
-        let (lane, outcome) = (self.lanes[i], self.outcomes[i]);
-        Attempt::new(lane, self.begins[i], self.ends[i], outcome)
+        self.attempts[i]
     }
 
     /// Returns the reads and writes of attempt `i`, in program order.
@@ -400,9 +408,80 @@ impl History {
 
     /// Returns how many attempts of its lane came before attempt `i`.
     pub fn number_in_lane(&self, i: usize) -> usize {
-        self.lanes[..i]
-            .iter()
-            .filter(|&&lane| lane == self.lanes[i])
-            .count()
+        let lane = self.attempts[i].lane;
+        let before = self.attempts[..i].iter();
+        before.filter(|attempt| attempt.lane == lane).count()
+    }
+}
+
+/// A hasher for numbers of our own making: one multiplication. Not for keys
+/// that an adversary picks to collide; a file made so is slow to read, no more.
+#[derive(Default)]
+pub(crate) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+    fn write_u64(&mut self, n: u64) {
+        // The table takes its bucket from the low bits and its tag from the
+        // high ones: fold, so that both depend on all of the key.
+        let wide = u128::from(self.0 ^ n ^ 0x243F_6A88_85A3_08D3) * 0x9E37_79B9_7F4A_7C15;
+        self.0 = (wide >> 64) as u64 ^ wide as u64;
+    }
+}
+
+/// A map from numbers.
+pub(crate) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+
+/// The most distinct words in a history.
+const WORDS_MAX: u64 = 1 << 30;
+
+/// A table of the distinct words, in the order of their first use.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Words {
+    words: Vec<u64>,
+    numbers: NumberMap<u64, u32>,
+}
+
+impl Words {
+    /// Returns the number of `word`, a new one if need be, or `None` when there
+    /// are [`WORDS_MAX`] already.
+    pub(crate) fn intern(&mut self, word: u64) -> Option<u32> {
+        let known = self.number(word);
+        if known.is_some() || self.words.len() as u64 == WORDS_MAX {
+            return known;
+        }
+        let next = self.words.len() as u32;
+        self.numbers.insert(word, next);
+        self.words.push(word);
+        Some(next)
+    }
+
+    /// Returns the number of `word`, if it has one.
+    pub(crate) fn number(&self, word: u64) -> Option<u32> {
+        self.numbers.get(&word).copied()
+    }
+
+    /// Returns the word that has a number.
+    pub(crate) fn word(&self, number: u32) -> u64 {
+        self.words[number as usize]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+        self.numbers.clear();
     }
 }

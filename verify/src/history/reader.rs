@@ -20,10 +20,7 @@ impl History {
     /// # Errors
     /// [`Error::Io`], [`Error::Malformed`], [`Error::TooLarge`].
     pub fn load(path: &Path) -> Result<Self, Error> {
-        let input = File::open(path).map_err(|source| Error::Io {
-            path: path.to_owned(),
-            source,
-        })?;
+        let input = File::open(path).map_err(Error::io(path))?;
         Self::from_reader(BufReader::new(input), path)
     }
 
@@ -32,86 +29,27 @@ impl History {
     /// # Errors
     /// As [`Self::load`].
     pub fn from_reader(input: impl Read, path: &Path) -> Result<Self, Error> {
-        let mut history = None;
-        read(input, path, &mut |record| {
-            match (record, &mut history) {
-                (Record::Header(header, rest), _) => {
-                    let initial = InitialMemory {
-                        words: Vec::new(),
-                        rest,
-                    };
-                    history = Some(Self::new(header, initial));
-                }
-                (Record::Initial { word, value }, Some(history)) => {
-                    history.initial.words.push((word, value));
-                }
-                (
-                    Record::Attempt {
-                        attempt,
-                        number,
-                        events,
-                        ..
-                    },
-                    Some(history),
-                ) => {
-                    history.push(attempt, events)?;
-                    history.number_last(number);
-                }
-                (_, None) => unreachable!("the header is read first"),
-            }
-            Ok(())
-        })?;
-        Ok(history.expect("a file that was read has a header"))
+        read(input, path, usize::MAX).map(|(history, _)| history)
     }
 }
 
 /// Returns the offset in the file `path` of the record of attempt `index`, or
 /// `None` if the file has fewer or has changed.
 pub(crate) fn offset_of_attempt(path: &Path, index: usize) -> Option<u64> {
-    let mut seen = 0;
-    let mut at = None;
     let input = BufReader::new(File::open(path).ok()?);
-    read(input, path, &mut |record| {
-        if let Record::Attempt { offset, .. } = record {
-            if seen == index {
-                at = Some(offset);
-            }
-            seen += 1;
-        }
-        Ok(())
-    })
-    .ok()?;
-    at
+    read(input, path, index).ok()?.1
 }
 
-/// What a file holds, in its order.
-enum Record<'a> {
-    Header(Header, Rest),
-    Initial {
-        word: u64,
-        value: u64,
-    },
-    Attempt {
-        offset: u64,
-        attempt: Attempt,
-        /// The number of its transaction, 0 if it is not known.
-        number: u64,
-        events: &'a [Event],
-    },
-}
-
-type Sink<'a> = dyn FnMut(Record<'_>) -> Result<(), Error> + 'a;
-
-/// Reads a whole file.
-fn read(input: impl Read, path: &Path, sink: &mut Sink<'_>) -> Result<(), Error> {
+/// Reads a whole file: its history, and the offset of the record of attempt `wanted`.
+fn read(input: impl Read, path: &Path, wanted: usize) -> Result<(History, Option<u64>), Error> {
     let mut source = Source {
         input,
         path,
         offset: 0,
         checksum: Hasher::new(),
     };
-    read_header(&mut source, sink)?;
-    let mut totals = Totals::default();
+    let mut history = read_header(&mut source)?;
+    let mut found = None;
     loop {
         let offset = source.offset;
         let mut front = source.take(12, "a chunk's head")?;
@@ -122,15 +60,20 @@ fn read(input: impl Read, path: &Path, sink: &mut Sink<'_>) -> Result<(), Error>
         let records = u32_at(&front, 4);
         front.truncate(4);
         let mut cursor = Cursor::new(path, start, &payload);
-        if front == file::CHUNK_INITIAL && totals.attempts == 0 {
-            read_initial(&mut cursor, records, &mut totals, sink)?;
+        if front == file::CHUNK_INITIAL && history.is_empty() {
+            read_initial(&mut cursor, records, &mut history)?;
         } else if front == file::CHUNK_ATTEMPTS {
-            read_attempts(&mut cursor, records, &mut totals, sink)?;
+            let first = history.len();
+            let offsets = read_attempts(&mut cursor, records, &mut history)?;
+            found = found.or(wanted
+                .checked_sub(first)
+                .and_then(|i| offsets.get(i).copied()));
         } else if front == file::CHUNK_DONE && records == 1 {
-            totals.compare(&mut cursor)?;
-            return source.end();
+            compare(&history, &mut cursor)?;
+            source.end()?;
+            return Ok((history, found));
         } else {
-            let expected = if totals.attempts == 0 {
+            let expected = if history.is_empty() {
                 "an INIT, ATTS or DONE chunk"
             } else {
                 "an ATTS or DONE chunk"
@@ -140,7 +83,7 @@ fn read(input: impl Read, path: &Path, sink: &mut Sink<'_>) -> Result<(), Error>
     }
 }
 
-fn read_header<R: Read>(source: &mut Source<'_, R>, sink: &mut Sink<'_>) -> Result<(), Error> {
+fn read_header<R: Read>(source: &mut Source<'_, R>) -> Result<History, Error> {
     let magic = source.take(8, "the magic GSTMHIST")?;
     if magic != file::MAGIC {
         let found = format!("\"{}\"", magic.escape_ascii());
@@ -174,59 +117,44 @@ fn read_header<R: Read>(source: &mut Source<'_, R>, sink: &mut Sink<'_>) -> Resu
         other => return Err(cursor.error(offset, "0 or 1, for initial memory", other)),
     };
     cursor.end()?;
-    sink(Record::Header(header, rest))
+    Ok(History::new(header, InitialMemory::of([], rest)))
 }
 
-/// Counts over the whole file.
-#[derive(Default)]
-struct Totals {
-    attempts: u64,
-    events: u64,
-    initial_words: u64,
-}
-
-impl Totals {
-    /// Compares with the last chunk's payload.
-    fn compare(&self, cursor: &mut Cursor<'_>) -> Result<(), Error> {
-        let counts = [
-            ("attempts", self.attempts),
-            ("events", self.events),
-            ("initial words", self.initial_words),
-        ];
-        for (what, read) in counts {
-            let offset = cursor.offset();
-            let stated = cursor.varint("a count")?;
-            if stated != read {
-                let expected = format!("the number of {what} read, {read}");
-                return Err(cursor.error(offset, &expected, stated));
-            }
+/// Compares counts over the whole file with the last chunk's payload.
+fn compare(history: &History, cursor: &mut Cursor<'_>) -> Result<(), Error> {
+    let counts = [
+        ("attempts", history.len()),
+        ("events", history.events_len()),
+        ("initial words", history.initial.words.len()),
+    ];
+    for (what, read) in counts {
+        let offset = cursor.offset();
+        let stated = cursor.varint("a count")?;
+        if stated != read as u64 {
+            let expected = format!("the number of {what} read, {read}");
+            return Err(cursor.error(offset, &expected, stated));
         }
-        cursor.end()
-    }
-}
-
-fn read_initial(
-    cursor: &mut Cursor<'_>,
-    records: u32,
-    totals: &mut Totals,
-    sink: &mut Sink<'_>,
-) -> Result<(), Error> {
-    let mut word = 0;
-    for _ in 0..records {
-        word = cursor.delta(word, "an initial word")?;
-        let value = cursor.varint("an initial value")?;
-        totals.initial_words += 1;
-        sink(Record::Initial { word, value })?;
     }
     cursor.end()
 }
 
+fn read_initial(cursor: &mut Cursor<'_>, records: u32, history: &mut History) -> Result<(), Error> {
+    let mut word = 0;
+    for _ in 0..records {
+        word = cursor.delta(word, "an initial word")?;
+        let value = cursor.varint("an initial value")?;
+        history.initial.words.push((word, value));
+    }
+    cursor.end()
+}
+
+/// Reads attempts, and returns the offsets of their records.
 fn read_attempts(
     cursor: &mut Cursor<'_>,
     records: u32,
-    totals: &mut Totals,
-    sink: &mut Sink<'_>,
-) -> Result<(), Error> {
+    history: &mut History,
+) -> Result<Vec<u64>, Error> {
+    let mut offsets = Vec::new();
     let mut begin = 0;
     let mut word = 0;
     let mut events = Vec::new();
@@ -266,17 +194,12 @@ fn read_attempts(
         if byte & file::ADDITIONS != 0 {
             read_additions(cursor, &mut events)?;
         }
-        totals.attempts += 1;
-        totals.events += events.len() as u64;
-        let attempt = Attempt::new(lane, begin, end, outcome);
-        sink(Record::Attempt {
-            offset,
-            attempt,
-            number,
-            events: &events,
-        })?;
+        history.push(Attempt::new(lane, begin, end, outcome), &events)?;
+        history.number_last(number);
+        offsets.push(offset);
     }
-    cursor.end()
+    cursor.end()?;
+    Ok(offsets)
 }
 
 fn read_events(
@@ -369,10 +292,7 @@ impl<R: Read> Source<'_, R> {
         (&mut self.input)
             .take(n)
             .read_to_end(&mut bytes)
-            .map_err(|source| Error::Io {
-                path: self.path.to_owned(),
-                source,
-            })?;
+            .map_err(Error::io(self.path))?;
         if (bytes.len() as u64) < n {
             let expected = format!("{n} bytes: {what}");
             let found = format!("the end of the file after {}", bytes.len());
@@ -405,10 +325,7 @@ impl<R: Read> Source<'_, R> {
     /// Checks that the file ends.
     fn end(&mut self) -> Result<(), Error> {
         let mut byte = [0];
-        let read = self.input.read(&mut byte).map_err(|source| Error::Io {
-            path: self.path.to_owned(),
-            source,
-        })?;
+        let read = self.input.read(&mut byte).map_err(Error::io(self.path))?;
         if read == 0 {
             return Ok(());
         }

@@ -69,10 +69,7 @@ impl HistoryWriter {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.partial", std::process::id()));
         let partial = path.with_file_name(name);
-        let out = File::create(&partial).map_err(|source| Error::Io {
-            path: partial.clone(),
-            source,
-        })?;
+        let out = File::create(&partial).map_err(Error::io(&partial))?;
         let mut writer = Self {
             path: path.to_owned(),
             partial,
@@ -116,21 +113,13 @@ impl HistoryWriter {
         self.record_done()
     }
 
-    /// Writes an attempt, after all others of its lane.
+    /// Writes an attempt of the transaction with this number, 0 if it is not known, after all
+    /// others of its lane.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::TooLarge`] for an attempt whose record
     /// exceeds 4 GiB.
     pub fn attempt(
-        &mut self,
-        attempt: Attempt,
-        events: impl ExactSizeIterator<Item = Event>,
-    ) -> Result<(), Error> {
-        self.numbered_attempt(attempt, 0, events)
-    }
-
-    /// Writes an attempt of the transaction with this number, 0 if it is not known.
-    fn numbered_attempt(
         &mut self,
         attempt: Attempt,
         number: u64,
@@ -140,18 +129,13 @@ impl HistoryWriter {
             self.flush_chunk()?;
             self.chunk_kind = file::CHUNK_ATTEMPTS;
         }
-        let Attempt {
-            lane,
-            begin,
-            end,
-            outcome,
-        } = attempt;
+        let (begin, end) = (attempt.begin, attempt.end);
         let out = &mut self.chunk;
-        put_varint(out, u64::from(lane));
+        put_varint(out, u64::from(attempt.lane));
         put_delta(out, self.begin, begin);
         self.begin = begin;
         let outcome_at = out.len();
-        match outcome {
+        match attempt.outcome {
             Outcome::Committed { version } => {
                 out.push(file::UPDATE);
                 put_delta(out, begin, end);
@@ -316,7 +300,7 @@ impl History {
             writer.initial(word, value)?;
         }
         for i in 0..self.len() {
-            writer.numbered_attempt(self.attempt(i), self.number(i), self.events(i))?;
+            writer.attempt(self.attempt(i), self.number(i), self.events(i))?;
         }
         writer.finish()
     }

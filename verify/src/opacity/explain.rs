@@ -1,7 +1,6 @@
 //! Why an attempt has no point, in as few reads as possible.
 
-use super::index::{Span, Timeline};
-use super::infer::window;
+use super::index::{Span, Timeline, window};
 use super::reads::{MemoryRead, Splitter};
 use super::report::{AttemptRef, CommitRef, Finding, Held, Interval, ReadEvidence, Violation};
 use crate::history::{Event, History, Outcome};
@@ -15,16 +14,8 @@ const PAIRS_MAX: usize = 256;
 pub(crate) fn explain(history: &History, timeline: &Timeline, i: usize) -> Violation {
     let attempt = history.attempt(i);
     let mut splitter = Splitter::default();
-    let (keys, values) = history.columns(i);
-    let finding = match splitter.split(history.words(), keys, values) {
-        Some(lost) => Finding::OwnWriteLost {
-            event: lost.event,
-            word: history.words().word(lost.word),
-            wrote: lost.wrote,
-            read: lost.read,
-        },
-        None => no_common_point(history, timeline, i, &splitter.memory),
-    };
+    let lost = splitter.split(history, i);
+    let finding = lost.unwrap_or_else(|| no_common_point(history, timeline, i, &splitter.memory));
     Violation {
         attempt: attempt_ref(history, i),
         begin: attempt.begin,
@@ -50,13 +41,9 @@ fn no_common_point(
     reads: &[MemoryRead],
 ) -> Finding {
     let (low, high) = window(history, &timeline.commits, i);
-    let mut distinct: Vec<MemoryRead> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    distinct.extend(
-        reads
-            .iter()
-            .filter(|read| seen.insert((read.word, read.value))),
-    );
+    let new = |read: &MemoryRead| seen.insert((read.word, read.value));
+    let distinct: Vec<MemoryRead> = reads.iter().copied().filter(new).collect();
     let spans: Vec<Vec<Span>> = distinct
         .iter()
         .map(|r| timeline.spans(r.word, r.value))
@@ -64,20 +51,12 @@ fn no_common_point(
     let sets: Vec<Vec<(u32, u32)>> = spans.iter().map(|spans| clip(spans, low, high)).collect();
     let core = smallest_conflict(&sets);
     let attempt = history.attempt(i);
-    let points = match attempt.outcome {
-        Outcome::Committed { version } => Interval {
-            from: version - 1,
-            to: Some(version - 1),
-        },
-        Outcome::Running => Interval {
-            from: attempt.begin,
-            to: None,
-        },
-        _ => Interval {
-            from: attempt.begin,
-            to: Some(attempt.end),
-        },
+    let (from, to) = match attempt.outcome {
+        Outcome::Committed { version } => (version - 1, Some(version - 1)),
+        Outcome::Running => (attempt.begin, None),
+        _ => (attempt.begin, Some(attempt.end)),
     };
+    let points = Interval { from, to };
     let evidence = |&k: &usize| evidence(history, timeline, i, distinct[k], &spans[k], (low, high));
     Finding::NoCommonPoint {
         points,

@@ -5,10 +5,22 @@
 //! state `r + 1`, and states are numbers without gaps even where versions have
 //! some. State `r` is memory at the clock values from the version of commit
 //! `r - 1` up to, and without, that of commit `r`.
+//!
+//! # What each word held before the first commit
+//! A history may say it. For a word about which it does not, the value is
+//! inferred from the attempts whose read of it was certainly a read of initial
+//! memory: those whose whole interval lies before the word's first commit. The
+//! most trustworthy is believed, so that the others are judged by it: a
+//! committed update before a read-only commit before an attempt that did not
+//! commit, and among equals the one with the earliest interval.
+//!
+//! Failing that, a read whose interval reaches from before the first commit to
+//! after it is one of initial memory if no commit in the interval wrote its
+//! value. And failing that, the word has any value that a read asks for.
 
-use super::initial::{Initial, given};
-use crate::history::words::NumberMap;
-use crate::history::{History, kind, sum};
+use super::reads::Splitter;
+use super::report::InitialUse;
+use crate::history::{History, NumberMap, Outcome, Rest, kind, sum};
 
 /// Entries of a word that are looked through one after the other for a value
 /// before its value index is asked, and the fewest for which there is one.
@@ -263,13 +275,14 @@ impl Timeline {
     /// Returns all stretches in which a word holds `value`. It walks all of the
     /// word's commits, which only explanations can afford.
     pub(crate) fn spans(&self, word: u32, value: u64) -> Vec<Span> {
+        let span = |from, set_by, overwritten_by: Option<u32>| Span {
+            from,
+            to: overwritten_by.unwrap_or(u32::MAX),
+            set_by,
+            overwritten_by,
+        };
         if self.commits.is_unknown(word) {
-            return vec![Span {
-                from: 0,
-                to: u32::MAX,
-                set_by: None,
-                overwritten_by: None,
-            }];
+            return vec![span(0, None, None)];
         }
         let entries = self.commits.entries(word);
         let mut spans = Vec::new();
@@ -277,12 +290,7 @@ impl Timeline {
         for (&rank, &written) in entries.ranks.iter().zip(entries.values) {
             match open {
                 Some((from, set_by)) if written != value => {
-                    spans.push(Span {
-                        from,
-                        to: rank,
-                        set_by,
-                        overwritten_by: Some(rank),
-                    });
+                    spans.push(span(from, set_by, Some(rank)));
                     open = None;
                 }
                 None if written == value => open = Some((rank + 1, Some(rank))),
@@ -290,13 +298,128 @@ impl Timeline {
             }
         }
         if let Some((from, set_by)) = open {
-            spans.push(Span {
-                from,
-                to: u32::MAX,
-                set_by,
-                overwritten_by: None,
-            });
+            spans.push(span(from, set_by, None));
         }
         spans
+    }
+}
+
+/// Initial memory, by word number, as far as it is known.
+pub(crate) struct Initial(Vec<Option<u64>>);
+
+impl Initial {
+    /// Returns whether a word may have held `value` at first.
+    pub(crate) fn may_be(&self, word: u32, value: u64) -> bool {
+        self.0[word as usize].is_none_or(|known| known == value)
+    }
+
+    /// Returns whether a word's initial value is known.
+    pub(crate) fn is_known(&self, word: u32) -> bool {
+        self.0[word as usize].is_some()
+    }
+}
+
+/// Returns the initial values that the history gives, by word number.
+fn given(history: &History) -> Vec<Option<u64>> {
+    let fill = match history.initial.rest {
+        Rest::Value(value) => Some(value),
+        Rest::Inferred => None,
+    };
+    let mut values = vec![fill; history.words_len()];
+    for &(word, value) in &history.initial.words {
+        if let Some(number) = history.words().number(word) {
+            values[number as usize] = Some(value);
+        }
+    }
+    values
+}
+
+/// Returns the states between which attempt `i` has its point, both included.
+pub(crate) fn window(history: &History, commits: &Commits, i: usize) -> (u32, u32) {
+    let attempt = history.attempt(i);
+    match attempt.outcome {
+        Outcome::Committed { version } => {
+            let state = commits.state_at(version - 1);
+            (state, state)
+        }
+        _ => (
+            commits.state_at(attempt.begin),
+            commits.state_at(attempt.end),
+        ),
+    }
+}
+
+/// Takes the initial values that the history gives, and infers the others if
+/// it says so.
+pub(crate) fn resolve(history: &History, commits: &Commits) -> (Initial, InitialUse) {
+    let words = history.words_len() as u64;
+    let mut initial = Initial(given(history));
+    let count = |initial: &Initial| initial.0.iter().flatten().count() as u64;
+    let given = count(&initial);
+    if given < words {
+        infer_certain(history, commits, &mut initial);
+        if count(&initial) < words {
+            infer_by_elimination(history, commits, &mut initial);
+        }
+    }
+    let known = count(&initial);
+    let used = InitialUse {
+        given,
+        inferred: known - given,
+        unknown: words - known,
+    };
+    (initial, used)
+}
+
+/// Returns the number of the first state that a commit to the word has changed;
+/// all before hold its initial value.
+fn first_change(commits: &Commits, word: u32) -> u32 {
+    commits
+        .entries(word)
+        .ranks
+        .first()
+        .map_or(u32::MAX, |&rank| rank + 1)
+}
+
+fn infer_certain(history: &History, commits: &Commits, initial: &mut Initial) {
+    let mut splitter = Splitter::default();
+    // How far the value is to be trusted: lower is better.
+    let mut trust = vec![(u8::MAX, u32::MAX); initial.0.len()];
+    for i in 0..history.len() {
+        let (low, high) = window(history, commits, i);
+        let class = match history.attempt(i).outcome {
+            Outcome::Committed { .. } => 0,
+            Outcome::CommittedReadOnly => 1,
+            Outcome::Aborted { .. } | Outcome::Running => 2,
+        };
+        splitter.split(history, i);
+        for read in &splitter.memory {
+            let word = read.word as usize;
+            let inferable = initial.0[word].is_none() || trust[word].0 != u8::MAX;
+            if inferable && (class, low) < trust[word] && high < first_change(commits, read.word) {
+                trust[word] = (class, low);
+                initial.0[word] = Some(read.value);
+            }
+        }
+    }
+}
+
+fn infer_by_elimination(history: &History, commits: &Commits, initial: &mut Initial) {
+    let mut splitter = Splitter::default();
+    for i in 0..history.len() {
+        let (low, high) = window(history, commits, i);
+        splitter.split(history, i);
+        for read in &splitter.memory {
+            if initial.is_known(read.word) || low >= first_change(commits, read.word) {
+                continue;
+            }
+            let ranks = commits.entries(read.word).ranks;
+            let written = commits
+                .entry_with(read.word, read.value, 0)
+                .is_some_and(|entry| ranks[entry] < high);
+            if !written {
+                initial.0[read.word as usize] = Some(read.value);
+            }
+        }
     }
 }

@@ -62,7 +62,7 @@
 //! rejected. For a protocol whose versions are its order that is a bug as well.
 //! A running attempt's end is open; its commit, if it had one, is unknown, and
 //! readers of its writes are then in violation. Initial values that are not
-//! recorded are inferred (`initial`), which weakens the check for words that
+//! recorded are inferred (`index.rs`), which weakens the check for words that
 //! no attempt certainly read before their first commit, and for no others.
 //!
 //! # Cost
@@ -73,20 +73,23 @@
 //! case. Memory, beside the history's: 12 bytes for each word that a commit
 //! wrote, 4 more if the word was written often, and some 25 for each distinct
 //! word.
+//!
+//! # The search for each attempt's point
+//! The states that an attempt may see are a stretch; each of its reads holds in
+//! a set of states. A finger walks over the stretch: a read that does not hold
+//! at the finger moves it to the next state in which it does, and when all
+//! reads in a row hold at the finger, that is the point. No set is ever listed.
 
 pub mod brute;
 mod explain;
 mod index;
-mod infer;
-mod initial;
-mod possible;
 mod reads;
 pub mod report;
-mod witness;
 
 use crate::error::{Error, ImpossibleHistory};
-use crate::history::reader;
-use crate::history::{History, Outcome};
+use crate::history::{Attempt, Event, History, NumberMap, Outcome, reader};
+use index::{Timeline, window};
+use reads::{MemoryRead, Splitter};
 use report::{Counts, Verdict};
 use std::path::Path;
 
@@ -123,11 +126,11 @@ pub fn check_file(path: &Path) -> Result<Verdict, Error> {
 }
 
 fn judge(history: &History) -> Result<Verdict, ImpossibleHistory> {
-    let order = possible::version_order(history)?;
+    let order = version_order(history)?;
     let commits = index::Commits::new(history, order);
-    let (initial, initial_use) = infer::resolve(history, &commits);
-    let timeline = index::Timeline { commits, initial };
-    let found = witness::violations(history, &timeline);
+    let (initial, initial_use) = index::resolve(history, &commits);
+    let timeline = Timeline { commits, initial };
+    let found = violations(history, &timeline);
     let violations_total = found.total;
     let violations = found
         .first
@@ -159,4 +162,133 @@ fn counts(history: &History) -> Counts {
         } += 1;
     }
     counts
+}
+
+/// Checks what must hold of a history before its reads can be judged, and returns the committed
+/// updates as (version, attempt), by version.
+///
+/// # Errors
+/// The first contradiction: of one attempt, of a lane, then of two commits.
+fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory> {
+    let mut order = Vec::new();
+    // Index and end of the last attempt of each lane.
+    let mut lanes: NumberMap<u32, usize> = NumberMap::default();
+    for i in 0..history.len() {
+        let attempt = history.attempt(i);
+        let impossible = |why| ImpossibleHistory {
+            attempt: i,
+            lane: attempt.lane,
+            why,
+        };
+        alone(history, i, attempt).map_err(impossible)?;
+        if let Some(before) = lanes.insert(attempt.lane, i) {
+            let Attempt { end, outcome, .. } = history.attempt(before);
+            if outcome == Outcome::Running {
+                let why = format!("the lane's attempt before it, attempt {before}, never ended");
+                return Err(impossible(why));
+            }
+            if attempt.begin < end {
+                let why = format!(
+                    "the clock was {} at its begin, but {end} at the end of the lane's attempt \
+                     before it, attempt {before}",
+                    attempt.begin
+                );
+                return Err(impossible(why));
+            }
+        }
+        if let Outcome::Committed { version } = attempt.outcome {
+            order.push((version, i as u32));
+        }
+    }
+    order.sort_unstable();
+    for pair in order.windows(2) {
+        let ((version, other), (next, i)) = (pair[0], pair[1]);
+        if version == next {
+            let (other, i) = (other as usize, i as usize);
+            let other_lane = history.attempt(other).lane;
+            let why = format!(
+                "commit version {version} was already produced by attempt {other} (lane {other_lane})"
+            );
+            return Err(ImpossibleHistory {
+                attempt: i,
+                lane: history.attempt(i).lane,
+                why,
+            });
+        }
+    }
+    Ok(order)
+}
+
+/// Checks what one attempt's record must satisfy by itself.
+fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
+    let (begin, end) = (attempt.begin, attempt.end);
+    if end < begin {
+        let clock = format!("the clock was {begin} at its begin and {end} at its end");
+        return Err(clock);
+    }
+    let written = || history.events(i).find(Event::is_update);
+    match attempt.outcome {
+        Outcome::Committed { version: 0 } => {
+            Err("commit version 0: versions start at 1".to_owned())
+        }
+        Outcome::Committed { version } if version > end => Err(format!(
+            "commit version {version} is beyond the clock at the attempt's end, {end}"
+        )),
+        Outcome::Committed { version } if version <= begin => Err(format!(
+            "commit version {version} is not above the clock at the attempt's begin, {begin}"
+        )),
+        Outcome::Committed { version } if written().is_none() => {
+            Err(format!("committed with version {version} without a write"))
+        }
+        Outcome::CommittedReadOnly => written().map_or(Ok(()), |event| {
+            let word = event.word();
+            Err(format!("committed as read-only after writing 0x{word:x}"))
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The violations of a history.
+struct Found {
+    /// How many attempts are in violation.
+    total: u64,
+    /// The first of them, in the history's order.
+    first: Vec<usize>,
+}
+
+/// Judges every attempt.
+fn violations(history: &History, timeline: &Timeline) -> Found {
+    let mut splitter = Splitter::default();
+    let mut found = Found {
+        total: 0,
+        first: Vec::new(),
+    };
+    for i in 0..history.len() {
+        let lost = splitter.split(history, i);
+        let (low, high) = window(history, &timeline.commits, i);
+        if lost.is_some() || point(timeline, &splitter.memory, low, high).is_none() {
+            found.total += 1;
+            if found.first.len() < EXPLAINED_MAX {
+                found.first.push(i);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the first state from `low` to `high` in which all reads hold.
+fn point(timeline: &Timeline, reads: &[MemoryRead], low: u32, high: u32) -> Option<u32> {
+    let mut state = low;
+    let mut agreed = 0;
+    let mut turn = reads.iter().cycle();
+    while agreed < reads.len() {
+        let read = turn.next()?;
+        let next = timeline.first_holding(read.word, read.value, state)?;
+        if next > high {
+            return None;
+        }
+        agreed = if next == state { agreed + 1 } else { 1 };
+        state = next;
+    }
+    Some(state)
 }

@@ -1,8 +1,8 @@
 //! Which reads of an attempt went to memory, and which to its own writes; of
 //! those after own additions, what memory held.
 
-use crate::history::words::{NumberMap, Words};
-use crate::history::{kind, sum};
+use super::report::Finding;
+use crate::history::{History, NumberMap, kind, sum};
 
 /// A read that went to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,15 +11,6 @@ pub(crate) struct MemoryRead {
     pub(crate) word: u32,
     pub(crate) value: u64,
     /// Index among the attempt's events.
-    pub(crate) event: u32,
-}
-
-/// A read after an own write that returned something else.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LostWrite {
-    pub(crate) word: u32,
-    pub(crate) wrote: u64,
-    pub(crate) read: u64,
     pub(crate) event: u32,
 }
 
@@ -49,14 +40,10 @@ pub(crate) struct Splitter {
 }
 
 impl Splitter {
-    /// Splits an attempt's events; returns the first read that missed an own
+    /// Splits the events of attempt `i`; returns the first read that missed an own
     /// write.
-    pub(crate) fn split(
-        &mut self,
-        words: &Words,
-        keys: &[u32],
-        values: &[u64],
-    ) -> Option<LostWrite> {
+    pub(crate) fn split(&mut self, history: &History, i: usize) -> Option<Finding> {
+        let (words, (keys, values)) = (history.words(), history.columns(i));
         self.memory.clear();
         self.own.clear();
         self.places.clear();
@@ -69,11 +56,11 @@ impl Splitter {
             let own = match (key & kind::MASK, own) {
                 (kind::READ, Own::Value(wrote)) => {
                     if wrote != value && lost.is_none() {
-                        lost = Some(LostWrite {
-                            word,
+                        lost = Some(Finding::OwnWriteLost {
+                            event,
+                            word: words.word(word),
                             wrote,
                             read: value,
-                            event,
                         });
                     }
                     continue;

@@ -178,22 +178,19 @@ pub struct CommitRef {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Header {
-            variant,
-            workload,
-            device,
-            seed,
-        } = &self.history;
-        writeln!(f, "history: {variant}, {workload}, {device}, seed {seed}")?;
+        let run = &self.history;
+        writeln!(
+            f,
+            "history: {}, {}, {}, seed {}",
+            run.variant, run.workload, run.device, run.seed
+        )?;
         let c = self.counts;
         writeln!(
             f,
             "{} attempts ({} updates, {} read-only, {} aborted, {} running), {} events on {} words",
             c.attempts, c.updates, c.read_only, c.aborted, c.running, c.events, c.words
         )?;
-        let InitialUse {
-            inferred, unknown, ..
-        } = self.initial;
+        let (inferred, unknown) = (self.initial.inferred, self.initial.unknown);
         if inferred + unknown > 0 {
             writeln!(
                 f,
@@ -259,15 +256,10 @@ impl fmt::Display for Violation {
 
 impl fmt::Display for AttemptRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            attempt,
-            lane,
-            number_in_lane,
-            outcome,
-        } = self;
         write!(
             f,
-            "attempt {attempt} (lane {lane}, its number {number_in_lane}; {outcome})"
+            "attempt {} (lane {}, its number {}; {})",
+            self.attempt, self.lane, self.number_in_lane, self.outcome
         )
     }
 }
@@ -326,15 +318,10 @@ impl fmt::Display for Held {
             None => write!(f, ", from initial memory")?,
         }
         if let Some(by) = self.overwritten_by {
-            let CommitRef {
-                version,
-                attempt,
-                lane,
-                value,
-            } = by;
             write!(
                 f,
-                " until commit {version} (attempt {attempt}, lane {lane}) wrote {value}"
+                " until commit {} (attempt {}, lane {}) wrote {}",
+                by.version, by.attempt, by.lane, by.value
             )?;
         }
         Ok(())

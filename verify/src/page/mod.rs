@@ -8,23 +8,17 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `layout.rs` | which attempts are shown, and where |
-//! | `marks.rs` | which events explain the finding, and the arrows between them |
-//! | `grid.rs` | the history |
-//! | `why.rs` | when memory held what was read |
+//! | `layout.rs` | which attempts are shown, and where; which events explain the finding, and the arrows between them |
+//! | `grid.rs` | the history, and when memory held what was read |
 
 mod grid;
 mod layout;
-mod marks;
-mod why;
 
 use crate::error::Error;
-use crate::explained::Explained;
-use crate::history::{Header, History};
-use crate::named::Names;
+use crate::history::History;
+use crate::named::{Explained, Names};
 use crate::opacity::report::Verdict;
-use layout::Layout;
-use marks::Marks;
+use layout::{Layout, Marks};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::fs;
 use std::path::Path;
@@ -44,7 +38,18 @@ pub struct Page<'a> {
     pub replay: Option<String>,
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
+    /// Returns a page of a history and the verdict on it.
+    pub const fn of(history: &'a History, names: &'a Names, verdict: Option<&'a Verdict>) -> Self {
+        Self {
+            history,
+            names,
+            verdict,
+            finding: None,
+            replay: None,
+        }
+    }
+
     /// Writes the page to a file, which is there whole or not at all.
     ///
     /// # Errors
@@ -89,7 +94,7 @@ impl Page<'_> {
                             section.finding.right[self.is_right()] { pre { (details) } }
                         }
                         @if let Some(violation) = violation {
-                            (why::why(violation, self.names))
+                            (grid::why(violation, self.names))
                         }
                         section.history {
                             h2 { "The history" }
@@ -114,11 +119,7 @@ impl Page<'_> {
     fn finding(&self) -> (String, String) {
         let explained = self.verdict.and_then(|verdict| {
             let violation = verdict.violations.first()?;
-            let explained = Explained {
-                violation,
-                history: self.history,
-                names: self.names,
-            };
+            let explained = Explained::of(violation, self.history, self.names);
             let more = match verdict.violations_total {
                 1 => String::new(),
                 n => format!("and {} attempts more", n - 1),
@@ -139,17 +140,12 @@ impl Page<'_> {
 
     /// Returns what was run, and the command that runs it again.
     fn head(&self) -> Markup {
-        let Header {
-            variant,
-            workload,
-            device,
-            ..
-        } = &self.history.header;
-        let what = [workload, device].map(String::as_str);
+        let run = &self.history.header;
+        let what = [&run.workload, &run.device].map(String::as_str);
         let what: Vec<&str> = what.into_iter().filter(|text| !text.is_empty()).collect();
         html! {
             p {
-                @if !variant.is_empty() { "Algorithm " strong { (variant) } "; " }
+                @if !run.variant.is_empty() { "Algorithm " strong { (run.variant) } "; " }
                 (what.join(", "))
             }
             @if let Some(replay) = &self.replay {
@@ -195,4 +191,218 @@ fn legend(marked: bool) -> Markup {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    // The structure of a page: what it has, and that it needs nothing else.
+    use super::*;
+    use crate::history::{Attempt, Event, Header, InitialMemory, Outcome, Rest};
+    use crate::named::{NamedArray, NamedWord, Shape};
+    use crate::opacity;
+    use std::collections::BTreeSet;
+
+    const X: u64 = 0x1000;
+    const Y: u64 = 0x1004;
+
+    fn names() -> Names {
+        let mut names = Names::default();
+        names.add(NamedArray {
+            name: "<pair> & \"more\"".into(),
+            shape: Shape::Elements,
+            words: [X, Y]
+                .map(|word| NamedWord {
+                    word,
+                    value: 0,
+                    value_at: word,
+                    wide: false,
+                })
+                .to_vec(),
+            transactional: true,
+        });
+        names
+    }
+
+    /// Two updates of a pair, and a reader of a torn one among right readers.
+    fn torn() -> History {
+        let initial = InitialMemory::of([(X, 0), (Y, 0)], Rest::Value(0));
+        let header = Header::new("fast", "pairs", "a <device>");
+        let mut history = History::new(header, initial);
+        let mut add = |lane, begin, end, outcome, events: &[Event], number| {
+            let attempt = Attempt::new(lane, begin, end, outcome);
+            history.push(attempt, events).unwrap();
+            history.number_last(number);
+        };
+        let write = |value| [X, Y].map(|word| Event::Write { word, value });
+        let read = |x, y| [(X, x), (Y, y)].map(|(word, value)| Event::Read { word, value });
+        for version in 1..=2 {
+            let outcome = Outcome::Committed { version };
+            add(0, version - 1, version, outcome, &write(version), version);
+        }
+        let torn = read(2, 1);
+        add(7, 0, 2, Outcome::Aborted { reason: 1 }, &torn, 12);
+        add(7, 2, 2, Outcome::CommittedReadOnly, &read(2, 2), 12);
+        add(9, 2, u64::MAX, Outcome::Running, &read(2, 2), 0);
+        history
+    }
+
+    fn page(history: &History) -> String {
+        let names = names();
+        let verdict = opacity::check(history).unwrap();
+        Page {
+            replay: Some("run 'it' <again>".into()),
+            ..Page::of(history, &names, Some(&verdict))
+        }
+        .html()
+    }
+
+    /// Returns what stands between `from` and `to`, each time.
+    fn between<'a>(page: &'a str, from: &str, to: &str) -> Vec<&'a str> {
+        page.split(from)
+            .skip(1)
+            .map(|rest| rest.split(to).next().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn every_thread_is_a_column_and_every_attempt_a_box() {
+        let page = page(&torn());
+        let threads = between(&page, "<div class=\"thread\"", "</div>");
+        let titles: Vec<&str> = threads
+            .iter()
+            .map(|t| t.split('>').nth(1).unwrap())
+            .collect();
+        assert_eq!(titles, ["thread 0", "thread 7", "thread 9"]);
+        let boxes = between(&page, "<article id=\"", "</article>");
+        assert_eq!(boxes.len(), 5);
+        let of = |id: &str| boxes.iter().find(|text| text.starts_with(id)).unwrap();
+        let wrong = of("a2\"");
+        assert!(
+            wrong.contains("transaction 11") && wrong.contains("aborted wrong"),
+            "{wrong}"
+        );
+        assert!(wrong.contains("grid-column: 3; grid-row: 2 / 6"), "{wrong}");
+        assert!(
+            of("a3\"").contains("grid-column: 3; grid-row: 6 / 7"),
+            "{page}"
+        );
+        assert!(of("a0\"").contains("committed as version 1"));
+        assert!(of("a4\"").contains("had not ended"));
+        let clocks = between(&page, "<div class=\"clock\"", "</div>");
+        assert_eq!(clocks.len(), 3);
+    }
+
+    #[test]
+    fn the_reads_in_contradiction_and_the_writes_that_made_and_ended_their_values_are_marked() {
+        let page = page(&torn());
+        let marked = between(&page, "<li id=\"", "\"");
+        // The writes of X and Y by both updates, as both values of Y matter.
+        assert_eq!(marked, ["a0e1", "a2e0", "a2e1", "a1e0", "a1e1"]);
+        let arrows = between(&page, "data-arrows=\"", "\"")[0];
+        assert_eq!(arrows, "a1e0 a2e0 made;a0e1 a2e1 made;a2e1 a1e1 ends");
+        // A bar for each read, and the frame of the attempt's place in each.
+        assert_eq!(between(&page, "<div class=\"held\"", ">").len(), 2);
+        assert_eq!(between(&page, "<div class=\"frame\"", ">").len(), 2);
+        let left = between(&page, "<div class=\"held\" style=\"left: ", "\"");
+        assert_eq!(left, ["50.00%; width: 50.00%", "25.00%; width: 25.00%"]);
+    }
+
+    #[test]
+    fn a_page_needs_no_other_file_and_leads_nowhere_else() {
+        let page = page(&torn());
+        for foreign in [
+            "http:", "https:", "src=", "@import", "<link", "url(h", "fetch(",
+        ] {
+            let allowed = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!allowed.contains(foreign), "{foreign}");
+        }
+        let ids: BTreeSet<&str> = between(&page, " id=\"", "\"").into_iter().collect();
+        for target in between(&page, "href=\"#", "\"") {
+            assert!(ids.contains(target), "{target}");
+        }
+        for arrow in between(&page, "data-arrows=\"", "\"")[0].split(';') {
+            for end in arrow.split(' ').take(2) {
+                assert!(ids.contains(end), "{end}");
+            }
+        }
+        // Every element that is opened is closed, but for those that have no end.
+        for element in [
+            "article", "div", "section", "ul", "li", "pre", "svg", "code", "p",
+        ] {
+            let opened = page.matches(&format!("<{element} ")).count()
+                + page.matches(&format!("<{element}>")).count();
+            assert_eq!(
+                opened,
+                page.matches(&format!("</{element}>")).count(),
+                "{element}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_many_threads_those_that_explain_the_finding_come_first() {
+        let mut history = torn();
+        for lane in 1..=5 {
+            let attempt = Attempt::new(lane, 2, 2, Outcome::CommittedReadOnly);
+            history.push(attempt, &[]).unwrap();
+        }
+        let page = page(&history);
+        let threads = between(&page, "<div class=\"thread\"", "</div>");
+        let titles: Vec<&str> = threads
+            .iter()
+            .map(|t| t.split(' ').next_back().unwrap())
+            .collect();
+        assert_eq!(titles, ["0", "7", "1", "2", "3", "4", "5", "9"]);
+        let wrong = between(&page, "<article id=\"a2\"", ">")[0];
+        assert!(wrong.contains("grid-column: 3;"), "{wrong}");
+    }
+
+    #[test]
+    fn text_is_text_whatever_it_has() {
+        let page = page(&torn());
+        assert!(
+            page.contains("&lt;pair&gt; &amp; &quot;more&quot;[0]"),
+            "{page}"
+        );
+        assert!(page.contains("a &lt;device&gt;") && page.contains("run 'it' &lt;again&gt;"));
+        assert!(!page.contains("<pair>") && !page.contains("<again>"));
+    }
+
+    #[test]
+    fn a_right_history_and_an_empty_one_are_shown_without_a_contradiction() {
+        let history = History::new(Header::default(), InitialMemory::ZERO);
+        let empty = page(&history);
+        assert!(
+            empty.contains("<h1>Opaque</h1>") && empty.contains("No transaction was attempted")
+        );
+        assert!(!empty.contains("<section class=\"why\">"));
+        assert!(empty.contains("<section class=\"finding right\">"));
+    }
+
+    #[test]
+    fn long_attempts_unfold_and_what_is_marked_is_always_seen() {
+        let mut history = torn();
+        let many: Vec<Event> = (0..100)
+            .map(|k| Event::Read {
+                word: 0x9000 + 8 * k,
+                value: 0,
+            })
+            .collect();
+        let attempt = Attempt::new(20, 2, 2, Outcome::CommittedReadOnly);
+        history.push(attempt, &many).unwrap();
+        let page = page(&history);
+        assert_eq!(between(&page, "<summary>", "</summary>"), ["and 84 more"]);
+    }
+
+    #[test]
+    fn a_page_is_written_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("page.html");
+        std::fs::write(&file, "old").unwrap();
+        let (history, names) = (torn(), names());
+        let page = Page::of(&history, &names, None);
+        page.write(&file).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), page.html());
+        let there: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
+        assert_eq!(there.len(), 1, "nothing partial is left");
+        let missing = dir.path().join("no such directory").join("page.html");
+        assert!(matches!(page.write(&missing), Err(Error::Io { .. })));
+    }
+}

@@ -27,7 +27,7 @@ use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::observe::Mutant;
 
 /// A program with a purpose.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Directed {
     /// Its name.
     pub name: &'static str,
@@ -57,44 +57,33 @@ impl Directed {
         let (name, parts) = head.split_once(' ').unwrap_or((head, ""));
         let mut directed = Self {
             name,
-            about: String::new(),
-            lanes: Vec::new(),
             program: Program {
                 locks: 8,
                 ..Program::default()
             },
-            lockstep: false,
-            team: 0,
-            block: 0,
-            warp: 0,
-            circle: 0,
+            ..Self::default()
         };
         for part in parts.split(' ') {
-            let number = |key| part.strip_prefix(key).and_then(|n| n.parse::<u32>().ok());
-            if part == "lockstep" {
-                directed.lockstep = true;
-            } else if let Some(lanes) = number("team=") {
-                directed.team = lanes;
-            } else if let Some(threads) = number("block=") {
-                directed.block = threads;
-            } else if let Some(lanes) = number("warp=") {
-                directed.warp = lanes;
-            } else if let Some(bits) = number("circle=") {
-                directed.circle = bits;
-            } else if let Err(error) = directed.program.set(part) {
-                unreachable!("{name}: {error}");
+            let (key, number) = part.split_once('=').unwrap_or((part, ""));
+            let number = number.parse().unwrap_or(0);
+            match key {
+                "lockstep" => directed.lockstep = true,
+                "team" => directed.team = number,
+                "block" => directed.block = number,
+                "warp" => directed.warp = number,
+                "circle" => directed.circle = number,
+                _ => {
+                    if let Err(error) = directed.program.set(part) {
+                        unreachable!("{name}: {error}");
+                    }
+                }
             }
         }
         let (lanes, about): (Vec<_>, Vec<_>) = rest.lines().partition(|l| l.starts_with("- "));
-        directed.about = about
-            .iter()
-            .map(|line| line.trim())
-            .collect::<Vec<_>>()
-            .join(" ");
-        directed.lanes = lanes
-            .iter()
-            .map(|lane| transactions(name, &lane[2..]))
-            .collect();
+        let about: Vec<&str> = about.iter().map(|line| line.trim()).collect();
+        directed.about = about.join(" ");
+        let lanes = lanes.iter().map(|lane| transactions(name, &lane[2..]));
+        directed.lanes = lanes.collect();
         directed
     }
 

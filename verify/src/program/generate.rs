@@ -9,18 +9,21 @@
 //! What was added later is drawn from streams of its own: teams (4), sums (5),
 //! alternatives (7; of silent programs 8) and static updates (9). So a program of a seed that gets none
 //! of them is what it was before they existed.
+//!
+//! Alternatives are put into programs that were drawn without them, from numbers of
+//! another stream, so a program that gets none is what it was before there were
+//! alternatives.
 
-mod alternatives;
-mod silent;
-
-pub use silent::silent_case;
-
-use super::case::{Case, Loop, Op, Program, Value, Widths, Words, update};
-use super::invariant::Invariant;
+use super::alternatives::{any, begins_with_read, room};
+use super::case::{Case, Invariant, Loop, Op, Program, Value, Widths, Words, update};
 use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
+
+mod silent;
+
+pub use silent::silent_case;
 
 /// Operations after which a run in which no lane ended, or memory did not
 /// change, is a livelock: a hundred times what most programs need. A schedule
@@ -306,7 +309,7 @@ pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut of_alternatives = Rng::of_stream(seed, 7);
     // Programs with small sets are about those.
     if program.sets.0 > 5 && of_alternatives.chance(25) {
-        alternatives::with_alternatives(&mut of_alternatives, &mut program);
+        with_alternatives(&mut of_alternatives, &mut program);
     }
     let plain = program.sums.is_empty() && !program.calls.is_of_teams();
     let mut of_updates = Rng::of_stream(seed, 9);
@@ -320,4 +323,82 @@ pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         program,
         sim,
     }
+}
+
+/// Puts an operation that retries at a random place of a first alternative.
+fn with_retry(rng: &mut Rng, words: u32, ops: &[Op]) -> Vec<Op> {
+    let at = rng.below(ops.len() as u32 + 1) as usize;
+    let retry = Op::RetryIf(rng.below(words) as u8, rng.chance(50));
+    [&ops[..at], &[retry], &ops[at..]].concat()
+}
+
+fn either(first: &[Op], second: &[Op]) -> Vec<Op> {
+    [&[Op::Either], first, &[Op::OrElse], second, &[Op::End]].concat()
+}
+
+/// Makes two parts of a transaction its alternatives, and sometimes goes on with
+/// one of these.
+fn divided(rng: &mut Rng, words: u32, ops: &[Op], depth: u32) -> Vec<Op> {
+    let mut at = [0; 3].map(|_: u32| rng.below(ops.len() as u32 + 1) as usize);
+    at.sort_unstable();
+    let [from, middle, to] = at;
+    let mut first = with_retry(rng, words, &ops[from..middle]);
+    let mut second = ops[middle..to].to_vec();
+    let of_first = depth > 0 && rng.chance(25);
+    let of_second = depth > 0 && !of_first && rng.chance(25);
+    if of_first {
+        first = divided(rng, words, &first, depth - 1);
+    } else if of_second {
+        second = divided(rng, words, &second, depth - 1);
+    }
+    [&ops[..from], &either(&first, &second), &ops[to..]].concat()
+}
+
+/// Gives a program the room that its alternatives need, and to each transaction
+/// with alternatives that begins with a write a read before it.
+fn finish(program: &mut Program) {
+    let words = program.initial.len();
+    for ops in &mut program.transactions {
+        if any(ops) {
+            if !begins_with_read(ops) {
+                ops.insert(0, Op::Read(Words::new(&[0])));
+            }
+            let room = room(ops, words);
+            program.sets = (program.sets.0.max(room), program.sets.1.max(room));
+        }
+    }
+}
+
+/// Gives some transactions of a recorded program alternatives.
+fn with_alternatives(rng: &mut Rng, program: &mut Program) {
+    let words = program.initial.len() as u32;
+    for ops in &mut program.transactions {
+        if rng.chance(60) {
+            *ops = divided(rng, words, ops, 2);
+        }
+    }
+    finish(program);
+}
+
+/// Gives some transactions of a silent program alternatives. Each of them keeps
+/// the invariant if it runs to its end; a first one that is left in its midst,
+/// and not undone, would break it.
+fn with_whole_alternatives(rng: &mut Rng, program: &mut Program) {
+    let words = program.initial.len() as u32;
+    let whole = program.transactions.clone();
+    for ops in &mut program.transactions {
+        if !rng.chance(60) {
+            continue;
+        }
+        let mut first = with_retry(rng, words, ops);
+        let other = rng.below(whole.len() as u32 + 1) as usize;
+        // Or nothing, so that nothing hides what was not undone.
+        let second = whole.get(other).map_or(&[][..], Vec::as_slice);
+        if rng.chance(20) {
+            first = either(&first, second);
+            first = with_retry(rng, words, &first);
+        }
+        *ops = either(&first, second);
+    }
+    finish(program);
 }

@@ -1,65 +1,20 @@
 //! The kernel that interprets a program.
 
-mod nodes;
-mod single;
-mod team;
+mod access;
 
-pub(super) use nodes::Item;
+pub(super) use access::Item;
 
 use super::alternatives::parts;
 use super::case::{Loop, Op, Program, Value, Words, update};
 use super::silent::Watch;
 use std::cell::Cell;
-use std::marker::PhantomData;
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Element, Kernel, Lane, StmRef, TNodes, TSums, TxResult};
-
-/// Runs a [`Program`] with transactions of algorithm `A`.
-pub(super) struct Interpreter<A>(PhantomData<A>);
-
-/// A program in the host's memory, which lanes that run on the host can read
-/// without an operation that the simulator would schedule, and the watch over a
-/// silent one.
-#[derive(Clone, Copy)]
-pub(super) struct ProgramRef {
-    program: *const Program,
-    watch: *const Watch,
-}
-
-// SAFETY: nothing writes the program while a reference is in use, and all lanes
-// run on one thread (`new`).
-unsafe impl Send for ProgramRef {}
-// SAFETY: as above.
-unsafe impl Sync for ProgramRef {}
-
-impl ProgramRef {
-    /// Makes a reference for a kernel's parameters.
-    ///
-    /// # Safety
-    /// While the kernel runs the program and the watch live and nobody changes
-    /// the program; all lanes of the kernel run on the calling thread.
-    pub(super) unsafe fn new(program: &Program, watch: Option<&Watch>) -> Self {
-        Self {
-            program,
-            watch: watch.map_or(std::ptr::null(), std::ptr::from_ref),
-        }
-    }
-
-    const fn get(&self) -> &Program {
-        // SAFETY: live and unchanged (`new`).
-        unsafe { &*self.program }
-    }
-
-    const fn watch(&self) -> Option<&Watch> {
-        // SAFETY: null or live, and of this thread (`new`).
-        unsafe { self.watch.as_ref() }
-    }
-}
+use stm_core::{Element, Lane, StmRef, TNodes, TSums, TxResult};
 
 /// The parameters of one launch.
 #[derive(Clone, Copy)]
-pub(super) struct Params<A: Algorithm> {
+pub(super) struct Params<'a, A: Algorithm> {
     pub(super) stm: StmRef<A>,
     /// The words of 32 bits, each at its number.
     pub(super) narrow: A::Array<u32>,
@@ -68,7 +23,10 @@ pub(super) struct Params<A: Algorithm> {
     pub(super) narrow_sums: TSums<u32>,
     pub(super) wide_sums: TSums<u64>,
     pub(super) nodes: TNodes<A, Item>,
-    pub(super) program: ProgramRef,
+    /// The program, which lanes that run on the host can read without an operation that the
+    /// simulator would schedule, and the watch over a silent one.
+    pub(super) program: &'a Program,
+    pub(super) watch: Option<&'a Watch>,
     /// The transactions of the launch: the first one, and how many.
     pub(super) launch: (usize, usize),
     /// How many of them are static updates.
@@ -157,7 +115,7 @@ trait Access<A: Algorithm>: Sized {
 /// A transaction while it is interpreted, or an alternative in it.
 struct Part<'p, 'a, X, A: Algorithm> {
     tx: &'p mut X,
-    params: &'a Params<A>,
+    params: &'a Params<'a, A>,
     number: usize,
     /// The lane that leads, by its number in the grid.
     leader: u64,
@@ -221,7 +179,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
         }
         let mut found = [None; 3];
         let tx = &mut *self.tx;
-        stretches(params.program.get(), list, |wide, part| {
+        stretches(params.program, list, |wide, part| {
             let (at, found) = (&at[part.clone()], &mut found[part]);
             if wide {
                 tx.read_words(&params.wide, at, found)
@@ -241,7 +199,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
     /// Writes a word, and with it that of the next operation if it can, which is in ascending
     /// order; then it returns `true`.
     fn write_with_next(&mut self, word: u8, value: Value, next: Option<&Op>) -> TxResult<bool> {
-        let program = self.params.program.get();
+        let program = self.params.program;
         let value = value.after(self.last, self.any);
         if let Some(Op::Write(next, after)) = next
             && word < *next
@@ -261,7 +219,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
         for k in 0..count as usize {
             writes[k] = self.own(at[k]).map(|at| (at, values[k]));
         }
-        if self.params.program.get().is_wide(at[0]) {
+        if self.params.program.is_wide(at[0]) {
             self.tx.write_words(&self.params.wide, writes, count)?;
         } else {
             self.tx.write_words(&self.params.narrow, writes, count)?;
@@ -274,13 +232,13 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
 
     /// Tells the watch of a value.
     fn saw(&self, at: usize, value: u64) {
-        if let Some(watch) = self.params.program.watch() {
+        if let Some(watch) = self.params.watch {
             watch.read(self.leader, at, value);
         }
     }
 
     fn wrote(&self, at: usize) {
-        if let Some(watch) = self.params.program.watch() {
+        if let Some(watch) = self.params.watch {
             watch.wrote(self.leader, at);
         }
     }
@@ -290,7 +248,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
     #[inline(never)]
     fn alternatives(&mut self, first: &[Op], second: &[Op]) -> TxResult<()> {
         let (params, number, leader) = (self.params, self.number, self.leader);
-        let watch = params.program.watch();
+        let watch = params.watch;
         let before = watch.map(|watch| (watch, watch.save(leader, number)));
         let values = Cell::new((self.last, self.any));
         let run = |tx: &mut X, ops: &[Op], first: bool| {
@@ -326,11 +284,11 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
 #[inline(never)]
 fn transaction<A: Algorithm, X: Access<A>>(
     tx: &mut X,
-    params: &Params<A>,
+    params: &Params<'_, A>,
     number: usize,
     (lane, leader): (u64, u64),
 ) -> TxResult<()> {
-    if let Some(watch) = params.program.watch() {
+    if let Some(watch) = params.watch {
         watch.begin(lane, leader, number);
     }
     let mut part = Part {
@@ -341,17 +299,17 @@ fn transaction<A: Algorithm, X: Access<A>>(
         last: 0,
         any: 0,
     };
-    part.block(&params.program.get().transactions[number], false)
+    part.block(&params.program.transactions[number], false)
 }
 
 /// Runs the static updates of a launch.
 fn updated<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
-    params: &Params<A>,
+    params: &Params<'_, A>,
     array: &A::Array<T>,
     updates: u64,
 ) {
-    let transactions = &params.program.get().transactions[params.launch.0..];
+    let transactions = &params.program.transactions[params.launch.0..];
     let of = |i: u64| update(&transactions[i as usize]).expect("a static update");
     let at = |i| of(i).0.map(u64::from);
     let change = |i, read: [T; 3]| {
@@ -362,45 +320,41 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
     params.stm.update_each(lane, 0..updates, array, at, change);
 }
 
-impl<A: Algorithm> Kernel for Interpreter<A> {
-    const ENTRY: &'static str = "program";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, params: &Params<A>) {
-        let (first, len) = params.launch;
-        let range = 0..len as u64;
-        let alone = (lane.grid_thread(), lane.grid_thread());
-        match params.program.get().calls {
-            Loop::Each => {
-                let stm = params.stm.in_step_if(params.in_step);
-                stm.for_each(lane, range, |tx, i| {
-                    transaction(tx, params, first + i as usize, alone)
-                });
+/// Runs the transactions of a launch as one of its lanes.
+pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>) {
+    let (first, len) = params.launch;
+    let range = 0..len as u64;
+    let alone = (lane.grid_thread(), lane.grid_thread());
+    match params.program.calls {
+        Loop::Each => {
+            let stm = params.stm.in_step_if(params.in_step);
+            stm.for_each(lane, range, |tx, i| {
+                transaction(tx, params, first + i as usize, alone)
+            });
+        }
+        Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
+        Loop::Team => access::of_warps(lane, params, range),
+        Loop::Block => access::of_blocks(lane, params, range),
+        Loop::Update => {
+            let program = params.program;
+            let updates = params.updates as u64;
+            if program.is_wide(0) {
+                updated(lane, params, &params.wide, updates);
+            } else {
+                updated(lane, params, &params.narrow, updates);
             }
-            Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
-            Loop::Team => team::of_warps(lane, params, range),
-            Loop::Block => team::of_blocks(lane, params, range),
-            Loop::Update => {
-                let program = params.program.get();
-                let updates = params.updates as u64;
-                if program.is_wide(0) {
-                    updated(lane, params, &params.wide, updates);
-                } else {
-                    updated(lane, params, &params.narrow, updates);
-                }
-                params.stm.for_each(lane, updates..range.end, |tx, i| {
-                    transaction(tx, params, first + i as usize, alone)
-                });
-            }
-            Loop::Own => {
-                let lanes = lane.grid_threads() as usize;
-                for i in (lane.grid_thread() as usize..len).step_by(lanes) {
-                    let end = params
-                        .stm
-                        .atomically(lane, |tx| transaction(tx, params, first + i, alone));
-                    if end.is_err() {
-                        return; // the launch is being stopped
-                    }
+            params.stm.for_each(lane, updates..range.end, |tx, i| {
+                transaction(tx, params, first + i as usize, alone)
+            });
+        }
+        Loop::Own => {
+            let lanes = lane.grid_threads() as usize;
+            for i in (lane.grid_thread() as usize..len).step_by(lanes) {
+                let end = params
+                    .stm
+                    .atomically(lane, |tx| transaction(tx, params, first + i, alone));
+                if end.is_err() {
+                    return; // the launch is being stopped
                 }
             }
         }

@@ -22,8 +22,7 @@
 //! if that is even, or by `o` if it is odd. Numbers of words, sums and nodes are
 //! digits in base 36. Then the simulation.
 
-use super::case::{Case, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
-use super::invariant::Invariant;
+use super::case::{Case, Invariant, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
 use crate::error::Error;
 use crate::line::{self, Head, bad};
 use std::fmt;

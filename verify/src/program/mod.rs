@@ -9,13 +9,11 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `case.rs` | the data |
-//! | `alternatives.rs` | alternatives inside transactions |
-//! | `overflow.rs` | whether its sets are full |
+//! | `case.rs` | the data, and what the words of a silent program keep to |
+//! | `alternatives.rs` | alternatives inside transactions, and whether sets are full |
 //! | `line.rs` | a case as one line of text |
 //! | `kernel.rs` | the kernel that interprets a program |
 //! | `run.rs` | a run on the simulator |
-//! | `invariant.rs` | what the words of a silent program keep to |
 //! | `silent.rs` | invariants that transactions check themselves, in runs without a recorder |
 //! | `failure.rs` | what a run can find |
 //! | `judge.rs` | the history against the program |
@@ -27,15 +25,13 @@ mod alternatives;
 pub mod case;
 pub mod directed;
 pub mod generate;
-pub mod invariant;
 mod judge;
 mod kernel;
 mod line;
-mod overflow;
 pub mod run;
 pub mod shrink;
 pub mod silent;
 
 pub use crate::failure::{self, Failure, FailureKind};
-pub use case::{Case, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
+pub use case::{Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
 pub use run::{Done, Shown, run, run_shown};

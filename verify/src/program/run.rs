@@ -1,16 +1,15 @@
 //! A run on the simulator and what it found.
 
-use super::case::{Case, Loop, Program, Widths};
-use super::invariant::Invariant;
+use super::case::{Case, Invariant, Loop, Program, Widths};
 use super::judge::{Left, judge};
-use super::kernel::{Interpreter, Item, Params, ProgramRef};
+use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
 use crate::error::Error;
 use crate::failure::{Failure, FailureKind};
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::named::{Named, Names};
-use crate::sim::{Schedule, Sim, SimConfig, SimError, Stuck, with_sim};
+use crate::sim::{self, Schedule, Sim, SimError, Stuck, with_sim};
 use stm_core::Capacity;
 use stm_core::RetryLimits;
 use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
@@ -74,36 +73,31 @@ fn run_with(case: &Case, shown: &mut Option<Shown>) -> Result<Done, Failure> {
             }
             variant => with_algorithm!(variant, A => attempt::<A>(case, words_per_lane, shown)),
         };
-        match result {
-            Ok(result) => return result,
+        return match result {
+            Ok(done) => Ok(done),
+            Err(Stop::Found(failure)) => Err(failure),
+            Err(Stop::Unfair) => Ok(Done {
+                unfair: true,
+                ..Done::default()
+            }),
             // Recording is no scheduling point: the same run, with more room.
-            Err(needed) => words_per_lane = needed.next_power_of_two(),
-        }
+            Err(Stop::Room(needed)) => {
+                words_per_lane = needed.next_power_of_two();
+                continue;
+            }
+        };
     }
 }
 
-/// Runs a case with so much room for records; if it was too little, returns
-/// how much is needed.
+/// Runs a case with so much room for records.
 fn attempt<A: Algorithm>(
     case: &Case,
     words_per_lane: u64,
     shown: &mut Option<Shown>,
-) -> Result<Result<Done, Failure>, u64> {
-    let config = SimConfig {
-        mutant: case.mutant.map(|m| m as u32),
-        ..case.sim
-    };
+) -> Result<Done, Stop> {
+    let config = case.sim.with_mutant(case.mutant);
     with_sim(config, |sim| {
         launches::<A>(case, sim, words_per_lane, shown)
-            .map(Ok)
-            .or_else(|stop| match stop {
-                Stop::Found(failure) => Ok(Err(failure)),
-                Stop::Unfair => Ok(Ok(Done {
-                    unfair: true,
-                    ..Done::default()
-                })),
-                Stop::Room(needed) => Err(needed),
-            })
     })
 }
 
@@ -243,7 +237,7 @@ impl Data {
 }
 
 /// Returns the number in a history of each word, and after them of each sum.
-fn addresses<A: Algorithm>(program: &Program, params: &Params<A>) -> Vec<u64> {
+fn addresses<A: Algorithm>(program: &Program, params: &Params<'_, A>) -> Vec<u64> {
     let row = program.row as usize;
     let of_word = |i: usize| {
         if program.is_wide(i as u8) {
@@ -267,15 +261,14 @@ fn addresses<A: Algorithm>(program: &Program, params: &Params<A>) -> Vec<u64> {
         .collect()
 }
 
-/// Returns the parameters of launch `k`. The program and the watch outlive it, as it runs on this
-/// thread.
-fn parameters<A: Algorithm>(
-    case: &Case,
+/// Returns the parameters of launch `k`.
+fn parameters<'a, A: Algorithm>(
+    case: &'a Case,
     k: u32,
     stm: StmRef<A>,
     data: &Data,
-    watch: Option<&Watch>,
-) -> Params<A> {
+    watch: Option<&'a Watch>,
+) -> Params<'a, A> {
     let program = &case.program;
     let launch = program.launch(k);
     Params {
@@ -285,8 +278,8 @@ fn parameters<A: Algorithm>(
         narrow_sums: data.narrow_sums.view(),
         wide_sums: data.wide_sums.view(),
         nodes: data.nodes.view::<A>(),
-        // SAFETY: both outlive the launch, as the caller has them.
-        program: unsafe { ProgramRef::new(program, watch) },
+        program,
+        watch,
         launch: (launch.start, launch.len()),
         updates: program.updates(k),
         // Half of the schedules, and the same ones when a case is replayed. The
@@ -324,9 +317,7 @@ fn launches<A: Algorithm>(
     for k in 0..program.launches {
         let params = parameters::<A>(case, k, stm.handle::<A>(), &data, watch.as_ref());
         addresses = self::addresses(program, &params);
-        // SAFETY: everything that the parameters point to lives in this
-        // function, and only these transactions touch the words.
-        let ended = unsafe { stm.launch::<Interpreter<A>>(&params) };
+        let ended = sim::launch(&mut stm, |lane| interpret(lane, &params));
         done.steps += sim.last_run().map_or(0, |(run, _)| run.steps);
         if let (Err(host::Error::EverybodyWaits { .. }), Some(watch)) = (&ended, &watch) {
             // A program may have put what nobody takes.
@@ -335,7 +326,7 @@ fn launches<A: Algorithm>(
             break;
         }
         complete = how_it_ended(case, sim, k, ended.as_ref().map(|_| ()))?;
-        let statistics = ended.map(|(_, statistics)| statistics).unwrap_or_default();
+        let statistics = ended.unwrap_or_default();
         done.transactions += statistics.commits;
         done.attempts += statistics.attempts;
         done.turns += statistics.turns;
@@ -436,20 +427,9 @@ fn may_starve(case: &Case) -> bool {
 }
 
 fn history(case: &Case, records: &Records<Sim>, addresses: &[u64]) -> Result<History, Stop> {
-    let initial = InitialMemory {
-        words: addresses
-            .iter()
-            .copied()
-            .zip(case.program.memory())
-            .collect(),
-        rest: Rest::Value(0),
-    };
-    let header = Header {
-        variant: case.variant.to_string(),
-        workload: "program".into(),
-        device: "simulator".into(),
-        seed: String::new(),
-    };
+    let words = addresses.iter().copied().zip(case.program.memory());
+    let initial = InitialMemory::of(words, Rest::Value(0));
+    let header = Header::new(case.variant.name(), "program", "simulator");
     match records.history(header, initial) {
         Ok(history) => Ok(history),
         Err(Error::BufferFull { needed, .. }) => Err(Stop::Room(needed)),

@@ -12,8 +12,7 @@
 //! remains was read from memory and belongs to one state, whatever the attempt
 //! has buffered.
 
-use super::case::Program;
-use super::invariant::Invariant;
+use super::case::{Invariant, Program};
 use crate::failure::{Failure, FailureKind};
 use std::cell::RefCell;
 

@@ -237,14 +237,9 @@ impl fmt::Display for Schedule {
         match *self {
             Self::Lockstep => f.write_str("lockstep"),
             Self::Stack => f.write_str("stack"),
-            Self::Its {
-                bound,
-                starve: false,
-            } => write!(f, "its{bound}"),
-            Self::Its {
-                bound,
-                starve: true,
-            } => write!(f, "starve{bound}"),
+            Self::Its { bound, starve } => {
+                write!(f, "{}{bound}", if starve { "starve" } else { "its" })
+            }
             Self::Random => f.write_str("random"),
             Self::Pct { depth, length } => write!(f, "pct{depth}x{length}"),
         }
@@ -303,6 +298,11 @@ fn small(text: &str) -> Option<u32> {
     text.parse().ok()
 }
 
+/// Returns whether a value is the second of two, or `None` if it is neither.
+fn second_of(two: [&str; 2], value: &str) -> Option<bool> {
+    two.iter().position(|one| *one == value).map(|i| i == 1)
+}
+
 fn schedule(part: &str) -> Option<Schedule> {
     Some(match part {
         "lockstep" => Schedule::Lockstep,
@@ -310,21 +310,12 @@ fn schedule(part: &str) -> Option<Schedule> {
         "random" => Schedule::Random,
         _ => {
             if let Some(bound) = part.strip_prefix("its") {
-                Schedule::Its {
-                    bound: small(bound)?,
-                    starve: false,
-                }
+                Schedule::its(small(bound)?)
             } else if let Some(bound) = part.strip_prefix("starve") {
-                Schedule::Its {
-                    bound: small(bound)?,
-                    starve: true,
-                }
+                Schedule::starve(small(bound)?)
             } else {
                 let (depth, length) = part.strip_prefix("pct")?.split_once('x')?;
-                Schedule::Pct {
-                    depth: small(depth)?,
-                    length: small(length)?,
-                }
+                Schedule::pct(small(depth)?, small(length)?)
             }
         }
     })
@@ -340,14 +331,9 @@ impl SimConfig {
                 "steps" => self.steps_max = number(value)?,
                 "idle" => self.idle_max = number(value)?,
                 "mutant" => self.mutant = Some(small(value)?),
-                "votes" => {
-                    self.votes_order =
-                        ["relaxed", "ordered"].iter().position(|v| *v == value)? == 1;
-                }
+                "votes" => self.votes_order = second_of(["relaxed", "ordered"], value)?,
                 "versions" => self.version_bits = small(value)?,
-                "atomics" => {
-                    self.wide_atomics = ["64", "128"].iter().position(|v| *v == value)? == 1;
-                }
+                "atomics" => self.wide_atomics = second_of(["64", "128"], value)?,
                 _ => return None,
             }
         } else if part == "sc" {
@@ -401,14 +387,7 @@ mod tests {
 
     #[test]
     fn a_printed_line_parses_to_the_same_configuration() {
-        let schedules = [
-            Schedule::Lockstep,
-            Schedule::Stack,
-            Schedule::its(64),
-            Schedule::starve(7),
-            Schedule::Random,
-            Schedule::pct(3, 5000),
-        ];
+        let schedules = Schedule::named("lockstep stack its64 starve7 random pct3x5000");
         let mut rng = crate::rng::Rng::of_launch(1, 1);
         for schedule in schedules {
             for memory in [

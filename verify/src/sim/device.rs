@@ -4,8 +4,7 @@
 use super::config::SimConfig;
 use super::error::SimError;
 use super::lane::SimLane;
-use super::machine::Machine;
-use super::op::Op;
+use super::machine::{Machine, RunReport};
 use super::shape::Shape;
 use super::space::BYTES_MAX;
 use corosensei::stack::DefaultStack;
@@ -26,33 +25,6 @@ const STACK_BYTES: usize = 256 << 10;
 const LANES_MAX: u32 = 8192;
 
 type Fibre<'a> = Coroutine<(), (), (), &'a mut DefaultStack>;
-
-/// What a launch did.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RunReport {
-    /// The configuration; its text, the program and [`RunReport::launch`] replay it.
-    pub config: SimConfig,
-    /// The launch's number since [`Sim::new`] or [`Sim::configure`], from 0. It
-    /// is part of the seed.
-    pub launch: u64,
-    /// Operations scheduled.
-    pub steps: u64,
-    /// Times that another lane went on than the one before.
-    pub switches: u64,
-    /// Loads that returned another store than the newest.
-    pub stale_loads: u64,
-    /// A hash of every operation in order, with lane, operand and value: equal
-    /// for equal runs, whatever the process.
-    pub trace: u64,
-    ops: [u64; Op::COUNT],
-}
-
-impl RunReport {
-    /// Returns how often an operation was executed, private ones included.
-    pub const fn count(&self, op: Op) -> u64 {
-        self.ops[op as usize]
-    }
-}
 
 /// Somebody on the host's side who attends the launches of a simulator: to record
 /// them, and to look at the memory before and after.
@@ -227,15 +199,8 @@ impl Sim {
         self.0.running.set(false);
         stacked?;
         let (run, end) = self.0.with(|machine| {
-            let run = RunReport {
-                config: machine.config,
-                launch: number,
-                steps: machine.counts.steps,
-                switches: machine.counts.switches,
-                stale_loads: if machine.weak { machine.views.stale } else { 0 },
-                trace: machine.counts.trace,
-                ops: machine.counts.ops,
-            };
+            let mut run = machine.report.clone();
+            run.stale_loads = if machine.weak { machine.views.stale } else { 0 };
             (run, machine.error.take().map_or(Ok(()), Err))
         });
         self.0.last.replace(Some((run.clone(), end.clone())));

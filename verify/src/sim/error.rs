@@ -18,15 +18,10 @@ pub struct LaneId {
 
 impl fmt::Display for LaneId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            block,
-            thread,
-            warp,
-            lane,
-        } = self;
         write!(
             f,
-            "thread {thread} of block {block} (warp {warp}, lane {lane})"
+            "thread {} of block {} (warp {}, lane {})",
+            self.thread, self.block, self.warp, self.lane
         )
     }
 }
@@ -160,6 +155,16 @@ fn list(lanes: &[LaneReport]) -> String {
     listed.chain(more).collect::<Vec<_>>().join("; ")
 }
 
+/// What lanes that meet must keep to.
+const fn rule(op: Op) -> &'static str {
+    match op {
+        Op::Barrier | Op::BarrierAny | Op::BarrierCount => {
+            "the threads of a block must be at one operation of its barrier"
+        }
+        _ => "lanes that name each other must be at one operation with one mask",
+    }
+}
+
 /// Why a simulated launch ended before its lanes did.
 #[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -224,35 +229,16 @@ pub enum SimError {
         /// Words of shared memory.
         words: u32,
     },
-    /// An access to the shared memory of a block that the cluster has not, or no more.
-    #[error(
-        "{lane}: {op} of block {rank} of a cluster of {cluster}: there is none, or all its threads have ended; end the kernel with a barrier of the cluster"
-    )]
-    NoSuchBlock {
+    /// An access to the shared memory of a block that the cluster has not, or no more; or a
+    /// named barrier that does not exist, or with a wrong number of threads.
+    #[error("{lane}: {op} of {what}")]
+    Misused {
         /// The lane.
         lane: LaneId,
         /// The operation.
         op: Op,
-        /// The number of the block in the cluster.
-        rank: u32,
-        /// The blocks of a cluster.
-        cluster: u32,
-    },
-    /// A named barrier that does not exist, or with a wrong number of threads.
-    #[error(
-        "{lane}: {op} of barrier {barrier} for {threads} threads: barriers are 1 to 15, and the number of threads is a multiple of the warp's {width} lanes, at most those of the block, and the same for all that meet"
-    )]
-    BadBarrier {
-        /// The lane.
-        lane: LaneId,
-        /// The operation.
-        op: Op,
-        /// The number of the barrier.
-        barrier: u32,
-        /// The number of threads.
-        threads: u32,
-        /// The lanes of a warp.
-        width: u32,
+        /// What it is of, and what is wrong with that.
+        what: String,
     },
     /// A mask without the lane's own bit, or with lanes that do not exist.
     #[error(
@@ -278,30 +264,15 @@ pub enum SimError {
         /// The lane asked for.
         source_lane: u32,
     },
-    /// Two lanes that wait for each other at different warp operations.
-    #[error(
-        "{lane} is at {here} and {other} at {there}: lanes that name each other must be at one operation with one mask"
-    )]
-    WarpMismatch {
+    /// Two lanes that wait for each other at different warp operations, or two threads of a
+    /// block at its barrier that use it in different ways.
+    #[error("{lane} is at {here} and {other} at {there}: {}", rule(here.op))]
+    Mismatch {
         /// A lane.
         lane: LaneId,
         /// Where it is.
         here: Access,
-        /// Another lane of its mask.
-        other: LaneId,
-        /// Where that is.
-        there: Access,
-    },
-    /// Two threads of a block at its barrier that use it in different ways.
-    #[error(
-        "{lane} is at {here} and {other} at {there}: the threads of a block must be at one operation of its barrier"
-    )]
-    BlockMismatch {
-        /// A lane.
-        lane: LaneId,
-        /// Where it is.
-        here: Access,
-        /// Another lane of its block.
+        /// Another lane of its mask, or of its block.
         other: LaneId,
         /// Where that is.
         there: Access,

@@ -1,8 +1,9 @@
 //! The simulator's [`Lane`](stm_core::Lane): each operation is a point at which another lane
-//! may run.
+//! may run. Shared memory has words of 32 bits, two of which make one of 64.
 
 use super::config::SimConfig;
-use super::machine::{Machine, Over};
+use super::error::SimError;
+use super::machine::{Act, Machine, Over};
 use super::op::Op;
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
@@ -291,70 +292,53 @@ impl<'a> SimLane<'a> {
         }
     }
 
-    /// Executes an operation on a word of shared memory. It reads the newest
-    /// store, which is stronger than relaxed, and what fences order around it is
-    /// ordered as around a relaxed operation on global memory.
+    /// Executes an operation on a word of a block's shared memory. One of 32 bits reads the newest
+    /// store, which is stronger than relaxed, and what fences order around it is ordered as around
+    /// a relaxed operation on global memory. One of 64 bits is relaxed, so that a load may find an
+    /// older store.
     #[inline]
-    pub(super) fn shared(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
+    pub(super) fn shared<const WIDE: bool>(
+        &self,
+        op: Op,
+        block: u32,
+        i: u32,
+        new: impl FnOnce(u64) -> Option<u64>,
+    ) -> u64 {
         if !self.turn(op, u64::from(i)) {
             return 0;
         }
-        let machine = self.machine();
-        let found = machine
-            .shared_word::<false>(self.lane, self.block, i)
-            .map(|at| {
-                let old = machine.shared[at];
-                let new = new(old);
-                if machine.weak {
-                    let history = machine.shared_history::<false>(at);
-                    match new {
-                        None => machine.views.load_newest(history, self.lane, Acquire::No),
-                        Some(new) if op == Op::SharedStore32 => {
-                            machine
-                                .views
-                                .store(history, self.lane, new.into(), Order::Relaxed);
-                        }
-                        Some(new) => {
-                            machine
-                                .views
-                                .modify(history, self.lane, new.into(), Acquire::No);
-                        }
-                    }
-                }
-                if let Some(new) = new {
-                    machine.set_shared::<false>(at, new.into());
-                }
-                machine.done(self.lane, u64::from(old));
-                old
-            });
-        self.or_leave(found)
-    }
-
-    /// Loads 64 bits of a block's shared memory, or stores them: relaxed, so that a load may find
-    /// an older store.
-    #[inline(never)]
-    pub(super) fn shared_wide(&self, op: Op, block: u32, i: u32, new: Option<u64>) -> u64 {
-        if !self.turn(op, u64::from(i)) {
-            return 0;
-        }
-        let machine = self.machine();
-        let found = machine.shared_word::<true>(self.lane, block, i).map(|at| {
-            let mut value = machine.shared_value::<true>(at);
+        let (machine, lane) = (self.machine(), self.lane);
+        let found = machine.shared_word::<WIDE>(lane, block, i).map(|at| {
+            let mut value = machine.shared_value::<WIDE>(at);
+            let new = new(value);
             if machine.weak {
-                let history = machine.shared_history::<true>(at);
-                let (views, lane) = (&mut machine.views, self.lane);
+                let history = machine.shared_history::<WIDE>(at);
+                let views = &mut machine.views;
                 match new {
-                    Some(new) => views.store(history, lane, new.into(), Order::Relaxed),
-                    None => value = views.load(history, lane, Acquire::No, &mut machine.rng) as u64,
+                    Some(new) if WIDE || op == Op::SharedStore32 => {
+                        views.store(history, lane, new.into(), Order::Relaxed);
+                    }
+                    Some(new) => views.modify(history, lane, new.into(), Acquire::No),
+                    None if WIDE => {
+                        value = views.load(history, lane, Acquire::No, &mut machine.rng) as u64;
+                    }
+                    None => views.load_newest(history, lane, Acquire::No),
                 }
             }
             if let Some(new) = new {
-                machine.set_shared::<true>(at, new);
+                machine.set_shared::<WIDE>(at, new);
             }
-            machine.done(self.lane, value);
+            machine.done(lane, value);
             value
         });
         self.or_leave(found)
+    }
+
+    /// Executes one of 32 bits on the lane's block.
+    #[inline]
+    pub(super) fn shared_32(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
+        let new = |old: u64| new(old as u32).map(u64::from);
+        self.shared::<false>(op, self.block, i, new) as u32
     }
 
     /// Arrives where lanes meet, by `meets`, and returns the result of the meeting for this
@@ -397,5 +381,76 @@ impl<'a> SimLane<'a> {
     #[inline(never)]
     pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         self.arrive(op, mask.into(), |m| m.meet(self.lane, value))
+    }
+}
+
+impl Machine {
+    /// Finds word `i` of the shared memory of a block, for an access of 32 bits or of 64 by
+    /// a lane, and checks its use.
+    fn shared_word<const WIDE: bool>(
+        &mut self,
+        lane: u32,
+        block: u32,
+        i: u32,
+    ) -> Result<usize, Over> {
+        let words = self.shared_words;
+        let last = i.saturating_add(u32::from(WIDE));
+        let Act { op, at } = self.lanes[lane as usize].next;
+        if last >= words || WIDE && !i.is_multiple_of(2) {
+            let lane = self.id(lane);
+            return self.fail(SimError::SharedOutOfBounds {
+                lane,
+                op,
+                index: i,
+                words,
+            });
+        }
+        let place = (block * words + i) as usize;
+        let width = if WIDE { 64 } else { 32 };
+        for used in place..=place + usize::from(WIDE) {
+            let other = std::mem::replace(&mut self.shared_widths[used], width);
+            if other != 0 && other != width {
+                let access = self.access(Act { op, at });
+                let lane = self.id(lane);
+                return self.fail(SimError::MixedWidth {
+                    lane,
+                    access,
+                    other: other.into(),
+                });
+            }
+        }
+        Ok(place)
+    }
+
+    /// Returns a word of shared memory.
+    fn shared_value<const WIDE: bool>(&self, at: usize) -> u64 {
+        let low = u64::from(self.shared[at]);
+        if WIDE {
+            u64::from(self.shared[at + 1]) << 32 | low
+        } else {
+            low
+        }
+    }
+
+    /// Sets a word of shared memory.
+    fn set_shared<const WIDE: bool>(&mut self, at: usize, value: u64) {
+        if self.shared_value::<WIDE>(at) == value {
+            return;
+        }
+        self.shared[at] = value as u32;
+        if WIDE {
+            self.shared[at + 1] = (value >> 32) as u32;
+        }
+        self.changed();
+    }
+
+    /// Returns the number of the history of a word of shared memory, which it makes
+    /// if there is none.
+    fn shared_history<const WIDE: bool>(&mut self, at: usize) -> u32 {
+        if self.shared_histories[at] == 0 {
+            let value = self.shared_value::<WIDE>(at);
+            self.shared_histories[at] = self.views.new_history(value.into());
+        }
+        self.shared_histories[at]
     }
 }

@@ -14,10 +14,9 @@
 
 use super::config::{MemoryModel, SimConfig};
 use super::error::{Owner, SimError, Stuck};
-use super::meeting::{BARRIERS, Block, Named, Warp};
 use super::op::Op;
 use super::schedule::Scheduler;
-use super::shape::Shape;
+use super::shape::{BARRIERS, Block, Named, Shape, Warp};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views, refill};
 use crate::rng::Rng;
@@ -59,22 +58,44 @@ pub(super) struct LaneState {
     pub(super) result: u64,
 }
 
-/// How often something happened in a launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) steps: u64,
-    pub(super) switches: u64,
-    pub(super) ops: [u64; Op::COUNT],
-    pub(super) trace: u64,
+/// What a launch did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunReport {
+    /// The configuration; its text, the program and [`RunReport::launch`] replay it.
+    pub config: SimConfig,
+    /// The launch's number since [`Sim::new`](super::Sim::new) or
+    /// [`Sim::configure`](super::Sim::configure), from 0. It is part of the seed.
+    pub launch: u64,
+    /// Operations scheduled.
+    pub steps: u64,
+    /// Times that another lane went on than the one before.
+    pub switches: u64,
+    /// Loads that returned another store than the newest.
+    pub stale_loads: u64,
+    /// A hash of every operation in order, with lane, operand and value: equal
+    /// for equal runs, whatever the process.
+    pub trace: u64,
+    ops: [u64; Op::COUNT],
 }
 
-impl Counts {
-    pub(super) const ZERO: Self = Self {
-        steps: 0,
-        switches: 0,
-        ops: [0; Op::COUNT],
-        trace: 0,
-    };
+impl RunReport {
+    /// Returns how often an operation was executed, private ones included.
+    pub const fn count(&self, op: Op) -> u64 {
+        self.ops[op as usize]
+    }
+
+    /// Returns the report of a launch that has just begun.
+    const fn of(config: SimConfig, launch: u64) -> Self {
+        Self {
+            config,
+            launch,
+            steps: 0,
+            switches: 0,
+            stale_loads: 0,
+            trace: 0,
+            ops: [0; Op::COUNT],
+        }
+    }
 }
 
 /// A running launch. It is kept from launch to launch, so that nothing is
@@ -102,7 +123,7 @@ pub(super) struct Machine {
     /// With how many bits each is accessed, or 0.
     pub(super) shared_widths: Vec<u8>,
     pub(super) shared_words: u32,
-    pub(super) counts: Counts,
+    pub(super) report: RunReport,
     /// The lane whose fibre is to run.
     pub(super) current: u32,
     /// Lanes that have not ended.
@@ -128,9 +149,7 @@ impl Machine {
         let found = self.space.find(address, 8);
         found.map_or(0, |found| self.space.load::<64>(found) as u64)
     }
-}
 
-impl Machine {
     pub(super) fn new(config: SimConfig) -> Self {
         let shape = Shape {
             blocks: 0,
@@ -156,7 +175,7 @@ impl Machine {
             shared_histories: Vec::new(),
             shared_widths: Vec::new(),
             shared_words: 0,
-            counts: Counts::ZERO,
+            report: RunReport::of(config, 0),
             current: 0,
             live: 0,
             error: None,
@@ -214,7 +233,7 @@ impl Machine {
         refill(&mut self.shared_histories, self.shared.len(), 0);
         refill(&mut self.shared_widths, self.shared.len(), 0);
         self.shared_words = shared_words;
-        self.counts = Counts::ZERO;
+        self.report = RunReport::of(self.config, launch);
         self.live = shape.lanes();
         self.error = None;
         self.ending = false;
@@ -234,9 +253,9 @@ impl Machine {
         let space = &self.space;
         self.schedule
             .announce(lane, || op as u32 | space.allocation_at(at) << 8);
-        self.counts.ops[op as usize] += 1;
-        self.counts.steps += 1;
-        if self.counts.steps >= self.inspect_at {
+        self.report.ops[op as usize] += 1;
+        self.report.steps += 1;
+        if self.report.steps >= self.inspect_at {
             self.inspect(lane)
         } else {
             Ok(())
@@ -248,9 +267,9 @@ impl Machine {
     pub(super) fn next(&mut self) -> Result<u32, Over> {
         if let Some(lane) = self
             .schedule
-            .pick(self.counts.steps, self.last_change, &mut self.rng)
+            .pick(self.report.steps, self.last_change, &mut self.rng)
         {
-            self.counts.switches += u64::from(lane != self.current);
+            self.report.switches += u64::from(lane != self.current);
             self.current = lane;
             return Ok(lane);
         }
@@ -272,8 +291,8 @@ impl Machine {
         const K: u64 = 0xF135_7AEA_2E62_A9C5;
         let Act { op, at } = self.lanes[lane as usize].next;
         let what = (u64::from(lane) << 8 | op as u64) ^ at.rotate_left(24);
-        let trace = (self.counts.trace ^ what).wrapping_mul(K);
-        self.counts.trace = (trace.rotate_left(26) ^ value).wrapping_mul(K);
+        let trace = (self.report.trace ^ what).wrapping_mul(K);
+        self.report.trace = (trace.rotate_left(26) ^ value).wrapping_mul(K);
     }
 
     #[cold]
@@ -285,46 +304,37 @@ impl Machine {
     /// Notes that memory changed.
     #[inline]
     pub(super) fn changed(&mut self) {
-        self.last_change = self.counts.steps;
+        self.last_change = self.report.steps;
     }
 
     /// Checks what is not checked at every operation: the time limit and
     /// livelock.
     #[cold]
     fn inspect(&mut self, lane: u32) -> Result<(), Over> {
-        let now = self.counts.steps;
-        if let Some(stop) = self.stop
-            && stop
-                .after
-                .is_some_and(|after| u128::from(now) >= after.as_nanos())
-        {
-            self.stop = None;
+        let now = self.report.steps;
+        // When the time limit is over, in operations.
+        let after = |stop: StopAt| stop.after.map_or(u128::MAX, |after| after.as_nanos());
+        if let Some(stop) = self.stop.take_if(|stop| after(*stop) <= now.into()) {
             let found = self.word::<32>(lane, stop.flag as u64, Use::Shared32)?;
             self.store::<32>(lane, found, 1, Order::Relaxed);
         }
-        if now - self.last_end >= self.config.steps_max {
+        let progress = self.last_change.max(self.last_end);
+        let why = match (now - self.last_end, now - progress) {
+            (steps, _) if steps >= self.config.steps_max => Some(Stuck::NoneEnded(steps)),
+            (_, idle) if idle >= self.config.idle_max => Some(Stuck::NothingChanged(idle)),
+            _ => None,
+        };
+        if let Some(why) = why {
             let lanes = self.reports();
-            return self.fail(SimError::Livelock {
-                why: Stuck::NoneEnded(now - self.last_end),
-                lanes,
-            });
+            return self.fail(SimError::Livelock { why, lanes });
         }
-        let idle = now - self.last_change.max(self.last_end);
-        if idle >= self.config.idle_max {
-            let lanes = self.reports();
-            return self.fail(SimError::Livelock {
-                why: Stuck::NothingChanged(idle),
-                lanes,
-            });
-        }
-        self.inspect_at = (self.last_end + self.config.steps_max)
-            .min(self.last_change.max(self.last_end) + self.config.idle_max);
-        if let Some(stop) = self.stop {
-            let after = stop.after.map_or(u64::MAX, |after| {
-                u64::try_from(after.as_nanos()).unwrap_or(u64::MAX)
-            });
-            self.inspect_at = self.inspect_at.min(after);
-        }
+        let limits = [
+            self.last_end + self.config.steps_max,
+            progress + self.config.idle_max,
+        ];
+        let stop = self.stop.map_or(u128::MAX, after);
+        let stop = u64::try_from(stop).unwrap_or(u64::MAX);
+        self.inspect_at = stop.min(limits[0]).min(limits[1]);
         Ok(())
     }
 
@@ -334,7 +344,7 @@ impl Machine {
         if self.weak {
             self.views.ended(lane);
         }
-        self.last_end = self.counts.steps;
+        self.last_end = self.report.steps;
         self.lanes[lane as usize].state = State::Ended;
         self.schedule.sleep(lane);
         self.lane_left(lane)
@@ -372,7 +382,7 @@ impl Machine {
         at: u64,
     ) -> Result<Found, Over> {
         self.lanes[lane as usize].next = Act { op, at };
-        self.counts.ops[op as usize] += 1;
+        self.report.ops[op as usize] += 1;
         let found = self.word::<BITS>(lane, at, Use::Private)?;
         self.own(lane, at, found)?;
         if BITS == 64 {

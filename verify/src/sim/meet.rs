@@ -1,4 +1,6 @@
-//! Where lanes wait for each other: warp operations and the block's barrier.
+//! Where lanes wait for each other: warp operations, the block's barrier, its named
+//! barriers, at which some of its warps wait and others only arrive, and the barrier of
+//! a cluster, whose blocks reach each other's shared memory.
 //!
 //! A lane that arrives sleeps until all lanes of its mask are at the same
 //! operation with the same mask. Lanes of one warp may wait at several
@@ -7,10 +9,11 @@
 //! and are reported at once. So is a lane that waits for one that has ended.
 
 use super::error::SimError;
+use super::lane::SimLane;
 use super::machine::{Act, Machine, Over, State};
-use super::meeting::Meeting;
 use super::op::Op;
-use super::rounds::bits;
+use super::rounds::{bits, mask_of};
+use super::shape::{BARRIERS, Meeting, Named};
 
 impl Machine {
     fn at_warp_operation(&self, lane: u32) -> super::error::Access {
@@ -47,14 +50,7 @@ impl Machine {
             .find(apart)
             .map(|m| base + (m.arrived & mask).trailing_zeros())
         {
-            let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
-            let (lane, other) = (self.id(lane), self.id(other));
-            return self.fail(SimError::WarpMismatch {
-                lane,
-                here,
-                other,
-                there,
-            });
+            return self.mismatch(lane, other);
         }
         let place = meetings.open.iter().position(same).unwrap_or_else(|| {
             meetings.open.push(Meeting {
@@ -100,7 +96,7 @@ impl Machine {
                 bits(mask).for_each(|i| brought[i as usize] = values(self, i));
                 for i in bits(mask) {
                     let equal = bits(mask).filter(|&j| brought[j as usize] == brought[i as usize]);
-                    self.lanes[(base + i) as usize].result = equal.fold(0, |m, j| m | 1 << j);
+                    self.lanes[(base + i) as usize].result = mask_of(equal).into();
                 }
             }
             _ => {}
@@ -128,14 +124,7 @@ impl Machine {
         if first_op != op
             && let Some(other) = lanes.clone().find(waits)
         {
-            let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
-            let (lane, other) = (self.id(lane), self.id(other));
-            return self.fail(SimError::BlockMismatch {
-                lane,
-                here,
-                other,
-                there,
-            });
+            return self.mismatch(lane, other);
         }
         let block = &mut self.blocks[number as usize];
         block.arrived += 1;
@@ -181,6 +170,18 @@ impl Machine {
         waiting.map_or(Ok(()), |waiting| self.waits_in_vain(lane, waiting))
     }
 
+    /// Reports that two lanes that wait for each other are at different operations.
+    fn mismatch(&mut self, lane: u32, other: u32) -> Result<(), Over> {
+        let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
+        let (lane, other) = (self.id(lane), self.id(other));
+        self.fail(SimError::Mismatch {
+            lane,
+            here,
+            other,
+            there,
+        })
+    }
+
     /// Reports that a lane has ended that another one waits for.
     pub(super) fn waits_in_vain(&mut self, ended: u32, waiting: u32) -> Result<(), Over> {
         let access = self.at_warp_operation(waiting);
@@ -196,7 +197,132 @@ impl Machine {
     pub(super) fn go_on(&mut self, lanes: impl Iterator<Item = u32>, last: u32) {
         for other in lanes.filter(|&other| other != last) {
             self.lanes[other as usize].state = State::Ready;
-            self.schedule.wake(other, self.counts.steps);
+            self.schedule.wake(other, self.report.steps);
         }
+    }
+}
+
+impl Machine {
+    /// Returns the barrier at which a lane is.
+    pub(super) fn named_of(&mut self, lane: u32, id: u32) -> &mut Named {
+        let block = lane / self.shape.threads;
+        &mut self.named[(block * BARRIERS + id) as usize]
+    }
+
+    /// Lets the lane arrive at the named barrier that it announced, for `threads`
+    /// threads. If it is to wait and is not the last, it sleeps.
+    pub(super) fn meet_named(&mut self, lane: u32, threads: u32) -> Result<(), Over> {
+        let Act { op, at } = self.lanes[lane as usize].next;
+        let (id, width) = (at as u32, self.shape.width);
+        let exists = (1..BARRIERS).contains(&id);
+        let fits = threads != 0 && threads.is_multiple_of(width) && threads <= self.shape.threads;
+        let others = exists.then(|| self.named_of(lane, id));
+        let same = others.is_some_and(|named| named.arrived == 0 || named.threads == threads);
+        if !same || !fits {
+            let what = format!(
+                "barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
+                 threads is a multiple of the warp's {width} lanes, at most those of the block, and \
+                 the same for all that meet"
+            );
+            let lane = self.id(lane);
+            return self.fail(SimError::Misused { lane, op, what });
+        }
+        let mut view = self.named_of(lane, id).view;
+        if self.weak {
+            view = self.views.hand_in(view, lane);
+        }
+        let waits = op == Op::BarrierNamedSync;
+        let named = self.named_of(lane, id);
+        named.threads = threads;
+        named.arrived += 1;
+        named.view = view;
+        if waits {
+            named.waiting.push(lane);
+        }
+        if named.arrived != threads {
+            if waits {
+                self.lanes[lane as usize].state = State::Named(id);
+                self.schedule.sleep(lane);
+            }
+            return Ok(());
+        }
+        let done = std::mem::replace(named, Named::EMPTY);
+        if self.weak {
+            self.views.hand_out(done.view, &done.waiting);
+        }
+        self.go_on(done.waiting.into_iter(), lane);
+        Ok(())
+    }
+}
+
+impl Machine {
+    /// Divides the blocks of the launch that has just begun into clusters.
+    pub(super) fn begin_clusters(&mut self, blocks: u32) {
+        self.cluster = blocks;
+        self.at_cluster_barrier.clear();
+        self.at_cluster_barrier
+            .resize((self.shape.blocks / blocks) as usize, 0);
+    }
+
+    /// Returns the threads that are not yet at the barrier of a lane's cluster.
+    pub(super) fn missing_in_cluster(&self, lane: u32) -> u32 {
+        let threads = self.cluster * self.shape.threads;
+        threads - self.at_cluster_barrier[(lane / threads) as usize]
+    }
+
+    /// Lets the lane arrive at its cluster's barrier. Unless it is the last to arrive, it
+    /// sleeps.
+    fn meet_cluster(&mut self, lane: u32) -> Result<(), Over> {
+        let threads = self.cluster * self.shape.threads;
+        let number = lane / threads;
+        let lanes = number * threads..(number + 1) * threads;
+        let over = |&other: &u32| self.lanes[other as usize].state == State::Ended;
+        if let Some(ended) = lanes.clone().find(over) {
+            return self.waits_in_vain(ended, lane);
+        }
+        let arrived = &mut self.at_cluster_barrier[number as usize];
+        *arrived += 1;
+        if *arrived != threads {
+            self.lanes[lane as usize].state = State::Cluster;
+            self.schedule.sleep(lane);
+            return Ok(());
+        }
+        *arrived = 0;
+        if self.weak {
+            self.views.synchronize(lanes.clone());
+        }
+        self.go_on(lanes, lane);
+        Ok(())
+    }
+}
+
+impl SimLane<'_> {
+    /// Returns block `rank` of the lane's cluster, for an operation. It must have threads
+    /// that have not ended, as its shared memory is gone with them.
+    pub(super) fn member(&self, op: Op, rank: u32) -> u32 {
+        let machine = self.machine();
+        if machine.ending {
+            return self.block;
+        }
+        let block = self.block - self.block % machine.cluster + rank;
+        let threads = block * machine.shape.threads..(block + 1) * machine.shape.threads;
+        let goes_on = |lane: u32| machine.lanes[lane as usize].state != State::Ended;
+        if rank < machine.cluster && threads.into_iter().any(goes_on) {
+            return block;
+        }
+        let what = format!(
+            "block {rank} of a cluster of {}: there is none, or all its threads have ended; end the \
+             kernel with a barrier of the cluster",
+            machine.cluster
+        );
+        let lane = machine.id(self.lane);
+        let error = SimError::Misused { lane, op, what };
+        self.or_leave(machine.fail(error))
+    }
+
+    /// Meets the threads of the cluster.
+    #[inline(never)]
+    pub(super) fn meet_cluster(&self) {
+        self.arrive(Op::ClusterBarrier, 0, |m| m.meet_cluster(self.lane));
     }
 }

@@ -13,7 +13,6 @@
 //! | `config.rs` | the line: warp width, schedule, memory model, seed, limits |
 //! | `device.rs` | memory, launches, fibres |
 //! | `closure.rs` | closures in the place of kernels |
-//! | `reuse.rs` | a simulator of each warp width for a thread |
 //! | `lane.rs`, `operations.rs` | a lane, and its operations |
 //! | `machine.rs` | a running launch |
 //! | `meet.rs` | warp operations and barriers |
@@ -62,31 +61,51 @@
 //! ```
 
 mod closure;
-mod cluster;
 pub(crate) mod config;
 mod device;
 mod error;
 mod lane;
 mod machine;
 mod meet;
-mod meeting;
-mod named_barrier;
 mod op;
 mod operations;
 mod report;
-mod reuse;
 mod rounds;
 mod schedule;
 mod shape;
-mod shared;
 mod space;
 mod views;
 
 pub use closure::{Closure, launch};
 pub use config::{MemoryModel, Schedule, SimConfig};
 pub(crate) use device::Attendant;
-pub use device::{RunReport, Sim, SimMemory};
+pub use device::{Sim, SimMemory};
 pub use error::{Access, ConfigError, LaneId, LaneReport, Owner, Place, SimError, Stuck, Waiting};
 pub use lane::SimLane;
+pub use machine::RunReport;
 pub use op::Op;
-pub(crate) use reuse::with_sim;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+thread_local! {
+    /// A simulator for each warp width, to be used again: stacks are costly to make.
+    static SIMS: RefCell<BTreeMap<u32, Sim>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Runs `body` with this thread's simulator, set to `config`. Nothing is allocated
+/// on it, so that addresses are those of a new one.
+pub(crate) fn with_sim<R>(config: SimConfig, body: impl FnOnce(&Sim) -> R) -> R {
+    let sim = SIMS.with_borrow_mut(|sims| {
+        let width = config.warp_width;
+        // Somebody may have kept memory of the one used before.
+        if sims.get(&width).is_some_and(|sim| !sim.is_empty()) {
+            sims.remove(&width);
+        }
+        sims.entry(width)
+            .or_insert_with(|| Sim::new(config))
+            .clone()
+    });
+    sim.configure(config);
+    body(&sim)
+}

@@ -4,7 +4,7 @@
 use super::error::SimError;
 use super::lane::SimLane;
 use super::op::Op;
-use super::rounds::bits;
+use super::rounds::{bits, mask_of};
 use super::views::{Acquire, Order};
 use stm_core::Lane;
 use stm_core::observe::HostProbe;
@@ -154,22 +154,22 @@ impl Lane for SimLane<'_> {
         self.machine().shared_words
     }
     unsafe fn shared_load_32(&self, i: u32) -> u32 {
-        self.shared(Op::SharedLoad32, i, |_| None)
+        self.shared_32(Op::SharedLoad32, i, |_| None)
     }
     unsafe fn shared_store_32(&self, i: u32, v: u32) {
-        self.shared(Op::SharedStore32, i, |_| Some(v));
+        self.shared_32(Op::SharedStore32, i, |_| Some(v));
     }
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
-        self.shared(Op::SharedFetchAdd32, i, |old| Some(old.wrapping_add(v)))
+        self.shared_32(Op::SharedFetchAdd32, i, |old| Some(old.wrapping_add(v)))
     }
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
-        self.shared(Op::SharedCas32, i, |old| (old == expected).then_some(new))
+        self.shared_32(Op::SharedCas32, i, |old| (old == expected).then_some(new))
     }
     unsafe fn shared_load_64(&self, i: u32) -> u64 {
-        self.shared_wide(Op::SharedLoad64, self.block, i, None)
+        self.shared::<true>(Op::SharedLoad64, self.block, i, |_| None)
     }
     unsafe fn shared_store_64(&self, i: u32, v: u64) {
-        self.shared_wide(Op::SharedStore64, self.block, i, Some(v));
+        self.shared::<true>(Op::SharedStore64, self.block, i, |_| Some(v));
     }
     unsafe fn barrier(&self) {
         self.meet_block(Op::Barrier, false);
@@ -194,11 +194,11 @@ impl Lane for SimLane<'_> {
     }
     unsafe fn cluster_load_64(&self, rank: u32, i: u32) -> u64 {
         let block = self.member(Op::ClusterLoad64, rank);
-        self.shared_wide(Op::ClusterLoad64, block, i, None)
+        self.shared::<true>(Op::ClusterLoad64, block, i, |_| None)
     }
     unsafe fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
         let block = self.member(Op::ClusterStore64, rank);
-        self.shared_wide(Op::ClusterStore64, block, i, Some(v));
+        self.shared::<true>(Op::ClusterStore64, block, i, |_| Some(v));
     }
     unsafe fn cluster_barrier(&self) {
         self.meet_cluster();
@@ -241,9 +241,7 @@ impl Lane for SimLane<'_> {
             let (warp, index) = machine.shape.warp_of(lane);
             let base = machine.shape.base_of(warp);
             let here = |i: &u32| machine.lanes[(base + i) as usize].next.op == Op::ActiveMask;
-            let others = bits(machine.schedule.together(warp))
-                .filter(here)
-                .fold(0, |mask, i| mask | 1 << i);
+            let others = mask_of(bits(machine.schedule.together(warp)).filter(here));
             active = others | 1 << index;
             for i in bits(others) {
                 machine.lanes[(base + i) as usize].result = u64::from(active);
@@ -258,7 +256,7 @@ impl Lane for SimLane<'_> {
             return 0;
         }
         let machine = self.machine();
-        let steps = machine.counts.steps;
+        let steps = machine.report.steps;
         machine.done(self.lane, steps);
         steps
     }

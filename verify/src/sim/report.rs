@@ -2,8 +2,8 @@
 
 use super::error::{Access, LaneId, LaneReport, Owner, Place, SimError, Waiting};
 use super::machine::{Act, Machine, Over, State};
-use super::meeting::BARRIERS;
 use super::op::Op;
+use super::shape::BARRIERS;
 use super::space::{Found, Missing, Use};
 
 impl Machine {
@@ -77,20 +77,10 @@ impl Machine {
                 access,
                 owner: Owner::Everyone,
             },
-            Use::Shared32 => SimError::MixedWidth {
+            shared => SimError::MixedWidth {
                 lane: self.id(lane),
                 access,
-                other: 32,
-            },
-            Use::Shared64 => SimError::MixedWidth {
-                lane: self.id(lane),
-                access,
-                other: 64,
-            },
-            Use::Shared128 => SimError::MixedWidth {
-                lane: self.id(lane),
-                access,
-                other: 128,
+                other: shared.bits(),
             },
         };
         self.fail(error)
@@ -170,19 +160,18 @@ impl Machine {
                 }
                 State::Barrier => {
                     let arrived = self.blocks[(lane / self.shape.threads) as usize].arrived;
-                    Waiting::Barrier {
-                        missing: self.shape.threads - arrived,
-                    }
+                    let missing = self.shape.threads - arrived;
+                    Waiting::Barrier { missing }
                 }
-                State::Cluster => Waiting::Barrier {
-                    missing: self.missing_in_cluster(lane),
-                },
+                State::Cluster => {
+                    let missing = self.missing_in_cluster(lane);
+                    Waiting::Barrier { missing }
+                }
                 State::Named(id) => {
                     let block = lane / self.shape.threads;
                     let named = &self.named[(block * BARRIERS + id) as usize];
-                    Waiting::Barrier {
-                        missing: named.threads - named.arrived,
-                    }
+                    let missing = named.threads - named.arrived;
+                    Waiting::Barrier { missing }
                 }
             };
             let last = state.last.map(|(act, value)| (self.access(act), value));

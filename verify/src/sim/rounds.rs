@@ -155,9 +155,7 @@ impl Rounds {
     /// Returns the lanes of `among` at a site.
     fn at(&self, warp: u32, among: u32, site: u32) -> u32 {
         let base = self.shape.base_of(warp);
-        bits(among)
-            .filter(|i| self.site[(base + i) as usize] == site)
-            .fold(0, |mask, i| mask | 1 << i)
+        mask_of(bits(among).filter(|i| self.site[(base + i) as usize] == site))
     }
 
     /// Returns the side of a warp that runs the next round.
@@ -171,13 +169,9 @@ impl Rounds {
         let mut among = side & ready;
         if among == 0 {
             // The side that ran is blocked or gone: the last masked off.
-            let last = bits(ready)
-                .map(|i| self.masked[(base + i) as usize])
-                .max()
-                .unwrap_or(0);
-            among = bits(ready)
-                .filter(|i| self.masked[(base + i) as usize] == last)
-                .fold(0, |m, i| m | 1 << i);
+            let masked = |i: u32| self.masked[(base + i) as usize];
+            let last = bits(ready).map(masked).max().unwrap_or(0);
+            among = mask_of(bits(ready).filter(|&i| masked(i) == last));
         }
         let mut site = self.site[(base + among.trailing_zeros()) as usize];
         if self.at(warp, among, site) != among {
@@ -219,4 +213,9 @@ pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = u32> + Clone {
         mask &= mask.wrapping_sub(1);
         bit
     })
+}
+
+/// Returns the mask of these bits.
+pub(super) fn mask_of(bits: impl Iterator<Item = u32>) -> u32 {
+    bits.fold(0, |mask, i| mask | 1 << i)
 }

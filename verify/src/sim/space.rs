@@ -50,6 +50,16 @@ impl Use {
             _ => Self::Shared128,
         }
     }
+
+    /// Returns the width of the accesses that use it so, 0 for private ones.
+    pub(super) const fn bits(self) -> u32 {
+        match self {
+            Self::Shared32 => 32,
+            Self::Shared64 => 64,
+            Self::Shared128 => 128,
+            Self::Private => 0,
+        }
+    }
 }
 
 /// The stamp of a granule is the launch's number and, in these low bits each,

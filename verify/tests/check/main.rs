@@ -5,11 +5,7 @@ use verify::check::{Check, Checked, FailureKind, Found, Run};
 use verify::sim::Sim;
 
 mod bank;
-mod browser;
 mod findings;
-mod lines;
-mod recorded;
-mod structures;
 
 /// Returns what a check finds, which is a failure of this kind, after it has found
 /// the same by the line of the case alone.

@@ -1,12 +1,13 @@
-//! Several lanes: the results are those of some order of the transactions. And
-//! the seeded defects of the containers are found.
+//! Programs of container operations. One lane: every operation returns what those of `std` return.
+//! Several lanes: the results are those of some order of the transactions. And the seeded defects of
+//! the containers are found.
 
 use crate::kernel::{Done, config, run};
 use crate::model::{Kind, Model, Op, Transaction, transactions};
-use crate::order::is_serializable;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::collections::HashSet;
 use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, Granule, Table, Versioned};
 use stm_core::host::Launch;
 use stm_core::observe::Mutant;
@@ -47,7 +48,7 @@ fn concurrent<A: Algorithm>(
     Ok(done)
 }
 
-fn check<A: Algorithm>(
+fn beside<A: Algorithm>(
     seed: u64,
     first: &[Transaction],
     program: &[Transaction],
@@ -60,34 +61,68 @@ fn check<A: Algorithm>(
     Ok(())
 }
 
+/// Runs a program on one lane in two launches, the second on what the first left.
+fn alone<A: Algorithm>(seed: u64, program: &[Transaction]) -> Result<(), TestCaseError> {
+    let mut model = Model::default();
+    for half in [0, program.len() / 2] {
+        let part = match half {
+            0 => &program[..program.len() / 2],
+            _ => &program[half..],
+        };
+        let before = model.clone();
+        let done = run::<A>(config(seed), Launch::new(1, 1), &before, part, false)
+            .map_err(TestCaseError::fail)?;
+        for (transaction, outcomes) in &done.lanes[0] {
+            for (op, outcome) in transaction.iter().zip(outcomes) {
+                prop_assert_eq!(*outcome, model.apply(op), "{:?} with {}", op, A::NAME);
+            }
+        }
+        prop_assert_eq!(&done.left, &model, "{}", A::NAME);
+        prop_assert_eq!(done.statistics.aborted(), 0);
+    }
+    Ok(())
+}
+
+/// The configuration of so many random programs.
+fn so_many(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 200,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Makes the tests of each algorithm.
 macro_rules! programs {
     ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        proptest! {
-            #![proptest_config(ProptestConfig {
-                cases: 150,
-                failure_persistence: None,
-                max_shrink_iters: 200,
-                ..ProptestConfig::default()
-            })]
-            $(
+        $(programs!(@ $entry: stm_core::algorithm::$variant);)*
+        programs!(@ sets_in_the_logs: Versioned<Cells, 0>, Versioned<Table, 0>);
+    };
+    (@ $name:ident: $($algorithm:ty),*) => {
+        mod $name {
+            use super::*;
+
+            proptest! {
+                #![proptest_config(so_many(200))]
                 #[test]
-                fn $entry(
+                fn one_lane_returns_what_std_returns(
+                    seed in 0..64_u64,
+                    program in transactions(10, 0..60),
+                ) {
+                    $(alone::<$algorithm>(seed, &program)?;)*
+                }
+            }
+            proptest! {
+                #![proptest_config(so_many(150))]
+                #[test]
+                fn several_lanes_return_what_some_order_returns(
                     seed in any::<u64>(),
                     first in transactions(10, 0..12),
                     program in transactions(6, 1..20),
                 ) {
-                    check::<stm_core::algorithm::$variant>(seed, &first, &program)?;
+                    $(beside::<$algorithm>(seed, &first, &program)?;)*
                 }
-            )*
-
-            #[test]
-            fn sets_in_the_logs(
-                seed in any::<u64>(),
-                first in transactions(10, 0..12),
-                program in transactions(6, 1..20),
-            ) {
-                check::<Versioned<Cells, 0>>(seed, &first, &program)?;
-                check::<Versioned<Table, 0>>(seed, &first, &program)?;
             }
         }
     };
@@ -104,20 +139,17 @@ fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
         bytes
     });
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let nothing = |at| Op {
-        kind: Kind::Nothing,
-        at,
-        to: 0,
-        key: 0,
-        value: 0,
+    let op = |kind, at, key, value| {
+        let to = 0;
+        Op {
+            kind,
+            at,
+            to,
+            key,
+            value,
+        }
     };
-    let op = |kind, at, key, value| Op {
-        kind,
-        at,
-        to: 0,
-        key,
-        value,
-    };
+    let nothing = |at| op(Kind::Nothing, at, 0, 0);
     let number = |runner: &mut TestRunner, below: u64| {
         let tree = (0..below).new_tree(runner).expect("a number");
         tree.current()
@@ -212,4 +244,34 @@ fn a_wrong_result_has_no_order() {
         Some(_) => None,
     };
     assert!(!is_serializable(&before, &done));
+}
+
+/// Returns whether there is an order of the transactions, with those of a lane in
+/// their own order, in which containers of `std` give the same results and end
+/// with the same entries. It tries all orders, except those that come to a state
+/// that was tried before.
+fn is_serializable(before: &Model, done: &Done) -> bool {
+    let mut tried = HashSet::new();
+    let mut open = vec![(vec![0; done.lanes.len()], before.clone())];
+    while let Some((at, model)) = open.pop() {
+        let mut ended = true;
+        for (lane, transactions) in done.lanes.iter().enumerate() {
+            let Some((transaction, outcomes)) = transactions.get(at[lane]) else {
+                continue;
+            };
+            ended = false;
+            let mut next = model.clone();
+            if (transaction.iter().zip(outcomes)).all(|(op, outcome)| next.apply(op) == *outcome) {
+                let mut at = at.clone();
+                at[lane] += 1;
+                if tried.insert((at.clone(), next.clone())) {
+                    open.push((at, next));
+                }
+            }
+        }
+        if ended && model == done.left {
+            return true;
+        }
+    }
+    false
 }

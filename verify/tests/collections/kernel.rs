@@ -82,13 +82,8 @@ impl<A: Algorithm> Containers<A> {
     }
 
     fn run<L: Lane>(&self, tx: &mut Tx<'_, L, A>, op: &Op) -> TxResult<Outcome> {
-        let Op {
-            kind,
-            at,
-            to,
-            key,
-            value,
-        } = *op;
+        let (kind, at, to) = (op.kind, op.at, op.to);
+        let (key, value) = (op.key, op.value);
         match kind {
             Kind::Nothing => Ok(None),
             Kind::Move => match self.on_map(tx, (Kind::Remove, at), key, 0)? {

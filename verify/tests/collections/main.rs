@@ -9,7 +9,4 @@ mod recorded;
 mod concurrent;
 mod kernel;
 mod model;
-mod order;
 mod places;
-mod sequential;
-mod waiting;

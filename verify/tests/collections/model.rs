@@ -72,14 +72,8 @@ pub(crate) struct Op {
 
 impl fmt::Debug for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            kind,
-            at,
-            to,
-            key,
-            value,
-        } = self;
-        write!(f, "{kind:?} {at}->{to} {key:#x}={value}")
+        let (kind, key, value) = (self.kind, self.key, self.value);
+        write!(f, "{kind:?} {}->{} {key:#x}={value}", self.at, self.to)
     }
 }
 
@@ -101,13 +95,8 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn apply(&mut self, op: &Op) -> Outcome {
-        let Op {
-            kind,
-            at,
-            to,
-            key,
-            value,
-        } = *op;
+        let (kind, at, to) = (op.kind, op.at, op.to);
+        let (key, value) = (op.key, op.value);
         let map = &mut self.maps[at];
         match kind {
             Kind::Nothing => None,

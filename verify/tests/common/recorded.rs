@@ -73,12 +73,7 @@ pub(crate) fn recorded<A: Algorithm>(
     let handle = stm.handle::<A>();
     let launched = sim::launch(&mut stm, |lane| kernel(lane, &handle));
     let statistics = launched.unwrap_or_else(|error| fail(&error));
-    let header = Header {
-        variant: A::NAME.into(),
-        workload: "a test".into(),
-        device: "simulator".into(),
-        seed: String::new(),
-    };
+    let header = Header::new(A::NAME, "a test", "simulator");
     let history = (records.history(header, initial)).unwrap_or_else(|error| fail(&error));
     let verdict = opacity::check(&history).unwrap_or_else(|error| fail(&error));
     Recorded {
@@ -120,6 +115,19 @@ pub(crate) fn numbered(k: u64, schedules: &str, widths: [u32; 4]) -> SimConfig {
         seed: k,
         ..config.with_stale(30)
     }
+}
+
+/// Every one of these schedules at these widths with so many seeds.
+pub(crate) fn every(
+    schedules: &str,
+    widths: [u32; 3],
+    seeds: u64,
+) -> impl Iterator<Item = SimConfig> {
+    let with = move |schedule, width| {
+        (0..seeds).map(move |seed| SimConfig::of(width, schedule).with_seed(seed))
+    };
+    let schedules = Schedule::named(schedules).into_iter();
+    schedules.flat_map(move |schedule| widths.into_iter().flat_map(move |w| with(schedule, w)))
 }
 
 /// Configurations without end.

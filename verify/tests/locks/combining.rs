@@ -3,6 +3,7 @@
 
 use super::common::{assert_is, config, everywhere, fair, word};
 use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Error, Launch};
 use stm_sync::host::Combiners;
@@ -125,12 +126,8 @@ fn counts<const BOUND: u32>(first: u32) {
 }
 
 #[test]
-fn a_combined_counter_is_linearizable() {
+fn a_combined_counter_is_linearizable_also_when_holders_change_often() {
     counts::<4096>(0);
-}
-
-#[test]
-fn a_combined_counter_is_linearizable_when_holders_change_often() {
     counts::<1>(0);
 }
 
@@ -264,4 +261,64 @@ fn a_combiner_without_room_for_a_thread_and_one_past_the_end_are_errors() {
     })
     .unwrap();
     assert!(other.check().is_err());
+}
+
+/// A sum in memory; a request of 0 panics.
+struct Sum(*mut u32);
+
+impl Combined<1> for Sum {
+    type State = u32;
+    const ORDERED: bool = false;
+
+    fn begin<L: Lane>(&self, lane: &L) -> u32 {
+        // SAFETY: a live word that the combiner protects.
+        unsafe { lane.load_relaxed_32(self.0) }
+    }
+
+    fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number]: [u32; 1]) -> u32 {
+        if number == 0 {
+            resume_unwind(Box::new(()));
+        }
+        *sum += number;
+        *sum
+    }
+
+    fn end<L: Lane>(&self, lane: &L, sum: u32) {
+        // SAFETY: as above.
+        unsafe { lane.store_relaxed_32(self.0, sum) };
+    }
+}
+
+const FAILED: LockFault = LockFault::HolderFailed;
+
+/// Whoever executes the request panics, and that may be any thread.
+#[test]
+fn who_waits_for_a_combiner_whose_holder_has_panicked_is_refused() {
+    for config in fair(1, 10) {
+        let sim = Sim::new(config);
+        let mut combiners = Combiners::<_, 1>::new(&sim, 2, 4, "combiners").unwrap();
+        let words = Buffer::<_, u32>::zeroed(&sim, 1, "the sum").unwrap();
+        let view = combiners.view();
+        sim.run(&Launch::new(4, 1), |lane| {
+            let sum = Sum(word(&words, 0));
+            let run = |request| {
+                let apply = || view.apply(lane, 0, &sum, [request]);
+                catch_unwind(AssertUnwindSafe(apply)).unwrap_or(Err(FAILED))
+            };
+            assert!(lane.grid_thread() != 1 || matches!(run(1), Ok(_) | Err(FAILED)));
+            let request = u32::from(lane.grid_thread() != 1);
+            while run(request) != Err(FAILED) {}
+            // Nor does the other combiner take requests.
+            assert_eq!(view.apply(lane, 1, &sum, [1]), Err(FAILED));
+        })
+        .unwrap_or_else(|error| panic!("{config}: {error}"));
+        let text = combiners.check().unwrap_err().to_string();
+        assert!(text.contains("panicked in a section"), "{text}");
+        combiners.reset().unwrap();
+        sim.run(&Launch::new(4, 1), |lane| {
+            let sum = Sum(word(&words, 0));
+            assert!(view.apply(lane, 0, &sum, [1]).is_ok());
+        })
+        .unwrap();
+    }
 }

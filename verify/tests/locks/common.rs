@@ -4,6 +4,7 @@ pub(crate) use crate::asserts::{assert_is, of_each};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
+use stm_core::observe::Mutant;
 use stm_sync::host::Locks;
 use stm_sync::{LockKind, TLocks};
 use verify::sim::{RunReport, Schedule, Sim, SimConfig, SimError, SimLane};
@@ -195,6 +196,36 @@ pub(crate) fn longest_run(order: &[u64]) -> (usize, usize) {
     let runs = || order.chunk_by(|a, b| a == b).map(<[u64]>::len);
     let longest = runs().max().unwrap_or(0);
     (longest, runs().filter(|&run| run == longest).count())
+}
+
+/// Looks for seeded defects: with each of them, one of so many seeds makes a run wrong, and without
+/// them none does.
+#[track_caller]
+pub(crate) fn show(
+    what: &str,
+    mutants: &[Mutant],
+    schedule: Schedule,
+    width: u32,
+    is_right: impl Fn(SimConfig) -> bool,
+) {
+    const SEEDS: u64 = 400;
+    let caught = |mutant| {
+        let of = |seed| {
+            config(width, schedule, seed)
+                .with_mutant(mutant)
+                .with_idle(5_000)
+        };
+        (0..SEEDS).find(|&seed| !is_right(of(seed)))
+    };
+    for &mutant in mutants {
+        let seed = caught(Some(mutant));
+        assert!(
+            seed.is_some(),
+            "{what}: {} survives {SEEDS} seeds",
+            mutant.name()
+        );
+    }
+    assert_eq!(caught(None), None, "{what}");
 }
 
 /// How often each lane has a critical section, and with how many locks in turn.

@@ -1,9 +1,27 @@
-//! Mutual exclusion and progress.
+//! Mutual exclusion and progress: of sections, of two locks held at a time (walks hand over hand,
+//! and nested sections), of sections that run transactions, under every algorithm, and of locks whose
+//! kind is chosen at launch. And the seeded defects of locks: each is caught, and the right code
+//! survives the same runs.
 
-use super::common::{Load, config, each_kind, everywhere, increments};
-use stm_core::host::Launch;
-use stm_sync::LockKind;
-use verify::sim::{Schedule, SimError};
+use super::combining::{count, double};
+use super::common::{
+    Load, World, assert_is, config, each_kind, everywhere, increment, increments, longest_run,
+    of_each, show, word,
+};
+use crate::asserts::under_all;
+use std::cell::Cell;
+use stm_core::algorithm::{Algorithm, Granule};
+use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
+use stm_core::observe::Mutant;
+use stm_core::{Lane, View};
+use stm_sync::chosen::Kind;
+use stm_sync::host::{Defaults, Locks};
+use stm_sync::{
+    Anderson, Chosen, Cohort, FetchAdd, LockFault, LockKind, Mcs, Mcs2, Mutex, Reserving, Ring,
+    Step, TLocks, Tas, Ticket, TicketHandoff, Ttas,
+};
+use verify::sim;
+use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimError, SimLane};
 
 /// Each lane three times, for one lock and for two.
 fn excludes<K: LockKind>(seeds: u64) {
@@ -65,4 +83,388 @@ fn ends_under_a_stack<K: LockKind>() {
 #[test]
 fn a_warp_that_hands_a_lock_on_needs_no_independent_scheduling() {
     each_kind!(ends_under_a_stack());
+}
+
+/// The places of the list: each walk goes from the first to the last.
+const PLACES: u64 = 5;
+
+/// Each lane walks down the list; at each place it holds this lock and the one
+/// before, and increments a counter that both protect.
+fn walks<K: LockKind>() {
+    for (config, launch) in everywhere(6) {
+        let lanes = launch.blocks * launch.threads;
+        let walked = walk::<K>(config, launch)
+            .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
+        assert!(walked.is_right(lanes), "{} {config}: {walked:?}", K::NAME);
+    }
+}
+
+/// What a launch of walks found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Walked {
+    /// Visits to a place while another lane had its lock.
+    overlaps: u32,
+    /// Lanes whose walk did not come to the end.
+    lost: u32,
+    counters: Vec<u32>,
+}
+
+impl Walked {
+    /// Returns whether each of so many lanes has visited each place alone.
+    pub(crate) fn is_right(&self, lanes: u32) -> bool {
+        let mut expected = vec![2 * lanes; PLACES as usize];
+        expected[PLACES as usize - 1] = lanes;
+        (self.overlaps, self.lost) == (0, 0) && self.counters == expected
+    }
+}
+
+/// Runs a launch in which each lane walks once.
+pub(crate) fn walk<K: LockKind>(config: SimConfig, launch: &Launch) -> Result<Walked, SimError> {
+    let lanes = launch.blocks * launch.threads;
+    let world = World::<K>::of(config, launch, PLACES, |sim| {
+        Locks::dense(sim, PLACES, lanes.into(), "the list").unwrap()
+    });
+    let lost = Cell::new(0);
+    world.run(|lane, view| {
+        let end = view.walk(lane, 0, |behind, here| {
+            assert_eq!(behind, here.checked_sub(1));
+            let held: Vec<u64> = behind.into_iter().chain([here]).collect();
+            world.section(lane, &held);
+            if here + 1 < PLACES {
+                Step::Next(here + 1)
+            } else {
+                Step::Done(here)
+            }
+        });
+        lost.set(lost.get() + u32::from(end != Ok(PLACES - 1)));
+    })?;
+    Ok(Walked {
+        overlaps: world.overlaps(),
+        lost: lost.get(),
+        counters: world.counted(),
+    })
+}
+
+#[test]
+fn walks_hand_over_hand_exclude_each_other_at_each_place() {
+    of_each!(walks(): Mcs2, Ticket, Tas);
+}
+
+/// A section inside of another one, of two locks in one order.
+fn nests<K: LockKind>() {
+    for (config, launch) in everywhere(6) {
+        let lanes = launch.blocks * launch.threads;
+        let world = World::<K>::new(config, launch, 3);
+        world.ends(|lane, view| {
+            let outer = u64::from(lane.thread_index() % 2);
+            let inner = || increment(lane, word(&world.counters, 2));
+            let done = view.with(lane, outer, || view.with(lane, 2, inner));
+            assert_eq!(done, Ok(Ok(())));
+        });
+        assert_eq!(world.counted(), [0, 0, lanes], "{} {config}", K::NAME);
+    }
+}
+
+#[test]
+fn sections_inside_of_sections_end() {
+    of_each!(nests(): Mcs2, TicketHandoff, Tas);
+}
+
+/// A walk that comes to an index past the end gives up what it holds.
+#[test]
+fn a_walk_past_the_end_ends_with_an_error_and_holds_nothing() {
+    let config = config(1, Schedule::Random, 1);
+    let world = World::<Mcs2>::new(config, &Launch::new(3, 1), 2);
+    world.ends(|lane, view| {
+        let end: Result<(), _> = view.walk(lane, 0, |_, here| Step::Next(here + 1));
+        assert_eq!(end, Err(LockFault::OutOfRange));
+    });
+    let error = world.locks.check().unwrap_err();
+    assert_is!(error, Error::LockMisused { lock: 2, .. });
+}
+
+/// Sections of each thread.
+const TIMES: u32 = 2;
+
+/// In each section a thread adds 1 to a plain word, and by a transaction to words 0 and 1;
+/// outside of the lock it adds 1 to word 1 by another one. In a section the plain word and
+/// word 0 are equal, as nobody else writes them.
+fn runs_in_sections<A: Algorithm, K: LockKind>(config: SimConfig) {
+    let sim = Sim::new(config);
+    let launch = match (A::GRANULE, config.warp_width) {
+        (Granule::Block, _) | (_, 1) => Launch::new(4, 1),
+        _ => Launch::new(2, 3),
+    };
+    let threads = launch.blocks * launch.threads;
+    let settings = StmConfig {
+        locks: 16,
+        ..StmConfig::default()
+    };
+    let mut memory = Stm::new(&sim, launch, settings).unwrap();
+    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+    let cells = TxArray::<_, u32>::zeroed(&sim, layout, 2, "cells").unwrap();
+    let locks = Locks::<_, K>::new(&sim, 1, threads.into(), "the lock").unwrap();
+    let buffer = Buffer::<_, u32>::zeroed(&sim, 1, "the plain word").unwrap();
+    let (stm, words, lock) = (memory.handle::<A>(), cells.view::<A>(), locks.view());
+    let plain = word(&buffer, 0);
+    // How often word 0 was not the plain word, or a transaction had no result.
+    let wrong = Cell::new(0);
+    let launched = sim::launch(&mut memory, |lane| {
+        for _ in 0..TIMES {
+            let done = lock.with(lane, 0, || {
+                // SAFETY: a live word, which the lock protects.
+                let count = unsafe { lane.load_relaxed_32(plain) };
+                let found = stm.atomically(lane, |tx| {
+                    let found = tx.read(&words, 0)?;
+                    let sum = tx.read(&words, 1)?;
+                    tx.write(&words, 0, found + 1)?;
+                    tx.write(&words, 1, sum + 1)?;
+                    Ok(found)
+                });
+                wrong.set(wrong.get() + u32::from(found != Ok(count)));
+                increment(lane, plain);
+            });
+            assert_eq!(done, Ok(()));
+            let added = stm.atomically(lane, |tx| {
+                let sum = tx.read(&words, 1)?;
+                tx.write(&words, 1, sum + 1)
+            });
+            assert_eq!(added, Ok(()));
+        }
+    });
+    let what = format!("{} {}: {config}", A::NAME, K::NAME);
+    let statistics = launched.unwrap_or_else(|error| panic!("{what}: {error}"));
+    let all = threads * TIMES;
+    assert_eq!(statistics.commits, u64::from(2 * all), "{what}");
+    assert_eq!(wrong.get(), 0, "{what}");
+    assert_eq!(buffer.download().unwrap(), [all], "{what}");
+    assert_eq!(cells.download().unwrap(), [all, 2 * all], "{what}");
+}
+
+/// Schedules that let each lane of a warp run in the end, as hardware does from compute
+/// capability 7.0 on.
+const INDEPENDENT: [Schedule; 3] = [Schedule::its(32), Schedule::starve(32), Schedule::Random];
+
+#[test]
+fn a_section_runs_transactions_of_every_algorithm() {
+    under_all!(A => for schedule in INDEPENDENT {
+        for width in [1, 4] {
+            for seed in 0..4 {
+                let config = config(width, schedule, seed);
+                runs_in_sections::<A, TicketHandoff>(config);
+                runs_in_sections::<A, Mcs>(config);
+                runs_in_sections::<A, Tas>(config);
+            }
+        }
+    });
+}
+
+/// How a lane makes a section.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Form {
+    With,
+    Many,
+    /// By trying again and again.
+    Try,
+    /// As the last lock of a walk over both.
+    Walk,
+}
+
+/// Makes sections on a lock.
+fn sections(
+    lane: &SimLane<'_>,
+    view: &TLocks<Chosen>,
+    form: Form,
+    lock: u64,
+    times: u32,
+    section: impl Fn() + Copy,
+) -> Result<(), LockFault> {
+    if form == Form::Many {
+        let mut left = times;
+        return view.with_many(lane, lock, 2, || {
+            section();
+            left -= 1;
+            left != 0
+        });
+    }
+    for _ in 0..times {
+        match form {
+            Form::With => view.with(lane, lock, section)?,
+            Form::Try => {
+                while view.try_with(lane, lock, section)?.is_none() {
+                    lane.pause(1);
+                }
+            }
+            _ => view.walk(lane, 0, |_, at| {
+                if at != lock {
+                    return Step::Next(at + 1);
+                }
+                section();
+                Step::Done(())
+            })?,
+        }
+    }
+    Ok(())
+}
+
+fn excludes_if_chosen(kind: Kind, form: Form, config: SimConfig, launch: &Launch, times: u32) {
+    let lanes = launch.blocks * launch.threads;
+    let world = World::of(config, launch, 2, |sim| {
+        Locks::chosen(sim, kind, 2, lanes.into(), "locks").unwrap()
+    });
+    world.ends(|lane, view| {
+        let done = sections(lane, view, form, 1, times, || world.section(lane, &[1]));
+        assert_eq!(done, Ok(()));
+    });
+    let what = (kind.name(), form, config);
+    world.found().assert_all(lanes * times, what);
+}
+
+#[test]
+fn every_kind_excludes_in_every_form() {
+    for &kind in Kind::ALL {
+        assert_eq!(Kind::from_name(kind.name()), Some(kind));
+        for (config, launch) in everywhere(3) {
+            excludes_if_chosen(kind, Form::With, config, launch, 2);
+            excludes_if_chosen(kind, Form::Many, config, launch, 3);
+            if config.warp_width < 32 && config.schedule != Schedule::Lockstep {
+                excludes_if_chosen(kind, Form::Try, config, launch, 2);
+                excludes_if_chosen(kind, Form::Walk, config, launch, 2);
+            }
+        }
+    }
+}
+
+/// Returns the largest number of sections of one lane in a row, while all have some left.
+fn longest(kind: Kind, seed: u64) -> usize {
+    let config = config(1, Schedule::its(16), seed).with_memory(MemoryModel::Sequential);
+    let launch = Launch::new(6, 1);
+    let world = World::of(config, &launch, 1, |sim| {
+        Locks::chosen(sim, kind, 1, 6, "the lock").unwrap()
+    });
+    world.ends(|lane, view| {
+        let done = sections(lane, view, Form::With, 0, 30, || world.section(lane, &[0]));
+        assert_eq!(done, Ok(()));
+    });
+    longest_run(&world.found().order[6..90]).0
+}
+
+#[test]
+fn the_kinds_that_say_so_are_first_come_first_served_and_no_others() {
+    for &kind in Kind::ALL {
+        let longest = (0..10).map(|seed| longest(kind, seed)).max();
+        assert_eq!(
+            longest == Some(1),
+            kind.is_fair(),
+            "{}: {longest:?}",
+            kind.name()
+        );
+    }
+}
+
+#[test]
+fn a_chosen_lock_takes_the_memory_of_its_kind() {
+    let sim = Sim::new(config(1, Schedule::Random, 0));
+    let bytes = |kind| {
+        let locks = Locks::chosen(&sim, kind, 3, 1_000, "locks").unwrap();
+        locks.bytes()
+    };
+    for &kind in Kind::ALL {
+        let small = matches!(
+            kind,
+            Kind::Tas | Kind::TasBackoff | Kind::Ticket | Kind::FetchAdd
+        );
+        assert_eq!(bytes(kind) < 1_000, small, "{}", kind.name());
+        assert!(kind.lock_words(1_000) <= Chosen::lock_words(1_000));
+        assert!(kind.user_words() <= Chosen::USER_WORDS);
+    }
+    let refused = Locks::chosen(&sim, Kind::Tas, 0, 1, "locks").err();
+    assert_is!(refused, Some(Error::BadConfig { .. }));
+}
+
+/// The default of a GPU, as far as the simulator is like one, is fair.
+#[test]
+fn the_default_mutex_is_fair_and_excludes() {
+    for width in [1, 32] {
+        let config = config(width, Schedule::Random, 1);
+        let world: World<Mutex> = World::of(config, &Launch::new(2, 20), 1, |sim| {
+            let defaults = Defaults::of_device_kind(sim);
+            assert!(defaults.mutex().is_fair());
+            defaults.mutexes(sim, 1, 40, "mutex").unwrap()
+        });
+        world.ends(|lane, view| {
+            let done = view.with(lane, 0, || world.section(lane, &[0]));
+            assert_eq!(done, Ok(()));
+        });
+        world.found().assert_all(40, width);
+    }
+}
+
+const RANDOM: Schedule = Schedule::Random;
+
+/// Looks for a defect in a launch of increments.
+fn shows<K: LockKind>(mutant: Mutant, schedule: Schedule, width: u32, launch: Launch) {
+    let load = Load { times: 3, locks: 1 };
+    show(K::NAME, &[mutant], schedule, width, |config| {
+        increments::<K>(config, &launch, load).is_ok_and(|found| found.is_right())
+    });
+}
+
+#[test]
+fn a_lock_that_is_granted_without_acquire_or_given_up_without_release_is_caught() {
+    for mutant in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
+        of_each!(
+            shows(mutant, RANDOM, 1, Launch::new(3, 1)):
+            Tas, Ttas, Ticket, FetchAdd, Anderson, Ring, Mcs, Reserving<2>
+        );
+        // Within a block, and across blocks.
+        shows::<Cohort<9>>(mutant, RANDOM, 1, Launch::new(1, 3));
+        shows::<Cohort<1>>(mutant, RANDOM, 1, Launch::new(3, 1));
+    }
+}
+
+#[test]
+fn lanes_of_a_warp_that_do_not_wait_for_each_other_are_caught() {
+    let mutant = Mutant::LockNoHandoff;
+    for (width, launch) in [(4, Launch::new(1, 4)), (32, Launch::new(1, 32))] {
+        shows::<TicketHandoff>(mutant, Schedule::Lockstep, width, launch);
+        shows::<Tas>(mutant, Schedule::Lockstep, width, launch);
+    }
+}
+
+#[test]
+fn a_wakeup_that_mcs_loses_is_caught() {
+    shows::<Mcs>(Mutant::LockWakeupLost, RANDOM, 1, Launch::new(3, 1));
+}
+
+#[test]
+fn an_entry_of_a_ring_that_stays_is_caught() {
+    let schedule = Schedule::starve(64);
+    shows::<Ring>(Mutant::LockRingEntryKept, schedule, 1, Launch::new(4, 1));
+    shows::<Ring>(Mutant::LockRingFrontStale, schedule, 1, Launch::new(4, 1));
+}
+
+#[test]
+fn a_node_that_is_used_again_too_early_is_caught() {
+    show("walks", &[Mutant::LockNodeReused], RANDOM, 1, |config| {
+        walk::<Mcs2>(config, &Launch::new(3, 1)).is_ok_and(|walked| walked.is_right(3))
+    });
+}
+
+#[test]
+fn a_combiner_whose_holder_does_not_say_how_far_it_has_come_is_caught() {
+    // What holders keep goes from one to the next by the lock.
+    let of_the_lock = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
+    let mutants = [&[Mutant::LockHeadKept], &of_the_lock[..]].concat();
+    show("a counter", &mutants, RANDOM, 1, |config| {
+        count::<2>(config, &Launch::new(3, 1), 4, 0).is_ok_and(|counted| counted.is_right(12))
+    });
+}
+
+#[test]
+fn a_combiner_that_does_not_order_requests_and_responses_is_caught() {
+    let mutants = [Mutant::LockRequestUnordered, Mutant::LockResponseUnordered];
+    show("a doubler", &mutants, RANDOM, 1, |config| {
+        double(config, &Launch::new(3, 1), 4) == Ok(0)
+    });
 }

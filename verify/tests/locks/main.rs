@@ -4,20 +4,14 @@
 
 #[path = "../common/asserts.rs"]
 mod asserts;
-mod chosen;
 mod combining;
 mod common;
-mod coupling;
 #[cfg(feature = "cli")]
 mod critical;
 mod exclusion;
 mod fairness;
 mod misuse;
-mod mutants;
-mod panics;
 #[cfg(feature = "cli")]
 mod plain;
-mod series;
 #[cfg(feature = "cli")]
 mod structures;
-mod transactions;

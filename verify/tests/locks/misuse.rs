@@ -1,6 +1,11 @@
-//! Misuse is an error and not a hang.
+//! Misuse is an error and not a hang. So is a panic of a section, as on the CPU: the lock stays held,
+//! and nobody waits for it for ever.
 
-use super::common::{FAIR, Flag, World, assert_is, config, fair, of_each, shared};
+use super::common::{
+    FAIR, Flag, World, assert_is, config, each_kind, fair, increment, of_each, shared, word,
+};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::Lane;
 use stm_core::host::{Error, Launch};
 use stm_sync::host::Locks;
@@ -149,16 +154,37 @@ fn refuses_a_second_lock<K: LockKind>() {
     }
 }
 
+/// A thread that asks for a third MCS2 lock gets an error, and so does the host.
+fn refuses_a_third_lock<K: LockKind>() {
+    let config = config(1, Schedule::Random, 1);
+    let mut world = World::<K>::new(config, &Launch::new(2, 1), 3);
+    let run = |world: &World<K>| {
+        world.ends(|lane, view| {
+            let done = view.with(lane, 0, || view.with(lane, 1, || view.with(lane, 2, || ())));
+            assert_eq!(done, Ok(Ok(Err(LockFault::TooManyHeld))));
+        });
+    };
+    run(&world);
+    assert_is!(
+        world.locks.check().unwrap_err(),
+        Error::LockMisused {
+            lock: 2,
+            what: "locks",
+            ..
+        }
+    );
+    reported(&world, "more locks at a time");
+    // The two locks were given up, so the same goes on.
+    run(&world);
+    world.locks.reset().unwrap();
+    world.locks.check().unwrap();
+}
+
 #[test]
 fn an_mcs_lock_refuses_a_second_one_and_mcs2_a_third() {
     refuses_a_second_lock::<Mcs>();
     refuses_a_second_lock::<Checked<Mcs>>();
-    let config = config(1, Schedule::Random, 3);
-    let world = World::<Checked<Mcs2>>::new(config, &Launch::new(1, 1), 3);
-    world.ends(|lane, view| {
-        let nested = view.with(lane, 0, || view.with(lane, 1, || view.with(lane, 2, || ())));
-        assert_eq!(nested, Ok(Ok(Err(LockFault::TooManyHeld))));
-    });
+    of_each!(refuses_a_third_lock(): Mcs2, Checked<Mcs2>);
 }
 
 /// Checked locks have a number for each user, whatever the kind.
@@ -313,4 +339,118 @@ fn a_cohort_lock_that_is_not_set_up_or_has_no_shared_memory_is_refused() {
         assert_eq!(view.with(lane, 2, || ()), Err(LockFault::NotSetUp));
     })
     .unwrap();
+}
+
+/// Ends like a panic, without its message.
+fn panics<R>() -> R {
+    resume_unwind(Box::new(()))
+}
+
+/// Runs what panics, so that the launch goes on.
+fn caught<R>(run: impl FnOnce() -> R) {
+    assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+}
+
+const FAILED: LockFault = LockFault::HolderFailed;
+
+/// The second section of thread 1 panics. The others go on until they are refused, and
+/// nobody enters after the half-done section.
+fn ends<K: LockKind>() {
+    let refused = Cell::new(0);
+    for schedule in Schedule::named(FAIR) {
+        for seed in 0..4 {
+            let config = config(1, schedule, seed);
+            let mut world = World::<K>::new(config, &Launch::new(4, 1), 2);
+            let counter = |i| word(&world.counters, i);
+            world.ends(|lane, view| {
+                let section = |panics_now: bool| {
+                    increment(lane, counter(0));
+                    if panics_now {
+                        panics::<()>();
+                    }
+                    increment(lane, counter(1));
+                };
+                if lane.grid_thread() == 1 {
+                    assert_eq!(view.with(lane, 0, || section(false)), Ok(()));
+                    caught(|| view.with(lane, 0, || section(true)));
+                    // The other locks of the array refuse it, too.
+                    assert_eq!(view.with(lane, 1, || ()), Err(FAILED));
+                    return;
+                }
+                // Not for ever, as a lock may be unfair, and so a schedule.
+                for _ in 0..100 {
+                    lane.pause(1);
+                    if view.with(lane, 0, || section(false)) == Err(FAILED) {
+                        assert_eq!(view.with(lane, 1, || ()), Err(FAILED));
+                        refused.set(refused.get() + 1);
+                        return;
+                    }
+                }
+            });
+            let text = world.locks.check().unwrap_err().to_string();
+            let thread = text.contains("thread 1 panicked in a section");
+            assert!(thread && text.contains("lock 0 of locks"), "{text}");
+            let [begun, ended] = world.counted()[..] else {
+                unreachable!("two counters")
+            };
+            assert_eq!(begun, ended + 1, "{} {config}", K::NAME);
+            world.locks.reset().unwrap();
+            world.ends(|lane, view| assert_eq!(view.with(lane, 0, || ()), Ok(())));
+            world.locks.check().unwrap();
+        }
+    }
+    assert!(refused.get() > 30, "{} of 60 of {}", refused.get(), K::NAME);
+}
+
+#[test]
+fn who_waits_for_a_section_that_has_panicked_is_refused() {
+    each_kind!(ends());
+}
+
+#[test]
+fn a_series_and_a_walk_that_panic_are_seen_by_those_who_wait() {
+    for schedule in Schedule::named(FAIR) {
+        let config = config(1, schedule, 5);
+        let mut world = World::<Mcs2>::new(config, &Launch::new(3, 1), 3);
+        for walks in [false, true] {
+            world.ends(|lane, view| {
+                if lane.grid_thread() == 0 {
+                    if walks {
+                        let visit = |_, at| {
+                            if at == 2 {
+                                panics()
+                            } else {
+                                Step::Next(at + 1)
+                            }
+                        };
+                        caught(|| view.walk::<_, ()>(lane, 0, visit));
+                    } else {
+                        let mut left = 3;
+                        caught(|| {
+                            view.with_many(lane, 1, 2, || {
+                                left -= 1;
+                                if left == 0 { panics() } else { true }
+                            })
+                        });
+                    }
+                    return;
+                }
+                let steps = |_, at| {
+                    if at == 2 {
+                        Step::Done(())
+                    } else {
+                        Step::Next(at + 1)
+                    }
+                };
+                while view.walk(lane, 0, steps) != Err(FAILED) {}
+            });
+            let text = world.locks.check().unwrap_err().to_string();
+            let lock = if walks { "lock 2" } else { "lock 1" };
+            assert!(
+                text.contains("thread 0 panicked") && text.contains(lock),
+                "{text}"
+            );
+            world.locks.reset().unwrap();
+        }
+    }
 }

@@ -260,17 +260,9 @@ fn right_and_wrong<O: Owned, K: Kernel<Params = Guarded<Params<O::View>>>>() {
 }
 
 #[test]
-fn the_map_is_right_under_the_lock_and_wrong_without() {
+fn the_map_the_list_and_the_ordered_map_are_right_under_the_lock_and_wrong_without() {
     right_and_wrong::<OwnTable, Map>();
-}
-
-#[test]
-fn the_list_is_right_under_the_lock_and_wrong_without() {
     right_and_wrong::<OwnChains, List>();
-}
-
-#[test]
-fn the_ordered_map_is_right_under_the_lock_and_wrong_without() {
     right_and_wrong::<OwnRadix, Ordered>();
 }
 

@@ -1,7 +1,8 @@
 //! Barriers: nobody leaves before all have come, what was written before is seen
 //! after, and nothing has to be reset.
 
-use crate::{config, of_each, runs, simulator};
+use crate::runs::config;
+use crate::{of_each, runs, simulator};
 use std::cell::Cell;
 use std::time::Duration;
 use stm_core::algorithm::Fast;

@@ -286,11 +286,8 @@ fn inferred_initial_memory_rejects_only_what_no_initial_memory_explains() {
         history.initial = InitialMemory::INFERRED;
         let verdict = check(&history).expect("a possible history");
         let explained = (0..4).any(|bits| {
-            let words = vec![(word(0), bits & 1), (word(1), bits >> 1)];
-            history.initial = InitialMemory {
-                words,
-                rest: Rest::Value(0),
-            };
+            let words = [(word(0), bits & 1), (word(1), bits >> 1)];
+            history.initial = InitialMemory::of(words, Rest::Value(0));
             brute::is_opaque(&history, Orders::Witness)
         });
         let replay = format!("replay with Rng::new({replay:#x}): {history:?}");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use verify::error::{Contradiction, Error};
+use verify::error::Error;
 use verify::history::file;
 use verify::history::writer::HistoryWriter;
 use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome, Rest};
@@ -314,13 +314,10 @@ fn an_impossible_history_is_refused_with_the_offset_of_its_record() {
     else {
         panic!("{text}")
     };
-    assert_eq!(
-        what.why,
-        Contradiction::DuplicateVersion {
-            version: 3,
-            other: 2,
-            other_lane: 0
-        }
+    assert!(
+        what.why
+            .contains("version 3 was already produced by attempt 2 (lane 0)"),
+        "{text}"
     );
     assert!(
         text.contains(&format!(
@@ -339,13 +336,8 @@ fn an_impossible_history_is_refused_with_the_offset_of_its_record() {
 #[test]
 fn a_file_much_larger_than_a_chunk_comes_back() {
     let mut rng = Rng::new(99);
-    let mut history = History::new(
-        header(),
-        InitialMemory {
-            words: vec![(1, 2); 5],
-            rest: Rest::Inferred,
-        },
-    );
+    let initial = InitialMemory::of([(1, 2); 5], Rest::Inferred);
+    let mut history = History::new(header(), initial);
     for i in 0..60_000 {
         let events: Vec<Event> = (0..8).map(|_| read(rng.next(), rng.next())).collect();
         history.push(aborted(i % 7, 0, 0), &events).unwrap();
@@ -369,7 +361,7 @@ fn a_file_has_its_name_only_when_it_is_whole() {
     fs::write(&path, "before").unwrap();
     let mut writer = HistoryWriter::create(&path, &header(), Rest::Inferred).unwrap();
     writer
-        .attempt(aborted(0, 0, 0), [read(4, 4)].into_iter())
+        .attempt(aborted(0, 0, 0), 0, [read(4, 4)].into_iter())
         .unwrap();
     assert_eq!(names(&dir).len(), 2);
     drop(writer);

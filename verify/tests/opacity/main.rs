@@ -1,7 +1,6 @@
 //! Histories and the opacity checker: files, recording buffers, verdicts, and
 //! the checker beside brute force.
 
-mod additions;
 #[path = "../common/asserts.rs"]
 mod asserts;
 mod brute;
@@ -11,4 +10,3 @@ mod must_reject;
 mod recorder;
 #[cfg(not(debug_assertions))]
 mod speed;
-mod verdict;

@@ -1,14 +1,20 @@
-//! Histories with a known verdict: each anomaly beside its innocent twin, with the whole
-//! explanation (`must_reject.txt`), and histories too long to be written down.
+//! Verdicts. Histories with a known one: each anomaly beside its innocent twin, with the whole
+//! explanation (`must_reject.txt`), and histories too long to be written down; what a verdict says
+//! beside its violations; and additions, beside brute force and in files.
 
 use crate::asserts::assert_is;
-use crate::common::{X, Y, aborted, history, read, told, update, write};
+use crate::brute::Tally;
+use crate::common::{
+    Rng, Values, X, Y, aborted, add, header, history, push, random_history, read, read_only, told,
+    update, word, write,
+};
 use std::collections::BTreeMap;
+use std::path::Path;
 use verify::error::Error;
-use verify::history::{Event, History};
-use verify::opacity::brute::{self, Orders};
-use verify::opacity::check;
-use verify::opacity::report::{Finding, Interval, ReadEvidence, Violation};
+use verify::history::{Event, History, InitialMemory, Rest};
+use verify::opacity::brute::Orders;
+use verify::opacity::report::{Finding, Interval, ReadEvidence, Verdict, Violation};
+use verify::opacity::{EXPLAINED_MAX, brute, check};
 
 fn accept(history: &History) {
     let verdict = check(history).unwrap();
@@ -140,4 +146,158 @@ fn each_of_many_own_writes_is_read_back() {
     let mut events: Vec<Event> = (0..40).map(|i| write(0x100 + 4 * i, 1 + i)).collect();
     events.extend((0..40).map(|i| read(0x100 + 4 * i, 1 + i)));
     accept(&history(&[(update(0, 0, 1, 1), &events)]));
+}
+
+#[test]
+fn initial_memory_may_be_given_or_inferred() {
+    let with = |initial| {
+        let mut history = History::new(crate::common::header(), initial);
+        push(
+            &mut history,
+            "read_only 0 0 0 x?5; update 1 0 1 1 x=6; aborted 2 0 0 x?4 y?9",
+        );
+        check(&history).unwrap()
+    };
+    let given = with(InitialMemory::of([(X, 4)], Rest::Value(9)));
+    assert_eq!(
+        (given.violations_total, given.violations[0].attempt.attempt),
+        (1, 0)
+    );
+    assert_eq!((given.initial.given, given.initial.inferred), (2, 0));
+    // The committed read is believed, not the aborted one.
+    let inferred = with(InitialMemory::INFERRED);
+    assert_eq!(
+        (
+            inferred.violations_total,
+            inferred.violations[0].attempt.attempt
+        ),
+        (1, 2)
+    );
+    assert_eq!((inferred.initial.given, inferred.initial.inferred), (0, 2));
+}
+
+#[test]
+fn only_the_first_violations_are_explained_and_all_are_counted() {
+    let mut all = history(&[]);
+    for lane in 0..100 {
+        all.push(read_only(lane, 0, 0), &[read(X, 1)]).unwrap();
+    }
+    let verdict = check(&all).unwrap();
+    assert_eq!(
+        (verdict.violations_total, verdict.violations.len()),
+        (100, EXPLAINED_MAX)
+    );
+    assert!(verdict.to_string().ends_with("and 84 more\n"), "{verdict}");
+}
+
+#[test]
+fn a_verdict_is_json_with_the_contradiction_in_it() {
+    let all = told("update 3 0 1 1 x=1 y=1; aborted 4 0 1 x?0 y?1");
+    let verdict: Verdict = check(&all).unwrap();
+    let json = serde_json::to_value(&verdict).unwrap();
+    assert_eq!(json["violations_total"], 1);
+    let violation = &json["violations"][0];
+    assert_eq!(violation["attempt"]["lane"], 4);
+    assert_eq!(violation["attempt"]["outcome"]["kind"], "aborted");
+    assert_eq!(violation["finding"]["kind"], "no_common_point");
+    assert_eq!(
+        violation["finding"]["reads"][1]["holds"][0]["set_by"]["lane"],
+        3
+    );
+}
+
+fn is_opaque(history: &History) -> bool {
+    check(history).expect("a possible history").is_opaque()
+}
+
+fn is_right(attempts: &str) -> bool {
+    is_opaque(&told(attempts))
+}
+
+#[test]
+fn words_whose_values_nobody_knows_are_not_judged_and_the_others_are() {
+    assert!(is_right(
+        "update 0 0 1 1 x~ y+1; read_only 1 1 1 x?12345 y?1"
+    ));
+    assert!(!is_right(
+        "update 0 0 1 1 x~ y+1; read_only 1 1 1 x?12345 y?2"
+    ));
+    // Added to, and nobody says what was there before.
+    let mut unknown = History::new(header(), InitialMemory::of([(Y, 7)], Rest::Inferred));
+    push(
+        &mut unknown,
+        "update 0 0 1 1 x+1 y+1; read_only 0 1 1 x?99 y?8",
+    );
+    assert!(is_opaque(&unknown));
+    push(&mut unknown, "read_only 0 1 1 y?7");
+    assert!(!is_opaque(&unknown));
+}
+
+#[test]
+fn agrees_with_brute_force_on_random_histories() {
+    let mut tally = Tally::default();
+    for seed in 0..60_000 {
+        tally.compare(&random_history(&mut Rng::new(seed), 5, 2, Values::Added));
+    }
+    println!("{tally:?}");
+    assert!(tally.accepted > 5_000 && tally.rejected > 5_000);
+}
+
+#[test]
+fn a_file_keeps_additions_where_they_were() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join("h");
+    let mut some = 0;
+    for seed in 0..300 {
+        let mut history = random_history(&mut Rng::new(seed), 5, 2, Values::Added);
+        let floats = [
+            read(word(0), 3),
+            Event::AddFloat { word: word(1) },
+            write(word(0), 1),
+            add(word(1), u64::MAX),
+            Event::AddFloat { word: word(0) },
+        ];
+        let last = (0..history.len()).map(|i| history.attempt(i).end).max();
+        if seed % 2 == 0 {
+            let begin = last.filter(|&end| end != u64::MAX).unwrap_or(0);
+            history.push(aborted(9, begin, begin), &floats).unwrap();
+        }
+        some += (0..history.len())
+            .flat_map(|i| history.events(i))
+            .filter(|event| matches!(event, Event::Add { .. } | Event::AddFloat { .. }))
+            .count();
+        history.save(&path).unwrap();
+        assert_eq!(History::load(&path).unwrap(), history, "Rng::new({seed})");
+    }
+    assert!(some > 500, "{some} additions");
+}
+
+#[test]
+fn a_history_without_additions_is_the_file_that_it_was() {
+    // A read of word 2 that returned 3, and a write of 4: version 1 of the
+    // format, before there were additions.
+    let history = history(&[(update(0, 0, 1, 1), &[read(2, 3), write(2, 4)])]);
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join("h");
+    history.save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let record = [0, 0, 0, 2, 2, 2, 1, 4, 3, 1, 0, 4];
+    assert!(
+        bytes.windows(record.len()).any(|bytes| bytes == record),
+        "{bytes:?}"
+    );
+    // The same with the write an addition: the outcome says so, and the list
+    // follows.
+    let mut added = History::new(header(), InitialMemory::ZERO);
+    added
+        .push(update(0, 0, 1, 1), &[read(2, 3), add(2, 4)])
+        .unwrap();
+    added.save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let record = [0, 0, 128, 2, 2, 2, 1, 4, 3, 1, 0, 4, 1, 2];
+    assert!(
+        bytes.windows(record.len()).any(|bytes| bytes == record),
+        "{bytes:?}"
+    );
+    assert!(History::from_reader(&bytes[..bytes.len() - 1], Path::new("h")).is_err());
 }

@@ -4,13 +4,12 @@
 
 use crate::common::{Rng, Values, header, history, random_history, read, update, write};
 use verify::error::Error;
-use verify::history::layout;
-use verify::history::recorder;
 use verify::history::{Event, History, InitialMemory, Outcome};
+use verify::history::{layout, records};
 
 /// Decodes the buffers of so many lanes, on memory that is zero at first.
 fn decode(buffers: &[u64], lanes: u32, words_per_lane: u64) -> Result<History, Error> {
-    recorder::decode(
+    records::decode(
         buffers,
         lanes,
         words_per_lane,

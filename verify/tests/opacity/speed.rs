@@ -69,47 +69,20 @@ fn seconds(limit: u64, what: &str, work: impl FnOnce()) {
 
 #[test]
 fn a_million_transactions_are_checked_in_ten_seconds() {
-    for (words, open, values, what) in [
-        (
-            8 << 20,
-            30_000,
-            Values::Unique,
-            "8 M words, intervals of 30,000 commits",
-        ),
-        (
-            100_000,
-            1_000,
-            Values::Unique,
-            "100,000 words, intervals of 1,000 commits",
-        ),
-        (
-            64,
-            30_000,
-            Values::Unique,
-            "64 words, intervals of 30,000 commits",
-        ),
-        (
-            64,
-            300,
-            Values::Binary,
-            "64 words of 0 and 1, intervals of 300 commits",
-        ),
-        (
-            64,
-            30_000,
-            Values::Binary,
-            "64 words of 0 and 1, intervals of 30,000 commits",
-        ),
+    use Values::{Binary, Unique};
+    for (words, open, values) in [
+        (8 << 20, 30_000, Unique),
+        (100_000, 1_000, Unique),
+        (64, 30_000, Unique),
+        (64, 300, Binary),
+        (64, 30_000, Binary),
     ] {
         let history = right_history(1_000_000, words, open, values, 1);
-        seconds(
-            10,
-            &format!("check of 1,000,000 transactions, {what}"),
-            || {
-                let verdict = check(&history).unwrap();
-                assert!(verdict.is_opaque(), "{verdict}");
-            },
-        );
+        let what = format!("{words} words, intervals of {open} commits, {values:?}");
+        seconds(10, &what, || {
+            let verdict = check(&history).unwrap();
+            assert!(verdict.is_opaque(), "{verdict}");
+        });
     }
 }
 

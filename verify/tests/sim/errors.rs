@@ -1,15 +1,17 @@
 //! Each way to misuse the machine ends the launch with its own error, which
-//! names the lanes; and the machine can be used again.
+//! names the lanes; and the machine can be used again. Neighbouring words of 32 bits
+//! may be used in different ways; what covers both may not. So it is with the operations
+//! at which the lanes of a warp or a block meet.
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
-
-mod meetings;
+// The simulator checks each of them, and the tests make wrong ones.
 
 use crate::{assert_is, shared};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::kernel::Kernel;
-use verify::sim::{Op, Owner, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting};
+use verify::sim::{LaneId, Op, Owner, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting};
+// The simulator checks each operation, and all words are live.
 
 fn sim(schedule: Schedule, seed: u64) -> Sim {
     let config = SimConfig::of(4, schedule).with_seed(seed);
@@ -44,7 +46,7 @@ fn errors(kernel: impl Fn(&SimLane<'_>, *mut u64)) -> Vec<SimError> {
 macro_rules! ends_with {
     (|$lane:ident, $p:ident| $body:expr, $form:pat $(=> $holds:expr)?) => {
         // SAFETY: none: this is what is tested, and the simulator checks.
-        for error in $crate::errors::errors(|$lane, $p| _ = unsafe { $body }) {
+        for error in errors(|$lane, $p| _ = unsafe { $body }) {
             match &error {
                 $form => { $(assert!($holds, "{error}");)? }
                 _ => panic!("{error}"),
@@ -52,7 +54,6 @@ macro_rules! ends_with {
         }
     };
 }
-use ends_with;
 
 #[test]
 fn an_access_outside_every_allocation_is_an_error() {
@@ -82,15 +83,11 @@ fn beside_freed(lanes: u32, kernel: impl Fn(&SimLane<'_>, *mut u8, *mut u8)) -> 
 }
 
 #[test]
-fn an_access_that_ends_past_its_allocation_is_an_error() {
+fn an_access_past_the_end_and_one_of_a_freed_allocation_are_outside_every_allocation() {
     let past = |lane: &SimLane<'_>, p: *mut u8, _| unsafe {
         lane.private_store_32(p.wrapping_add(4).cast(), 1);
     };
     assert_is!(beside_freed(1, past), Some(SimError::OutOfBounds { .. }));
-}
-
-#[test]
-fn a_freed_allocation_is_outside_every_allocation() {
     let freed = |lane: &SimLane<'_>, _, q: *mut u8| unsafe {
         lane.store_relaxed_32(q.cast(), 1);
     };
@@ -313,4 +310,175 @@ fn a_launch_that_cannot_be_is_refused() {
             ..
         }
     );
+}
+
+/// Runs two lanes, each a block, on two neighbouring words.
+fn on_neighbours(body: impl Fn(&SimLane<'_>, *mut u32)) -> Result<(), SimError> {
+    let sim = Sim::new(SimConfig::default().with_width(1));
+    let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
+    let at = words.as_mut_ptr();
+    let ran = sim.run(&Launch::new(2, 1), |lane| body(lane, at));
+    ran.map(|_| ())
+}
+
+#[test]
+fn a_private_word_may_lie_beside_a_shared_one_is_of_one_lane_and_no_wide_access_covers_both() {
+    let beside = on_neighbours(|lane, at| unsafe {
+        if lane.block_index() == 0 {
+            lane.private_store_32(at, 1);
+        }
+        lane.store_relaxed_32(at.wrapping_add(1), 2);
+    });
+    assert_eq!(beside, Ok(()));
+    let of_two = on_neighbours(|lane, at| unsafe {
+        lane.store_relaxed_32(at.wrapping_add(1), 2);
+        lane.private_store_32(at, 1);
+    });
+    assert_is!(of_two, Err(SimError::NotPrivate { .. }));
+    let of_everyone = on_neighbours(|lane, at| unsafe {
+        if lane.block_index() == 0 {
+            lane.private_store_32(at, 1);
+        } else {
+            lane.load_relaxed_32(at);
+        }
+    });
+    assert_is!(of_everyone, Err(SimError::NotPrivate { .. }));
+    let wide = on_neighbours(|lane, at| unsafe {
+        lane.store_relaxed_32(at.wrapping_add(1), 2);
+        lane.load_relaxed_64(at.cast());
+    });
+    assert_is!(wide, Err(SimError::MixedWidth { .. }));
+}
+
+#[test]
+fn a_mask_without_the_lane_or_with_lanes_that_are_not_is_an_error() {
+    for mask in [0, 0x1F, 0xE, 0x10] {
+        ends_with!(
+            |lane, _p| if lane.lane_index() == 0 {
+                lane.sync_warp(mask);
+            } else {
+                lane.pause(1);
+            },
+            SimError::BadMask { warp: 0xF, .. }
+        );
+    }
+}
+
+#[test]
+fn a_shuffle_from_a_lane_that_takes_no_part_is_an_error() {
+    for source in [1, 31, 32] {
+        ends_with!(
+            |lane, _p| {
+                let me = lane.lane_index();
+                lane.shuffle_32(lane.lane_bit(), 1, if me == 0 { source } else { me })
+            },
+            SimError::BadSource { mask: 1, .. }
+        );
+    }
+}
+
+#[test]
+fn lanes_that_name_each_other_at_different_operations_are_an_error() {
+    let by_operation = errors(|lane, _| {
+        if lane.lane_index() == 2 {
+            unsafe { lane.sync_warp(0xF) };
+        } else {
+            unsafe { lane.ballot(0xF, true) };
+        }
+    });
+    let by_mask = errors(|lane, _| {
+        unsafe { lane.ballot(if lane.lane_index() < 2 { 0x7 } else { 0xF }, true) };
+    });
+    for error in by_operation.into_iter().chain(by_mask) {
+        let SimError::Mismatch {
+            lane,
+            here,
+            other,
+            there,
+        } = &error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!(lane.block, other.block);
+        assert_ne!((lane, here), (other, there));
+    }
+}
+
+#[test]
+fn disjoint_masks_and_a_detour_alone_are_no_mismatch() {
+    for schedule in Schedule::named(SCHEDULES) {
+        for seed in 0..20 {
+            let run = sim(schedule, seed).run(&Launch::new(2, 6), |lane| {
+                let pair = 3 << (lane.lane_index() & 2);
+                assert_eq!(
+                    unsafe { lane.ballot(pair, lane.lane_index() & 1 == 1) },
+                    pair & 0xA
+                );
+                if lane.lane_index() == 1 {
+                    // The others may already wait at the next operation.
+                    assert_eq!(unsafe { lane.ballot(lane.lane_bit(), true) }, 2);
+                }
+                assert_eq!(
+                    unsafe { lane.shuffle_32(lane.warp_mask(), lane.lane_index(), 1) },
+                    1
+                );
+                unsafe { lane.barrier() };
+            });
+            assert!(run.is_ok(), "{}", run.unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn a_lane_that_ended_and_is_waited_for_is_an_error() {
+    ends_with!(
+        |lane, _p| if lane.lane_index() != 1 {
+            lane.ballot(lane.warp_mask(), true);
+        },
+        SimError::LaneEnded { ended, waiting, access }
+            => (ended.lane, access.op, ended.block) == (1, Op::Ballot, waiting.block)
+    );
+    ends_with!(
+        |lane, _p| if lane.thread_index() != 3 {
+            lane.barrier();
+        },
+        SimError::LaneEnded {
+            ended: LaneId { thread: 3, .. },
+            ..
+        }
+    );
+}
+
+#[test]
+fn a_barrier_used_in_two_ways_is_an_error() {
+    ends_with!(
+        |lane, _p| if lane.thread_index() == 2 {
+            lane.barrier();
+        } else {
+            lane.barrier_any(true);
+        },
+        SimError::Mismatch { here, there, .. } => {
+            let ops = [here.op, there.op];
+            ops.contains(&Op::Barrier) && ops.contains(&Op::BarrierAny)
+        }
+    );
+}
+
+#[test]
+fn a_vote_at_the_barrier_is_of_the_whole_block_and_of_that_meeting_alone() {
+    for schedule in Schedule::named(SCHEDULES) {
+        for seed in 0..20 {
+            let run = sim(schedule, seed).run(&Launch::new(2, 6), |lane| {
+                for k in 0..8 {
+                    let any = unsafe {
+                        lane.barrier_any(lane.thread_index() == k && lane.block_index() == 0)
+                    };
+                    assert_eq!(any, k < 6 && lane.block_index() == 0);
+                    let count = unsafe { lane.barrier_count(lane.thread_index() >= k) };
+                    assert_eq!(count, 6u32.saturating_sub(k));
+                }
+            });
+            assert!(run.is_ok(), "{}", run.unwrap_err());
+        }
+    }
 }

@@ -3,9 +3,7 @@
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
-mod caches;
-mod meetings;
-mod reductions;
+mod blocks;
 
 use crate::{section, sections};
 use std::cell::Cell;

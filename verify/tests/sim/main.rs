@@ -3,13 +3,10 @@
 
 #[path = "../common/asserts.rs"]
 mod asserts;
-mod captured;
-mod directed;
 mod errors;
-mod foreign;
 mod gate;
-mod halves;
 mod litmus;
+mod machine;
 mod mutants;
 mod plain_accesses;
 mod pool;
@@ -20,7 +17,6 @@ mod queues;
 #[path = "../common/recorded.rs"]
 mod recorded;
 mod schedules;
-mod step;
 #[path = "../../../stm-core/tests/kernels/teams.rs"]
 mod team_kernels;
 mod teams;

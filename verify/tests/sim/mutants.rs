@@ -62,8 +62,8 @@ fn the_gate_is_deterministic() {
     }
 }
 
-/// Returns whether a mutant is of one of these kinds and no program shows it: `tests/locks`,
-/// `tests/meeting` and `tests/channels` catch those of locks, barriers, semaphores and channels.
+/// Returns whether a mutant is of one of these kinds and no program shows it: `tests/locks`
+/// and `tests/meeting` catch those of locks, barriers, semaphores and channels.
 fn is_of(mutant: Mutant, kinds: &[&str]) -> bool {
     let named = kinds.iter().any(|kind| mutant.name().starts_with(kind));
     named && target(mutant).1.is_empty()

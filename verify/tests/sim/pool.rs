@@ -2,6 +2,11 @@
 //! freed, recorded and judged, under every algorithm, in narrow and wide warps and
 //! with weak memory. And each seeded defect of the pool is found by them. Lists of
 //! nodes are tested as containers (`tests/collections`).
+//!
+//! And captured words: preassigned nodes that a transaction fills
+//! with `Tx::init` and then publishes, beside transactions that walk the list;
+//! recorded and judged. And with the fence before the clock left out, walkers
+//! meet nodes that are not filled.
 
 use crate::of_each;
 use crate::recorded::{array, configs, layout, recorded, small};
@@ -11,9 +16,9 @@ use stm_core::algorithm::{
     Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, Table, TbvSorting, Vbv,
     Versioned,
 };
-use stm_core::host::{Launch, Nodes, StmConfig};
+use stm_core::host::{Launch, Nodes, PreassignedNodes, StmConfig};
 use stm_core::observe::Mutant;
-use stm_core::{Lane, Node, StmRef, TNodes, View, record};
+use stm_core::{Lane, Node, Preassigned, StmRef, TNodes, TPreassigned, Tx, TxResult, View, record};
 use stm_kernels::draw::{below, draw};
 use verify::history::{InitialMemory, Rest};
 use verify::sim::{Schedule, Sim, SimConfig, SimLane};
@@ -180,36 +185,38 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
     }
 }
 
-fn all<A: Algorithm>(runs: usize) {
+/// Asserts that nothing is wrong in so many runs, and that they are contended if they are to be.
+fn all<A: Algorithm>(
+    runs: usize,
+    contended: bool,
+    what: impl std::fmt::Debug,
+    run: impl Fn(SimConfig) -> Outcome,
+) {
+    let mut aborted = 0;
+    for config in configs(None).take(runs) {
+        let run = run(config);
+        assert_eq!(run.wrong, None, "{} {what:?}: {config}", A::NAME);
+        aborted += run.aborted;
+    }
+    assert!(
+        aborted > runs || A::NAME == "cgl" || !contended,
+        "{what:?}: {aborted} aborts: not contended"
+    );
+}
+
+fn slots<A: Algorithm>(runs: usize) {
     for job in [Job::Publish, Job::Replace, Job::Look] {
-        let mut aborted = 0;
-        for config in configs(None).take(runs) {
-            let run = run::<A>(job, config);
-            assert_eq!(run.wrong, None, "{} {job:?}: {config}", A::NAME);
-            aborted += run.aborted;
-        }
-        assert!(
-            aborted > runs || A::NAME == "cgl" || matches!(job, Job::Publish | Job::Look),
-            "{job:?}: {aborted} aborts: not contended"
-        );
+        all::<A>(runs, job == Job::Replace, job, |config| {
+            run::<A>(job, config)
+        });
     }
 }
 
 #[test]
-fn nodes_are_never_lost_or_shared_with_fast() {
-    all::<Fast>(96);
-    all::<Versioned<Cells, 0>>(32);
-}
-
-#[test]
-fn nodes_are_never_lost_or_shared_with_fast_table() {
-    all::<FastTable>(96);
-    all::<Versioned<Table, 0>>(32);
-}
-
-#[test]
-fn nodes_are_never_lost_or_shared_with_the_papers_algorithms() {
-    of_each!(all(16): Cgl, Egpgv, Vbv, TbvSorting, HvSorting, HvBackoff);
+fn nodes_are_never_lost_or_shared_under_any_algorithm() {
+    of_each!(slots(96): Fast, FastTable);
+    of_each!(slots(32): Versioned<Cells, 0>, Versioned<Table, 0>);
+    of_each!(slots(16): Cgl, Egpgv, Vbv, TbvSorting, HvSorting, HvBackoff);
 }
 
 #[test]
@@ -255,15 +262,9 @@ fn reuse(config: SimConfig) -> bool {
     };
     nodes.records_mut().upload(&[before]).unwrap();
     let heads = array::<Fast, u32>(&sim, &[node.bits(), 0], "heads");
-    let mut words = nodes.records().words().unwrap();
-    words.push((heads.word(0), node.bits().into()));
-    let initial = InitialMemory {
-        words: words
-            .into_iter()
-            .map(|(word, v)| (word.bits(), v))
-            .collect(),
-        rest: Rest::Value(0),
-    };
+    let words = nodes.records().words().unwrap().into_iter();
+    let words = words.chain([(heads.word(0), node.bits().into())]);
+    let initial = InitialMemory::of(words.map(|(word, v)| (word.bits(), v)), Rest::Value(0));
     let (slots, view) = (heads.view::<Fast>(), nodes.view::<Fast>());
     let flags: [Cell<bool>; 4] = Default::default();
     let (launch, settings) = (Launch::new(3, 1), StmConfig::default());
@@ -333,4 +334,120 @@ fn a_doomed_reader_sees_nothing_of_the_nodes_next_life() {
         .take(20)
         .position(|config| !reuse(config));
     assert!(found.is_some(), "20 runs, and none went wrong");
+}
+
+/// Transactions; every second one has two nodes.
+const NODES: u64 = 24;
+
+record! {
+    /// A node: the next one plus one, and what it holds, [`held`] of its number.
+    struct Link {
+        next: u32,
+        value: u64,
+    }
+}
+
+const fn held(node: u64) -> u64 {
+    node << 32 | 7
+}
+
+/// Pushes two nodes, the first of which it fills twice, and the second after the
+/// first is linked to.
+fn push<L: Lane, A: Algorithm>(
+    tx: &mut Tx<'_, L, A>,
+    heads: &A::Array<u32>,
+    mine: &Preassigned<'_, A, Link>,
+) -> TxResult<()> {
+    let (first, second) = (mine.first(), mine.first() + 1);
+    let head = tx.read(heads, 0)?;
+    let link = |next, node| Link {
+        next,
+        value: held(node),
+    };
+    tx.init(mine, 0, link(0, first))?;
+    let links = [link(second as u32 + 1, first), link(head, 0)];
+    tx.init_many(mine, 0, links, 2)?;
+    tx.write(heads, 0, first as u32 + 1)?;
+    tx.init(mine, 1, link(head, second))
+}
+
+/// Walks the list; how many nodes hold nothing.
+fn walk<L: Lane, A: Algorithm>(
+    tx: &mut Tx<'_, L, A>,
+    heads: &A::Array<u32>,
+    nodes: &TPreassigned<A, Link>,
+) -> TxResult<u32> {
+    let mut empty = 0;
+    let mut link = tx.read(heads, 0)?;
+    for _ in 0..NODES {
+        let Some(node) = link.checked_sub(1) else {
+            break;
+        };
+        let node = u64::from(node);
+        let value = tx.read_field(nodes.records(), node, Link::value())?;
+        empty += u32::from(value != held(node));
+        link = tx.read_field(nodes.records(), node, Link::next())?;
+    }
+    Ok(empty)
+}
+
+/// Runs transactions of which every second pushes two nodes, and the others walk.
+fn run_captured<A: Algorithm>(config: SimConfig) -> Outcome {
+    let sim = Sim::new(config);
+    let head = array::<A, u32>(&sim, &[0], "head");
+    let nodes = PreassignedNodes::<_, Link>::new(&sim, layout::<A>(), 2, NODES, "nodes").unwrap();
+    let (heads, view) = (head.view::<A>(), nodes.view::<A>());
+    let empty = Cell::new(0);
+    let launch = Launch::new(2, config.warp_width.max(4));
+    let settings = small(2 * NODES as u32 + 8, 8);
+    let run = recorded::<A>(&sim, launch, settings, InitialMemory::ZERO, |lane, stm| {
+        stm.for_each_preassigned(lane, NODES, &view, |tx, i, mine| {
+            if i % 2 == 0 {
+                return push(tx, &heads, &mine);
+            }
+            empty.set(empty.get() + walk(tx, &heads, &view)?);
+            Ok(())
+        });
+    });
+    assert_eq!(run.statistics.commits, NODES, "{config}");
+
+    let records = nodes.records().download().unwrap();
+    let mut link = head.download().unwrap()[0];
+    let mut seen = 0;
+    while let Some(node) = link.checked_sub(1) {
+        let Link { next, value } = records[node as usize];
+        assert_eq!(value, held(u64::from(node)), "{config}");
+        link = next;
+        seen += 1;
+    }
+    assert_eq!(seen, NODES, "{}: {config}: nodes are lost", A::NAME);
+
+    let wrong = match empty.get() {
+        _ if !run.verdict.is_opaque() => Some("not opaque".into()),
+        0 => None,
+        empty => Some(format!("{empty} empty nodes")),
+    };
+    Outcome {
+        aborted: run.history.len() - NODES as usize,
+        wrong,
+    }
+}
+
+fn captured<A: Algorithm>(runs: usize) {
+    all::<A>(runs, true, "captured", run_captured::<A>);
+}
+
+#[test]
+fn lists_of_captured_nodes_are_opaque_and_where_nothing_is_captured_they_are_written() {
+    of_each!(captured(160): Fast, FastTable);
+    of_each!(captured(64): Versioned<Cells, 0>, Versioned<Table, 0>);
+    of_each!(captured(32): Cgl, Egpgv, Vbv, HvSorting);
+}
+
+#[test]
+fn without_the_fence_before_the_clock_walkers_meet_empty_nodes() {
+    let found = configs(Some(Mutant::NoF3))
+        .take(4_000)
+        .position(|config| run_captured::<Fast>(config).wrong.is_some());
+    assert!(found.is_some(), "4,000 runs, and none went wrong");
 }

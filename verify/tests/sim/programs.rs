@@ -5,16 +5,21 @@
 //! committed once and did what it says, a history that is opaque, and a memory
 //! that is what the commits leave. A failure prints the line that replays the
 //! smallest case found.
+//!
+//! And a directed program for every known hole: the right algorithms pass each of
+//! them under many simulations. That each can fail is what the mutants gate
+//! (`mutants.rs`) shows, with the same programs.
 
 use crate::{assert_replays, first_failure, passes};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;
-use verify::fuzz::{self, Config};
+use verify::fuzz;
+use verify::fuzz::Config;
 use verify::program::directed::{ALL, Directed};
-use verify::program::invariant::Invariant;
-use verify::program::{Case, FailureKind, Op, Widths, generate, run, shrink::shrink};
+use verify::program::shrink::shrink;
+use verify::program::{Case, FailureKind, Invariant, Op, Widths, directed, generate, run};
 
 /// Runs a case; the failure, shrunk, with the command that replays it.
 fn right(case: &Case) -> Result<(), TestCaseError> {
@@ -184,7 +189,7 @@ fn one_entry_too_many_is_expected_to_be_reported() {
     ] {
         let directed = Directed::named(name).unwrap();
         let Case { program, sim, .. } = directed.case(Variant::HvSorting, None, 1);
-        let found = program.overflows(Variant::HvSorting, sim.warp_width);
+        let found = program.launch_overflows(Variant::HvSorting, sim.warp_width, 0);
         assert_eq!(found, overflows, "{name}");
     }
 }
@@ -309,4 +314,58 @@ fn a_launch_in_which_everybody_waits_is_judged_by_what_they_wait_for() {
         first_failure((0..2000).map(case)).is_some()
     });
     assert!(found);
+}
+
+/// Simulations of each program with each variant.
+const SEEDS: u64 = 600;
+
+fn passes_directed(directed: &directed::Directed) {
+    let name = directed.name;
+    let mut transactions = 0;
+    for &variant in Variant::ALL {
+        for seed in 0..SEEDS {
+            let case = directed.case(variant, None, seed);
+            match run(&case) {
+                Ok(done) => transactions += done.transactions,
+                Err(failure) => {
+                    let (case, failure) = shrink(&case, failure);
+                    panic!("{name}: {failure}\n{}", case.command());
+                }
+            }
+        }
+    }
+    assert!(
+        transactions != 0 || name.ends_with("too-many"),
+        "{name} commits nothing"
+    );
+}
+
+/// The parts of the programs that are tested at the same time.
+const PARTS: usize = 8;
+
+macro_rules! parts {
+    ($($test:ident = $part:literal;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                let all = directed::ALL.iter().skip($part).step_by(PARTS);
+                all.for_each(passes_directed);
+            }
+        )*
+    };
+}
+
+mod the_right_algorithms_pass_every_directed_program {
+    use super::{PARTS, directed, passes_directed};
+
+    parts! {
+        part_0 = 0;
+        part_1 = 1;
+        part_2 = 2;
+        part_3 = 3;
+        part_4 = 4;
+        part_5 = 5;
+        part_6 = 6;
+        part_7 = 7;
+    }
 }

@@ -65,12 +65,8 @@ fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize 
     let accounts = array::<A, u32>(&sim, &[EACH; ACCOUNTS as usize], "accounts");
     let launch = Launch::new(if of_block { 3 } else { 2 }, threads);
     let view = accounts.view::<A>();
-    let initial = InitialMemory {
-        words: (0..ACCOUNTS)
-            .map(|i| (view.word(i).bits(), u64::from(EACH)))
-            .collect(),
-        rest: Rest::Value(0),
-    };
+    let words = (0..ACCOUNTS).map(|i| (view.word(i).bits(), u64::from(EACH)));
+    let initial = InitialMemory::of(words, Rest::Value(0));
     let sums = RefCell::default();
     let run = recorded::<A>(&sim, launch, small(64, 8), initial, |lane, stm| {
         work(lane, stm, &view, of_block, &sums);

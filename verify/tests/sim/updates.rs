@@ -1,6 +1,6 @@
 //! Static updates beside dynamic transactions: recorded, judged, and replayed.
 
-use crate::recorded::{array, layout};
+use crate::recorded::{array, every, layout};
 use crate::{assert_is, first_failure, under_all};
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{Cpu, Error, Launch, Pod, Stm, StmConfig, TxArray};
@@ -11,7 +11,7 @@ use stm_kernels::draw::{below, draw};
 use verify::program::directed::Directed;
 use verify::program::{Case, Op};
 use verify::recording::{Recording, words_needed};
-use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
+use verify::sim::{self, Sim, SimConfig, SimLane};
 
 /// Numbers from 0 to 255 in an element.
 trait Small: Element + Pod + PartialEq {
@@ -112,16 +112,12 @@ fn run<A: Algorithm, T: Small, const N: usize, const W: usize>(config: SimConfig
 }
 
 fn configurations(seeds: u64) -> impl Iterator<Item = SimConfig> {
-    let schedules = Schedule::named("lockstep stack starve64 random");
-    schedules.into_iter().flat_map(move |schedule| {
-        [1, 2, 4].into_iter().flat_map(move |warp_width| {
-            (0..seeds).map(move |seed| SimConfig {
-                wide_atomics: seed % 2 == 0,
-                version_bits: 3 + seed as u32 % 6,
-                seed,
-                ..SimConfig::of(warp_width, schedule).with_stale(50)
-            })
-        })
+    let all = every("lockstep stack starve64 random", [1, 2, 4], seeds);
+    all.map(|config| SimConfig {
+        version_bits: 3 + config.seed as u32 % 6,
+        ..config
+            .with_stale(50)
+            .with_wide_atomics(config.seed % 2 == 0)
     })
 }
 

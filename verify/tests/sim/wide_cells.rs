@@ -5,15 +5,19 @@
 //! The fuzzer (`program`) draws one of the two for each of its runs and checks
 //! them for opacity, as the mutants `pair-*` are; here is what it does not say:
 //! which accesses each way makes, and that the two leave the same.
+//!
+//! And copies into cells and back on the simulator, which knows every access out of
+//! bounds, of another width, or to a word that nobody has written.
 
-use crate::recorded::{array, launched, small};
+use crate::recorded::{array, every, launched, small};
 use crate::{assert_is, under_all};
-use stm_core::Lane;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
-use stm_core::host::{Buffer, Launch, StmConfig};
+use stm_core::array::Layout;
+use stm_core::host::{Buffer, ForeignArray, Launch, Pod, StmConfig, TxArray};
+use stm_core::{Element, Lane};
 use stm_kernels::cells::transfer;
 use verify::program::{Case, Widths, run};
-use verify::sim::{Op, RunReport, Schedule, Sim, SimConfig, SimError};
+use verify::sim::{Op, RunReport, Sim, SimConfig, SimError};
 
 const ACCOUNTS: u32 = 5;
 const TRANSACTIONS: u64 = 60;
@@ -67,15 +71,14 @@ fn expected() -> Vec<u64> {
 }
 
 fn configurations() -> impl Iterator<Item = SimConfig> {
-    let schedules = Schedule::named("lockstep stack its64 starve16 random pct3x4000");
-    schedules.into_iter().flat_map(move |schedule| {
-        [1, 2, 4].into_iter().flat_map(move |warp_width| {
-            (0..24).map(move |seed| SimConfig {
-                votes_order: seed % 2 == 0,
-                seed,
-                ..SimConfig::of(warp_width, schedule).with_stale(10 + 2 * seed as u32)
-            })
-        })
+    let all = every(
+        "lockstep stack its64 starve16 random pct3x4000",
+        [1, 2, 4],
+        24,
+    );
+    all.map(|config| SimConfig {
+        votes_order: config.seed % 2 == 0,
+        ..config.with_stale(10 + 2 * config.seed as u32)
     })
 }
 
@@ -180,4 +183,45 @@ fn a_word_of_128_bits_is_aligned_whole_and_of_one_width() {
         lane.load_relaxed_64(p.wrapping_add(1));
     });
     assert_is!(mixed, Err(SimError::MixedWidth { other: 128, .. }));
+}
+
+/// Copies elements in, and others back over them.
+fn there_and_back<T: Pod + Element>(config: SimConfig, layout: Layout, len: usize) {
+    let sim = Sim::new(config);
+    let value = |i: usize| T::from_bits64((i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let data: Vec<T> = (0..len).map(value).collect();
+    let bits = |data: &[T]| data.iter().map(|v| v.to_bits64()).collect::<Vec<_>>();
+    let mut buffer = Buffer::from_slice(&sim, &data, "a buffer").unwrap();
+    let mut array = TxArray::<_, T>::zeroed(&sim, layout, len, "an array").unwrap();
+    let from = ForeignArray::of_buffer(&mut buffer).unwrap();
+    array.copy_from(&from).unwrap();
+    assert_eq!(bits(&array.download().unwrap()), bits(&data), "{config}");
+    let mut other = Buffer::<_, T>::zeroed(&sim, len, "another buffer").unwrap();
+    let mut to = ForeignArray::of_buffer(&mut other).unwrap();
+    array.copy_to(&mut to).unwrap();
+    assert_eq!(bits(&other.download().unwrap()), bits(&data), "{config}");
+}
+
+#[test]
+fn copies_stay_inside_of_their_arrays_and_miss_no_element() {
+    for (warp_width, wide_atomics) in [(1, false), (4, false), (4, true), (32, true)] {
+        let config = SimConfig::default().with_width(warp_width);
+        let config = config.with_wide_atomics(wide_atomics);
+        for layout in [Layout::Plain, Layout::Cells] {
+            // Around a batch of all lanes, and more than one.
+            let lanes = 8 * warp_width as usize;
+            for len in [
+                1,
+                2,
+                lanes,
+                4 * lanes - 1,
+                4 * lanes,
+                4 * lanes + 1,
+                9 * lanes,
+            ] {
+                there_and_back::<i32>(config, layout, len);
+                there_and_back::<f64>(config, layout, len);
+            }
+        }
+    }
 }

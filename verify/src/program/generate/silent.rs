@@ -1,10 +1,9 @@
 //! Random silent programs: transactions that keep an invariant, whatever order
 //! they commit in, and others that only look.
 
-use super::alternatives::with_whole_alternatives;
-use super::{in_teams, launches, simulation, widths};
+use super::{in_teams, launches, simulation, widths, with_whole_alternatives};
+use crate::program::case::Invariant;
 use crate::program::case::{Case, Loop, NodeOp, Op, Program, Value, Words};
-use crate::program::invariant::Invariant;
 use crate::rng::Rng;
 use stm_core::algorithm::Variant;
 use stm_core::observe::Mutant;

@@ -1,11 +1,13 @@
 //! Every form of a channel, in global and in shared memory: each consumer has every value
 //! once, in the order in which it was put.
+//! The seeded defects of channels are found, and the right code survives the same runs.
 
-use crate::{config, runs_both_sides, shared, simulator};
+use crate::{config, runs, runs_both_sides, shared, simulator};
 use std::fmt::Debug;
 use std::time::Duration;
 use stm_core::Lane;
 use stm_core::host::{Error, Launch, StopAt};
+use stm_core::observe::Mutant;
 use stm_sync::channel::{
     Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
 };
@@ -14,7 +16,7 @@ use stm_sync::{Stop, Stopped};
 use verify::sim::{Sim, SimConfig, SimLane};
 
 /// A value whose halves tell which it is.
-pub(crate) trait Numbered: stm_core::Element + PartialEq + Debug {
+trait Numbered: stm_core::Element + PartialEq + Debug {
     fn of(n: u32) -> Self;
 }
 
@@ -38,7 +40,7 @@ impl Numbered for f64 {
 
 /// Which memory the rings of a run are in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum In {
+enum In {
     Global,
     Shared,
 }
@@ -46,7 +48,7 @@ pub(crate) enum In {
 /// What the threads of a run do: the first ones produce, one for each ring, and the next
 /// ones consume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+enum Form {
     /// Each consumer of a ring takes all its values.
     Each,
     /// One thread takes the values of all rings, in turn.
@@ -57,11 +59,11 @@ pub(crate) enum Form {
 
 /// A run: shape of the rings, values for each, form and memory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    pub(crate) shape: RingShape,
-    pub(crate) values: u32,
-    pub(crate) form: Form,
-    pub(crate) place: In,
+struct Run {
+    shape: RingShape,
+    values: u32,
+    form: Form,
+    place: In,
 }
 
 impl Run {
@@ -166,7 +168,7 @@ fn part<L: Lane, T: Numbered, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run
 }
 
 /// Launches the run `launches` times with the same rings, and returns what went wrong.
-pub(crate) fn run<T: Numbered>(config: SimConfig, run: Run, launches: u32) -> Result<(), String> {
+fn run<T: Numbered>(config: SimConfig, run: Run, launches: u32) -> Result<(), String> {
     let (sim, watchdog) = simulator(config);
     let stop = watchdog.stop();
     let rings = Rings::<_, T>::new(&sim, run.shape, stop).unwrap();
@@ -440,5 +442,51 @@ fn a_wait_for_what_does_not_come_is_told_to_stop() {
             waits(lane, channels.view(), rings.view(), stop);
         })
         .unwrap_or_else(|error| panic!("{}: {error}", config(k)));
+    }
+}
+
+/// Makes run `k` in a memory, with a defect or without.
+fn run_of<T: Numbered>(mutant: Option<Mutant>, place: In, k: u64) -> Result<(), String> {
+    let config = config(k).with_mutant(mutant).with_idle(20_000);
+    let config = config.with_width(1).with_wide_atomics(false);
+    let what = Run {
+        shape: RingShape {
+            rings: 1,
+            depth_log2: (k % 2) as u32,
+            consumers: 2,
+            copies: [Copies::One, Copies::Each][(k / 2 % 2) as usize],
+        },
+        values: 9,
+        form: Form::Each,
+        place,
+    };
+    run::<T>(config, what, 1)
+}
+
+const RUNS: u64 = 300;
+
+fn is_found<T: Numbered>(mutant: Mutant, how: &str) {
+    for place in [In::Global, In::Shared] {
+        let what = format!("{place:?} memory");
+        let run = |k| run_of::<T>(Some(mutant), place, k);
+        runs::is_found(mutant, &what, &[how], RUNS, run);
+    }
+}
+
+#[test]
+fn each_defect_is_found_in_both_memories() {
+    is_found::<u32>(Mutant::ChannelTagFirst, "of ring");
+    is_found::<u64>(Mutant::ChannelTagFirst, "of ring");
+    is_found::<u64>(Mutant::ChannelHalfAwaited, "of ring");
+    is_found::<u32>(Mutant::ChannelReusedEarly, "livelock");
+    is_found::<u32>(Mutant::ChannelNotAcknowledged, "livelock");
+}
+
+#[test]
+fn without_a_defect_the_same_runs_find_nothing() {
+    for place in [In::Global, In::Shared] {
+        let narrow = runs::first_wrong(RUNS, |k| run_of::<u32>(None, place, k));
+        let wide = runs::first_wrong(RUNS, |k| run_of::<u64>(None, place, k));
+        assert_eq!((narrow, wide), (None, None));
     }
 }

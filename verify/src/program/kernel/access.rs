@@ -1,9 +1,11 @@
-//! The transactions that lanes run alone.
+//! What the transactions of a lane alone and of a team do: accesses of both; sums, lists, words that
+//! take turns, and nodes of a pool, each of which a word names, of lanes alone.
 
-use super::{Access, Part, together};
-use crate::program::case::{Op, Words};
+use super::{Access, Params, Part, together, transaction};
+use crate::program::case::{NodeOp, Op, Words};
+use std::ops::Range;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Element, Lane, Summand, TSums, Tx, TxResult};
+use stm_core::{Crew, Element, Lane, Node, Summand, TSums, TeamTx, Tx, TxResult, record};
 
 /// Returns where a sum is: its row, and its number there.
 fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {
@@ -59,6 +61,23 @@ fn add<L: Lane, A: Algorithm, T: Summand>(
     tx.add_many(sums, row, column, deltas, count)
 }
 
+/// What a transaction and that of a team call the same.
+macro_rules! composed {
+    () => {
+        fn either(
+            &mut self,
+            first: impl FnOnce(&mut Self) -> TxResult<()>,
+            second: impl FnOnce(&mut Self) -> TxResult<()>,
+        ) -> TxResult<()> {
+            self.or_else(first, second)
+        }
+
+        fn give_up(&mut self) -> TxResult<()> {
+            self.retry()
+        }
+    };
+}
+
 impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
     #[inline(never)]
     fn read_words<T: Element>(
@@ -96,17 +115,7 @@ impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
         self.write_many(words, [first, second], [a, b], count)
     }
 
-    fn either(
-        &mut self,
-        first: impl FnOnce(&mut Self) -> TxResult<()>,
-        second: impl FnOnce(&mut Self) -> TxResult<()>,
-    ) -> TxResult<()> {
-        self.or_else(first, second)
-    }
-
-    fn give_up(&mut self) -> TxResult<()> {
-        self.retry()
-    }
+    composed!();
 
     fn lanes(&self) -> (u32, u32) {
         (1, 0)
@@ -128,7 +137,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
     /// Does an operation, and the next one with it if it can; then it returns
     /// `true`.
     fn operation(&mut self, op: &Op, next: Option<&Op>) -> TxResult<bool> {
-        let program = self.params.program.get();
+        let program = self.params.program;
         match op {
             Op::ReadSums(list) => {
                 let (tx, list) = (&mut *self.tx, list.as_slice());
@@ -218,15 +227,159 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             self.changed(word, value == 1);
             return Ok(());
         }
-        if let Some(watch) = self.params.program.watch() {
+        if let Some(watch) = self.params.watch {
             watch.waits(self.leader);
         }
         self.tx.retry()
     }
 
     fn changed(&self, node: u8, inserted: bool) {
-        if let Some(watch) = self.params.program.watch() {
+        if let Some(watch) = self.params.watch {
             watch.changed(self.number, node, inserted);
         }
+    }
+}
+
+record! {
+    /// A node: narrow fields and a wide one that repeats them.
+    pub(crate) struct Item {
+        /// The word that names the node, plus one.
+        owner: u32,
+        both: u64,
+        /// A number of the transaction that wrote the node.
+        writer: u32,
+    }
+}
+
+impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
+    /// Does an operation on the node that a word names.
+    pub(super) fn node(&mut self, word: u8, op: NodeOp) -> TxResult<()> {
+        self.last = self.read(Words::new(&[word]))?;
+        let node = Node::from_bits(self.last as u32);
+        let nodes = &self.params.nodes;
+        let (owner, writer) = (u32::from(word) + 1, self.number as u32 + 1);
+        let item = Item {
+            owner,
+            both: u64::from(owner) << 32 | u64::from(writer),
+            writer,
+        };
+        if !node.is_nil() {
+            self.visit(word, node)?;
+        }
+        let frees = matches!(op, NodeOp::Toggle | NodeOp::Replace) && !node.is_nil();
+        let allocates = op == NodeOp::Replace || op == NodeOp::Toggle && node.is_nil();
+        if frees {
+            self.tx.free(nodes.pool(), node)?;
+        }
+        if allocates {
+            let new = self.tx.alloc_record(nodes, item)?;
+            self.write([word; 2], [new.bits().into(), 0], 1)?;
+        } else if frees {
+            self.write([word; 2], [0; 2], 1)?;
+        } else if op == NodeOp::Update && !node.is_nil() {
+            self.tx.write_node(nodes, node, item)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a node, which must be the word's and whole.
+    fn visit(&mut self, word: u8, node: Node) -> TxResult<()> {
+        let Item {
+            owner,
+            both,
+            writer,
+        } = self.tx.read_node(&self.params.nodes, node)?;
+        let whole = both == u64::from(owner) << 32 | u64::from(writer);
+        if (owner != u32::from(word) + 1 || !whole)
+            && let Some(watch) = self.params.watch
+        {
+            let found = format!("{owner}, {both:#x} and {writer}");
+            watch.broken(format!("the node of word {word} has {found}"));
+        }
+        Ok(())
+    }
+}
+
+impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
+    #[inline(never)]
+    fn read_words<T: Element>(
+        &mut self,
+        words: &A::Array<T>,
+        at: &[Option<u64>],
+        found: &mut [Option<u64>],
+    ) -> TxResult<()> {
+        let mut put = |values: &[Option<T>]| {
+            for (to, value) in found.iter_mut().zip(values) {
+                *to = value.map(Element::to_bits64);
+            }
+        };
+        match *at {
+            [a] => put(&[self.read(words, a)?]),
+            [a, b] => put(&self.read_many(words, [a, b])?),
+            [a, b, c] => put(&self.read_many(words, [a, b, c])?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn write_words<T: Element>(
+        &mut self,
+        words: &A::Array<T>,
+        writes: [Option<(u64, u64)>; 2],
+        count: u32,
+    ) -> TxResult<()> {
+        let writes = writes.map(|write| write.map(|(at, value)| (at, T::from_bits64(value))));
+        if count == 1 {
+            return self.write(words, writes[0]);
+        }
+        self.write_many(words, writes)
+    }
+
+    composed!();
+
+    fn lanes(&self) -> (u32, u32) {
+        (self.size(), self.rank())
+    }
+
+    fn told(&self, place: u32, value: u64) -> u64 {
+        self.told_by(place, value)
+    }
+
+    /// Teams have no such operations (`Program::check`).
+    fn alone(_: &mut Part<'_, '_, Self, A>, _: &Op, _: Option<&Op>) -> TxResult<bool> {
+        Ok(false)
+    }
+}
+
+/// Runs one transaction by a team.
+fn by_team<L: Lane, A: Algorithm, C: Crew>(
+    tx: &mut TeamTx<'_, L, A, C>,
+    params: &Params<'_, A>,
+    i: u64,
+) -> TxResult<()> {
+    let lane = tx.lane().grid_thread();
+    let leader = lane - u64::from(tx.rank());
+    transaction(tx, params, params.launch.0 + i as usize, (lane, leader))
+}
+
+/// Runs all transactions by teams of warps. The constant keeps an algorithm
+/// without teams from compiling what it cannot run.
+pub(super) fn of_warps<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>, range: Range<u64>) {
+    if A::TEAMS {
+        let stm = &params.stm;
+        stm.for_each_team(lane, range, |tx, i| by_team(tx, params, i));
+    }
+}
+
+/// Runs all transactions by teams of blocks, under the same condition.
+pub(super) fn of_blocks<L: Lane, A: Algorithm>(
+    lane: &L,
+    params: &Params<'_, A>,
+    range: Range<u64>,
+) {
+    if A::TEAMS {
+        let stm = &params.stm;
+        stm.for_each_block_team(lane, range, |tx, i| by_team(tx, params, i));
     }
 }

@@ -1,0 +1,182 @@
+//! Kernels of `stm_kernels` that wait. The reduction of Li et al. 2015: every scheme hands over the
+//! right values under every schedule, with warps of several lanes; and a scheme whose values are torn
+//! is found. So do values that go round. And the checked loops, by which a benchmark sees that what it
+//! times is right: they find nothing in what is right, and the seeded defects.
+
+use crate::runs_of_kernels::{hops, reduce};
+use crate::{config, runs, runs_both_sides, simulator};
+use std::collections::BTreeSet;
+use stm_core::Kernel;
+use stm_core::host::{Buffer, Launch};
+use stm_core::observe::Mutant;
+use stm_kernels::checked::{
+    CheckedEntries, CheckedEntriesParams, CheckedMeetings, CheckedMeetingsParams,
+};
+use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
+use stm_kernels::reduction::{
+    AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
+    ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
+    Tagged, WarpBarr, WarpVote, expected,
+};
+use stm_sync::host::{GridBarrier, Semaphores};
+use stm_sync::{barrier, semaphore};
+use verify::sim::{Sim, SimConfig};
+
+/// The rounds of each launch.
+const ROUNDS: u32 = 5;
+
+/// Makes one launch with so many warps and returns what was wrong.
+fn run<K: Kernel<Params = ReductionParams>>(config: SimConfig, warps: u32) -> Result<(), String> {
+    let width = config.warp_width;
+    let threads = warps * width;
+    let left = reduce::<K, _>(&Sim::new(config), None, (warps, ROUNDS, 16 * threads));
+    let (times, values, wrong) = left.map_err(|error| error.to_string())?;
+    if wrong != 0 {
+        return Err(format!("{wrong} wrong values"));
+    }
+    let right = (0..threads).map(|thread| expected(ROUNDS, thread / width, thread % width, width));
+    assert_eq!(values, right.collect::<Vec<_>>());
+    assert!(times.iter().all(|&time| time != 0));
+    Ok(())
+}
+
+fn is_right<K: Kernel<Params = ReductionParams>, S: Scheme>() {
+    // No lane waits for one of its own warp, so every schedule will do.
+    for warps in [1, 2, 5] {
+        runs::are_right(S::NAME, 42, |k| run::<K>(config(k), warps));
+    }
+}
+
+#[test]
+fn locks_barriers_votes_and_channels_hand_over_the_right_values_under_every_schedule() {
+    is_right::<ReductionAtomLock, AtomLock>();
+    is_right::<ReductionShrdLock, ShrdLock>();
+    is_right::<ReductionWarpBarr, WarpBarr>();
+    is_right::<ReductionCountedBarr, CountedBarr>();
+    is_right::<ReductionWarpVote, WarpVote>();
+    is_right::<ReductionTagged, Tagged>();
+}
+
+#[test]
+fn a_value_that_comes_after_its_tag_is_counted_as_wrong() {
+    let found = (0..84)
+        .filter(|&k| runs_both_sides(config(k)))
+        .find_map(|k| {
+            let config = config(k).with_mutant(Some(Mutant::ChannelTagFirst));
+            run::<ReductionTagged>(config, 3).err()
+        });
+    assert!(found.is_some_and(|wrong| wrong.contains("wrong values")));
+}
+
+/// Lets a value go round three stations.
+fn goes_round<K: Kernel<Params = HopsParams>>(config: SimConfig, launch: Launch) {
+    let found = hops::<K, _>(&Sim::new(config), None, launch, ROUNDS);
+    assert_eq!(found, Ok([u64::from(3 * ROUNDS); 2]), "{config}");
+}
+
+#[test]
+fn values_go_round_in_each_memory_under_every_schedule() {
+    for k in 0..42 {
+        let config = config(k);
+        goes_round::<HopsShared>(config, Launch::new(1, 3 * config.warp_width));
+        let blocks = Launch::new(3, 2);
+        goes_round::<HopsGlobal>(config, blocks);
+        goes_round::<HopsCluster>(config, blocks.with_cluster(3));
+    }
+}
+
+/// The waits, and the entries of each block.
+const TIMES: u32 = 6;
+
+/// Makes one launch of [`CheckedMeetings`]; returns how many words were wrong, unless it
+/// failed.
+fn meetings(config: SimConfig, kind: barrier::Kind, shape: (u32, u32)) -> Result<u32, String> {
+    let (sim, mut watchdog) = simulator(config);
+    let launch = Launch::new(shape.0, shape.1);
+    let mut barrier = GridBarrier::chosen(&sim, kind, launch, watchdog.stop()).unwrap();
+    let threads = (shape.0 * shape.1) as usize;
+    let words = Buffer::<_, u32>::zeroed(&sim, threads + 1, "words").unwrap();
+    let params = CheckedMeetingsParams {
+        barrier: barrier.view(),
+        words: words.tarray(),
+        waits: TIMES,
+    };
+    // SAFETY: the barrier and the words live in this simulator.
+    let launched = unsafe { barrier.launch::<CheckedMeetings>(&mut watchdog, &params) };
+    launched.map_err(|error| error.to_string())?;
+    let words = words.download().unwrap();
+    assert_eq!(words[..threads], vec![TIMES; threads]);
+    Ok(words[threads])
+}
+
+#[test]
+fn a_checked_loop_finds_nothing_in_a_barrier_that_is_right() {
+    for k in 0..42 {
+        for &kind in barrier::Kind::ALL {
+            for shape in [(1, 1), (1, 5), (2, 1), (5, 8)] {
+                let wrong = meetings(runs::config(k), kind, shape);
+                assert_eq!(
+                    wrong,
+                    Ok(0),
+                    "{}: {}: {shape:?}",
+                    kind.name(),
+                    runs::config(k)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_checked_loop_finds_a_barrier_without_a_fence() {
+    for mutant in [Mutant::BarrierNoRelease, Mutant::BarrierNoAcquire] {
+        for &kind in barrier::Kind::ALL {
+            let found = (0..400).find(|&k| {
+                let config = runs::config(k).with_mutant(Some(mutant));
+                let shape = [(5, 8), (9, 2), (2, 1)][(k % 3) as usize];
+                meetings(config, kind, shape).is_ok_and(|wrong| wrong > 0)
+            });
+            assert!(found.is_some(), "{}: {}", kind.name(), mutant.name());
+        }
+    }
+}
+
+/// Makes one launch of [`CheckedEntries`]; returns the threads left inside, and how often
+/// one found the semaphore full, unless it failed.
+fn entries(config: SimConfig, kind: semaphore::Kind, count: u32) -> Result<[u32; 2], String> {
+    let (sim, mut watchdog) = simulator(config);
+    let semaphores = Semaphores::chosen(&sim, kind, 1, count, watchdog.stop()).unwrap();
+    let found = Buffer::<_, u32>::zeroed(&sim, 2, "found").unwrap();
+    let params = CheckedEntriesParams {
+        semaphores: semaphores.view(),
+        found: found.tarray(),
+        count,
+        times: TIMES,
+    };
+    let launch = Launch::new(7, 3);
+    // SAFETY: the semaphore and the words live in this simulator.
+    let launched = unsafe { watchdog.launch::<CheckedEntries>(&sim, &launch, &params) };
+    launched.map_err(|error| error.to_string())?;
+    let found = found.download().unwrap();
+    Ok([found[0], found[1]])
+}
+
+#[test]
+fn a_checked_loop_finds_one_too_many_in_a_semaphore_and_else_nothing() {
+    let mut found = BTreeSet::new();
+    for &kind in semaphore::Kind::ALL {
+        for k in 0..84 {
+            for count in [1, 2, 100] {
+                let right = entries(runs::config(k), kind, count);
+                assert_eq!(right, Ok([0, 0]), "{}: {}", kind.name(), runs::config(k));
+            }
+            let mutant = runs::config(k)
+                .with_mutant(Some(Mutant::SemaphoreOneMore))
+                .with_idle(20_000);
+            if entries(mutant, kind, 2).is_ok_and(|[_, over]| over > 0) {
+                found.insert(kind.name());
+            }
+        }
+    }
+    assert_eq!(found.len(), semaphore::Kind::ALL.len(), "{found:?}");
+}
