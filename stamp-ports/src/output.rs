@@ -96,7 +96,7 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
     let mut told: Vec<(&str, Verifies)> = Vec::new();
     for report in reports {
         let verifies = (report.workload, report.verifies);
-        if !told.contains(&verifies) {
+        if report.verification.is_none() && !told.contains(&verifies) {
             told.push(verifies);
         }
     }
@@ -112,17 +112,21 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
     if !resolved.is_empty() {
         let _ = write!(text, "\n`optimized` chose {}.", resolved.join(", "));
     }
-    let wrong: Vec<&RunReport> = reports.iter().filter(|r| !r.verified).collect();
+    let wrong: Vec<&RunReport> = reports.iter().filter(|r| !r.is_as_asked()).collect();
+    let was_asked = reports.iter().any(|r| r.verification.is_some());
     for report in &wrong {
         let _ = write!(
             text,
-            "\nNOT verified: {} {}: {}",
+            "\n{}: {} {}: {}",
+            if was_asked { "FAILED" } else { "NOT verified" },
             report.workload,
             report.variant,
             report.error.as_deref().unwrap_or("no result")
         );
     }
     match (wrong.len(), reports.len()) {
+        (_, 1) if was_asked => text += "\nThe result is not verified, as --no-verify asks.",
+        _ if was_asked => text += "\nNo result is verified, as --no-verify asks.",
         (0, 1) => text += "\nThe result is verified.",
         (0, 2) => text += "\nBoth results are verified.",
         (0, n) => _ = write!(text, "\nAll {n} results are verified."),

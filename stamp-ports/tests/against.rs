@@ -162,10 +162,37 @@ fn what_is_no_stamp_is_refused_with_its_path_and_what_to_do() {
         " --device cpu => --quick",
         " --only rx,ra => \"rx\" | ra-8m | vacation | 528x256",
         " --at-least fast => --at-least | \"fast\" | 0.97",
+        " --at-least 97 => --at-least | \"97\" | from 0 to 2, such as 0.97",
+        " --at-least=-0.1 => --at-least | \"-0.1\" | from 0 to 2",
     ] {
         refused_rows(&format!("bench against {STAMP}{row}"));
     }
     refused_rows("bench against => OTHER");
+}
+
+#[test]
+fn no_file_but_an_earlier_document_of_the_command_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = script(folder.path(), "earlier", "true");
+    let out = folder.path().join("out.json");
+    let line = |out: &Path| {
+        let more = format!("--only counter@2x2 --out {}", out.display());
+        against(&other, &more)
+    };
+    let text = |path: &Path| std::fs::read_to_string(path).expect("a file");
+    let before = text(&other);
+    refused(&line(&other), "earlier: it is OTHER | name another file");
+    assert_eq!(text(&other), before);
+    for foreign in ["notes\n", "{\"format\": \"stamp-tune/1\"}"] {
+        std::fs::write(&out, foreign).expect("a file");
+        refused(&line(&out), "out.json: it is there, and no document");
+        assert_eq!(text(&out), foreign);
+    }
+    std::fs::write(&out, "").expect("an empty file");
+    for _ in 0..2 {
+        ended(0, &line(&out));
+        has(&text(&out), "stamp-against/1");
+    }
 }
 
 #[test]

@@ -51,6 +51,25 @@ fn json_is_one_object_a_run_and_nothing_else() {
     }
 }
 
+#[test]
+fn without_verification_no_row_no_object_and_no_last_line_claims_one() {
+    let run = json(&format!("{TINY_RA} --no-verify --json"));
+    assert_eq!(run["verified"], false);
+    assert_eq!(run["verification"], "not verified (--no-verify)");
+    assert!(run.get("error").is_none(), "{run}");
+    let table = right(&format!("{TINY_RA} --no-verify"));
+    has(
+        &table,
+        " not  | The result is not verified, as --no-verify asks.",
+    );
+    assert!(!table.contains("yes") && !table.contains("Verified, ra"));
+    let several = right(&format!("{TINY_RA} --variant cgl,fast --no-verify"));
+    has(&several, "No result is verified, as --no-verify asks.");
+    // What fails is a failure all the same.
+    let line = "run ra --device cpu --variant cgl --transactions 4M --time-limit 0.01 --no-verify";
+    has(&ended(1, line).0, " NO  | FAILED: ra cgl: ");
+}
+
 /// The parameters in the JSON of a run.
 fn parameters(arguments: &str) -> Value {
     let run = json(&format!("{arguments} --json"));

@@ -128,6 +128,19 @@ impl Run {
         }
         Self { wall_s, ..run }
     }
+
+    /// Returns the [middle](Self::middle) one of those that ended well, or of all if none did: a
+    /// run in which the other program fails takes nothing back of what its other runs say.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn middle_of_good(mut runs: Vec<Self>) -> Self {
+        let is_good = |run: &Self| run.shape().is_some();
+        if runs.iter().any(is_good) {
+            runs.retain(is_good);
+        }
+        Self::middle(runs)
+    }
 }
 
 /// What a child process left behind.

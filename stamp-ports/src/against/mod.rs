@@ -129,11 +129,7 @@ pub fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
             }
         }
         let rounds = runs.0.len();
-        // A run in which the other program failed takes nothing back of what the others say.
-        if runs.1.iter().any(|run| run.shape().is_some()) {
-            runs.1.retain(|run| run.shape().is_some());
-        }
-        let (this, other) = (Run::middle(runs.0), Run::middle(runs.1));
+        let (this, other) = (Run::middle(runs.0), Run::middle_of_good(runs.1));
         let judged = judged(&this, &other);
         let measured = Measured {
             point: point.name.clone(),

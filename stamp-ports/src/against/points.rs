@@ -204,7 +204,8 @@ pub fn all(quick: bool) -> Vec<Point> {
     points.collect()
 }
 
-/// Returns the points that these names mean, in their order; without names all points.
+/// Returns the points that these names mean, in their order; without names all points. Blanks
+/// around a name do not count.
 ///
 /// # Errors
 /// [`Error::Usage`] for a name that means no point, with the names that there are.
@@ -213,6 +214,7 @@ pub fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     if names.is_empty() {
         return Ok(points);
     }
+    let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
     if let Some(unknown) = names.iter().find(|n| !points.iter().any(|p| p.is_named(n))) {
         let mut launches: Vec<&str> = Vec::new();
         for point in &points {
@@ -269,6 +271,7 @@ mod tests {
         assert_eq!(named(&["ra-32@16x32"]).unwrap(), 1);
         assert_eq!(named(&["ra-16k"]).unwrap(), 5);
         assert_eq!(named(&["ra-16k@16x32", "ra-16k"]).unwrap(), 5);
+        assert_eq!(named(&["ra-16k@16x32", " list "]).unwrap(), 2);
         assert_eq!(named(&["ra"]).unwrap(), 23);
         assert_eq!(named(&["ht"]).unwrap(), 4);
         assert_eq!(named(&["ht@default"]).unwrap(), 1);

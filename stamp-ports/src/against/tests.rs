@@ -114,6 +114,16 @@ fn a_point_is_in_doubt_while_launches_overlap_and_its_middle_run_counts() {
 }
 
 #[test]
+fn a_run_that_fails_in_the_other_program_takes_nothing_back_of_its_good_ones() {
+    let bad = || run(Outcome::Failed("crashed".into()));
+    let good = |median| run(done(median));
+    let middle = Run::middle_of_good(vec![bad(), good(4.0), good(3.0), bad(), good(5.0)]);
+    assert_eq!(middle.outcome, Outcome::Done(timed(3.0, 4.0, 5.0)));
+    let middle = Run::middle_of_good(vec![bad(), bad(), bad()]);
+    assert_eq!(middle.outcome, bad().outcome);
+}
+
+#[test]
 fn a_command_fails_by_one_failure_and_where_nothing_was_judged() {
     let late = || Outcome::Late("did not finish".into());
     let good = || measured("a@default", done(1.0), done(1.0));

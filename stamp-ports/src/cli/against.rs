@@ -10,7 +10,9 @@ use crate::numbers::parse_seconds;
 use crate::store::published;
 use crate::workloads::shared_options::SEED;
 use clap::Args;
-use std::path::PathBuf;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stm_core::host::Device;
 
@@ -69,7 +71,7 @@ pub struct AgainstArgs {
     /// Only these points, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// The least ratio of this program's rate to OTHER's that holds
+    /// The least ratio of this program's rate to OTHER's that holds, 0 to 2
     #[arg(long, value_name = "R", value_parser = parse_ratio, default_value = "0.97")]
     pub at_least: f64,
     /// Kill a run of a point after so many seconds; its launches end at half of
@@ -88,16 +90,46 @@ pub struct AgainstArgs {
 fn parse_ratio(text: &str) -> Result<f64, String> {
     let ratio = text.parse().ok();
     ratio
-        .filter(|ratio: &f64| ratio.is_finite() && *ratio >= 0.0)
-        .ok_or_else(|| format!("{text:?} is no ratio: give a number of 0 or more, such as 0.97"))
+        .filter(|ratio| (0.0..=2.0).contains(ratio))
+        .ok_or_else(|| {
+            format!(
+                "{text:?} is no such ratio: give this program's rate over OTHER's, from 0 to 2, \
+                 such as 0.97"
+            )
+        })
+}
+
+/// Refuses to replace a file that is no document of this command, above all OTHER itself.
+fn check_replaced(out: &Path, other: &Path) -> Result<()> {
+    let refused = |what: &str| {
+        let out = out.display();
+        Error::Usage(format!("--out {out}: {what}: name another file"))
+    };
+    if !out.is_file() {
+        return Ok(());
+    }
+    if fs::canonicalize(out)? == fs::canonicalize(other)? {
+        return Err(refused("it is OTHER, the program to compare with"));
+    }
+    let there = fs::read(out)?;
+    let document: Value = serde_json::from_slice(&there).unwrap_or_default();
+    if there.is_empty() || document["format"] == report::FORMAT {
+        return Ok(());
+    }
+    Err(refused(
+        "it is there, and no document of `stamp bench against`",
+    ))
 }
 
 /// Measures both programs; `command` is how it was called. Returns whether every point that was
 /// judged holds.
 pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let points = points::select(args.quick, &args.only)?;
-    let file = args.document.file()?;
     let other = Program::at(&args.other)?;
+    if let Some(out) = &args.document.out {
+        check_replaced(out, &args.other)?;
+    }
+    let file = args.document.file()?;
     let this = match &args.this {
         Some(path) => Program::at(path)?,
         None => Program::at(&std::env::current_exe()?)?,

@@ -284,6 +284,9 @@ pub struct RunArgs {
     /// Print one JSON object a run, and nothing else
     #[arg(long)]
     pub json: bool,
+    /// Verify no result; the output says so
+    #[arg(long, hide_short_help = true)]
+    pub no_verify: bool,
     /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,

@@ -42,7 +42,7 @@ pub(super) fn workloads(
 ) -> Result<Vec<AnyWorkload>> {
     let progress = Progress::new();
     let make = |name: &&str| {
-        progress.say(format!("{name}: its input"));
+        progress.say(format!("{name}: making the input"));
         args.input(name, occasion)?.make(args.shared.seed)
     };
     names.iter().map(make).collect()

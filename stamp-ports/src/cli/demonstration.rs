@@ -1,11 +1,14 @@
-//! What keeps a run without arguments short on a GPU.
+//! What keeps a run without arguments short.
+//!
+//! - Each run is launched with few transactions first, and then with as many as fit in
+//!   [`RUN`], or all: so each row has the same share of the kernels' time, at most.
+//!
+//! And on a GPU:
 //!
 //! - Each workload has its share of the time, with what those before it have left. When that
 //!   is spent, the variants that are left are skipped, and the end of the table names them.
 //! - The variants come in an order in which those that tell most are first.
 //! - One thread has the driver compile the modules of the next runs while others run.
-//! - A variant of the paper is launched with few transactions first, and then with as many
-//!   as fit in [`RUN`], or all.
 
 use super::rows::Row;
 use crate::devices::AnyDevice;
@@ -17,7 +20,7 @@ use stm_core::algorithm::Variant;
 /// The time of all runs, so that with the last one the program ends in 45 seconds.
 pub(super) const ALL: Duration = Duration::from_secs(38);
 
-/// The time of the kernels of one run, if the number of transactions is not of its input.
+/// The time of the kernels of each run, at most, if the number of transactions is not of its input.
 pub(super) const RUN: Duration = Duration::from_millis(250);
 
 /// One in so many transactions are launched to see how long they take.
@@ -50,9 +53,9 @@ pub(super) fn share(all: Duration, i: usize, count: usize) -> Duration {
     all.mul_f64((i + 1) as f64 / count.max(1) as f64)
 }
 
-/// Returns how many of `all` transactions to launch, if so many of them took `time`.
-pub(super) fn fill(all: u64, probed: u64, time: Duration) -> u64 {
-    let fit = probed as f64 * RUN.as_secs_f64() / time.as_secs_f64().max(1e-9);
+/// Returns how many of `all` transactions to launch in `share`, if so many of them took `time`.
+pub(super) fn fill(share: Duration, all: u64, (probed, time): (u64, Duration)) -> u64 {
+    let fit = probed as f64 * share.as_secs_f64() / time.as_secs_f64().max(1e-9);
     all.min((fit as u64).max(probed))
 }
 
@@ -130,11 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn slow_variants_get_fewer_transactions_and_never_less_than_were_probed() {
+    fn slow_runs_get_fewer_transactions_and_never_less_than_were_probed() {
         let ms = Duration::from_millis;
-        assert_eq!(fill(1 << 20, 1 << 14, ms(1)), 1 << 20);
-        assert_eq!(fill(1 << 20, 16_000, ms(25)), 160_000);
-        assert_eq!(fill(1 << 20, 16_000, ms(1000)), 16_000);
+        assert_eq!(fill(RUN, 1 << 20, (1 << 14, ms(1))), 1 << 20);
+        assert_eq!(fill(RUN, 1 << 20, (16_000, ms(25))), 160_000);
+        assert_eq!(fill(RUN, 1 << 20, (16_000, ms(1000))), 16_000);
     }
 
     #[test]

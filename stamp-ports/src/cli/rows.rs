@@ -95,7 +95,12 @@ impl Rows {
             short(report.tx_per_s),
             count(report.commits),
             ratio,
-            if report.verified { "yes" } else { "NO" }.into(),
+            match report.verified {
+                true => "yes",
+                false if report.is_as_asked() => "not",
+                false => "NO",
+            }
+            .into(),
         ]);
         let aborts = aborts(report);
         let _ = match (self.narrow, aborts.as_str()) {

@@ -17,13 +17,14 @@ use crate::output::{legend, setting, terminal_columns};
 use crate::variants::{AskedVariant, no_profile_of};
 use crate::workloads::AnyWorkload;
 use crate::workloads::WORKLOADS;
+use crate::workloads::compare::in_ranges_of;
 use crate::workloads::input::Occasion;
 use crate::workloads::options::WorkloadArgs;
 use crate::workloads::workload::Sizes;
 use std::io::{self, Write, stdout};
+use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
 use stm_core::host::{Device, Launch, StmConfig};
 
 /// Seconds that one launch of a run without arguments may take.
@@ -45,8 +46,11 @@ struct Plan<'a> {
     /// Measure where the time goes, too.
     profile: bool,
     json: bool,
-    /// The time of all runs, if what does not fit in it is to be skipped, and slow variants
-    /// are to have fewer transactions.
+    /// Verify the results.
+    verify: bool,
+    /// The kernels' time of each run, at most: those that would take more get fewer transactions.
+    share: Option<Duration>,
+    /// The time of all runs, if what does not fit in it is to be skipped.
     within: Option<Duration>,
 }
 
@@ -120,9 +124,8 @@ impl Plan<'_> {
             return Ok(());
         };
         let (name, id) = (workload.sizes().name(), self.device.id());
-        progress.say(format!("{name}: making its data"));
-        let most = rows.iter().map(|row| row.spec.transactions).max();
-        let mut runner = Runner::new(self.device, workload, self.seed, most.unwrap_or(0))?;
+        progress.begin(format_args!("{name} on {id}"));
+        let mut runner = self.runner(workload, rows, progress)?;
         for (i, row) in rows.iter().enumerate() {
             ahead.at(Some(first + i));
             let variant = workload.sizes().form().name(row.spec.variant);
@@ -131,7 +134,7 @@ impl Plan<'_> {
                 shown.skipped.push((name, variant));
                 continue;
             }
-            progress.say(format!("{name} {variant} on {id}"));
+            progress.begin(format_args!("{name} {variant} on {id}"));
             let spec = self.shortened(row, &mut runner)?;
             let report = if self.profile {
                 runner.profile(&spec)?.0
@@ -143,15 +146,49 @@ impl Plan<'_> {
         Ok(())
     }
 
+    /// Makes the data of a workload while other threads have the driver compile the modules of its
+    /// rows, if nobody does that ahead. All are compiled when it returns: a compilation beside a
+    /// launch could be in the launch's time.
+    fn runner<'r>(
+        &self,
+        workload: &'r AnyWorkload,
+        rows: &[Row<'_>],
+        progress: &'r Progress,
+    ) -> Result<Runner<'r>>
+    where
+        Self: 'r,
+    {
+        let most = rows.iter().map(|row| row.spec.transactions).max();
+        let to_compile = if self.within.is_some() { 0 } else { rows.len() };
+        let device = self.device;
+        let compile = |range: Range<u64>| {
+            for row in &rows[range.start as usize..range.end as usize] {
+                // An error is left to the run, which meets it again.
+                drop(workload.compile(device, row.algorithm));
+            }
+        };
+        let mut runner = thread::scope(|scope| {
+            scope.spawn(|| in_ranges_of(1, to_compile as u64, compile));
+            progress.step("making the data");
+            let runner = Runner::new(device, workload, self.seed, most.unwrap_or(0));
+            progress.step("compiling the kernels (driver)");
+            runner
+        })?;
+        runner.show(progress);
+        if !self.verify {
+            runner.skip_verification();
+        }
+        Ok(runner)
+    }
+
     /// Returns the run of a row, with fewer transactions if all of them would take too long.
     fn shortened(&self, row: &Row<'_>, runner: &mut Runner<'_>) -> Result<RunSpec> {
         let spec = row.spec;
         let all = spec.transactions;
         let is_given = row.workload.sizes().transactions().is_some();
-        let is_ours = matches!(row.algorithm, Variant::Fast | Variant::FastTable);
-        if self.within.is_none() || is_given || is_ours {
+        let Some(share) = self.share.filter(|_| !is_given) else {
             return Ok(spec);
-        }
+        };
         let probed = (all / demonstration::PROBE).max(1);
         let probe = RunSpec {
             transactions: probed,
@@ -159,7 +196,7 @@ impl Plan<'_> {
         };
         match runner.launch_once(&probe) {
             Ok(run) => Ok(RunSpec {
-                transactions: demonstration::fill(all, probed, run.time),
+                transactions: demonstration::fill(share, all, (probed, run.time)),
                 ..spec
             }),
             // The run itself will meet it, and report it.
@@ -270,8 +307,9 @@ impl Shown {
         Ok(write!(out, "{}", breakdown_table::table(&self.reports))?)
     }
 
+    /// Whether all that was to be verified was, and nothing failed.
     fn verified(&self) -> bool {
-        self.reports.iter().all(|report| report.verified)
+        self.reports.iter().all(RunReport::is_as_asked)
     }
 }
 
@@ -320,6 +358,8 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
         repeat: args.repeat,
         profile: args.profile,
         json: args.json,
+        verify: !args.no_verify,
+        share: None,
         within: None,
     };
     let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
@@ -353,6 +393,8 @@ pub(super) fn demonstrate() -> Result<bool> {
         repeat: 1,
         profile: false,
         json: false,
+        verify: true,
+        share: Some(demonstration::RUN),
         within: (kind == DeviceKind::Cuda).then_some(demonstration::ALL),
     };
     let names: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
@@ -395,6 +437,8 @@ mod tests {
             repeat: 1,
             profile: false,
             json: true,
+            verify: true,
+            share: Some(Duration::from_mins(1)),
             within: Some(Duration::ZERO),
         };
         let mut shown = Shown::new(true);
@@ -413,7 +457,7 @@ mod tests {
         assert_eq!(shown.skipped.len(), 2 * variants.len() - first.len());
         let told = skipped_rows(&shown.skipped);
         assert!(told.contains("pool hv-sorting, ") && told.contains("; counter hv-sorting"));
-        // With time enough nothing is skipped, and a slow variant may have fewer transactions.
+        // With time enough nothing is skipped.
         plan.within = Some(Duration::from_mins(10));
         let mut shown = Shown::new(true);
         plan.run_all(&workloads[..1], &mut shown).expect("runs");
@@ -421,8 +465,16 @@ mod tests {
             (shown.reports.len(), shown.skipped.len()),
             (variants.len(), 0)
         );
-        let sizes = shown.reports.iter().map(|report| report.transactions);
-        assert!(sizes.clone().all(|n| (100..=6_400).contains(&n)));
-        assert!(shown.verified() && sizes.max() == Some(6_400));
+        let sizes = |shown: &Shown| -> Vec<u64> {
+            let reports = shown.reports.iter();
+            reports.map(|report| report.transactions).collect()
+        };
+        assert!(shown.verified());
+        assert_eq!(sizes(&shown), vec![6_400; variants.len()]);
+        // No variant takes more than the share of a run, the fast ones neither.
+        plan.share = Some(Duration::ZERO);
+        let mut shown = Shown::new(true);
+        plan.run_all(&workloads[..1], &mut shown).expect("runs");
+        assert_eq!(sizes(&shown), vec![100; variants.len()]);
     }
 }

@@ -1,9 +1,10 @@
 //! Where the host's time of a run goes, which `-v` prints: a line for each run, and their
-//! sum at the end of all.
+//! sum at the end of all; and what it does just now, for who may be watching.
 //!
 //! Copies between host and device are counted wherever they happen
 //! ([`crate::devices::copied`]), and are left out of the phase around them.
 
+use super::progress::Progress;
 use crate::devices::copied;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -29,28 +30,39 @@ pub enum Phase {
     Download,
 }
 
-/// All of them, with their names.
-const PHASES: [(Phase, &str); 8] = [
-    (Phase::Data, "data"),
-    (Phase::Metadata, "metadata"),
-    (Phase::Load, "load"),
-    (Phase::Reset, "reset"),
-    (Phase::Kernels, "kernels"),
-    (Phase::Verify, "verify"),
-    (Phase::Upload, "upload"),
-    (Phase::Download, "download"),
+/// All of them, with their names, and what somebody who waits is told.
+const PHASES: [(Phase, &str, &str); 8] = [
+    (Phase::Data, "data", "making the data"),
+    (Phase::Metadata, "metadata", "allocating memory"),
+    (Phase::Load, "load", "compiling the kernel (driver)"),
+    (Phase::Reset, "reset", "filling the memory"),
+    (Phase::Kernels, "kernels", "running the kernels"),
+    (Phase::Verify, "verify", "verifying the result"),
+    (Phase::Upload, "upload", "copying to the device"),
+    (Phase::Download, "download", "copying from the device"),
 ];
 
 /// The sums over all runs of the program, in nanoseconds.
 static SUMS: [AtomicU64; PHASES.len()] = [const { AtomicU64::new(0) }; PHASES.len()];
 
 /// The times of one run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Phases([Duration; PHASES.len()]);
+#[derive(Debug, Default)]
+pub struct Phases<'p> {
+    times: [Duration; PHASES.len()],
+    progress: Option<&'p Progress>,
+}
 
-impl Phases {
+impl<'p> Phases<'p> {
+    /// Has each phase shown when it begins.
+    pub const fn show(&mut self, progress: &'p Progress) {
+        self.progress = Some(progress);
+    }
+
     /// Does something, and adds its time to a phase.
     pub fn time<R>(&mut self, phase: Phase, work: impl FnOnce() -> R) -> R {
+        if let Some(progress) = self.progress {
+            progress.step(PHASES[phase as usize].2);
+        }
         let (start, before) = (Instant::now(), copied());
         let result = work();
         let [up, down] = copied();
@@ -61,17 +73,18 @@ impl Phases {
             (Phase::Upload, copies[0]),
             (Phase::Download, copies[1]),
         ] {
-            self.0[phase as usize] += time;
+            self.times[phase as usize] += time;
         }
         result
     }
 
-    /// Writes the times to the log, and adds them to the sums.
-    pub fn tell(&self, workload: &str, variant: &str) {
-        for (sum, time) in SUMS.iter().zip(self.0) {
+    /// Writes the times to the log, adds them to the sums, and begins again.
+    pub fn tell(&mut self, workload: &str, variant: &str) {
+        let times = std::mem::take(&mut self.times);
+        for (sum, time) in SUMS.iter().zip(times) {
             sum.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
         }
-        tracing::info!("phases of {workload} {variant}: {}", told(self.0));
+        tracing::info!("phases of {workload} {variant}: {}", told(times));
     }
 }
 
@@ -86,7 +99,8 @@ pub fn tell_sums() {
 /// The phases in milliseconds, those that took none left out.
 fn told(times: [Duration; PHASES.len()]) -> String {
     let took = PHASES.iter().zip(times).filter(|(_, time)| !time.is_zero());
-    let each = took.map(|((_, name), time)| format!("{name} {:.1} ms", time.as_secs_f64() * 1e3));
+    let each =
+        took.map(|((_, name, _), time)| format!("{name} {:.1} ms", time.as_secs_f64() * 1e3));
     each.collect::<Vec<_>>().join(", ")
 }
 
@@ -102,9 +116,9 @@ mod tests {
             7
         });
         assert_eq!(result, 7);
-        assert!(phases.0[Phase::Verify as usize] >= Duration::from_millis(10));
-        assert_eq!(phases.0[Phase::Data as usize], Duration::ZERO);
-        let text = told(phases.0);
+        assert!(phases.times[Phase::Verify as usize] >= Duration::from_millis(10));
+        assert_eq!(phases.times[Phase::Data as usize], Duration::ZERO);
+        let text = told(phases.times);
         assert!(
             text.starts_with("verify ") && !text.contains("data"),
             "{text}"
@@ -112,8 +126,23 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_is_told_what_for() {
+        let progress = Progress::new();
+        let mut phases = Phases::default();
+        phases.show(&progress);
+        progress.begin("ra fast");
+        let shown = phases.time(Phase::Load, || progress.shown());
+        assert_eq!(shown, "ra fast: compiling the kernel (driver)");
+        phases.tell("ra", "fast");
+        let shown = phases.time(Phase::Verify, || progress.shown());
+        assert_eq!(shown, "ra fast: verifying the result");
+        progress.say("the end");
+        assert_eq!(progress.shown(), "the end");
+    }
+
+    #[test]
     fn phases_are_listed_in_the_order_of_their_numbers() {
-        for (i, (phase, _)) in PHASES.into_iter().enumerate() {
+        for (i, (phase, ..)) in PHASES.into_iter().enumerate() {
             assert_eq!(phase as usize, i);
         }
     }

@@ -1,5 +1,5 @@
 //! A spinner on standard error, shown only to a terminal and only when the
-//! work takes longer than a person waits without wondering.
+//! work takes longer than a person waits without wondering. It says what is waited for.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, stderr};
@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// How long nothing is shown.
-const QUIET: Duration = Duration::from_secs(2);
+const QUIET: Duration = Duration::from_secs(1);
 
 /// Shows what is being done until it is dropped.
 #[derive(Debug)]
@@ -24,7 +24,9 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let (mut done, mut waiter) = (None, None);
         if stderr().is_terminal() {
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
+            if let Ok(style) =
+                ProgressStyle::with_template("{spinner} {elapsed} {prefix}{wide_msg}")
+            {
                 bar.set_style(style);
             }
             let (sender, receiver) = channel();
@@ -42,7 +44,25 @@ impl Progress {
 
     /// Says what is being done now.
     pub fn say(&self, what: impl Into<String>) {
+        self.bar.set_prefix("");
         self.bar.set_message(what.into());
+    }
+
+    /// Begins with something that has steps.
+    pub fn begin(&self, what: impl std::fmt::Display) {
+        self.bar.set_prefix(format!("{what}: "));
+        self.bar.set_message("");
+    }
+
+    /// Says which step of what was begun is being done now.
+    pub fn step(&self, step: &'static str) {
+        self.bar.set_message(step);
+    }
+
+    /// Returns what is shown, or would be to a terminal.
+    #[cfg(test)]
+    pub(crate) fn shown(&self) -> String {
+        self.bar.prefix() + &self.bar.message()
     }
 
     /// Runs `print` with the spinner out of the way.

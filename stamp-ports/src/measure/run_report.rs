@@ -43,6 +43,9 @@ pub struct RunReport {
     pub tx_per_s: f64,
     /// Whether every repeat left the right result.
     pub verified: bool,
+    /// [`NOT_VERIFIED`], if nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<&'static str>,
     /// What [`verified`](Self::verified) covers.
     pub verifies: Verifies,
     /// Lanes of a warp that made attempts together, on average, in the repeat
@@ -89,10 +92,18 @@ pub struct RunReport {
     pub error: Option<String>,
 }
 
+/// What is said of a run that was to be made without its verification.
+pub const NOT_VERIFIED: &str = "not verified (--no-verify)";
+
 /// The key of aborts whose reasons are not known one by one.
 const ANY_REASON: &str = "any_reason";
 
 impl RunReport {
+    /// Whether nothing is wrong: it is verified, or ended well and was not to be.
+    pub const fn is_as_asked(&self) -> bool {
+        self.verified || (self.verification.is_some() && self.error.is_none())
+    }
+
     /// The run was ended by an error. An earlier one stays: it is the cause.
     pub(super) fn end(&mut self, error: &Error) {
         self.verified = false;
@@ -150,6 +161,7 @@ impl RunReport {
             time_ms: TimeMs::default(),
             tx_per_s: 0.0,
             verified: false,
+            verification: None,
             verifies: workload.verifies(),
             active_lanes: None,
             turns: 0,

@@ -108,7 +108,7 @@ pub(super) fn in_ranges<R: Send>(count: u64, work: impl Fn(Range<u64>) -> R + Sy
 /// Splits the numbers below `count` into ranges, one for each core if there are many, works
 /// on all of them at the same time, and returns the results in the order of the ranges. `worth`
 /// numbers are worth a thread.
-pub(super) fn in_ranges_of<R: Send>(
+pub(crate) fn in_ranges_of<R: Send>(
     worth: u64,
     count: u64,
     work: impl Fn(Range<u64>) -> R + Sync,

@@ -17,13 +17,18 @@
 //!    and the sums of their digests.
 //! 5. Every price is one that the record had.
 //!
+//! All cores work on that, each on some of the tasks, and then of the records and customers: the
+//! books only add up, in any order.
+//!
 //! That the containers are whole, that no node was lost, and that a list has no
 //! record twice, `download` checks.
 
 use super::books::Books;
-use std::collections::BTreeMap;
+use crate::workloads::compare::in_ranges;
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 use stm_kernels::vacation::{
-    FLIGHTS, Note, PLACES_AN_UPDATE, Price, Resource, TABLES, Task, VacationPlan,
+    CUSTOMERS, FLIGHTS, Note, PLACES_AN_UPDATE, Price, Resource, TABLES, Task, VacationPlan,
     VacationTransaction, record_key, record_of, reservation_digest,
 };
 
@@ -37,11 +42,13 @@ pub(super) struct Left {
     pub(super) plan: VacationPlan,
     /// What each task noted.
     pub(super) notes: Vec<u64>,
-    /// The records, by their numbers.
-    pub(super) tables: [BTreeMap<u32, u32>; TABLES as usize],
+    /// The records that are there, by one less than their numbers.
+    pub(super) tables: [Vec<Option<u32>>; TABLES as usize],
     /// The customers, each with one more than the number of the task that added it,
     /// or 0.
-    pub(super) customers: BTreeMap<u32, u32>,
+    pub(super) customers: Vec<Option<u32>>,
+    /// The table and the number of a record or customer that there cannot be.
+    pub(super) foreign: Option<(u32, u32)>,
     /// The keys and prices of the reservations of each customer.
     pub(super) lists: Vec<Vec<(u32, u32)>>,
 }
@@ -59,6 +66,17 @@ pub(super) struct Found {
     pub(super) updates: u64,
 }
 
+impl Found {
+    /// Adds what other tasks did.
+    const fn add(&mut self, other: &Self) {
+        self.reserved += other.reserved;
+        self.held += other.held;
+        self.customers_added += other.customers_added;
+        self.customers_deleted += other.customers_deleted;
+        self.updates += other.updates;
+    }
+}
+
 impl Left {
     /// Makes it of the records of all tables, the reservations and what the tasks noted.
     pub(super) fn new(
@@ -67,11 +85,16 @@ impl Left {
         lists: Vec<Vec<(u32, u32)>>,
         notes: Vec<u64>,
     ) -> Self {
-        let mut tables: [BTreeMap<u32, u32>; TABLES as usize + 1] = Default::default();
+        let none = || vec![None; plan.relations() as usize];
+        let mut tables: [_; TABLES as usize + 1] = std::array::from_fn(|_| none());
+        let mut foreign = None;
         for (key, value) in records {
             let (table, id) = record_of(key);
             // The upper two bits of a key, so one of four.
-            tables[table as usize].insert(id, value);
+            match tables[table as usize].get_mut((id as usize).wrapping_sub(1)) {
+                Some(there) => *there = Some(value),
+                None => foreign = Some((table, id)),
+            }
         }
         let [cars, flights, rooms, customers] = tables;
         Self {
@@ -79,51 +102,62 @@ impl Left {
             notes,
             tables: [cars, flights, rooms],
             customers,
+            foreign,
             lists,
         }
     }
 
     /// Returns the counts, or what is wrong, on one line.
     pub(super) fn check(&self) -> Result<Found, String> {
-        let mut books = Books::new(&self.plan);
+        let books = Books::new(&self.plan);
+        let tasks = self.notes.len() as u64;
         let mut found = Found::default();
-        for (i, me, note) in self.tasks() {
-            enter(&mut books, &mut found, &me, note).map_err(|what| format!("task {i} {what}"))?;
+        for of_some in all(tasks, |range| self.enter(&books, range))? {
+            found.add(&of_some);
         }
-        self.check_numbers(&books)?;
-        self.check_prices(&books)?;
-        found.held = self.check_lists(&mut books)?;
-        self.check_customers(&books)?;
-        self.check_tables(&books)?;
+        self.check_numbers()?;
+        all(tasks, |range| self.check_prices(&books, range))?;
+        // From here on ranges are of the numbers of records and customers, less one.
+        let relations = u64::from(self.plan.relations());
+        let held = all(relations, |range| self.check_lists(&books, range))?;
+        found.held = held.iter().sum();
+        all(relations, |range| self.check_customers(&books, range))?;
+        all(relations, |range| self.check_tables(&books, range))?;
         Ok(found)
     }
 
-    /// Returns the tasks with their numbers and their notes.
-    fn tasks(&self) -> impl Iterator<Item = (u64, VacationTransaction, Note)> {
-        let notes = (0..).zip(&self.notes);
-        notes.map(|(i, &bits)| (i, self.plan.transaction(i), Note::from_bits(bits)))
+    /// Returns some of the tasks with their numbers and their notes.
+    fn tasks(&self, range: Range<u64>) -> impl Iterator<Item = (u64, VacationTransaction, Note)> {
+        range.map(|i| {
+            let note = Note::from_bits(self.notes[i as usize]);
+            (i, self.plan.transaction(i), note)
+        })
+    }
+
+    /// Enters the notes of some tasks into the books.
+    fn enter(&self, books: &Books, range: Range<u64>) -> Result<Found, String> {
+        let mut found = Found::default();
+        for (i, me, note) in self.tasks(range) {
+            enter(books, &mut found, &me, note).map_err(|what| format!("task {i} {what}"))?;
+        }
+        Ok(found)
     }
 
     /// Checks that there are no records and customers but those that there can be.
-    fn check_numbers(&self, books: &Books) -> Result<(), String> {
-        let mut customers = self.customers.keys();
-        if let Some(&id) = customers.find(|&&id| !books.is_relation(id)) {
-            return Err(format!("there is a customer {id}, whom nobody can add"));
+    fn check_numbers(&self) -> Result<(), String> {
+        match self.foreign {
+            None => Ok(()),
+            Some((CUSTOMERS, id)) => Err(format!("there is a customer {id}, whom nobody can add")),
+            Some((table, id)) => Err(format!(
+                "there is {}, which nobody can add",
+                name(table, id)
+            )),
         }
-        for (number, table) in (0..).zip(&self.tables) {
-            if let Some(&id) = table.keys().find(|&&id| !books.is_relation(id)) {
-                return Err(format!(
-                    "there is {}, which nobody can add",
-                    name(number, id)
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// Checks that what tasks paid was a price of the record.
-    fn check_prices(&self, books: &Books) -> Result<(), String> {
-        for (i, me, note) in self.tasks() {
+    fn check_prices(&self, books: &Books, range: Range<u64>) -> Result<(), String> {
+        for (i, me, note) in self.tasks(range) {
             if me.task != Task::Reserve {
                 continue;
             }
@@ -144,24 +178,26 @@ impl Left {
 
     /// Compares the lists with what the tasks made and cancelled, counts the
     /// reservations of each record, and returns the number of all.
-    fn check_lists(&self, books: &mut Books) -> Result<u64, String> {
+    fn check_lists(&self, books: &Books, range: Range<u64>) -> Result<u64, String> {
         let mut held = 0;
-        for (customer, list) in (1..).zip(&self.lists) {
+        for i in range {
+            let (customer, list) = (i as u32 + 1, &self.lists[i as usize]);
             wrong! {
-                !list.is_empty() && !self.customers.contains_key(&customer) =>
+                !list.is_empty() && self.customers[i as usize].is_none() =>
                     "customer {customer} is not there and has {} reservations", list.len();
             }
             let (mut bill, mut digest) = (0, 0_u32);
             for &(key, amount) in list {
                 let (table, id) = record_of(key);
-                let record = self.tables.get(table as usize).and_then(|t| t.get(&id));
+                let table_of = self.tables.get(table as usize);
+                let record = table_of.and_then(|t| t.get((id as usize).wrapping_sub(1)));
                 wrong! {
-                    record.is_none() =>
+                    record.copied().flatten().is_none() =>
                         "customer {customer} has a reservation of {}, which is not there",
                         name(table, id);
                 }
-                let account = books.record_mut(table, id);
-                account.held += 1;
+                let account = books.record(table, id);
+                account.held.fetch_add(1, Relaxed);
                 wrong! {
                     !Price::of_amount(amount).is_some_and(|price| account.had(price)) =>
                         "customer {customer} has {} for {amount}, which was never its price",
@@ -172,11 +208,12 @@ impl Left {
                 held += 1;
             }
             let account = books.customer(customer);
+            let expected = account.bill.load(Relaxed);
             wrong! {
-                account.bill != bill =>
+                expected != bill =>
                     "customer {customer} has reservations for {bill}, and those that were made and \
-                     not cancelled are for {}", account.bill;
-                (account.digest ^ digest) << 1 != 0 =>
+                     not cancelled are for {expected}";
+                (account.digest.load(Relaxed) ^ digest) << 1 != 0 =>
                     "customer {customer} has other reservations than those that were made and not \
                      cancelled";
             }
@@ -185,24 +222,25 @@ impl Left {
     }
 
     /// Compares the customers with what the tasks added and deleted.
-    fn check_customers(&self, books: &Books) -> Result<(), String> {
-        for customer in 1..=self.plan.relations() {
+    fn check_customers(&self, books: &Books, range: Range<u64>) -> Result<(), String> {
+        for i in range {
+            let (customer, there) = (i as u32 + 1, self.customers[i as usize]);
             let account = books.customer(customer);
-            let there = self.customers.get(&customer);
+            let (added, deleted) = (account.added.load(Relaxed), account.deleted.load(Relaxed));
             wrong! {
-                account.there != i64::from(there.is_some()) =>
-                    "customer {customer} was added {} times and deleted {} times, and is{} there",
-                    account.added, account.deleted, if there.is_some() { "" } else { " not" };
+                1 + i64::from(added) - i64::from(deleted) != i64::from(there.is_some()) =>
+                    "customer {customer} was added {added} times and deleted {deleted} times, and \
+                     is{} there", if there.is_some() { "" } else { " not" };
             }
             let right = match there {
                 None => true,
-                Some(0) => account.deleted == 0,
-                Some(&by) => self.adds(u64::from(by) - 1, customer),
+                Some(0) => deleted == 0,
+                Some(by) => self.adds(u64::from(by) - 1, customer),
             };
             wrong! {
                 !right =>
                     "the record of customer {customer} is {}, and no such task added it",
-                    there.copied().unwrap_or(0);
+                    there.unwrap_or(0);
             }
         }
         Ok(())
@@ -220,35 +258,43 @@ impl Left {
     }
 
     /// Compares the records with what the tasks added, took away, and reserved.
-    fn check_tables(&self, books: &Books) -> Result<(), String> {
+    fn check_tables(&self, books: &Books, range: Range<u64>) -> Result<(), String> {
         for (number, table) in (0..TABLES).zip(&self.tables) {
-            for id in 1..=self.plan.relations() {
+            for i in range.clone() {
+                let id = i as u32 + 1;
                 let account = books.record(number, id);
-                let of = name(number, id);
-                let Some(record) = table.get(&id).copied().map(Resource::from_bits) else {
-                    if account.places != 0 {
-                        let places = account.places;
-                        return Err(format!("{of} is not there and should have {places} places"));
+                let (places, held) = (account.places.load(Relaxed), account.held.load(Relaxed));
+                let of = || name(number, id);
+                let Some(record) = table[i as usize].map(Resource::from_bits) else {
+                    wrong! {
+                        places != 0 => "{} is not there and should have {places} places", of();
                     }
                     continue;
                 };
                 wrong! {
-                    account.places == 0 => "{of} is there and should have no places";
-                    i64::from(record.total()) != account.places =>
-                        "{of} has {} places, {} of them free, and not {}",
-                        record.total(), record.free(), account.places;
-                    record.used() != account.held =>
-                        "{of} has {} reserved places, and customers have {} reservations of it",
-                        record.used(), account.held;
-                }
-                if !account.had(record.price()) {
-                    let amount = record.price().amount();
-                    return Err(format!("{of} costs {amount}, which nobody made its price"));
+                    places == 0 => "{} is there and should have no places", of();
+                    i64::from(record.total()) != places =>
+                        "{} has {} places, {} of them free, and not {places}",
+                        of(), record.total(), record.free();
+                    record.used() != held =>
+                        "{} has {} reserved places, and customers have {held} reservations of it",
+                        of(), record.used();
+                    !account.had(record.price()) =>
+                        "{} costs {}, which nobody made its price", of(), record.price().amount();
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Works on ranges of the numbers below `count` at the same time. Of several things that are wrong,
+/// that of the lowest range is returned.
+fn all<R: Send>(
+    count: u64,
+    work: impl Fn(Range<u64>) -> Result<R, String> + Sync,
+) -> Result<Vec<R>, String> {
+    in_ranges(count, work).into_iter().collect()
 }
 
 /// Names a record for a message.
@@ -261,7 +307,7 @@ fn name(table: u32, id: u32) -> String {
 
 /// Enters the note of a task into the books, or returns what is wrong with it.
 fn enter(
-    books: &mut Books,
+    books: &Books,
     found: &mut Found,
     me: &VacationTransaction,
     note: Note,
@@ -277,11 +323,10 @@ fn enter(
             let Some((bill, digest)) = note.deleted() else {
                 return of_nothing(note);
             };
-            let account = books.customer_mut(me.customer);
-            account.there -= 1;
-            account.deleted += 1;
-            account.bill -= i64::from(bill);
-            account.digest = account.digest.wrapping_sub(digest);
+            let account = books.customer(me.customer);
+            account.deleted.fetch_add(1, Relaxed);
+            account.bill.fetch_sub(i64::from(bill), Relaxed);
+            account.digest.fetch_sub(digest, Relaxed);
             found.customers_deleted += 1;
             Some(Note::deletion(bill, digest))
         }
@@ -316,16 +361,15 @@ fn wrong_note(me: &VacationTransaction, note: Note) -> Result<(), String> {
 /// Enters what a task reserved, and returns its note as the task makes it; `None`
 /// if it reserved what it was not to.
 fn enter_reservations(
-    books: &mut Books,
+    books: &Books,
     found: &mut Found,
     me: &VacationTransaction,
     note: Note,
 ) -> Option<Note> {
     let mut same = Note::NOTHING.with_customer(note.customer_added());
-    let account = books.customer_mut(me.customer);
+    let account = books.customer(me.customer);
     if note.customer_added() {
-        account.there += 1;
-        account.added += 1;
+        account.added.fetch_add(1, Relaxed);
         found.customers_added += 1;
     }
     for table in 0..TABLES {
@@ -337,8 +381,10 @@ fn enter_reservations(
             return None;
         }
         let key = record_key(table, asked.id);
-        account.bill += i64::from(price.amount());
-        account.digest = (account.digest).wrapping_add(reservation_digest(key, price.amount()));
+        let amount = price.amount();
+        account.bill.fetch_add(i64::from(amount), Relaxed);
+        let digest = reservation_digest(key, amount);
+        account.digest.fetch_add(digest, Relaxed);
         found.reserved += 1;
         same = same.with_reservation(table, query, price);
     }
@@ -348,7 +394,7 @@ fn enter_reservations(
 /// Enters what a task added and took away, and returns its note as the task makes
 /// it; `None` if it changed a record by what no update does.
 fn enter_updates(
-    books: &mut Books,
+    books: &Books,
     found: &mut Found,
     me: &VacationTransaction,
     note: Note,
@@ -364,12 +410,12 @@ fn enter_updates(
         if places != PLACES_AN_UPDATE && !of_a_flight {
             return None;
         }
-        let account = books.record_mut(query.table, query.id);
+        let account = books.record(query.table, query.id);
         if query.adds {
-            account.places += i64::from(places);
+            account.places.fetch_add(places.into(), Relaxed);
             account.add_price(query.price);
         } else {
-            account.places -= i64::from(places);
+            account.places.fetch_sub(places.into(), Relaxed);
         }
         found.updates += 1;
         same = same.with_update(k, places);

@@ -44,9 +44,12 @@ struct Agency<D: Device> {
 
 /// The agency, and what the tasks noted.
 pub struct VacationData<D: Device> {
+    device: D,
     plan: VacationPlan,
     notes: Buffer<D, u64>,
     agency: Agency<D>,
+    /// The layout of the agency, if it has nodes enough for the lanes.
+    layout: Option<Layout>,
     /// The nodes of the tables, and of the lists, without those that attempts hold.
     table_nodes: u64,
     list_nodes: u64,
@@ -68,14 +71,19 @@ fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl<D: Device> Agency<D> {
-    /// Makes empty tables and lists.
-    fn new(device: &D, relations: u32, table_nodes: u64, list_nodes: u64) -> Result<Self> {
+    /// Makes empty tables and lists, with so many nodes of both.
+    fn new(
+        device: &D,
+        layout: Layout,
+        relations: u32,
+        (table_nodes, list_nodes): (u64, u64),
+    ) -> Result<Self> {
         let chains = (CHAINS * ALL_TABLES * u64::from(relations)) as usize;
         let tables = "the tables of vacation";
         let lists = "the reservations of vacation";
         Ok(Self {
-            tables: Map::with_buckets(device, Layout::Plain, table_nodes, chains, tables)?,
-            lists: Lists::new(device, Layout::Plain, relations as usize, list_nodes, lists)?,
+            tables: Map::with_buckets(device, layout, table_nodes, chains, tables)?,
+            lists: Lists::new(device, layout, relations as usize, list_nodes, lists)?,
         })
     }
 
@@ -123,15 +131,18 @@ impl Workload for Vacation {
             + list_nodes * NODE_BYTES
             + relations * 4
             + transactions_max * 8;
-        // The check holds all of it once more, as maps and lists of the host, and
+        // The check holds all of it once more, as tables and lists of the host, and
         // what it expects of each record and customer.
         let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
+        let nodes = (table_nodes, list_nodes);
         Ok(VacationData {
+            device: device.clone(),
             plan: self.plan(seed),
             notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
-            agency: Agency::new(device, self.relations, table_nodes, list_nodes)?,
+            agency: Agency::new(device, Layout::Plain, self.relations, nodes)?,
+            layout: None,
             table_nodes,
             list_nodes,
             lanes: 0,
@@ -142,17 +153,26 @@ impl Workload for Vacation {
 
     /// Makes room for the nodes that attempts hold beside those of the data: those
     /// that they have allocated, and those that they are about to free.
-    fn fit<D: Device>(&self, device: &D, data: &mut VacationData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, _device: &D, data: &mut VacationData<D>, lanes: u64) -> Result<()> {
         if data.lanes != lanes {
-            data.agency = Agency::new(
-                device,
-                data.plan.relations(),
-                data.table_nodes + data.nodes_a_lane * lanes,
-                // Every reservation has a node of its own.
-                data.list_nodes + u64::from(TABLES) * lanes,
-            )?;
-            data.lanes = lanes;
+            (data.lanes, data.layout) = (lanes, None);
         }
+        Ok(())
+    }
+
+    /// Makes the agency anew where its layout or its nodes change. A reset sets all of it to zero and
+    /// fills it, so there is nothing to copy, and the versions of an earlier memory are gone.
+    fn arrange<D: Device>(&self, data: &mut VacationData<D>, layout: Layout) -> Result<()> {
+        if data.layout == Some(layout) {
+            return Ok(());
+        }
+        let nodes = (
+            data.table_nodes + data.nodes_a_lane * data.lanes,
+            // Every reservation has a node of its own.
+            data.list_nodes + u64::from(TABLES) * data.lanes,
+        );
+        data.agency = Agency::new(&data.device, layout, data.plan.relations(), nodes)?;
+        data.layout = Some(layout);
         Ok(())
     }
 
@@ -257,8 +277,7 @@ mod tests {
         let left = data.left(0).unwrap();
         let fresh = model::run(vacation.plan(7), 0);
         assert_eq!((left.tables, left.lists), (fresh.tables, fresh.lists));
-        assert!(left.customers.values().all(|&by| by == 0));
-        assert_eq!(left.customers.len(), 30);
+        assert_eq!(left.customers, vec![Some(0); 30]);
         // Nobody has done anything, and nobody has noted anything.
         assert_eq!(vacation.verify(&mut data, TRANSACTIONS).unwrap(), None);
     }

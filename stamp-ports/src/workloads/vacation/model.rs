@@ -75,7 +75,7 @@ pub(super) fn run(plan: VacationPlan, transactions: u64) -> Left {
     Left {
         plan,
         notes,
-        tables: agency.tables.map(|table| {
+        tables: agency.tables.map(|table: BTreeMap<u32, Record>| {
             let bits = |record: Record| {
                 let mut word = Resource::new(record.free + record.used, record.price);
                 for _ in 0..record.used {
@@ -83,12 +83,11 @@ pub(super) fn run(plan: VacationPlan, transactions: u64) -> Left {
                 }
                 word.bits()
             };
-            table
-                .into_iter()
-                .map(|(id, record)| (id, bits(record)))
-                .collect()
+            let record = |id| table.get(&id).copied().map(bits);
+            ids.clone().map(record).collect()
         }),
-        customers: agency.customers,
+        customers: ids.map(|id| agency.customers.get(&id).copied()).collect(),
+        foreign: None,
         lists: agency
             .lists
             .into_iter()

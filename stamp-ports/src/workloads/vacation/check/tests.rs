@@ -20,14 +20,15 @@ impl Left {
     /// The first task of a kind whose note fits.
     fn task(&self, kind: Task, fits: impl Fn(&VacationTransaction, Note) -> bool) -> usize {
         let found = self
-            .tasks()
+            .tasks(0..self.notes.len() as u64)
             .find(|(_, me, note)| me.task == kind && fits(me, *note));
         found.expect("such a task").0 as usize
     }
 
     /// Changes a record.
     fn change(&mut self, table: usize, id: u32, by: impl FnOnce(Resource) -> Option<Resource>) {
-        let word = self.tables[table].get_mut(&id).expect("a record");
+        let word = self.tables[table][id as usize - 1].as_mut();
+        let word = word.expect("a record");
         *word = by(Resource::from_bits(*word)).expect("possible").bits();
     }
 
@@ -82,7 +83,7 @@ fn right_runs_are_accepted_and_counted() {
     assert!(
         left.tables
             .iter()
-            .all(|table| (1..25).contains(&table.len()))
+            .all(|table| (1..25).contains(&table.iter().flatten().count()))
     );
     left.check().unwrap();
 }
@@ -106,22 +107,20 @@ fn oversold_records_are_refused() {
 fn lost_and_foreign_records_are_refused() {
     refused("which is not there", |left| {
         let (table, id, _) = left.reserved_record();
-        left.tables[table].remove(&id);
+        left.tables[table][id as usize - 1] = None;
     });
     refused("is not there and should have", |left| {
         let plan = VacationPlan::new(5, 25, 4, 100, 0);
         *left = model::run(plan, 100);
-        left.tables[0].pop_first();
+        *left.tables[0].iter_mut().find(|r| r.is_some()).unwrap() = None;
     });
     refused("which nobody can add", |left| {
-        let record = Resource::new(100, Price::numbered(0));
-        left.tables[2].insert(26, record.bits());
+        left.foreign = Some((2, 26));
     });
     refused("should have no places", |left| {
         *left = model::run(VacationPlan::new(5, 25, 4, 100, 0), 2_000);
-        let gone = (1..=25).find(|id| !left.tables[0].contains_key(id));
-        let record = Resource::new(100, Price::numbered(0));
-        left.tables[0].insert(gone.unwrap(), record.bits());
+        let gone = left.tables[0].iter_mut().find(|r| r.is_none());
+        *gone.unwrap() = Some(Resource::new(100, Price::numbered(0)).bits());
     });
     refused("which nobody made its price", |left| {
         *left = model::run(VacationPlan::new(5, 25, 4, 100, 0), 0);
@@ -177,32 +176,34 @@ fn lost_and_foreign_reservations_are_refused() {
 fn lost_and_foreign_customers_are_refused() {
     refused("and has", |left| {
         let (_, _, customer) = left.reserved_record();
-        left.customers.remove(&(customer as u32 + 1));
+        left.customers[customer] = None;
     });
     let without = |left: &Left| {
         let none = left.lists.iter().position(Vec::is_empty);
-        none.expect("a customer without reservations") as u32 + 1
+        none.expect("a customer without reservations")
     };
     refused("was added", |left| {
         let customer = without(left);
-        if left.customers.remove(&customer).is_none() {
-            left.customers.insert(customer, 0);
-        }
+        let there = &mut left.customers[customer];
+        *there = there.is_none().then_some(0);
     });
     refused("no such task added it", |left| {
-        let by = left.customers.values_mut().next().unwrap();
+        let by = left.customers.iter_mut().flatten().next().unwrap();
         *by += 1;
     });
     refused("no such task added it", |left| {
-        let by = left.customers.values_mut().find(|by| **by != 0);
+        let by = left.customers.iter_mut().flatten().find(|by| **by != 0);
         *by.unwrap() = 0;
     });
     refused("no such task added it", |left| {
-        *left.customers.values_mut().next().unwrap() = 1 << 30;
+        *left.customers.iter_mut().flatten().next().unwrap() = 1 << 30;
     });
-    refused("whom nobody can add", |left| {
-        left.customers.insert(26, 0);
-    });
+    for foreign in [0, 26] {
+        refused("whom nobody can add", |left| {
+            let records = [(record_key(CUSTOMERS, foreign), 0)];
+            left.foreign = Left::new(left.plan, records, Vec::new(), Vec::new()).foreign;
+        });
+    }
 }
 
 #[test]
