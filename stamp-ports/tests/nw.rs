@@ -8,7 +8,7 @@ use serde_json::Value;
 use stm_align::align::{Op, score_of};
 use stm_align::align::{align, score};
 use stm_align::matrix::Matrix;
-use stm_align::scoring::{Gap, Scoring};
+use stm_align::matrix::{Gap, Scoring};
 use stm_kernels::draw::{below, draw};
 
 /// Made by parasail (Daily 2016): matrices, costs, sequences, and the score of each.

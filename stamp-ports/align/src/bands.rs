@@ -3,9 +3,9 @@
 //! through a channel. A worker takes its bands from the top down, so the uppermost band that is
 //! not finished has, or will get, every piece that it waits for.
 
+use super::Pass;
 use super::align::LastRow;
-use super::pass::Pass;
-use super::scoring::{Gap, Scoring};
+use crate::matrix::{Gap, Scoring};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 

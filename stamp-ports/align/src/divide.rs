@@ -5,11 +5,11 @@
 //! rounds: in a round the scorer gets two tables of half the size for each part that is
 //! large. What is small enough is aligned by the host, on all cores.
 
+use super::Pass;
 use super::align::{Alignment, LastRow, Op, align_part, crossing, score_of};
-use super::pass::Pass;
 use super::scorer::{Scorer, on_all_cores};
-use super::scoring::Scoring;
-use crate::error::{Error, Result};
+use crate::matrix::Scoring;
+use crate::{Error, Result};
 use std::ops::Range;
 
 /// A part with more cells than this goes to the scorer: 4 M, which take the host some

@@ -2,8 +2,8 @@
 
 use super::fasta::{Record, is_input, read, shown};
 use super::matrix::one_with;
-use super::scoring::Scoring;
-use crate::error::{Error, Result};
+use crate::matrix::Scoring;
+use crate::{Error, Result};
 use std::path::Path;
 
 /// A sequence, and its letters as codes of the scoring's alphabet.

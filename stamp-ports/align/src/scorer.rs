@@ -1,10 +1,10 @@
 //! What fills the tables of alignments: a device, or the host.
 
+use super::Pass;
 use super::align::{LastRow, last_row};
 use super::bands;
-use super::pass::Pass;
-use super::scoring::Scoring;
-use crate::error::Result;
+use crate::Result;
+use crate::matrix::Scoring;
 use std::thread;
 
 /// Returns the last row of each table, of which `fill` fills those without an empty sequence,

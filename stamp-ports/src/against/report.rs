@@ -1,7 +1,7 @@
 //! What `bench against` prints.
 
+use super::Verdict;
 use super::child::{Identity, Outcome, Run};
-use super::judge::Verdict;
 use super::{Found, Measured, ROUNDS, Spec};
 use crate::error::Result;
 use crate::head::{FIELDS, Head, UNKNOWN};

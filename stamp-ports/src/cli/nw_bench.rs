@@ -6,8 +6,8 @@ use super::sync::told_of;
 use crate::error::Result;
 use crate::nw::bench::plan::{PARTS, STM};
 use crate::nw::bench::reduction;
-use crate::nw::bench::run::{self, NwSpec};
 use crate::nw::bench::schemes::SCHEMES;
+use crate::nw::bench::{self, NwSpec};
 
 /// The implementations of tables, and what each is.
 fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -53,7 +53,7 @@ Examples:
 /// Measures; `command` is how it was called. A wrong result makes it `false`.
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
-    let store = run::bench(&device, spec, command)?;
+    let store = bench::bench(&device, spec, command)?;
     told_of(&store.document.0, &spec.only, store.path())
 }
 

@@ -2,7 +2,7 @@
 //! returns what was wrong with what the user saw, if anything.
 
 use super::kernels::{Absent, Endless, Rubbish, Stale, Store, StoreParams, Trap};
-use super::memory::{Load, Memory, WORDS};
+use super::kernels::{Load, Memory, WORDS};
 use crate::devices::{AnyDevice, Choice};
 use std::io::{Write, stdout};
 use std::time::Duration;

@@ -8,7 +8,7 @@ use super::breakdown::Breakdown;
 use super::phases::{Phase, Phases};
 use super::repeats::{TimeMs, ms};
 use super::run_report::RunReport;
-use super::run_spec::{RunSpec, check_input, resolve};
+use super::run_report::{RunSpec, check_input, resolve};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::variants::no_profile_of;

@@ -7,9 +7,9 @@
 //! 3. The best of each variant is measured and verified, repeatedly, with as
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
-use super::progress::Progress;
+use super::meter::Progress;
 use super::run_report::RunReport;
-use super::run_spec::{MemorySpec, RunSpec, check_input, resolve};
+use super::run_report::{MemorySpec, RunSpec, check_input, resolve};
 use super::runner::Runner;
 use super::tried::{TIME_LIMIT, Tried};
 use crate::devices::AnyDevice;

@@ -1,6 +1,6 @@
 //! A launch that a search tried.
 
-use super::run_spec::RunSpec;
+use super::run_report::RunSpec;
 use serde::{Deserialize, Serialize};
 
 /// The note of a launch that was stopped and counts what had committed.

@@ -1,9 +1,9 @@
 //! Tests of the tables, on small data and on the documents of this repository.
 
+use super::data::Definitions;
 use super::data::{Data, Failure};
-use super::definitions::Definitions;
 use super::expression::Scope;
-use super::markers::render;
+use super::render;
 use super::{DEFINITIONS, made, tables};
 use crate::testing::has;
 use std::collections::BTreeMap;
@@ -269,7 +269,7 @@ fn the_documents_of_this_repository_show_every_table_as_the_data_say() {
         .map(|path| std::fs::read_to_string(path).unwrap())
         .collect();
     for table in Definitions::parse(DEFINITIONS).unwrap().tables {
-        let marker = super::markers::open(&table.name);
+        let marker = super::open(&table.name);
         assert!(texts.contains(&marker), "no document has {marker}");
     }
 }

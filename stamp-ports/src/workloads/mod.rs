@@ -5,13 +5,13 @@
 //! | `mod.rs` | its data on a device: prepared, put back, launched; and its input, if there is no file for it |
 //! | `input.rs` | its sizes as a plain value, with defaults and checks, and its options at the command line |
 //! | `check.rs` | what must hold afterwards |
-//! | `floor.rs`, `section.rs`, `locked.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
+//! | `floor.rs`, or in `mod.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
 //!
 //! `map`, `ordered` and `list` are one workload with three containers, in `container`.
 //!
 //! | file | is |
 //! | --- | --- |
-//! | [`input`] | what an input is |
+//! | [`input`] | what an input is, and the options that several share |
 //! | [`form`] | the dynamic and the static form of transactions |
 //! | [`workload`] | what a workload is |
 //! | [`prepared`] | any workload with its data on a device |
@@ -20,8 +20,8 @@
 //! | [`contender`] | kernels without transactions that do a workload's work |
 //! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | work under locks, by combining, in critical sections and without synchronisation |
-//! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
-//! | [`compare`], [`memory`], [`shape`], `prelude` | what drivers share |
+//! | [`options`] | the options of all workloads |
+//! | [`compare`], [`memory`], `prelude` | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names
 /// and sentences, the enums below and what is made of them, and the options at
@@ -101,8 +101,6 @@ pub mod plain;
 mod prelude;
 pub mod prepared;
 pub mod series;
-pub mod shape;
-pub mod shared_options;
 pub mod workload;
 
 use crate::devices::AnyDevice;

@@ -6,7 +6,7 @@
 
 use super::AnyInput;
 use super::input::{Input, Occasion};
-use super::shared_options::{SharedOption, SharedOptions};
+use super::input::{SharedOption, SharedOptions};
 use crate::error::{Error, Result};
 use clap::builder::Resettable;
 use clap::parser::ValueSource;

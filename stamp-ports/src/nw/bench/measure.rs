@@ -1,9 +1,9 @@
 //! One point, measured and verified.
 
-use super::inputs::Inputs;
+use super::Inputs;
 use super::plan::{Case, HOPS, REDUCTION, cut};
+use super::reduction;
 use super::schemes::{Fill, Filled, named};
-use super::{hops, reduction};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};
 use crate::measure::repeats::ms;
@@ -80,7 +80,7 @@ impl<'d> Measuring<'d> {
             return reduction::measure(self.device, asked);
         }
         if asked.part == HOPS {
-            return hops::measure(self.device, asked);
+            return reduction::measure_hops(self.device, asked);
         }
         let case = Case::of(asked);
         if let Some(variant) = asked.implementation.strip_prefix("stm:") {

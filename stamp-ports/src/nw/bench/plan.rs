@@ -1,9 +1,9 @@
 //! The points of a device, in the order in which they are measured: those of the paper
 //! first, and last what takes long.
 
-pub use super::case::Case;
+pub use super::Case;
+use super::reduction;
 use super::schemes::{Fill, named, whole};
-use super::{hops, reduction};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::points::Asked;
 use stm_align::diagonals::Cut;
@@ -125,12 +125,12 @@ struct Sizes {
 const FULL: Sizes = Sizes {
     warps: &[2, 4, 8, 16],
     hops: &[
-        (hops::SHARED, 1, 2, 2),
-        (hops::SHARED, 1, 16, 16),
-        (hops::CLUSTER, 2, 1, 2),
-        (hops::CLUSTER, 8, 1, 8),
-        (hops::GLOBAL, 2, 1, 2),
-        (hops::GLOBAL, 132, 1, 132),
+        (reduction::SHARED, 1, 2, 2),
+        (reduction::SHARED, 1, 16, 16),
+        (reduction::CLUSTER, 2, 1, 2),
+        (reduction::CLUSTER, 8, 1, 8),
+        (reduction::GLOBAL, 2, 1, 2),
+        (reduction::GLOBAL, 132, 1, 132),
     ],
     table3: &[31, 62, 124, 248, 496, 992, 1984],
     long: &[4096, 8192, 16_384, 32_768, 65_536, 100_000],
@@ -144,9 +144,9 @@ const FULL: Sizes = Sizes {
 const QUICK: Sizes = Sizes {
     warps: &[2, 4],
     hops: &[
-        (hops::SHARED, 1, 2, 2),
-        (hops::CLUSTER, 2, 1, 2),
-        (hops::GLOBAL, 2, 1, 2),
+        (reduction::SHARED, 1, 2, 2),
+        (reduction::CLUSTER, 2, 1, 2),
+        (reduction::GLOBAL, 2, 1, 2),
     ],
     table3: &[31, 62],
     long: &[200],

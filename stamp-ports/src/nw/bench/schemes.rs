@@ -1,7 +1,7 @@
 //! The ways of filling tables that are measured, with one line for each in [`SCHEMES`]. From it come
 //! the points, the help, and what measures a point.
 
-use super::inputs::Inputs;
+use super::Inputs;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::measure::repeats::timed;

@@ -2,15 +2,13 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `view` | names, orders, ratios: what all below ask of the document |
+//! | `view` | names, orders, ratios: what all below ask of the document; what the paper says in figures |
 //! | `sets` | the points as records |
 //! | `claims` | the answers to formulas, and what the paper claims, as rows of `claims.json` |
-//! | `published` | what the paper says in figures |
 //!
 //! Figures, sentences, tables and what the paper says of the same are in `page.json`.
 
 pub mod claims;
-pub mod published;
 mod sets;
 pub mod view;
 
@@ -20,7 +18,7 @@ pub(super) mod tests;
 use super::page::Report;
 use super::sentence::From;
 use super::stated::Page;
-use super::words::times;
+use crate::numbers::times;
 use crate::paper::document::Paper;
 use claims::Asked;
 use maud::{Markup, html};
@@ -64,7 +62,7 @@ pub fn report(paper: &Paper) -> Report<'_> {
 fn big(paper: &Paper) -> Markup {
     let apart = apart(&theirs(paper));
     let found = headline(&apart);
-    let same = found.is_some_and(|(run, _)| published::plain(&run.workload) == "gn2");
+    let same = found.is_some_and(|(run, _)| view::plain(&run.workload) == "gn2");
     html! {
         div .headline {
             div {
@@ -87,11 +85,11 @@ fn big(paper: &Paper) -> Markup {
             }
             div {
                 span .second {
-                    (if same { "about" } else { "up to" }) " " (times_short(published::SPEEDUP_MAX))
+                    (if same { "about" } else { "up to" }) " " (times_short(view::SPEEDUP_MAX))
                 }
                 span .what {
                     "in the paper (2014)" (if same { " in the same" } else { "" }) ", on "
-                    (published::DEVICE)
+                    (view::DEVICE)
                 }
             }
         }

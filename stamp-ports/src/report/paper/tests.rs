@@ -2,11 +2,11 @@
 //! a document can break it.
 
 use super::{report, view};
+use crate::numbers::times;
 use crate::numbers::{count, short};
 use crate::paper::document::{Paper, Speedup};
 use crate::report::PAGE;
 use crate::report::tests::{HOSTILE, file, parse, words};
-use crate::report::words::times;
 use crate::store::Document as _;
 use roxmltree::{Document, Node};
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! The whole report, from documents that are made up: what must be in it, and that it makes
 //! nothing up.
 
-use super::claims::{self, all};
 use super::data::PARTS;
-use super::sets::Asked;
+use super::measures::Asked;
+use super::{all, all_targets};
 use super::{page, report};
 use crate::points::Point;
 use crate::report::PAGE;
@@ -13,7 +13,7 @@ use crate::report::sentence::From;
 use crate::report::stated::Part;
 use crate::report::tests::{HOSTILE, file, parse, words};
 use crate::store::Document;
-use crate::sync::bench::Bench;
+use crate::sync::Bench;
 use crate::testing::has;
 use sample::{empty, full};
 
@@ -77,7 +77,7 @@ fn without_points_nothing_is_judged_drawn_or_said() {
         assert_eq!(here.verdict, Verdict::Unknown, "{}", claim.id);
         assert!(!claim.figures.contains("\u{d7}"), "{}", claim.figures);
     }
-    for target in claims::all_targets(&bench) {
+    for target in all_targets(&bench) {
         assert_eq!(target.verdict, Verdict::Unknown, "{}", target.text);
     }
     for (_, figure) in drawn(&bench) {
@@ -219,7 +219,7 @@ fn the_command_reports_on_the_document_in_the_folder() {
 
 /// The target about what begins with these words.
 fn target(bench: &Bench, what: &str) -> Claim {
-    let mut all = claims::all_targets(bench).into_iter();
+    let mut all = all_targets(bench).into_iter();
     all.find(|target| target.text.starts_with(what)).unwrap()
 }
 

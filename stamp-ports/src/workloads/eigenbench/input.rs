@@ -1,8 +1,8 @@
 //! The sizes of `EigenBench`.
 
+use crate::workloads::input::parse_percent;
 use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::prelude::*;
-use crate::workloads::shared_options::parse_percent;
 use crate::workloads::workload::Accesses as SharedAccesses;
 use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan, STATIC_WORDS};
 

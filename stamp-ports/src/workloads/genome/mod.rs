@@ -6,11 +6,11 @@
 //! | `gene.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
+use crate::workloads::memory::filling;
 use crate::workloads::prelude::*;
 use crate::workloads::series::Series;
-use crate::workloads::shape::filling;
 use check::Left;
-use gene::Gene;
+use input::Gene;
 use stm_core::View;
 use stm_core::algorithm::Fast;
 use stm_core::host;
@@ -22,7 +22,6 @@ use stm_kernels::genome::{
 
 pub mod check;
 mod floor;
-pub mod gene;
 mod input;
 
 pub use input::{Genome, Options};

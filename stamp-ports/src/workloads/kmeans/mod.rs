@@ -28,7 +28,6 @@ use stm_core::host::Statistics;
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
 
 mod check;
-mod file;
 mod floor;
 mod input;
 mod passes;
@@ -37,9 +36,9 @@ mod sequential;
 
 pub use check::wrong_sums;
 pub use check::{Follower, Pass};
-pub use file::{read, text};
 pub use input::{Drawn, GenerateOptions, Kmeans, KmeansInput, Options, PointsFrom, Source};
 pub use points::{MAGNITUDE_MAX, Points};
+pub use points::{read, text};
 pub use sequential::{Centres, Nearest, ROUNDING, SequentialRun, goes_on, move_centres, run};
 
 pub use passes::KmeansData;
