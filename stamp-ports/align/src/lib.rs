@@ -10,21 +10,17 @@
 //! | `fasta` | sequences, read from FASTA, and files of text: ends of lines, marks, other formats |
 //! | `matrix` | letters, and the codes that kernels use for them; scores of pairs of letters, built in or read from a file; the cost of gaps |
 //! | `align` | the alignment on the host, in linear memory (Myers and Miller 1988), in short, and for people |
-//! | `scorer` | what fills large tables: a device, or the host |
-//! | `bands` | a table filled on all cores of the host |
+//! | `scorer` | what fills large tables: a device, or all cores of the host |
 //! | `dataflow` | tables filled on a device by one launch |
 //! | `diagonals` | tables filled on a device by diagonals of tiles |
-//! | `divide` | alignments of batches of pairs, of which a scorer fills the tables |
-//! | `pairs` | pairs of sequences, read and checked |
+//! | `divide` | pairs of sequences, read and checked; alignments of batches of them, of which a scorer fills the tables |
 
 pub mod align;
-mod bands;
 pub mod dataflow;
 pub mod diagonals;
 pub mod divide;
 pub mod fasta;
 pub mod matrix;
-pub mod pairs;
 pub mod scorer;
 #[cfg(test)]
 mod testing;

@@ -15,10 +15,10 @@ use stm_align::align::Alignment;
 use stm_align::align::{Side, cigar, lines};
 use stm_align::dataflow::Dataflow;
 use stm_align::divide::{LARGE, align_all, is_large};
+use stm_align::divide::{Pair, groups, read_pairs};
 use stm_align::fasta::plain;
 use stm_align::matrix::{Gap, Scoring};
 use stm_align::matrix::{Matrix, names};
-use stm_align::pairs::{Pair, groups, read_pairs};
 use stm_align::scorer::{Host, Scorer};
 
 /// What `--help` says behind the options.

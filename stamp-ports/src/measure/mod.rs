@@ -6,7 +6,7 @@
 //! | `repeats` | the loop of what is timed launch by launch |
 //! | `run_report` | what a run is asked to be, and what it found |
 //! | `breakdown` | where the lanes' time goes, and what it costs to ask |
-//! | `search`, `tried` | the search for the best launch |
+//! | `search` | the search for the best launch |
 //! | `floor` | the same without transactions, measured beside |
 //! | `machine` | what a machine's memory and barriers do |
 //! | `launches` | default launches, all in one file |
@@ -22,5 +22,4 @@ pub mod phases;
 pub mod repeats;
 pub mod run_report;
 pub mod runner;
-pub(crate) mod search;
-pub mod tried;
+pub mod search;

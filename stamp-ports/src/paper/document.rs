@@ -8,7 +8,7 @@
 
 use super::pieces::Piece;
 use crate::head::Head;
-use crate::measure::tried::Tried;
+use crate::measure::search::Tried;
 use crate::numbers::count;
 use crate::store::Document;
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,7 @@ use crate::measure::run_report::RunReport;
 use crate::measure::run_report::{RunSpec, resolve};
 use crate::measure::runner::Runner;
 use crate::measure::search::Search;
-use crate::measure::tried::Tried;
+use crate::measure::search::Tried;
 use crate::record::{Settings, record};
 use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;

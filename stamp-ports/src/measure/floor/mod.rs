@@ -25,7 +25,7 @@ use super::machine::{self, Rate};
 use super::meter::Progress;
 use super::run_report::{RunReport, resolve};
 use super::search::SearchSpec;
-use super::tried::Tried;
+use super::search::Tried;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::AnyWorkload;

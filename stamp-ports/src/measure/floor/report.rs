@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::head::{FIELDS, Head};
 use crate::measure::machine::Rate;
 use crate::measure::run_report::RunReport;
-use crate::measure::tried::Tried;
+use crate::measure::search::Tried;
 use crate::numbers::{count, digits3, short};
 use crate::output::align;
 use crate::store;

@@ -4,8 +4,8 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `benchmarks`, `waiting` | the measurements of memory, and those of barriers, mutexes and semaphores |
-//! | `abstraction` | the ratios of the memory benchmarks |
+//! | `abstraction` | the measurements of memory, and the ratios of its benchmarks |
+//! | `waiting` | the measurements of barriers, mutexes and semaphores |
 //!
 //! A [`Measurement`] is what is printed as JSON, and stands in documents of `bench sync`; [`Sizes`]
 //! says how much is measured on which device.
@@ -21,7 +21,6 @@ use std::time::{Duration, Instant, SystemTime};
 use stm_core::host::{self, Device};
 
 pub mod abstraction;
-mod benchmarks;
 mod waiting;
 
 /// Measures a device.
@@ -32,8 +31,8 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
     let start = Instant::now();
     let sizes = Sizes::of(device);
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
-    let grids = benchmarks::measure(device, &sizes, &say)?;
-    let rates = benchmarks::rates(device, &sizes, &say)?;
+    let grids = abstraction::measure(device, &sizes, &say)?;
+    let rates = abstraction::rates(device, &sizes, &say)?;
     let barriers = waiting::barriers(device, &sizes, &say)?;
     let mutexes = waiting::mutexes(device, &sizes, &say)?;
     let semaphores = waiting::semaphores(device, &sizes, &say)?;
@@ -62,7 +61,7 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
 pub fn random_accesses(device: &AnyDevice, progress: &Progress, quick: bool) -> Result<Vec<Rate>> {
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
     let sizes = Sizes::of(device);
-    benchmarks::rates(device, &if quick { sizes.quick() } else { sizes }, &say)
+    abstraction::rates(device, &if quick { sizes.quick() } else { sizes }, &say)
 }
 
 /// Makes a measurement once to warm up, then a few times, and returns the median.

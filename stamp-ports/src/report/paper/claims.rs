@@ -53,7 +53,7 @@ mod tests {
     //! The rules on changed data: each verdict can come out otherwise.
 
     use super::all;
-    use crate::measure::tried::TIME_LIMIT;
+    use crate::measure::search::TIME_LIMIT;
     use crate::paper::document::{CriticalSection, Paper};
     use crate::report::claim::{Claim, Verdict};
     use crate::report::paper::tests::{changed, empty, sample};

@@ -22,7 +22,7 @@ use super::view::{
     abort_rate, apart, baseline, both, counts, critical_section, distinct, fastest, heading, label,
     largest, measured, over_cgl, over_critical_section, runs, total, variants, workloads,
 };
-use crate::measure::tried::TIME_LIMIT;
+use crate::measure::search::TIME_LIMIT;
 use crate::numbers::times;
 use crate::numbers::{count, short};
 use crate::paper::document::Isolation;
