@@ -204,7 +204,7 @@ pub enum Bench {
     Sync(crate::sync::SyncSpec),
     /// Scores of alignments by dataflow, by launches, by graphs and by transactions
     #[command(after_help = super::nw_bench::help())]
-    Nw(crate::nw::bench::NwSpec),
+    Nw(crate::nw::NwSpec),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
     Floor(Box<FloorArgs>),

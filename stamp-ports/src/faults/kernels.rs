@@ -64,103 +64,50 @@ impl Kernel for Store {
     }
 }
 
+/// Kernels that the host launches without parameters: each with its entry point, that of its text
+/// and what this has in brackets and between its braces.
 macro_rules! without_parameters {
-    ($(#[$about:meta])* $name:ident, $entry:literal, $ptx:expr) => {
-        $(#[$about])*
-        pub(super) struct $name;
+    ($($(#[$about:meta])* $name:ident $entry:literal: $in_text:literal($params:literal) $code:literal;)*) => {
+        $(
+            $(#[$about])*
+            pub(super) struct $name;
 
-        impl Kernel for $name {
-            const ENTRY: &'static str = $entry;
-            type Params = ();
+            impl Kernel for $name {
+                const ENTRY: &'static str = $entry;
+                type Params = ();
 
-            fn ptx(build: Build) -> Result<Cow<'static, str>, Error> {
-                text(Self::ENTRY, build, $ptx)
+                fn ptx(build: Build) -> Result<Cow<'static, str>, Error> {
+                    let text = concat!(
+                        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry ",
+                        $in_text, "(", $params, ")\n{\n", $code, "}\n",
+                    );
+                    self::text(Self::ENTRY, build, text)
+                }
+
+                fn run<L: Lane>(_lane: &L, _params: &()) {}
             }
-
-            fn run<L: Lane>(_lane: &L, _params: &()) {}
-        }
+        )*
     };
 }
 
-without_parameters!(
+without_parameters! {
     /// Traps.
-    Trap,
-    "fault_trap",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_trap()
-{
-  trap;
-  ret;
-}
-"
-);
-
-without_parameters!(
+    Trap "fault_trap": "fault_trap"("") "  trap;\n  ret;\n";
     /// Never ends, and asks for no stop flag.
-    Endless,
-    "fault_endless",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_endless()
-{
+    Endless "fault_endless": "fault_endless"("") "\
   .reg .b32 %r<2>;
   mov.u32 %r1, 1000;
 $again:
   nanosleep.u32 %r1;
   bra.uni $again;
-}
-"
-);
-
-without_parameters!(
+";
     /// Has text that is no PTX.
-    Rubbish,
-    "fault_rubbish",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_rubbish()
-{
-  this is no instruction;
-}
-"
-);
-
-without_parameters!(
+    Rubbish "fault_rubbish": "fault_rubbish"("") "  this is no instruction;\n";
     /// Has PTX of another entry point.
-    Absent,
-    "fault_absent",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_present()
-{
-  ret;
-}
-"
-);
-
-without_parameters!(
+    Absent "fault_absent": "fault_present"("") "  ret;\n";
     /// Has PTX with parameters that the host does not pass.
-    Stale,
-    "fault_stale",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_stale(.param .u64 fault_stale_param_0)
-{
-  ret;
+    Stale "fault_stale": "fault_stale"(".param .u64 fault_stale_param_0") "  ret;\n";
 }
-"
-);
 
 /// The words of the array.
 pub(crate) const WORDS: u32 = 4096;

@@ -43,7 +43,7 @@ pub mod sync;
 
 use crate::error::{Error, Result};
 use crate::numbers::of;
-use crate::nw::bench::NwBench;
+use crate::nw::NwBench;
 use crate::out_file::write_whole;
 use crate::paper::document::Paper;
 use crate::store::Document;

@@ -181,8 +181,9 @@ macro_rules! is_its_workload {
 }
 
 /// Declares an input of plain sizes, by a row for each: its default; its name in JSON, if the row
-/// says it all; and the option that takes its place, if there is one, with its help. Options that
-/// take no size's place may follow.
+/// says it all; and the option that takes its place, if there is one, with its help. Of a `count`
+/// the option's help is what the size is, and its default in words. Options that take no size's
+/// place may follow.
 macro_rules! sizes {
     (
         $(#[$about:meta])*
@@ -190,6 +191,7 @@ macro_rules! sizes {
             $(
                 $(#[$doc:meta])*
                 $size:ident: $type:ty = $default:expr $(, json $json:literal)?
+                    $(, count $count:ident $what:literal [$in_words:literal])?
                     $(, option $(#[$help:meta])* $option:ident)?;
             )*
         }
@@ -198,7 +200,7 @@ macro_rules! sizes {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $Input {
-            $($(#[$doc])* pub $size: $type,)*
+            $($(#[$doc])* $(#[doc = concat!($what, ".")])? pub $size: $type,)*
         }
 
         impl Default for $Input {
@@ -211,18 +213,26 @@ macro_rules! sizes {
         #[derive(Args, Debug, Clone, Copy, Default)]
         #[group(skip)]
         pub struct Options {
-            $($($(#[$help])* $option: Option<$type>,)?)*
+            $(
+                $(
+                    #[arg(
+                        long, value_name = "N", value_parser = parse_count_32,
+                        help = concat!($what, " [default: ", $in_words, "]"),
+                    )]
+                    $count: Option<$type>,
+                )?
+                $($(#[$help])* $option: Option<$type>,)?
+            )*
             $($($(#[$about_other])* $other: Option<$other_type>,)*)?
         }
 
         impl $Input {
             /// Returns the input with the sizes that options give.
             fn given(mut self, options: &Options) -> Self {
-                $($(
-                    if let Some(given) = options.$option {
-                        self.$size = given;
-                    }
-                )?)*
+                $(
+                    $(self.$size = options.$count.unwrap_or(self.$size);)?
+                    $(self.$size = options.$option.unwrap_or(self.$size);)?
+                )*
                 self
             }
 

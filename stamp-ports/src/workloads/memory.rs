@@ -158,6 +158,19 @@ pub fn check_host_memory(what: &str, needed: u64, fix: &'static str) -> Result<(
     Ok(())
 }
 
+/// Says in an implementation of `Workload` which fields of the data transactions access.
+macro_rules! accessed {
+    ($($field:ident),+) => {
+        fn accessed<'d, D: Device>(
+            &self,
+            data: &'d mut Self::Data<D>,
+        ) -> Vec<&'d mut dyn $crate::workloads::memory::Accessed<D>> {
+            vec![$(&mut data.$field),+]
+        }
+    };
+}
+pub(super) use accessed;
+
 /// Blocks and threads of a kernel without transactions, of the kind whose
 /// threads do not wait for each other: enough to fill the device.
 pub fn filling(limits: &Limits) -> (u32, u32) {

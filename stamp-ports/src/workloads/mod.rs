@@ -98,10 +98,35 @@ pub mod launcher;
 pub mod memory;
 pub mod options;
 pub mod plain;
-mod prelude;
 pub mod prepared;
 pub mod series;
 pub mod workload;
+
+mod prelude {
+    //! What the files of a workload have in common.
+
+    pub(super) use super::compare::{Difference, Expectation};
+    pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
+    pub(super) use super::contender::{Contender, ContenderData, one_each};
+    pub(super) use super::exclusion::{UNSYNCHRONISED, Uses, critical_section, open, own};
+    pub(super) use super::form::{Form, by_form};
+    pub(super) use super::input::{Input, Occasion, is_its_workload, sizes};
+    pub(super) use super::input::{SharedOption, SharedOptions};
+    pub(super) use super::launcher::Launcher;
+    pub(super) use super::memory::{Accessed, accessed, check_memory, zeros};
+    pub(super) use super::workload::{Accesses, Run, Sizes, Verdict, Verifies, Workload, sets};
+    pub(super) use crate::devices::AnyDevice;
+    pub(super) use crate::error::Result;
+    pub(super) use crate::numbers::{of, parse_count_32};
+    pub(super) use clap::Args;
+    pub(super) use serde_json::Value;
+    pub(super) use std::time::Duration;
+    pub(super) use stm_core::algorithm::{Algorithm, Cgl, Variant};
+    pub(super) use stm_core::array::Layout;
+    pub(super) use stm_core::host::{Buffer, Device, TxArray};
+    pub(super) use stm_core::observe::Observation;
+    pub(super) use stm_core::{Capacity, Kernel};
+}
 
 use crate::devices::AnyDevice;
 use crate::error::Result;

@@ -3,5 +3,4 @@
 
 mod applications;
 mod driven;
-mod profile;
 mod words;

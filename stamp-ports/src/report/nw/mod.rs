@@ -10,8 +10,8 @@ use super::records::{self, counts, record};
 use super::records::{Record, Sets};
 use super::sentence::From;
 use super::stated::Page;
-use crate::nw::bench::plan::{Case, HOPS};
-use crate::nw::bench::reduction::{cost, names};
+use crate::nw::plan::{Case, HOPS};
+use crate::nw::reduction::{cost, names};
 use crate::points::Point;
 use crate::sync::Bench;
 
@@ -73,8 +73,8 @@ pub(super) mod tests {
     use super::sets;
     use super::{CLAIMS, TARGETS, judged, report};
     use crate::head::Head;
-    use crate::nw::bench::NwBench;
-    use crate::nw::bench::plan::{DIAGONALS, GRAPH, HOPS, REDUCTION};
+    use crate::nw::NwBench;
+    use crate::nw::plan::{DIAGONALS, GRAPH, HOPS, REDUCTION};
     use crate::points::{Asked, Point};
     use crate::report::claim::Verdict;
     use crate::report::sync::tests::sample::empty;

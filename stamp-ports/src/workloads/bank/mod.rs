@@ -81,7 +81,15 @@ impl Workload for Bank {
     type Kernel<A: Algorithm> = BankKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        contenders()
+        let torn = |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, torn);
+        let isolated =
+            |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, isolated);
+        vec![
+            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, torn),
+            // Two atomic additions a transfer.
+            open::<Additions, _, _>((SpecialPurpose, "atomic adds"), ACCESSES, torn),
+            critical_section::<CriticalSection, _, _>(ACCESSES, isolated),
+        ]
     }
 
     fn with_adds(&self) -> Option<Self> {
@@ -274,18 +282,6 @@ const ACCESSES: (&str, fn(&Bank) -> f64) = ("reads and writes", |of| {
     let audits = f64::from(of.audit_percent) / 100.0;
     audits * f64::from(of.audit_range) + (1.0 - audits) * 4.0
 });
-
-/// The contenders of the bank.
-fn contenders() -> Vec<Contender<Bank>> {
-    let torn = |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, torn);
-    let isolated = |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, isolated);
-    vec![
-        unsynchronised::<Floor, _, _>(ACCESSES, torn),
-        // Two atomic additions a transfer.
-        open::<Additions, _, _>((SpecialPurpose, "atomic adds"), ACCESSES, torn),
-        critical_section::<CriticalSection, _, _>(ACCESSES, isolated),
-    ]
-}
 
 #[cfg(test)]
 mod tests {

@@ -352,12 +352,7 @@ macro_rules! workload {
                 data.fit(device, lanes)
             }
 
-            fn accessed<'d, D: Device>(
-                &self,
-                data: &'d mut Self::Data<D>,
-            ) -> Vec<&'d mut dyn Accessed<D>> {
-                vec![&mut data.entries]
-            }
+            accessed!(entries);
 
             fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
                 data.clear()

@@ -1,6 +1,6 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::exclusion::{Exclusion, Joined, Open, excluding, joins};
+use super::exclusion::{Exclusion, Joined, Open, excluded, joins};
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterParams, CounterPlan, CounterUpdates, STRIDE,
@@ -173,7 +173,32 @@ impl Workload for Counter {
     type Kernel<A: Algorithm> = CounterKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        contenders()
+        vec![
+            locked::<_, CounterTasLane>("tas/lane"),
+            locked::<_, CounterTtasLane>("ttas/lane"),
+            locked::<_, CounterMcsLane>("mcs/lane"),
+            locked::<_, CounterTas>("tas"),
+            locked::<_, CounterTtas>("ttas"),
+            locked::<_, CounterBackoff>("tas-backoff"),
+            locked::<_, CounterTicket>("ticket"),
+            locked::<_, CounterHandoff>("ticket-handoff"),
+            locked::<_, CounterFetchAdd>("fetch-add"),
+            locked::<_, CounterRing>("ring"),
+            locked::<_, CounterAnderson>("anderson"),
+            locked::<_, CounterMcs>("mcs"),
+            locked::<_, CounterCohort>("cohort"),
+            under::<Locks<AnyDevice, Tas>, TwiceLockedCounter>("spin-spin", |of| {
+                2 * u64::from(of.counters)
+            }),
+            under::<Combiners<AnyDevice, 1>, CombinedCounter>("combining", |of| of.counters.into()),
+            // Additions alone exclude nobody between the counter and the sum.
+            excluded::<AddedCounter, Open, _, _>(
+                (Excluding, "added"),
+                one_each(),
+                ("nothing", |_| 0),
+                own(counters::<false>),
+            ),
+        ]
     }
 
     fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<CounterData<D>> {
@@ -185,12 +210,7 @@ impl Workload for Counter {
         })
     }
 
-    fn accessed<'d, D: Device>(
-        &self,
-        data: &'d mut CounterData<D>,
-    ) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.words]
-    }
+    accessed!(words);
 
     fn reset<D: Device>(&self, data: &mut CounterData<D>) -> Result<()> {
         Ok(data.words.clear()?)
@@ -249,8 +269,8 @@ fn under<X: Exclusion + 'static, K>(
 where
     K: Kernel<Params: Joined<X::View, Work>>,
 {
-    excluding::<K, X, _, _>(
-        name,
+    excluded::<K, X, _, _>(
+        (Excluding, name),
         one_each(),
         ("the counters' locks", each),
         own(counters::<true>),
@@ -263,36 +283,6 @@ where
     K: Kernel<Params = LockedCounterParams<L>>,
 {
     under::<Locks<AnyDevice, L>, K>(name, |of| of.counters.into())
-}
-
-/// The contenders of the counter.
-fn contenders() -> Vec<Contender<Counter>> {
-    vec![
-        locked::<_, CounterTasLane>("tas/lane"),
-        locked::<_, CounterTtasLane>("ttas/lane"),
-        locked::<_, CounterMcsLane>("mcs/lane"),
-        locked::<_, CounterTas>("tas"),
-        locked::<_, CounterTtas>("ttas"),
-        locked::<_, CounterBackoff>("tas-backoff"),
-        locked::<_, CounterTicket>("ticket"),
-        locked::<_, CounterHandoff>("ticket-handoff"),
-        locked::<_, CounterFetchAdd>("fetch-add"),
-        locked::<_, CounterRing>("ring"),
-        locked::<_, CounterAnderson>("anderson"),
-        locked::<_, CounterMcs>("mcs"),
-        locked::<_, CounterCohort>("cohort"),
-        under::<Locks<AnyDevice, Tas>, TwiceLockedCounter>("spin-spin", |of| {
-            2 * u64::from(of.counters)
-        }),
-        under::<Combiners<AnyDevice, 1>, CombinedCounter>("combining", |of| of.counters.into()),
-        // Additions alone exclude nobody between the counter and the sum.
-        excluding::<AddedCounter, Open, _, _>(
-            "added",
-            one_each(),
-            ("nothing", |_| 0),
-            own(counters::<false>),
-        ),
-    ]
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ const SEGMENTS: (&str, fn(&Genome) -> f64) = ("segments", |_| 1.0);
 /// The contenders of GN-1.
 pub(super) fn contenders() -> Vec<Contender<Genome>> {
     vec![
-        unsynchronised::<Floor, _, _>(SEGMENTS, own(set)).named("GN-1, plain accesses"),
+        open::<Floor, _, _>(UNSYNCHRONISED, SEGMENTS, own(set)).named("GN-1, plain accesses"),
         // A look at each slot, and a compare-and-swap of a free one.
         open::<CasSet, _, _>((SpecialPurpose, "GN-1, CAS set"), SEGMENTS, own(set)),
         critical_section::<CriticalSection, _, _>(SEGMENTS, own(set))

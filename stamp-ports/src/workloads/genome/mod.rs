@@ -141,14 +141,7 @@ impl Workload for Genome {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut GenomeData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![
-            &mut data.slots,
-            &mut data.nexts,
-            &mut data.prevs,
-            &mut data.others,
-        ]
-    }
+    accessed!(slots, nexts, prevs, others);
 
     fn reset<D: Device>(&self, data: &mut GenomeData<D>) -> Result<()> {
         data.nexts.clear()?;

@@ -194,7 +194,7 @@ pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
     // More than there is does not fit any launch.
     let rows = |of: &Kmeans| u32::try_from(of.shared_words(0)).unwrap_or(u32::MAX >> 2);
     vec![
-        unsynchronised::<Floor, _, _>(POINTS, first_pass),
+        open::<Floor, _, _>(UNSYNCHRONISED, POINTS, first_pass),
         contender::<Additions, Open>(SpecialPurpose, "atomic adds", false, none),
         contender::<Privatised, Open>(SpecialPurpose, "privatised sums", false, rows)
             .only_if(|of| of.shared_words(0) <= PRIVATE_WORDS),

@@ -164,7 +164,11 @@ impl Workload for Labyrinth {
     type Kernel<A: Algorithm> = Router<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        vec![contender()]
+        let paths = ("paths", (|_| 1.0) as fn(&Self) -> f64);
+        vec![critical_section::<CriticalSection, _, _>(
+            paths,
+            own(routed),
+        )]
     }
 
     fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
@@ -252,12 +256,7 @@ impl Workload for Labyrinth {
         })
     }
 
-    fn accessed<'d, D: Device>(
-        &self,
-        data: &'d mut LabyrinthData<D>,
-    ) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.grid]
-    }
+    accessed!(grid);
 
     fn reset<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
         data.grid.upload(&data.initial)?;
@@ -346,11 +345,6 @@ fn routed() -> Uses<Labyrinth, Params> {
             },
         )
     }
-}
-
-/// The contender.
-fn contender() -> Contender<Labyrinth> {
-    critical_section::<CriticalSection, _, _>(("paths", |_| 1.0), own(routed))
 }
 
 #[cfg(test)]

@@ -25,11 +25,7 @@ sizes! {
     /// The alignment's parameters: two random sequences of nucleotides, which are aligned with
     /// linear gaps. The default is a size of Li et al. 2015 (Table 3) with 246,016 cells.
     Nw, options of "nw" {
-        /// Letters of each sequence.
-        letters: u32 = 496, json "letters", option
-            /// Letters of each of the two sequences [default: 496]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            letters;
+        letters: u32 = 496, json "letters", count letters "Letters of each of the two sequences" ["496"];
     }
 }
 
@@ -176,7 +172,26 @@ impl Workload for Nw {
     type Kernel<A: Algorithm> = Matrix<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        contenders()
+        let contender = |name, entry, kernel, recorded| {
+            let prepare = move |of: &Nw, device: &AnyDevice, seed, _| {
+                Filled::by_tiles(of, device, seed, (kernel, recorded))
+            };
+            Contender::of_launches(Excluding, name, entry, ("cells", |_: &Nw| 1.0), prepare)
+        };
+        let flowing = |of: &Nw, device: &AnyDevice, seed, _| {
+            Filled::new(of, seed, |passes, scoring| {
+                Ok(Filler::Strips(Strips::new(device, passes, scoring)?))
+            })
+        };
+        let cells = ("cells", (|_: &Nw| 1.0) as fn(&Nw) -> f64);
+        let tiles = TileKernel::Tiles(1);
+        vec![
+            Contender::of_launches(Excluding, "dataflow", LinearStrips::ENTRY, cells, flowing),
+            contender("diagonals", Tiles1::ENTRY, tiles, false),
+            contender("graph", Tiles1::ENTRY, tiles, true),
+            contender("locks", Locks::ENTRY, TileKernel::Locks, false),
+            contender("cells", Cells::ENTRY, TileKernel::Cells, false),
+        ]
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<NwData<D>> {
@@ -200,9 +215,7 @@ impl Workload for Nw {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut NwData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.cells]
-    }
+    accessed!(cells);
 
     fn reset<D: Device>(&self, data: &mut NwData<D>) -> Result<()> {
         data.next.clear()?;
@@ -357,30 +370,6 @@ fn difference(found: &LastRow, expected: &LastRow) -> Option<String> {
     ))
 }
 
-/// The contenders.
-fn contenders() -> Vec<Contender<Nw>> {
-    let contender = |name, entry, kernel, recorded| {
-        let prepare = move |of: &Nw, device: &AnyDevice, seed, _| {
-            Filled::by_tiles(of, device, seed, (kernel, recorded))
-        };
-        Contender::of_launches(Excluding, name, entry, ("cells", |_: &Nw| 1.0), prepare)
-    };
-    let flowing = |of: &Nw, device: &AnyDevice, seed, _| {
-        Filled::new(of, seed, |passes, scoring| {
-            Ok(Filler::Strips(Strips::new(device, passes, scoring)?))
-        })
-    };
-    let cells = ("cells", (|_: &Nw| 1.0) as fn(&Nw) -> f64);
-    let tiles = TileKernel::Tiles(1);
-    vec![
-        Contender::of_launches(Excluding, "dataflow", LinearStrips::ENTRY, cells, flowing),
-        contender("diagonals", Tiles1::ENTRY, tiles, false),
-        contender("graph", Tiles1::ENTRY, tiles, true),
-        contender("locks", Locks::ENTRY, TileKernel::Locks, false),
-        contender("cells", Cells::ENTRY, TileKernel::Cells, false),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -423,7 +412,7 @@ mod tests {
     fn every_contender_fills_the_table_and_another_seeds_table_is_wrong() {
         let device = AnyDevice::cpu();
         let of = Nw { letters: 50 };
-        let all = contender::bind(&of, contenders());
+        let all = contender::bind(&of, Nw::contenders());
         assert_eq!(all.len(), 5);
         for one in &all {
             let mut made = one.prepare(&device, 7, 0).unwrap();

@@ -22,21 +22,9 @@ use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RandomArray};
 sizes! {
     /// The random array's parameters; by default, those of the paper's Table 1.
     Ra, options of "ra" {
-        /// Words of the array.
-        words: u32 = 8 << 20, json "words", option
-            /// Words of the array [default: 8M]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            words;
-        /// Words that a transaction reads.
-        reads: u32 = 16, json "reads", option
-            /// Words that a transaction reads [default: 16]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            reads;
-        /// How many of those it writes.
-        writes: u32 = 16, json "writes", option
-            /// How many of those it writes [default: 16]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            writes;
+        words: u32 = 8 << 20, json "words", count words "Words of the array" ["8M"];
+        reads: u32 = 16, json "reads", count reads "Words that a transaction reads" ["16"];
+        writes: u32 = 16, json "writes", count writes "How many of those it writes" ["16"];
         /// The form of its transactions.
         form: Form = Form::Dynamic;
     }
@@ -181,7 +169,18 @@ impl Workload for Ra {
     type Kernel<A: Algorithm> = RandomArray<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        contenders()
+        vec![
+            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, Array::<u32>::prepare),
+            // As wide as cells are.
+            open::<CellsFloor, _, _>(UNSYNCHRONISED, ACCESSES, Array::<u64>::prepare)
+                .named("plain, 64-bit words"),
+            open::<Additions, _, _>(
+                (SpecialPurpose, "atomic adds"),
+                ACCESSES,
+                Array::<u32>::prepare,
+            ),
+            critical_section::<CriticalSection, _, _>(ACCESSES, Array::<u32>::prepare),
+        ]
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<RaData<D>> {
@@ -195,9 +194,7 @@ impl Workload for Ra {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut RaData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.array]
-    }
+    accessed!(array);
 
     fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
@@ -327,22 +324,6 @@ impl<T: Pod + Element> ContenderData for Array<T> {
 const ACCESSES: (&str, fn(&Ra) -> f64) = ("reads and writes", |of| {
     f64::from(of.reads) + f64::from(of.writes)
 });
-
-/// The contenders of the random array.
-fn contenders() -> Vec<Contender<Ra>> {
-    vec![
-        unsynchronised::<Floor, _, _>(ACCESSES, Array::<u32>::prepare),
-        // As wide as cells are.
-        unsynchronised::<CellsFloor, _, _>(ACCESSES, Array::<u64>::prepare)
-            .named("plain, 64-bit words"),
-        open::<Additions, _, _>(
-            (SpecialPurpose, "atomic adds"),
-            ACCESSES,
-            Array::<u32>::prepare,
-        ),
-        critical_section::<CriticalSection, _, _>(ACCESSES, Array::<u32>::prepare),
-    ]
-}
 
 #[cfg(test)]
 mod tests {

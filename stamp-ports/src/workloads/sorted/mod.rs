@@ -1,7 +1,7 @@
 //! Sorted: all threads insert into one sorted list with entry points, by transactions or
 //! under locks.
 
-use super::exclusion::{excluding, joins};
+use super::exclusion::{excluded, joins};
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
 use stm_core::host::Error as HostError;
@@ -175,7 +175,18 @@ impl Workload for Sorted {
     type Kernel<A: Algorithm> = SortedKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        contenders()
+        vec![
+            coupled::<_, CoupledTas>("coupled:tas"),
+            coupled::<_, CoupledTtas>("coupled:ttas"),
+            coupled::<_, CoupledTicket>("coupled:ticket"),
+            coupled::<_, CoupledMcs2>("coupled:mcs2"),
+            coarse::<_, CoarseTasLane>("coarse:tas/lane"),
+            coarse::<_, CoarseTtasLane>("coarse:ttas/lane"),
+            coarse::<_, CoarseTicket>("coarse:ticket"),
+            coarse::<_, CoarseMcsLane>("coarse:mcs/lane"),
+            coarse::<_, CoarseTtas>("coarse:ttas"),
+            coarse::<_, CoarseMcs>("coarse:mcs"),
+        ]
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<SortedData<D>> {
@@ -203,9 +214,7 @@ impl Workload for Sorted {
         Ok(())
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut SortedData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.list]
-    }
+    accessed!(list);
 
     fn reset<D: Device>(&self, data: &mut SortedData<D>) -> Result<()> {
         Ok(data.list.clear()?)
@@ -335,7 +344,7 @@ where
     K: Kernel<Params = CoarseParams<L>>,
 {
     let locks: (_, fn(&Sorted) -> u64) = (LOCKS, |of| of.entry_points.into());
-    excluding::<K, Locks<AnyDevice, L>, _, _>(name, one_each(), locks, Locked::prepare)
+    excluded::<K, Locks<AnyDevice, L>, _, _>((Excluding, name), one_each(), locks, Locked::prepare)
 }
 
 /// The contender with a lock of kind `L` for each node, of which a thread holds two at a time.
@@ -343,23 +352,12 @@ fn coupled<L: LockKind, K>(name: &'static str) -> Contender<Sorted>
 where
     K: Kernel<Params = CoupledParams<L>>,
 {
-    excluding::<K, Locks<AnyDevice, L>, _, _>(name, one_each(), (LOCKS, nodes_of), Locked::prepare)
-}
-
-/// The contenders of the sorted list.
-fn contenders() -> Vec<Contender<Sorted>> {
-    vec![
-        coupled::<_, CoupledTas>("coupled:tas"),
-        coupled::<_, CoupledTtas>("coupled:ttas"),
-        coupled::<_, CoupledTicket>("coupled:ticket"),
-        coupled::<_, CoupledMcs2>("coupled:mcs2"),
-        coarse::<_, CoarseTasLane>("coarse:tas/lane"),
-        coarse::<_, CoarseTtasLane>("coarse:ttas/lane"),
-        coarse::<_, CoarseTicket>("coarse:ticket"),
-        coarse::<_, CoarseMcsLane>("coarse:mcs/lane"),
-        coarse::<_, CoarseTtas>("coarse:ttas"),
-        coarse::<_, CoarseMcs>("coarse:mcs"),
-    ]
+    excluded::<K, Locks<AnyDevice, L>, _, _>(
+        (Excluding, name),
+        one_each(),
+        (LOCKS, nodes_of),
+        Locked::prepare,
+    )
 }
 
 #[cfg(test)]
