@@ -4,8 +4,7 @@
 use stm_align::Pass;
 use stm_align::dataflow::Dataflow;
 use stm_align::diagonals::{Cut, Diagonals, TileKernel};
-use stm_align::matrix::Matrix;
-use stm_align::matrix::{Gap, Scoring};
+use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_align::scorer::{Host, Scorer};
 use stm_core::host::{Cpu, Device};
 use stm_kernels::draw::{below, draw};

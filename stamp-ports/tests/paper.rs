@@ -9,10 +9,9 @@ use stamp_ports::paper::document::{Breakdown, Paper};
 use stamp_ports::store::Document;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
-use std::fs;
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// The variants that are measured.
 const VARIANTS: usize = 9;

@@ -283,8 +283,7 @@ mod tests {
     //! The ratio, the verdict, and the points that are left out.
 
     use super::child::{Identity, Outcome, Run, Timed};
-    use super::{Found, Measured, is_measured, points};
-    use super::{Judged, Ratio, Verdict, judge};
+    use super::{Found, Judged, Measured, Ratio, Verdict, is_measured, judge, points};
     use crate::measure::repeats::TimeMs;
 
     /// A run with these times in milliseconds, of a thousand transactions.

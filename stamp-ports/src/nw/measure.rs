@@ -1,9 +1,8 @@
 //! One point, measured and verified.
 
-use super::Inputs;
 use super::plan::{Case, HOPS, REDUCTION, cut};
-use super::reduction;
 use super::schemes::{Fill, Filled, named};
+use super::{Inputs, reduction};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};
 use crate::measure::repeats::ms;

@@ -8,7 +8,7 @@
 //! | `measure` | one point, verified |
 //! | `reduction` | the reduction by channels and by locks |
 //!
-//! [`NwBench`] is the document, `nw.json`. [`bench`] is the whole measurement: the points that the
+//! [`NwBench`] is the document, `nw.json`. [`bench()`] is the whole measurement: the points that the
 //! document lacks, one after the other, and the document written after each.
 
 use crate::devices::AnyDevice;
@@ -24,8 +24,7 @@ use plan::PARTS;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use stm_align::Pass;
-use stm_align::matrix::Matrix;
-use stm_align::matrix::{Gap, Scoring};
+use stm_align::matrix::{Gap, Matrix, Scoring};
 
 pub mod measure;
 pub mod plan;

@@ -13,7 +13,7 @@
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
 //! data is made once; measure one after the other, writing the document after
-//! each. Units are whole or measured again ([`pieces`]); a [`Unit`] says which. The results of Figures 2 and 3 are verified; the points of Figure 4 are
+//! each. Units are whole or measured again ([`pieces`]). The results of Figures 2 and 3 are verified; the points of Figure 4 are
 //! launches of the same kernels whose results nobody looks at.
 
 use document::Paper;

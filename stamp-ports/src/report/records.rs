@@ -11,11 +11,13 @@
 //! | `values(set.field, …)` | its values without repetition, in the order of the records |
 //! | `count(set.field, …)` | in how many records it is |
 //! | `lowest(set.field, by, …)`, `highest` | its value where the field `by` is lowest, or highest |
+//!
+//! The points of `bench sync` and `bench nw` are here too: which count, as records, and in the table of
+//! all.
 
 use super::claim::Claim;
 use super::formula::{Answer, Source};
-use crate::numbers::{bytes, count, digits3, of, short};
-use crate::numbers::{percent, time, times};
+use crate::numbers::{bytes, count, digits3, of, percent, short, time, times};
 use crate::points::Point;
 use crate::sync::Bench;
 use serde::Serialize;

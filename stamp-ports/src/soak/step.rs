@@ -1,8 +1,7 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
-use super::Transfers;
 use super::state::State;
-use super::{Plan, Step, StepList};
+use super::{Plan, Step, StepList, Transfers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Error;
 use crate::faults::cases::{ROOMY, Recovered};

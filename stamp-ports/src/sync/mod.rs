@@ -8,8 +8,8 @@
 //! | `peers` | libcu++ and cooperative groups, compiled where there is `nvcc` |
 //! | `sections` | the counter, the hash table, the sorted list and critical sections |
 //!
-//! [`Bench`] is `sync.json`, which `stamp report` reads. [`sync`] is the whole measurement: the points that the document lacks, one after the other, and the
-//! document written after each.
+//! [`Bench`] is `sync.json`, which `stamp report` reads. [`sync`] is the whole measurement: the points
+//! that the document lacks, one after the other, and the document written after each.
 
 use crate::devices::AnyDevice;
 use crate::error::Result;

@@ -4,11 +4,10 @@
 
 use crate::devices::AnyDevice;
 use std::collections::BTreeMap;
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock};
+use std::{env, fs};
 use stm_core::host::{Cuda, Device, Error};
 use stm_core::kernel::{Build, ptx};
 use stm_core::observe::Observation;

@@ -13,8 +13,7 @@
 
 use crate::error::{Error, Result};
 use crate::out_file::write_whole;
-use data::{Data, Failure, Found};
-use data::{Definitions, Rows, Source, Table};
+use data::{Data, Definitions, Failure, Found, Rows, Source, Table};
 use expression::Scope;
 use serde_json::Value;
 use std::collections::BTreeMap;

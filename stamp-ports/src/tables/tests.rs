@@ -1,10 +1,8 @@
 //! Tests of the tables, on small data and on the documents of this repository.
 
-use super::data::Definitions;
-use super::data::{Data, Failure};
+use super::data::{Data, Definitions, Failure};
 use super::expression::Scope;
-use super::render;
-use super::{DEFINITIONS, made, tables};
+use super::{DEFINITIONS, made, render, tables};
 use crate::testing::has;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -110,8 +110,9 @@ mod prelude {
     pub(super) use super::contender::{Contender, ContenderData, one_each};
     pub(super) use super::exclusion::{UNSYNCHRONISED, Uses, critical_section, open, own};
     pub(super) use super::form::{Form, by_form};
-    pub(super) use super::input::{Input, Occasion, is_its_workload, sizes};
-    pub(super) use super::input::{SharedOption, SharedOptions};
+    pub(super) use super::input::{
+        Input, Occasion, SharedOption, SharedOptions, is_its_workload, sizes,
+    };
     pub(super) use super::launcher::Launcher;
     pub(super) use super::memory::{Accessed, accessed, check_memory, zeros};
     pub(super) use super::workload::{Accesses, Run, Sizes, Verdict, Verifies, Workload, sets};

@@ -7,7 +7,7 @@
 //! | `abstraction` | the measurements of memory, and the ratios of its benchmarks |
 //! | `waiting` | the measurements of barriers, mutexes and semaphores |
 //!
-//! A [`Measurement`] is what is printed as JSON, and stands in documents of `bench sync`; [`Sizes`]
+//! A [`Measurement`] is what is printed as JSON, and stands in documents of `bench sync`; `Sizes`
 //! says how much is measured on which device.
 
 use crate::devices::{AnyDevice, DeviceKind};

@@ -6,8 +6,7 @@
 
 use super::claim::{self, Claim, Row, judge};
 use super::page::Report;
-use super::records::{self, counts, record};
-use super::records::{Record, Sets};
+use super::records::{self, Record, Sets, counts, record};
 use super::sentence::From;
 use super::stated::Page;
 use crate::nw::plan::{Case, HOPS};
@@ -70,8 +69,7 @@ fn sets(bench: &Bench) -> Sets {
 pub(super) mod tests {
     //! The report about a document with known times.
 
-    use super::sets;
-    use super::{CLAIMS, TARGETS, judged, report};
+    use super::{CLAIMS, TARGETS, judged, report, sets};
     use crate::head::Head;
     use crate::nw::NwBench;
     use crate::nw::plan::{DIAGONALS, GRAPH, HOPS, REDUCTION};

@@ -103,8 +103,7 @@ pub(super) mod tests {
     //! a document can break it.
 
     use super::{report, view};
-    use crate::numbers::times;
-    use crate::numbers::{count, short};
+    use crate::numbers::{count, short, times};
     use crate::paper::document::{Paper, Speedup};
     use crate::report::PAGE;
     use crate::report::tests::{HOSTILE, file, parse, words};

@@ -17,18 +17,16 @@
 //! | `characteristics`, `table-1` | what was measured of Table 1, and with the paper's rows |
 //! | `document` | what is so of the whole document |
 
-use super::view::{self, plain};
 use super::view::{
-    abort_rate, apart, baseline, both, counts, critical_section, distinct, fastest, heading, label,
-    largest, measured, over_cgl, over_critical_section, runs, total, variants, workloads,
+    self, abort_rate, apart, baseline, both, counts, critical_section, distinct, fastest, heading,
+    label, largest, measured, over_cgl, over_critical_section, plain, runs, total, variants,
+    workloads,
 };
 use crate::measure::search::TIME_LIMIT;
-use crate::numbers::times;
-use crate::numbers::{count, short};
-use crate::paper::document::Isolation;
+use crate::numbers::{count, short, times};
 use crate::paper::document::{
-    Breakdown, Characteristics, CriticalSection, EigenbenchPoint, KernelPart, PHASES, Paper,
-    Speedup, ThreadPoint,
+    Breakdown, Characteristics, CriticalSection, EigenbenchPoint, Isolation, KernelPart, PHASES,
+    Paper, Speedup, ThreadPoint,
 };
 use crate::report::claim::LEVEL;
 use crate::report::palette;

@@ -26,8 +26,7 @@
 //! (`docs/lab-notes/2026-11-22-locks.md`). The mutex is measured with an increment inside and a
 //! common end, not by empty sections.
 
-use super::data::At;
-use super::data::{BARRIER, Cell, Data, MUTEX, SEMAPHORE, blocks, over};
+use super::data::{At, BARRIER, Cell, Data, MUTEX, SEMAPHORE, blocks, over};
 use crate::measure::machine::abstraction::{Abstraction, Column, Pair, Ratios, TWICE};
 use crate::report::claim::{Found, one};
 use std::collections::BTreeSet;

@@ -2,6 +2,8 @@
 //! fairness.
 //!
 //! A point whose result was wrong has no time here, so that nothing can rest on it.
+//!
+//! Here are also the sizes at which a claim is judged: those of the paper, and those of this machine.
 
 use crate::points::Point;
 pub use crate::report::records::counts;

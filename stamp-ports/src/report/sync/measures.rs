@@ -7,6 +7,8 @@
 //! same code, ticket, MCS and Anderson's, and the spin spin lock where it was measured. In the
 //! source that the slides seem to come from, the kernel with Anderson's lock prints "MCS" and the
 //! other way round, so two claims are judged in both readings.
+//!
+//! `Asked` has the records of the document, and answers the formulas of `page.json`.
 
 use super::choice;
 use super::data::{At, COUNTER, Data, MUTEX, Shape, blocks, counts, over, smallest, spread};

@@ -108,8 +108,7 @@ pub(super) mod tests {
 
     use super::data::PARTS;
     use super::measures::Asked;
-    use super::{all, all_targets};
-    use super::{page, report};
+    use super::{all, all_targets, page, report};
     use crate::points::Point;
     use crate::report::PAGE;
     use crate::report::claim::{Claim, Verdict};

@@ -4,8 +4,9 @@
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::passes::KmeansData;
-use crate::workloads::contender::ContenderKind;
-use crate::workloads::contender::{CRITICAL_SECTION, PreparedContender, fitting, lanes};
+use crate::workloads::contender::{
+    CRITICAL_SECTION, ContenderKind, PreparedContender, fitting, lanes,
+};
 use crate::workloads::exclusion::{Exclusion, Held, Joined, OneLock, Open, Own};
 use crate::workloads::prelude::*;
 use std::marker::PhantomData;

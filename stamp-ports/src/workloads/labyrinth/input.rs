@@ -4,8 +4,7 @@
 use super::maze::Maze;
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
-use crate::workloads::input::SEED;
-use crate::workloads::input::{Origin, file_name};
+use crate::workloads::input::{Origin, SEED, file_name};
 use crate::workloads::memory::check_host_memory;
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
