@@ -92,6 +92,17 @@ macro_rules! either {
     };
 }
 
+/// Methods that the part in use answers.
+macro_rules! forwards {
+    ($of:ident: $(fn $name:ident$(<$k:ident>)?(&self $(, $x:ident: $type:ty)*) -> $result:ty;)*) => {
+        $(
+            fn $name$(<$k: Kernel>)?(&self $(, $x: $type)*) -> $result {
+                either!($of, self, part => part.$name$(::<$k>)?($($x),*))
+            }
+        )*
+    };
+}
+
 /// The time of all copies to devices, and from them, in nanoseconds.
 static COPIED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
@@ -111,18 +122,11 @@ pub fn copied() -> [Duration; 2] {
 }
 
 impl Memory for AnyMemory {
-    fn address(&self) -> *mut u8 {
-        either!(AnyMemory, self, m => m.address())
+    forwards! { AnyMemory:
+        fn address(&self) -> *mut u8;
+        fn bytes(&self) -> usize;
+        fn space(&self) -> u64;
     }
-
-    fn bytes(&self) -> usize {
-        either!(AnyMemory, self, m => m.bytes())
-    }
-
-    fn space(&self) -> u64 {
-        either!(AnyMemory, self, m => m.space())
-    }
-
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), host::Error> {
         counted(0, || either!(AnyMemory, self, m => m.write(offset, data)))
     }
@@ -139,28 +143,16 @@ impl Memory for AnyMemory {
 impl Device for AnyDevice {
     type Memory = AnyMemory;
 
-    fn name(&self) -> String {
-        either!(AnyDevice, self, d => d.name())
-    }
-
-    fn id(&self) -> String {
-        either!(AnyDevice, self, d => d.id())
-    }
-
-    fn space(&self) -> u64 {
-        either!(AnyDevice, self, d => d.space())
-    }
-
-    fn limits(&self) -> Limits {
-        either!(AnyDevice, self, d => d.limits())
-    }
-
-    fn atomics_bits(&self) -> u32 {
-        either!(AnyDevice, self, d => d.atomics_bits())
-    }
-
-    fn available_bytes(&self) -> Result<u64, host::Error> {
-        either!(AnyDevice, self, d => d.available_bytes())
+    forwards! { AnyDevice:
+        fn name(&self) -> String;
+        fn id(&self) -> String;
+        fn space(&self) -> u64;
+        fn limits(&self) -> Limits;
+        fn atomics_bits(&self) -> u32;
+        fn available_bytes(&self) -> Result<u64, host::Error>;
+        fn prepare<K>(&self, observation: Observation) -> Result<Duration, host::Error>;
+        fn resident_blocks<K>(&self, launch: &Launch) -> Result<u32, host::Error>;
+        fn wait(&self, stop: Option<StopAt>) -> Result<(), host::Error>;
     }
 
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<AnyMemory, host::Error> {
@@ -168,14 +160,6 @@ impl Device for AnyDevice {
             Self::Cpu(cpu) => AnyMemory::Cpu(cpu.allocate(bytes, what)?),
             Self::Cuda(gpu) => AnyMemory::Cuda(gpu.allocate(bytes, what)?),
         })
-    }
-
-    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, host::Error> {
-        either!(AnyDevice, self, d => d.prepare::<K>(observation))
-    }
-
-    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, host::Error> {
-        either!(AnyDevice, self, d => d.resident_blocks::<K>(launch))
     }
 
     unsafe fn copy(
@@ -216,10 +200,6 @@ impl Device for AnyDevice {
 
     fn laps(&self, most: usize) -> Result<Box<dyn Laps + '_>, host::Error> {
         either!(AnyDevice, self, d => d.laps(most))
-    }
-
-    fn wait(&self, stop: Option<StopAt>) -> Result<(), host::Error> {
-        either!(AnyDevice, self, d => d.wait(stop))
     }
 }
 

@@ -23,10 +23,8 @@
 //! | [`output`] | tables for people |
 //! | [`out_file`] | files written whole |
 //! | [`numbers`] | numbers as people write them: `8M`, `2^20`, and back |
-//! | [`alias`] | tables for draws that are not uniform |
 
 pub mod against;
-pub mod alias;
 pub mod cli;
 pub mod devices;
 pub mod error;

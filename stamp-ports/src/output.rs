@@ -1,4 +1,4 @@
-//! Tables for people.
+//! Tables for people, one of them of where the lanes' time goes.
 
 use crate::measure::run_report::RunReport;
 use crate::numbers::{of, short};
@@ -6,6 +6,7 @@ use crate::variants::AskedVariant;
 use crate::workloads::workload::Verifies;
 use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write as _;
+use stm_core::observe::Phase;
 
 /// Columns of the terminal on standard output, if it is one.
 pub fn terminal_columns() -> Option<usize> {
@@ -173,9 +174,47 @@ pub fn setting_of(reports: &[RunReport]) -> String {
     setting(workloads, same.then_some(first.locks), stripe, first.seed)
 }
 
+/// The table of the breakdowns that reports have; nothing if none has one.
+pub fn breakdown_table(reports: &[RunReport]) -> String {
+    let mut rows = vec![vec!["workload".to_owned(), "variant".to_owned()]];
+    rows[0].extend(Phase::ALL.map(|phase| column(phase).to_owned()));
+    rows[0].push("cost".into());
+    for report in reports {
+        let Some(profile) = &report.profile else {
+            continue;
+        };
+        let mut row = vec![report.workload.to_owned(), report.variant.to_owned()];
+        row.extend(Phase::ALL.map(|phase| {
+            let share = profile.shares.get(phase.name()).copied().unwrap_or(0.0);
+            format!("{:.1}", 100.0 * share)
+        }));
+        row.push(format!("{:.2}x", profile.cost));
+        rows.push(row);
+    }
+    if rows.len() == 1 {
+        return String::new();
+    }
+    let mut text = "\nWhere the lanes' time goes, in per cent:\n".to_owned();
+    for line in align(&rows, 2, false) {
+        text += &line;
+        text += "\n";
+    }
+    text + "`cost` is the time with the clocks over the time without.\n"
+}
+
+/// A phase's name, short enough for a column.
+const fn column(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Initialisation => "init",
+        Phase::Buffering => "buffer",
+        Phase::Consistency => "check",
+        other => other.name(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::align;
+    use super::{align, *};
 
     #[test]
     fn columns_are_two_spaces_apart_and_numbers_end_alike() {
@@ -194,5 +233,10 @@ mod tests {
         let last_right = align(&rows, 1, false);
         assert_eq!(last_right[1], "ra         1.00M    none");
         assert!(align(&[], 1, true).is_empty());
+    }
+
+    #[test]
+    fn without_profiles_there_is_no_table() {
+        assert_eq!(breakdown_table(&[]), "");
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::head::{FIELDS, Head};
 use crate::numbers::parse_count;
 use crate::out_file::OutFile;
-use crate::workloads::shared_options::SEED;
+use crate::workloads::input::SEED;
 use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,12 +1,11 @@
 //! The kernels of Needleman-Wunsch by diagonals of tiles: the same tables as the host's, on
 //! the CPU and under every schedule of the simulator.
 
+use stm_align::Pass;
 use stm_align::dataflow::Dataflow;
 use stm_align::diagonals::{Cut, Diagonals, TileKernel};
-use stm_align::matrix::Matrix;
-use stm_align::pass::Pass;
+use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_align::scorer::{Host, Scorer};
-use stm_align::scoring::{Gap, Scoring};
 use stm_core::host::{Cpu, Device};
 use stm_kernels::draw::{below, draw};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};

@@ -1,14 +1,19 @@
 //! Scores and alignments of Needleman-Wunsch against another library's, and the command
 //! `nw`.
+//!
+//! The workload `nw` with every variant, and the command `bench nw`: what it measures, how it
+//! goes on, and what it refuses.
 
 mod common;
 
-use common::{ended, has, help, of_lines, refused, refused_rows, right, text};
+use common::{
+    Bench, Setting, all_variants, ended, has, help, of_lines, refused, refused_rows, right, text,
+};
 use serde_json::Value;
-use stm_align::align::{Op, score_of};
-use stm_align::align::{align, score};
-use stm_align::matrix::Matrix;
-use stm_align::scoring::{Gap, Scoring};
+use stamp_ports::workloads::nw::Nw;
+use std::fs;
+use stm_align::align::{Op, align, score, score_of};
+use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_kernels::draw::{below, draw};
 
 /// Made by parasail (Daily 2016): matrices, costs, sequences, and the score of each.
@@ -381,4 +386,68 @@ fn the_help_shows_an_example_that_runs() {
     let files = Files::new(">one\nGATTACA\n", ">two\nGCATGCA\n");
     has(&help, &format!("stamp nw a.fa b.fa {LINEAR}"));
     has(&files.right(LINEAR), "score 2");
+}
+
+#[test]
+fn every_variant_computes_all_cells_while_threads_wait_for_one_another() {
+    let setting = Setting::of(5, (2, 3), (1 << 10, 4));
+    for report in all_variants(Nw { letters: 23 }, setting) {
+        assert_eq!(report.commits, 23 * 23, "{}", report.variant);
+    }
+}
+
+#[test]
+fn letters_are_an_option_and_bounded() {
+    has(&right("run nw --device cpu --letters 40"), "yes");
+    refused_rows(
+        "
+        run nw --device cpu --letters 0 => --letters 0 | 1 to
+        run nw --device cpu --letters 9000 => --letters 9000 | 8192
+        ",
+    );
+    has(&right("list"), "diagonals | graph | locks | cells");
+}
+
+/// `bench nw` on the CPU, in a folder of its own.
+fn bench() -> Bench {
+    Bench::new("bench nw --quick --out", "nw.json")
+}
+
+#[test]
+fn the_same_command_goes_on_until_every_point_is_there() {
+    let bench = bench();
+    let points = |document: &Value| document["points"].as_array().expect("points").clone();
+    assert_eq!(points(&bench.done("--for 0")), [] as [Value; 0]);
+    let before = bench.done("--only table3");
+    assert!(!points(&before).is_empty() && before["complete"] == false);
+    for point in points(&before) {
+        assert!(point["part"] == "table3" && point["verified"] == true);
+    }
+    let after = bench.done("");
+    assert_eq!(points(&after)[..points(&before).len()], points(&before)[..]);
+    assert!(after["complete"] == true && after["format"] == "stamp-nw/1");
+    assert!(after["ptx"].is_string());
+    // Nothing is left to do.
+    assert_eq!(bench.done("")["points"], after["points"]);
+    let out = bench.folder();
+    let report = format!("report {}", out.display());
+    right(&report);
+    for name in ["report.html", "figure-3.svg", "claims-nw.json"] {
+        assert!(out.join(name).is_file(), "{name}");
+    }
+    // Two documents would make one page.
+    fs::write(out.join("sync.json"), "{}").unwrap();
+    refused(&report, "sync.json and nw.json | a folder of its own");
+}
+
+#[test]
+fn other_settings_and_unknown_parts_are_refused_and_the_document_stays() {
+    let bench = bench();
+    bench.ended(0, "--for 0");
+    bench.refused(
+        r#"
+        --seed 7 => --seed | "7" | --fresh
+        --only table4 => table4 | table3 | batch
+        "#,
+    );
 }

@@ -4,14 +4,14 @@
 mod common;
 
 use common::{Bench, refused, words};
+use stamp_ports::measure::search::Tried;
 use stamp_ports::paper::document::{Breakdown, Paper};
 use stamp_ports::store::Document;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
-use std::fs;
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// The variants that are measured.
 const VARIANTS: usize = 9;
@@ -170,9 +170,7 @@ fn a_killed_run_loses_a_unit_which_is_measured_again_whole() {
             (&t.workload, &t.variant) == (&s.workload, &s.variant)
         };
         assert_eq!(after.speedups.iter().filter(same).count(), 1);
-        let searched = |t: &&stamp_ports::measure::tried::Tried| {
-            (&t.workload, &t.variant) == (&s.workload, &s.variant)
-        };
+        let searched = |t: &&Tried| (&t.workload, &t.variant) == (&s.workload, &s.variant);
         assert!(after.search.iter().filter(searched).count() <= 4);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
-use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sass, sizes, toys, weight};
+use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sizes, toys, weight};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -157,7 +157,7 @@ fn lacks_compiler(_tree: &Tree) -> Option<Error> {
 }
 
 fn lacks_assembler(tree: &Tree) -> Option<Error> {
-    let found = ptxas::find(tree).and_then(|assembler| sass::disassembler(&assembler));
+    let found = ptxas::find(tree).and_then(|assembler| sizes::disassembler(&assembler));
     found.err()
 }
 

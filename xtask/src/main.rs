@@ -1,6 +1,5 @@
 //! `cargo xtask`: builds and checks the PTX, and runs what CI runs.
 
-mod book;
 mod build;
 mod built_from;
 mod checkers;
@@ -11,7 +10,6 @@ mod docs;
 mod error;
 mod examples;
 mod ptxas;
-mod sass;
 mod sizes;
 mod toys;
 mod weight;
@@ -95,7 +93,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
         ["examples"] => examples::command(&tree, None),
-        ["book"] => book::build(&tree),
+        ["book"] => docs::book(&tree),
         ["circles"] => circles::check(&tree),
         ["weight"] => weight::check(&tree),
         ["toys"] => toys::command(&tree),

@@ -1,6 +1,6 @@
 //! A toy: tables filled by the host, whatever the device.
 
-use super::inputs::Inputs;
+use super::Inputs;
 use super::schemes::{Filled, REPEAT};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};

@@ -1,10 +1,10 @@
 //! Tables filled on a device by one launch, in which values flow from warp to warp.
 
+use super::Pass;
 use super::align::LastRow;
-use super::pass::Pass;
 use super::scorer::{Scorer, fill_whole};
-use super::scoring::Scoring;
-use crate::error::Result;
+use crate::Result;
+use crate::matrix::Scoring;
 use std::time::Duration;
 use stm_kernels::nw::layout::{Table, transformed_scores};
 use stm_kernels::nw::strips::layout::Layout;

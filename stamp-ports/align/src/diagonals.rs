@@ -1,10 +1,10 @@
 //! Tables filled on a device by a launch for each diagonal of tiles.
 
+use super::Pass;
 use super::align::LastRow;
-use super::pass::Pass;
 use super::scorer::{Scorer, fill_whole};
-use super::scoring::Scoring;
-use crate::error::{Error, Result};
+use crate::matrix::Scoring;
+use crate::{Error, Result};
 use std::time::Duration;
 use stm_kernels::nw::frame::DiagonalParams;
 use stm_kernels::nw::layout::{Layout, Table, transformed_scores};

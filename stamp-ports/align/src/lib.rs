@@ -7,37 +7,76 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `fasta` | sequences, read from FASTA |
-//! | `input` | files of text: ends of lines, marks, other formats |
-//! | `alphabet` | letters, and the codes that kernels use for them |
-//! | `matrix` | scores of pairs of letters: built in, or read from a file |
-//! | `scoring` | the scores of an alignment: a matrix and the cost of gaps |
-//! | `align` | the alignment on the host, in linear memory (Myers and Miller 1988) |
-//! | `scorer` | what fills large tables: a device, or the host |
-//! | `bands` | a table filled on all cores of the host |
+//! | `fasta` | sequences, read from FASTA, and files of text: ends of lines, marks, other formats |
+//! | `matrix` | letters, and the codes that kernels use for them; scores of pairs of letters, built in or read from a file; the cost of gaps |
+//! | `align` | the alignment on the host, in linear memory (Myers and Miller 1988), in short, and for people |
+//! | `scorer` | what fills large tables: a device, or all cores of the host |
 //! | `dataflow` | tables filled on a device by one launch |
 //! | `diagonals` | tables filled on a device by diagonals of tiles |
-//! | `divide` | alignments of batches of pairs, of which a scorer fills the tables |
-//! | `pairs` | pairs of sequences, read and checked |
-//! | `cigar` | an alignment in short, and for people |
-//! | `error` | what can go wrong |
+//! | `divide` | pairs of sequences, read and checked; alignments of batches of them, of which a scorer fills the tables |
 
 pub mod align;
-pub mod alphabet;
-mod bands;
-pub mod cigar;
 pub mod dataflow;
 pub mod diagonals;
 pub mod divide;
-pub mod error;
 pub mod fasta;
-pub mod input;
 pub mod matrix;
-pub mod pairs;
-pub mod pass;
 pub mod scorer;
-pub mod scoring;
 #[cfg(test)]
 mod testing;
 
-pub use error::Error;
+use stm_kernels::nw::layout::Table;
+use stm_machine::host;
+
+/// An error of an alignment. Its text is one line that names the value and the fix.
+#[derive(thiserror::Error, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// What was given cannot be used, explained.
+    #[error("{0}")]
+    Usage(String),
+    /// Tables of alignments that contradict one another.
+    #[error("{scorer} filled tables that cannot be right: {what}")]
+    WrongTables {
+        /// What filled them.
+        scorer: String,
+        /// What is wrong with them.
+        what: String,
+    },
+    /// The device or a launch.
+    #[error(transparent)]
+    Host(#[from] host::Error),
+}
+
+/// The result of what can go wrong so.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A table to fill.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass<'s> {
+    /// The codes of A, whose letters are the rows.
+    pub a: &'s [u8],
+    /// The codes of B, whose letters are the columns.
+    pub b: &'s [u8],
+    /// Whether both are read from their ends.
+    pub backward: bool,
+    /// What it costs to open a gap below letters of A that begins with the first row.
+    pub first: i32,
+}
+
+impl<'s> Pass<'s> {
+    /// Returns the cells of the table.
+    pub const fn cells(&self) -> u64 {
+        self.a.len() as u64 * self.b.len() as u64
+    }
+
+    /// Returns what kernels are told of it.
+    const fn table(&self) -> Table<'s> {
+        Table {
+            a: self.a,
+            b: self.b,
+            backward: self.backward,
+            first: self.first,
+        }
+    }
+}

@@ -1,28 +1,28 @@
 //! Scores of pairs of letters, in the format in which substitution matrices are published:
 //! a line of column letters, and a line for each letter with its scores; `#` begins a
 //! comment. A row is of a letter of the first sequence, and a column of one of the second.
+//!
+//! Letters have the codes that kernels use for them: a letter's code is its place in the
+//! alphabet, so that a score is an element of a square table. The score of an alignment is that of
+//! each pair of letters, less the cost of gaps.
 
-use super::alphabet::Alphabet;
-use super::input::lines;
+use crate::fasta::lines;
 use std::num::IntErrorKind;
 
 /// The matrices that the program carries: those of Henikoff and Henikoff 1992 and of
-/// Dayhoff, Schwartz and Orcutt 1978, and one for nucleotides, as the NCBI publishes them.
-const BUILT_IN: [(&str, &str); 9] = [
-    ("blosum45", include_str!("matrices/blosum45.txt")),
-    ("blosum50", include_str!("matrices/blosum50.txt")),
-    ("blosum62", include_str!("matrices/blosum62.txt")),
-    ("blosum80", include_str!("matrices/blosum80.txt")),
-    ("blosum90", include_str!("matrices/blosum90.txt")),
-    ("nuc.4.4", include_str!("matrices/nuc-4-4.txt")),
-    ("pam30", include_str!("matrices/pam30.txt")),
-    ("pam70", include_str!("matrices/pam70.txt")),
-    ("pam250", include_str!("matrices/pam250.txt")),
-];
+/// Dayhoff, Schwartz and Orcutt 1978, and one for nucleotides, as the NCBI publishes them, each
+/// below a line with `>` and its name.
+const BUILT_IN: &str = include_str!("matrices.txt");
+
+/// Returns the name and the text of each of them.
+fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let matrices = BUILT_IN.split('>');
+    matrices.filter_map(|matrix| matrix.split_once('\n'))
+}
 
 /// The names of the matrices that the program carries.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name)
+    built_in().map(|(name, _)| name)
 }
 
 /// Returns a built-in matrix other than `but` that has all letters of a sequence: the one for
@@ -71,7 +71,7 @@ impl Matrix {
             name if name == "ednafull" => "nuc.4.4".to_owned(),
             name => name,
         };
-        let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        let (name, text) = built_in().find(|(known, _)| *known == name)?;
         Some(Self::parse(name, text))
     }
 
@@ -170,9 +170,179 @@ fn row(letters: &[u8], line: &str) -> Result<(usize, Vec<i32>), String> {
     }
 }
 
+/// The letters that a scoring knows, each once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alphabet {
+    letters: Vec<u8>,
+    /// The code of each byte, or [`NONE`].
+    codes: [u8; 256],
+}
+
+/// The code of a byte that is no letter.
+const NONE: u8 = u8::MAX;
+
+impl Alphabet {
+    /// Makes an alphabet of letters, in upper case; a letter in lower case has the same code.
+    /// Where the letters are those of nucleotides with one of T and U, the other is read as it.
+    ///
+    /// # Errors
+    /// A letter that is there twice.
+    pub fn new(letters: &[u8]) -> Result<Self, String> {
+        let mut codes = [NONE; 256];
+        for (code, &letter) in (0..).zip(letters) {
+            if codes[usize::from(letter)] != NONE {
+                return Err(format!(
+                    "the letter {:?} is there twice",
+                    char::from(letter)
+                ));
+            }
+            codes[usize::from(letter)] = code;
+            codes[usize::from(letter.to_ascii_lowercase())] = code;
+        }
+        if let Some((known, other)) = thymine_and_uracil(letters) {
+            let code = codes[usize::from(known)];
+            codes[usize::from(other)] = code;
+            codes[usize::from(other.to_ascii_lowercase())] = code;
+        }
+        Ok(Self {
+            letters: letters.to_vec(),
+            codes,
+        })
+    }
+
+    /// Returns the number of letters.
+    pub fn len(&self) -> usize {
+        self.letters.len()
+    }
+
+    /// Returns whether there are no letters.
+    pub fn is_empty(&self) -> bool {
+        self.letters.is_empty()
+    }
+
+    /// Returns the letter with a code.
+    pub fn letter(&self, code: u8) -> Option<u8> {
+        self.letters.get(usize::from(code)).copied()
+    }
+
+    /// Returns whether it has all letters of a sequence.
+    pub fn has_all(&self, letters: &[u8]) -> bool {
+        let is_known = |&letter: &u8| self.codes[usize::from(letter)] != NONE;
+        letters.iter().all(is_known)
+    }
+
+    /// Returns the codes of a sequence.
+    ///
+    /// # Errors
+    /// The first letter that is none of the alphabet's, with its place from 1 on.
+    pub fn codes(&self, name: &str, letters: &[u8]) -> Result<Vec<u8>, String> {
+        let mut codes = Vec::with_capacity(letters.len());
+        for (place, &letter) in (1..).zip(letters) {
+            match self.codes[usize::from(letter)] {
+                NONE => {
+                    return Err(format!(
+                        "letter {place} of {name} is {:?}, which is none of {}",
+                        char::from(letter),
+                        String::from_utf8_lossy(&self.letters)
+                    ));
+                }
+                code => codes.push(code),
+            }
+        }
+        Ok(codes)
+    }
+}
+
+/// The letters of the IUPAC for nucleotides and for sets of them, and X, which is N.
+const NUCLEOTIDES: &[u8] = b"ACGTUSWRYKMBVHDNX";
+
+/// Returns which of T and U an alphabet of nucleotides has, and the other, if it has one.
+fn thymine_and_uracil(letters: &[u8]) -> Option<(u8, u8)> {
+    let has = |letter: &u8| letters.contains(letter);
+    let is_of_nucleotides =
+        b"ACG".iter().all(has) && letters.iter().all(|letter| NUCLEOTIDES.contains(letter));
+    match (has(&b'T'), has(&b'U')) {
+        (true, false) if is_of_nucleotides => Some((b'T', b'U')),
+        (false, true) if is_of_nucleotides => Some((b'U', b'T')),
+        _ => None,
+    }
+}
+
+/// What a gap costs, in numbers from 0 on: `k` letters cost `open + k * extend`. A linear
+/// gap costs nothing to open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// What a gap costs whatever its length.
+    pub open: i32,
+    /// What each letter of it costs.
+    pub extend: i32,
+}
+
+impl Gap {
+    /// Returns the cost of a gap of so many letters.
+    pub fn cost(self, letters: usize) -> i64 {
+        match letters {
+            0 => 0,
+            letters => i64::from(self.extend)
+                .saturating_mul(letters as i64)
+                .saturating_add(i64::from(self.open)),
+        }
+    }
+
+    /// Returns whether the cost is in proportion to the length.
+    pub const fn is_linear(self) -> bool {
+        self.open == 0
+    }
+}
+
+/// A matrix and the cost of gaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scoring {
+    /// The scores of pairs.
+    pub matrix: Matrix,
+    /// The cost of gaps.
+    pub gap: Gap,
+}
+
+/// All scores are less than this and more than its negative, also with the costs of both
+/// sequences in gaps added, as kernels compute them. So most of the range of 32 bits is
+/// left, for a score that is less than all others and for the costs taken off it.
+pub const SCORE_LIMIT: i64 = 1 << 29;
+
+impl Scoring {
+    /// Refuses costs that are negative, and lengths whose scores do not stay below
+    /// [`SCORE_LIMIT`].
+    ///
+    /// # Errors
+    /// One line that names the cost or the lengths.
+    pub fn check(&self, a: usize, b: usize) -> Result<(), String> {
+        let Gap { open, extend } = self.gap;
+        if open < 0 || extend < 0 {
+            return Err(format!(
+                "a gap costs {open} to open and {extend} for each letter: give 0 or more"
+            ));
+        }
+        let (most, least) = self.matrix.range();
+        let pairs = a.min(b) as i64;
+        let highest = pairs.saturating_mul(i64::from(most.max(0)));
+        let mismatches = pairs.saturating_mul(-i64::from(least.min(0)));
+        // One gap more is opened and extended before it is found to be worse.
+        let gaps = [self.gap.cost(a), self.gap.cost(b), self.gap.cost(1)];
+        let lowest = gaps.into_iter().fold(mismatches, i64::saturating_add);
+        if highest.saturating_add(lowest) >= SCORE_LIMIT {
+            return Err(format!(
+                "the score of sequences of {a} and {b} letters may exceed 2^29, which is the \
+                 limit of its type: give shorter sequences, smaller scores or smaller costs"
+            ));
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::scoring;
 
     const TEXT: &str = "# made up\n   A  C G\nA  5 -1 0\nC -1  6 1\nG  0  1 7\n";
 
@@ -245,5 +415,43 @@ mod tests {
             let error = changed(from, to).unwrap_err();
             assert!(error.contains(wrong), "{error}");
         }
+    }
+
+    #[test]
+    fn codes_are_places_and_other_letters_are_named() {
+        let dna = Alphabet::new(b"ACGT").unwrap();
+        assert_eq!(dna.codes("a", b"GatC").unwrap(), [2, 0, 3, 1]);
+        let error = dna.codes("chr1", b"ACN").unwrap_err();
+        assert_eq!(error, "letter 3 of chr1 is 'N', which is none of ACGT");
+        assert!(Alphabet::new(b"ACA").unwrap_err().contains("'A'"));
+    }
+
+    #[test]
+    fn t_and_u_are_one_letter_where_nucleotides_have_one_of_them() {
+        let codes = |alphabet: &[u8]| Alphabet::new(alphabet).unwrap().codes("a", b"Tu");
+        assert_eq!(codes(b"ACGT").unwrap(), [3, 3]);
+        assert_eq!(codes(b"ACGUN").unwrap(), [3, 3]);
+        assert_eq!(codes(b"ACGTU").unwrap(), [3, 4]);
+        // The T of proteins is threonine, and their U is another acid.
+        assert!(
+            codes(b"ACGTE")
+                .unwrap_err()
+                .contains("letter 2 of a is 'u'")
+        );
+    }
+
+    #[test]
+    fn costs_and_lengths_are_checked() {
+        scoring(10, 1).check(100_000, 100_000).unwrap();
+        assert!(
+            scoring(-1, 1)
+                .check(1, 1)
+                .unwrap_err()
+                .contains("-1 to open")
+        );
+        let error = scoring(0, 8).check(400_000_000, 1).unwrap_err();
+        assert!(error.contains("400000000"), "{error}");
+        assert_eq!(scoring(10, 2).gap.cost(3), 16);
+        assert_eq!(scoring(10, 2).gap.cost(0), 0);
     }
 }

@@ -1,7 +1,6 @@
 //! What the tests of alignments share.
 
-use super::matrix::Matrix;
-use super::scoring::{Gap, Scoring};
+use super::matrix::{Gap, Matrix, Scoring};
 use stm_kernels::draw::{below, draw};
 
 /// Nucleotides that score 5 and -4, and a gap that costs so much.

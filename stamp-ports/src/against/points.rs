@@ -44,40 +44,26 @@ const FULL: Option<(u32, u32)> = Some((528, 256));
 /// A launch for the CPU.
 const TWO: Option<(u32, u32)> = Some((2, 2));
 
-/// Launches of a row in which all transactions conflict.
-const CONFLICTS: &[LaunchOf] = &[
-    (DEFAULT, "16K"),
-    (WARPS, "16K"),
-    (SMALL, "16K"),
-    (LARGE, "32K"),
-    (FULL, "132K"),
-];
-/// Launches of a row in which some transactions conflict.
-const SOME: &[LaunchOf] = &[
-    (DEFAULT, "256K"),
-    (WARPS, "256K"),
-    (SMALL, "256K"),
-    (LARGE, "256K"),
-    (FULL, "256K"),
-];
-/// Launches of a row in which hardly any transactions conflict.
-const FEW: &[LaunchOf] = &[
-    (DEFAULT, "2M"),
-    (WARPS, "2M"),
-    (SMALL, "2M"),
-    (LARGE, "2M"),
-    (FULL, "2M"),
-];
+/// Launches of all these shapes, each of its size.
+const fn sizes([default, warps, small, large, full]: [&'static str; 5]) -> [LaunchOf; 5] {
+    [
+        (DEFAULT, default),
+        (WARPS, warps),
+        (SMALL, small),
+        (LARGE, large),
+        (FULL, full),
+    ]
+}
 
+/// Launches of a row in which all transactions conflict.
+const CONFLICTS: &[LaunchOf] = &sizes(["16K", "16K", "16K", "32K", "132K"]);
+/// Launches of a row in which some transactions conflict.
+const SOME: &[LaunchOf] = &sizes(["256K"; 5]);
+/// Launches of a row in which hardly any transactions conflict.
+const FEW: &[LaunchOf] = &sizes(["2M"; 5]);
 /// Launches of a row whose transactions are short as well, so that two million end before a GPU's
 /// clocks are even.
-const SHORT: &[LaunchOf] = &[
-    (DEFAULT, "16M"),
-    (WARPS, "2M"),
-    (SMALL, "16M"),
-    (LARGE, "16M"),
-    (FULL, "16M"),
-];
+const SHORT: &[LaunchOf] = &sizes(["16M", "2M", "16M", "16M", "16M"]);
 
 const fn row(
     name: &'static str,

@@ -1,8 +1,7 @@
 //! What `bench against` prints.
 
 use super::child::{Identity, Outcome, Run};
-use super::judge::Verdict;
-use super::{Found, Measured, ROUNDS, Spec};
+use super::{Found, Measured, ROUNDS, Spec, Verdict};
 use crate::error::Result;
 use crate::head::{FIELDS, Head, UNKNOWN};
 use crate::numbers::digits3;

@@ -8,7 +8,7 @@ use crate::devices::{Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::numbers::parse_seconds;
 use crate::store::published;
-use crate::workloads::shared_options::SEED;
+use crate::workloads::input::SEED;
 use clap::Args;
 use serde_json::Value;
 use std::fs;

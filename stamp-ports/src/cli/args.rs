@@ -201,10 +201,10 @@ pub enum Bench {
     Paper(crate::paper::run::PaperSpec),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
     #[command(after_help = super::sync::help())]
-    Sync(crate::sync::run::SyncSpec),
+    Sync(crate::sync::SyncSpec),
     /// Scores of alignments by dataflow, by launches, by graphs and by transactions
     #[command(after_help = super::nw_bench::help())]
-    Nw(crate::nw::bench::run::NwSpec),
+    Nw(crate::nw::NwSpec),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
     Floor(Box<FloorArgs>),

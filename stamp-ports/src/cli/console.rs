@@ -4,7 +4,7 @@
 use crate::devices::{AnyDevice, Choice};
 use crate::error::{Error, Result};
 use crate::head::Head;
-use crate::measure::progress::Progress;
+use crate::measure::meter::Progress;
 use crate::out_file::OutFile;
 use crate::store::published;
 use crate::workloads::AnyWorkload;

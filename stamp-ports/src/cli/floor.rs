@@ -3,8 +3,8 @@
 use super::args::FloorArgs;
 use super::console::{check_options, open, workloads};
 use crate::error::Result;
-use crate::measure::floor::measured::{FloorSpec, Measured};
 use crate::measure::floor::report;
+use crate::measure::floor::{FloorSpec, Measured};
 use crate::measure::launches;
 use crate::measure::search::SearchSpec;
 use crate::workloads::input::Occasion;

@@ -9,7 +9,7 @@ use crate::output::align;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::input::Occasion;
-use crate::workloads::shared_options::SEED;
+use crate::workloads::input::SEED;
 use crate::workloads::{AnyInput, WORKLOADS};
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -4,9 +4,9 @@ use super::console::open;
 use crate::devices::{Choice, parse_choice};
 use crate::error::{Error, Result};
 use crate::measure::machine::abstraction::{Abstraction, Column, Ratios};
-use crate::measure::machine::document::{GridTimes, Measurement};
 use crate::measure::machine::measure;
-use crate::measure::progress::Progress;
+use crate::measure::machine::{GridTimes, Measurement};
+use crate::measure::meter::Progress;
 use crate::numbers::{bytes, digits3, short};
 use crate::output::align;
 use clap::Args;
@@ -260,7 +260,7 @@ fn semaphores(measurement: &Measurement) -> Vec<Vec<String>> {
 mod tests {
     use super::*;
     use crate::measure::machine::abstraction::tests::FERMI;
-    use crate::measure::machine::document::{Barrier, Mutex, Rate, SCHEMA, Semaphore};
+    use crate::measure::machine::{Barrier, Mutex, Rate, SCHEMA, Semaphore};
 
     /// Figures of which every one is another.
     fn measurement() -> Measurement {

@@ -1,7 +1,7 @@
 //! The options of the transactional memory.
 
 use crate::error::{Error, Result};
-use crate::measure::run_spec::MemorySpec;
+use crate::measure::run_report::MemorySpec;
 use crate::numbers::{parse_count, parse_count_32};
 use crate::variants::AskedVariant;
 use clap::Args;

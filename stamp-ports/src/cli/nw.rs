@@ -3,7 +3,7 @@
 use super::console::told;
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
-use crate::measure::progress::Progress;
+use crate::measure::meter::Progress;
 use crate::variants::suggestion;
 use clap::Args;
 use serde::Serialize;
@@ -12,14 +12,14 @@ use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use stm_align::align::Alignment;
-use stm_align::cigar::{Side, cigar, lines};
+use stm_align::align::{Side, cigar, lines};
 use stm_align::dataflow::Dataflow;
 use stm_align::divide::{LARGE, align_all, is_large};
-use stm_align::input::plain;
+use stm_align::divide::{Pair, groups, read_pairs};
+use stm_align::fasta::plain;
+use stm_align::matrix::{Gap, Scoring};
 use stm_align::matrix::{Matrix, names};
-use stm_align::pairs::{Pair, groups, read_pairs};
 use stm_align::scorer::{Host, Scorer};
-use stm_align::scoring::{Gap, Scoring};
 
 /// What `--help` says behind the options.
 pub(super) const HELP: &str = "\

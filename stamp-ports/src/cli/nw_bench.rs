@@ -4,10 +4,10 @@ use super::console::open;
 use super::name_list::described;
 use super::sync::told_of;
 use crate::error::Result;
-use crate::nw::bench::plan::{PARTS, STM};
-use crate::nw::bench::reduction;
-use crate::nw::bench::run::{self, NwSpec};
-use crate::nw::bench::schemes::SCHEMES;
+use crate::nw::plan::{PARTS, STM};
+use crate::nw::reduction;
+use crate::nw::schemes::SCHEMES;
+use crate::nw::{self, NwSpec};
 
 /// The implementations of tables, and what each is.
 fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -53,7 +53,7 @@ Examples:
 /// Measures; `command` is how it was called. A wrong result makes it `false`.
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
-    let store = run::bench(&device, spec, command)?;
+    let store = nw::bench(&device, spec, command)?;
     told_of(&store.document.0, &spec.only, store.path())
 }
 
@@ -61,7 +61,7 @@ pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
 mod tests {
     use super::*;
     use crate::devices::AnyDevice;
-    use crate::nw::bench::plan::points;
+    use crate::nw::plan::points;
     use std::collections::BTreeSet;
 
     #[test]

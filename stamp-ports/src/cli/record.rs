@@ -5,7 +5,7 @@ use super::name_list::NameList;
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::numbers::{parse_count, parse_count_32};
-use crate::record::input::{Input, check_options};
+use crate::record::{Input, check_options};
 use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;

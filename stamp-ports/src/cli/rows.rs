@@ -2,7 +2,7 @@
 //! are as wide as the values that are known before. That of `tune` is printed whole.
 
 use crate::measure::run_report::RunReport;
-use crate::measure::run_spec::RunSpec;
+use crate::measure::run_report::RunSpec;
 use crate::numbers::{count, digits3, short};
 use crate::output::{aborts, legend, over_cgl};
 use crate::workloads::AnyWorkload;

@@ -6,13 +6,13 @@ use super::demonstration::{self, Ahead};
 use super::rows::{Row, Rows, late_ratios, skipped_rows};
 use crate::devices::{AnyDevice, Choice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::measure::breakdown_table;
 use crate::measure::launches;
+use crate::measure::meter::Progress;
 use crate::measure::phases;
-use crate::measure::progress::Progress;
 use crate::measure::run_report::RunReport;
-use crate::measure::run_spec::{MemorySpec, RunSpec, check_input, resolve};
+use crate::measure::run_report::{MemorySpec, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
+use crate::output;
 use crate::output::{legend, setting, terminal_columns};
 use crate::variants::{AskedVariant, no_profile_of};
 use crate::workloads::AnyWorkload;
@@ -304,7 +304,7 @@ impl Shown {
         write!(out, "{}", late_ratios(&self.reports))?;
         write!(out, "{}", skipped_rows(&self.skipped))?;
         write!(out, "{}", legend(&self.reports))?;
-        Ok(write!(out, "{}", breakdown_table::table(&self.reports))?)
+        Ok(write!(out, "{}", output::breakdown_table(&self.reports))?)
     }
 
     /// Whether all that was to be verified was, and nothing failed.

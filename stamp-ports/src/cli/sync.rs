@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::numbers::short;
 use crate::output::align;
 use crate::points::Point;
-use crate::sync::bench::Bench;
-use crate::sync::run::{self, OPERATIONS, SyncSpec};
+use crate::sync::Bench;
 use crate::sync::sections::PARTS;
+use crate::sync::{self, OPERATIONS, SyncSpec};
 use std::io::{Write, stdout};
 use std::path::Path;
 
@@ -38,7 +38,7 @@ Examples:
 /// Measures; `command` is how it was called. A wrong result makes it `false`.
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
-    let store = run::sync(&device, spec, command)?;
+    let store = sync::sync(&device, spec, command)?;
     told_of(&store.document, &spec.only, store.path())
 }
 

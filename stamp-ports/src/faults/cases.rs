@@ -1,8 +1,9 @@
 //! The faults, each a function that injects one in a process of its own and
 //! returns what was wrong with what the user saw, if anything.
 
-use super::kernels::{Absent, Endless, Rubbish, Stale, Store, StoreParams, Trap};
-use super::memory::{Load, Memory, WORDS};
+use super::kernels::{
+    Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS,
+};
 use crate::devices::{AnyDevice, Choice};
 use std::io::{Write, stdout};
 use std::time::Duration;

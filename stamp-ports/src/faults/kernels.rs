@@ -1,10 +1,18 @@
 //! Kernels that misbehave on purpose. Their PTX is a few lines that stand here;
 //! on the CPU only [`Store`] does anything.
+//!
+//! With them is a small transactional memory and random transactions on it, which faults are
+//! injected into.
 
+use crate::devices::AnyDevice;
 use std::borrow::Cow;
-use stm_core::host::Error;
+use std::time::Duration;
+use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::array::{Layout, View};
+use stm_core::host::{self, Capacity, Device, Error, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::kernel::Build;
-use stm_core::{Kernel, Lane};
+use stm_core::{Kernel, Lane, with_algorithm};
+use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
 /// Returns PTX for every GPU, which is the only build there is.
 fn text(entry: &'static str, build: Build, ptx: &'static str) -> Result<Cow<'static, str>, Error> {
@@ -56,100 +64,174 @@ impl Kernel for Store {
     }
 }
 
+/// Kernels that the host launches without parameters: each with its entry point, that of its text
+/// and what this has in brackets and between its braces.
 macro_rules! without_parameters {
-    ($(#[$about:meta])* $name:ident, $entry:literal, $ptx:expr) => {
-        $(#[$about])*
-        pub(super) struct $name;
+    ($($(#[$about:meta])* $name:ident $entry:literal: $in_text:literal($params:literal) $code:literal;)*) => {
+        $(
+            $(#[$about])*
+            pub(super) struct $name;
 
-        impl Kernel for $name {
-            const ENTRY: &'static str = $entry;
-            type Params = ();
+            impl Kernel for $name {
+                const ENTRY: &'static str = $entry;
+                type Params = ();
 
-            fn ptx(build: Build) -> Result<Cow<'static, str>, Error> {
-                text(Self::ENTRY, build, $ptx)
+                fn ptx(build: Build) -> Result<Cow<'static, str>, Error> {
+                    let text = concat!(
+                        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry ",
+                        $in_text, "(", $params, ")\n{\n", $code, "}\n",
+                    );
+                    self::text(Self::ENTRY, build, text)
+                }
+
+                fn run<L: Lane>(_lane: &L, _params: &()) {}
             }
-
-            fn run<L: Lane>(_lane: &L, _params: &()) {}
-        }
+        )*
     };
 }
 
-without_parameters!(
+without_parameters! {
     /// Traps.
-    Trap,
-    "fault_trap",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_trap()
-{
-  trap;
-  ret;
-}
-"
-);
-
-without_parameters!(
+    Trap "fault_trap": "fault_trap"("") "  trap;\n  ret;\n";
     /// Never ends, and asks for no stop flag.
-    Endless,
-    "fault_endless",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_endless()
-{
+    Endless "fault_endless": "fault_endless"("") "\
   .reg .b32 %r<2>;
   mov.u32 %r1, 1000;
 $again:
   nanosleep.u32 %r1;
   bra.uni $again;
-}
-"
-);
-
-without_parameters!(
+";
     /// Has text that is no PTX.
-    Rubbish,
-    "fault_rubbish",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_rubbish()
-{
-  this is no instruction;
-}
-"
-);
-
-without_parameters!(
+    Rubbish "fault_rubbish": "fault_rubbish"("") "  this is no instruction;\n";
     /// Has PTX of another entry point.
-    Absent,
-    "fault_absent",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_present()
-{
-  ret;
-}
-"
-);
-
-without_parameters!(
+    Absent "fault_absent": "fault_present"("") "  ret;\n";
     /// Has PTX with parameters that the host does not pass.
-    Stale,
-    "fault_stale",
-    "\
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry fault_stale(.param .u64 fault_stale_param_0)
-{
-  ret;
+    Stale "fault_stale": "fault_stale"(".param .u64 fault_stale_param_0") "  ret;\n";
 }
-"
-);
+
+/// The words of the array.
+pub(crate) const WORDS: u32 = 4096;
+
+/// What transactions do, beside their number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    /// The words among which they choose; above [`WORDS`] some do not exist.
+    pub(crate) words: u32,
+    pub(crate) reads: u32,
+    pub(crate) writes: u32,
+    pub(crate) transactions: u64,
+}
+
+impl Load {
+    /// A load that every memory here carries.
+    pub(crate) const LIGHT: Self = Self {
+        words: WORDS,
+        reads: 4,
+        writes: 4,
+        transactions: 10_000,
+    };
+}
+
+/// A transactional memory of an algorithm, with an array that it watches.
+pub(crate) struct Memory {
+    pub(crate) stm: Stm<AnyDevice>,
+    pub(crate) array: TxArray<AnyDevice, u32>,
+    algorithm: Variant,
+}
+
+/// Returns how an algorithm lays out 32-bit words.
+const fn layout_of<A: Algorithm>() -> Layout {
+    <A::Array<u32> as View<u32>>::LAYOUT
+}
+
+impl Memory {
+    pub(crate) fn new(
+        device: &AnyDevice,
+        algorithm: Variant,
+        capacity: Capacity,
+        limit: Option<Duration>,
+    ) -> Result<Self, host::Error> {
+        let warp = device.limits().warp_width;
+        let threads = if warp == 1 { 2 } else { 2 * warp };
+        Self::with_shape(device, algorithm, capacity, limit, (2, threads))
+    }
+
+    /// Does the same as [`Self::new`] for launches of so many blocks and
+    /// threads a block.
+    pub(crate) fn with_shape(
+        device: &AnyDevice,
+        algorithm: Variant,
+        capacity: Capacity,
+        limit: Option<Duration>,
+        (blocks, threads): (u32, u32),
+    ) -> Result<Self, host::Error> {
+        let config = StmConfig {
+            locks: 1 << 12,
+            capacity,
+            time_limit: limit,
+            ..StmConfig::default()
+        };
+        let mut stm = Stm::new(device, Launch::new(blocks, threads), config)?;
+        let layout = with_algorithm!(algorithm, A => layout_of::<A>());
+        let array = TxArray::zeroed(device, layout, WORDS as usize, "the words")?;
+        stm.watch(&array);
+        Ok(Self {
+            stm,
+            array,
+            algorithm,
+        })
+    }
+
+    /// Runs transactions.
+    pub(crate) fn run(&mut self, load: Load) -> Result<Statistics, host::Error> {
+        with_algorithm!(self.algorithm, A => self.run_as::<A>(load))
+    }
+
+    fn run_as<A: Algorithm>(&mut self, load: Load) -> Result<Statistics, host::Error> {
+        let params = RaParams::<A> {
+            stm: self.stm.handle(),
+            words: self.array.try_view::<A>()?,
+            transactions: load.transactions,
+            plan: RaPlan::new(17, load.words, load.reads, load.writes),
+        };
+        self.launch::<RandomArray<A>>(&params)
+    }
+
+    /// Launches any kernel by the memory.
+    pub(crate) fn launch<K: Kernel>(
+        &mut self,
+        params: &K::Params,
+    ) -> Result<Statistics, host::Error> {
+        // SAFETY: the parameters hold the handle of this memory, for the one
+        // algorithm, and a view of its array; kernels that misbehave are
+        // launched where the child process ends soon.
+        unsafe { self.stm.launch::<K>(params) }.map(|(_, statistics)| statistics)
+    }
+
+    /// Returns an error unless the memory is whole: nothing locked, the sum of
+    /// the words still zero, and transactions run.
+    pub(crate) fn is_whole(&mut self) -> Result<(), String> {
+        let text = |error: host::Error| format!("the memory is not whole: {error}");
+        self.stm.check_in_full().map_err(text)?;
+        self.sum_is_zero()?;
+        self.stm.set_time_limit(Some(StmConfig::TIME_LIMIT));
+        let statistics = self.run(Load::LIGHT).map_err(text)?;
+        if statistics.commits != Load::LIGHT.transactions {
+            return Err(format!(
+                "{} of {} transactions committed",
+                statistics.commits,
+                Load::LIGHT.transactions
+            ));
+        }
+        self.sum_is_zero()
+    }
+
+    /// Returns an error unless the words add up to zero, as they did at first.
+    pub(crate) fn sum_is_zero(&self) -> Result<(), String> {
+        let words = self.array.download().map_err(|error| error.to_string())?;
+        match words.iter().fold(0u32, |sum, word| sum.wrapping_add(*word)) {
+            0 => Ok(()),
+            sum => Err(format!("the words add up to {sum}, and not to 0")),
+        }
+    }
+}

@@ -13,8 +13,7 @@
 //! for the driver in `stm-core`.
 
 pub(crate) mod cases;
-mod kernels;
-pub(crate) mod memory;
+pub(crate) mod kernels;
 
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};

@@ -109,9 +109,8 @@ pub fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::AnyInput;
-    use crate::workloads::WORKLOADS;
     use crate::workloads::input::Occasion;
+    use crate::workloads::{AnyInput, WORKLOADS};
 
     fn on_gpu(workload: &str, algorithm: Variant) -> (u32, u32) {
         let input = AnyInput::sized(workload, Occasion::Quick).expect("a workload");

@@ -4,7 +4,7 @@
 //! Copies between host and device are counted wherever they happen
 //! ([`crate::devices::copied`]), and are left out of the phase around them.
 
-use super::progress::Progress;
+use super::meter::Progress;
 use crate::devices::copied;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

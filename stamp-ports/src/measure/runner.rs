@@ -5,11 +5,10 @@
 //! nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use super::breakdown::Breakdown;
+use super::meter::Progress;
 use super::phases::{Phase, Phases};
-use super::progress::Progress;
 use super::repeats::{TimeMs, ms};
-use super::run_report::{NOT_VERIFIED, RunReport};
-use super::run_spec::{RunSpec, check_input, resolve};
+use super::run_report::{NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::variants::no_profile_of;

@@ -7,17 +7,16 @@
 //! 3. The best of each variant is measured and verified, repeatedly, with as
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
-use super::progress::Progress;
-use super::run_report::RunReport;
-use super::run_spec::{MemorySpec, RunSpec, check_input, resolve};
+use super::meter::Progress;
+use super::run_report::{MemorySpec, RunReport, RunSpec, check_input, resolve};
 use super::runner::Runner;
-use super::tried::{TIME_LIMIT, Tried};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::numbers::count;
 use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
 use crate::workloads::workload::Sizes;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Stm, StmConfig};
@@ -365,6 +364,57 @@ impl SearchSpec {
             runs,
             tried: search.tried,
         })
+    }
+}
+
+/// The note of a launch that was stopped and counts what had committed.
+pub const TIME_LIMIT: &str = "stopped at the time limit";
+
+/// A launch that a search tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// The workload.
+    pub workload: String,
+    /// The algorithm.
+    pub variant: String,
+    /// Version locks.
+    pub locks: u64,
+    /// Blocks of the launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// Transactions that committed.
+    pub commits: u64,
+    /// Attempts that did not.
+    pub aborts: u64,
+    /// The kernel's time.
+    pub time_ms: f64,
+    /// Transactions a second; 0 for a launch that did not run.
+    pub tx_per_s: f64,
+    /// Why the figures are not those of a whole launch, if they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Tried {
+    /// Returns a launch that has not run: of so many transactions with this specification, of what
+    /// is called `variant`.
+    pub fn new(workload: &str, variant: &str, spec: &RunSpec) -> Self {
+        Self {
+            workload: workload.into(),
+            variant: variant.into(),
+            locks: spec.config.locks,
+            blocks: spec.shape.0,
+            threads: spec.shape.1,
+            transactions: spec.transactions,
+            commits: 0,
+            aborts: 0,
+            time_ms: 0.0,
+            tx_per_s: 0.0,
+            note: None,
+        }
     }
 }
 

@@ -1,4 +1,213 @@
-//! `stamp bench nw`: ways of filling the tables of alignments, compared. The alignments themselves
-//! are in the crate `stm-align`, and `stamp nw` is `cli::nw`.
+//! `stamp bench nw`: scores of alignments by every implementation, in one run that can be
+//! interrupted and gone on with.
+//!
+//! | module | is |
+//! | --- | --- |
+//! | `schemes` | the ways of filling tables, a line each |
+//! | `plan` | the points of a device, in the order in which they are measured |
+//! | `measure` | one point, verified |
+//! | `reduction` | the reduction by channels and by locks |
+//!
+//! [`NwBench`] is the document, `nw.json`. [`bench()`] is the whole measurement: the points that the
+//! document lacks, one after the other, and the document written after each.
 
-pub mod bench;
+use crate::devices::AnyDevice;
+use crate::error::{Error, Result};
+use crate::head::Head;
+use crate::points::{self, Asked};
+use crate::store::{BenchSpec, Document, NameList, Store};
+use crate::sync::Bench;
+use crate::workloads::nw::{linear_nucleotides, random_codes};
+use clap::Args;
+use measure::Measuring;
+use plan::PARTS;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+use stm_align::Pass;
+use stm_align::matrix::{Gap, Matrix, Scoring};
+
+pub mod measure;
+pub mod plan;
+pub mod reduction;
+pub mod schemes;
+
+/// What a point aligns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Letters of each sequence.
+    pub letters: u64,
+    /// Pairs.
+    pub pairs: u64,
+    /// Whether gaps are affine.
+    pub affine: bool,
+    /// Whether letters are those of proteins, and not of nucleotides.
+    pub protein: bool,
+}
+
+impl Case {
+    /// One pair of nucleotides with linear gaps.
+    pub const fn nucleotides(letters: u64) -> Self {
+        Self {
+            letters,
+            pairs: 1,
+            affine: false,
+            protein: false,
+        }
+    }
+
+    /// Reads the case of a point.
+    pub fn of(asked: &Asked) -> Self {
+        let number = |name: &str| asked.parameters.get(name).copied().unwrap_or(0);
+        Self {
+            letters: number("letters"),
+            pairs: number("pairs"),
+            affine: number("affine") != 0,
+            protein: number("protein") != 0,
+        }
+    }
+
+    /// Returns the cells of all tables.
+    pub const fn cells(&self) -> u64 {
+        self.letters * self.letters * self.pairs
+    }
+}
+
+/// The whole document: a document of points, as that of `bench sync` is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NwBench(pub Bench);
+
+impl Document for NwBench {
+    const FORMAT: &'static str = "stamp-nw/1";
+    const WRITER: &'static str = "stamp bench nw";
+    const FILE_NAME: &'static str = "nw.json";
+
+    fn begin(head: Head) -> Self {
+        Self(Bench::begin(head))
+    }
+
+    fn head(&mut self) -> &mut Head {
+        &mut self.0.head
+    }
+}
+
+/// Letters of proteins that sequences are drawn from: the amino acids, which published
+/// matrices name first.
+const AMINO_ACIDS: u32 = 20;
+/// Letters of nucleotides.
+const NUCLEOTIDES: u32 = 4;
+
+/// Sequences, and how they score.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// The pairs.
+    pub pairs: Vec<[Vec<u8>; 2]>,
+    /// The scoring.
+    pub scoring: Scoring,
+}
+
+impl Inputs {
+    /// Draws the sequences of a case from a seed: all letters alike, independent of each other.
+    ///
+    /// # Errors
+    /// Lengths whose scores are too large.
+    pub fn new(case: &Case, seed: u64) -> Result<Self> {
+        let scoring = scoring(case)?;
+        let letters = u32::try_from(case.letters).unwrap_or(u32::MAX);
+        let length = letters as usize;
+        scoring.check(length, length).map_err(Error::Usage)?;
+        let alphabet = if case.protein {
+            AMINO_ACIDS
+        } else {
+            NUCLEOTIDES
+        };
+        let drawn = |which| random_codes(seed, which, letters, alphabet);
+        let pairs = (0..case.pairs).map(|i| [drawn(2 * i), drawn(2 * i + 1)]);
+        Ok(Self {
+            pairs: pairs.collect(),
+            scoring,
+        })
+    }
+
+    /// Returns the passes over all pairs.
+    pub fn passes(&self) -> Vec<Pass<'_>> {
+        let passes = self.pairs.iter().map(|[a, b]| Pass {
+            a,
+            b,
+            backward: false,
+            first: self.scoring.gap.open,
+        });
+        passes.collect()
+    }
+}
+
+/// The scoring of a case. Nucleotides score 5 and -4, and proteins by BLOSUM62; a linear gap
+/// costs 8 for each letter, and an affine one 10 and 1 for each letter, or with proteins
+/// 11 and 1.
+fn scoring(case: &Case) -> Result<Scoring> {
+    let linear = linear_nucleotides();
+    let matrix = match Matrix::named("blosum62") {
+        Some(matrix) if case.protein => matrix.map_err(Error::Usage)?,
+        _ => linear.matrix,
+    };
+    let gap = match (case.affine, case.protein) {
+        (false, _) => linear.gap,
+        (true, protein) => Gap {
+            open: if protein { 11 } else { 10 },
+            extend: 1,
+        },
+    };
+    Ok(Scoring { matrix, gap })
+}
+
+/// What `bench nw` is asked for.
+#[derive(Args, Debug, Clone)]
+pub struct NwSpec {
+    /// What all such commands are asked for.
+    #[command(flatten)]
+    pub bench: BenchSpec,
+    /// A part, several separated by commas, or all
+    #[arg(long, value_name = "PART,...", value_parser = parse_parts, default_value = "all")]
+    pub only: NameList,
+}
+
+/// Reads `all`, or names of parts separated by commas.
+///
+/// # Errors
+/// An unknown name, with those that there are.
+pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
+    points::parse_parts(text, &PARTS.map(|(part, _)| part))
+}
+
+/// Measures what the document lacks; `command` is how the program was called.
+///
+/// # Errors
+/// The folder's errors or the device's. What a single point cannot do is written into the
+/// document and is no error.
+pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<NwBench>> {
+    let mut head = spec.bench.head(NwBench::FORMAT, device, command)?;
+    head.notes = vec![
+        "Times are the device's, from the beginning of the first launch to the end of the last. A \
+         point that takes more than 2 s is measured once, any other is the median of 5 after one \
+         that does not count. A point of the reduction is one launch after one that does not count; \
+         its cycles are the median of the launch's rounds. Operations are cells of the tables, and \
+         hand-overs in the reduction."
+            .to_owned(),
+        "Sequences are random letters drawn from the seed. Of up to 1 G cells the last row of each \
+         table is compared with the host's, of more with that of tiles of another size."
+            .to_owned(),
+    ];
+    let mut store = Store::<NwBench>::open(&spec.bench, head)?;
+    let began = Instant::now();
+    let everything = plan::points(device, spec.bench.quick);
+    let mut measuring = Measuring::new(device, spec.bench.seed);
+    store.document.0.head.complete = points::add_missing(
+        &mut store,
+        |document| &mut document.0.points,
+        (&everything, &spec.only),
+        || spec.bench.has_time(began),
+        |asked| measuring.measure(asked),
+    )?;
+    store.save()?;
+    Ok(store)
+}

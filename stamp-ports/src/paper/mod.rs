@@ -3,31 +3,100 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `document` | `paper.json`: the types, reading and writing |
-//! | `compare` | ratios, which follow from several sections |
-//! | `isolation` | the verdict on a recorded run of a result |
+//! | `document` | `paper.json`: the types, reading and writing; the verdict on a recorded run of a result |
 //! | `plan` | inputs and points, in tables |
 //! | `pieces` | what one command measured, and what must not be of two |
-//! | `points` | the points that the document lacks |
-//! | `run` | all of them, one after the other |
+//! | `points` | the points that the document lacks, and ratios, which follow from several sections |
+//! | `run` | all of them, one after the other, and the bars of Figure 5 |
 //! | `measure` | one point: search, measure, verify |
-//! | `profiled` | a bar of Figure 5 |
 //! | `recorded` | reads and writes of a transaction, counted |
-//! | `units` | the units of a document, measured or forgotten |
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
 //! data is made once; measure one after the other, writing the document after
 //! each. Units are whole or measured again ([`pieces`]). The results of Figures 2 and 3 are verified; the points of Figure 4 are
 //! launches of the same kernels whose results nobody looks at.
 
-mod compare;
+use document::Paper;
+use plan::Section;
+
 pub mod document;
-pub mod isolation;
 pub mod measure;
 pub mod pieces;
 pub mod plan;
 pub mod points;
-mod profiled;
 pub mod recorded;
 pub mod run;
-mod units;
+
+/// Points that are measured by one command or again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Unit<'w> {
+    section: Section,
+    workload: &'w str,
+}
+
+impl<'w> Unit<'w> {
+    /// The unit of a section and a workload.
+    const fn new(section: Section, workload: &'w str) -> Self {
+        Self { section, workload }
+    }
+
+    /// Its name in the document.
+    fn name(self) -> String {
+        format!("{} {}", self.section.name(), self.workload)
+    }
+}
+
+/// Whether a point's workload, which may be a kernel's as `genome/gn1`, is this one.
+fn is_of(of: &str, workload: &str) -> bool {
+    of.split('/').next() == Some(workload)
+}
+
+impl Paper {
+    /// Whether a piece has measured a unit.
+    fn has(&self, unit: Unit<'_>) -> bool {
+        let name = unit.name();
+        self.pieces.iter().any(|piece| piece.units.contains(&name))
+    }
+
+    /// Removes a unit's points, so that it is measured anew.
+    fn forget(&mut self, unit: Unit<'_>) {
+        let (name, workload) = (unit.name(), unit.workload);
+        // With a result goes the verdict on its isolation.
+        let judged = format!("isolation {workload}");
+        let gone =
+            |known: &String| *known == name || (unit.section == Section::Fig2 && *known == judged);
+        for piece in &mut self.pieces {
+            piece.units.retain(|known| !gone(known));
+        }
+        match unit.section {
+            Section::Fig2 => {
+                self.speedups.retain(|s| s.workload != workload);
+                self.critical_sections.retain(|s| !s.is_of(workload));
+                self.search.retain(|t| t.workload != workload);
+            }
+            Section::Fig3 => self.threads.retain(|t| t.workload != workload),
+            Section::Fig4 => self.eigenbench.clear(),
+            Section::Fig5 => self.breakdown.retain(|b| b.workload != workload),
+            Section::Table1 => (self.characteristics).retain(|c| !is_of(&c.workload, workload)),
+        }
+    }
+
+    /// Whether something of a unit failed or was wrong.
+    fn failed(&self, unit: Unit<'_>) -> bool {
+        let workload = unit.workload;
+        unit.section == Section::Fig2
+            && (self
+                .speedups
+                .iter()
+                .any(|s| s.workload == workload && !s.verified)
+                || (self.critical_sections.iter()).any(|s| s.is_of(workload) && !s.verified))
+    }
+
+    /// Why the figures of this document must not be compared with one another; `None` if they
+    /// may be.
+    pub fn mixed(&self) -> Option<String> {
+        self.pieces
+            .iter()
+            .find_map(|piece| piece.foreign(&self.head))
+    }
+}

@@ -21,28 +21,34 @@
 //! transactions. The history of a launch that needed more is thrown away, and
 //! the run is made again with more room. If that does not fit the bytes, the
 //! error says what it needs.
+//!
+//! # A seeded defect
+//! The random array with a seeded defect, on a device, shows what its hardware
+//! does of a fence that is left out.
 
-mod defects;
-pub mod input;
-mod recording;
-mod session;
-mod settings;
-
-pub use defects::record_mutant;
-pub use settings::{Row, Settings};
-pub use stm_kernels::mutants::RA_MUTANTS;
-
-use crate::devices::AnyDevice;
-use crate::error::Error;
-use crate::workloads::prepared::prepare;
+use crate::devices::{AnyDevice, DeviceKind};
+use crate::error::{Error, Result};
+use crate::variants::AskedVariant;
+use crate::workloads::form::Form;
+use crate::workloads::input::{Occasion, SEED};
+use crate::workloads::options::WorkloadArgs;
+use crate::workloads::prepared::{OtherKernel, prepare, prepare_for};
+use crate::workloads::ra::Ra;
 use crate::workloads::workload::Workload;
-use input::Input;
+use crate::workloads::{AnyInput, AnyWorkload};
 use session::Session;
 use std::ops::ControlFlow;
-use stm_core::algorithm::Variant;
-use stm_core::host::Device;
+use std::time::Duration;
+use stm_core::RetryLimits;
+use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::host::{Device, StmConfig};
+use stm_core::observe::Mutant;
+pub use stm_kernels::mutants::RA_MUTANTS;
+use stm_kernels::mutants::RaMutant;
 use verify::history::History;
 use verify::opacity;
+
+mod session;
 
 /// Records a variant and hands each history on, until `sink` breaks.
 ///
@@ -102,4 +108,284 @@ pub fn record_made<D: Device, W: Workload>(
         let data = |transactions| prepare(&workload, device, seed, transactions);
         session.run(&workload, seed, &data, &mut sink)
     })
+}
+
+type Kernel = OtherKernel<AnyDevice, Ra>;
+
+/// The kernel of an algorithm with a defect.
+const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kernel {
+    OtherKernel {
+        compile: |device, observation| {
+            Ok(device.prepare::<RaMutant<A, MUTANT, DELAYED>>(observation)?)
+        },
+        launch: |ra, data, launcher, transactions| {
+            let params = ra.params(data, launcher.run::<A>(transactions));
+            // SAFETY: the kernel is that of the random array, whose parameters these are; they
+            // hold this memory's handle, for one algorithm alone, and views of buffers that
+            // `data` keeps and nothing else uses.
+            unsafe { launcher.launch::<RaMutant<A, MUTANT, DELAYED>>(&params)? };
+            Ok(())
+        },
+    }
+}
+
+/// The kernel with a defect and its variant, if there is one.
+fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)> {
+    macro_rules! dispatch {
+        ($name:ident, $type:ident) => {
+            if mutant == Mutant::$name {
+                const NUMBER: u32 = Mutant::$name as u32;
+                let kernel = if delayed {
+                    kernel::<stm_core::algorithm::$type, NUMBER, true>
+                } else {
+                    kernel::<stm_core::algorithm::$type, NUMBER, false>
+                };
+                return Some((Variant::$type, kernel));
+            }
+        };
+    }
+    stm_kernels::for_each_ra_mutant!(dispatch);
+    None
+}
+
+/// Records the random array with a seeded defect, on a device with PTX for it,
+/// with delays at the fences or without.
+/// A memory that the defect spoils ends the recording: [`Row::wrong_state`].
+///
+/// # Errors
+/// As [`record`](super::record); [`Error::Usage`] for a defect without a kernel,
+/// or a workload that is not the random array.
+pub fn record_mutant(
+    device: &AnyDevice,
+    mutant: Mutant,
+    delayed: bool,
+    input: &Input,
+    settings: &Settings,
+    mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
+) -> Result<Row, Error> {
+    let Some((variant, kernel)) = kernel_of(mutant, delayed) else {
+        return Err(Error::Usage(format!(
+            "there is no kernel with the defect {}: `verify mutants` tries it in the simulator",
+            mutant.name()
+        )));
+    };
+    let mut session = Session::new(device, variant, settings);
+    session.until_enough(|session, seed| {
+        let AnyWorkload::Ra(ra) = input.make(seed)? else {
+            return Err(Error::Usage(
+                "seeded defects on a device run ra: record it alone".into(),
+            ));
+        };
+        let prepare = |transactions| prepare_for(&ra, device, (seed, transactions), Some(kernel()));
+        session.run(&ra, seed, &prepare, &mut sink)
+    })
+}
+
+/// How to record.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Transactions in all, or some more: a run is not cut short.
+    pub transactions: u64,
+    /// Runs, at most: with one, as many transactions as its records fit the buffers.
+    pub runs_max: Option<u64>,
+    /// Blocks of a launch.
+    pub blocks: u32,
+    /// Threads of a block; `egpgv` is launched with one, as no other would run,
+    /// unless threads work together on a transaction's input.
+    pub threads: u32,
+    /// Version locks, a power of two.
+    pub locks: u64,
+    /// Bytes of a stripe, a power of two.
+    pub stripe_bytes: u64,
+    /// Bounds of waits and tries.
+    pub retry_limits: RetryLimits,
+    /// The seed of the first run's data, and of the others' seeds.
+    pub seed: u64,
+    /// Attempts at each transaction that buffers have room for at first.
+    pub attempts: u64,
+    /// Most bytes of all recording buffers together.
+    pub buffer_bytes: u64,
+    /// How long one run may take.
+    pub time_limit: Option<Duration>,
+}
+
+impl Default for Settings {
+    /// What a small recording on the CPU has.
+    fn default() -> Self {
+        let config = StmConfig::default();
+        Self {
+            transactions: 1000,
+            runs_max: None,
+            blocks: 2,
+            threads: 2,
+            locks: 1 << 20,
+            stripe_bytes: config.stripe_bytes,
+            retry_limits: config.retry_limits,
+            seed: SEED,
+            attempts: 4,
+            buffer_bytes: 1 << 30,
+            time_limit: Some(Duration::from_mins(10)),
+        }
+    }
+}
+
+/// What one variant did, over all its runs.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The variant.
+    pub variant: Variant,
+    /// The form of its transactions.
+    pub form: Form,
+    /// Blocks of a launch.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Runs whose histories are all complete.
+    pub runs: u64,
+    /// Complete histories.
+    pub histories: u64,
+    /// Histories thrown away because a buffer was full.
+    pub repeated: u64,
+    /// Transactions committed, in the complete histories.
+    pub transactions: u64,
+    /// Attempts recorded.
+    pub attempts: u64,
+    /// Attempts that aborted.
+    pub aborted: u64,
+    /// Turns in which a warp, a team or a lane worked alone under contention.
+    pub turns: u64,
+    /// Time in kernels with transactions.
+    pub kernel: Duration,
+    /// Time for everything.
+    pub wall: Duration,
+    /// What is wrong with the memory that a run left.
+    pub wrong_state: Option<String>,
+}
+
+impl Row {
+    /// Returns the name of the variant and its form.
+    pub const fn name(&self) -> &'static str {
+        self.form.name(AskedVariant::Algorithm(self.variant))
+    }
+}
+
+/// Takes the histories, and breaks when it has seen enough.
+type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
+
+/// Transactions of each variant, if the caller says nothing.
+pub const TRANSACTIONS: u64 = 100 << 10;
+
+/// The same for a workload whose blocks work on a transaction together: these
+/// are long.
+pub const TRANSACTIONS_OF_BLOCKS: u64 = 1 << 10;
+
+/// The input of a recording.
+#[derive(Clone, Debug)]
+pub struct Input(AnyInput);
+
+impl From<AnyInput> for Input {
+    fn from(input: AnyInput) -> Self {
+        Self(input)
+    }
+}
+
+impl Input {
+    /// The input of a workload: what `args` does not say suits the kind of device.
+    ///
+    /// # Errors
+    /// Options that contradict each other.
+    pub fn new(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<Self, Error> {
+        let mut args = args.clone();
+        // A caller's transactions are those of all runs together.
+        args.take_transactions();
+        Ok(Self(args.input(name, Occasion::Recording(device))?))
+    }
+
+    /// The workload's name.
+    pub const fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Transactions to record, if the caller does not say.
+    pub const fn transactions(&self) -> u64 {
+        if self.0.is_by_blocks() {
+            TRANSACTIONS_OF_BLOCKS
+        } else {
+            TRANSACTIONS
+        }
+    }
+
+    /// The workload; its input is generated from this seed, unless a file
+    /// brings it.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or sizes from which nothing can be drawn.
+    pub fn make(&self, seed: u64) -> Result<AnyWorkload, Error> {
+        self.0.make(seed)
+    }
+}
+
+/// Refuses options that none of the workloads takes, and such as mean another
+/// thing for each of several.
+///
+/// # Errors
+/// [`Error::Usage`] and the like, with the option.
+pub fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
+    // How many transactions to record is the same for all.
+    let mut args = args.clone();
+    args.take_transactions();
+    // One command line may serve both of these.
+    let both = ["ra", "ht"];
+    match names {
+        [name] if both.contains(name) => args.check(&both, false),
+        _ => args.check(names, names.len() > 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::has;
+    use crate::workloads::labyrinth::Grid;
+    use clap::{Args, Command, FromArgMatches};
+
+    fn args(options: &[&str]) -> WorkloadArgs {
+        let command = WorkloadArgs::augment_args(Command::new("record"));
+        let words = ["record"].iter().chain(options);
+        let matches = command.try_get_matches_from(words).expect("options");
+        WorkloadArgs::from_arg_matches(&matches).expect("values")
+    }
+
+    #[test]
+    fn what_is_given_is_kept_and_the_rest_fits_the_device() {
+        let genome = |kind| {
+            let input = Input::new("genome", &args(&["-g", "99"]), kind).unwrap();
+            match input.0 {
+                AnyInput::Genome(genome) => genome,
+                other => panic!("{other:?}"),
+            }
+        };
+        let (small, large) = (genome(DeviceKind::Cpu), genome(DeviceKind::Cuda));
+        assert_eq!((small.bases, large.bases), (99, 99));
+        assert!(small.segments < large.segments, "{small:?} {large:?}");
+        // A file brings its own shape.
+        let of_file = Input::new("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap();
+        match of_file.0 {
+            AnyInput::Labyrinth(labyrinth) => {
+                assert_eq!(labyrinth.grid, Grid::File("maze.txt".into()));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_of_another_workload_are_refused() {
+        let words = args(&["--words", "4", "--transactions", "9"]);
+        assert!(check_options(&["ht"], &words).is_ok());
+        assert!(check_options(&["ra", "ht"], &words).is_ok());
+        let error = check_options(&["bank"], &words).unwrap_err().to_string();
+        has(&error, "--words 4 | bank");
+        let error = check_options(&["genome", "kmeans"], &args(&["-n", "7"])).unwrap_err();
+        assert!(error.to_string().contains("-n 7"), "{error}");
+    }
 }

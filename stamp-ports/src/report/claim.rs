@@ -13,9 +13,9 @@
 
 use super::formula::{self, Cases, Source};
 pub use super::formula::{Found, one};
-use super::words::{percent, times};
 use crate::error::Result;
 use crate::head::Head;
+use crate::numbers::{percent, times};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Two rates that differ by this share or less are level.

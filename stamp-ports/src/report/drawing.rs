@@ -14,9 +14,8 @@ use serde::Deserialize;
 use std::cmp::Ordering;
 
 mod bars;
-mod quantity;
 
-use quantity::{QUANTITIES, Quantity};
+use bars::{QUANTITIES, Quantity};
 
 /// Whose look a line has.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

@@ -8,7 +8,7 @@
 
 use super::formula::{self, Source, Value, Variables, bindings};
 use super::records::{Record, Sets, number, shown};
-use super::words::and;
+use crate::numbers::and;
 use serde::Deserialize;
 
 /// What stands where nothing was measured.

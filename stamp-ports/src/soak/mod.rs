@@ -4,30 +4,38 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `plan` | what is asked for |
 //! | `step` | one step |
-//! | `transfers` | transactions between accounts on one memory for as long as one likes |
 //! | `state` | what was done: the file by which a soak is resumed |
 //!
 //! In each step, one of a few memories that live as long as the session runs
 //! more transactions, whose totals are checked. Then a step makes one of three
 //! things: a run of a workload that is verified; a fault, after which the memory must be whole, or
 //! which the user of another process sees as he should; or a recording whose histories are judged.
+//!
+//! The transactions are transfers between accounts on one memory that lives as long as a session, so that versions may
+//! run out: after each launch the number of commits and the sum of all accounts must be exact.
 
-mod plan;
-mod state;
-mod step;
-mod transfers;
-
-use crate::devices::AnyDevice;
+use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
+use crate::numbers::parse_count;
 use crate::out_file::make_folder;
-pub use plan::Plan;
+use crate::variants::parse_list;
+use clap::Args;
 use state::State;
 use std::io::{Write, stdout};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use step::Bench;
-use stm_core::host::Device;
+use stm_core::algorithm::{Algorithm, Fast};
+use stm_core::host::{
+    self, Buffer, Device, Launch, Pod, Statistics, Stm, StmConfig, Sums, TxArray,
+};
+use stm_core::{Element, Kernel, View};
+use stm_kernels::bank::{BankAdds, BankAddsParams, BankPlan, FINDINGS};
+use stm_kernels::cells::{self, TransferParams};
+
+mod state;
+mod step;
 
 /// The time between two lines.
 const LINE_EVERY: Duration = Duration::from_mins(1);
@@ -108,5 +116,254 @@ fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
             differs("seed", &state.seed.to_string(), &seed.to_string())
         }
         _ => Ok(state),
+    }
+}
+
+/// What a step does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Transactions on memories that live long.
+    Memories,
+    /// Transfers on other such memories.
+    Transfers,
+    /// Workloads.
+    Runs,
+    /// Faults.
+    Faults,
+    /// Recorded histories.
+    Histories,
+}
+
+impl Step {
+    const ALL: [Self; 5] = [
+        Self::Memories,
+        Self::Transfers,
+        Self::Runs,
+        Self::Faults,
+        Self::Histories,
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Memories => "memories",
+            Self::Transfers => "transfers",
+            Self::Runs => "runs",
+            Self::Faults => "faults",
+            Self::Histories => "histories",
+        }
+    }
+}
+
+/// Several steps in one argument.
+type StepList = std::vec::Vec<Step>;
+
+/// Reads `all` or names of steps separated by commas.
+///
+/// # Errors
+/// An unknown name, with the known ones.
+fn parse_steps(text: &str) -> Result<StepList, Error> {
+    parse_list(text, &Step::ALL, Step::name, |name, known| {
+        let known = known.join(", ");
+        format!("there is no step {name:?}: known are {known} and all")
+    })
+}
+
+/// What a soak is asked to do.
+#[derive(Args, Clone, Debug)]
+pub struct Plan {
+    /// How long this session takes, in minutes
+    #[arg(long, value_name = "M", value_parser = parse_minutes)]
+    pub minutes: Duration,
+    /// Seed of everything that is drawn [default: 1, or that of --resume]
+    #[arg(long, value_name = "S", value_parser = parse_count)]
+    pub seed: Option<u64>,
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
+    pub device: Choice,
+    /// Go on with the soak whose state this file is
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// Only these steps, separated by commas, or all
+    #[arg(long, value_name = "STEP,...", value_parser = parse_steps, default_value = "all")]
+    pub only: StepList,
+    /// Transactions of a launch of transfers [default: drawn]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub chunk: Option<u64>,
+    /// Record and judge no histories
+    #[arg(long)]
+    pub no_histories: bool,
+    /// The folder of soak.json and soak.txt, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+fn parse_minutes(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|&minutes: &f64| minutes > 0.0)
+        .and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok())
+        .ok_or_else(|| format!("{text:?} is no time: give minutes above 0, such as 10"))
+}
+
+/// The binary logarithm of the accounts of a row of sums.
+const ROW_LOG2: u32 = 4;
+
+/// Where the accounts are.
+enum Accounts {
+    /// Cells of 32 bits.
+    Narrow(TxArray<AnyDevice, u32>),
+    /// Cells of 64 bits.
+    Wide(TxArray<AnyDevice, u64>),
+    /// Rows of sums, which are added to, and what the kernel takes beside them.
+    Rows {
+        accounts: Sums<AnyDevice, i32>,
+        nothing: Buffer<AnyDevice, i32>,
+        tables: Buffer<AnyDevice, u64>,
+        findings: Buffer<AnyDevice, u64>,
+    },
+}
+
+/// Accounts, and the memory by which they change.
+struct Transfers {
+    stm: Stm<AnyDevice>,
+    accounts: Accounts,
+    /// The number of accounts.
+    count: u32,
+    launches: u64,
+}
+
+/// The number of accounts.
+const fn count(kind: DeviceKind) -> u32 {
+    match kind {
+        DeviceKind::Cpu => 1 << 14,
+        DeviceKind::Cuda => 1 << 20,
+    }
+}
+
+/// Makes accounts of a type.
+fn cells<T: Element + Pod>(device: &AnyDevice) -> Result<TxArray<AnyDevice, T>, host::Error> {
+    let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
+    TxArray::zeroed(
+        device,
+        layout,
+        count(device.kind()) as usize,
+        "the accounts",
+    )
+}
+
+/// Runs transfers between accounts of a type.
+fn run_cells<T: Element + Pod>(
+    stm: &mut Stm<AnyDevice>,
+    accounts: &TxArray<AnyDevice, T>,
+    transactions: u64,
+    seed: u64,
+) -> Result<Statistics, host::Error>
+where
+    cells::Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
+{
+    let params = TransferParams {
+        stm: stm.handle::<Fast>(),
+        accounts: accounts.try_view::<Fast>()?,
+        transactions,
+        seed,
+    };
+    // SAFETY: the parameters hold this memory's handle and a view of an array that lives on, and
+    // nothing else uses them.
+    unsafe { stm.launch::<cells::Transfers<Fast, T>>(&params) }.map(|(_, done)| done)
+}
+
+impl Transfers {
+    /// Makes accounts of each kind.
+    ///
+    /// # Errors
+    /// The device's errors.
+    fn all(device: &AnyDevice) -> Result<Vec<Self>, host::Error> {
+        let (blocks, threads) = match device.kind() {
+            DeviceKind::Cpu => (2, 1),
+            DeviceKind::Cuda => (2 * device.limits().processors, 128),
+        };
+        let config = StmConfig {
+            time_limit: None,
+            ..StmConfig::default()
+        };
+        let rows = (count(device.kind()) >> ROW_LOG2) as usize;
+        let kinds = [
+            Accounts::Narrow(cells(device)?),
+            Accounts::Wide(cells(device)?),
+            Accounts::Rows {
+                accounts: Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?,
+                nothing: Buffer::zeroed(device, 1, "the sums of ranges")?,
+                tables: Buffer::zeroed(device, 1, "the tables")?,
+                findings: Buffer::zeroed(device, FINDINGS, "the findings")?,
+            },
+        ];
+        let with_memory = |accounts| {
+            Ok(Self {
+                stm: Stm::new(device, Launch::new(blocks, threads), config)?,
+                accounts,
+                count: count(device.kind()),
+                launches: 0,
+            })
+        };
+        kinds.into_iter().map(with_memory).collect()
+    }
+
+    /// Runs so many transfers, and returns what is wrong thereafter, if anything.
+    fn run(&mut self, transactions: u64) -> Result<Statistics, String> {
+        let launch = self.launches;
+        let told = |error: host::Error| format!("launch {launch} of transfers: {error}");
+        let done = self.launch(transactions).map_err(told)?;
+        self.launches += 1;
+        let sum = self.sum().map_err(told)?;
+        if (done.commits, sum) != (transactions, 0) {
+            return Err(format!(
+                "launch {launch} of transfers: {} of {transactions} committed, and the accounts add \
+                 up to {sum}, and not to 0",
+                done.commits
+            ));
+        }
+        Ok(done)
+    }
+
+    fn launch(&mut self, transactions: u64) -> Result<Statistics, host::Error> {
+        let (stm, seed, count) = (&mut self.stm, self.launches, self.count);
+        match &self.accounts {
+            Accounts::Narrow(accounts) => run_cells(stm, accounts, transactions, seed),
+            Accounts::Wide(accounts) => run_cells(stm, accounts, transactions, seed),
+            Accounts::Rows {
+                accounts,
+                nothing,
+                tables,
+                findings,
+            } => {
+                let params = BankAddsParams {
+                    stm: stm.handle::<Fast>(),
+                    accounts: accounts.view(),
+                    row_log2: ROW_LOG2,
+                    sums: nothing.tarray(),
+                    tables: tables.tarray(),
+                    findings: findings.tarray(),
+                    transactions,
+                    plan: BankPlan::new(seed, count, count, 0, true),
+                };
+                // SAFETY: as in `run_cells`.
+                unsafe { stm.launch::<BankAdds<Fast>>(&params) }.map(|(_, done)| done)
+            }
+        }
+    }
+
+    /// Returns the sum of all accounts, which wraps as they do.
+    fn sum(&self) -> Result<u64, host::Error> {
+        Ok(match &self.accounts {
+            Accounts::Narrow(accounts) => {
+                let all = accounts.download()?.into_iter();
+                all.fold(0, u32::wrapping_add).into()
+            }
+            Accounts::Wide(accounts) => accounts.download()?.into_iter().fold(0, u64::wrapping_add),
+            Accounts::Rows { accounts, .. } => {
+                let all = accounts.download()?.into_iter();
+                u64::from(all.fold(0, i32::wrapping_add) as u32)
+            }
+        })
     }
 }

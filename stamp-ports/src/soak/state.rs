@@ -16,7 +16,7 @@ pub(super) const FILE_NAME: &str = "soak.json";
 const WRONG_MAX: usize = 1000;
 
 /// What a soak has done, in all its sessions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
     /// The program's version.
     pub version: String,
@@ -63,19 +63,7 @@ impl State {
             device,
             device_name,
             seed,
-            sessions: 0,
-            seconds: 0.0,
-            next_step: 0,
-            commits: 0,
-            aborts: 0,
-            runs: BTreeMap::new(),
-            faults: BTreeMap::new(),
-            histories: 0,
-            service_launches: 0,
-            refused: BTreeMap::new(),
-            wrong: Vec::new(),
-            wrong_count: 0,
-            lines: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -1,14 +1,13 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
-use super::plan::{Plan, Step, StepList};
 use super::state::State;
-use super::transfers::Transfers;
+use super::{Plan, Step, StepList, Transfers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Error;
 use crate::faults::cases::{ROOMY, Recovered};
-use crate::faults::memory::{Load, Memory, WORDS};
+use crate::faults::kernels::{Load, Memory, WORDS};
 use crate::faults::{inject, shown_by};
-use crate::measure::run_spec::RunSpec;
+use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
 use crate::record::{Settings, record_judged};
 use crate::variants::AskedVariant;
@@ -370,7 +369,7 @@ impl<'a> Bench<'a> {
 mod tests {
     use super::*;
     use crate::devices::Choice;
-    use crate::soak::plan::parse_steps;
+    use crate::soak::parse_steps;
     use std::path::PathBuf;
 
     #[test]

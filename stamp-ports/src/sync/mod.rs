@@ -3,16 +3,189 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `bench` | `sync.json`: all points |
 //! | `plan` | the points of a device, in the order in which they are measured |
 //! | `operations` | mutexes, barriers and semaphores alone |
 //! | `peers` | libcu++ and cooperative groups, compiled where there is `nvcc` |
 //! | `sections` | the counter, the hash table, the sorted list and critical sections |
-//! | `run` | all of them, one after the other |
+//!
+//! [`Bench`] is `sync.json`, which `stamp report` reads. [`sync`] is the whole measurement: the points
+//! that the document lacks, one after the other, and the document written after each.
 
-pub mod bench;
+use crate::devices::AnyDevice;
+use crate::error::Result;
+use crate::head::Head;
+use crate::measure::machine::{self, Measurement};
+use crate::measure::meter::Progress;
+use crate::points::{self, Asked, Point};
+use crate::store::{BenchSpec, Document, NameList, Store};
+use clap::Args;
+use operations::Effort;
+use peers::Peers;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Instant;
+
 pub mod operations;
 pub mod peers;
 pub mod plan;
-pub mod run;
 pub mod sections;
+
+/// The whole document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bench {
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The points.
+    #[serde(default)]
+    pub points: Vec<Point>,
+    /// What the memory of the machine does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Measurement>,
+}
+
+impl Document for Bench {
+    const FORMAT: &'static str = "stamp-sync/1";
+    const WRITER: &'static str = "stamp bench sync";
+    const FILE_NAME: &'static str = "sync.json";
+
+    fn begin(head: Head) -> Self {
+        Self {
+            head,
+            points: Vec::new(),
+            machine: None,
+        }
+    }
+
+    fn head(&mut self) -> &mut Head {
+        &mut self.head
+    }
+}
+
+/// What `bench sync` is asked for.
+#[derive(Args, Debug, Clone)]
+pub struct SyncSpec {
+    /// What all such commands are asked for.
+    #[command(flatten)]
+    pub bench: BenchSpec,
+    /// A part, several separated by commas, or all
+    #[arg(long, value_name = "PART,...", value_parser = parse_parts, default_value = "all")]
+    pub only: NameList,
+    /// CUDA's compiler, for the peers [default: NVCC, or nvcc on the path or in
+    /// /usr/local/cuda/bin]
+    #[arg(long, value_name = "PATH")]
+    pub nvcc: Option<PathBuf>,
+}
+
+/// The part that is not points: what the memory of the machine does.
+pub const MACHINE: &str = "machine";
+
+/// The parts of operations alone.
+pub const OPERATIONS: [(&str, &str); 4] = [
+    (
+        "mutex",
+        "sections on one lock, of every kind (Stuart and Owens 2011)",
+    ),
+    ("barrier", "barriers across blocks (Stuart and Owens 2011)"),
+    (
+        "semaphore",
+        "semaphores of counts 1, 2, 10 and 120 (Stuart and Owens 2011)",
+    ),
+    (
+        MACHINE,
+        "twelve benchmarks of the memory, as `stamp device --measure` makes them",
+    ),
+];
+
+/// Reads `all`, or names of parts separated by commas.
+///
+/// # Errors
+/// An unknown name, with those that there are.
+pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
+    let known = OPERATIONS.iter().chain(&sections::PARTS);
+    points::parse_parts(text, &known.map(|part| part.0).collect::<Vec<_>>())
+}
+
+/// Measures what the document lacks; `command` is how the program was called.
+///
+/// # Errors
+/// The folder's errors or the device's. What a single point cannot do is written into the
+/// document and is no error.
+pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<Bench>> {
+    let peers = Peers::of(device, spec.nvcc.as_deref());
+    let mut notes = vec![
+        "Times are the device's for a launch. A point that takes more than 2 s is measured once, \
+         any other is the median of 5 after one that does not count."
+            .to_owned(),
+    ];
+    notes.extend(peers.note().map(str::to_owned));
+    let mut head = spec.bench.head(Bench::FORMAT, device, command)?;
+    head.notes.clone_from(&notes);
+    let mut store = Store::<Bench>::open(&spec.bench, head)?;
+    // The peers may be other ones than when it was begun.
+    store.document.head.notes = notes;
+    let began = Instant::now();
+    let everything = all_points(device, spec, &peers)?;
+    store.document.head.complete = false;
+    let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
+    if lacks_machine && spec.bench.has_time(began) {
+        match machine::measure(device, &Progress::new()) {
+            Ok(found) => store.document.machine = Some(found),
+            Err(error) => store
+                .document
+                .head
+                .notes
+                .push(format!("The memory could not be measured: {error}")),
+        }
+        store.save()?;
+    }
+    let has_all = points::add_missing(
+        &mut store,
+        |document| &mut document.points,
+        (&everything, &spec.only),
+        || spec.bench.has_time(began),
+        |asked| {
+            if sections::PARTS.iter().any(|part| part.0 == asked.part) {
+                sections::measure(device, asked, spec.bench.seed)
+            } else {
+                operations::measure(device, asked, effort(spec))
+            }
+        },
+    )?;
+    store.document.head.complete =
+        has_all && store.document.machine.is_some() && peers.note().is_none();
+    store.save()?;
+    Ok(store)
+}
+
+const fn effort(spec: &SyncSpec) -> Effort {
+    if spec.bench.quick {
+        Effort::Quick
+    } else {
+        Effort::Full
+    }
+}
+
+/// All points of a device.
+fn all_points(device: &AnyDevice, spec: &SyncSpec, peers: &Peers) -> Result<Vec<Asked>> {
+    let mut all = operations::points(device, effort(spec), peers)?;
+    all.extend(plan::sections(device, spec.bench.quick));
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::has;
+
+    #[test]
+    fn parts_are_read_by_name() {
+        assert_eq!(
+            parse_parts("table, mutex,table").unwrap(),
+            ["table", "mutex"]
+        );
+        assert_eq!(parse_parts("all").unwrap().len(), 8);
+        let error = parse_parts("mutx").unwrap_err().to_string();
+        has(&error, "\"mutx\" | barrier");
+    }
+}

@@ -7,7 +7,7 @@
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};
 use crate::measure::repeats::{ONCE, ms, timed};
-use crate::measure::run_spec::RunSpec;
+use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
 use crate::points::{Asked, Point};
 use crate::variants::{AskedVariant, parse_variants};

@@ -9,27 +9,23 @@
 //!
 //! The text between them is a caption, which names the machine, the date and the commit of each
 //! file that the table was made from, and the table. Tables are rows of `tables.json`
-//! ([`definitions`]); their cells are templates ([`expression`]) of the values in the files
-//! ([`data`]).
-
-pub mod data;
-pub mod definitions;
-pub mod expression;
-pub mod markers;
-#[cfg(test)]
-mod tests;
+//! ([`data`]); their cells are templates ([`expression`]) of the values in the files.
 
 use crate::error::{Error, Result};
 use crate::out_file::write_whole;
-use data::{Data, Failure, Found};
-use definitions::{Definitions, Rows, Source, Table};
+use data::{Data, Definitions, Failure, Found, Rows, Source, Table};
 use expression::Scope;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
+
+pub mod data;
+pub mod expression;
+#[cfg(test)]
+mod tests;
 
 /// The definitions of this program.
 const DEFINITIONS: &str = include_str!("tables.json");
@@ -47,13 +43,7 @@ pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool
     if documents.is_empty() {
         for table in &definitions.tables {
             let name = table.name.as_str();
-            writeln!(
-                out,
-                "{}\n{}{}\n",
-                markers::open(name),
-                made[name],
-                markers::END
-            )?;
+            writeln!(out, "{}\n{}{}\n", open(name), made[name], END)?;
         }
         return Ok(true);
     }
@@ -62,8 +52,8 @@ pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool
         let shown = path.display();
         let failed = |what: &str, error| Error::Usage(format!("cannot {what} {shown}: {error}"));
         let text = fs::read_to_string(path).map_err(|error| failed("read", error))?;
-        let page = markers::render(&text, &made)
-            .map_err(|problem| Error::Usage(format!("{shown}:{problem}")))?;
+        let page =
+            render(&text, &made).map_err(|problem| Error::Usage(format!("{shown}:{problem}")))?;
         for difference in &page.differences {
             writeln!(out, "{shown}:{difference}")?;
         }
@@ -255,4 +245,88 @@ fn origin(source: &Source, data: &Data<'_>) -> std::result::Result<String, Strin
         return Err(format!("{file} names too little"));
     };
     Ok(format!("{machine}, {date}, commit {commit}"))
+}
+
+/// Opens a table, before its name.
+const TABLE: &str = "<!-- table:";
+/// Closes a table.
+pub const END: &str = "<!-- end -->";
+
+/// The marker that opens a table.
+pub fn open(name: &str) -> String {
+    format!("{TABLE} {name} -->")
+}
+
+/// Something wrong in a line of a document.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.line, self.what)
+    }
+}
+
+/// A document as the data want it.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// Its text.
+    pub text: String,
+    /// Where it was different.
+    pub differences: Vec<Problem>,
+}
+
+/// Puts the tables into a document. Markers in a block of code are left alone.
+///
+/// # Errors
+/// A table that is not known, or a marker without its end.
+pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, Problem> {
+    let mut page = Page::default();
+    let mut fenced = false;
+    let mut lines = text.lines().enumerate();
+    while let Some((i, line)) = lines.next() {
+        page.text += line;
+        page.text.push('\n');
+        fenced ^= line.trim_start().starts_with("```");
+        let name = line.trim().strip_prefix(TABLE);
+        let name = name.and_then(|rest| rest.strip_suffix("-->"));
+        let Some(name) = name.map(str::trim).filter(|_| !fenced) else {
+            continue;
+        };
+        let problem = |what| Problem { line: i + 1, what };
+        let Some(new) = tables.get(name) else {
+            return Err(problem(format!("no table has the name `{name}`")));
+        };
+        let mut old = Vec::new();
+        let closed = lines.by_ref().any(|(_, line)| {
+            let ends = line.trim() == END;
+            if !ends {
+                old.push(line);
+            }
+            ends
+        });
+        if !closed {
+            return Err(problem(format!("table `{name}` has no `{END}`")));
+        }
+        let wanted: Vec<&str> = new.lines().collect();
+        for line in 0..wanted.len().max(old.len()) {
+            let (says, data) = (old.get(line), wanted.get(line));
+            if says != data {
+                let [says, data] = [says, data].map(|line| *line.unwrap_or(&"(no line)"));
+                page.differences.push(Problem {
+                    line: i + 2 + line,
+                    what: format!("table `{name}`\n  says {says}\n  data {data}"),
+                });
+            }
+        }
+        page.text += new;
+        page.text += END;
+        page.text.push('\n');
+    }
+    Ok(page)
 }

@@ -1,10 +1,8 @@
 //! Tests of the tables, on small data and on the documents of this repository.
 
-use super::data::{Data, Failure};
-use super::definitions::Definitions;
+use super::data::{Data, Definitions, Failure};
 use super::expression::Scope;
-use super::markers::render;
-use super::{DEFINITIONS, made, tables};
+use super::{DEFINITIONS, made, render, tables};
 use crate::testing::has;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -269,7 +267,7 @@ fn the_documents_of_this_repository_show_every_table_as_the_data_say() {
         .map(|path| std::fs::read_to_string(path).unwrap())
         .collect();
     for table in Definitions::parse(DEFINITIONS).unwrap().tables {
-        let marker = super::markers::open(&table.name);
+        let marker = super::open(&table.name);
         assert!(texts.contains(&marker), "no document has {marker}");
     }
 }

@@ -51,40 +51,35 @@ pub trait Exclusion: Sized {
     fn check(&self) -> Result<(), Error>;
 }
 
+/// What an owner of locks or of combiners does itself.
+macro_rules! owned {
+    ($View:ty) => {
+        type View = $View;
+
+        fn make(device: &AnyDevice, count: u64, users: u64, what: &'static str) -> Result<Self> {
+            Ok(Self::new(device, count, users, what)?)
+        }
+
+        fn view(&self) -> $View {
+            self.view()
+        }
+
+        fn check(&self) -> Result<(), Error> {
+            self.check()
+        }
+    };
+}
+
 impl<K: LockKind> Exclusion for Locks<AnyDevice, K> {
-    type View = TLocks<K>;
-
-    fn make(device: &AnyDevice, count: u64, users: u64, what: &'static str) -> Result<Self> {
-        Ok(Self::new(device, count, users, what)?)
-    }
-
-    fn view(&self) -> TLocks<K> {
-        self.view()
-    }
+    owned!(TLocks<K>);
 
     fn shared_bytes(&self) -> u32 {
         u32::try_from(self.shared_bytes()).unwrap_or(u32::MAX)
     }
-
-    fn check(&self) -> Result<(), Error> {
-        self.check()
-    }
 }
 
 impl Exclusion for Combiners<AnyDevice, 1> {
-    type View = TCombiners<1>;
-
-    fn make(device: &AnyDevice, count: u64, users: u64, what: &'static str) -> Result<Self> {
-        Ok(Self::new(device, count, users, what)?)
-    }
-
-    fn view(&self) -> TCombiners<1> {
-        self.view()
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        self.check()
-    }
+    owned!(TCombiners<1>);
 }
 
 /// Nothing excludes anybody.
@@ -290,22 +285,6 @@ where
     excluded::<K, Open, W, T>(kind_and_name, operations, ("nothing", |_| 0), prepare)
 }
 
-/// Makes the contender that `bench sync` measures, as [`excluded`] does.
-pub fn excluding<K, X, W, T>(
-    name: &'static str,
-    operations: (&'static str, fn(&W) -> f64),
-    count: (&'static str, fn(&W) -> u64),
-    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
-) -> Contender<W>
-where
-    X: Exclusion + 'static,
-    W: 'static,
-    T: ContenderData + 'static,
-    K: Kernel<Params: Joined<X::View, T::Params>>,
-{
-    excluded::<K, X, W, T>((ContenderKind::Excluding, name), operations, count, prepare)
-}
-
 /// The lock on a device.
 pub type OneLock = Locks<AnyDevice, TasBackoff>;
 
@@ -344,20 +323,8 @@ where
     )
 }
 
-/// Makes the contender that runs `K` on the data that `prepare` makes, without
-/// synchronisation.
-pub fn unsynchronised<K, W, T>(
-    operations: (&'static str, fn(&W) -> f64),
-    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
-) -> Contender<W>
-where
-    W: 'static,
-    T: ContenderData + 'static,
-    K: Kernel<Params = T::Params>,
-{
-    let kind = ContenderKind::Unsynchronised;
-    open::<K, W, T>((kind, "plain accesses"), operations, prepare)
-}
+/// The kind and the name of a contender without synchronisation.
+pub const UNSYNCHRONISED: (ContenderKind, &str) = (ContenderKind::Unsynchronised, "plain accesses");
 
 /// Makes data of a workload fit for so many blocks and lanes.
 pub type Fit<W, T> = fn(&W, &AnyDevice, &mut T, (u32, u64)) -> Result<()>;

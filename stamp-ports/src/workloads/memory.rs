@@ -1,10 +1,10 @@
 //! Memory that a workload's data takes: refused before any of it is made, and
-//! read back as a history wants it.
+//! read back as a history wants it; and launch shapes that depend on the device alone.
 
 use crate::error::{Error, Result};
 use stm_core::array::Layout;
 use stm_core::collections::{List, Lists, Map, OrderedMap};
-use stm_core::host::{self, Cpu, Device, Pod, Records, Stm, Sums, TxArray};
+use stm_core::host::{self, Cpu, Device, Limits, Pod, Records, Stm, Sums, TxArray};
 use stm_core::memory::WordAddress;
 use stm_core::{Element, Summand};
 use stm_kernels::ht::{HtNode, HtPoolNode};
@@ -156,4 +156,30 @@ pub fn check_host_memory(what: &str, needed: u64, fix: &'static str) -> Result<(
         });
     }
     Ok(())
+}
+
+/// Says in an implementation of `Workload` which fields of the data transactions access.
+macro_rules! accessed {
+    ($($field:ident),+) => {
+        fn accessed<'d, D: Device>(
+            &self,
+            data: &'d mut Self::Data<D>,
+        ) -> Vec<&'d mut dyn $crate::workloads::memory::Accessed<D>> {
+            vec![$(&mut data.$field),+]
+        }
+    };
+}
+pub(super) use accessed;
+
+/// Blocks and threads of a kernel without transactions, of the kind whose
+/// threads do not wait for each other: enough to fill the device.
+pub fn filling(limits: &Limits) -> (u32, u32) {
+    if limits.warp_width == 1 {
+        (limits.processors, 1)
+    } else {
+        (
+            8 * limits.processors,
+            (8 * limits.warp_width).min(limits.threads_max),
+        )
+    }
 }

@@ -5,13 +5,13 @@
 //! | `mod.rs` | its data on a device: prepared, put back, launched; and its input, if there is no file for it |
 //! | `input.rs` | its sizes as a plain value, with defaults and checks, and its options at the command line |
 //! | `check.rs` | what must hold afterwards |
-//! | `floor.rs`, `section.rs`, `locked.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
+//! | `floor.rs`, or in `mod.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
 //!
 //! `map`, `ordered` and `list` are one workload with three containers, in `container`.
 //!
 //! | file | is |
 //! | --- | --- |
-//! | [`input`] | what an input is |
+//! | [`input`] | what an input is, and the options that several share |
 //! | [`form`] | the dynamic and the static form of transactions |
 //! | [`workload`] | what a workload is |
 //! | [`prepared`] | any workload with its data on a device |
@@ -20,8 +20,8 @@
 //! | [`contender`] | kernels without transactions that do a workload's work |
 //! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | work under locks, by combining, in critical sections and without synchronisation |
-//! | [`options`], [`shared_options`] | the options of all workloads, and those that several share |
-//! | [`compare`], [`memory`], [`shape`], `prelude` | what drivers share |
+//! | [`options`] | the options of all workloads |
+//! | [`compare`], [`memory`], `prelude` | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names
 /// and sentences, the enums below and what is made of them, and the options at
@@ -98,12 +98,36 @@ pub mod launcher;
 pub mod memory;
 pub mod options;
 pub mod plain;
-mod prelude;
 pub mod prepared;
 pub mod series;
-pub mod shape;
-pub mod shared_options;
 pub mod workload;
+
+mod prelude {
+    //! What the files of a workload have in common.
+
+    pub(super) use super::compare::{Difference, Expectation};
+    pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
+    pub(super) use super::contender::{Contender, ContenderData, one_each};
+    pub(super) use super::exclusion::{UNSYNCHRONISED, Uses, critical_section, open, own};
+    pub(super) use super::form::{Form, by_form};
+    pub(super) use super::input::{
+        Input, Occasion, SharedOption, SharedOptions, is_its_workload, sizes,
+    };
+    pub(super) use super::launcher::Launcher;
+    pub(super) use super::memory::{Accessed, accessed, check_memory, zeros};
+    pub(super) use super::workload::{Accesses, Run, Sizes, Verdict, Verifies, Workload, sets};
+    pub(super) use crate::devices::AnyDevice;
+    pub(super) use crate::error::Result;
+    pub(super) use crate::numbers::{of, parse_count_32};
+    pub(super) use clap::Args;
+    pub(super) use serde_json::Value;
+    pub(super) use std::time::Duration;
+    pub(super) use stm_core::algorithm::{Algorithm, Cgl, Variant};
+    pub(super) use stm_core::array::Layout;
+    pub(super) use stm_core::host::{Buffer, Device, TxArray};
+    pub(super) use stm_core::observe::Observation;
+    pub(super) use stm_core::{Capacity, Kernel};
+}
 
 use crate::devices::AnyDevice;
 use crate::error::Result;

@@ -5,8 +5,7 @@
 //! workload does not take is refused by name.
 
 use super::AnyInput;
-use super::input::{Input, Occasion};
-use super::shared_options::{SharedOption, SharedOptions};
+use super::input::{Input, Occasion, SharedOption, SharedOptions};
 use crate::error::{Error, Result};
 use clap::builder::Resettable;
 use clap::parser::ValueSource;

@@ -4,8 +4,7 @@
 
 use serde_json::Value;
 use stamp_ports::devices::AnyDevice;
-use stamp_ports::measure::run_report::RunReport;
-use stamp_ports::measure::run_spec::RunSpec;
+use stamp_ports::measure::run_report::{RunReport, RunSpec};
 use stamp_ports::measure::runner::Runner;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::AnyWorkload;

@@ -15,17 +15,24 @@ use verify::history::{Header, History, InitialMemory};
 use verify::opacity;
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
-/// Makes one test for each algorithm of the registry, which calls `everywhere` with it.
-macro_rules! tests_of_everywhere {
-    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(
-            #[test]
-            fn $entry() {
-                everywhere(Variant::$variant);
-            }
-        )*
+/// Makes one test for each algorithm of the registry, which calls a function with it.
+macro_rules! tests_of_all {
+    ($test:ident in $module:ident, $(
+        $variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;
+    )*) => {
+        mod $module {
+            use super::*;
+
+            $(
+                #[test]
+                fn $entry() {
+                    $test(Variant::$variant);
+                }
+            )*
+        }
     };
 }
+pub(crate) use tests_of_all;
 
 /// Words of a lane's recording buffer.
 const RECORD_WORDS: u64 = 1 << 17;
@@ -134,9 +141,7 @@ impl Setup {
             history,
         })
     }
-}
 
-impl Setup {
     /// Runs a workload recorded, whose result must be right and whose history opaque; returns
     /// the attempts that aborted.
     pub(crate) fn right<D: Device>(

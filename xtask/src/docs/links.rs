@@ -10,7 +10,6 @@
 //! link in a chapter stays inside of the book, and its table of contents names
 //! every chapter.
 
-use crate::book;
 use crate::error::Error;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use std::collections::{BTreeMap, BTreeSet};
@@ -159,7 +158,7 @@ fn follow(
     if !root.join(&to).exists() {
         return Err(format!("`{target}`: there is no {}", to.display()));
     }
-    let book = Path::new(book::FOLDER);
+    let book = Path::new(super::BOOK);
     if from.starts_with(book) && !to.starts_with(book) {
         return Err(format!(
             "`{target}` leads out of the book, whose pages are published alone: name the file as code"
@@ -207,7 +206,7 @@ fn resolve(folder: &Path, link: &str) -> Option<PathBuf> {
 
 /// The chapters of the book that its table of contents does not name.
 fn unlisted(documents: &BTreeMap<PathBuf, Outline>) -> Vec<String> {
-    let chapters = Path::new(book::FOLDER).join("src");
+    let chapters = Path::new(super::BOOK).join("src");
     let contents = chapters.join("SUMMARY.md");
     let listed: BTreeSet<PathBuf> = documents
         .get(&contents)

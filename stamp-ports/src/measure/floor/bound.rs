@@ -32,7 +32,7 @@
 //! addition for a warp; the logs, which lie together; nodes that only one transaction has;
 //! and everything that aborted attempts do.
 
-use crate::measure::machine::document::Rate;
+use crate::measure::machine::Rate;
 use crate::numbers::{bytes as in_bytes, short};
 use crate::workloads::form::FAST_STATIC;
 use crate::workloads::workload::Accesses;

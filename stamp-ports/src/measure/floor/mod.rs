@@ -16,12 +16,254 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `measured` | all of a workload |
 //! | `bound` | the time that the memory system needs for a protocol's own accesses |
 //! | `search` | the search of a contender's best launch, and its measurement |
 //! | `report` | the table and the document |
 
+use super::launches;
+use super::machine::{self, Rate};
+use super::meter::Progress;
+use super::run_report::{RunReport, resolve};
+use super::search::{SearchSpec, Tried};
+use crate::devices::AnyDevice;
+use crate::error::Result;
+use crate::workloads::AnyWorkload;
+use crate::workloads::contender::ContenderKind;
+use crate::workloads::workload::{Accesses, Verifies};
+use bound::{Bound, Protocol};
+use search::{ContenderReport, Outcome, Setting, Shapes, TriedContender};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use stm_core::algorithm::Variant;
+use stm_core::host::Device;
+
 pub mod bound;
-pub(crate) mod measured;
 pub(crate) mod report;
 pub mod search;
+
+/// Everything that was measured.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    /// Everything without transactions.
+    pub(crate) runs: Vec<ContenderReport>,
+    /// The transactional memory.
+    pub(crate) stm: Vec<RunReport>,
+    /// Every launch of the searches.
+    pub(crate) search: Vec<TriedContender>,
+    /// Every launch of the transactional memory's searches.
+    pub(crate) stm_search: Vec<Tried>,
+    /// The rates of random accesses.
+    pub(crate) rates: Vec<Rate>,
+    /// What the verification of each workload covers.
+    pub(crate) verifies: BTreeMap<&'static str, Verifies>,
+    /// The transactions that were asked for in a launch of each workload.
+    pub(crate) asked: BTreeMap<&'static str, u64>,
+    /// The bounds of protocols whose accesses and rates are known.
+    pub(crate) bounds: Vec<BoundOf>,
+}
+
+/// A bound beside what was measured.
+#[derive(Debug, Serialize)]
+pub(crate) struct BoundOf {
+    /// The workload's name.
+    pub(crate) workload: &'static str,
+    /// The variant, or the contender.
+    pub(crate) name: &'static str,
+    /// The bound.
+    #[serde(flatten)]
+    pub(crate) bound: Bound,
+    /// The rate measured over the bound.
+    pub(crate) reached: f64,
+}
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub(crate) struct FloorSpec {
+    /// The transactional memory, and how it is searched.
+    pub(crate) stm: SearchSpec,
+    /// Whether it takes part.
+    pub(crate) with_stm: bool,
+    /// Whether few launch shapes are tried.
+    pub(crate) quick: bool,
+}
+
+/// The name of the accesses without synchronisation.
+const PLAIN: &str = "plain accesses";
+
+/// The name of `fast` where transactions add.
+const FAST_ADDS: &str = "fast, adds";
+
+impl Measured {
+    /// Measures one workload, the contenders first.
+    pub(crate) fn add(
+        &mut self,
+        device: &AnyDevice,
+        workload: &AnyWorkload,
+        spec: &FloorSpec,
+    ) -> Result<()> {
+        let (runs, stm) = (self.runs.len(), self.stm.len());
+        let sizes = workload.sizes();
+        self.verifies.insert(sizes.name(), sizes.verifies());
+        let asked = spec.stm.transactions_of(sizes);
+        self.asked.insert(sizes.name(), asked);
+        self.add_measurements(device, workload, spec)?;
+        if let Some(accesses) = workload.sizes().accesses() {
+            self.add_bounds(accesses, runs, stm);
+        }
+        Ok(())
+    }
+
+    /// Computes the bounds of the contenders and of the transactional memory from these
+    /// numbers on.
+    fn add_bounds(&mut self, accesses: Accesses, runs: usize, stm: usize) {
+        let plain = self.runs[runs..].iter();
+        // Those whose words have the workload's width.
+        let plain = plain.filter(|run| run.name == PLAIN).map(|run| {
+            let of = (run.workload, run.name, run.tx_per_s);
+            (of, Protocol::Unsynchronised)
+        });
+        let stm = self.stm[stm..].iter().filter(|report| report.verified);
+        // Additions have a protocol of their own.
+        let stm = stm.filter(|report| report.variant != FAST_ADDS);
+        let stm = stm.filter_map(|report| {
+            let of = (report.workload, report.variant, report.tx_per_s);
+            let protocol = Protocol::of(report.variant, report.locks);
+            let resolved = || Protocol::of(report.resolved, report.locks);
+            Some((of, protocol.or_else(resolved)?))
+        });
+        let bounds = plain.chain(stm).filter_map(|(of, protocol)| {
+            let (workload, name, tx_per_s) = of;
+            let bound = protocol.bound(accesses, &self.rates)?;
+            Some(BoundOf {
+                workload,
+                name,
+                reached: tx_per_s / bound.tx_per_s,
+                bound,
+            })
+        });
+        let bounds: Vec<BoundOf> = bounds.collect();
+        self.bounds.extend(bounds);
+    }
+
+    /// Measures the rates of random accesses.
+    pub(crate) fn add_rates(&mut self, device: &AnyDevice, quick: bool) -> Result<()> {
+        self.rates = machine::random_accesses(device, &Progress::new(), quick)?;
+        Ok(())
+    }
+
+    fn add_measurements(
+        &mut self,
+        device: &AnyDevice,
+        workload: &AnyWorkload,
+        spec: &FloorSpec,
+    ) -> Result<()> {
+        self.add_contenders(device, workload, spec)?;
+        if !spec.with_stm {
+            return Ok(());
+        }
+        let shapes = stm_shapes(device, workload, spec);
+        let found = spec.stm.search(device, workload, &shapes)?;
+        self.stm.extend(found.runs);
+        self.stm_search.extend(found.tried);
+        match workload.with_adds() {
+            Some(adds) if spec.stm.variants.contains(&Variant::Fast.into()) => {
+                self.add_fast_adds(device, &adds, spec, &shapes)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn add_contenders(
+        &mut self,
+        device: &AnyDevice,
+        workload: &AnyWorkload,
+        spec: &FloorSpec,
+    ) -> Result<()> {
+        let (limits, resident) = (device.limits(), device.resident_threads());
+        let by_blocks = workload.sizes().by_blocks();
+        let of_sections =
+            Shapes::of_critical_sections(device.kind(), &limits, by_blocks, spec.quick);
+        let shapes = Shapes::new(device.kind(), &limits, resident, spec.quick);
+        let mut contenders = workload.contenders();
+        contenders.retain(|contender| contender.kind != ContenderKind::Excluding);
+        for contender in contenders {
+            let setting = Setting {
+                seed: spec.stm.seed,
+                transactions: spec.stm.transactions_of(workload.sizes()),
+                repeat: spec.stm.repeat,
+                measure_ms: search::MEASURE_MS,
+                shapes: if contender.kind == ContenderKind::CriticalSection {
+                    &of_sections
+                } else {
+                    &shapes
+                },
+            };
+            let Outcome { run, tried } =
+                search::measure(device, workload.sizes(), &contender, &setting)?;
+            self.runs.push(run);
+            self.search.extend(tried);
+        }
+        Ok(())
+    }
+
+    /// Measures `fast` on a workload whose transactions add, as a variant of its
+    /// own.
+    fn add_fast_adds(
+        &mut self,
+        device: &AnyDevice,
+        adds: &AnyWorkload,
+        spec: &FloorSpec,
+        shapes: &[(u32, u32)],
+    ) -> Result<()> {
+        let stm = SearchSpec {
+            variants: vec![Variant::Fast.into()],
+            ..spec.stm.clone()
+        };
+        let mut found = stm.search(device, adds, shapes)?;
+        for run in &mut found.runs {
+            run.variant = FAST_ADDS;
+        }
+        for tried in &mut found.tried {
+            tried.variant = FAST_ADDS.into();
+        }
+        self.stm.extend(found.runs);
+        self.stm_search.extend(found.tried);
+        Ok(())
+    }
+
+    /// Whether a contender of this kind was measured.
+    pub(crate) fn has(&self, kind: ContenderKind) -> bool {
+        self.runs.iter().any(|run| run.kind == kind)
+    }
+
+    /// Whether all that can be verified was.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.runs.iter().all(|run| run.verified != Some(false))
+            && self.stm.iter().all(|report| report.verified)
+    }
+}
+
+/// The launch shapes of the transactional memory.
+fn stm_shapes(device: &AnyDevice, workload: &AnyWorkload, spec: &FloorSpec) -> Vec<(u32, u32)> {
+    let (kind, limits) = (device.kind(), device.limits());
+    if !spec.quick {
+        let mut shapes = launches::shapes(kind, &limits, device.resident_threads());
+        shapes.extend(launches::between(kind, &limits));
+        return shapes;
+    }
+    let sizes = workload.sizes();
+    let transactions = spec.stm.transactions_of(sizes);
+    let config = spec
+        .stm
+        .memory
+        .config(spec.stm.locks[0], sizes.capacity(), None);
+    let variants = spec.stm.variants.iter();
+    let mut shapes: Vec<_> = variants
+        .map(|&variant| {
+            let algorithm = resolve(sizes, variant, &config, transactions);
+            launches::launch(sizes, algorithm, kind, &limits)
+        })
+        .collect();
+    shapes.dedup();
+    shapes
+}

@@ -1,13 +1,13 @@
 //! What `bench floor` prints and writes.
 
-use super::measured::{BoundOf, Measured};
 use super::search::{ContenderReport, TriedContender};
+use super::{BoundOf, Measured};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::head::{FIELDS, Head};
-use crate::measure::machine::document::Rate;
+use crate::measure::machine::Rate;
 use crate::measure::run_report::RunReport;
-use crate::measure::tried::Tried;
+use crate::measure::search::Tried;
 use crate::numbers::{count, digits3, short};
 use crate::output::align;
 use crate::store;

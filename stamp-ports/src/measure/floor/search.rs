@@ -14,11 +14,11 @@
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::measure::launches;
-use crate::measure::progress::Progress;
+use crate::measure::meter::Progress;
 use crate::measure::repeats::TimeMs;
 use crate::measure::search::best_first;
 use crate::workloads::contender::{BoundContender, ContenderKind, PreparedContender};
-use crate::workloads::shape::filling;
+use crate::workloads::memory::filling;
 use crate::workloads::workload::Sizes;
 use serde::Serialize;
 use stm_core::host::Limits;

@@ -4,27 +4,24 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `sizes` | how much is measured on which device |
-//! | `benchmarks`, `rates`, `mutexes`, `waiting` | the measurements, the last of which is of barriers and semaphores |
-//! | `abstraction` | the ratios of the memory benchmarks |
-//! | `document` | what is printed as JSON, and stands in documents of `bench sync` |
+//! | `abstraction` | the measurements of memory, and the ratios of its benchmarks |
+//! | `waiting` | the measurements of barriers, mutexes and semaphores |
+//!
+//! A [`Measurement`] is what is printed as JSON, and stands in documents of `bench sync`; `Sizes`
+//! says how much is measured on which device.
 
-pub mod abstraction;
-mod benchmarks;
-pub mod document;
-mod mutexes;
-mod rates;
-mod sizes;
-mod waiting;
-
-use self::document::{Measurement, Rate, SCHEMA};
-use self::sizes::Sizes;
-use crate::devices::AnyDevice;
+use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
-use crate::measure::progress::Progress;
+use crate::measure::meter::Progress;
 use crate::measure::repeats::timed;
+use abstraction::{Abstraction, Benchmarks};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::time::{Duration, Instant, SystemTime};
 use stm_core::host::{self, Device};
+
+pub mod abstraction;
+mod waiting;
 
 /// Measures a device.
 ///
@@ -34,10 +31,10 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
     let start = Instant::now();
     let sizes = Sizes::of(device);
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
-    let grids = benchmarks::measure(device, &sizes, &say)?;
-    let rates = rates::measure(device, &sizes, &say)?;
+    let grids = abstraction::measure(device, &sizes, &say)?;
+    let rates = abstraction::rates(device, &sizes, &say)?;
     let barriers = waiting::barriers(device, &sizes, &say)?;
-    let mutexes = mutexes::measure(device, &sizes, &say)?;
+    let mutexes = waiting::mutexes(device, &sizes, &say)?;
     let semaphores = waiting::semaphores(device, &sizes, &say)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     Ok(Measurement {
@@ -64,7 +61,7 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
 pub fn random_accesses(device: &AnyDevice, progress: &Progress, quick: bool) -> Result<Vec<Rate>> {
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
     let sizes = Sizes::of(device);
-    rates::measure(device, &if quick { sizes.quick() } else { sizes }, &say)
+    abstraction::rates(device, &if quick { sizes.quick() } else { sizes }, &say)
 }
 
 /// Makes a measurement once to warm up, then a few times, and returns the median.
@@ -81,6 +78,278 @@ fn median(
 fn net(with: Duration, without: Duration) -> f64 {
     let least = (without / 100).max(Duration::from_nanos(1));
     with.saturating_sub(without).max(least).as_secs_f64() * 1e9
+}
+
+/// The number of this form.
+pub const SCHEMA: u32 = 2;
+
+/// The times of the twelve benchmarks at one grid.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GridTimes {
+    /// Why this grid.
+    pub why: String,
+    /// Threads of a block, of which one makes accesses.
+    pub threads: u32,
+    /// Accesses of that thread.
+    pub accesses: u32,
+    /// The blocks, and the times of all accesses in nanoseconds, without that of a launch
+    /// which makes none.
+    pub times_ns: Benchmarks,
+}
+
+/// The rate of one random access.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Rate {
+    /// Bytes over which the accesses go.
+    pub bytes: u64,
+    /// `load`, `store`, `add` or `swap`.
+    pub operation: String,
+    /// Bits of an access.
+    pub bits: u32,
+    /// Threads that make accesses.
+    pub threads: u64,
+    /// Accesses a second.
+    pub per_s: f64,
+}
+
+/// The time of one barrier.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Barrier {
+    /// Blocks that meet.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// The algorithm.
+    pub algorithm: String,
+    /// The time from one wait to the next in nanoseconds.
+    pub ns: f64,
+}
+
+/// The rate of one mutex.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Mutex {
+    /// Blocks of which one thread each makes sections.
+    pub blocks: u32,
+    /// The kind of lock.
+    pub algorithm: String,
+    /// Sections a second.
+    pub per_s: f64,
+    /// The sections of the block that made the most, of the launch in which that was the
+    /// most times those of the block that made the fewest.
+    pub most: u32,
+    /// Those of the block that made the fewest.
+    pub fewest: u32,
+}
+
+impl Mutex {
+    /// Returns how many times as many sections a block has made as another one.
+    pub fn most_to_fewest(&self) -> f64 {
+        f64::from(self.most) / f64::from(self.fewest)
+    }
+}
+
+/// The rate of one semaphore.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Semaphore {
+    /// Blocks of which one thread each enters.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// How many may be inside.
+    pub count: u32,
+    /// The algorithm.
+    pub algorithm: String,
+    /// Entries a second.
+    pub per_s: f64,
+}
+
+/// What was measured of a device.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Measurement {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The version of the program that measured.
+    pub version: String,
+    /// The id of the device.
+    pub device: String,
+    /// Its name.
+    pub name: String,
+    /// The newest CUDA version of its driver, or `none`.
+    pub driver: String,
+    /// When it was measured, in seconds since 1970.
+    pub unix_time: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// What is smaller than usual.
+    pub sizes: String,
+    /// The memory benchmarks. The abstraction is that of the last grid.
+    pub grids: Vec<GridTimes>,
+    /// Random accesses.
+    pub rates: Vec<Rate>,
+    /// Barriers across blocks.
+    pub barriers: Vec<Barrier>,
+    /// Mutexes.
+    pub mutexes: Vec<Mutex>,
+    /// Semaphores.
+    pub semaphores: Vec<Semaphore>,
+}
+
+impl Measurement {
+    /// Returns the abstraction, unless there are no times.
+    pub fn abstraction(&self) -> Option<Abstraction> {
+        Abstraction::of(&self.grids.last()?.times_ns)
+    }
+
+    /// Returns the fastest barrier that was measured for each number of blocks.
+    pub fn fastest_barriers(&self) -> Vec<&Barrier> {
+        let mut fastest: Vec<&Barrier> = Vec::new();
+        for barrier in &self.barriers {
+            match fastest.iter_mut().find(|b| b.blocks == barrier.blocks) {
+                None => fastest.push(barrier),
+                Some(found) if barrier.ns < found.ns => *found = barrier,
+                Some(_) => {}
+            }
+        }
+        fastest
+    }
+
+    /// Returns the document that `stamp device --measure --json` prints: the measurement
+    /// and what follows from it.
+    pub fn document(&self) -> serde_json::Value {
+        let abstraction = self.abstraction().map(|abstraction| {
+            let mut form = json!(abstraction);
+            form["lines_held"] = json!(abstraction.lines_held());
+            form["atomic_to_poll"] = json!(abstraction.atomic_to_poll());
+            form
+        });
+        json!({
+            "measurement": self,
+            "abstraction": abstraction,
+            "fastest_barriers": self.fastest_barriers(),
+        })
+    }
+}
+
+/// A grid of the memory benchmarks.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    /// Why this one.
+    why: &'static str,
+    blocks: u32,
+    /// Threads of a block, of which one makes accesses.
+    threads: u32,
+}
+
+/// What is measured.
+#[derive(Clone, Debug)]
+struct Sizes {
+    /// What is smaller than on a GPU, or the same for all.
+    note: &'static str,
+    /// The grids of the memory benchmarks. The abstraction is that of the last.
+    grids: Vec<Grid>,
+    /// Accesses of a thread in the memory benchmarks.
+    accesses: u32,
+    /// Bytes over which random accesses go.
+    bytes: Vec<u64>,
+    /// Blocks and threads of a block that make random accesses, and how many each makes.
+    random: (u32, u32, u32),
+    /// Whether only those random accesses are measured that bounds are computed from
+    /// ([`crate::measure::floor::bound`]).
+    for_bounds: bool,
+    /// Blocks that meet at a barrier.
+    meetings: Vec<u32>,
+    /// Threads of such a block.
+    meeting_threads: u32,
+    /// Blocks of which one thread each makes sections on a mutex.
+    locking: Vec<u32>,
+    /// Sections that they make together.
+    sections: u32,
+    /// Blocks of which one thread each enters a semaphore.
+    entering: Vec<u32>,
+    /// Counts of the semaphore.
+    counts: Vec<u32>,
+    /// Times that each measurement is made, beside one to warm up.
+    times: usize,
+}
+
+/// Blocks on a multiprocessor in the paper's benchmarks.
+const BLOCKS_A_PROCESSOR: u32 = 8;
+
+impl Sizes {
+    fn of(device: &AnyDevice) -> Self {
+        let processors = device.limits().processors;
+        match device.kind() {
+            DeviceKind::Cuda => Self::gpu(processors),
+            DeviceKind::Cpu => Self::cpu(processors),
+        }
+    }
+
+    /// Returns the same with few random accesses, only those that bounds need, each measured
+    /// as briefly as shows its order of magnitude: all together in less than a second.
+    fn quick(self) -> Self {
+        let (blocks, threads, accesses) = self.random;
+        Self {
+            random: (blocks, threads, accesses.min(1 << 18)),
+            for_bounds: true,
+            times: 1,
+            ..self
+        }
+    }
+
+    fn gpu(processors: u32) -> Self {
+        let grid = |why, blocks| Grid {
+            why,
+            blocks,
+            threads: 128,
+        };
+        Self {
+            note: "1,000 accesses a thread, as in Stuart and Owens 2011",
+            grids: vec![
+                grid("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
+                grid("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
+                grid("a block a multiprocessor", processors),
+                grid(
+                    "eight blocks a multiprocessor",
+                    BLOCKS_A_PROCESSOR * processors,
+                ),
+            ],
+            accesses: 1000,
+            bytes: vec![4 << 20, 32 << 20, 64 << 20, 1 << 30],
+            // As many threads as fit on a multiprocessor of 2,048.
+            random: (16 * processors, 128, 64),
+            for_bounds: false,
+            meetings: [1, 2, 4, 8].map(|n| n * processors).to_vec(),
+            meeting_threads: 128,
+            locking: vec![1, processors, 4 * processors],
+            sections: 1 << 16,
+            entering: [1, 4].map(|n| n * processors).to_vec(),
+            counts: vec![1, 2, 10, 120],
+            times: 5,
+        }
+    }
+
+    fn cpu(cores: u32) -> Self {
+        Self {
+            note: "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads \
+                   take long to start; random accesses over at most 64 MiB; no accesses of 128 bits",
+            grids: vec![Grid {
+                why: "a block a core",
+                blocks: cores,
+                threads: 1,
+            }],
+            accesses: 4_000_000,
+            bytes: vec![4 << 20, 32 << 20, 64 << 20],
+            random: (cores, 1, 1 << 20),
+            for_bounds: false,
+            meetings: vec![cores, 4 * cores],
+            meeting_threads: 1,
+            locking: vec![1, cores],
+            sections: 250_000,
+            entering: vec![cores],
+            counts: vec![1, 120],
+            times: 3,
+        }
+    }
 }
 
 #[cfg(test)]

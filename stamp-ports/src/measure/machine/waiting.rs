@@ -1,14 +1,21 @@
 //! The times of barriers and the rates of semaphores, each measured and checked as a point of
 //! `bench sync`.
+//!
+//! With them are the rates of mutexes: the first thread of each block makes sections until all have made a
+//! given number together, so that a mutex which serves some blocks first is seen to.
 
-use super::document::{Barrier, Semaphore};
-use super::sizes::Sizes;
+use super::{Barrier, Mutex, Semaphore, Sizes, median, net};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::points::{Asked, Point};
 use crate::sync::operations::{self, Effort};
-use stm_core::host;
+use std::time::Duration;
+use stm_core::host::{self, Buffer, Device, Launch};
+use stm_core::observe::Observation;
+use stm_kernels::sections::{SectionsChosen, SectionsChosenParams};
 use stm_sync::barrier::Kind as BarrierKind;
+use stm_sync::chosen::Kind;
+use stm_sync::host::Locks;
 use stm_sync::semaphore::Kind as SemaphoreKind;
 
 /// Measures a point. There is none of blocks that are not resident together.
@@ -71,4 +78,79 @@ pub(super) fn semaphores(
         }
     }
     Ok(found)
+}
+
+/// The words of a line, which the counter has for itself.
+const LINE: usize = 32;
+
+/// Measures every mutex with every number of blocks that are resident together.
+pub(super) fn mutexes(
+    device: &AnyDevice,
+    sizes: &Sizes,
+    say: &impl Fn(String),
+) -> Result<Vec<Mutex>> {
+    say("compiling the mutexes".into());
+    device.prepare::<SectionsChosen>(Observation::Silent)?;
+    let mut found = Vec::new();
+    for &blocks in &sizes.locking {
+        // All blocks come from the beginning.
+        let launch = Launch {
+            cooperative: true,
+            ..Launch::new(blocks, 1)
+        };
+        if device.resident_blocks::<SectionsChosen>(&launch)? < blocks {
+            continue;
+        }
+        for &kind in Kind::ALL {
+            say(format!("the mutex {}, {blocks} blocks", kind.name()));
+            let mut unfairest = None;
+            let with = median(sizes.times, || {
+                let (time, made) = sections(device, &launch, kind, sizes.sections)?;
+                let made = (
+                    made.iter().copied().max().unwrap_or(0),
+                    made.iter().copied().min().unwrap_or(0),
+                );
+                let ratio = |(most, fewest): (u32, u32)| f64::from(most) / f64::from(fewest);
+                if unfairest.is_none_or(|before| ratio(made) > ratio(before)) {
+                    unfairest = Some(made);
+                }
+                Ok(time)
+            })?;
+            let without = median(sizes.times, || {
+                sections(device, &launch, kind, 0).map(|(time, _)| time)
+            })?;
+            let (most, fewest) = unfairest.unwrap_or((0, 0));
+            found.push(Mutex {
+                blocks,
+                algorithm: kind.name().into(),
+                per_s: f64::from(sizes.sections) / net(with, without) * 1e9,
+                most,
+                fewest,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// Makes so many sections, and returns the time and how many each block has made.
+fn sections(
+    device: &AnyDevice,
+    launch: &Launch,
+    kind: Kind,
+    sections: u32,
+) -> std::result::Result<(Duration, Vec<u32>), host::Error> {
+    let locks = Locks::chosen(device, kind, 1, launch.blocks.into(), "the mutex")?;
+    let counter = Buffer::<_, u32>::zeroed(device, LINE, "the counter")?;
+    let made = Buffer::<_, u32>::zeroed(device, launch.blocks as usize, "sections of blocks")?;
+    let params = SectionsChosenParams {
+        locks: locks.view(),
+        counter: counter.tarray(),
+        made: made.tarray(),
+        sections,
+        in_a_row: 1,
+    };
+    // SAFETY: the lock and the buffers live until the launch has ended.
+    let time = unsafe { device.launch::<SectionsChosen>(launch, &params) }?;
+    locks.check()?;
+    Ok((time, made.download()?))
 }

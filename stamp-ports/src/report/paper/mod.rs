@@ -2,25 +2,20 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `view` | names, orders, ratios: what all below ask of the document |
+//! | `view` | names, orders, ratios: what all below ask of the document; what the paper says in figures |
 //! | `sets` | the points as records |
 //! | `claims` | the answers to formulas, and what the paper claims, as rows of `claims.json` |
-//! | `published` | what the paper says in figures |
 //!
 //! Figures, sentences, tables and what the paper says of the same are in `page.json`.
 
 pub mod claims;
-pub mod published;
 mod sets;
 pub mod view;
-
-#[cfg(test)]
-pub(super) mod tests;
 
 use super::page::Report;
 use super::sentence::From;
 use super::stated::Page;
-use super::words::times;
+use crate::numbers::times;
 use crate::paper::document::Paper;
 use claims::Asked;
 use maud::{Markup, html};
@@ -64,7 +59,7 @@ pub fn report(paper: &Paper) -> Report<'_> {
 fn big(paper: &Paper) -> Markup {
     let apart = apart(&theirs(paper));
     let found = headline(&apart);
-    let same = found.is_some_and(|(run, _)| published::plain(&run.workload) == "gn2");
+    let same = found.is_some_and(|(run, _)| view::plain(&run.workload) == "gn2");
     html! {
         div .headline {
             div {
@@ -87,11 +82,11 @@ fn big(paper: &Paper) -> Markup {
             }
             div {
                 span .second {
-                    (if same { "about" } else { "up to" }) " " (times_short(published::SPEEDUP_MAX))
+                    (if same { "about" } else { "up to" }) " " (times_short(view::SPEEDUP_MAX))
                 }
                 span .what {
                     "in the paper (2014)" (if same { " in the same" } else { "" }) ", on "
-                    (published::DEVICE)
+                    (view::DEVICE)
                 }
             }
         }
@@ -100,4 +95,257 @@ fn big(paper: &Paper) -> Markup {
 
 fn times_short(ratio: f64) -> String {
     format!("{ratio:.0}\u{d7}")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    //! The whole report, from documents: what must be in it, and that nothing in
+    //! a document can break it.
+
+    use super::{report, view};
+    use crate::numbers::{count, short, times};
+    use crate::paper::document::{Paper, Speedup};
+    use crate::report::PAGE;
+    use crate::report::tests::{HOSTILE, file, parse, words};
+    use crate::store::Document as _;
+    use roxmltree::{Document, Node};
+    use serde_json::Value;
+
+    const SAMPLE: &str = include_str!("../../../tests/data/paper-sample.json");
+
+    pub(in crate::report) fn sample() -> Paper {
+        Paper::parse(SAMPLE).unwrap()
+    }
+
+    /// The sample after a change of its JSON.
+    pub(super) fn changed(change: impl FnOnce(&mut Value)) -> Paper {
+        let mut value: Value = serde_json::from_str(SAMPLE).unwrap();
+        change(&mut value);
+        Paper::parse(&value.to_string()).unwrap()
+    }
+
+    pub(in crate::report) fn empty() -> Paper {
+        changed(|value| {
+            for section in [
+                "speedups",
+                "threads",
+                "eigenbench",
+                "breakdown",
+                "characteristics",
+                "search",
+            ] {
+                value[section] = Value::Array(Vec::new());
+            }
+        })
+    }
+
+    fn section<'a, 'd>(page: &'a Document<'d>, id: &str) -> Node<'a, 'd> {
+        let mut all = page.descendants();
+        all.find(|n| n.attribute("id") == Some(id)).unwrap()
+    }
+
+    #[test]
+    fn every_series_is_in_the_legend_and_every_workload_has_a_panel() {
+        let paper = sample();
+        let all = report(&paper).figures;
+        let keys =
+            |i: usize| -> Vec<&str> { all[i].legend.iter().map(|k| k.name.as_str()).collect() };
+        let titles =
+            |i: usize| -> Vec<&str> { all[i].panels.iter().map(|p| p.title.as_str()).collect() };
+        for run in &view::apart(&paper).speedups {
+            assert!(keys(0).contains(&run.variant.as_str()), "{}", run.variant);
+            assert!(titles(0).contains(&view::heading(&run.workload).as_str()));
+        }
+        for part in ["GN-1, genome, segments", "GN-2, genome, matching"] {
+            assert!(titles(0).contains(&part), "{part}");
+        }
+        for point in &paper.threads {
+            assert!(
+                keys(1).contains(&point.variant.as_str()),
+                "{}",
+                point.variant
+            );
+            let beside = format!("{}: beside hv-sorting", view::label(&point.workload));
+            for title in [view::heading(&point.workload), beside] {
+                assert!(titles(1).contains(&title.as_str()), "{title}");
+            }
+        }
+        for point in &paper.eigenbench {
+            let key = format!("{} locks", count(point.locks));
+            assert!(keys(2).contains(&key.as_str()), "{key}");
+            let title = format!("{} words: {}", count(point.hot_words), point.variant);
+            assert!(titles(2).contains(&title.as_str()), "{title}");
+        }
+        for bar in &paper.breakdown {
+            assert!(
+                bar.shares
+                    .keys()
+                    .all(|phase| keys(3).contains(&phase.as_str()))
+            );
+            let title = format!("{}: a full launch", bar.variant);
+            assert!(titles(3).contains(&title.as_str()), "{title}");
+        }
+        for figure in &all {
+            let (page, alone) = (figure.in_page().into_string(), figure.file());
+            for key in &figure.legend {
+                assert!(page.contains(&key.name) && alone.contains(&key.name));
+            }
+        }
+    }
+
+    #[test]
+    fn the_numbers_of_the_text_are_those_of_the_document() {
+        let paper = sample();
+        // By hand, without the code under test: the largest ratio to cgl, of GN-2
+        // alone and of all workloads with GN's kernels apart.
+        let verified = || paper.speedups.iter().filter(|run| run.verified);
+        let rates = |run: &Speedup| -> Vec<(String, f64)> {
+            if run.kernels.is_empty() {
+                return vec![(run.workload.clone(), run.tx_per_s)];
+            }
+            let kernels = run.kernels.iter();
+            kernels
+                .map(|k| (k.kernel[..3].to_owned(), k.commits as f64 / k.time_ms * 1e3))
+                .collect()
+        };
+        let largest = |only: Option<&str>| {
+            let mut best = (0.0, String::new(), String::new());
+            for run in verified().filter(|run| run.variant != "optimized") {
+                let cgl = verified().find(|c| c.workload == run.workload && c.variant == "cgl");
+                for ((name, rate), (_, base)) in rates(run).into_iter().zip(rates(cgl.unwrap())) {
+                    if rate / base >= best.0 && only.is_none_or(|only| only == name) {
+                        best = (rate / base, run.variant.clone(), name);
+                    }
+                }
+            }
+            best
+        };
+        let text = file(&report(&paper), PAGE);
+        let page = parse(&text);
+        let mut spans = page.descendants();
+        let big = spans.find(|n| n.attribute("class") == Some("big")).unwrap();
+        assert_eq!(words(big), times(largest(Some("gn2")).0));
+        assert!(words(big.parent().unwrap()).contains("in GN-2"));
+        let told = words(section(&page, "figure-2"));
+        let best = largest(None);
+        let sentence = format!(
+            "The largest speed-up over cgl is {}, of {} in {}",
+            times(best.0),
+            best.1,
+            view::label(&best.2)
+        );
+        assert!(told.contains(&sentence), "{sentence}: {told}");
+        for run in paper.speedups.iter().filter(|run| run.verified) {
+            assert!(told.contains(&short(run.tx_per_s)), "{}", run.tx_per_s);
+        }
+        assert!(words(page.root()).contains(&paper.head.command));
+        assert!(words(page.root()).contains(&paper.head.device.name));
+    }
+
+    #[test]
+    fn a_result_that_is_not_verified_is_marked_and_never_the_best() {
+        let paper = changed(|value| {
+            let runs = value["speedups"].as_array_mut().unwrap();
+            let run = runs
+                .iter_mut()
+                .find(|r| r["workload"] == "ra" && r["variant"] == "egpgv")
+                .unwrap();
+            run["tx_per_s"] = 1e15.into();
+            run["verified"] = false.into();
+            run["error"] = "word 3 is 1, not 2".into();
+        });
+        let apart = view::apart(&paper);
+        let (best, _) = view::headline(&apart).unwrap();
+        assert!(best.verified);
+        let text = file(&report(&paper), PAGE);
+        assert!(text.contains("RA egpgv: word 3 is 1, not 2"));
+        assert!(file(&report(&paper), "figure-2.svg").contains("not verified"));
+        // Nor is a baseline that is wrong a baseline.
+        let paper = changed(|value| {
+            for run in value["speedups"].as_array_mut().unwrap() {
+                if run["variant"] == "cgl" {
+                    run["verified"] = false.into();
+                }
+            }
+        });
+        assert!(view::headline(&view::apart(&paper)).is_none());
+        assert!(file(&report(&paper), PAGE).contains("no verified cgl to compare with"));
+    }
+
+    #[test]
+    fn what_is_missing_is_said_to_be_and_nothing_is_made_up() {
+        let paper = empty();
+        let text = file(&report(&paper), PAGE);
+        let page = parse(&text);
+        for id in [
+            "claims", "figure-2", "figure-3", "figure-4", "figure-5", "table-1", "table-2",
+            "aborts", "costs",
+        ] {
+            let told = words(section(&page, id)).to_lowercase();
+            assert!(told.contains("not measured"), "{id}: {told}");
+        }
+        for figure in report(&paper).figures {
+            assert!(figure.file().contains("not measured"));
+        }
+        for (section, id) in [
+            ("threads", "figure-3"),
+            ("eigenbench", "figure-4"),
+            ("breakdown", "figure-5"),
+            ("characteristics", "table-1"),
+        ] {
+            let paper = changed(|value| value[section] = Value::Array(Vec::new()));
+            let text = file(&report(&paper), PAGE);
+            let page = parse(&text);
+            assert!(
+                words(self::section(&page, id)).contains("Not measured"),
+                "{id}"
+            );
+            assert!(!words(self::section(&page, "figure-2")).contains("Not measured"));
+        }
+    }
+
+    #[test]
+    fn without_critical_sections_the_page_says_that_none_was_measured() {
+        let page = file(&report(&sample()), PAGE);
+        assert!(
+            page.contains("hand-written lock may be several times as fast, and none was measured")
+        );
+    }
+
+    #[test]
+    fn logarithmic_and_linear_axes_are_named() {
+        for figure in &report(&sample()).figures[..3] {
+            for panel in &figure.panels {
+                let text = &panel.marks.0;
+                assert!(
+                    text.contains("log scale") || text.contains("linear scale"),
+                    "{}: {}",
+                    figure.id,
+                    panel.title
+                );
+            }
+        }
+    }
+
+    /// The sample with texts and numbers that could break a page.
+    pub(in crate::report) fn hostile() -> Paper {
+        let hostile = HOSTILE;
+        changed(|value| {
+            value["command"] = hostile.into();
+            value["notes"] = vec![hostile].into();
+            value["device"]["name"] = hostile.into();
+            for section in ["speedups", "threads", "breakdown", "characteristics"] {
+                value[section][0]["workload"] = hostile.into();
+                value[section][1]["variant"] = hostile.into();
+            }
+            value["speedups"][2]["aborts"] = serde_json::json!({hostile: u64::MAX, "b": u64::MAX});
+            value["speedups"][3]["tx_per_s"] = (-1.0).into();
+            value["speedups"][4]["tx_per_s_max"] = f64::MAX.into();
+            value["threads"][2]["tx_per_s"] = f64::MIN_POSITIVE.into();
+            value["threads"][3]["blocks"] = u32::MAX.into();
+            value["eigenbench"][0]["hot_words"] = 0.into();
+            value["breakdown"][0]["shares"]["native"] = 1e300.into();
+            value["speedups"][5]["commits"] = u64::MAX.into();
+        })
+    }
 }

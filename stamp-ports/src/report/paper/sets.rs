@@ -17,22 +17,20 @@
 //! | `characteristics`, `table-1` | what was measured of Table 1, and with the paper's rows |
 //! | `document` | what is so of the whole document |
 
-use super::published::{self, plain};
 use super::view::{
-    abort_rate, apart, baseline, both, counts, critical_section, distinct, fastest, heading, label,
-    largest, measured, over_cgl, over_critical_section, runs, total, variants, workloads,
+    self, abort_rate, apart, baseline, both, counts, critical_section, distinct, fastest, heading,
+    label, largest, measured, over_cgl, over_critical_section, plain, runs, total, variants,
+    workloads,
 };
-use crate::measure::tried::TIME_LIMIT;
-use crate::numbers::{count, short};
+use crate::measure::search::TIME_LIMIT;
+use crate::numbers::{count, short, times};
 use crate::paper::document::{
-    Breakdown, Characteristics, CriticalSection, EigenbenchPoint, KernelPart, PHASES, Paper,
-    Speedup, ThreadPoint,
+    Breakdown, Characteristics, CriticalSection, EigenbenchPoint, Isolation, KernelPart, PHASES,
+    Paper, Speedup, ThreadPoint,
 };
-use crate::paper::isolation::Isolation;
 use crate::report::claim::LEVEL;
 use crate::report::palette;
 use crate::report::records::{Record, Sets};
-use crate::report::words::times;
 use std::collections::BTreeMap;
 
 /// Returns all records of a document.
@@ -186,7 +184,7 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
         .with("jit", Some(run.jit_ms).filter(|ms| *ms > 0.0))
         .with(
             "theirs",
-            published::of(workload)
+            view::of(workload)
                 .map(|[.., launch]| launch)
                 .filter(|l| !l.is_empty()),
         )
@@ -478,7 +476,7 @@ fn table_1(paper: &Paper) -> Vec<Record> {
             .iter()
             .filter(|c| c.workload == workload);
         let own = own.map(|c| row(paper, c)).collect::<Vec<_>>();
-        let theirs = published::of(workload).map(|cells| {
+        let theirs = view::of(workload).map(|cells| {
             let record = named(Record::default(), workload).with("variant", "in the paper");
             let cells = cells.iter().enumerate();
             cells.fold(record, |record, (i, cell)| {

@@ -1,10 +1,10 @@
 //! Tables as a page's JSON states them.
 
 use crate::report::formula::{Source, Variables, bindings};
+use crate::report::page::{NONE, table};
 use crate::report::palette;
 use crate::report::records::Record;
 use crate::report::sentence::{From, formulas_of};
-use crate::report::table::{NONE, table};
 use maud::{Markup, html};
 use serde::Deserialize;
 

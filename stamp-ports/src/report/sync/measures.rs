@@ -7,14 +7,18 @@
 //! same code, ticket, MCS and Anderson's, and the spin spin lock where it was measured. In the
 //! source that the slides seem to come from, the kernel with Anderson's lock prints "MCS" and the
 //! other way round, so two claims are judged in both readings.
+//!
+//! `Asked` has the records of the document, and answers the formulas of `page.json`.
 
-use super::data::{COUNTER, MUTEX, blocks, counts, over, smallest, spread};
-use super::shape::At;
-use super::{stuart, targets};
+use super::choice;
+use super::data::{At, COUNTER, Data, MUTEX, Shape, blocks, counts, over, smallest, spread};
+use crate::measure::machine::abstraction::Abstraction;
 use crate::points::Point;
 use crate::report::claim::{Found, one};
 use crate::report::formula::{Answer, Source};
 use crate::report::palette::plain;
+use crate::report::records::{Record, Sets, record};
+use crate::sync::Bench;
 
 /// Gattani and Anickode's locks by our names, but for the spin spin lock.
 const LOCKS: [&str; 5] = ["tas", "ticket", "tas-again", "mcs", "anderson"];
@@ -92,7 +96,7 @@ impl Source for At<'_> {
                 self.rate(part, kind, n(blocks)?, Some(n(count)?))
             }
             ("unfairness", [kind, blocks]) => self.data.unfairness(kind, n(blocks)?),
-            ("memory", [kind, ratio]) => stuart::memory(self, kind, ratio),
+            ("memory", [kind, ratio]) => choice::memory(self, kind, ratio),
             _ => None,
         }
     }
@@ -157,11 +161,11 @@ fn words(at: &At<'_>, name: &str, arguments: &[&str]) -> Option<Result<Vec<Strin
         }
         ("default_of", [part, peer, blocks, count]) => {
             let rate = |kind: &str| at.rate(part, kind, n(blocks)?, Some(n(count)?));
-            let ours = targets::default_of(&at.data, part, peer, rate);
+            let ours = choice::default_of(&at.data, part, peer, rate);
             Ok(vec![ours.map_or("default", |(kind, _)| kind).to_owned()])
         }
-        ("memory_blocks", []) => stuart::blocks_of_memory(at),
-        ("other_barriers", []) => Ok(stuart::other_barriers()),
+        ("memory_blocks", []) => choice::blocks_of_memory(at),
+        ("other_barriers", []) => Ok(choice::other_barriers()),
         _ => return None,
     })
 }
@@ -172,13 +176,13 @@ fn named(at: &At<'_>, name: &str, arguments: &[&str]) -> Option<Found> {
         ("chosen", [barriers, mutexes, choices @ ..]) => {
             let choices: Vec<Vec<&str>> = choices.iter().map(|choice| list(choice)).collect();
             let choices: Vec<&[&str]> = choices.iter().map(Vec::as_slice).collect();
-            stuart::chosen(at, &list(barriers), &list(mutexes), &choices)
+            choice::chosen(at, &list(barriers), &list(mutexes), &choices)
         }
-        ("predicted", [mutexes]) => stuart::predicted(at, &list(mutexes)),
-        ("against_peer", [blocks]) => targets::barrier(at, n(blocks)?),
+        ("predicted", [mutexes]) => choice::predicted(at, &list(mutexes)),
+        ("against_peer", [blocks]) => choice::barrier(at, n(blocks)?),
         ("places", [part, threads, parameter, value, a, b]) => {
             let parameter = Some((*parameter, n(value)?));
-            targets::places(&at.data, (part, n(threads)?, parameter), [a, b])
+            choice::places(&at.data, (part, n(threads)?, parameter), [a, b])
         }
         ("ended", [kind]) => ended(at, kind),
         ("leads", [kinds, entries]) => leads(at, &list(kinds), entries.split('|').filter_map(n)),
@@ -316,5 +320,88 @@ fn most(at: &At<'_>) -> u32 {
         512
     } else {
         at.full("fermi", MUTEX, &RANKED, None)
+    }
+}
+
+/// A document as its page asks it.
+#[derive(Debug)]
+pub(super) struct Asked<'b> {
+    data: Data<'b>,
+    pub(super) sets: Sets,
+}
+
+impl<'b> Asked<'b> {
+    /// Makes the records of a document: its points, the grids of the memory benchmarks, and what
+    /// there is to say of peers.
+    pub(super) fn new(bench: &'b Bench) -> Self {
+        let grids = bench.machine.iter().flat_map(|machine| &machine.grids);
+        let grids = grids.map(|grid| Record::default().with("blocks", grid.times_ns.blocks));
+        let sets = [
+            ("points", bench.points.iter().map(record).collect()),
+            ("grids", grids.collect()),
+            ("peers", peers(bench)),
+        ];
+        Self {
+            data: Data::new(bench),
+            sets: Sets(sets.into()),
+        }
+    }
+
+    /// Returns a ratio of memory accesses at a grid.
+    fn memory(&self, blocks: &str, kind: &str, ratio: &str) -> Option<f64> {
+        let mut grids = self.data.bench().machine.as_ref()?.grids.iter();
+        let grid = grids.find(|grid| grid.times_ns.blocks.to_string() == blocks)?;
+        super::choice::ratio(&Abstraction::of(&grid.times_ns)?, kind, ratio)
+    }
+}
+
+fn peers(bench: &Bench) -> Vec<Record> {
+    let peer = |name: &str| name.starts_with("cuda::") || name == "grid.sync";
+    let all = || bench.points.iter().filter(|p| peer(&p.implementation));
+    let missing = all().filter(|p| p.repeat == 0);
+    let missing =
+        missing.filter_map(|p| Some(format!("{}: {}", p.implementation, p.note.as_ref()?)));
+    let mut said: Vec<String> = missing.collect();
+    said.sort();
+    said.dedup();
+    if !all().any(|p| p.repeat > 0) {
+        said.insert(0, "No peer was measured in this run.".into());
+    }
+    said.into_iter()
+        .map(|said| Record::default().with("said", said))
+        .collect()
+}
+
+impl Source for Asked<'_> {
+    const CALLS: &'static [&'static str] = &["values", "grids", "sections", "memory_at"];
+
+    fn number(&self, name: &str, arguments: &[&str]) -> Option<f64> {
+        match (name, arguments) {
+            ("sections", [kind, rounds]) => {
+                At::new(self.data, Shape::PAPER).sections(kind, rounds.parse().ok()?)
+            }
+            ("memory_at", [blocks, kind, ratio]) => self.memory(blocks, kind, ratio),
+            _ => None,
+        }
+    }
+
+    /// `grids` are numbers of blocks; `p` stands for the device's multiprocessors.
+    fn whole(&self, name: &str, arguments: &[&str]) -> Option<Answer> {
+        let p = self.data.processors();
+        let blocks = |grid: &&str| match grid.split_once('p') {
+            Some(("", "/2")) => p.div_ceil(2).to_string(),
+            Some(("", _)) => p.to_string(),
+            Some((times, _)) => (times.parse().unwrap_or(1) * p).to_string(),
+            None => (*grid).to_owned(),
+        };
+        if name == "grids" {
+            return Some(Answer::Words(Ok(arguments.iter().map(blocks).collect())));
+        }
+        self.sets.answer(name, arguments)
+    }
+
+    fn shown(&self, name: &str, value: &str) -> String {
+        let grid = value.parse().ok().filter(|_| name == "blocks");
+        grid.map_or_else(|| value.to_owned(), super::data::blocks)
     }
 }

@@ -1,18 +1,14 @@
 //! The bank's sizes.
 
+use crate::workloads::input::parse_percent;
 use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::prelude::*;
-use crate::workloads::shared_options::parse_percent;
 use stm_kernels::bank::BATCH;
 
 sizes! {
     /// The bank's parameters.
     Bank, options of "bank" {
-        /// Accounts.
-        accounts: u32 = 1 << 20, json "accounts", option
-            /// Accounts [default: 1M]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            accounts;
+        accounts: u32 = 1 << 20, json "accounts", count accounts "Accounts" ["1M"];
         /// The exponent of Zipf's law in thousandths; 0 for uniform draws.
         zipf_thousandths: u32 = 0, json "zipf_thousandths", option
             /// Draw accounts by Zipf's law with this exponent, such as 0.99; 0 draws

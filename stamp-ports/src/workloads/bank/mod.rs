@@ -1,18 +1,20 @@
-//! Bank: transfers between accounts, and audits that sum up a range of them.
+//! Bank: transfers between accounts, and audits that sum up a range of them. Without transactions: without
+//! synchronisation, by atomic additions, and as critical sections.
 
+use super::exclusion::Own;
 use crate::workloads::prelude::*;
 use check::{audit_difference, difference};
 use input::BANK_ROW;
+pub use input::{Bank, Options};
 use stm_core::host::Sums;
 use stm_kernels::bank::{
-    Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates, FINDINGS,
+    Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates, CHECKS,
+    FINDINGS, WRONG_SUMS,
 };
+use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
 
 mod check;
-mod floor;
 mod input;
-
-pub use input::{Bank, Options};
 
 /// The accounts, and what they must become.
 pub struct BankData<D: Device> {
@@ -79,7 +81,15 @@ impl Workload for Bank {
     type Kernel<A: Algorithm> = BankKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        floor::contenders()
+        let torn = |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, torn);
+        let isolated =
+            |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, isolated);
+        vec![
+            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, torn),
+            // Two atomic additions a transfer.
+            open::<Additions, _, _>((SpecialPurpose, "atomic adds"), ACCESSES, torn),
+            critical_section::<CriticalSection, _, _>(ACCESSES, isolated),
+        ]
     }
 
     fn with_adds(&self) -> Option<Self> {
@@ -220,6 +230,58 @@ impl Workload for Bank {
         Ok(())
     }
 }
+
+/// The workload's own data, without sums that transactions add to.
+fn accounts(
+    of: &Bank,
+    device: &AnyDevice,
+    seed: u64,
+    transactions: u64,
+    uses: fn() -> Uses<Bank, Params>,
+) -> Result<Own<Bank, Params>> {
+    let of = Bank {
+        adds_row: None,
+        ..*of
+    };
+    own(uses)(&of, device, seed, transactions)
+}
+
+/// What critical sections do with it.
+const fn isolated() -> Uses<Bank, Params> {
+    Uses::new(|of: &Bank, data: &BankData<_>, transactions| Params {
+        accounts: data.accounts.view::<Cgl>(),
+        sums: data.sums.tarray(),
+        tables: data.tables.tarray(),
+        findings: data.findings.tarray(),
+        accounts_drawn: of.accounts,
+        transactions,
+        plan: data.plan,
+    })
+}
+
+/// What others do: what audits saw is told, and not refused.
+fn torn() -> Uses<Bank, Params> {
+    Uses {
+        verify: |of, data, transactions| {
+            let (found, (expected, _)) = of.outcome(data, transactions)?;
+            Ok(difference(&found, expected))
+        },
+        note: |of, data| {
+            let findings = data.findings.download()?;
+            let [checks, wrong] = [CHECKS, WRONG_SUMS].map(|i| findings[i as usize]);
+            Ok((of.audit_percent > 0).then(|| {
+                format!("{wrong} of {checks} audits saw a sum that their range never had")
+            }))
+        },
+        ..isolated()
+    }
+}
+
+/// What is counted. A transfer reads and writes two accounts.
+const ACCESSES: (&str, fn(&Bank) -> f64) = ("reads and writes", |of| {
+    let audits = f64::from(of.audit_percent) / 100.0;
+    audits * f64::from(of.audit_range) + (1.0 - audits) * 4.0
+});
 
 #[cfg(test)]
 mod tests {

@@ -1,21 +1,26 @@
 //! Operations on a container: keys inserted, removed and looked up, in nodes from a pool.
 //!
-//! `map`, `ordered` and `list` are this workload with a container each ([`kinds`]).
+//! `map`, `ordered` and `list` are this workload with a container each.
+
+use super::input::NoOptions;
+use super::plain::{PlainChains, PlainRadix, PlainTable};
+use super::prelude::*;
+use super::workload::Named;
+use crate::error::Error;
+use crate::workloads::plain::PlainEntries;
+use check::RESULTS;
+use data::section;
+pub use data::{Container, ContainerData};
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use stm_core::collections;
+use stm_kernels::chain::ChainPlan;
+use stm_kernels::floor::chain::Params;
+use stm_kernels::floor::{Guarded, chain as floor};
+use stm_kernels::{list, map, ordered};
 
 mod check;
 mod data;
-mod input;
-pub mod kinds;
-
-pub use data::{Container, ContainerData};
-pub use kinds::{List, Map, Ordered};
-
-use crate::workloads::plain::PlainEntries;
-use crate::workloads::prelude::*;
-use std::fmt::Debug;
-use std::marker::PhantomData;
-use stm_kernels::floor::Guarded;
-use stm_kernels::floor::chain::Params;
 
 /// Operations on a container of the kind `K`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,3 +73,321 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// Names the option and the fix.
     fn check(of: &Operations<Self>) -> Result<()>;
 }
+
+impl<K: Kind> Operations<K> {
+    /// The default with so many keys, and as many chains where there are any.
+    fn of_keys(keys: u32) -> Self {
+        Self {
+            keys,
+            chains: if K::HAS_CHAINS { keys } else { 1 },
+            lookups_percent: 20,
+            alike: 1,
+            kind: PhantomData,
+        }
+    }
+
+    /// Returns the operations of a run.
+    const fn plan(&self, seed: u64) -> ChainPlan {
+        ChainPlan {
+            seed,
+            keys: self.keys,
+            lookups_percent: self.lookups_percent,
+            alike: self.alike,
+        }
+    }
+}
+
+impl<K: Kind> Default for Operations<K> {
+    fn default() -> Self {
+        Self::of_keys(K::KEYS[0])
+    }
+}
+
+impl<K: Kind> Input for Operations<K> {
+    is_its_workload!();
+    type Options = K::Options;
+
+    const TAKES: &'static [SharedOption] = &[
+        SharedOption::Transactions,
+        SharedOption::Keys,
+        SharedOption::Lookups,
+        SharedOption::Alike,
+    ];
+
+    fn sized(occasion: Occasion) -> Self {
+        match occasion {
+            Occasion::Quick | Occasion::Recording(_) => Self::of_keys(K::KEYS[1]),
+            _ => Self::default(),
+        }
+    }
+
+    fn with(self, options: &K::Options, shared: &SharedOptions) -> Result<Self> {
+        Ok(Self {
+            keys: shared.keys.unwrap_or(self.keys),
+            chains: K::chains(options, shared.keys).unwrap_or(self.chains),
+            lookups_percent: shared.lookups.unwrap_or(self.lookups_percent),
+            alike: shared.alike.unwrap_or(self.alike),
+            kind: PhantomData,
+        })
+    }
+}
+
+impl<K: Kind> Sizes for Operations<K>
+where
+    Self: Named,
+{
+    fn parameters(&self) -> Vec<(&'static str, Value)> {
+        let mut parameters = vec![("keys", self.keys.into())];
+        if K::HAS_CHAINS {
+            parameters.push(("chains", self.chains.into()));
+        }
+        parameters.push(("lookups_percent", self.lookups_percent.into()));
+        parameters.push(("alike", self.alike.into()));
+        parameters
+    }
+
+    fn summary(&self) -> String {
+        let chains = if K::HAS_CHAINS {
+            format!(" in {}", of(self.chains.into(), "chain"))
+        } else {
+            String::new()
+        };
+        let keys = of(self.keys.into(), "key");
+        format!("{keys}{chains}, {} % lookups", self.lookups_percent)
+    }
+
+    fn capacity(&self) -> Capacity {
+        K::capacities(self)[0]
+    }
+
+    fn capacity_max(&self) -> Capacity {
+        K::capacities(self)[1]
+    }
+
+    fn shared_words(&self, _transactions: u64) -> u64 {
+        let (of_key, others) = K::words(self);
+        of_key * u64::from(self.keys) + others
+    }
+
+    fn verifies(&self) -> Verifies {
+        Verifies::final_state(RESULTS)
+    }
+
+    fn check(&self, transactions: u64) -> Result<()> {
+        K::check(self)?;
+        // 32 bits number the operations.
+        refuse! {
+            transactions > u64::from(u32::MAX - 1) =>
+                "{transactions} operations are too many: values of 32 bits tell {} apart, so use \
+                 fewer --transactions", u32::MAX - 1;
+        }
+        Ok(())
+    }
+
+    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+        // As many threads as its registers allow, in one block, as they go in step.
+        match algorithm {
+            Variant::Fast => Some((processors, 384)),
+            Variant::FastTable => Some((processors, 256)),
+            _ => None,
+        }
+    }
+}
+
+/// Operations on a hash table.
+pub type Map = Operations<MapKind>;
+
+/// Operations on an ordered map.
+pub type Ordered = Operations<OrderedKind>;
+
+/// Operations on one sorted list.
+pub type List = Operations<ListKind>;
+
+/// The options of the map alone.
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct MapOptions {
+    /// Chains of the hash table [default: as --keys]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    chains: Option<u32>,
+}
+
+/// Refuses another number of keys than from 1 to `most`.
+fn check_keys(keys: u32, most: u32, container: &str) -> Result<()> {
+    if (1..=most).contains(&keys) {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "--keys {keys} does not suit {container}: give from 1 to {most}"
+    )))
+}
+
+/// A hash table with chains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapKind;
+
+/// Nodes of a chain that a transaction has room for. Where there are as many
+/// chains as keys, a chain of more than 12 is one in 10^9.
+const NODES_READ: u32 = 24;
+
+impl Kind for MapKind {
+    const NAME: &'static str = "map";
+    const KEYS: [u32; 2] = [1 << 20, 4 << 10];
+    const HAS_CHAINS: bool = true;
+    type Options = MapOptions;
+    type Plain = PlainTable;
+    type Section = floor::Map;
+
+    fn chains(options: &MapOptions, keys: Option<u32>) -> Option<u32> {
+        options.chains.or(keys)
+    }
+
+    fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
+        let a_chain = of.keys / of.chains.max(1);
+        // Of each node two words, the chain's head, and a value.
+        let most = of.keys.min(1 << 18) * 2 + 2;
+        let reads = (2 * (NODES_READ + 2 * a_chain) + 2).min(most);
+        [reads, most].map(|reads| sets(reads, 4, 2))
+    }
+
+    fn words(of: &Operations<Self>) -> (u64, u64) {
+        (3, of.chains.into())
+    }
+
+    fn check(of: &Operations<Self>) -> Result<()> {
+        let Operations { keys, chains, .. } = *of;
+        refuse! {
+            keys == 0 || chains == 0 =>
+                "--keys 0 or --chains 0 leaves the map no place: give 1 or more";
+            keys / chains > 1 << 16 =>
+                "--keys {keys} in --chains {chains} makes chains too long for a transaction: use \
+                 more chains";
+        }
+        Ok(())
+    }
+}
+
+/// A radix tree, which keeps its keys in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderedKind;
+
+impl Kind for OrderedKind {
+    const NAME: &'static str = "ordered";
+    const KEYS: [u32; 2] = [1 << 20, 4 << 10];
+    type Options = NoOptions;
+    type Plain = PlainRadix;
+    type Section = floor::Ordered;
+
+    fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
+        // The root, eight branches twice, a leaf, and what an update reads.
+        [sets(24, 10, 3); 2]
+    }
+
+    fn words(_of: &Operations<Self>) -> (u64, u64) {
+        (20, 1)
+    }
+
+    fn check(of: &Operations<Self>) -> Result<()> {
+        // What an ordered map holds beside the nodes of attempts in progress.
+        check_keys(of.keys, 1 << 26, "an ordered map")
+    }
+}
+
+/// One sorted list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListKind;
+
+/// The largest number of keys of a list: a transaction reads two words of each.
+const LIST_KEYS_MAX: u32 = 1 << 16;
+
+impl Kind for ListKind {
+    const NAME: &'static str = "list";
+    const KEYS: [u32; 2] = [64; 2];
+    type Options = NoOptions;
+    type Plain = PlainChains;
+    type Section = floor::List;
+
+    fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
+        // The head, two words of each node, and a value.
+        [sets(2 * of.keys.min(LIST_KEYS_MAX) + 2, 4, 2); 2]
+    }
+
+    fn words(_of: &Operations<Self>) -> (u64, u64) {
+        (3, 1)
+    }
+
+    fn check(of: &Operations<Self>) -> Result<()> {
+        check_keys(of.keys, LIST_KEYS_MAX, "a list, which each operation walks")
+    }
+}
+
+/// Makes the operations on a container a workload: the container, and its kernel with
+/// the parameters.
+macro_rules! workload {
+    ($kind:ty, $container:ident, $kernel:path, $params:path) => {
+        impl Workload for Operations<$kind> {
+            type Data<D: Device> = ContainerData<D, collections::$container<D, u32, u32>>;
+            type Kernel<A: Algorithm> = $kernel;
+
+            fn contenders() -> Vec<Contender<Self>> {
+                vec![section()]
+            }
+
+            fn prepare<D: Device>(
+                &self,
+                device: &D,
+                seed: u64,
+                transactions_max: u64,
+            ) -> Result<Self::Data<D>> {
+                let (plan, chains) = (self.plan(seed), self.chains);
+                ContainerData::new(device, <$kind>::NAME, plan, chains, transactions_max)
+            }
+
+            fn fit<D: Device>(
+                &self,
+                device: &D,
+                data: &mut Self::Data<D>,
+                lanes: u64,
+            ) -> Result<()> {
+                data.fit(device, lanes)
+            }
+
+            accessed!(entries);
+
+            fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
+                data.clear()
+            }
+
+            fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict {
+                data.verify(transactions)
+            }
+
+            fn observed<D: Device>(&self, data: &Self::Data<D>) -> Vec<(&'static str, Value)> {
+                data.observed()
+            }
+
+            fn params<D: Device, A: Algorithm>(
+                &self,
+                data: &Self::Data<D>,
+                run: Run<A>,
+            ) -> <Self::Kernel<A> as Kernel>::Params {
+                $params {
+                    stm: run.stm,
+                    entries: data.entries.view::<A>(),
+                    results: data.results.tarray(),
+                    transactions: run.transactions,
+                    plan: data.plan,
+                }
+            }
+        }
+    };
+}
+
+workload!(MapKind, Map, map::Map<A>, map::MapParams);
+workload!(
+    OrderedKind,
+    OrderedMap,
+    ordered::Ordered<A>,
+    ordered::OrderedParams
+);
+workload!(ListKind, List, list::List<A>, list::ListParams);

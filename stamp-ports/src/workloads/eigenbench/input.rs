@@ -1,8 +1,8 @@
 //! The sizes of `EigenBench`.
 
+use crate::workloads::input::parse_percent;
 use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::prelude::*;
-use crate::workloads::shared_options::parse_percent;
 use crate::workloads::workload::Accesses as SharedAccesses;
 use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan, STATIC_WORDS};
 
@@ -47,83 +47,77 @@ impl Default for Eigenbench {
     }
 }
 
-/// The options of `eigenbench`, named as in its paper: hot is shared, mild is a lane's own
-/// but transactional, cold is a lane's own and plain. The first line of each is what the short help
-/// shows, which has one line for an option.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-pub struct Options {
-    /// Words of the hot array (A1) [default: 1M]
-    ///
-    /// Words of the hot array, which all lanes share (A1) [default: 1M]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    hot_words: Option<u32>,
-    /// Hot reads (R1) [default: 32]
-    ///
-    /// Hot words that a transaction reads (R1) [default: 32]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    hot_reads: Option<u32>,
-    /// Hot writes (W1) [default: 32]
-    ///
-    /// Hot words that it adds to: those read, then further ones (W1) [default: 32]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    hot_writes: Option<u32>,
-    /// Words of a mild array (A2) [default: 256]
-    ///
-    /// Words of each lane's mild array (A2) [default: 256]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    mild_words: Option<u32>,
-    /// Mild reads (R2) [default: 0]
-    ///
-    /// Mild words that a transaction reads (R2) [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    mild_reads: Option<u32>,
-    /// Mild writes (W2) [default: 0]
-    ///
-    /// Mild words that it adds to: those read, then further ones (W2) [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    mild_writes: Option<u32>,
-    /// Words of a cold array (A3) [default: 256]
-    ///
-    /// Words of each lane's cold array, accessed plainly (A3) [default: 256]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    cold_words: Option<u32>,
-    /// Cold reads inside (R3i) [default: 0]
-    ///
-    /// Cold reads inside a transaction (R3i) [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    cold_reads: Option<u32>,
-    /// Cold writes inside (W3i) [default: 0]
-    ///
-    /// Cold writes inside a transaction (W3i) [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    cold_writes: Option<u32>,
-    /// Cold reads between (R3o) [default: 0]
-    ///
-    /// Cold reads between two transactions (R3o) [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    cold_reads_outside: Option<u32>,
-    /// Cold writes between (W3o) [default: 0]
-    ///
-    /// Cold writes between two transactions (W3o) [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    cold_writes_outside: Option<u32>,
-    /// Arithmetic steps inside [default: 0]
-    ///
-    /// Steps of arithmetic inside a transaction [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    nops: Option<u32>,
-    /// Arithmetic steps between [default: 0]
-    ///
-    /// Steps of arithmetic between two transactions [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    nops_outside: Option<u32>,
-    /// Repeated addresses in % (lct) [default: 0]
-    ///
-    /// Accesses that repeat an earlier address of the transaction, in per cent
-    /// (lct) [default: 0]
-    #[arg(long, value_name = "P", value_parser = parse_percent)]
-    locality: Option<u32>,
+/// Says each size once, in the order of JSON: its option and name in JSON, its place in the plan,
+/// its default in words, and what the short and the long help say of it. The options are named as
+/// in `EigenBench`'s paper: hot is shared, mild is a lane's own but transactional, cold is a lane's
+/// own and plain.
+macro_rules! sizes_of_plan {
+    ($($option:ident: $($place:ident).+, $default:literal, $short:literal, $long:literal;)*) => {
+        /// The options of `eigenbench`. The first line of each is what the short help shows, which
+        /// has one line for an option.
+        #[derive(Args, Debug, Clone, Copy, Default)]
+        #[group(skip)]
+        pub struct Options {
+            $(
+                #[arg(
+                    long, value_name = "N", value_parser = parse_count_32,
+                    help = concat!($short, " [default: ", $default, "]"),
+                    long_help = concat!(
+                        $short, " [default: ", $default, "]\n\n", $long, " [default: ", $default, "]",
+                    ),
+                )]
+                $option: Option<u32>,
+            )*
+            /// Repeated addresses in % (lct) [default: 0]
+            ///
+            /// Accesses that repeat an earlier address of the transaction, in per cent
+            /// (lct) [default: 0]
+            #[arg(long, value_name = "P", value_parser = parse_percent)]
+            locality: Option<u32>,
+        }
+
+        /// Returns the plan with the sizes that options give.
+        fn given(mut plan: EigenbenchPlan, options: &Options) -> EigenbenchPlan {
+            $(plan.$($place).+ = options.$option.unwrap_or(plan.$($place).+);)*
+            plan.locality_percent = options.locality.unwrap_or(plan.locality_percent);
+            plan
+        }
+
+        /// Returns the sizes by their names in JSON.
+        fn named(plan: &EigenbenchPlan) -> Vec<(&'static str, Value)> {
+            vec![
+                $((stringify!($option), plan.$($place).+.into()),)*
+                ("locality_percent", plan.locality_percent.into()),
+            ]
+        }
+    };
+}
+
+sizes_of_plan! {
+    hot_words: hot_words, "1M", "Words of the hot array (A1)",
+        "Words of the hot array, which all lanes share (A1)";
+    hot_reads: hot.reads, "32", "Hot reads (R1)", "Hot words that a transaction reads (R1)";
+    hot_writes: hot.writes, "32", "Hot writes (W1)",
+        "Hot words that it adds to: those read, then further ones (W1)";
+    mild_words: mild_words, "256", "Words of a mild array (A2)",
+        "Words of each lane's mild array (A2)";
+    mild_reads: mild.reads, "0", "Mild reads (R2)", "Mild words that a transaction reads (R2)";
+    mild_writes: mild.writes, "0", "Mild writes (W2)",
+        "Mild words that it adds to: those read, then further ones (W2)";
+    cold_words: cold_words, "256", "Words of a cold array (A3)",
+        "Words of each lane's cold array, accessed plainly (A3)";
+    cold_reads: cold_inside.reads, "0", "Cold reads inside (R3i)",
+        "Cold reads inside a transaction (R3i)";
+    cold_writes: cold_inside.writes, "0", "Cold writes inside (W3i)",
+        "Cold writes inside a transaction (W3i)";
+    cold_reads_outside: cold_outside.reads, "0", "Cold reads between (R3o)",
+        "Cold reads between two transactions (R3o)";
+    cold_writes_outside: cold_outside.writes, "0", "Cold writes between (W3o)",
+        "Cold writes between two transactions (W3o)";
+    nops: nops_inside, "0", "Arithmetic steps inside",
+        "Steps of arithmetic inside a transaction";
+    nops_outside: nops_outside, "0", "Arithmetic steps between",
+        "Steps of arithmetic between two transactions";
 }
 
 impl Input for Eigenbench {
@@ -140,29 +134,8 @@ impl Input for Eigenbench {
     }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let plan = self.plan;
-        let accesses = |reads: Option<u32>, writes: Option<u32>, base: Accesses| Accesses {
-            reads: reads.unwrap_or(base.reads),
-            writes: writes.unwrap_or(base.writes),
-        };
         Ok(Eigenbench {
-            plan: EigenbenchPlan {
-                seed: plan.seed,
-                hot_words: options.hot_words.unwrap_or(plan.hot_words),
-                mild_words: options.mild_words.unwrap_or(plan.mild_words),
-                cold_words: options.cold_words.unwrap_or(plan.cold_words),
-                hot: accesses(options.hot_reads, options.hot_writes, plan.hot),
-                mild: accesses(options.mild_reads, options.mild_writes, plan.mild),
-                cold_inside: accesses(options.cold_reads, options.cold_writes, plan.cold_inside),
-                cold_outside: accesses(
-                    options.cold_reads_outside,
-                    options.cold_writes_outside,
-                    plan.cold_outside,
-                ),
-                nops_inside: options.nops.unwrap_or(plan.nops_inside),
-                nops_outside: options.nops_outside.unwrap_or(plan.nops_outside),
-                locality_percent: options.locality.unwrap_or(plan.locality_percent),
-            },
+            plan: given(self.plan, options),
             form: Form::of(shared.is_static),
         })
     }
@@ -182,23 +155,7 @@ impl Eigenbench {
 
 impl Sizes for Eigenbench {
     fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let p = &self.plan;
-        vec![
-            ("hot_words", p.hot_words.into()),
-            ("hot_reads", p.hot.reads.into()),
-            ("hot_writes", p.hot.writes.into()),
-            ("mild_words", p.mild_words.into()),
-            ("mild_reads", p.mild.reads.into()),
-            ("mild_writes", p.mild.writes.into()),
-            ("cold_words", p.cold_words.into()),
-            ("cold_reads", p.cold_inside.reads.into()),
-            ("cold_writes", p.cold_inside.writes.into()),
-            ("cold_reads_outside", p.cold_outside.reads.into()),
-            ("cold_writes_outside", p.cold_outside.writes.into()),
-            ("nops", p.nops_inside.into()),
-            ("nops_outside", p.nops_outside.into()),
-            ("locality_percent", p.locality_percent.into()),
-        ]
+        named(&self.plan)
     }
 
     fn summary(&self) -> String {
@@ -293,6 +250,7 @@ impl Sizes for Eigenbench {
                  are too many: a transaction accesses {SET_WORDS_MAX} at most",
                 p.hot.words(), p.mild.words();
         }
+        let outside = p.cold_outside;
         for (array, words, option, n) in [
             ("hot", p.hot_words, "hot-reads", p.hot.reads),
             ("hot", p.hot_words, "hot-writes", p.hot.writes),
@@ -300,18 +258,8 @@ impl Sizes for Eigenbench {
             ("mild", p.mild_words, "mild-writes", p.mild.writes),
             ("cold", p.cold_words, "cold-reads", p.cold_inside.reads),
             ("cold", p.cold_words, "cold-writes", p.cold_inside.writes),
-            (
-                "cold",
-                p.cold_words,
-                "cold-reads-outside",
-                p.cold_outside.reads,
-            ),
-            (
-                "cold",
-                p.cold_words,
-                "cold-writes-outside",
-                p.cold_outside.writes,
-            ),
+            ("cold", p.cold_words, "cold-reads-outside", outside.reads),
+            ("cold", p.cold_words, "cold-writes-outside", outside.writes),
         ] {
             refuse! {
                 n > 0 && words == 0 =>

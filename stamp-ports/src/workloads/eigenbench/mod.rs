@@ -40,7 +40,7 @@ impl Workload for Eigenbench {
             })
         };
         vec![
-            unsynchronised::<Floor, _, _>(ACCESSES, own(uses)),
+            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, own(uses)),
             critical_section::<CriticalSection, _, _>(ACCESSES, own(uses)),
         ]
     }
@@ -91,12 +91,7 @@ impl Workload for Eigenbench {
         Ok(())
     }
 
-    fn accessed<'d, D: Device>(
-        &self,
-        data: &'d mut EigenbenchData<D>,
-    ) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.hot, &mut data.mild]
-    }
+    accessed!(hot, mild);
 
     fn clear<D: Device>(&self, _data: &mut EigenbenchData<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work

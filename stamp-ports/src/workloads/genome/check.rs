@@ -4,7 +4,7 @@
 //! of them, whose links go both ways; put together along it, overlaps agree
 //! base by base, and what comes out is the gene.
 
-use super::gene::{Gene, letters};
+use super::input::{Gene, letters};
 use stm_kernels::genome::{BASES_A_WORD, link_of, words_of};
 
 /// What the kernels left.

@@ -5,10 +5,9 @@ use super::GenomeData;
 use super::check::wrong_set;
 use super::input::Genome;
 use crate::workloads::contender::{ContenderKind, PreparedContender, lanes};
-use crate::workloads::exclusion::Held;
-use crate::workloads::exclusion::{OneLock, one_lock};
+use crate::workloads::exclusion::{Held, OneLock, one_lock};
+use crate::workloads::memory::filling;
 use crate::workloads::prelude::*;
-use crate::workloads::shape::filling;
 use stm_core::host::Launch;
 use stm_kernels::floor::Guarded;
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
@@ -39,7 +38,7 @@ const SEGMENTS: (&str, fn(&Genome) -> f64) = ("segments", |_| 1.0);
 /// The contenders of GN-1.
 pub(super) fn contenders() -> Vec<Contender<Genome>> {
     vec![
-        unsynchronised::<Floor, _, _>(SEGMENTS, own(set)).named("GN-1, plain accesses"),
+        open::<Floor, _, _>(UNSYNCHRONISED, SEGMENTS, own(set)).named("GN-1, plain accesses"),
         // A look at each slot, and a compare-and-swap of a free one.
         open::<CasSet, _, _>((SpecialPurpose, "GN-1, CAS set"), SEGMENTS, own(set)),
         critical_section::<CriticalSection, _, _>(SEGMENTS, own(set))

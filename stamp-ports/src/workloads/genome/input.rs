@@ -1,8 +1,20 @@
-//! The sizes of genome.
+//! The sizes of genome; a random gene and its segments.
+//!
+//! Genes are as STAMP makes them: segments begin at random places; then holes are filled,
+//! so that the gene's start, its end and everything between is covered. STAMP
+//! leaves neighbours that overlap in a single base, and such a match is a guess:
+//! it prints whether the assembled gene is the right one. Here the assembly must
+//! be right, so holes are filled until neighbours overlap in more bases than any
+//! part of the gene that occurs twice has. Then two segments that overlap in so
+//! many bases do overlap in the gene, and the longest overlap of each segment is
+//! with its neighbour: the assembly has one result.
 
-use super::gene::GENE_MAX;
 use crate::devices::DeviceKind;
+use crate::error::{Error, Result};
 use crate::workloads::prelude::*;
+use std::collections::BTreeSet;
+use stm_kernels::draw::{below, draw};
+use stm_kernels::genome::{BASES_A_WORD, words_of};
 
 /// Slots of the set for each different segment, at least: few of the slots that
 /// an insertion looks at are taken.
@@ -131,5 +143,220 @@ impl Sizes for Genome {
         // Few transactions at a time, each short; or many that seldom write.
         let without = matches!(algorithm, Variant::Cgl | Variant::Egpgv | Variant::Vbv);
         (!without).then_some((2 * processors, 256))
+    }
+}
+
+/// The most bases of a gene: the set of its segments has four slots for each,
+/// numbered with 32 bits.
+pub(super) const GENE_MAX: u32 = 1 << 28;
+
+/// The longest part of a gene that is looked for twice, in bases; random genes
+/// of any size that fits have none.
+const REPEAT_MAX: u32 = 64;
+
+/// A gene and its segments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gene {
+    /// The gene's bases, 0 to 3 each.
+    pub bases: Vec<u8>,
+    /// Bases of a segment.
+    pub segment: u32,
+    /// Where each segment begins in the gene; places repeat.
+    pub starts: Vec<u32>,
+    /// How many different places there are.
+    pub distinct: u32,
+}
+
+/// A number drawn for each base and each segment: the series are far apart.
+fn series(seed: u64, number: u64) -> u64 {
+    draw(seed, number, u32::MAX)
+}
+
+/// Letters of bases, for a person.
+pub(super) fn letters(bases: &[u8]) -> String {
+    bases
+        .iter()
+        .map(|&b| char::from(b"ACGT"[usize::from(b & 3)]))
+        .collect()
+}
+
+/// Whether some part of `len` bases occurs twice.
+fn repeats(bases: &[u8], len: u32) -> bool {
+    let mask = u128::MAX >> (128 - 2 * len);
+    let mut window = 0u128;
+    let mut seen: Vec<u128> = Vec::with_capacity(bases.len());
+    for (i, &base) in (1u32..).zip(bases) {
+        window = (window << 2 | u128::from(base)) & mask;
+        if i >= len {
+            seen.push(window);
+        }
+    }
+    seen.sort_unstable();
+    seen.windows(2).any(|w| w[0] == w[1])
+}
+
+/// The shortest length, up to [`REPEAT_MAX`], at which no part of the gene
+/// occurs twice.
+fn distinct_at(bases: &[u8]) -> Option<u32> {
+    // What occurs twice has shorter parts that do.
+    let (mut low, mut high) = (1, REPEAT_MAX + 1);
+    while low < high {
+        let middle = u32::midpoint(low, high);
+        if repeats(bases, middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    (low <= REPEAT_MAX).then_some(low)
+}
+
+impl Gene {
+    /// Draws a gene of `len` bases and `n` segments of `segment` bases, and
+    /// adds what fills the holes.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if segments are too short to tell where they belong.
+    pub fn generate(seed: u64, len: u32, segment: u32, n: u32) -> Result<Self> {
+        let [of_bases, of_starts] = [0, 1].map(|s| series(seed, s));
+        let bases: Vec<u8> = (0..u64::from(len))
+            .map(|i| (draw(of_bases, i, 0) >> 62) as u8)
+            .collect();
+        // A gene of one segment has nothing to tell apart.
+        let needed = if segment == len {
+            Some(0)
+        } else {
+            distinct_at(&bases)
+        };
+        let overlap = needed.filter(|&o| o < segment).ok_or_else(|| {
+            Error::Usage(format!(
+                "-s {segment} is too short for this gene of {len} bases, in which shorter parts \
+                 occur twice: give {} or more",
+                needed.unwrap_or(REPEAT_MAX) + 1
+            ))
+        })?;
+        let places = len - segment + 1;
+        let mut starts: Vec<u32> = (0..u64::from(n))
+            .map(|i| below(draw(of_starts, i, 0), places))
+            .collect();
+        let mut distinct: BTreeSet<u32> = starts.iter().copied().collect();
+        let holes = holes(&distinct, places - 1, segment - overlap);
+        starts.extend(&holes);
+        distinct.extend(&holes);
+        Ok(Self {
+            bases,
+            segment,
+            starts,
+            distinct: distinct.len() as u32,
+        })
+    }
+
+    /// The segments' contents: two bits a base, each from a word of its own on.
+    pub fn packed(&self) -> Vec<u64> {
+        let words = words_of(self.segment) as usize;
+        let mut packed = vec![0; self.starts.len() * words];
+        for (segment, &start) in packed.chunks_exact_mut(words).zip(&self.starts) {
+            let bases = &self.bases[start as usize..][..self.segment as usize];
+            for (word, bases) in segment.iter_mut().zip(bases.chunks(BASES_A_WORD as usize)) {
+                for (i, &base) in bases.iter().enumerate() {
+                    *word |= u64::from(base) << (2 * i);
+                }
+            }
+        }
+        packed
+    }
+}
+
+/// The places to add so that the first and the last place are there and no two
+/// neighbours are further apart than `step`: each as far on as may be.
+fn holes(starts: &BTreeSet<u32>, last: u32, step: u32) -> Vec<u32> {
+    let mut added = Vec::new();
+    let mut at = 0;
+    if !starts.contains(&0) {
+        added.push(0);
+    }
+    while at < last {
+        let limit = at.saturating_add(step).min(last);
+        let there = starts.range(at + 1..=limit).next_back();
+        if there.is_none() {
+            added.push(limit);
+        }
+        at = *there.unwrap_or(&limit);
+    }
+    added
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_base_is_covered_and_neighbours_overlap_in_what_occurs_once() {
+        for (len, segment, n) in [(300, 20, 1), (300, 20, 40), (300, 16, 5000), (40, 40, 3)] {
+            let gene = Gene::generate(5, len, segment, n).unwrap();
+            assert_eq!(gene.bases.len(), len as usize);
+            assert!(gene.starts.len() >= n as usize);
+            let distinct: BTreeSet<u32> = gene.starts.iter().copied().collect();
+            assert_eq!(distinct.len(), gene.distinct as usize);
+            assert_eq!(distinct.first(), Some(&0));
+            assert_eq!(distinct.last(), Some(&(len - segment)));
+            let once = distinct_at(&gene.bases).unwrap();
+            for (a, b) in distinct.iter().zip(distinct.iter().skip(1)) {
+                assert!(a + segment >= b + once, "{a} and {b} of {segment}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_gene_is_drawn_by_its_seed_and_has_all_bases() {
+        let gene = |seed| Gene::generate(seed, 1000, 32, 100).unwrap();
+        assert_eq!(gene(1), gene(1));
+        assert_ne!(gene(1).bases, gene(2).bases);
+        for base in 0..4 {
+            let count: u32 = gene(1).bases.iter().map(|&b| u32::from(b == base)).sum();
+            assert!((150..350).contains(&count), "{count}");
+        }
+    }
+
+    #[test]
+    fn the_length_at_which_parts_are_distinct_is_the_least() {
+        let bases = |text: &str| -> Vec<u8> {
+            let of = |c| "ACGT".find(c).unwrap() as u8;
+            text.chars().map(of).collect()
+        };
+        assert_eq!(distinct_at(&bases("ACGT")), Some(1));
+        assert_eq!(distinct_at(&bases("ACGAC")), Some(3));
+        assert_eq!(distinct_at(&bases("AAAA")), Some(4));
+        assert_eq!(distinct_at(&bases(&"A".repeat(200))), None);
+        assert_eq!(letters(&bases("GATTACA")), "GATTACA");
+    }
+
+    #[test]
+    fn segments_too_short_to_be_told_apart_are_refused_with_the_length_that_is_enough() {
+        let error = Gene::generate(1, 1000, 6, 5000).unwrap_err().to_string();
+        let enough: u32 = error
+            .rsplit_once("give ")
+            .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok())
+            .unwrap();
+        assert!(error.contains("-s 6"), "{error}");
+        assert!(Gene::generate(1, 1000, enough, 5000).is_ok());
+        assert!(Gene::generate(1, 1000, enough - 1, 5000).is_err());
+    }
+
+    #[test]
+    fn words_hold_the_bases_in_order_and_zeros_behind_them() {
+        let gene = Gene::generate(1, 100, 40, 1).unwrap();
+        let packed = gene.packed();
+        assert_eq!(packed.len(), gene.starts.len() * 2);
+        for (words, &start) in packed.chunks_exact(2).zip(&gene.starts) {
+            for i in 0..64 {
+                let expected = if i < 40 {
+                    gene.bases[start as usize + i]
+                } else {
+                    0
+                };
+                assert_eq!((words[i / 32] >> (2 * (i % 32)) & 3) as u8, expected);
+            }
+        }
     }
 }

@@ -6,15 +6,14 @@
 //! | `gene.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
+use crate::workloads::memory::filling;
 use crate::workloads::prelude::*;
 use crate::workloads::series::Series;
-use crate::workloads::shape::filling;
 use check::Left;
-use gene::Gene;
-use stm_core::View;
+use input::Gene;
 use stm_core::algorithm::Fast;
-use stm_core::host;
 use stm_core::host::Launch;
+use stm_core::{View, host};
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
     TABLES, words_of,
@@ -22,7 +21,6 @@ use stm_kernels::genome::{
 
 pub mod check;
 mod floor;
-pub mod gene;
 mod input;
 
 pub use input::{Genome, Options};
@@ -142,14 +140,7 @@ impl Workload for Genome {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut GenomeData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![
-            &mut data.slots,
-            &mut data.nexts,
-            &mut data.prevs,
-            &mut data.others,
-        ]
-    }
+    accessed!(slots, nexts, prevs, others);
 
     fn reset<D: Device>(&self, data: &mut GenomeData<D>) -> Result<()> {
         data.nexts.clear()?;

@@ -3,7 +3,7 @@
 
 use super::Ht;
 use super::check::{difference, keys};
-use crate::workloads::exclusion::{Exclusion, Joined, Open, excluding, joins};
+use crate::workloads::exclusion::{Exclusion, Joined, Open, excluded, joins};
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
@@ -182,7 +182,7 @@ where
     K: Kernel<Params: Joined<X::View, Table>>,
 {
     let locks: (_, fn(&Ht) -> u64) = ("the buckets' locks", |of| of.buckets.into());
-    excluding::<K, X, _, _>(name, KEYS, locks, one_key)
+    excluded::<K, X, _, _>((Excluding, name), KEYS, locks, one_key)
 }
 
 /// The contender with locks of kind `L`.
@@ -199,7 +199,7 @@ pub(super) fn contenders() -> Vec<Contender<Ht>> {
         Chains::prepare(of, device, (seed, transactions), |all| all)
     };
     vec![
-        unsynchronised::<Floor, _, _>(KEYS, chains),
+        open::<Floor, _, _>(UNSYNCHRONISED, KEYS, chains),
         // A compare-and-swap for each slot looked at, linear probing.
         open::<CasTable, _, _>((SpecialPurpose, "CAS table"), KEYS, Slots::prepare),
         critical_section::<CriticalSection, _, _>(KEYS, chains),

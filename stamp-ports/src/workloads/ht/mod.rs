@@ -33,16 +33,8 @@ impl NodeSource {
 sizes! {
     /// The hash table's parameters.
     Ht, options of "ht" {
-        /// Buckets of the table.
-        buckets: u32 = 256 << 10, json "buckets", option
-            /// Buckets of the table [default: 256K]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            buckets;
-        /// Keys that a transaction inserts.
-        keys_per_tx: u32 = 4, json "keys_per_tx", option
-            /// Keys that a transaction inserts [default: 4]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            keys_per_tx;
+        buckets: u32 = 256 << 10, json "buckets", count buckets "Buckets of the table" ["256K"];
+        keys_per_tx: u32 = 4, json "keys_per_tx", count keys_per_tx "Keys that a transaction inserts" ["4"];
         /// Where the nodes come from.
         nodes: NodeSource = NodeSource::Preassigned, option
             /// Nodes that belong to the transactions' numbers (preassigned), or that

@@ -4,8 +4,9 @@
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::passes::KmeansData;
-use crate::workloads::contender::ContenderKind;
-use crate::workloads::contender::{CRITICAL_SECTION, PreparedContender, fitting, lanes};
+use crate::workloads::contender::{
+    CRITICAL_SECTION, ContenderKind, PreparedContender, fitting, lanes,
+};
 use crate::workloads::exclusion::{Exclusion, Held, Joined, OneLock, Open, Own};
 use crate::workloads::prelude::*;
 use std::marker::PhantomData;
@@ -194,7 +195,7 @@ pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
     // More than there is does not fit any launch.
     let rows = |of: &Kmeans| u32::try_from(of.shared_words(0)).unwrap_or(u32::MAX >> 2);
     vec![
-        unsynchronised::<Floor, _, _>(POINTS, first_pass),
+        open::<Floor, _, _>(UNSYNCHRONISED, POINTS, first_pass),
         contender::<Additions, Open>(SpecialPurpose, "atomic adds", false, none),
         contender::<Privatised, Open>(SpecialPurpose, "privatised sums", false, rows)
             .only_if(|of| of.shared_words(0) <= PRIVATE_WORDS),

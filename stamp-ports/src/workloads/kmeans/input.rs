@@ -1,14 +1,13 @@
 //! The input of k-means: points to draw or a file to read, and how they are
 //! clustered.
 
-use super::file;
+use super::points;
 use super::points::Points;
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
-use crate::workloads::input::{Origin, file_name};
+use crate::workloads::input::{Origin, SEED, file_name};
 use crate::workloads::memory::check_host_memory;
 use crate::workloads::prelude::*;
-use crate::workloads::shared_options::SEED;
 use std::path::PathBuf;
 
 /// The most coordinates of a point: a transaction's sets hold a row.
@@ -209,7 +208,7 @@ impl GenerateOptions {
         let bytes = (points.len() * points.dims()) as u64 * 12;
         let fix = "use fewer --points or --dims";
         check_host_memory("the file of kmeans", bytes, fix)?;
-        Ok(file::text(&points))
+        Ok(points::text(&points))
     }
 }
 
@@ -276,7 +275,7 @@ impl Input for KmeansInput {
             }
             PointsFrom::File(path) => {
                 let source = Source::File(file_name(path));
-                (file::read(path)?, source, CLUSTERS_OF_FILE)
+                (points::read(path)?, source, CLUSTERS_OF_FILE)
             }
         };
         if self.normalise {

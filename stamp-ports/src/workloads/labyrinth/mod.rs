@@ -9,8 +9,11 @@
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;
 use check::{Left, Routed, check, initial_grid};
+pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
 use maze::cell;
+pub use maze::{Maze, Place, Request};
 use stm_core::host;
+use stm_kernels::floor::labyrinth::{CriticalSection, Params};
 use stm_kernels::labyrinth::{
     CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, RouterParams, TOO_LONG,
     UNROUTED, UNSETTLED,
@@ -19,10 +22,6 @@ use stm_kernels::labyrinth::{
 pub mod check;
 mod input;
 pub mod maze;
-mod section;
-
-pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
-pub use maze::{Maze, Place, Request};
 
 /// What the routers' clocks say of their claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -165,7 +164,11 @@ impl Workload for Labyrinth {
     type Kernel<A: Algorithm> = Router<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        vec![section::contender()]
+        let paths = ("paths", (|_| 1.0) as fn(&Self) -> f64);
+        vec![critical_section::<CriticalSection, _, _>(
+            paths,
+            own(routed),
+        )]
     }
 
     fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
@@ -253,12 +256,7 @@ impl Workload for Labyrinth {
         })
     }
 
-    fn accessed<'d, D: Device>(
-        &self,
-        data: &'d mut LabyrinthData<D>,
-    ) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.grid]
-    }
+    accessed!(grid);
 
     fn reset<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
         data.grid.upload(&data.initial)?;
@@ -330,10 +328,29 @@ impl Workload for Labyrinth {
     }
 }
 
+fn routed() -> Uses<Labyrinth, Params> {
+    Uses {
+        // A path has as much room as a transaction's sets.
+        fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
+        launched: |data, time| data.time = time,
+        // How much of the time the claims take.
+        note: |of, data| {
+            let last = of.remarks(data).into_iter().next_back();
+            Ok(last.map(|(what, n)| format!("{what}: {n}")))
+        },
+        ..Uses::new(
+            |of: &Labyrinth, data: &LabyrinthData<_>, transactions| Params {
+                grid: data.grid.view::<Cgl>(),
+                work: data.router_params(of, transactions),
+            },
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::maze::Maze;
     use super::*;
+    use crate::workloads::labyrinth::maze::Maze;
     use crate::workloads::launcher::tests::ran;
     use stm_core::algorithm::HvSorting;
     use stm_core::host::Cpu;

@@ -64,7 +64,8 @@ impl Workload for Pool {
     type Kernel<A: Algorithm> = PoolKernel<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        vec![section()]
+        let section = critical_section::<CriticalSection, _, _>(one_each(), Data::prepare);
+        vec![section]
     }
 
     fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<PoolData<D>> {
@@ -154,9 +155,4 @@ impl ContenderData for Data {
                 .then(|| format!("{} nodes are taken, not {expected}", taken.len())),
         })
     }
-}
-
-/// The contender.
-fn section() -> Contender<Pool> {
-    critical_section::<CriticalSection, _, _>(one_each(), Data::prepare)
 }

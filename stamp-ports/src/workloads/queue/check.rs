@@ -151,8 +151,7 @@ fn done<'a>(left: &Left<'a>, producers: bool) -> impl Iterator<Item = (u64, u32,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stm_kernels::queue::Roles;
-    use stm_kernels::queue::done as noted;
+    use stm_kernels::queue::{Roles, done as noted};
 
     const PLACES: usize = 4;
     const LANES: u64 = 3;

@@ -10,21 +10,13 @@ mod check;
 sizes! {
     /// The queue's parameters.
     Queue, options of "queue" {
-        /// Values that the queue holds at most.
-        places: u32 = 1 << 10, json "places", option
-            /// Values that the queue holds at most [default: 1K]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            places;
+        places: u32 = 1 << 10, json "places", count places "Values that the queue holds at most" ["1K"];
         /// Producers in a hundred operations; the others are consumers.
         producers_percent: u32 = 50, json "producers_percent", option
             /// Producers in a hundred operations, the others consume [default: 50]
             #[arg(long, value_name = "PERCENT", value_parser = parse_count_32)]
             producers;
-        /// Operations of a run, each a transaction.
-        operations: u32 = 64 << 10, json "operations", option
-            /// Operations, each a transaction [default: 64K]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            operations;
+        operations: u32 = 64 << 10, json "operations", count operations "Operations, each a transaction" ["64K"];
         /// The operations' roles, and whether they wait.
         roles: Roles = Roles::Drawn;
     } and {
@@ -194,9 +186,7 @@ impl Workload for Queue {
         Ok(())
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut QueueData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.counts, &mut data.ring]
-    }
+    accessed!(counts, ring);
 
     fn reset<D: Device>(&self, data: &mut QueueData<D>) -> Result<()> {
         data.counts.clear()?;

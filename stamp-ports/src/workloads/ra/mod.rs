@@ -7,32 +7,24 @@
 //! additions commute: so the host replays all transactions in any order and
 //! compares every word. A lost or doubled update changes a word; a torn or
 //! stale one changes it too.
+//!
+//! Without transactions it is measured without synchronisation, by atomic additions, and as
+//! critical sections.
 
 use crate::workloads::compare::{SharedWords, in_ranges, totals};
 use crate::workloads::prelude::*;
+use stm_core::Element;
+use stm_core::host::Pod;
 use stm_kernels::draw::draw;
+use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor, Params};
 use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RandomArray};
-
-mod floor;
 
 sizes! {
     /// The random array's parameters; by default, those of the paper's Table 1.
     Ra, options of "ra" {
-        /// Words of the array.
-        words: u32 = 8 << 20, json "words", option
-            /// Words of the array [default: 8M]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            words;
-        /// Words that a transaction reads.
-        reads: u32 = 16, json "reads", option
-            /// Words that a transaction reads [default: 16]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            reads;
-        /// How many of those it writes.
-        writes: u32 = 16, json "writes", option
-            /// How many of those it writes [default: 16]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            writes;
+        words: u32 = 8 << 20, json "words", count words "Words of the array" ["8M"];
+        reads: u32 = 16, json "reads", count reads "Words that a transaction reads" ["16"];
+        writes: u32 = 16, json "writes", count writes "How many of those it writes" ["16"];
         /// The form of its transactions.
         form: Form = Form::Dynamic;
     }
@@ -177,7 +169,18 @@ impl Workload for Ra {
     type Kernel<A: Algorithm> = RandomArray<A>;
 
     fn contenders() -> Vec<Contender<Self>> {
-        floor::contenders()
+        vec![
+            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, Array::<u32>::prepare),
+            // As wide as cells are.
+            open::<CellsFloor, _, _>(UNSYNCHRONISED, ACCESSES, Array::<u64>::prepare)
+                .named("plain, 64-bit words"),
+            open::<Additions, _, _>(
+                (SpecialPurpose, "atomic adds"),
+                ACCESSES,
+                Array::<u32>::prepare,
+            ),
+            critical_section::<CriticalSection, _, _>(ACCESSES, Array::<u32>::prepare),
+        ]
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<RaData<D>> {
@@ -191,9 +194,7 @@ impl Workload for Ra {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut RaData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.array]
-    }
+    accessed!(array);
 
     fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
@@ -262,6 +263,67 @@ fn difference(found: &[u32], expected: &[u32]) -> Option<String> {
         totals(&sum(found), &sum(expected))
     ))
 }
+
+/// The array of words of type `T`, and what it must become.
+struct Array<T> {
+    of: Ra,
+    seed: u64,
+    plan: RaPlan,
+    initial: Vec<T>,
+    words: Buffer<AnyDevice, T>,
+    expected: Expectation<Vec<u32>>,
+}
+
+impl<T: Pod + Element + From<u32>> Array<T> {
+    fn prepare(of: &Ra, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
+        let (words, bytes) = (u64::from(of.words), size_of::<T>() as u64);
+        let host = words * (4 + 2 * bytes);
+        check_memory(device, "ra", words * bytes, host, "use fewer --words")?;
+        let initial = of.initial(seed).into_iter().map(T::from).collect();
+        Ok(Self {
+            of: *of,
+            seed,
+            plan: of.plan(seed),
+            initial,
+            words: Buffer::zeroed(device, of.words as usize, "the array of ra")?,
+            expected: Expectation::default(),
+        })
+    }
+}
+
+impl<T: Pod + Element> ContenderData for Array<T> {
+    type Params = Params<T>;
+
+    fn reset(&mut self) -> Result<()> {
+        Ok(self.words.upload(&self.initial)?)
+    }
+
+    fn params(&self, transactions: u64) -> Params<T> {
+        Params {
+            words: self.words.tarray(),
+            words_drawn: self.of.words,
+            reads: self.of.reads,
+            writes: self.of.writes,
+            transactions,
+            plan: self.plan,
+        }
+    }
+
+    /// Compares the low 32 bits, which are all that the amounts are added to
+    /// in either width.
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        let words = self.words.download()?.into_iter();
+        let words: Vec<u32> = words.map(|word| word.to_bits64() as u32).collect();
+        let (of, seed) = (self.of, self.seed);
+        let expected = (self.expected).after(transactions, || of.replay(seed, transactions));
+        Ok(difference(&words, expected))
+    }
+}
+
+/// What is counted.
+const ACCESSES: (&str, fn(&Ra) -> f64) = ("reads and writes", |of| {
+    f64::from(of.reads) + f64::from(of.writes)
+});
 
 #[cfg(test)]
 mod tests {

@@ -9,17 +9,15 @@
 //! | [`Defaults`] | the mutexes, barriers and semaphores that suit a kind of device |
 
 mod channels;
-mod combiners;
 mod defaults;
 mod grid_barrier;
 mod locks;
 mod semaphores;
 
 pub use channels::{Channels, Rings};
-pub use combiners::Combiners;
 pub use defaults::Defaults;
 pub use grid_barrier::GridBarrier;
-pub use locks::Locks;
+pub use locks::{Combiners, Locks};
 pub use semaphores::Semaphores;
 
 use stm_machine::Stop;

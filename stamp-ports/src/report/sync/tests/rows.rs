@@ -3,8 +3,8 @@
 use super::sample::{empty, full, point};
 use crate::points::Point;
 use crate::report::claim::{Claim, Verdict};
-use crate::report::sync::claims::all;
-use crate::sync::bench::Bench;
+use crate::report::sync::all;
+use crate::sync::Bench;
 use crate::testing::has;
 
 /// The claim with this name.

@@ -4,12 +4,12 @@ use crate::devices::{Description, Gpu};
 use crate::head::Head;
 use crate::measure::machine::abstraction::Benchmarks;
 use crate::measure::machine::abstraction::tests::FERMI;
-use crate::measure::machine::document::{GridTimes, Measurement, SCHEMA};
+use crate::measure::machine::{GridTimes, Measurement, SCHEMA};
 use crate::points::{Asked, Point};
 use crate::report::palette;
 use crate::report::sync::page;
 use crate::store::Document;
-use crate::sync::bench::Bench;
+use crate::sync::Bench;
 use std::collections::BTreeMap;
 
 /// A point with a time, which is right.

@@ -1,0 +1,141 @@
+//! The ways of filling tables that are measured, with one line for each in [`SCHEMES`]. From it come
+//! the points, the help, and what measures a point.
+
+use super::Inputs;
+use crate::devices::AnyDevice;
+use crate::error::Result;
+use crate::measure::repeats::timed;
+use crate::numbers::bytes;
+use std::time::Duration;
+use stm_align::align::LastRow;
+use stm_align::dataflow::Strips;
+use stm_align::diagonals::{Cut, Tables, TileKernel};
+
+/// The launches that are timed, after one that is not.
+pub(super) const REPEAT: usize = 5;
+
+/// A way of filling tables.
+#[derive(Clone, Copy, Debug)]
+pub struct Scheme {
+    /// Its name in points.
+    pub name: &'static str,
+    /// A description for a person.
+    pub about: &'static str,
+    /// Fills tables.
+    pub fill: Fill,
+}
+
+/// How a scheme fills the tables of some pairs, again and again.
+#[derive(Clone, Copy, Debug)]
+pub enum Fill {
+    /// It takes tables as they are. Every part of the benchmark measures it.
+    Whole(fn(&AnyDevice, &Inputs) -> Result<Filled>),
+    /// It cuts them into tiles, for whose side and the width of a warp the first function returns
+    /// the kernel; parts name the schemes and the sides that they measure.
+    Tiles(
+        fn(u32, u32) -> TileKernel,
+        fn(&AnyDevice, &Inputs, Cut) -> Result<Filled>,
+    ),
+}
+
+/// What a scheme has filled.
+#[derive(Debug)]
+pub struct Filled {
+    /// The time of each repetition.
+    pub times: Vec<Duration>,
+    /// The last row of each table.
+    pub rows: Vec<LastRow>,
+    /// What it took beside the time, as a phrase that ends with bytes.
+    pub took: String,
+}
+
+/// Makes a line of [`SCHEMES`].
+const fn scheme(name: &'static str, fill: Fill, about: &'static str) -> Scheme {
+    Scheme { name, about, fill }
+}
+
+/// The schemes.
+#[rustfmt::skip]
+pub const SCHEMES: &[Scheme] = &[
+    scheme("dataflow", Fill::Whole(dataflow), "one launch, in which warps hand values on through channels of tagged words"),
+    scheme("diagonals", Fill::Tiles(TileKernel::tiles, launched), "a launch for each diagonal of tiles"),
+    scheme("graph", Fill::Tiles(TileKernel::tiles, recorded), "the same launches as a CUDA graph"),
+    scheme("locks", Fill::Tiles(|_, _| TileKernel::Locks, launched), "the same launches; in a tile a thread for each cell, which waits for locks"),
+    scheme("cells", Fill::Tiles(|_, _| TileKernel::Cells, launched), "the same with tagged words in place of locks"),
+];
+
+/// Returns the scheme of a name.
+pub fn named(name: &str) -> Option<&'static Scheme> {
+    SCHEMES.iter().find(|scheme| scheme.name == name)
+}
+
+/// Returns the names of the schemes that take tables as they are.
+pub fn whole() -> impl Iterator<Item = &'static str> {
+    let all = SCHEMES.iter();
+    all.filter(|scheme| matches!(scheme.fill, Fill::Whole(_)))
+        .map(|scheme| scheme.name)
+}
+
+/// Fills tables by dataflow.
+fn dataflow(device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {
+    let passes = inputs.passes();
+    let mut strips = Strips::new(device, &passes, &inputs.scoring)?;
+    Ok(Filled {
+        times: timed(REPEAT, || strips.fill())?,
+        rows: strips.last_rows(&passes)?,
+        took: format!(
+            "{} of a warp, {}",
+            counted(u64::from(strips.blocks()), "block", "blocks"),
+            bytes(strips.bytes())
+        ),
+    })
+}
+
+/// Fills tables by a launch for each diagonal of tiles.
+fn launched(device: &AnyDevice, inputs: &Inputs, cut: Cut) -> Result<Filled> {
+    tiled(device, inputs, cut, |tables| {
+        timed(REPEAT, || Ok(tables.fill()?))
+    })
+}
+
+/// Fills tables by the same launches, recorded.
+fn recorded(device: &AnyDevice, inputs: &Inputs, cut: Cut) -> Result<Filled> {
+    tiled(device, inputs, cut, |tables| {
+        let mut graph = tables.recorded()?;
+        timed(REPEAT, || Ok(graph.replay()?))
+    })
+}
+
+/// Fills tables that are cut so, as often as `times` says.
+fn tiled(
+    device: &AnyDevice,
+    inputs: &Inputs,
+    cut: Cut,
+    times: impl FnOnce(&Tables<AnyDevice>) -> Result<Vec<Duration>>,
+) -> Result<Filled> {
+    let passes = inputs.passes();
+    let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
+    let times = times(&tables)?;
+    let launches = counted(u64::from(tables.launch_count()), "launch", "launches");
+    Ok(Filled {
+        times,
+        rows: tables.last_rows(&passes)?,
+        took: format!("{launches}, {}", bytes(tables.bytes())),
+    })
+}
+
+/// Returns a number of things with their name.
+fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_named_as_one() {
+        assert_eq!(counted(1, "block", "blocks"), "1 block");
+        assert_eq!(counted(132, "block", "blocks"), "132 blocks");
+    }
+}
