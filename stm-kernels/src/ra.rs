@@ -12,7 +12,7 @@
 use crate::draw::{below, draw, mix};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, Plain, kernel, kernels};
+use stm_core::{Lane, Plain, StmRef, kernel, kernels};
 
 pub use random_array::{Kernel as RandomArray, Params as RaParams};
 
@@ -137,8 +137,14 @@ fn batch<T>(of: impl Fn(u32) -> T) -> [T; BATCH] {
 /// The random-array kernel: `transactions` transactions of a plan over an array
 /// of at least as many words as each reads.
 #[kernel(all, name = "ra")]
-pub fn random_array(stm: &Stm, words: Cells<u32>, transactions: u64, plan: RaPlan) {
-    stm.each(0..transactions, |tx, i| {
+pub fn random_array<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    words: &A::Array<u32>,
+    transactions: u64,
+    plan: RaPlan,
+) {
+    stm.for_each(lane, 0..transactions, |tx, i| {
         let me = plan.transaction(i);
         let mut k = 0;
         while k < plan.reads {
