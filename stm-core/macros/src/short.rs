@@ -84,9 +84,15 @@ impl VisitMut for Spelling {
 }
 
 /// Spells the types of parameters out; data is borrowed, also where the short form does not say so.
-fn spell<'a>(parameters: impl Iterator<Item = &'a mut FnArg>) {
+fn spell<'a>(parameters: impl Iterator<Item = &'a mut FnArg>) -> syn::Result<()> {
     for parameter in parameters {
         if let FnArg::Typed(parameter) = parameter {
+            if word(&parameter.ty).is_some_and(|name| name == "Cells")
+                && matches!(&*parameter.ty, Type::Path(path) if path.path.segments[0].arguments.is_empty())
+            {
+                let text = "an array names the type of its elements: `Cells<u32>`";
+                return Err(Error::new_spanned(&parameter.ty, text));
+            }
             let mut spelling = Spelling { found: false };
             let is_borrowed = matches!(*parameter.ty, Type::Reference(_));
             spelling.visit_type_mut(&mut parameter.ty);
@@ -96,6 +102,7 @@ fn spell<'a>(parameters: impl Iterator<Item = &'a mut FnArg>) {
             }
         }
     }
+    Ok(())
 }
 
 /// Returns a kernel in its generic form, if it is in the short one.
@@ -125,7 +132,7 @@ pub(crate) fn kernel(function: &ItemFn) -> syn::Result<Option<ItemFn>> {
     };
     let (stm, mut function) = (&stm.ident, function.clone());
     let mut inputs: Vec<FnArg> = function.sig.inputs.into_iter().skip(1).collect();
-    spell(inputs.iter_mut());
+    spell(inputs.iter_mut())?;
     function.sig.inputs = parse_quote!(__lane: &__L, __stm: &::stm_core::StmRef<__A>, #(#inputs),*);
     function.sig.generics =
         parse_quote!(<__L: ::stm_core::Lane, __A: ::stm_core::algorithm::Algorithm>);
@@ -152,7 +159,7 @@ pub(crate) fn transactional(mut function: ItemFn) -> syn::Result<TokenStream> {
     if !matches!(first, Type::Reference(of) if of.mutability.is_some() && is_tx(&of.elem)) {
         return Err(Error::new_spanned(first, text));
     }
-    spell(function.sig.inputs.iter_mut());
+    spell(function.sig.inputs.iter_mut())?;
     let generics = &mut function.sig.generics;
     generics.params.push(parse_quote!(__L: ::stm_core::Lane));
     (generics.params).push(parse_quote!(__A: ::stm_core::algorithm::Algorithm));
@@ -210,6 +217,7 @@ mod tests {
             ("fn k(stm: &mut Stm) {}", "borrows the transactional memory"),
             ("fn k<T>(stm: &Stm, t: T) {}", "no generic parameters"),
             ("fn k((a, b): &Stm) {}", "a plain name"),
+            ("fn k(stm: &Stm, a: Cells) {}", "the type of its elements"),
         ] {
             let text = spelled(function);
             assert!(

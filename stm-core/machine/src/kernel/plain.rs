@@ -9,7 +9,7 @@
 /// The type has these properties.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not plain data, so it cannot be a parameter of a kernel by value",
-    note = "a struct needs `#[derive(Clone, Copy, Plain)]` and `#[repr(C)]`; what is in the device's memory is borrowed: `&A::Array<u32>`, `&Input<u32>`"
+    note = "a struct needs `#[derive(Clone, Copy, Plain)]` and `#[repr(C)]`; what is in the device's memory is borrowed: `Cells<u32>`, `Input<u32>`, or in the generic form `&A::Array<u32>`"
 )]
 pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 
