@@ -347,7 +347,18 @@ fn few_words_keep_every_update() {
         form: Form::Static,
         ..Eigenbench::of_hot_words(hot_words)
     };
-    let all: [AnyWorkload; 9] = [
+    let wide = |bank| Bank {
+        form: Form::Wide,
+        ..bank
+    };
+    let wide_ra = Ra {
+        form: Form::Wide,
+        ..ra(40)
+    };
+    let all: [AnyWorkload; 12] = [
+        wide_ra.into(),
+        wide(bank(2)).into(),
+        wide(bank(37)).into(),
         ra(16).into(),
         ra(32).into(),
         ra(1000).into(),

@@ -19,10 +19,11 @@
 //! first is read. It has no audits: one reads more accounts than a static update takes.
 
 use crate::draw::{below, draw};
+use crate::ra::doubled;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
+use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult};
 
 /// The bank kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -279,21 +280,58 @@ pub struct BankUpdates<A>(PhantomData<A>);
 impl<A: Algorithm> BankUpdates<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &BankParams<A>) {
-        let plan = p.plan;
-        let table = |at| table_entry(lane, &p.tables, at);
-        let at = |i| match plan.transaction(i, table) {
-            BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
-            BankTransaction::Audit { .. } => [0, 1],
-        };
-        let change = |i, [taken, given]: [i32; 2]| match plan.transaction(i, table) {
-            BankTransaction::Transfer { amount, .. } => {
-                Some([taken.wrapping_sub(amount), given.wrapping_add(amount)])
-            }
-            BankTransaction::Audit { .. } => None,
-        };
-        p.stm
-            .update_each(lane, 0..p.transactions, &p.accounts, at, change);
+        transfers(lane, p, &p.accounts, |balance| balance, |balance| balance);
     }
+}
+
+/// The same on accounts of 64 bits, which are made of 32 each
+/// ([`doubled`](crate::ra::doubled)).
+#[derive(Clone, Copy, Debug)]
+pub struct BankWideUpdates<A>(PhantomData<A>);
+
+/// The parameters of [`BankWideUpdates`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct BankWideParams<A: Algorithm> {
+    /// Those of [`BankUpdates`], with no accounts.
+    pub bank: BankParams<A>,
+    /// The balances.
+    pub accounts: A::Array<u64>,
+}
+
+impl<A: Algorithm> BankWideUpdates<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &BankWideParams<A>) {
+        let of = |balance| doubled(balance as u32);
+        transfers(lane, &p.bank, &p.accounts, |balance| balance as i32, of);
+    }
+}
+
+/// Makes the transfers of a plan as static updates. A balance is the `half` of what an element
+/// holds, and an element is made `of` it.
+#[inline(always)]
+fn transfers<L: Lane, A: Algorithm, T: Element>(
+    lane: &L,
+    p: &BankParams<A>,
+    accounts: &A::Array<T>,
+    half: impl Fn(T) -> i32,
+    of: impl Fn(i32) -> T,
+) {
+    let plan = p.plan;
+    let table = |at| table_entry(lane, &p.tables, at);
+    let at = |i| match plan.transaction(i, table) {
+        BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
+        BankTransaction::Audit { .. } => [0, 1],
+    };
+    let change = |i, [taken, given]: [T; 2]| match plan.transaction(i, table) {
+        BankTransaction::Transfer { amount, .. } => Some([
+            of(half(taken).wrapping_sub(amount)),
+            of(half(given).wrapping_add(amount)),
+        ]),
+        BankTransaction::Audit { .. } => None,
+    };
+    p.stm
+        .update_each(lane, 0..p.transactions, accounts, at, change);
 }
 
 /// Compares the sum that an audit has seen of a range with the one that it has
@@ -375,6 +413,13 @@ impl<A: Algorithm> BankAdds<A> {
 kernels!(Bank, BankParams, "bank");
 kernels!(BankAdds, BankAddsParams, "bank_adds");
 kernels!(BankUpdates, BankParams, "bank_static", [Fast]);
+kernels!(
+    BankWideUpdates,
+    BankWideParams,
+    "bank_static64",
+    [Fast],
+    wide
+);
 
 #[cfg(test)]
 mod tests {

@@ -11,8 +11,9 @@
 
 use crate::draw::{below, draw, mix};
 use core::marker::PhantomData;
+use core::ops::Range;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, Plain, StmRef, kernel, kernels};
+use stm_core::{Element, Lane, Plain, StmRef, kernel, kernels};
 
 pub use random_array::{Kernel as RandomArray, Params as RaParams};
 
@@ -172,23 +173,70 @@ pub struct RaUpdates<A>(PhantomData<A>);
 impl<A: Algorithm> RaUpdates<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &RaParams<A>) {
-        let plan = p.plan;
-        let at = |i| {
-            let me = plan.transaction(i);
-            let w = |j: u32| u64::from(me.word(j));
-            batch(w)
-        };
-        let change = |i, found: [u32; BATCH]| {
-            let me = plan.transaction(i);
-            let new = |j: u32| found[j as usize].wrapping_add(me.delta(j));
-            Some(batch(new))
-        };
-        p.stm
-            .update_each(lane, 0..p.transactions, &p.words, at, change);
+        let transactions = 0..p.transactions;
+        updates(lane, &p.stm, &p.words, transactions, p.plan, |w| w, |w| w);
     }
 }
 
+/// The same on words of 64 bits, which are made of 32 each ([`doubled`]).
+#[derive(Clone, Copy, Debug)]
+pub struct RaWideUpdates<A>(PhantomData<A>);
+
+/// The parameters of [`RaWideUpdates`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RaWideParams<A: Algorithm> {
+    /// The transactional memory.
+    pub stm: StmRef<A>,
+    /// The words.
+    pub words: A::Array<u64>,
+    /// Transactions of the launch.
+    pub transactions: u64,
+    /// The plan of the transactions.
+    pub plan: RaPlan,
+}
+
+impl<A: Algorithm> RaWideUpdates<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &RaWideParams<A>) {
+        let (transactions, low) = (0..p.transactions, |w| w as u32);
+        updates(lane, &p.stm, &p.words, transactions, p.plan, low, doubled);
+    }
+}
+
+/// Makes a word of 64 bits of one of 32: the other half has the same bits inverted, so a word of
+/// two halves that were not stored together shows.
+pub const fn doubled(word: u32) -> u64 {
+    (!word as u64) << 32 | word as u64
+}
+
+/// Makes the transactions of a plan as static updates. A word of 32 bits is the `half` of what an
+/// element holds, and an element is made `of` it.
+#[inline(always)]
+fn updates<L: Lane, A: Algorithm, T: Element>(
+    lane: &L,
+    stm: &StmRef<A>,
+    words: &A::Array<T>,
+    transactions: Range<u64>,
+    plan: RaPlan,
+    half: impl Fn(T) -> u32,
+    of: impl Fn(u32) -> T,
+) {
+    let at = |i| {
+        let me = plan.transaction(i);
+        let w = |j: u32| u64::from(me.word(j));
+        batch(w)
+    };
+    let change = |i, found: [T; BATCH]| {
+        let me = plan.transaction(i);
+        let new = |j: u32| of(half(found[j as usize]).wrapping_add(me.delta(j)));
+        Some(batch(new))
+    };
+    stm.update_each(lane, transactions, words, at, change);
+}
+
 kernels!(RaUpdates, RaParams, "ra_static", [Fast]);
+kernels!(RaWideUpdates, RaWideParams, "ra_static64", [Fast], wide);
 
 #[cfg(test)]
 mod tests {

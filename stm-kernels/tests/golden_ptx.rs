@@ -124,11 +124,13 @@ fn the_files_for_newer_gpus_are_those_that_need_them() {
         .map(|(stem, _)| stem.as_str())
         .collect();
     let expected = [
+        "bank_static64/fast-wide",
         "cells64/fast-wide",
         "gn2/fast-wide",
         "hops/cluster-wide",
         "lane/ops-wide",
         "machine/random-wide",
+        "ra_static64/fast-wide",
         "reduction/counted-barr-wide",
     ];
     assert_eq!(found, expected);

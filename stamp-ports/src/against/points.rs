@@ -90,7 +90,7 @@ const fn sized_by(option: &'static str, row: Row) -> Row {
 
 /// The rows of the whole list.
 #[rustfmt::skip]
-const ROWS: [Row; 26] = [
+const ROWS: [Row; 28] = [
     row("ra-32", "random array of 32 words", ("ra", &["--words", "32"]), CONFLICTS),
     row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), CONFLICTS),
     row("ra-16k", "random array of 16 K words", ("ra", &["--words", "16K"]), SOME),
@@ -98,9 +98,11 @@ const ROWS: [Row; 26] = [
     row("ra-32-static", "ra-32, static updates", ("ra", &["--words", "32", "--static"]), &[(DEFAULT, "256K")]),
     row("ra-16k-static", "ra-16k, static updates", ("ra", &["--words", "16K", "--static"]), &[(DEFAULT, "256K")]),
     row("ra-8m-static", "ra-8m, static updates", ("ra", &["--words", "8M", "--static"]), &[(DEFAULT, "2M")]),
+    row("ra-8m-wide", "ra-8m-static, in elements of 64 bits", ("ra", &["--words", "8M", "--static", "--wide"]), &[(DEFAULT, "2M")]),
     row("bank-audits", "transfers, and audits among them", ("bank", &[]), FEW),
     row("bank-transfers", "transfers alone", ("bank", &["--audit-share", "0"]), SHORT),
     row("bank-static", "bank-transfers, static updates", ("bank", &["--audit-share", "0", "--static"]), &[(DEFAULT, "16M")]),
+    row("bank-wide", "bank-static, in elements of 64 bits", ("bank", &["--audit-share", "0", "--static", "--wide"]), &[(DEFAULT, "16M")]),
     row("zipf", "bank, with accounts by Zipf's law", ("bank", &["--zipf", "0.9"]), &[(DEFAULT, "256K")]),
     row("ht", "hash table", ("ht", &[]), &[(DEFAULT, "1M")]),
     row("ht-1", "hash table of one bucket", ("ht", &["--buckets", "1"]), &[(DEFAULT, "32K")]),

@@ -244,10 +244,10 @@ fn record_variant(
     let judge = args.check || args.page.is_some() || args.out.is_none();
     let mut judged = Judged::default();
     let mut number = 0;
-    let form = if args.input.shared.is_static {
-        "-static"
-    } else {
-        ""
+    let form = match (args.input.shared.is_static, args.input.shared.wide) {
+        (false, _) => "",
+        (true, false) => "-static",
+        (true, true) => "-static-wide",
     };
     let row = record(device, variant, input, settings, |history: History| {
         if let Some(dir) = &args.out {

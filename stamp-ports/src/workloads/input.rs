@@ -297,6 +297,8 @@ pub enum SharedOption {
     Adds,
     /// `--static`.
     Static,
+    /// `--wide`.
+    Wide,
     /// `--keys`.
     Keys,
     /// `--lookups`.
@@ -315,6 +317,7 @@ impl SharedOption {
             "transactions" => Some(Self::Transactions),
             "adds" => Some(Self::Adds),
             "is_static" => Some(Self::Static),
+            "wide" => Some(Self::Wide),
             "keys" => Some(Self::Keys),
             "lookups" => Some(Self::Lookups),
             "alike" => Some(Self::Alike),
@@ -366,6 +369,12 @@ pub struct SharedOptions {
     /// and 16 writes, in bank with --audit-share 0, in counter without --rounds
     #[arg(long = "static")]
     pub is_static: bool,
+    /// With --static, keep numbers in elements of 64 bits
+    ///
+    /// In ra and bank with --static, each number is in an element of 64 bits, whose
+    /// other half has its bits inverted
+    #[arg(long)]
+    pub wide: bool,
     /// Different keys of map [default: 1M] or list [default: 64]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub keys: Option<u32>,
@@ -394,6 +403,7 @@ impl Default for SharedOptions {
             transactions: None,
             adds: false,
             is_static: false,
+            wide: false,
             keys: None,
             lookups: None,
             alike: None,

@@ -109,7 +109,7 @@ mod prelude {
     pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
     pub(super) use super::contender::{Contender, ContenderData, one_each};
     pub(super) use super::exclusion::{UNSYNCHRONISED, Uses, critical_section, open, own};
-    pub(super) use super::form::{Form, by_form};
+    pub(super) use super::form::{Elements, Form, by_form, torn};
     pub(super) use super::input::{
         Input, Occasion, SharedOption, SharedOptions, is_its_workload, sizes,
     };

@@ -215,6 +215,18 @@ fn static_transfers_and_updates_of_random_words_are_verified_and_opaque() {
         static_form(&STATIC_RA) > 0 && static_form(&STATIC_BANK) > 0,
         "no conflicts"
     );
+    let form = Form::Wide;
+    let (ra, bank) = (
+        Ra { form, ..STATIC_RA },
+        Bank {
+            form,
+            ..STATIC_BANK
+        },
+    );
+    assert!(
+        static_form(&ra) > 0 && static_form(&bank) > 0,
+        "no conflicts"
+    );
 }
 
 #[test]

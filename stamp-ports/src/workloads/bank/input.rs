@@ -86,6 +86,7 @@ impl Input for Bank {
         SharedOption::Transactions,
         SharedOption::Adds,
         SharedOption::Static,
+        SharedOption::Wide,
     ];
 
     fn sized(occasion: Occasion) -> Self {
@@ -108,7 +109,7 @@ impl Input for Bank {
         Ok(Bank {
             audit_range: options.audit_range.unwrap_or(range),
             adds_row: shared.adds.then_some(row),
-            form: Form::of(shared.is_static),
+            form: Form::of_width(shared.is_static, shared.wide)?,
             ..of
         })
     }
@@ -204,10 +205,10 @@ impl Sizes for Bank {
                  accounts at most, and the last range has the rest of {accounts} accounts as well";
             audit_percent > 100 =>
                 "--audit-share {audit_percent} is no share: give from 0 to 100 per cent";
-            form == Form::Static && audit_percent > 0 =>
+            form.is_static() && audit_percent > 0 =>
                 "--audit-share {audit_percent} has no static form, as an audit reads too many \
                  accounts: give --audit-share 0, or leave --static out";
-            form == Form::Static && adds_row.is_some() =>
+            form.is_static() && adds_row.is_some() =>
                 "--adds has no static form, which reads accounts: leave --adds or --static out";
         }
         Ok(())
@@ -216,7 +217,7 @@ impl Sizes for Bank {
     fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
         match algorithm {
             // Two words each: all lanes that there are rarely meet.
-            Variant::Fast if self.form == Form::Static => Some((2 * processors, 512)),
+            Variant::Fast if self.form.is_static() => Some((2 * processors, 512)),
             // Few transactions at a time, each short; or many that seldom write.
             Variant::Fast | Variant::FastTable => Some((2 * processors, 128)),
             Variant::TbvSorting | Variant::HvSorting | Variant::HvBackoff => {

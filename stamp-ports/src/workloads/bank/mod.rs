@@ -8,8 +8,8 @@ use input::BANK_ROW;
 pub use input::{Bank, Options};
 use stm_core::host::Sums;
 use stm_kernels::bank::{
-    Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates, CHECKS,
-    FINDINGS, WRONG_SUMS,
+    Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates,
+    BankWideParams, BankWideUpdates, CHECKS, FINDINGS, WRONG_SUMS,
 };
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
 
@@ -22,7 +22,7 @@ pub struct BankData<D: Device> {
     plan: BankPlan,
     tables_host: Vec<u64>,
     /// None, if transfers add.
-    accounts: TxArray<D, i32>,
+    accounts: Elements<D, i32>,
     /// The accounts then; past the last there are zeros.
     rows: Option<Sums<D, i32>>,
     sums: Buffer<D, i32>,
@@ -42,22 +42,25 @@ impl<D: Device> BankData<D> {
     }
 }
 
-/// The accounts as the host knows them.
+/// The accounts as the host knows them, and the first that is torn.
 fn download<D: Device>(
-    accounts: &TxArray<D, i32>,
+    accounts: &Elements<D, i32>,
     rows: Option<&Sums<D, i32>>,
     of: &Bank,
-) -> Result<Vec<i32>> {
+) -> Result<Found> {
     let Some(rows) = rows else {
-        return Ok(accounts.download()?);
+        return accounts.download();
     };
     let mut accounts = rows.download()?;
     accounts.truncate(of.accounts as usize);
-    Ok(accounts)
+    Ok((accounts, None))
 }
 
 /// The accounts after a run, and how many audits there were.
 type Outcome = (Vec<i32>, u64);
+
+/// What a run left in the accounts, and the first one whose halves do not belong together.
+type Found = (Vec<i32>, Option<usize>);
 
 impl Bank {
     /// Returns what a run left in the accounts, and what must be there with the number of
@@ -66,7 +69,7 @@ impl Bank {
         &self,
         data: &'d mut BankData<D>,
         transactions: u64,
-    ) -> Result<(Vec<i32>, &'d Outcome)> {
+    ) -> Result<(Found, &'d Outcome)> {
         let found = download(&data.accounts, data.rows.as_ref(), self)?;
         let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
         let expected = data.expected.after(transactions, || {
@@ -112,7 +115,14 @@ impl Workload for Bank {
             device,
             "bank",
             // With a header each.
-            accounts * if self.adds_row.is_some() { 12 } else { 4 } + ranges * 4 + tables,
+            accounts
+                * if self.adds_row.is_some() {
+                    12
+                } else {
+                    self.form.bytes()
+                }
+                + ranges * 4
+                + tables,
             // The tables, twice while they are made; the replay, and what came
             // back.
             accounts * 8 + ranges * 4 + 2 * tables,
@@ -130,7 +140,7 @@ impl Workload for Bank {
                 } else {
                     &initial
                 };
-                TxArray::from_slice(device, Layout::Plain, words, "the accounts of bank")?
+                Elements::new(device, self.form, words, "the accounts of bank")?
             },
             rows: (self.adds_row)
                 .map(|row| {
@@ -146,7 +156,7 @@ impl Workload for Bank {
     }
 
     fn accessed<'d, D: Device>(&self, data: &'d mut BankData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        let mut accessed: Vec<&mut dyn Accessed<D>> = vec![&mut data.accounts];
+        let mut accessed = data.accounts.accessed();
         accessed.extend(data.rows.as_mut().map(|rows| rows as &mut dyn Accessed<D>));
         accessed
     }
@@ -162,8 +172,11 @@ impl Workload for Bank {
     }
 
     fn verify<D: Device>(&self, data: &mut BankData<D>, transactions: u64) -> Verdict {
-        let (found, (expected, audits)) = self.outcome(data, transactions)?;
-        let (wrong, audits) = (difference(&found, expected), *audits);
+        let ((found, wrong), (expected, audits)) = self.outcome(data, transactions)?;
+        let wrong = wrong
+            .map(super::form::torn)
+            .or_else(|| difference(&found, expected));
+        let audits = *audits;
         let findings = data.findings.download()?;
         Ok(wrong.or_else(|| audit_difference(&findings, audits)))
     }
@@ -187,8 +200,9 @@ impl Workload for Bank {
     ) -> Result<Duration> {
         Ok(match (self.form, self.adds_row) {
             (Form::Static, _) => device.prepare::<BankUpdates<A>>(observation)?,
-            (_, Some(_)) => device.prepare::<BankAdds<A>>(observation)?,
-            (_, None) => device.prepare::<BankKernel<A>>(observation)?,
+            (Form::Wide, _) => device.prepare::<BankWideUpdates<A>>(observation)?,
+            (Form::Dynamic, Some(_)) => device.prepare::<BankAdds<A>>(observation)?,
+            (Form::Dynamic, None) => device.prepare::<BankKernel<A>>(observation)?,
         })
     }
 
@@ -206,9 +220,14 @@ impl Workload for Bank {
                 // alone, and views of buffers that `data` keeps and nothing else
                 // uses.
                 unsafe {
-                    match self.form {
-                        Form::Dynamic => launcher.launch::<BankKernel<A>>(&params)?,
-                        Form::Static => launcher.launch::<BankUpdates<A>>(&params)?,
+                    match (self.form, data.accounts.wide::<A>()) {
+                        (Form::Dynamic, _) => launcher.launch::<BankKernel<A>>(&params)?,
+                        (_, None) => launcher.launch::<BankUpdates<A>>(&params)?,
+                        (_, Some(accounts)) => {
+                            let bank = params;
+                            let params = BankWideParams { bank, accounts };
+                            launcher.launch::<BankWideUpdates<A>>(&params)?
+                        }
                     }
                 };
             }
@@ -263,7 +282,7 @@ const fn isolated() -> Uses<Bank, Params> {
 fn torn() -> Uses<Bank, Params> {
     Uses {
         verify: |of, data, transactions| {
-            let (found, (expected, _)) = of.outcome(data, transactions)?;
+            let ((found, _), (expected, _)) = of.outcome(data, transactions)?;
             Ok(difference(&found, expected))
         },
         note: |of, data| {
@@ -312,7 +331,7 @@ mod tests {
     /// The data after 500 transactions, with accounts that `spoil` has changed.
     fn spoilt(spoil: fn(&mut [i32])) -> BankData<Cpu> {
         let mut data = data_after(500);
-        let mut accounts = data.accounts.download().unwrap();
+        let mut accounts = data.accounts.download().unwrap().0;
         spoil(&mut accounts);
         data.accounts.upload(&accounts).unwrap();
         data
@@ -322,7 +341,7 @@ mod tests {
     fn a_right_result_is_accepted_and_conserves_every_sum() {
         let mut data = data_after(500);
         assert_eq!(BANK.verify(&mut data, 500).unwrap(), None);
-        let accounts = data.accounts.download().unwrap();
+        let accounts = data.accounts.download().unwrap().0;
         assert_eq!(
             Bank::sums(&data.plan, &accounts),
             data.sums.download().unwrap()

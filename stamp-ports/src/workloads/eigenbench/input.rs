@@ -239,7 +239,7 @@ impl Sizes for Eigenbench {
             ..*p
         };
         refuse! {
-            self.form == Form::Static && *p != hot_alone =>
+            self.form.is_static() && *p != hot_alone =>
                 "--static has {STATIC_WORDS} hot reads and writes, nothing else: leave --static out, \
                  or the options that ask for other accesses or arithmetic";
         }
@@ -281,7 +281,7 @@ impl Sizes for Eigenbench {
             Variant::TbvSorting => Some((2 * processors, 32)),
             Variant::HvSorting | Variant::HvBackoff => Some((4 * processors, 64)),
             // As many as its registers allow.
-            Variant::Fast if self.form == Form::Static => Some((processors, 256)),
+            Variant::Fast if self.form.is_static() => Some((processors, 256)),
             _ => None,
         }
     }

@@ -153,10 +153,10 @@ impl Sizes for Ht {
             self.buckets == 0 => "--buckets 0 leaves the keys no place: give 1 or more";
             self.keys_per_tx == 0 =>
                 "--keys-per-tx 0 leaves a transaction nothing to do: give 1 or more";
-            self.form == Form::Static && self.keys_per_tx != BATCH as u32 =>
+            self.form.is_static() && self.keys_per_tx != BATCH as u32 =>
                 "--keys-per-tx {} has no static form, which inserts {BATCH} keys: leave --static or \
                  --keys-per-tx out", self.keys_per_tx;
-            self.form == Form::Static && self.nodes == NodeSource::Pool =>
+            self.form.is_static() && self.nodes == NodeSource::Pool =>
                 "--nodes pool has no static form, whose nodes are preassigned: leave --static or \
                  --nodes out";
         }
@@ -173,7 +173,7 @@ impl Sizes for Ht {
         // A static update waits for its swaps alone: fewer lanes wait less for each other's.
         let threads = match self.form {
             Form::Dynamic => 192,
-            Form::Static => 96,
+            Form::Static | Form::Wide => 96,
         };
         (algorithm == Variant::Fast).then_some((processors, threads))
     }
@@ -321,7 +321,7 @@ impl Workload for Ht {
         observation: Observation,
     ) -> Result<Duration> {
         Ok(match self.nodes {
-            NodeSource::Preassigned if self.form == Form::Static => {
+            NodeSource::Preassigned if self.form.is_static() => {
                 device.prepare::<HashTableUpdates<A>>(observation)?
             }
             NodeSource::Preassigned => device.prepare::<HashTable<A>>(observation)?,
@@ -353,7 +353,7 @@ impl Workload for Ht {
                 let params = self.params(data, Run { stm, transactions });
                 match self.form {
                     Form::Dynamic => launcher.launch::<HashTable<A>>(&params)?,
-                    Form::Static => launcher.launch::<HashTableUpdates<A>>(&params)?,
+                    Form::Static | Form::Wide => launcher.launch::<HashTableUpdates<A>>(&params)?,
                 };
             }
         }

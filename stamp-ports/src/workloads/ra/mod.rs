@@ -17,7 +17,9 @@ use stm_core::Element;
 use stm_core::host::Pod;
 use stm_kernels::draw::draw;
 use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor, Params};
-use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RandomArray};
+use stm_kernels::ra::{
+    BATCH, RaParams, RaPlan, RaUpdates, RaWideParams, RaWideUpdates, RandomArray,
+};
 
 sizes! {
     /// The random array's parameters; by default, those of the paper's Table 1.
@@ -34,7 +36,11 @@ impl Input for Ra {
     is_its_workload!();
     type Options = Options;
 
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
+    const TAKES: &'static [SharedOption] = &[
+        SharedOption::Transactions,
+        SharedOption::Static,
+        SharedOption::Wide,
+    ];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -49,7 +55,7 @@ impl Input for Ra {
         Ok(Ra {
             // A transaction writes words that it has read.
             writes: options.writes.unwrap_or(self.writes.min(of.reads)),
-            form: Form::of(shared.is_static),
+            form: Form::of_width(shared.is_static, shared.wide)?,
             ..of
         })
     }
@@ -132,7 +138,7 @@ impl Sizes for Ra {
         }
         for (option, given) in [("--reads", reads), ("--writes", writes)] {
             refuse! {
-                form == Form::Static && given != BATCH as u32 =>
+                form.is_static() && given != BATCH as u32 =>
                     "{option} {given} has no static form, which has {BATCH} reads and {BATCH} \
                      writes: leave --static or {option} out";
             }
@@ -149,7 +155,7 @@ impl Sizes for Ra {
             Variant::TbvSorting => Some((2 * p, 32)),
             Variant::HvSorting | Variant::HvBackoff => Some((4 * p, 64)),
             // An update owns its words for most of its time, so more lanes conflict more.
-            Variant::Fast if self.form == Form::Static => Some((3 * p / 4, 64)),
+            Variant::Fast if self.form.is_static() => Some((3 * p / 4, 64)),
             Variant::Fast => Some((p, 96)),
             _ => None,
         }
@@ -160,7 +166,7 @@ impl Sizes for Ra {
 pub struct RaData<D: Device> {
     seed: u64,
     plan: RaPlan,
-    array: TxArray<D, u32>,
+    array: Elements<D, u32>,
     expected: Expectation<Vec<u32>>,
 }
 
@@ -184,24 +190,27 @@ impl Workload for Ra {
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<RaData<D>> {
-        let bytes = u64::from(self.words) * 4;
-        check_memory(device, "ra", bytes, 2 * bytes, "use fewer --words")?;
+        let words = u64::from(self.words);
+        let bytes = words * self.form.bytes();
+        check_memory(device, "ra", bytes, 8 * words + bytes, "use fewer --words")?;
         Ok(RaData {
             seed,
             plan: self.plan(seed),
-            array: zeros(device, self.words.into(), "the array of ra")?,
+            array: Elements::new(device, self.form, &self.initial(seed), "the array of ra")?,
             expected: Expectation::default(),
         })
     }
 
-    accessed!(array);
+    fn accessed<'d, D: Device>(&self, data: &'d mut RaData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+        data.array.accessed()
+    }
 
     fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
     }
 
     fn reset<D: Device>(&self, data: &mut RaData<D>) -> Result<()> {
-        Ok(data.array.upload(&self.initial(data.seed))?)
+        data.array.upload(&self.initial(data.seed))
     }
 
     fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Verdict {
@@ -209,8 +218,8 @@ impl Workload for Ra {
         let expected = data
             .expected
             .after(transactions, || self.replay(seed, transactions));
-        let found = data.array.download()?;
-        Ok(difference(&found, expected))
+        let (found, wrong) = data.array.download()?;
+        Ok(wrong.map(torn).or_else(|| difference(&found, expected)))
     }
 
     fn params<D: Device, A: Algorithm>(&self, data: &RaData<D>, run: Run<A>) -> RaParams<A> {
@@ -222,7 +231,41 @@ impl Workload for Ra {
         }
     }
 
-    by_form!(RandomArray, RaUpdates);
+    fn compile<D: Device, A: Algorithm>(
+        &self,
+        device: &D,
+        observation: Observation,
+    ) -> Result<Duration> {
+        Ok(match self.form {
+            Form::Dynamic => device.prepare::<RandomArray<A>>(observation)?,
+            Form::Static => device.prepare::<RaUpdates<A>>(observation)?,
+            Form::Wide => device.prepare::<RaWideUpdates<A>>(observation)?,
+        })
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut RaData<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let params = self.params(data, launcher.run::<A>(transactions));
+        // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
+        // buffers that `data` keeps and nothing else uses.
+        unsafe {
+            match (self.form, data.array.wide::<A>()) {
+                (Form::Dynamic, _) => launcher.launch::<RandomArray<A>>(&params)?,
+                (_, None) => launcher.launch::<RaUpdates<A>>(&params)?,
+                (_, Some(words)) => launcher.launch::<RaWideUpdates<A>>(&RaWideParams {
+                    stm: params.stm,
+                    words,
+                    transactions,
+                    plan: params.plan,
+                })?,
+            }
+        };
+        Ok(())
+    }
 }
 
 impl Ra {
@@ -356,7 +399,7 @@ mod tests {
     fn wrong_words_are_refused_also_if_the_total_is_right() {
         let refused = |spoil: fn(&mut [u32]), said: &str| {
             let mut data = data_after(50);
-            let mut array = data.array.download().unwrap();
+            let mut array = data.array.download().unwrap().0;
             spoil(&mut array);
             data.array.upload(&array).unwrap();
             has(&RA.verify(&mut data, 50).unwrap().unwrap(), said);

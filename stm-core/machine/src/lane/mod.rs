@@ -261,7 +261,8 @@ pub trait Lane {
         expected: [u64; 2],
         new: [u64; 2],
     ) -> [u64; 2] {
-        let _ = idle;
+        // A GPU accesses it whenever `on` is false.
+        debug_assert_eq!(idle as usize % 16, 0, "the idle word is not aligned");
         if on {
             // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_128(p, expected, new) }

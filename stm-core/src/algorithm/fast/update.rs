@@ -125,7 +125,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let new = [S::locked(seen, me), value[k]];
             // SAFETY: as above. Relaxed: F3 follows.
             let [version, _] = unsafe {
-                let idle = tx.logs.entry(lane, 0, 0);
+                let idle = tx.logs.idle_pair(lane);
                 lane.cas_relaxed_128_if(lost >> k & 1 == 0, word, idle, [seen, value[k]], new)
             };
             found[k] = version;
