@@ -120,7 +120,6 @@ pub use array::{
 pub use kernel::{Kernel, Plain};
 pub use memory::{Capacity, Element, WordAddress};
 pub use run::loops::{KernelStm, KernelTeams};
-pub use run::step::InStep;
 #[doc = include_str!("kernel/attribute.md")]
 pub use stm_core_macros::kernel;
 #[doc = include_str!("kernel/transactional.md")]

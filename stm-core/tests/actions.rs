@@ -75,7 +75,7 @@ fn every_commit_and_every_abort_executes_its_actions_once() {
                 if i % 3 == 0 { tx.cancel() } else { Ok(2) }
             };
             let (committed, aborted) = (|_, result| tell(2, result), |_, _| tell(3, 1));
-            stm.for_each_with(lane, 0..TRANSACTIONS, count, committed, aborted);
+            stm.loops(lane).with(committed, aborted).each(0..TRANSACTIONS, count);
         });
         let done = done.unwrap();
         let commits = TRANSACTIONS - TRANSACTIONS.div_ceil(3);

@@ -48,7 +48,7 @@ pub fn look_up<L: Lane, A: Algorithm>(
     wanted: &Input<u32>,
     found: &Output<u64>,
 ) {
-    stm.for_each_into(lane, 0..wanted.len(), found, |tx, i| {
+    stm.loops(lane).into(found).each(0..wanted.len(), |tx, i| {
         let at = wanted.get(lane, i).unwrap_or(0);
         tx.read(words, u64::from(at))
     });

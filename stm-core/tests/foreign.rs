@@ -33,7 +33,7 @@ pub fn sums<L: Lane, A: Algorithm>(
     plus: &Input<u32>,
     sums: &Output<u32>,
 ) {
-    stm.for_each_into(lane, 0..words.len(), sums, |tx, i| {
+    stm.loops(lane).into(sums).each(0..words.len(), |tx, i| {
         Ok(tx.read(words, i)? + plus.get(lane, i).unwrap_or(0))
     });
 }

@@ -158,10 +158,9 @@ fn a_launch_without_enough_threads_runs_nothing_and_leaves_the_memory_usable() {
 fn a_conflict_kept_from_another_attempt_is_a_fault_and_never_a_conflict() {
     let (result, words, _) = go(Capacity::DEFAULT, LONG, &|lane, stm, words| {
         let kept = std::cell::Cell::new(None);
-        stm.for_each_with(
-            lane,
-            0..4,
-            |tx, _| {
+        stm.loops(lane)
+            .with(|_, ()| {}, |_, abort| kept.set(Some(abort)))
+            .each(0..4, |tx, _| {
                 if let Some(abort) = kept.get() {
                     return Err(abort);
                 }
@@ -169,10 +168,7 @@ fn a_conflict_kept_from_another_attempt_is_a_fault_and_never_a_conflict() {
                 // SAFETY: an element of a live array. It makes the attempt fail.
                 unsafe { lane.fetch_add_relaxed_32(words.get(1).unwrap(), 1) };
                 tx.write(words, 0, 1)
-            },
-            |_, ()| {},
-            |_, abort| kept.set(Some(abort)),
-        );
+            });
     });
     assert_ends!(result, Err(Error::ForeignAbort { .. }));
     assert_eq!(words[0], 0);

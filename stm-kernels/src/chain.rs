@@ -94,10 +94,14 @@ macro_rules! operations {
                 // What the lane's last attempt found; its transaction's, once
                 // that has ended.
                 let result = core::cell::Cell::new(0);
-                p.stm.in_step().for_each_then(
-                    lane,
-                    0..p.transactions,
-                    |tx, i| {
+                p.stm.loops(lane).in_step().then(|i| {
+                        if let Some(word) = p.results.get(i) {
+                            // SAFETY: an element of a live array, which only
+                            // this lane writes. Relaxed: the host reads it after
+                            // the launch.
+                            unsafe { lane.store_relaxed_32(word, result.get()) };
+                        }
+                    }).each(0..p.transactions, |tx, i| {
                         let (operation, key) = p.plan.operation(i);
                         // All lanes of the warp search together.
                         let mut entry = p.entries.entry(tx, key)?;
@@ -109,16 +113,7 @@ macro_rules! operations {
                             Operation::Remove => entry.remove()?.unwrap_or(0),
                         });
                         Ok(())
-                    },
-                    |i| {
-                        if let Some(word) = p.results.get(i) {
-                            // SAFETY: an element of a live array, which only
-                            // this lane writes. Relaxed: the host reads it after
-                            // the launch.
-                            unsafe { lane.store_relaxed_32(word, result.get()) };
-                        }
-                    },
-                );
+                    });
             }
         }
 

@@ -310,10 +310,14 @@ impl<A: Algorithm> Eigenbench<A> {
         // it has committed.
         let found = Cell::new(0u32);
         let sum = Cell::new(0u32);
-        p.stm.for_each_then(
-            lane,
-            0..p.transactions,
-            |tx, i| {
+        p.stm
+            .loops(lane)
+            .then(|i| {
+                let sequence = plan.transaction(i).cold_outside();
+                let outside = cold(sequence, plan.cold_outside, plan.nops_outside);
+                sum.set(checksum(sum.get(), found.get(), outside));
+            })
+            .each(0..p.transactions, |tx, i| {
                 let transaction = plan.transaction(i);
                 let mild = Self::shared_work(tx, p, transaction, me)?;
                 let own = cold(
@@ -323,13 +327,7 @@ impl<A: Algorithm> Eigenbench<A> {
                 );
                 found.set(mild.wrapping_add(own));
                 Ok(())
-            },
-            |i| {
-                let sequence = plan.transaction(i).cold_outside();
-                let outside = cold(sequence, plan.cold_outside, plan.nops_outside);
-                sum.set(checksum(sum.get(), found.get(), outside));
-            },
-        );
+            });
         if let Some(word) = p.checksums.get(me) {
             // SAFETY: in range of a live array, a word of this lane's own.
             unsafe { lane.private_store_32(word, sum.get()) };

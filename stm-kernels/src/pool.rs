@@ -30,18 +30,16 @@ impl<A: Algorithm> Pool<A> {
         // attempt in progress.
         let held = Cell::new(Node::NIL);
         let allocated = Cell::new(Node::NIL);
-        p.stm.for_each_then(
-            lane,
-            0..p.transactions,
-            |tx, _| {
+        p.stm
+            .loops(lane)
+            .then(|_| held.set(allocated.get()))
+            .each(0..p.transactions, |tx, _| {
                 allocated.set(tx.alloc(&p.pool)?);
                 if held.get().is_nil() {
                     return Ok(());
                 }
                 tx.free(&p.pool, held.get())
-            },
-            |_| held.set(allocated.get()),
-        );
+            });
     }
 }
 

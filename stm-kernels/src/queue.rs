@@ -115,10 +115,16 @@ impl<A: Algorithm> Queue<A> {
         }
         // What the lane's last attempt did; its transaction's, once that has ended.
         let result = Cell::new(0);
-        p.stm.for_each_then(
-            lane,
-            0..p.transactions,
-            |tx, i| {
+        p.stm
+            .loops(lane)
+            .then(|i| {
+                if let Some(word) = p.results.get(i) {
+                    // SAFETY: an element of a live array, which only this lane
+                    // writes. Relaxed: the host reads it after the launch.
+                    unsafe { lane.store_relaxed_64(word, result.get()) };
+                }
+            })
+            .each(0..p.transactions, |tx, i| {
                 let [taken, appended] = tx.read_many(&p.counts, [TAKEN, APPENDED])?;
                 let waiting = appended.wrapping_sub(taken);
                 result.set(0);
@@ -141,15 +147,7 @@ impl<A: Algorithm> Queue<A> {
                     result.set(done(taken, value));
                 }
                 Ok(())
-            },
-            |i| {
-                if let Some(word) = p.results.get(i) {
-                    // SAFETY: an element of a live array, which only this lane
-                    // writes. Relaxed: the host reads it after the launch.
-                    unsafe { lane.store_relaxed_64(word, result.get()) };
-                }
-            },
-        );
+            });
     }
 }
 

@@ -305,19 +305,17 @@ pub fn travel<L: Lane, A: Algorithm>(
     };
     // What the lane's last attempt did; its transaction, once that has ended.
     let note = Cell::new(Note::NOTHING);
-    stm.in_step().for_each_then(
-        lane,
-        0..transactions,
-        |tx, i| {
-            note.set(agency.run(tx, i, &plan.transaction(i))?);
-            Ok(())
-        },
-        |i| {
+    stm.loops(lane)
+        .in_step()
+        .then(|i| {
             if let Some(word) = notes.get(i) {
                 // SAFETY: an element of a live array, which only this lane writes.
                 // Relaxed: the host reads it after the launch.
                 unsafe { lane.store_relaxed_64(word, note.get().bits()) };
             }
-        },
-    );
+        })
+        .each(0..transactions, |tx, i| {
+            note.set(agency.run(tx, i, &plan.transaction(i))?);
+            Ok(())
+        });
 }

@@ -68,6 +68,14 @@ impl<T: Element, const N: usize> Owned<T, N> {
     }
 }
 
+/// What computes the new values of a static update. It is a trait and no closure because the compiler
+/// would not inline a closure into code that runs rarely, and what the closure points to would then be
+/// on the stack everywhere.
+pub trait Change<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
+    /// Returns the new values, if there are some.
+    fn change(&mut self, tx: &mut Tx<'_, L, A>, old: [T; N]) -> Option<[T; W]>;
+}
+
 /// A concurrency-control algorithm.
 pub trait Algorithm: Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
@@ -267,7 +275,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         _words: [WordAddress; N],
         _makers: u32,
         _warp: WarpCrew,
-        _change: impl FnMut(&mut Tx<'_, L, Self>, [T; N]) -> Option<[T; W]>,
+        _change: impl Change<L, Self, T, N, W>,
     ) {
     }
 

@@ -22,13 +22,14 @@ use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
 use crate::run::admission::Admission;
 use crate::run::gate::Place;
+use crate::run::loops::KernelStm;
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::period::looks;
 use crate::run::step::Step;
 use crate::run::wait::{Bed, Sleep};
 use crate::run::width::Width;
 use crate::run::word::Word;
-use crate::run::work::{Body, Work};
+use crate::run::work::{Body, Ends, Work};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
@@ -51,105 +52,32 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
     {
-        self.for_each_then(lane, range, body, |_| {});
+        self.rounds(lane, range, Step::FREE, Body(body), ());
     }
 
-    /// Does [`Self::for_each`] with work outside of transactions: when a lane's
-    /// transaction `i` has ended, by a commit or for good without effect, the
-    /// lane calls `then(i)` before its next transaction, while it owns no lock
-    /// and has no snapshot. `then` must not wait for another transaction: it may be called
-    /// in a turn in which no other warp may begin one.
+    /// Returns this memory's loops with options ([`KernelStm`]), for the calling lane.
     #[inline(always)]
-    pub fn for_each_then<L: Lane, F, G>(&self, lane: &L, range: Range<u64>, body: F, then: G)
-    where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
-        G: FnMut(u64),
-    {
-        let (step, work) = (Step::FREE, Body(body));
-        self.rounds(lane, range, step, work, |_, ()| {}, |_, _| {}, then);
+    pub const fn loops<'k, L: Lane>(&'k self, lane: &'k L) -> KernelStm<'k, L, A> {
+        KernelStm::new(lane, self)
     }
 
-    /// Does [`Self::for_each`] with transactions that have results: after the
-    /// attempt at transaction `i` that commits, the lane calls `committed(i,
-    /// result)` with what its closure returned, and after each attempt that
-    /// does not, `aborted(i, reason)`. Both are called outside of the
-    /// transaction, while the lane owns no lock, and after its deferred actions
-    /// ([`Tx::at_commit`]). Neither may wait for another transaction, as in
-    /// [`Self::for_each_then`].
-    ///
-    /// ```
-    /// use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
-    ///
-    /// /// Draws a ticket for each number and keeps it outside of the memory.
-    /// fn tickets<L: Lane, A: Algorithm>(
-    ///     lane: &L, stm: &StmRef<A>, next: &A::Array<u64>, drawn: &TArray<u64>,
-    /// ) {
-    ///     stm.for_each_with(lane, 0..drawn.len(), |tx, _| {
-    ///         let ticket = tx.read(next, 0)?;
-    ///         tx.write(next, 0, ticket + 1)?;
-    ///         Ok(ticket)
-    ///     }, |i, ticket| {
-    ///         if let Some(word) = drawn.get(i) {
-    ///             // SAFETY: in range of a live array; only this lane has `i`.
-    ///             unsafe { lane.store_relaxed_64(word, ticket) };
-    ///         }
-    ///     }, |_, _| {});
-    /// }
-    /// ```
+    /// Runs the rounds of [`Self::for_each`]. The ends of attempts and of transactions are told
+    /// to `ends`.
     #[inline(always)]
-    pub fn for_each_with<L: Lane, R, F, G, H>(
-        &self,
-        lane: &L,
-        range: Range<u64>,
-        body: F,
-        committed: G,
-        aborted: H,
-    ) where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
-        G: FnMut(u64, R),
-        H: FnMut(u64, Abort),
-    {
-        let (step, work) = (Step::FREE, Body(body));
-        self.rounds(lane, range, step, work, committed, aborted, |_| {});
-    }
-
-    /// Runs the rounds of [`Self::for_each`]. It calls `committed` or `aborted`
-    /// after each attempt, and then `ended` if it was the transaction's last.
-    // The steps of one round follow in their order; parts of them have no name
-    // of their own.
-    #[allow(clippy::too_many_lines, clippy::too_many_arguments)]
-    #[inline(always)]
-    pub(crate) fn rounds<L: Lane, R, W, G, H, E>(
+    pub(crate) fn rounds<L, W, E>(
         &self,
         lane: &L,
         range: Range<u64>,
         step: Step,
-        mut work_of: W,
-        mut committed: G,
-        mut aborted: H,
-        mut ended: E,
+        mut work: W,
+        mut ends: E,
     ) where
-        W: Work<L, A, Result = R>,
-        G: FnMut(u64, R),
-        H: FnMut(u64, Abort),
-        E: FnMut(u64),
+        L: Lane,
+        W: Work<L, A>,
+        E: Ends<W::Result>,
     {
-        let (mut i, stride, all) = match A::GRANULE {
-            Granule::Lane | Granule::LaneInTurn => (
-                range.start.saturating_add(lane.grid_thread()),
-                lane.grid_threads(),
-                lane.warp_mask(),
-            ),
-            Granule::Block => {
-                if lane.thread_index() != 0 {
-                    return;
-                }
-                (
-                    range.start.saturating_add(u64::from(lane.block_index())),
-                    u64::from(lane.grid_dim()),
-                    lane.lane_bit(),
-                )
-            }
+        let Some((i, stride, all)) = part(lane, A::GRANULE, &range) else {
+            return;
         };
         // SAFETY: these lanes pass the rounds together, and a lane without work
         // stays until all have none. Every thread of the launch calls this.
@@ -161,209 +89,57 @@ impl<A: Algorithm> StmRef<A> {
         }
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
+        // Apart from the rest, so that what has its address taken stays on the stack alone.
         let mut tx = Tx::new(lane, self, scratch, sums);
-        let mut counts = Counts::ZERO;
-        let mut conflicts = 0;
-        let mut place = Place::NEW;
-        let starves_at = self.gate().starves_at(lane);
-        // Says that the warp must ask the gate before its next round.
-        let mut asks = true;
-        let mut width = Width::new(self.limits.lanes_max);
-        // Registers, so that a kernel without `retry` has no code for it.
-        let (mut waits, mut asleep) = (false, false);
-        let mut sleep = Sleep::NEW;
-        let first = all & (lane.lane_bit() - 1) == 0;
-        let opened = tx.logs.open(lane);
-        if !opened {
-            self.nested(lane);
-            counts.stopped = true;
-        }
-        let mut step = step.begin(lane, &range, A::SCHEDULED && opened);
-        let mut ahead = 0;
-        if A::SCHEDULED && !W::SNAPSHOT {
-            ahead = A::load_gate_and_snapshot(&mut tx);
-        }
-        if A::SCHEDULED {
-            // The first time it asks at once, as if nobody were at the gate.
-            let (gate, working) = (self.gate(), warp.vote(lane, i < range.end));
-            let (together, empty) = (W::TURNS_TOGETHER, Word::EMPTY);
-            let admission =
-                place.ask_for_warp(lane, gate, empty, warp, working, together, false, 0);
-            asks = admission != Admission::FRESH;
-        }
+        let (mut place, mut sleep) = (Place::NEW, Sleep::NEW);
+        let mut rounds = Rounds {
+            stm: self,
+            lane,
+            warp,
+            first: all & (lane.lane_bit() - 1) == 0,
+            work: &mut work,
+            ends: &mut ends,
+            i,
+            stride,
+            end: range.end,
+            conflicts: 0,
+            counts: Counts::ZERO,
+            place: &mut place,
+            starves_at: self.gate().starves_at(lane),
+            asks: true,
+            ahead: 0,
+            width: Width::new(self.limits.lanes_max),
+            step,
+            waits: false,
+            asleep: false,
+            sleep: &mut sleep,
+            tx: &mut tx,
+            awake: false,
+            working: 0,
+            go: false,
+            going: 0,
+            in_turn: false,
+        };
+        let opened = rounds.open(&range);
         loop {
-            let work = i < range.end && !counts.stopped;
-            if waits && (asleep || sleep.is_due()) && A::changed(&mut tx) {
-                waits = false;
-            }
-            let awake = work && !waits;
-            let working = warp.vote(lane, awake);
-            mark!(tx, Warp);
-            step.round(lane, working == 0 || waits);
-            if working == 0 {
-                if A::SCHEDULED {
-                    let keeps = Self::keeps_ticket(lane, warp, waits, !work);
-                    place.depart_with(lane, self.gate(), warp, keeps);
-                    asks = true;
-                }
-                let sleepers = warp.vote(lane, work);
-                if sleepers == 0 {
+            if rounds.wake() == 0 {
+                if rounds.rest() {
                     break;
-                }
-                if waits && work {
-                    let asks = sleepers & (lane.lane_bit() - 1) == 0;
-                    sleep.nap(lane, self.bed(tx.logs, true, asks));
-                    asleep = true;
-                    counts.stopped = self.told_to_stop(lane);
                 }
                 continue;
             }
-            if asleep {
-                sleep.wake(lane, self.globals, tx.logs);
-                asleep = false;
+            if !rounds.admit() {
+                continue;
             }
-            let mut go = awake;
-            let mut going = working;
-            let mut in_turn = false;
-            if A::SCHEDULED {
-                let word = Word(if W::SNAPSHOT {
-                    A::load_gate_and_snapshot(&mut tx)
-                } else {
-                    core::mem::replace(&mut ahead, A::load_gate(&tx))
-                });
-                tx.alone = false;
-                go = awake & width.takes(lane, working);
-                go &= !width.sits(lane.lane_index(), conflicts, counts.rounds);
-                // Without a branch.
-                #[allow(clippy::needless_bitwise_bool)]
-                let starves = awake & (conflicts >= starves_at);
-                if rarely(warp.vote(lane, asks | starves | word.is_closed()) != 0) {
-                    let (gate, failures) = (self.gate(), width.failures());
-                    let together = W::TURNS_TOGETHER;
-                    let admission = place
-                        .ask_for_warp(lane, gate, word, warp, working, together, starves, failures);
-                    asks = !matches!(admission, Admission::TOGETHER | Admission::FRESH);
-                    if let Some(ns) = admission.wait_ns() {
-                        step.commits(lane);
-                        counts.stopped = self.told_to_stop(lane);
-                        lane.pause(step.pause_ns(ns));
-                        if !W::SNAPSHOT {
-                            // A place with a ticket needs a word that was loaded after it was drawn.
-                            ahead = A::load_gate_and_snapshot(&mut tx);
-                        }
-                        continue;
-                    }
-                    if let Some(turn) = admission.turn() {
-                        if turn.alone
-                            && let Some(value) = work_of.turn(&mut tx, i, awake, warp)
-                        {
-                            counts.round(working.count_ones(), false);
-                            if awake {
-                                Self::conclude_turn(&mut tx, i, &mut conflicts, &mut counts);
-                                committed(i, value);
-                                ended(i);
-                                i = i.saturating_add(stride);
-                            }
-                            continue;
-                        }
-                        in_turn = true;
-                        tx.alone = turn.alone;
-                        go = lane.lane_index() == turn.lane || awake && Mutant::TurnShared.on(lane);
-                    }
-                }
-                going = warp.vote(lane, go);
-                if rarely(going == 0) {
-                    // Without others there is nobody to leave it to.
-                    go = awake & width.takes(lane, working);
-                    going = warp.vote(lane, go);
-                }
-            }
-            counts.round(going.count_ones(), A::GRANULE == Granule::LaneInTurn);
-            if counts.full() {
-                counts.flush(lane, self, first);
-            }
-            let mut outcome = Outcome::Retry;
-            let mut value = None;
-            let mut end = Err(Abort::Stopped);
-            if A::GRANULE == Granule::LaneInTurn {
-                let mut rest = working;
-                while rest != 0 {
-                    if lane.lane_bit() == rest & rest.wrapping_neg() {
-                        end = Self::execute(&mut tx, &mut |tx| work_of.run(tx, i))
-                            .map(|v| value = Some(v));
-                        if end.is_ok() {
-                            tx.end_actions_early();
-                            // SAFETY: the mask names the lane alone.
-                            let me = unsafe { WarpCrew::of(lane.lane_bit()) };
-                            end = work_of.commit(&mut tx, me);
-                        }
-                        outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
-                    }
-                    rest &= rest - 1;
-                    warp.meet(lane);
-                }
-                if times(lane) && awake {
-                    tx.spent(Phase::Locks);
-                }
-            } else {
-                work_of.begin_round();
-                if go {
-                    end = Self::execute(&mut tx, &mut |tx| work_of.run(tx, i))
-                        .map(|v| value = Some(v));
-                }
-                let ready = warp.vote(lane, end.is_ok());
-                step.commits(lane);
-                if end.is_ok() {
-                    mark!(tx, Warp);
-                    tx.end_actions_early();
-                    // SAFETY: the lanes that are ready continue from here
-                    // together.
-                    end = work_of.commit(&mut tx, unsafe { WarpCrew::of(ready) });
-                }
-                if A::SCHEDULED {
-                    // All lanes meet again, however their attempts ended.
-                    warp.meet(lane);
-                }
-                if go {
-                    outcome = self.conclude(&mut tx, end, i, &mut conflicts, &mut counts);
-                }
-            }
-            if A::SCHEDULED && !in_turn {
-                let again = go && outcome == Outcome::Retry;
-                let (tried, failed) = (going.count_ones(), warp.vote(lane, again).count_ones());
-                width.learn(lane, tried, failed);
-                asks |= failed != 0 && looks(width.failures());
-            }
-            if go {
-                waits = tx.waits;
-                match (end, value) {
-                    (Ok(()), Some(value)) => committed(i, value),
-                    (Err(abort), _) => aborted(i, abort),
-                    (Ok(()), None) => {}
-                }
-            }
-            if go && matches!(outcome, Outcome::Committed | Outcome::Ended) {
-                ended(i);
-                i = i.saturating_add(stride);
-                mark!(tx, Native);
-            }
+            let mut attempt = Attempt {
+                end: Err(Abort::Stopped),
+                value: None,
+                outcome: Outcome::Retry,
+            };
+            rounds.attempt(&mut attempt);
+            rounds.settle(&mut attempt);
         }
-        if i < range.end {
-            Counts::unfinished(lane, self);
-        }
-        if opened {
-            tx.logs.close(lane);
-        }
-        lane.probe().close(lane, tx.cursor);
-        counts.flush(lane, self, first);
-    }
-
-    /// Returns whether a defect keeps the warp's ticket: one lane `waits`, or all are at the
-    /// end of their range.
-    #[inline(always)]
-    fn keeps_ticket<L: Lane>(lane: &L, warp: WarpCrew, waits: bool, ends: bool) -> bool {
-        Mutant::RetryKeepsTicket.on(lane) && warp.vote(lane, waits) != 0
-            || Mutant::EndKeepsTicket.on(lane) && warp.vote(lane, !ends) == 0
+        rounds.close(opened);
     }
 
     /// Returns what a sleeper needs to know.
@@ -378,4 +154,338 @@ impl<A: Algorithm> StmRef<A> {
             asks,
         }
     }
+}
+
+/// Returns the number of the calling lane's first transaction, how far the next one is from it, and
+/// the lanes that pass the rounds together; `None`, if this lane runs no transactions.
+#[inline(always)]
+fn part<L: Lane>(lane: &L, granule: Granule, range: &Range<u64>) -> Option<(u64, u64, u32)> {
+    let (me, lanes, all) = match granule {
+        Granule::Lane | Granule::LaneInTurn => {
+            (lane.grid_thread(), lane.grid_threads(), lane.warp_mask())
+        }
+        Granule::Block if lane.thread_index() != 0 => return None,
+        Granule::Block => (
+            u64::from(lane.block_index()),
+            u64::from(lane.grid_dim()),
+            lane.lane_bit(),
+        ),
+    };
+    Some((range.start.saturating_add(me), lanes, all))
+}
+
+/// An attempt that was made in a round.
+struct Attempt<R> {
+    end: TxResult<()>,
+    value: Option<R>,
+    outcome: Outcome,
+}
+
+/// The loop of a lane: where it is in its range, and how its warp goes.
+struct Rounds<'r, 'l, L: Lane, A: Algorithm, W, E> {
+    stm: &'l StmRef<A>,
+    lane: &'l L,
+    tx: &'r mut Tx<'l, L, A>,
+    warp: WarpCrew,
+    /// Whether the lane is the first of its warp.
+    first: bool,
+    work: &'r mut W,
+    ends: &'r mut E,
+    /// The lane's transaction, and what comes after the last one of the range.
+    i: u64,
+    stride: u64,
+    end: u64,
+    /// The conflicts in a row of this transaction.
+    conflicts: u32,
+    counts: Counts,
+    place: &'r mut Place,
+    starves_at: u32,
+    /// Whether the warp must ask the gate before its next round.
+    asks: bool,
+    /// The gate's word as it was a round before ([`Work::SNAPSHOT`]).
+    ahead: u64,
+    width: Width,
+    step: Step,
+    /// Whether the lane waits for a word to change, and whether it has gone to sleep: registers, so
+    /// that a kernel without `retry` has no code for them.
+    waits: bool,
+    asleep: bool,
+    sleep: &'r mut Sleep,
+    /// The present round: whether the lane has a transaction to work on, and which lanes of the warp do.
+    awake: bool,
+    working: u32,
+    /// Whether the lane makes an attempt, which lanes do, and whether it is in a turn at the gate.
+    go: bool,
+    going: u32,
+    in_turn: bool,
+}
+
+impl<L, A, W, E> Rounds<'_, '_, L, A, W, E>
+where
+    L: Lane,
+    A: Algorithm,
+    W: Work<L, A>,
+    E: Ends<W::Result>,
+{
+    /// Opens the lane's logs and comes to the gate. Returns whether they were not open already.
+    #[inline(always)]
+    fn open(&mut self, range: &Range<u64>) -> bool {
+        let (lane, warp) = (self.lane, self.warp);
+        let opened = self.tx.logs.open(lane);
+        if !opened {
+            self.stm.nested(lane);
+            self.counts.stopped = true;
+        }
+        self.step = self.step.begin(lane, range, A::SCHEDULED && opened);
+        if A::SCHEDULED && !W::SNAPSHOT {
+            self.ahead = A::load_gate_and_snapshot(self.tx);
+        }
+        if A::SCHEDULED {
+            // The first time it asks at once, as if nobody were at the gate.
+            let (gate, working) = (self.stm.gate(), warp.vote(lane, self.i < self.end));
+            let (together, empty) = (W::TURNS_TOGETHER, Word::EMPTY);
+            let admission =
+                (self.place).ask_for_warp(lane, gate, empty, warp, working, together, false, 0);
+            self.asks = admission != Admission::FRESH;
+        }
+        opened
+    }
+
+    /// Closes them, and counts what was done.
+    #[inline(always)]
+    fn close(&mut self, opened: bool) {
+        if self.i < self.end {
+            Counts::unfinished(self.lane, self.stm);
+        }
+        if opened {
+            self.tx.logs.close(self.lane);
+        }
+        self.lane.probe().close(self.lane, self.tx.cursor);
+        self.counts.flush(self.lane, self.stm, self.first);
+    }
+
+    /// Wakes the lane if its words have changed, and returns who works in this round.
+    #[inline(always)]
+    fn wake(&mut self) -> u32 {
+        let (lane, warp) = (self.lane, self.warp);
+        if self.waits && (self.asleep || self.sleep.is_due()) && A::changed(self.tx) {
+            self.waits = false;
+        }
+        self.awake = self.has_work() && !self.waits;
+        self.working = warp.vote(lane, self.awake);
+        mark!(self.tx, Warp);
+        self.step.round(lane, self.working == 0 || self.waits);
+        if self.working != 0 && self.asleep {
+            self.sleep.wake(lane, self.stm.globals, self.tx.logs);
+            self.asleep = false;
+        }
+        self.working
+    }
+
+    /// Returns whether the calling lane has a transaction.
+    #[inline(always)]
+    fn has_work(&self) -> bool {
+        self.i < self.end && !self.counts.stopped
+    }
+
+    /// Departs from the gate with a warp of which nobody works in this round, and sleeps if somebody
+    /// waits. Returns whether nobody has a transaction any more.
+    #[inline(always)]
+    fn rest(&mut self) -> bool {
+        let (lane, warp, work) = (self.lane, self.warp, self.has_work());
+        if A::SCHEDULED {
+            let keeps = keeps_ticket(lane, warp, self.waits, !work);
+            self.place.depart_with(lane, self.stm.gate(), warp, keeps);
+            self.asks = true;
+        }
+        let sleepers = warp.vote(lane, work);
+        if sleepers != 0 && self.waits && work {
+            let asks = sleepers & (lane.lane_bit() - 1) == 0;
+            (self.sleep).nap(lane, self.stm.bed(self.tx.logs, true, asks));
+            self.asleep = true;
+            self.counts.stopped = self.stm.told_to_stop(lane);
+        }
+        sleepers == 0
+    }
+
+    /// Loads the gate's word, and returns it and whether the calling lane starves. `go` becomes whether
+    /// the warp's width lets the lane make an attempt.
+    #[inline(always)]
+    fn look(&mut self) -> (Word, bool) {
+        let word = Word(if W::SNAPSHOT {
+            A::load_gate_and_snapshot(self.tx)
+        } else {
+            core::mem::replace(&mut self.ahead, A::load_gate(self.tx))
+        });
+        self.tx.alone = false;
+        self.go = self.awake & self.width.takes(self.lane, self.working);
+        let lane = self.lane.lane_index();
+        self.go &= !self.width.sits(lane, self.conflicts, self.counts.rounds);
+        // Without a branch.
+        #[allow(clippy::needless_bitwise_bool)]
+        let starves = self.awake & (self.conflicts >= self.starves_at);
+        (word, starves)
+    }
+
+    /// Finds out who makes an attempt in this round, after the gate and the warp's width. It returns
+    /// `false` if nobody does: the gate said to wait, or the round is over already.
+    #[inline(always)]
+    fn admit(&mut self) -> bool {
+        let (lane, warp, awake, working) = (self.lane, self.warp, self.awake, self.working);
+        (self.go, self.going, self.in_turn) = (awake, working, false);
+        if !A::SCHEDULED {
+            return true;
+        }
+        let (word, starves) = self.look();
+        if rarely(warp.vote(lane, self.asks | starves | word.is_closed()) != 0) {
+            let (gate, failures) = (self.stm.gate(), self.width.failures());
+            let together = W::TURNS_TOGETHER;
+            let admission = (self.place)
+                .ask_for_warp(lane, gate, word, warp, working, together, starves, failures);
+            self.asks = !matches!(admission, Admission::TOGETHER | Admission::FRESH);
+            if let Some(ns) = admission.wait_ns() {
+                self.step.commits(lane);
+                self.counts.stopped = self.stm.told_to_stop(lane);
+                lane.pause(self.step.pause_ns(ns));
+                if !W::SNAPSHOT {
+                    // A place with a ticket needs a word that was loaded after it was drawn.
+                    self.ahead = A::load_gate_and_snapshot(self.tx);
+                }
+                return false;
+            }
+            if let Some(turn) = admission.turn() {
+                if turn.alone
+                    && let Some(value) = self.work.turn(self.tx, self.i, awake, warp)
+                {
+                    self.counts.round(working.count_ones(), false);
+                    if awake {
+                        let (conflicts, counts) = (&mut self.conflicts, &mut self.counts);
+                        StmRef::conclude_turn(self.tx, self.i, conflicts, counts);
+                        self.ends.committed(self.i, value);
+                        self.next();
+                    }
+                    return false;
+                }
+                self.in_turn = true;
+                self.tx.alone = turn.alone;
+                self.go = lane.lane_index() == turn.lane || awake && Mutant::TurnShared.on(lane);
+            }
+        }
+        self.going = warp.vote(lane, self.go);
+        if rarely(self.going == 0) {
+            // Without others there is nobody to leave it to.
+            self.go = awake & self.width.takes(lane, working);
+            self.going = warp.vote(lane, self.go);
+        }
+        true
+    }
+
+    /// Goes to the lane's next transaction.
+    #[inline(always)]
+    fn next(&mut self) {
+        self.ends.ended(self.i);
+        self.i = self.i.saturating_add(self.stride);
+    }
+
+    /// Makes the attempts of a round: all bodies, and then all commits.
+    #[inline(always)]
+    fn attempt(&mut self, attempt: &mut Attempt<W::Result>) {
+        let (lane, warp) = (self.lane, self.warp);
+        let in_turns = A::GRANULE == Granule::LaneInTurn;
+        self.counts.round(self.going.count_ones(), in_turns);
+        if self.counts.full() {
+            self.counts.flush(lane, self.stm, self.first);
+        }
+        if in_turns {
+            let mut rest = self.working;
+            while rest != 0 {
+                if lane.lane_bit() == rest & rest.wrapping_neg() {
+                    self.execute(attempt);
+                    // SAFETY: the mask names the lane alone.
+                    self.commit(attempt, unsafe { WarpCrew::of(lane.lane_bit()) });
+                    self.conclude(attempt);
+                }
+                rest &= rest - 1;
+                warp.meet(lane);
+            }
+            if times(lane) && self.awake {
+                self.tx.spent(Phase::Locks);
+            }
+            return;
+        }
+        self.work.begin_round();
+        if self.go {
+            self.execute(attempt);
+        }
+        let ready = warp.vote(lane, attempt.end.is_ok());
+        self.step.commits(lane);
+        if attempt.end.is_ok() {
+            mark!(self.tx, Warp);
+        }
+        // SAFETY: the lanes that are ready continue from here together.
+        self.commit(attempt, unsafe { WarpCrew::of(ready) });
+        if A::SCHEDULED {
+            // All lanes meet again, however their attempts ended.
+            warp.meet(lane);
+        }
+        if self.go {
+            self.conclude(attempt);
+        }
+    }
+
+    /// Runs the body of an attempt.
+    #[inline(always)]
+    fn execute(&mut self, attempt: &mut Attempt<W::Result>) {
+        let (work, i) = (&mut *self.work, self.i);
+        let end = StmRef::execute(self.tx, &mut |tx| work.run(tx, i));
+        attempt.end = end.map(|value| attempt.value = Some(value));
+    }
+
+    /// Commits an attempt whose body has succeeded.
+    #[inline(always)]
+    fn commit(&mut self, attempt: &mut Attempt<W::Result>, together: WarpCrew) {
+        if attempt.end.is_ok() {
+            self.tx.end_actions_early();
+            attempt.end = self.work.commit(self.tx, together);
+        }
+    }
+
+    /// Counts an attempt.
+    #[inline(always)]
+    fn conclude(&mut self, attempt: &mut Attempt<W::Result>) {
+        let (end, conflicts, counts) = (attempt.end, &mut self.conflicts, &mut self.counts);
+        attempt.outcome = (self.stm).conclude(self.tx, end, self.i, conflicts, counts);
+    }
+
+    /// Learns from a round how wide the next one is, and tells what has ended.
+    #[inline(always)]
+    fn settle(&mut self, attempt: &mut Attempt<W::Result>) {
+        let (lane, outcome) = (self.lane, attempt.outcome);
+        if A::SCHEDULED && !self.in_turn {
+            let again = self.go && outcome == Outcome::Retry;
+            let failed = self.warp.vote(lane, again).count_ones();
+            self.width.learn(lane, self.going.count_ones(), failed);
+            self.asks |= failed != 0 && looks(self.width.failures());
+        }
+        if self.go {
+            self.waits = self.tx.waits;
+            match (attempt.end, attempt.value.take()) {
+                (Ok(()), Some(value)) => self.ends.committed(self.i, value),
+                (Err(abort), _) => self.ends.aborted(self.i, abort),
+                (Ok(()), None) => {}
+            }
+        }
+        if self.go && matches!(outcome, Outcome::Committed | Outcome::Ended) {
+            self.next();
+            mark!(self.tx, Native);
+        }
+    }
+}
+
+/// Returns whether a defect keeps the warp's ticket: one lane `waits`, or all are at the
+/// end of their range.
+#[inline(always)]
+fn keeps_ticket<L: Lane>(lane: &L, warp: WarpCrew, waits: bool, ends: bool) -> bool {
+    Mutant::RetryKeepsTicket.on(lane) && warp.vote(lane, waits) != 0
+        || Mutant::EndKeepsTicket.on(lane) && warp.vote(lane, !ends) == 0
 }

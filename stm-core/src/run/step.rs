@@ -7,7 +7,7 @@
 //! the same time fetch it once for all of them, which made the map 1.5 times as fast
 //! and the ordered map 1.7 times, with the same launch (`docs/results/h200/containers.txt`). A transaction
 //! of few instructions gains nothing by it, and loses what a round of the slowest
-//! warp takes longer, so this is the kernel's choice ([`StmRef::in_step`]).
+//! warp takes longer, so this is the kernel's choice ([`KernelStm::in_step`]).
 //!
 //! The protocol:
 //!
@@ -27,15 +27,8 @@
 //! its pause; to leave for that was tried, and cost the ordered map a sixth, as a
 //! block that has left stays out.
 
-use crate::algorithm::contract::Algorithm;
-use crate::run::work::Body;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
-use crate::tx::stm_ref::StmRef;
 use core::ops::Range;
-use stm_machine::Element;
 use stm_machine::Lane;
-use stm_machine::Output;
 
 /// The longest pause of a warp that the gate does not admit.
 const PAUSE_NS: u32 = 500;
@@ -47,8 +40,11 @@ pub(crate) struct Step(bool);
 impl Step {
     /// Each warp at its own pace.
     pub(crate) const FREE: Self = Self(false);
-    /// The warps of a block together.
-    pub(crate) const TOGETHER: Self = Self(true);
+    /// The warps of a block together, if `wanted`.
+    #[inline(always)]
+    pub(crate) const fn together(wanted: bool) -> Self {
+        Self(wanted)
+    }
 
     /// Returns the step in which a block begins: in step only if each of its lanes
     /// has a transaction of `range`, and on a machine whose warps have several
@@ -87,136 +83,6 @@ impl Step {
             // SAFETY: as in `round`; each warp passes here once after it, and its lanes
             // have just voted.
             unsafe { lane.barrier() };
-        }
-    }
-}
-
-/// A transactional memory whose loops go in step ([`StmRef::in_step`]).
-#[derive(Debug)]
-pub struct InStep<'a, A> {
-    stm: &'a StmRef<A>,
-    step: Step,
-}
-
-impl<A: Algorithm> StmRef<A> {
-    /// Returns the same memory with loops in which the warps of a block go in step:
-    /// they begin the attempts of a round together, and then the commits. Choose it
-    /// for transactions of many instructions, as those on containers are, and launch
-    /// one block for each multiprocessor, with as many threads as its registers allow
-    /// (256; 384 with `registers(fast = 168)`, 512 with 128): the map is 1.5 times as
-    /// fast so. Short transactions lose: random array 6 %, genome 4 %.
-    ///
-    /// A block begins in step if each of its threads has a transaction. It leaves the
-    /// step for the rest of the loop when one of its warps has no transaction left, or
-    /// a lane waits ([`Tx::retry`]). It is without effect on a machine
-    /// whose warps are one lane, and for the algorithms that are not scheduled.
-    ///
-    /// Every thread of a block calls the same loop with the same range. Nothing that
-    /// the loop calls, the functions after a commit included, may wait for another
-    /// thread, neither in a loop of its own nor by a transaction on another memory: the
-    /// warps of its block would wait for it, and the other one perhaps for them.
-    ///
-    /// ```
-    /// use stm_core::collections::TMap;
-    /// use stm_core::prelude::*;
-    ///
-    /// #[kernel]
-    /// pub fn count(stm: &Stm, words: Map<u32, u32>, keys: Input<u32>) {
-    ///     stm.in_step().each(0..keys.len(), |tx, i| {
-    ///         let key = keys.get(stm.lane(), i).unwrap_or(0);
-    ///         let mut entry = words.entry(tx, key)?;
-    ///         let count = entry.get()?.unwrap_or(0);
-    ///         entry.insert(count + 1)?;
-    ///         Ok(())
-    ///     });
-    /// }
-    /// # fn main() {}
-    /// ```
-    #[inline(always)]
-    pub const fn in_step(&self) -> InStep<'_, A> {
-        self.in_step_if(true)
-    }
-
-    /// Does [`Self::in_step`] if `wanted`, which must be the same in all threads of a
-    /// block.
-    #[inline(always)]
-    pub const fn in_step_if(&self, wanted: bool) -> InStep<'_, A> {
-        InStep {
-            stm: self,
-            step: Step(wanted),
-        }
-    }
-}
-
-impl<A: Algorithm> InStep<'_, A> {
-    /// Does [`StmRef::for_each`] in step.
-    #[inline(always)]
-    pub fn for_each<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
-    where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
-    {
-        self.for_each_then(lane, range, body, |_| {});
-    }
-
-    /// Does [`StmRef::for_each_then`] in step.
-    #[inline(always)]
-    pub fn for_each_then<L: Lane, F, G>(&self, lane: &L, range: Range<u64>, body: F, then: G)
-    where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
-        G: FnMut(u64),
-    {
-        self.stm.rounds(
-            lane,
-            range,
-            self.step,
-            Body(body),
-            |_, ()| {},
-            |_, _| {},
-            then,
-        );
-    }
-
-    /// Does [`StmRef::for_each_with`] in step.
-    #[inline(always)]
-    pub fn for_each_with<L: Lane, R, F, G, H>(
-        &self,
-        lane: &L,
-        range: Range<u64>,
-        body: F,
-        committed: G,
-        aborted: H,
-    ) where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
-        G: FnMut(u64, R),
-        H: FnMut(u64, Abort),
-    {
-        self.stm.rounds(
-            lane,
-            range,
-            self.step,
-            Body(body),
-            committed,
-            aborted,
-            |_| {},
-        );
-    }
-
-    /// Does [`StmRef::for_each_into`] in step.
-    #[inline(always)]
-    pub fn for_each_into<L: Lane, R: Element, F>(
-        &self,
-        lane: &L,
-        range: Range<u64>,
-        results: &Output<R>,
-        body: F,
-    ) where
-        F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<R>,
-    {
-        if self.stm.takes_results(lane, &range, results) {
-            let keep = |i, result| {
-                results.set(lane, i, result);
-            };
-            self.for_each_with(lane, range, body, keep, |_, _| {});
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The loop of static updates.
 
-use crate::algorithm::contract::{Algorithm, Owned};
+use crate::algorithm::contract::{Algorithm, Change, Owned};
 use crate::array::preassigned::TPreassigned;
 use crate::array::record::Record;
 use crate::observe::event::Event;
@@ -96,11 +96,10 @@ impl<A: Algorithm> StmRef<A> {
         range: Range<u64>,
         array: &A::Array<T>,
         at: impl FnMut(u64) -> [u64; N],
-        mut change: impl FnMut(u64, [T; N]) -> Option<[T; W]>,
+        change: impl FnMut(u64, [T; N]) -> Option<[T; W]>,
     ) {
-        let change = |i, old| change(i, old).map(|new| (new, ()));
-        let work = Update::new(*array, at, change, |_: &mut Tx<'_, L, A>, _, ()| Ok(()));
-        self.rounds(lane, range, Step::FREE, work, |_, ()| {}, |_, _| {}, |_| {});
+        let work = Update::new(*array, at, Alone(change));
+        self.rounds(lane, range, Step::FREE, work, ());
     }
 
     /// Does [`Self::update_each`] for the updates `0..updates`, each of which has preassigned nodes
@@ -147,23 +146,13 @@ impl<A: Algorithm> StmRef<A> {
         T: Element,
         R: Record,
     {
-        let init =
-            |tx: &mut Tx<'_, L, A>, i, records| tx.init_many(&nodes.of(i), 0, records, M as u32);
         let end = if self.claim(lane, updates, nodes, M as u32) {
             updates
         } else {
             0
         };
-        let work = Update::new(*array, at, change, init);
-        self.rounds(
-            lane,
-            0..end,
-            Step::FREE,
-            work,
-            |_, ()| {},
-            |_, _| {},
-            |_| {},
-        );
+        let work = Update::new(*array, at, WithNodes(change, nodes));
+        self.rounds(lane, 0..end, Step::FREE, work, ());
     }
 }
 
@@ -180,12 +169,88 @@ impl<L: Lane, A: Algorithm, T: Element, const N: usize> Drop for Held<'_, '_, L,
     }
 }
 
-/// The work of a static update. `change` returns new values, and what `init` stores before them.
-struct Update<A, V, T, I, F, J, const N: usize, const W: usize> {
+/// What computes the new values of update `i`, and stores what goes before them.
+trait Make<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
+    /// What is stored before the new values.
+    type Extra;
+
+    fn make(&mut self, i: u64, old: [T; N]) -> Option<([T; W], Self::Extra)>;
+
+    /// Stores it. It cannot fail: `claim` has seen that there are as many nodes.
+    fn init(&mut self, tx: &mut Tx<'_, L, A>, i: u64, extra: Self::Extra) -> TxResult<()>;
+}
+
+/// A closure that returns new values.
+struct Alone<F>(F);
+
+impl<L, A, T, F, const N: usize, const W: usize> Make<L, A, T, N, W> for Alone<F>
+where
+    L: Lane,
+    A: Algorithm,
+    F: FnMut(u64, [T; N]) -> Option<[T; W]>,
+{
+    type Extra = ();
+
+    #[inline(always)]
+    fn make(&mut self, i: u64, old: [T; N]) -> Option<([T; W], ())> {
+        self.0(i, old).map(|new| (new, ()))
+    }
+
+    #[inline(always)]
+    fn init(&mut self, _: &mut Tx<'_, L, A>, _: u64, (): ()) -> TxResult<()> {
+        Ok(())
+    }
+}
+
+/// A closure that returns what becomes of the update's nodes as well.
+struct WithNodes<'n, F, A, R>(F, &'n TPreassigned<A, R>);
+
+impl<L, A, T, R, F, const N: usize, const W: usize, const M: usize> Make<L, A, T, N, W>
+    for WithNodes<'_, F, A, R>
+where
+    L: Lane,
+    A: Algorithm,
+    R: Record,
+    F: FnMut(u64, [T; N]) -> Option<([T; W], [R; M])>,
+{
+    type Extra = [R; M];
+
+    #[inline(always)]
+    fn make(&mut self, i: u64, old: [T; N]) -> Option<([T; W], [R; M])> {
+        self.0(i, old)
+    }
+
+    #[inline(always)]
+    fn init(&mut self, tx: &mut Tx<'_, L, A>, i: u64, records: [R; M]) -> TxResult<()> {
+        tx.init_many(&self.1.of(i), 0, records, M as u32)
+    }
+}
+
+/// The same of one update.
+struct Making<'m, F> {
+    make: &'m mut F,
+    i: u64,
+}
+
+impl<L, A, T, F, const N: usize, const W: usize> Change<L, A, T, N, W> for Making<'_, F>
+where
+    L: Lane,
+    A: Algorithm,
+    F: Make<L, A, T, N, W>,
+{
+    #[inline(always)]
+    fn change(&mut self, tx: &mut Tx<'_, L, A>, old: [T; N]) -> Option<[T; W]> {
+        let (new, extra) = self.make.make(self.i, old)?;
+        let _ = self.make.init(tx, self.i, extra);
+        Some(new)
+    }
+}
+
+/// The work of a static update.
+struct Update<A, V, T, I, F, const N: usize, const W: usize> {
     array: V,
     at: I,
     change: F,
-    init: J,
     words: [WordAddress; N],
     owned: Owned<T, N>,
     new: [T; W],
@@ -195,9 +260,9 @@ struct Update<A, V, T, I, F, J, const N: usize, const W: usize> {
     algorithm: PhantomData<A>,
 }
 
-impl<A, V, T: Element, I, F, J, const N: usize, const W: usize> Update<A, V, T, I, F, J, N, W> {
+impl<A, V, T: Element, I, F, const N: usize, const W: usize> Update<A, V, T, I, F, N, W> {
     #[inline(always)]
-    fn new(array: V, at: I, change: F, init: J) -> Self {
+    fn new(array: V, at: I, change: F) -> Self {
         const {
             assert!(N <= 32, "update_each takes at most 32 elements");
             assert!(
@@ -209,7 +274,6 @@ impl<A, V, T: Element, I, F, J, const N: usize, const W: usize> Update<A, V, T, 
             array,
             at,
             change,
-            init,
             words: [WordAddress::from_bits(0); N],
             owned: Owned::none(),
             new: [T::from_bits64(0); W],
@@ -219,15 +283,14 @@ impl<A, V, T: Element, I, F, J, const N: usize, const W: usize> Update<A, V, T, 
     }
 }
 
-impl<L, A, T, I, F, J, E, const N: usize, const W: usize> Work<L, A>
-    for Update<A, A::Array<T>, T, I, F, J, N, W>
+impl<L, A, T, I, F, const N: usize, const W: usize> Work<L, A>
+    for Update<A, A::Array<T>, T, I, F, N, W>
 where
     L: Lane,
     A: Algorithm,
     T: Element,
     I: FnMut(u64) -> [u64; N],
-    F: FnMut(u64, [T; N]) -> Option<([T; W], E)>,
-    J: FnMut(&mut Tx<'_, L, A>, u64, E) -> TxResult<()>,
+    F: Make<L, A, T, N, W>,
 {
     type Result = ();
 
@@ -249,10 +312,10 @@ where
         let at = (self.at)(i);
         if !A::OWNS {
             let old = tx.read_many(&self.array, at)?;
-            let Some((new, extra)) = (self.change)(i, old) else {
+            let Some((new, extra)) = self.change.make(i, old) else {
                 return Ok(());
             };
-            (self.init)(tx, i, extra)?;
+            self.change.init(tx, i, extra)?;
             each!(k < W, {
                 tx.write(&self.array, at[k], new[k])?;
             });
@@ -288,13 +351,13 @@ where
                 words: &self.words,
                 owned: &self.owned,
             };
-            let new = (self.change)(i, self.owned.values);
+            let new = self.change.make(i, self.owned.values);
             core::mem::forget(held);
             match new {
                 Some((new, extra)) => {
                     self.new = new;
                     // It cannot fail: `claim` has seen that there are as many nodes.
-                    let _ = (self.init)(tx, i, extra);
+                    let _ = self.change.init(tx, i, extra);
                 }
                 None => self.unchanged = true,
             }
@@ -334,12 +397,8 @@ where
             tx.clear();
             tx.observe(|tx| Event::Begin(A::now(tx)));
         }
-        let change = |tx: &mut Tx<'_, L, A>, values| {
-            let (new, extra) = (self.change)(i, values)?;
-            let _ = (self.init)(tx, i, extra);
-            Some(new)
-        };
-        A::update_alone(tx, words, makers, warp, change);
+        let make = &mut self.change;
+        A::update_alone(tx, words, makers, warp, Making { make, i });
         Some(())
     }
 

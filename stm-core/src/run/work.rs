@@ -1,7 +1,7 @@
 //! The work of an attempt, which the loops of single lanes run round by round.
 
 use crate::algorithm::contract::Algorithm;
-use crate::tx::abort::TxResult;
+use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::WarpCrew;
 use stm_machine::Lane;
@@ -60,4 +60,27 @@ where
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<R> {
         (self.0)(tx, i)
     }
+}
+
+/// What a lane is told at the ends of its attempts and transactions, outside of them.
+pub(crate) trait Ends<R> {
+    /// Transaction `i` has committed.
+    fn committed(&mut self, i: u64, result: R);
+
+    /// An attempt at transaction `i` did not.
+    fn aborted(&mut self, i: u64, why: Abort);
+
+    /// That was its last attempt.
+    fn ended(&mut self, i: u64);
+}
+
+impl Ends<()> for () {
+    #[inline(always)]
+    fn committed(&mut self, _: u64, (): ()) {}
+
+    #[inline(always)]
+    fn aborted(&mut self, _: u64, _: Abort) {}
+
+    #[inline(always)]
+    fn ended(&mut self, _: u64) {}
 }

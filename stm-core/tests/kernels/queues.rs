@@ -98,13 +98,10 @@ impl<A: Algorithm> Queues<A> {
 
     /// Sends so many items by transactions in rounds, in which the warps of a block may go in step.
     pub(crate) fn rounds<L: Lane>(&self, lane: &L, stm: &StmRef<A>, items: u64, in_step: bool) {
-        stm.in_step_if(in_step).for_each_with(
-            lane,
-            0..2 * items,
-            |tx, i| self.turn(tx, i),
-            |_, item| self.tell(lane, item),
-            |_, _| {},
-        );
+        stm.loops(lane)
+            .in_step_if(in_step)
+            .with(|_, item| self.tell(lane, item), |_, _| {})
+            .each(0..2 * items, |tx, i| self.turn(tx, i));
     }
 
     /// Does the same by `atomically`.

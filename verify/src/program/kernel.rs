@@ -327,8 +327,8 @@ pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>)
     let alone = (lane.grid_thread(), lane.grid_thread());
     match params.program.calls {
         Loop::Each => {
-            let stm = params.stm.in_step_if(params.in_step);
-            stm.for_each(lane, range, |tx, i| {
+            let stm = params.stm.loops(lane).in_step_if(params.in_step);
+            stm.each(range, |tx, i| {
                 transaction(tx, params, first + i as usize, alone)
             });
         }

@@ -179,23 +179,20 @@ fn paces<A: Algorithm>(
     let most = Cell::new(0);
     let shape = Launch::new(2, threads);
     let done = launched::<A>(&sim, shape, StmConfig::default(), |lane, stm| {
-        let stm = stm.in_step_if(in_step);
         let block = (lane.block_index() * threads) as usize;
-        stm.for_each_then(
-            lane,
-            0..transactions,
-            |tx, i| {
+        stm.loops(lane)
+            .in_step_if(in_step)
+            .then(|_| {
+                let all = || begun[block..][..threads as usize].iter().map(Cell::get);
+                let apart = all().max().unwrap() - all().min().unwrap();
+                most.set(apart.max(most.get()));
+            })
+            .each(0..transactions, |tx, i| {
                 let mine = &begun[lane.grid_thread() as usize];
                 mine.set(mine.get() + 1);
                 let word = tx.read(&view, i)?;
                 tx.write(&view, i, word + 1)
-            },
-            |_| {
-                let all = || begun[block..][..threads as usize].iter().map(Cell::get);
-                let apart = all().max().unwrap() - all().min().unwrap();
-                most.set(apart.max(most.get()));
-            },
-        );
+            });
     });
     assert_eq!(done.commits, transactions);
     assert!(words.download().unwrap().iter().all(|&word| word == 1));
@@ -251,8 +248,8 @@ fn crowd<A: Algorithm>(
     config.retry_limits.queue_after = 1;
     let view = words.view::<A>();
     let done = ended::<A>(&sim, Launch::new(2, THREADS), config, |lane, stm| {
-        let stm = stm.in_step();
-        stm.for_each(lane, from..to, |tx, i| {
+        let stm = stm.loops(lane).in_step();
+        stm.each(from..to, |tx, i| {
             let past = fault && i == from + 20;
             let word = tx.read(&view, u64::from(past))?;
             tx.write(&view, 0, word + 1)

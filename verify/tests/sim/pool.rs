@@ -270,10 +270,13 @@ fn reuse(config: SimConfig) -> bool {
     let (launch, settings) = (Launch::new(3, 1), StmConfig::default());
     let run = recorded::<Fast>(&sim, launch, settings, initial, |lane, stm| {
         let first = Cell::new(true);
-        stm.for_each_then(
-            lane,
-            0..3,
-            |tx, i| {
+        stm.loops(lane)
+            .then(|i| {
+                if i == 1 {
+                    flags[FREED].set(true);
+                }
+            })
+            .each(0..3, |tx, i| {
                 let first = first.replace(false);
                 if i == 0 {
                     // Its snapshot is not older than that of the allocation.
@@ -305,13 +308,7 @@ fn reuse(config: SimConfig) -> bool {
                 let node = tx.alloc_record(&view, Entry { key, old, value })?;
                 flags[ALLOCATED].set(true);
                 tx.write(&slots, 1, node.bits())
-            },
-            |i| {
-                if i == 1 {
-                    flags[FREED].set(true);
-                }
-            },
-        );
+            });
     });
     assert_eq!(run.statistics.commits, 3, "{config}");
     nodes.pool().check(1).unwrap();

@@ -33,7 +33,7 @@
 //! Transactions of one warp that share a version own all their locks at the
 //! same time and validate after that, so none has read what another writes.
 
-use crate::algorithm::contract::{Algorithm, Granule, Owned};
+use crate::algorithm::contract::{Algorithm, Change, Granule, Owned};
 use crate::algorithm::fast::age::Birth;
 use crate::algorithm::fast::storage::{Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
@@ -421,7 +421,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         makers: u32,
         warp: WarpCrew,
-        change: impl FnMut(&mut Tx<'_, L, Self>, [T; N]) -> Option<[T; W]>,
+        change: impl Change<L, Self, T, N, W>,
     ) {
         Self::update_in_turn(tx, words, makers, warp, change);
     }

@@ -17,7 +17,7 @@
 //! A word that is named twice is found locked by this update itself. Only an update that has
 //! found a locked word looks whether that is so ([`twins`]).
 
-use crate::algorithm::contract::{Algorithm, Owned};
+use crate::algorithm::contract::{Algorithm, Change, Owned};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
@@ -245,7 +245,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         words: [WordAddress; N],
         makers: u32,
         warp: WarpCrew,
-        mut change: impl FnMut(&mut Tx<'_, L, Self>, [T; N]) -> Option<[T; W]>,
+        mut change: impl Change<L, Self, T, N, W>,
     ) {
         let lane = tx.lane;
         let kept = Mutant::AloneVersionKept.on(lane);
@@ -282,7 +282,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
         version: Version,
-        change: &mut impl FnMut(&mut Tx<'_, L, Self>, [T; N]) -> Option<[T; W]>,
+        change: &mut impl Change<L, Self, T, N, W>,
     ) {
         let lane = tx.lane;
         let map = S::map(tx.stm);
@@ -304,7 +304,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         each!(k < N, {
             tx.observe(|_| Event::Read(words[k], values[k].to_bits64()));
         });
-        let Some(new) = change(tx, values) else {
+        let Some(new) = change.change(tx, values) else {
             return;
         };
         Self::will_update(tx, W as u32);
