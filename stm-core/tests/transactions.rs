@@ -17,8 +17,7 @@ type Body<A> = dyn Fn(
         u64,
         &<A as Algorithm>::Array<u64>,
         &<A as Algorithm>::Array<i32>,
-    ) -> TxResult<()>
-    + Sync;
+    ) -> TxResult<()>;
 
 /// A memory with its arrays.
 struct World {

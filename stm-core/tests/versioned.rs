@@ -16,8 +16,7 @@ type Body<A> = dyn Fn(
         &<A as Algorithm>::Array<u32>,
         &<A as Algorithm>::Array<u64>,
         u64,
-    ) -> TxResult<()>
-    + Sync;
+    ) -> TxResult<()>;
 
 /// Runs so many transactions.
 fn launched<A: Algorithm>(

@@ -28,12 +28,6 @@ pub struct TCells<T> {
     element: PhantomData<T>,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_start` demands memory that outlives the launch.
-unsafe impl<T: Send> Send for TCells<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for TCells<T> {}
-
 impl<T> Clone for TCells<T> {
     fn clone(&self) -> Self {
         *self

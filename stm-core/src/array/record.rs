@@ -228,12 +228,6 @@ pub struct TRecords<A, R> {
     of: PhantomData<fn() -> (A, R)>,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_start` demands memory that outlives the launch.
-unsafe impl<A, R> Send for TRecords<A, R> {}
-// SAFETY: as above.
-unsafe impl<A, R> Sync for TRecords<A, R> {}
-
 impl<A, R> Clone for TRecords<A, R> {
     fn clone(&self) -> Self {
         *self

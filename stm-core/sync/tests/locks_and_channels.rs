@@ -254,7 +254,7 @@ const TIMES: u32 = 2_000;
 /// Takes one of two locks by `take`, so often in turn.
 fn storm_of<K: LockKind>(
     threads: u32,
-    take: impl Fn(&TLocks<K>, &CpuLane<'_>, u64, &dyn Fn()) -> bool + Sync,
+    take: impl Fn(&TLocks<K>, &CpuLane<'_>, u64, &dyn Fn()) -> bool,
 ) {
     let device = Cpu::new();
     let locks = Locks::<_, K>::new(&device, 2, THREADS.into(), "locks").unwrap();

@@ -19,12 +19,6 @@ pub struct TArray<T> {
     element: PhantomData<T>,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl<T: Send> Send for TArray<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for TArray<T> {}
-
 impl<T> Clone for TArray<T> {
     fn clone(&self) -> Self {
         *self

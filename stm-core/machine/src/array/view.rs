@@ -31,7 +31,7 @@ impl Layout {
 /// A typed view of an array in a device's memory: a pointer and a length,
 /// small enough to be a kernel parameter. An index past the end is an error
 /// that the host reports; it never becomes a wild access.
-pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
+pub trait View<T: Element>: Copy + core::fmt::Debug + 'static {
     /// The layout of the array.
     const LAYOUT: Layout;
 

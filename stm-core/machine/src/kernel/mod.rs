@@ -34,7 +34,7 @@ pub trait Kernel: 'static {
     /// The parameters of a launch, which all threads read. They must be
     /// `#[repr(C)]`, so that host and device agree on their layout. A launch on
     /// a GPU compares their size and alignment with those in the PTX.
-    type Params: Copy + Send + Sync + 'static;
+    type Params: Copy + 'static;
 
     /// The names and types of the parameters as the sources name them, or
     /// nothing if it is not known. PTX that records others is refused.
