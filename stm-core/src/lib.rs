@@ -166,6 +166,9 @@ pub mod prelude {
 #[cfg(all(doctest, feature = "host"))]
 mod book;
 
+#[cfg(all(doctest, feature = "host"))]
+mod refused;
+
 /// Compiles and runs the program of the README as a test.
 #[cfg(all(doctest, feature = "host"))]
 #[doc = include_str!("../../README.md")]

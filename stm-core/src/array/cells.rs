@@ -44,7 +44,8 @@ impl<T> core::fmt::Debug for TCells<T> {
     }
 }
 
-impl<T: Element> View<T> for TCells<T> {
+// SAFETY: `word` is the cell of an element, which is live by the promise of `from_start`.
+unsafe impl<T: Element> View<T> for TCells<T> {
     const LAYOUT: Layout = Layout::Cells;
 
     unsafe fn from_start(start: *mut u8, len: u64) -> Self {

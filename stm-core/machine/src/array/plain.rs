@@ -78,7 +78,8 @@ impl<T: Element> TArray<T> {
     }
 }
 
-impl<T: Element> View<T> for TArray<T> {
+// SAFETY: `word` is an element, which is live by the promise of `from_raw`.
+unsafe impl<T: Element> View<T> for TArray<T> {
     const LAYOUT: Layout = Layout::Plain;
 
     unsafe fn from_start(start: *mut u8, len: u64) -> Self {

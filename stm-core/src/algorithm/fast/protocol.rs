@@ -33,7 +33,7 @@
 //! Transactions of one warp that share a version own all their locks at the
 //! same time and validate after that, so none has read what another writes.
 
-use crate::algorithm::contract::{Algorithm, Granule, Owned};
+use crate::algorithm::contract::{Algorithm, Granule, Inside, Owned};
 use crate::algorithm::fast::age::Birth;
 use crate::algorithm::fast::storage::{Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
@@ -145,7 +145,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
 
     /// Does nothing: [`Self::load_gate_and_snapshot`] has taken the snapshot.
     #[inline(always)]
-    fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+    fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         Ok(())
     }
 
@@ -156,6 +156,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         v: &mut [T; N],
         own: u32,
+        _: Inside,
     ) -> TxResult<()> {
         let lane = tx.lane;
         tx.attempt.apart |= !S::packs::<T>();
@@ -236,6 +237,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         tx: &mut Tx<'_, L, Self>,
         address: WordAddress,
         value: u64,
+        _: Inside,
     ) -> TxResult<()> {
         tx.attempt.apart |= !S::packs::<T>();
         let at = Self::entries(tx);
@@ -249,6 +251,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         values: [u64; N],
         count: u32,
+        _: Inside,
     ) -> bool {
         tx.attempt.apart |= !S::packs::<T>();
         let at = Self::entries(tx);
@@ -268,6 +271,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         values: [u64; N],
         count: u32,
+        _: Inside,
     ) -> bool {
         let at = Self::entries(tx);
         if tx.attempt.set.is_open() || tx.attempt.set.has_any(at, words, count) {
@@ -385,12 +389,13 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
+        _: Inside,
     ) -> (Owned<T, N>, TxResult<()>) {
         Self::own::<L, T, N, W>(tx, words)
     }
 
     #[inline(always)]
-    fn will_update<L: Lane>(tx: &mut Tx<'_, L, Self>, words: u32) {
+    fn will_update<L: Lane>(tx: &mut Tx<'_, L, Self>, words: u32, _: Inside) {
         tx.attempt.set.writes = words;
     }
 
@@ -400,6 +405,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         owned: &Owned<T, N>,
         on: bool,
+        _: Inside,
     ) {
         Self::disown(tx, words, owned, on);
     }
@@ -467,7 +473,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     #[inline(always)]
-    fn release_reads<L: Lane>(tx: &mut Tx<'_, L, Self>, from: u32, to: u32) {
+    fn release_reads<L: Lane>(tx: &mut Tx<'_, L, Self>, from: u32, to: u32, _: Inside) {
         let at = Self::entries(tx);
         tx.attempt.set = tx.attempt.set.release(at, from, to);
     }
@@ -483,18 +489,18 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     #[inline(always)]
-    fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, _): (EntrySet, SumSet)) {
+    fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, _): (EntrySet, SumSet), _: Inside) {
         let at = Self::entries(tx);
         tx.attempt.set = tx.attempt.set.keep(at, set);
     }
 
     #[inline(always)]
-    fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, sums): (EntrySet, SumSet)) {
+    fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, sums): (EntrySet, SumSet), _: Inside) {
         let (entries, rows) = (Self::entries(tx), Self::sums(tx));
         tx.attempt.set = tx.attempt.set.undo(entries, set);
         tx.attempt.sums = tx.attempt.sums.undo(rows, sums);
     }
 
     #[inline(always)]
-    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }
