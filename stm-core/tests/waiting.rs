@@ -39,10 +39,7 @@ const fn together(blocks: u32, threads: u32) -> Launch {
     launch
 }
 
-fn go<A: Algorithm>(
-    shape: Launch,
-    kernel: impl Fn(&CpuLane<'_>, &P<A>),
-) -> Result<Done, Error> {
+fn go<A: Algorithm>(shape: Launch, kernel: impl Fn(&CpuLane<'_>, &P<A>)) -> Result<Done, Error> {
     let cpu = Cpu::new();
     let config = config(|c| (c.locks, c.time_limit) = (64, Some(Duration::from_mins(2))));
     let mut stm = Stm::new(&cpu, shape, config)?;

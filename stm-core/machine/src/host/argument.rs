@@ -5,6 +5,7 @@ use crate::array::plain::TArray;
 use crate::host::buffer::{Buffer, Pod};
 use crate::host::device::{Device, Launch};
 use crate::host::error::Error;
+use crate::host::holds::Holds;
 use crate::kernel::Kernel;
 use crate::lane::Stop;
 use crate::memory::word::Element;
@@ -32,7 +33,8 @@ use crate::memory::word::Element;
 /// # Safety
 /// The parameter that [`Self::parameter`] returns refers to memory of that
 /// device, in the layout that its type says, which lives and is accessed by
-/// nothing but kernels while the argument is borrowed.
+/// nothing but kernels while the argument is borrowed, and which [`Self::hold`] takes unless
+/// it is borrowed alone or only read.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `&{P}`",
     note = "an array of transactions is lent as `&TxArray`, plain input as `&Buffer`, results as `&mut Buffer`, and rows of sums, pools and records as references to their owners"
@@ -43,6 +45,13 @@ pub unsafe trait Argument<D: Device, P> {
     /// # Errors
     /// [`Error::OtherDevice`] or [`Error::WrongLayout`].
     fn parameter(self, device: &D, what: &'static str) -> Result<P, Error>;
+
+    /// Takes for a launch what its kernel may change and others may borrow; `what` names the
+    /// argument in an error.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] if another launch has it.
+    fn hold(&self, holds: &mut Holds, what: &'static str) -> Result<(), Error>;
 
     /// Refuses a launch of kernel `K` for which the argument was not made, by a memory
     /// whose stop flag is `stop`. Most are for any launch.
@@ -68,12 +77,14 @@ pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), E
 
 /// Implements [`Argument`] for what is lent to kernels on a device `D`: each row has the generic
 /// parameters, the type that is lent and the kernel's, and, of the value `$it` that is lent, the
-/// address space and the parameter. Where a row is written, a comment says why that is safe.
+/// address space, the parameter, and the addresses of what a launch takes for itself
+/// ([`Argument::hold`]), which are none if it is borrowed alone or only read. Where a row is written, a comment says why that is safe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lent {
     (|$it:ident| $(
-        [$($generic:tt)*] $lent:ty => $view:ty: $space:expr, $value:expr $(, { $($more:tt)* })?;
+        [$($generic:tt)*] $lent:ty => $view:ty:
+            $space:expr, $value:expr, [$($address:expr),*] $(, { $($more:tt)* })?;
     )*) => {$(
         // SAFETY: the row's.
         unsafe impl<D: $crate::host::Device, $($generic)*> $crate::host::Argument<D, $view>
@@ -89,6 +100,17 @@ macro_rules! __lent {
                 $value
             }
 
+            #[allow(unused_variables)]
+            fn hold(
+                &self,
+                holds: &mut $crate::host::Holds,
+                what: &'static str,
+            ) -> ::core::result::Result<(), $crate::host::Error> {
+                let $it = self;
+                $(holds.take($space, $address, what)?;)*
+                Ok(())
+            }
+
             $($($more)*)?
         }
     )*};
@@ -98,7 +120,7 @@ macro_rules! __lent {
 // while nobody has borrowed it; for an output nobody else has the buffer during the launch.
 __lent! {
     |it|
-    [T: Pod + Element] &Buffer<D, T> => TArray<T>: it.space(), Ok(it.tarray());
-    [T: Pod + Element] &Buffer<D, T> => Input<T>: it.space(), Ok(Input::of(it.tarray()));
-    [T: Pod + Element] &mut Buffer<D, T> => Output<T>: it.space(), Ok(Output::of(it.tarray()));
+    [T: Pod + Element] &Buffer<D, T> => TArray<T>: it.space(), Ok(it.tarray()), [it.as_mut_ptr().cast()];
+    [T: Pod + Element] &Buffer<D, T> => Input<T>: it.space(), Ok(Input::of(it.tarray())), [];
+    [T: Pod + Element] &mut Buffer<D, T> => Output<T>: it.space(), Ok(Output::of(it.tarray())), [];
 }

@@ -9,6 +9,7 @@
 //! | [`ForeignArray`] | an array over memory that somebody else owns |
 //! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
+//! | [`Holds`] | what a launch has in use, which no other launch may have at the time |
 
 mod argument;
 mod buffer;
@@ -18,6 +19,7 @@ mod cuda;
 mod device;
 mod error;
 mod foreign;
+mod holds;
 mod parameters;
 mod watchdog;
 
@@ -32,5 +34,6 @@ pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Laps, Launch, Limits, Memory, Replay, StopAt, allocate};
 pub use error::Error;
 pub use foreign::{ForeignArray, ForeignInput};
+pub use holds::Holds;
 pub use parameters::check_parameters;
 pub use watchdog::Watchdog;
