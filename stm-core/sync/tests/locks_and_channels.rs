@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Counter, Word, launch, together, watched};
+use common::{Counter, Word, launch, stay, together, watched};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use stm_machine::Lane;
@@ -18,6 +18,15 @@ use stm_sync::{
     Anderson, Checked, Cohort, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, TLocks, Tas,
     Ticket, Timeout, TryLock, for_each_lock,
 };
+
+stay!(
+    TLocks<Ticket>,
+    stm_sync::TCombiners<1>,
+    stm_sync::barrier::TBarrier<stm_sync::barrier::XiaoFeng>,
+    stm_sync::semaphore::TSemaphores<stm_sync::semaphore::Spin>,
+    stm_sync::channel::TChannels<u32>,
+    TRings<u32>,
+);
 
 /// The values that each ring carries.
 const VALUES: u32 = 20_000;

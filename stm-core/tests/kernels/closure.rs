@@ -29,12 +29,26 @@ impl Kernel for Closure {
 }
 
 /// Calls `launch`, whose launches of [`Closure`] have all ended when it returns.
-pub(crate) fn with<R>(
-    closure: impl Fn(&CpuLane<'_>),
-    launch: impl FnOnce(&Given) -> R,
-) -> R {
+pub(crate) fn with<R>(closure: impl Fn(&CpuLane<'_>), launch: impl FnOnce(&Given) -> R) -> R {
     let body: &Body<'_> = &closure;
     // SAFETY: the types differ in a lifetime alone, and nothing calls it after the launch.
     let body = unsafe { std::mem::transmute::<&Body<'_>, &Body<'static>>(body) };
     launch(&Given(&raw const *body))
 }
+
+/// Does not compile if one of the types is `Send` or `Sync`, as then two implementations fit:
+/// nothing that a kernel receives outlives its launch.
+macro_rules! stay {
+    ($($ty:ty),* $(,)?) => {
+        $(const _: () = {
+            trait Stays<Why> {
+                const STAYS: () = ();
+            }
+            impl<T: ?Sized> Stays<()> for T {}
+            impl<T: ?Sized + Send> Stays<u8> for T {}
+            impl<T: ?Sized + Sync> Stays<u16> for T {}
+            <$ty as Stays<_>>::STAYS
+        };)*
+    };
+}
+pub(crate) use stay;

@@ -1,12 +1,11 @@
-//! The protocol of `fast` and `fast-table`: invisible reads under a snapshot
-//! that is extended, commit-time locking of the words written by
-//! compare-and-swap from the version seen, and validation of the words read.
+//! The protocol of `fast` and `fast-table`: invisible reads under a snapshot that is extended,
+//! commit-time locking of the words written by compare-and-swap from the version seen, and
+//! validation of the words read.
 //!
 //! It follows TL2 (Dice, Shalev, Shavit 2006) with the snapshot extension of
 //! Riegel, Felber and Fetzer 2006. `ORDERING.md` argues the events.
 //!
-//! 1. *begin*: load the clock as the snapshot (F1), together with the gate's
-//!    word.
+//! 1. *begin*: load the clock as the snapshot (F1), together with the gate's word.
 //! 2. *read*: a packed word takes one load, which has value and version. Other
 //!    words take loads of the version words, the values, and the version words
 //!    again (F2). If all are free and no newer than the snapshot, the read is
@@ -23,15 +22,13 @@
 //!    packed word takes one store for both.
 //!
 //! Invariants: only the owner of a word stores to it, except for captured words
-//! ([`Tx::init`](crate::Tx::init)). Versions of a word only
-//! grow, and none is above the clock. A transaction that aborts has stored no
-//! value, except by [`Tx::init`](crate::Tx::init).
+//! ([`Tx::init`](crate::Tx::init)). Versions of a word only grow, and none is above the clock. A
+//! transaction that aborts has stored no value, except by [`Tx::init`](crate::Tx::init).
 //!
-//! The version is drawn before the words are validated and written back. So a
-//! transaction that wrote one of them with a lower version had locked it
-//! before, which the validation sees; one with a higher version comes after.
-//! Transactions of one warp that share a version own all their locks at the
-//! same time and validate after that, so none has read what another writes.
+//! The version is drawn before the words are validated and written back. So a transaction that
+//! wrote one of them with a lower version had locked it before, which the validation sees; one
+//! with a higher version comes after. Transactions of one warp that share a version own all their
+//! locks at the same time and validate after that, so none has read what another writes.
 
 use crate::algorithm::contract::{Algorithm, Granule, Inside, Owned};
 use crate::algorithm::fast::age::Birth;
@@ -73,8 +70,7 @@ pub struct VersionedSets<'s, const INLINE: usize> {
     pub(crate) snapshot: Version,
     /// The first snapshot of the attempt, and when it was taken.
     pub(crate) born: Birth,
-    /// Says whether the attempt has met a word whose value is not in its version
-    /// word.
+    /// Says whether the attempt has met a word whose value is not in its version word.
     pub(crate) apart: bool,
 }
 
@@ -435,8 +431,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         tx.attempt.snapshot = Self::of_leader(tx, crew, tx.attempt.snapshot);
-        // The leader's time, as its load of the clock may have come long before
-        // the others arrived.
+        // The leader's time, as its load of the clock may have come long before the others arrived.
         let leader = crew.leader(tx.lane);
         let since = if S::WRAPS {
             crew.told_32(tx.lane, leader, tx.attempt.born.since)

@@ -5,6 +5,7 @@
 mod closure;
 
 use closure::Closure;
+pub(crate) use closure::stay;
 use std::time::Duration;
 use stm_machine::Lane;
 use stm_machine::host::{Buffer, Cpu, Device, Error, Launch, Watchdog};
@@ -14,10 +15,7 @@ use stm_sync::barrier::Meeting;
 use stm_sync::host::GridBarrier;
 
 /// Launches a closure, as `Device::launch` does with a kernel.
-pub(crate) fn launch(
-    shape: &Launch,
-    kernel: impl Fn(&CpuLane<'_>),
-) -> Result<Duration, Error> {
+pub(crate) fn launch(shape: &Launch, kernel: impl Fn(&CpuLane<'_>)) -> Result<Duration, Error> {
     // SAFETY: the closure lives until the launch has ended.
     closure::with(kernel, |given| unsafe {
         Cpu::new().launch::<Closure>(shape, given)
