@@ -19,11 +19,10 @@ mod cuda;
 mod device;
 mod error;
 mod foreign;
-mod holds;
 mod parameters;
 mod watchdog;
 
-pub use argument::{Argument, on};
+pub use argument::{Argument, Holds, on};
 pub use buffer::{Buffer, Pod};
 pub use cpu::Cpu;
 #[cfg(all(feature = "cuda", any(test, feature = "stand-in")))]
@@ -34,6 +33,5 @@ pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Laps, Launch, Limits, Memory, Replay, StopAt, allocate};
 pub use error::Error;
 pub use foreign::{ForeignArray, ForeignInput};
-pub use holds::Holds;
 pub use parameters::check_parameters;
 pub use watchdog::Watchdog;

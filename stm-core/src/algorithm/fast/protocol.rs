@@ -2,17 +2,15 @@
 //! commit-time locking of the words written by compare-and-swap from the version seen, and
 //! validation of the words read.
 //!
-//! It follows TL2 (Dice, Shalev, Shavit 2006) with the snapshot extension of
-//! Riegel, Felber and Fetzer 2006. `ORDERING.md` argues the events.
+//! It follows TL2 (Dice, Shalev, Shavit 2006) with the snapshot extension of Riegel, Felber and
+//! Fetzer 2006. `ORDERING.md` argues the events.
 //!
 //! 1. *begin*: load the clock as the snapshot (F1), together with the gate's word.
-//! 2. *read*: a packed word takes one load, which has value and version. Other
-//!    words take loads of the version words, the values, and the version words
-//!    again (F2). If all are free and no newer than the snapshot, the read is
-//!    done. If a word is locked, load all of them again (a *poll*). If none is
-//!    locked and one is newer, *extend*: load the clock (F1), find every entry
-//!    that was read unchanged, and load the new words again. `read_polls` bounds
-//!    polls and extensions together.
+//! 2. *read*: a packed word takes one load, which has value and version. Other words take loads of
+//!    the version words, the values, and the version words again (F2). If all are free and no newer
+//!    than the snapshot, the read is done. If a word is locked, load all of them again (a *poll*).
+//!    If none is locked and one is newer, *extend*: load the clock (F1), find every entry that was
+//!    read unchanged, and load the new words again. `read_polls` bounds polls and extensions together.
 //! 3. *write*: buffer the value in the word's entry.
 //! 4. *commit*, for the lanes of a warp together: acquire the lock of every
 //!    written entry by a swap of its word for the locked form, or release all
