@@ -61,7 +61,8 @@
 //! are those of the crate `stm-machine`, under the names that they have here. Locks, barriers,
 //! semaphores and channels are in `stm-sync`, which needs no transactions.
 //!
-//! `ORDERING.md` beside this file gives the reason for every memory order.
+//! `ORDERING.md` beside this file gives the reason for every memory order, and `SAFETY.md` lists
+//! every kind of unsafe code.
 //!
 //! # How to read this
 //!
@@ -164,6 +165,11 @@ pub mod prelude {
 
 #[cfg(all(doctest, feature = "host"))]
 mod book;
+
+/// The programs that are refused.
+#[cfg(all(doctest, feature = "host"))]
+#[doc = include_str!("SAFETY.md")]
+struct Safety;
 
 /// Compiles and runs the program of the README as a test.
 #[cfg(all(doctest, feature = "host"))]

@@ -31,7 +31,7 @@ struct Left {
 
 fn go<A: Algorithm>(
     before: u64,
-    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Arrays<A>) + Sync,
+    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Arrays<A>),
 ) -> Result<Left, Error> {
     let cpu = Cpu::new();
     let config = config(|c| c.capacity.actions = 8);

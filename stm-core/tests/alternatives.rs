@@ -153,7 +153,7 @@ fn run_random<A: Algorithm>(lane: &CpuLane<'_>, p: &P<A>) {
 /// Launches a kernel on words of 7, and returns its statistics and the words that it
 /// leaves.
 fn go<A: Algorithm>(
-    kernel: impl Fn(&CpuLane<'_>, &P<A>) + Sync,
+    kernel: impl Fn(&CpuLane<'_>, &P<A>),
     shape: Launch,
     config: StmConfig,
     words: usize,

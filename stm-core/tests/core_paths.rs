@@ -29,7 +29,7 @@ const fn pair(i: u64) -> [u64; 2] {
 }
 
 /// Makes two launches, and returns the commits of each.
-fn go<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &Params<A>) + Sync) -> Result<u64, Error> {
+fn go<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &Params<A>)) -> Result<u64, Error> {
     let cpu = Cpu::new();
     let config = config(|c| {
         (c.locks, c.capacity) = (16, capacity(8, 8));

@@ -15,7 +15,7 @@ const THREADS: u32 = 4;
 const LAST: u64 = 3000;
 
 /// What that transaction does beside incrementing.
-type Last<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &<A as Algorithm>::Array<u32>) -> TxResult<()> + Sync;
+type Last<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &<A as Algorithm>::Array<u32>) -> TxResult<()>;
 
 struct Memory<A> {
     stm: Stm<Cpu>,

@@ -15,7 +15,7 @@ use stm_core::{Abort, Lane, StmRef, TArray, Transact, TxResult, with_algorithm};
 type Memory = StmRef<HvSorting>;
 
 /// What each thread does with the memory and eight words.
-type Kernel = dyn Fn(&CpuLane<'_>, &Memory, &TArray<u32>) + Sync;
+type Kernel = dyn Fn(&CpuLane<'_>, &Memory, &TArray<u32>);
 
 /// Launches a kernel.
 fn launched(

@@ -1,10 +1,23 @@
 //! A test that the argument about memory order and the code name the same
 //! events: every `ORDER(…)` in the sources is an event of its `ORDERING.md`, and
-//! every event there is marked in the sources.
+//! every event there is marked in the sources. Likewise the list of unsafe code: every unsafe trait,
+//! every type that is said to be `Send` or `Sync`, and every file with assembly or an entry point
+//! is in `SAFETY.md`.
 
+#[allow(dead_code, unused_imports)]
+#[path = "kernels/closure.rs"]
+mod closure;
+
+use closure::stay;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use stm_core::algorithm::Fast;
+use stm_core::array::{Field, Preassigned};
+use stm_core::{
+    Action, Input, Output, StmRef, TArray, TCells, TNodes, TPool, TPreassigned, TRecords, TSums,
+    collections as c,
+};
 
 /// Words of the document that look like events and are none.
 const NO_EVENTS: &[&str] = &["C11"];
@@ -83,4 +96,121 @@ fn events_are_told_from_other_words() {
     let text = "C11 says: **E4**, F2' and (S1); `fast` on an H200x is F, and A 2 or 31E is none.";
     let events: Vec<String> = named(text).into_iter().collect();
     assert_eq!(events, ["E4", "F2", "S1"]);
+}
+
+stm_core::record! {
+    /// A record.
+    pub struct Pair {
+        /// The first field.
+        pub a: u32,
+        /// The second.
+        pub b: u64,
+    }
+}
+
+stay!(
+    StmRef<Fast>,
+    TArray<u32>,
+    TCells<u32>,
+    TSums<u64>,
+    TRecords<Fast, Pair>,
+    TPool,
+    TNodes<Fast, Pair>,
+    TPreassigned<Fast, Pair>,
+    Preassigned<'static, Fast, Pair>,
+    Input<u32>,
+    Output<u32>,
+    Action,
+    stm_machine::Stop,
+    c::TQueue<Fast, u32>,
+    c::TList<Fast, u32, u32>,
+    c::TLists<Fast, u32, u32>,
+    c::TMap<Fast, u32, u32>,
+    c::TOrderedMap<Fast, u32, u32>,
+);
+
+const SAFETY: &str = include_str!("../src/SAFETY.md");
+
+/// The folders with sources, from the root of the repository.
+const FOLDERS: [&str; 6] = [
+    "stm-core/src",
+    "stm-core/machine/src",
+    "stm-core/sync/src",
+    "stm-kernels/src",
+    "verify/src",
+    "stamp-ports",
+];
+
+/// Calls `seen` with the name and each line of the sources below a folder.
+fn lines(dir: &Path, seen: &mut impl FnMut(&Path, &str)) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            lines(&path, seen);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            text.lines().for_each(|line| seen(&path, line.trim_start()));
+        }
+    }
+}
+
+/// Returns the word at the beginning of a text.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric());
+    &text[..end.unwrap_or(text.len())]
+}
+
+#[test]
+fn every_rare_kind_of_unsafe_code_is_listed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = 0;
+    let mut missing = Vec::new();
+    let mut listed = |name: &str| {
+        found += 1;
+        if !SAFETY.contains(&format!("`{name}`")) {
+            missing.push(name.to_owned());
+        }
+    };
+    for folder in FOLDERS {
+        // A package has only its own sources.
+        let folder = root.join(folder);
+        if !folder.is_dir() {
+            continue;
+        }
+        lines(&folder, &mut |path, line| {
+            if let Some((_, name)) = line.split_once("unsafe trait ") {
+                listed(word(name));
+            }
+            if line.starts_with("unsafe impl")
+                && let Some((_, name)) = ["Send for ", "Sync for "]
+                    .iter()
+                    .find_map(|of| line.split_once(of))
+            {
+                listed(word(name));
+            }
+            let file = path.file_name().unwrap().to_string_lossy();
+            let parent = path.parent().unwrap().file_name().unwrap();
+            if line.starts_with("asm!(") || line.starts_with("global_asm!(") {
+                listed(&format!("{}/{file}", parent.display()));
+            }
+            if line.starts_with("#[unsafe(") && !SAFETY.contains(&*file) {
+                listed(&file);
+            }
+            assert!(!line.contains("static mut "), "{}", path.display());
+        });
+    }
+    assert!(missing.is_empty(), "not in SAFETY.md: {missing:?}");
+    assert!(found > 10, "{found} are found, so the test looks elsewhere");
+}
+
+#[test]
+fn a_field_is_one_of_its_record() {
+    assert_eq!(
+        format!("{:?}", Field::<Pair, u64>::of(1)),
+        format!("{:?}", Pair::b())
+    );
+    let third = std::panic::catch_unwind(|| Field::<Pair, u32>::of(2));
+    third.unwrap_err();
+    let narrow = std::panic::catch_unwind(|| Field::<Pair, u32>::of(1));
+    narrow.unwrap_err();
 }

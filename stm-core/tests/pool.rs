@@ -45,7 +45,7 @@ struct Views<A: Algorithm> {
 }
 
 /// The transaction of a number.
-type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()> + Sync;
+type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()>;
 
 impl<A: Algorithm> Views<A> {
     /// Replaces the node of slot `i` by a new one with a key, `i + 1` for example, and frees the

@@ -241,7 +241,7 @@ type Words<A> = <A as Algorithm>::Array<u64>;
 
 /// Makes updates of four words of 1000, and returns the words that these leave.
 fn run<A: Algorithm>(
-    updates: impl Fn(&CpuLane<'_>, &StmRef<A>, &Words<A>) + Sync,
+    updates: impl Fn(&CpuLane<'_>, &StmRef<A>, &Words<A>),
 ) -> Result<Vec<u64>, Error> {
     let words = array::<A, _>(&[1000u64; 4], "words");
     let mut stm = Stm::new(&Cpu::new(), Launch::new(2, 3), StmConfig::default())?;

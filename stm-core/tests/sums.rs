@@ -83,7 +83,7 @@ impl<A: Algorithm, T: Summand> Views<A, T> {
 }
 
 /// The transaction of a number.
-type Body<A, T> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A, T>, u64) -> TxResult<()> + Sync;
+type Body<A, T> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A, T>, u64) -> TxResult<()>;
 
 fn spread(i: u64) -> u64 {
     i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32

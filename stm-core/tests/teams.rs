@@ -26,7 +26,7 @@ type Accounts<A> = <A as Algorithm>::Array<u32>;
 fn go<A: Algorithm>(
     (blocks, threads): (u32, u32),
     limit: Option<Duration>,
-    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Accounts<A>) + Sync,
+    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Accounts<A>),
 ) -> Result<(Statistics, Vec<u32>), Error> {
     let config = config(|c| {
         (c.locks, c.capacity, c.time_limit) = (64, capacity(ACCOUNTS as u32, 4), limit);
@@ -43,7 +43,7 @@ fn go<A: Algorithm>(
 fn bank<A: Algorithm>(
     shape: (u32, u32),
     audits: u64,
-    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Accounts<A>, &dyn Fn(u32)) + Sync,
+    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Accounts<A>, &dyn Fn(u32)),
 ) -> Statistics {
     let sums = Mutex::new(Vec::new());
     let found = |sum| sums.lock().unwrap().push(sum);

@@ -13,12 +13,11 @@ use stm_core::{Lane, RetryLimits, TxResult};
 
 /// The transaction of a number, on the arrays `wide` and `small`.
 type Body<A> = dyn Fn(
-        &mut CpuTx<'_, '_, A>,
-        u64,
-        &<A as Algorithm>::Array<u64>,
-        &<A as Algorithm>::Array<i32>,
-    ) -> TxResult<()>
-    + Sync;
+    &mut CpuTx<'_, '_, A>,
+    u64,
+    &<A as Algorithm>::Array<u64>,
+    &<A as Algorithm>::Array<i32>,
+) -> TxResult<()>;
 
 /// A memory with its arrays.
 struct World {

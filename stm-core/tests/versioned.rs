@@ -12,12 +12,11 @@ use stm_core::prelude::*;
 
 /// The transaction of a number, on `words` and `sums`.
 type Body<A> = dyn Fn(
-        &mut CpuTx<'_, '_, A>,
-        &<A as Algorithm>::Array<u32>,
-        &<A as Algorithm>::Array<u64>,
-        u64,
-    ) -> TxResult<()>
-    + Sync;
+    &mut CpuTx<'_, '_, A>,
+    &<A as Algorithm>::Array<u32>,
+    &<A as Algorithm>::Array<u64>,
+    u64,
+) -> TxResult<()>;
 
 /// Runs so many transactions.
 fn launched<A: Algorithm>(

@@ -39,10 +39,7 @@ const fn together(blocks: u32, threads: u32) -> Launch {
     launch
 }
 
-fn go<A: Algorithm>(
-    shape: Launch,
-    kernel: impl Fn(&CpuLane<'_>, &P<A>) + Sync,
-) -> Result<Done, Error> {
+fn go<A: Algorithm>(shape: Launch, kernel: impl Fn(&CpuLane<'_>, &P<A>)) -> Result<Done, Error> {
     let cpu = Cpu::new();
     let config = config(|c| (c.locks, c.time_limit) = (64, Some(Duration::from_mins(2))));
     let mut stm = Stm::new(&cpu, shape, config)?;
@@ -61,7 +58,7 @@ fn go<A: Algorithm>(
     })
 }
 
-fn the_queue_passes_all<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &P<A>) + Copy + Sync) {
+fn the_queue_passes_all<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &P<A>) + Copy) {
     for (blocks, threads) in [(2, 1), (2, 2), (4, 3)] {
         let done = go::<A>(together(blocks, threads), kernel)
             .unwrap_or_else(|error| panic!("{blocks}x{threads}: {error}"));

@@ -13,11 +13,13 @@ use crate::Tree;
 use crate::command::run;
 use crate::error::Error;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::Command;
 use stm_core_build::toolchain::{clean, output};
 
-/// The tests that an interpreter gets through.
-const MIRI: &str = "miri test --package stm-core --features host --test core_paths";
+/// The tests that an interpreter gets through: the core paths, and safe launches of safe kernels.
+const MIRI: &str = "miri test --package stm-core --features host \
+                    --test core_paths --test names --test in_use";
 
 /// The tests of the CPU device with several threads. The standard library is
 /// built anew, as `ThreadSanitizer` must see its synchronisation.
@@ -57,6 +59,27 @@ fn nightly(
         .env("CARGO_TARGET_DIR", tree.target.join(folder))
         .env(environment.0, environment.1);
     run(tree, command, &format!("cargo {arguments}"))
+}
+
+/// Returns what is missing for [`miri`], if anything.
+pub(crate) fn lacks_miri(_tree: &Tree) -> Option<Error> {
+    let mut version = clean(Command::new("rustup"));
+    version.args(["run", "nightly", "cargo", "miri", "--version"]);
+    output(&mut version)
+        .is_none()
+        .then_some(Error::NoNightly("miri"))
+}
+
+/// Returns what is missing for [`tsan`], if anything.
+pub(crate) fn lacks_sources(_tree: &Tree) -> Option<Error> {
+    let mut sysroot = clean(Command::new("rustup"));
+    sysroot.args(["run", "nightly", "rustc", "--print", "sysroot"]);
+    let sources = output(&mut sysroot).map(|root| {
+        let sources = "lib/rustlib/src/rust/library/core/Cargo.toml";
+        Path::new(root.trim()).join(sources)
+    });
+    let there = sources.is_some_and(|sources| sources.is_file());
+    (!there).then_some(Error::NoNightly("rust-src"))
 }
 
 /// Interprets the core paths of the CPU device, which finds undefined behaviour

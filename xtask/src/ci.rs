@@ -91,7 +91,7 @@ const STEPS: [Step; 10] = [
 
 /// The steps that run beside those, on what they leave of the machine: tests keep little more than
 /// one core busy. What needs the build directory waits there until the tests are built.
-const BESIDE: [Step; 12] = [
+const BESIDE: [Step; 14] = [
     Step::new("ptx", build::check_if_changed).needs(lacks_compiler),
     Step::new("ptx-all", build::check)
         .needs(lacks_compiler)
@@ -132,6 +132,13 @@ const BESIDE: [Step; 12] = [
     // A toy of each kind of addition, by the steps of CONTRIBUTING.md.
     Step::new("toys", toys::command).long(),
     Step::new("package", checkers::package).long(),
+    // Undefined behaviour and data races of the CPU device.
+    Step::new("miri", checkers::miri)
+        .needs(checkers::lacks_miri)
+        .long(),
+    Step::new("tsan", checkers::tsan)
+        .needs(checkers::lacks_sources)
+        .long(),
 ];
 
 /// The option that runs the long steps too.

@@ -14,6 +14,9 @@ pub(crate) enum Error {
     /// A component of the toolchain is not installed.
     #[error("cargo has no {0}: `rustup component add {0}`")]
     NoComponent(&'static str),
+    /// A component of the nightly toolchain is not installed.
+    #[error("nightly has no {0}: `rustup toolchain install nightly --component {0}`")]
+    NoNightly(&'static str),
     /// No assembler is installed.
     #[error(
         "no ptxas found on PATH, in CUDA_HOME or in a Python environment: `pip install nvidia-cuda-nvcc`, or name it in STM_PTXAS"
@@ -61,6 +64,7 @@ impl Error {
             Self::Usage(_)
             | Self::Build(stm_core_build::Error::NoToolchain)
             | Self::NoComponent(_)
+            | Self::NoNightly(_)
             | Self::NoPtxas
             | Self::NoMdbook
             | Self::BadPtxas(_) => 2,

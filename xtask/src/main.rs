@@ -54,6 +54,7 @@ cargo xtask ci [--all] [--strict] [--skip STEP]...
                             steps: fmt weight docs circles clippy library doc test
                             fuzz ptx ptxas example; with --all also fuzz-long paper
                             sync floor ptx-all ptxas-all observed examples toys package
+                            miri tsan
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
 

@@ -60,7 +60,7 @@ mod host {
     use crate::algorithm::contract::Algorithm;
     use crate::host::TxArray;
     use core::fmt;
-    use stm_machine::host::{Argument, Device, Error, Pod};
+    use stm_machine::host::{Argument, Device, Error, Holds, Pod};
     use stm_machine::{Element, Layout};
 
     /// A place for one value ([`TToy`]).
@@ -103,6 +103,11 @@ mod host {
             let count = Argument::<D, A::Array<u32>>::parameter(&self.count, device, what)?;
             let value = Argument::<D, A::Array<T>>::parameter(&self.value, device, what)?;
             Ok(TToy { count, value })
+        }
+
+        fn hold(&self, holds: &mut Holds, what: &'static str) -> Result<(), Error> {
+            // One array stands for both.
+            Argument::<D, A::Array<u32>>::hold(&&self.count, holds, what)
         }
     }
 }

@@ -294,17 +294,6 @@ peers! {
     CheckedMeetingsPeer, BarrierParams, "meetings_grid_sync_checked", GRID_SYNC;
 }
 
-/// The pointers in parameters are followed on the device only.
-macro_rules! plain {
-    ($($params:ident)*) => {$(
-        // SAFETY: the pointers are addresses on the device, which the host only passes on.
-        unsafe impl Send for $params {}
-        // SAFETY: as above.
-        unsafe impl Sync for $params {}
-    )*};
-}
-plain!(SectionsParams SemaphoreParams BarrierParams);
-
 #[cfg(test)]
 mod tests {
     use super::*;

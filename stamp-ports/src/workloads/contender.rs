@@ -43,7 +43,7 @@ impl ContenderKind {
 /// The data of contenders on a device, and what the host needs to verify it.
 pub trait ContenderData {
     /// The parameters of the kernels that work on it.
-    type Params: Copy + Send + Sync + 'static;
+    type Params: Copy + 'static;
 
     /// Transactions of a launch, if the input says how many and not the caller.
     fn transactions(&self, asked: u64) -> u64 {

@@ -375,7 +375,7 @@ pub struct Own<W: Workload, P> {
 impl<W, P> ContenderData for Own<W, P>
 where
     W: Workload,
-    P: Copy + Send + Sync + 'static,
+    P: Copy + 'static,
 {
     type Params = P;
 

@@ -74,7 +74,7 @@ impl PlainNodes {
 /// A structure of keys and values, as `map`, `list` and `ordered` have one.
 pub trait PlainEntries: Sized {
     /// What a kernel gets.
-    type View: Copy + Send + Sync + 'static;
+    type View: Copy + 'static;
 
     /// The bytes that a key takes on the device, at most.
     const KEY_BYTES: u64;

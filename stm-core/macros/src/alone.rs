@@ -39,7 +39,10 @@ fn host(kernel: &Signature<'_>) -> TokenStream {
     // Names of the macro's own, which those of the arguments cannot meet.
     let here = Span::mixed_site();
     let values = kernel.values(&quote_spanned!(here=> device));
-    let checks = kernel.checks(&quote_spanned!(here=> watchdog));
+    let checks = kernel.checks(
+        &quote_spanned!(here=> watchdog),
+        &quote_spanned!(here=> holds),
+    );
     quote_spanned! {here=>
         ::stm_machine::__host! {
             /// Launches the kernel, waits for it, and returns its time. What the kernel
@@ -54,10 +57,12 @@ fn host(kernel: &Signature<'_>) -> TokenStream {
                 #(#names: #types,)*
             ) -> ::core::result::Result<::core::time::Duration, ::stm_machine::host::Error> {
                 watchdog.check_device(device)?;
+                let mut holds = ::stm_machine::host::Holds::new();
                 #(#checks)*
                 let params = Params { #(#names: #values,)* };
                 // SAFETY: the arguments are borrowed until this returns and are on this
-                // device (`Argument`), as the flag is (`check_device`).
+                // device (`Argument`), as the flag is (`check_device`), and no other launch has
+                // them in use (`holds`).
                 unsafe { watchdog.launch::<Kernel>(device, &shape, &params) }
             }
         }

@@ -71,8 +71,11 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
         kernel.values(&quote_spanned!(here=> stm.device())),
         kernel.values(&quote_spanned!(here=> device)),
     );
-    let checks = kernel.checks(&quote_spanned!(here=> stm));
-    let queue_checks = kernel.checks(&quote_spanned!(here=> queue));
+    let checks = kernel.checks(&quote_spanned!(here=> stm), &quote_spanned!(here=> holds));
+    let queue_checks = kernel.checks(
+        &quote_spanned!(here=> queue),
+        &quote_spanned!(here=> queue.holds()),
+    );
     let memory = kernel.memory();
     let about = format!(
         "Launches the kernel under [`{default}`](stm_core::algorithm::{default}) and waits \
@@ -92,6 +95,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 shape: ::stm_core::host::Launch,
                 #(#names: #types,)*
             ) -> ::core::result::Result<::stm_core::host::Done, ::stm_core::host::Error> {
+                let mut holds = ::stm_core::host::Holds::new();
                 #(#checks)*
                 stm.set_up::<#algorithm>(shape)?;
                 let params = Params::<#algorithm> {
@@ -101,7 +105,8 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 // SAFETY: the handle is of this `stm`, which has seen to it
                 // that all launches use one algorithm (`set_up`); the
                 // arguments are borrowed until this returns, are on its
-                // device and have the algorithm's layout (`Argument`).
+                // device, have the algorithm's layout (`Argument`), and are in
+                // use by no other launch (`holds`).
                 unsafe { stm.launch::<Kernel<#algorithm>>(&params) }.map(::core::convert::Into::into)
             }
 

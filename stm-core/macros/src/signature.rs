@@ -173,9 +173,9 @@ impl Signature<'_> {
         }
     }
 
-    /// Returns the statements that refuse a launch for which an argument was not made;
-    /// `launches` has the stop flag.
-    pub(crate) fn checks(&self, launches: &TokenStream) -> Vec<TokenStream> {
+    /// Returns the statements that refuse a launch for which an argument was not made, or which
+    /// another launch has in use; `launches` has the stop flag, and `holds` what is in use by this one.
+    pub(crate) fn checks(&self, launches: &TokenStream, holds: &TokenStream) -> Vec<TokenStream> {
         let (home, (_, used)) = (self.home(), self.generics());
         let lent = self.arguments.iter().filter(|a| a.is_data);
         lent.map(|Argument { name, ty, .. }| {
@@ -185,6 +185,7 @@ impl Signature<'_> {
                     &shape,
                     #launches.stop(),
                 )?;
+                #home::host::Argument::<D, #ty>::hold(&#name, &mut #holds, stringify!(#name))?;
             }
         })
         .collect()

@@ -20,6 +20,15 @@ use stm_machine::Lane;
 use stm_machine::View;
 use stm_machine::{Element, WordAddress};
 
+/// What the steps of an attempt take that only the library takes: outside of this crate the type has
+/// no name. So no kernel takes a step out of order, or with a word that is not of one of its arrays,
+/// and nobody else implements an algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Inside;
+
+/// A part of an algorithm, which is one of this crate for the same reason.
+pub trait Sealed {}
+
 /// How the threads of a launch are divided into those that run transactions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Granule {
@@ -142,7 +151,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     }
 
     /// Takes a snapshot. The sets are empty.
-    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()>;
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()>;
 
     /// Reads words, each into the same position of `v`, and adds them to the
     /// read set, except those in the mask `own`, which the attempt has written.
@@ -151,6 +160,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         words: [WordAddress; N],
         v: &mut [T; N],
         own: u32,
+        _: Inside,
     ) -> TxResult<()>;
 
     /// Returns whether the attempt has written anything.
@@ -168,6 +178,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         tx: &mut Tx<'_, L, Self>,
         address: WordAddress,
         value: u64,
+        _: Inside,
     ) -> TxResult<()>;
 
     /// Buffers writes of the first `count` of `words` together, if it can: if
@@ -179,6 +190,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         _words: [WordAddress; N],
         _values: [u64; N],
         _count: u32,
+        _: Inside,
     ) -> bool {
         false
     }
@@ -193,6 +205,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         _words: [WordAddress; N],
         _values: [u64; N],
         _count: u32,
+        _: Inside,
     ) -> bool {
         false
     }
@@ -236,13 +249,14 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
+        _: Inside,
     ) -> (Owned<T, N>, TxResult<()>) {
         (Owned::none(), Err(Abort::Stopped))
     }
 
     /// Says that the attempt, a static update, is going to store `words` words.
     #[inline(always)]
-    fn will_update<L: Lane>(_tx: &mut Tx<'_, L, Self>, _words: u32) {}
+    fn will_update<L: Lane>(_tx: &mut Tx<'_, L, Self>, _words: u32, _: Inside) {}
 
     /// Gives words back as they were, if `on`.
     #[inline(always)]
@@ -251,6 +265,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         _words: [WordAddress; N],
         _owned: &Owned<T, N>,
         _on: bool,
+        _: Inside,
     ) {
     }
 
@@ -332,18 +347,18 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Whoever calls it answers for what the transaction concludes from these
     /// words, as nothing validates them any more.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn release_reads<L: Lane>(_tx: &mut Tx<'_, L, Self>, _from: u32, _to: u32) {}
+    fn release_reads<L: Lane>(_tx: &mut Tx<'_, L, Self>, _from: u32, _to: u32, _: Inside) {}
 
     /// Begins an alternative, which can be undone.
     fn save<L: Lane>(tx: &mut Tx<'_, L, Self>) -> Self::Savepoint;
 
     /// Ends the alternative that began at `saved`; its writes and additions stay.
-    fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: Self::Savepoint);
+    fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: Self::Savepoint, _: Inside);
 
     /// Ends the alternative that began at `saved` and undoes its writes and
     /// additions; what it has read stays.
-    fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: Self::Savepoint);
+    fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: Self::Savepoint, _: Inside);
 
     /// Releases what `begin` acquired, after an attempt that will not commit.
-    fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>);
+    fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside);
 }

@@ -28,12 +28,6 @@ pub struct TCells<T> {
     element: PhantomData<T>,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_start` demands memory that outlives the launch.
-unsafe impl<T: Send> Send for TCells<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for TCells<T> {}
-
 impl<T> Clone for TCells<T> {
     fn clone(&self) -> Self {
         *self
@@ -50,7 +44,8 @@ impl<T> core::fmt::Debug for TCells<T> {
     }
 }
 
-impl<T: Element> View<T> for TCells<T> {
+// SAFETY: `word` is the cell of an element, which is live by the promise of `from_start`.
+unsafe impl<T: Element> View<T> for TCells<T> {
     const LAYOUT: Layout = Layout::Cells;
 
     unsafe fn from_start(start: *mut u8, len: u64) -> Self {

@@ -132,12 +132,6 @@ pub struct TPool {
     id: u32,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl Send for TPool {}
-// SAFETY: as above.
-unsafe impl Sync for TPool {}
-
 /// A node that an attempt has taken out of the bitmap.
 #[derive(Clone, Copy)]
 pub(crate) struct Taken {

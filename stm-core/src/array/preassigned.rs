@@ -36,12 +36,6 @@ pub struct TPreassigned<A, R> {
     transactions: u64,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl<A, R> Send for TPreassigned<A, R> {}
-// SAFETY: as above.
-unsafe impl<A, R> Sync for TPreassigned<A, R> {}
-
 impl<A, R> Clone for TPreassigned<A, R> {
     fn clone(&self) -> Self {
         *self

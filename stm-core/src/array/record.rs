@@ -14,7 +14,7 @@
 //! different fields of one record do not conflict, except where a stripe of the
 //! lock table covers both.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Sealed};
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
@@ -28,7 +28,11 @@ use stm_machine::{Layout, View};
 ///
 /// [`record!`](crate::record) implements it; its items are for that macro and
 /// for the library.
-pub trait Record: Copy + Send + Sync + 'static {
+///
+/// # Safety
+/// [`Self::FIELDS`] has as many fields of 64 bits as [`Self::Wide`] counts, and as many of 32 as
+/// [`Self::Narrow`]: the place of a field in memory is computed of them.
+pub unsafe trait Record: Copy + Send + Sync + 'static {
     /// The names of the fields, and which of them have 64 bits.
     #[doc(hidden)]
     const FIELDS: &'static [(&'static str, bool)];
@@ -46,9 +50,9 @@ pub trait Record: Copy + Send + Sync + 'static {
     fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self;
 }
 
-/// The fields of one width of a record.
+/// The fields of one width of a record. It is sealed.
 #[doc(hidden)]
-pub trait Fields: Copy + Send + Sync + 'static {
+pub trait Fields: Sealed + Copy + Send + Sync + 'static {
     /// The number of fields.
     const COUNT: u64;
     /// Makes fields of the bits that `field` returns.
@@ -56,13 +60,19 @@ pub trait Fields: Copy + Send + Sync + 'static {
     /// Returns the bits of field `k`, or 0 past the end.
     fn get(&self, k: usize) -> u64;
     /// Reads the words of the fields, with their loads in flight together.
-    fn read<L: Lane, A: Algorithm>(
+    ///
+    /// # Safety
+    /// For each field, `word` returns one of this width that is live, of an array of `A`.
+    unsafe fn read<L: Lane, A: Algorithm>(
         tx: &mut Tx<'_, L, A>,
         word: impl Fn(u64) -> WordAddress,
     ) -> TxResult<Self>;
     /// Writes the words of the fields. If they are `captured`, nobody else
     /// reaches them before the commit.
-    fn write<L: Lane, A: Algorithm>(
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::read`].
+    unsafe fn write<L: Lane, A: Algorithm>(
         self,
         tx: &mut Tx<'_, L, A>,
         word: impl Fn(u64) -> WordAddress,
@@ -70,6 +80,7 @@ pub trait Fields: Copy + Send + Sync + 'static {
     ) -> TxResult<()>;
 }
 
+impl<T: Element, const N: usize> Sealed for [T; N] {}
 impl<T: Element, const N: usize> Fields for [T; N] {
     const COUNT: u64 = N as u64;
 
@@ -84,7 +95,7 @@ impl<T: Element, const N: usize> Fields for [T; N] {
     }
 
     #[inline(always)]
-    fn read<L: Lane, A: Algorithm>(
+    unsafe fn read<L: Lane, A: Algorithm>(
         tx: &mut Tx<'_, L, A>,
         word: impl Fn(u64) -> WordAddress,
     ) -> TxResult<Self> {
@@ -96,7 +107,7 @@ impl<T: Element, const N: usize> Fields for [T; N] {
     }
 
     #[inline(always)]
-    fn write<L: Lane, A: Algorithm>(
+    unsafe fn write<L: Lane, A: Algorithm>(
         self,
         tx: &mut Tx<'_, L, A>,
         word: impl Fn(u64) -> WordAddress,
@@ -136,18 +147,20 @@ impl<R, T> core::fmt::Debug for Field<R, T> {
 }
 
 impl<R: Record, T: Element> Field<R, T> {
-    /// Names field `k` of a record whose fields have these widths.
+    /// Names field `k` of the record.
     ///
     /// # Panics
     /// It panics if there is no such field of the width of `T`. The macro
     /// evaluates it at compile time.
     #[doc(hidden)]
-    pub const fn of(wide: &[bool], k: usize) -> Self {
-        assert!(wide[k] == T::WIDE, "a field of another width");
-        Self {
-            position: position(wide, k) as u32,
-            of: PhantomData,
+    pub const fn of(k: usize) -> Self {
+        assert!(R::FIELDS[k].1 == T::WIDE, "a field of another width");
+        let (mut before, mut position) = (0, 0);
+        while before < k {
+            position += (R::FIELDS[before].1 == T::WIDE) as u32;
+            before += 1;
         }
+        Self::at(position)
     }
 }
 
@@ -227,12 +240,6 @@ pub struct TRecords<A, R> {
     len: u64,
     of: PhantomData<fn() -> (A, R)>,
 }
-
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_start` demands memory that outlives the launch.
-unsafe impl<A, R> Send for TRecords<A, R> {}
-// SAFETY: as above.
-unsafe impl<A, R> Sync for TRecords<A, R> {}
 
 impl<A, R> Clone for TRecords<A, R> {
     fn clone(&self) -> Self {
@@ -366,12 +373,13 @@ macro_rules! record {
                         #[doc = concat!("Names the field `", stringify!($field), "`.")]
                         #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
                         $field_vis const fn $field() -> $crate::array::record::Field<Self, $ty> {
-                            const { $crate::array::record::Field::of(WIDE, Number::$field as usize) }
+                            const { $crate::array::record::Field::of(Number::$field as usize) }
                         }
                     )*
                 }
 
-                impl $crate::array::record::Record for $name {
+                // SAFETY: the names, the widths and the counts are of the same fields.
+                unsafe impl $crate::array::record::Record for $name {
                     const FIELDS: &'static [(&'static str, bool)] = &[$((
                         stringify!($field),
                         <$ty as $crate::array::record::Element>::WIDE,

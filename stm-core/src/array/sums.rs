@@ -110,12 +110,6 @@ pub struct TSums<T> {
     element: PhantomData<T>,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl<T: Send> Send for TSums<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for TSums<T> {}
-
 impl<T> Clone for TSums<T> {
     fn clone(&self) -> Self {
         *self

@@ -10,7 +10,7 @@
 //! | `links` | the next ones of 32 bits |
 //! | `value` | last among the fields of its width |
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Sealed};
 use crate::array::record::{Field, Fields, Record};
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
@@ -74,9 +74,26 @@ impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
         Field::at(0)
     }
 
-    /// Names the link `k`, which must be below `LINKS`.
+    /// Names link `AT`, or does not compile if there is none.
+    ///
+    /// ```
+    /// # use stm_core::collections::Item;
+    /// let second = Item::<u32, u64, 2>::link::<1>();
+    /// ```
+    ///
+    /// ```compile_fail,E0080
+    /// # use stm_core::collections::Item;
+    /// let third = Item::<u32, u64, 2>::link::<2>();
+    /// ```
     #[inline(always)]
-    pub const fn link(k: u32) -> Field<Self, u32> {
+    pub const fn link<const AT: u32>() -> Field<Self, u32> {
+        const { assert!((AT as usize) < LINKS, "an item has fewer links") }
+        Self::link_at(AT)
+    }
+
+    /// Names link `k`, which must be below `LINKS`: for those that are computed.
+    #[inline(always)]
+    pub(crate) const fn link_at(k: u32) -> Field<Self, u32> {
         Field::at(!K::WIDE as u32 + k)
     }
 
@@ -123,6 +140,10 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Half<K, V, LI
     }
 }
 
+impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Sealed
+    for Half<K, V, LINKS, WIDE>
+{
+}
 impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     for Half<K, V, LINKS, WIDE>
 {
@@ -164,7 +185,7 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     }
 
     #[inline(always)]
-    fn read<L: Lane, A: Algorithm>(
+    unsafe fn read<L: Lane, A: Algorithm>(
         tx: &mut Tx<'_, L, A>,
         word: impl Fn(u64) -> WordAddress,
     ) -> TxResult<Self> {
@@ -189,7 +210,7 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     }
 
     #[inline(always)]
-    fn write<L: Lane, A: Algorithm>(
+    unsafe fn write<L: Lane, A: Algorithm>(
         self,
         tx: &mut Tx<'_, L, A>,
         word: impl Fn(u64) -> WordAddress,
@@ -244,7 +265,8 @@ impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
     };
 }
 
-impl<K: Element, V: Element, const LINKS: usize> Record for Item<K, V, LINKS> {
+// SAFETY: the key, the links and the value are named and counted, each at its width.
+unsafe impl<K: Element, V: Element, const LINKS: usize> Record for Item<K, V, LINKS> {
     const FIELDS: &'static [(&'static str, bool)] = Self::NAMES.split_at(LINKS + 2).0;
     type Wide = Half<K, V, LINKS, true>;
     type Narrow = Half<K, V, LINKS, false>;

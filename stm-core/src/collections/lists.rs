@@ -98,7 +98,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn step<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, u32)> {
-        let (key, link) = (ListItem::<K, V>::key(), ListItem::<K, V>::link(0));
+        let (key, link) = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
         let i = tx.record_of(&self.nodes, node)?;
         let records = &self.nodes.records;
         tx.within(i, records.len())?;
@@ -219,7 +219,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
             if at > key {
                 break;
             }
-            node = Node::from_bits(tx.get(&self.nodes, node, ListItem::<K, V>::link(0))?);
+            node = Node::from_bits(tx.get(&self.nodes, node, ListItem::<K, V>::link::<0>())?);
         }
         Ok(None)
     }
@@ -246,7 +246,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
             if at >= key {
                 return Ok(at == key);
             }
-            node = Node::from_bits(tx.get(&self.nodes, node, ListItem::<K, V>::link(0))?);
+            node = Node::from_bits(tx.get(&self.nodes, node, ListItem::<K, V>::link::<0>())?);
         }
         Ok(false)
     }

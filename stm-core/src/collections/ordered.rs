@@ -172,7 +172,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         if at.branch.is_none() {
             return Ok(Link(tx.read(&self.root, 0)?));
         }
-        let link = Branch::<K>::link(at.digit);
+        let link = Branch::<K>::link_at(at.digit);
         Ok(Link(self.of_branch(tx, at.branch, link)?))
     }
 
@@ -183,7 +183,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         if at.branch.is_none() {
             return tx.write(&self.root, 0, link.0);
         }
-        let field = Branch::<K>::link(at.digit);
+        let field = Branch::<K>::link_at(at.digit);
         self.set_branch(tx, at.branch, field, link.0)
     }
 

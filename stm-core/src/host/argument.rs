@@ -18,12 +18,15 @@ use stm_machine::{Element, View};
 stm_machine::__lent! {
     |it|
     [T: Pod + Element, V: View<T>] &TxArray<D, T> => V:
-        it.space(), it.view_for("the kernel's algorithm");
-    [T: Summand + Pod] &Sums<D, T> => TSums<T>: it.space(), Ok(it.view());
-    [A: Algorithm, R: Record] &Records<D, R> => TRecords<A, R>: it.space(), it.try_view::<A>();
-    [] &Pool<D> => TPool: it.space(), Ok(it.view());
+        it.space(), it.view_for("the kernel's algorithm"), [it.address()];
+    [T: Summand + Pod] &Sums<D, T> => TSums<T>:
+        it.space(), Ok(it.view()), [it.address()];
+    [A: Algorithm, R: Record] &Records<D, R> => TRecords<A, R>:
+        it.space(), it.try_view::<A>(), [it.address()];
+    [] &Pool<D> => TPool: it.space(), Ok(it.view()), [it.address()];
     [A: Algorithm, R: Record] &Nodes<D, R> => TNodes<A, R>:
-        it.pool().space(), it.records().try_view::<A>().map(|_| it.view::<A>());
+        it.pool().space(), it.records().try_view::<A>().map(|_| it.view::<A>()),
+        [it.pool().address(), it.records().address()];
     [A: Algorithm, R: Record] &mut PreassignedNodes<D, R> => TPreassigned<A, R>:
-        it.records().space(), it.records().try_view::<A>().map(|_| it.view::<A>());
+        it.records().space(), it.records().try_view::<A>().map(|_| it.view::<A>()), [];
 }

@@ -235,6 +235,11 @@ impl<D: Device, F> Arranged<D, F> {
         Err(Error::WrongLayout { what, algorithm })
     }
 
+    /// Returns the address of the first item on the device.
+    pub(super) fn address(&self) -> *mut u8 {
+        self.memory.address()
+    }
+
     /// Returns the number of the address space that it is in.
     pub(super) fn space(&self) -> u64 {
         self.device.space()

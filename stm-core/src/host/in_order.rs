@@ -4,10 +4,10 @@ use crate::algorithm::contract::Algorithm;
 use crate::host::call::Done;
 use crate::host::stm::Stm;
 use crate::tx::stm_ref::StmRef;
-use core::cell::RefCell;
+use core::cell::{RefCell, RefMut};
 use core::marker::PhantomData;
 use std::time::Instant;
-use stm_machine::host::{Device, Error, Launch};
+use stm_machine::host::{Device, Error, Holds, Launch};
 use stm_machine::{Kernel, Stop};
 
 /// The launches of one [`Stm`] that [`Stm::in_order`] makes: each begins after
@@ -18,6 +18,8 @@ use stm_machine::{Kernel, Stop};
 /// add a launch.
 pub struct InOrder<'scope, 'env, D: Device> {
     stm: RefCell<&'scope mut Stm<D>>,
+    /// What the launches have in use until all have ended.
+    holds: &'scope RefCell<Holds>,
     /// What launches borrow lives until all have ended.
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -88,9 +90,12 @@ impl<D: Device> Stm<D> {
         self.begin()?;
         let start = Instant::now();
         let device = self.device().clone();
+        // Dropped behind `waiting`, when all launches have ended, also after a panic.
+        let holds = RefCell::new(Holds::new());
         let waiting = Waiting(&device);
         let queue = InOrder {
             stm: RefCell::new(self),
+            holds: &holds,
             env: PhantomData,
         };
         let ended = launches(&queue);
@@ -108,6 +113,12 @@ impl<D: Device> InOrder<'_, '_, D> {
     /// Returns the stop flag of the launches, as [`Stm::stop`] does.
     pub fn stop(&self) -> Stop {
         self.stm.borrow().stop()
+    }
+
+    /// Returns what the launches have in use, to which a launch adds its arguments.
+    #[doc(hidden)]
+    pub fn holds(&self) -> RefMut<'_, Holds> {
+        self.holds.borrow_mut()
     }
 
     /// Adds a launch, with parameters that the closure makes of the handle.

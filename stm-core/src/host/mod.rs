@@ -79,8 +79,8 @@ pub use profile::{Profile, ProfileRows};
 pub use records::{Records, Structs};
 pub use stm::{Statistics, Stm};
 pub use stm_machine::host::{
-    Argument, Buffer, Cpu, Device, Error, ForeignArray, ForeignInput, Laps, Launch, Limits, Memory,
-    Pod, Replay, StopAt, Watchdog, check_parameters,
+    Argument, Buffer, Cpu, Device, Error, ForeignArray, ForeignInput, Holds, Laps, Launch, Limits,
+    Memory, Pod, Replay, StopAt, Watchdog, check_parameters,
 };
 #[cfg(feature = "cuda")]
 pub use stm_machine::host::{Cuda, CudaInfo};

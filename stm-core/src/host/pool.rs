@@ -174,6 +174,11 @@ impl<D: Device> Pool<D> {
         self.memory.clear()
     }
 
+    /// Returns the address of the bitmap on the device.
+    pub(super) fn address(&self) -> *mut u8 {
+        self.memory.address()
+    }
+
     /// Returns the number of the address space that it is in.
     pub(super) fn space(&self) -> u64 {
         self.memory.space()

@@ -161,6 +161,11 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         Ok(data)
     }
 
+    /// Returns the address of the first row on the device.
+    pub(super) fn address(&self) -> *mut u8 {
+        self.memory.address()
+    }
+
     /// Returns the number of the address space that they are in.
     pub(super) fn space(&self) -> u64 {
         self.memory.space()

@@ -1,7 +1,7 @@
 //! One attempt inside its loop: running its code, and what follows from its
 //! result: counts, faults, and whether there is another attempt.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Inside};
 use crate::memory::globals::{self, Counter, FaultRecord};
 use crate::observe::event::Event;
 use crate::observe::mark::mark;
@@ -45,7 +45,7 @@ impl<A: Algorithm> StmRef<A> {
             result = Err(tx.stm.not_given(tx.lane, abort));
         }
         if result.is_err() {
-            A::rollback(tx);
+            A::rollback(tx, Inside);
         }
         result
     }

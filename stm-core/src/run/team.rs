@@ -5,7 +5,7 @@
 //! Invariant: every branch around a vote or a broadcast is the same for all
 //! members.
 
-use crate::algorithm::contract::{Algorithm, Scratch};
+use crate::algorithm::contract::{Algorithm, Inside, Scratch};
 use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::observe::event::Event;
 use crate::run::gate::Place;
@@ -307,7 +307,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
                 abort = Abort::RetryWithoutReads;
             }
             tx.tx.waits = abort == Abort::Retry;
-            A::rollback(&mut tx.tx);
+            A::rollback(&mut tx.tx, Inside);
             return Err(abort);
         }
         A::team_commit(&mut tx.tx, tx.crew)?;

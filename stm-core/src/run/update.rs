@@ -1,6 +1,6 @@
 //! The loop of static updates.
 
-use crate::algorithm::contract::{Algorithm, Change, Owned};
+use crate::algorithm::contract::{Algorithm, Change, Inside, Owned};
 use crate::array::preassigned::TPreassigned;
 use crate::array::record::Record;
 use crate::observe::event::Event;
@@ -165,7 +165,7 @@ struct Held<'h, 'a, L: Lane, A: Algorithm, T: Element, const N: usize> {
 
 impl<L: Lane, A: Algorithm, T: Element, const N: usize> Drop for Held<'_, '_, L, A, T, N> {
     fn drop(&mut self) {
-        A::disown_many(self.tx, *self.words, self.owned, true);
+        A::disown_many(self.tx, *self.words, self.owned, true, Inside);
     }
 }
 
@@ -340,7 +340,7 @@ where
         each!(k < N, {
             self.words[k] = self.array.word(at[k]);
         });
-        let (owned, end) = A::own_many::<L, T, N, W>(tx, self.words);
+        let (owned, end) = A::own_many::<L, T, N, W>(tx, self.words, Inside);
         self.owned = owned;
         if end.is_ok() {
             each!(k < N, {
@@ -362,10 +362,10 @@ where
                 None => self.unchanged = true,
             }
         }
-        A::disown_many(tx, self.words, &self.owned, end.is_err());
+        A::disown_many(tx, self.words, &self.owned, end.is_err(), Inside);
         tx.checked(end)?;
         if !self.unchanged {
-            A::will_update::<L>(tx, W as u32);
+            A::will_update::<L>(tx, W as u32, Inside);
             each!(k < W, {
                 tx.observe(|_| Event::Write(self.words[k], self.new[k].to_bits64()));
             });

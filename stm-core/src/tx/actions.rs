@@ -31,6 +31,7 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::team::{TeamTx, agree};
+use core::marker::PhantomData;
 use stm_machine::Element;
 use stm_machine::Lane;
 use stm_machine::TArray;
@@ -92,6 +93,8 @@ pub struct Action {
     subject: u64,
     /// The index and the length, if the index is past the end.
     outside: Option<(u64, u64)>,
+    /// It names an element as a view does, so it is neither `Send` nor `Sync`.
+    element: PhantomData<*mut ()>,
 }
 
 impl Action {
@@ -104,6 +107,7 @@ impl Action {
             operand,
             subject: 0,
             outside: (!inside).then_some((i, array.len())),
+            element: PhantomData,
         }
     }
 
@@ -146,6 +150,7 @@ impl Action {
             operand: !(1 << bit),
             subject: freed.unwrap_or(0),
             outside: None,
+            element: PhantomData,
         }
     }
 

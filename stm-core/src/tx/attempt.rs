@@ -8,7 +8,7 @@
 //! returns; the state of the attempt (`attempt`) is touched by its algorithm
 //! alone.
 
-use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::contract::{Algorithm, Granule, Inside};
 use crate::memory::logs::Logs;
 use crate::memory::version::Version;
 use crate::observe::event::Event;
@@ -111,7 +111,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
         self.clear();
         self.observe(|tx| Event::Begin(A::now(tx)));
-        A::begin(self)
+        A::begin(self, Inside)
     }
 
     /// Empties the sets and the state of the attempt.
@@ -322,7 +322,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         let mut result = Ok(());
         if N > 1 || own == 0 {
             mark!(self, Buffering);
-            result = A::read_many(self, words, v, own);
+            result = A::read_many(self, words, v, own, Inside);
             self.has_read |= (own.count_ones() as usize) < N;
         }
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {

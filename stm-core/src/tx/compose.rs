@@ -21,7 +21,7 @@
 //! with it, its errors are those of the whole attempt, and a conflict anywhere
 //! repeats all of it.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Inside};
 use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::When;
@@ -55,7 +55,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     fn undo_alternative(&mut self, before: &Before<A::Savepoint>, reports: bool) {
         self.failed = None;
         self.waits = false;
-        A::undo(self, before.sets);
+        A::undo(self, before.sets, Inside);
         self.end_actions_from(before.actions, When::Abort, self.lane.grid_thread());
         if records(self.lane) && reports {
             let undone = self.accepted - before.accepted;
@@ -147,7 +147,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             self.undo_alternative(&before, true);
             return second(self);
         }
-        A::keep(self, before.sets);
+        A::keep(self, before.sets, Inside);
         // A closure that swallowed a failure has failed nevertheless.
         self.failed.map_or(result, Err)
     }
@@ -184,7 +184,7 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
             self.tx.undo_alternative(&before, leads);
             return second(self);
         }
-        A::keep(&mut self.tx, before.sets);
+        A::keep(&mut self.tx, before.sets, Inside);
         self.tx.failed.map_or(result, Err)
     }
 }

@@ -16,8 +16,10 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     #[inline(always)]
     pub fn read_record<R: Record>(&mut self, records: &TRecords<A, R>, i: u64) -> TxResult<R> {
         self.within(i, records.len())?;
-        let wide = R::Wide::read(self, |k| records.word_at::<u64>(i, k))?;
-        let narrow = R::Narrow::read(self, |k| records.word_at::<u32>(i, k))?;
+        // SAFETY: words of the record, which exists.
+        let wide = unsafe { R::Wide::read(self, |k| records.word_at::<u64>(i, k)) }?;
+        // SAFETY: as above.
+        let narrow = unsafe { R::Narrow::read(self, |k| records.word_at::<u32>(i, k)) }?;
         Ok(R::join(wide, narrow))
     }
 
@@ -49,8 +51,10 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         captured: bool,
     ) -> TxResult<()> {
         let (wide, narrow) = record.split();
-        wide.write(self, |k| records.word_at::<u64>(i, k), captured)?;
-        narrow.write(self, |k| records.word_at::<u32>(i, k), captured)
+        // SAFETY: words of the record, which exists, as the caller has seen.
+        unsafe { wide.write(self, |k| records.word_at::<u64>(i, k), captured) }?;
+        // SAFETY: as above.
+        unsafe { narrow.write(self, |k| records.word_at::<u32>(i, k), captured) }
     }
 
     /// Reads one field of the record `records[i]`.

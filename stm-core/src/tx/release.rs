@@ -1,6 +1,6 @@
 //! Early release, for the walks of containers (`collections/list.rs`).
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Inside};
 use crate::tx::attempt::Tx;
 use stm_machine::lane::{Lane, records};
 
@@ -16,7 +16,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     #[inline(always)]
     pub(crate) fn release_reads(&mut self, from: u32, to: u32) {
         if !records(self.lane) {
-            A::release_reads(self, from, to);
+            A::release_reads(self, from, to, Inside);
         }
     }
 }

@@ -68,12 +68,6 @@ pub struct StmRef<A> {
     algorithm: PhantomData<A>,
 }
 
-// SAFETY: the pointers are only followed through a `Lane`: atomically, or in a
-// lane's own column of the logs.
-unsafe impl<A> Send for StmRef<A> {}
-// SAFETY: as above.
-unsafe impl<A> Sync for StmRef<A> {}
-
 // The implementation is by hand, as a derive would require `A: Clone` without
 // need.
 #[allow(clippy::expl_impl_clone_on_copy)]

@@ -1,6 +1,6 @@
 //! The operations of a transaction on rows of sums.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Inside};
 use crate::array::sums::{Addend, RowSlice, Summand, TSums};
 use crate::observe::event::Event;
 use crate::observe::mark::mark;
@@ -140,7 +140,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             if (k as u32) < run.count {
                 let address = run.word(k as u32);
                 let value = found[k].plus(deltas[k]).to_bits64();
-                A::buffer::<L, T>(self, address, value)?;
+                A::buffer::<L, T>(self, address, value, Inside)?;
                 self.observe(|_| Event::Write(address, value));
             }
         }

@@ -20,7 +20,7 @@
 //! Teams have words, actions and alternatives. They have no sums, no nodes of
 //! pools, no operations on records and no preassigned nodes.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Inside};
 use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
@@ -282,7 +282,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         let bits: [u64; N] = core::array::from_fn(|k| writes[k].map_or(0, |(_, v)| v.to_bits64()));
         for k in 0..N {
             if active >> k & 1 != 0 && mine.is_ok() {
-                mine = A::buffer::<L, T>(&mut self.tx, words[k], bits[k]);
+                mine = A::buffer::<L, T>(&mut self.tx, words[k], bits[k], Inside);
             }
         }
         let result = agree(&mut self.tx, self.crew, mine);

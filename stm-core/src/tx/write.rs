@@ -1,6 +1,6 @@
 //! Writes of an attempt: one word, several together, and captured ones.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Inside};
 use crate::observe::event::Event;
 use crate::observe::mark::mark;
 use crate::tx::abort::TxResult;
@@ -27,7 +27,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Buffers a write.
     #[inline(always)]
     pub(crate) fn put<T: Element>(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
-        let buffered = A::buffer::<L, T>(self, address, value);
+        let buffered = A::buffer::<L, T>(self, address, value, Inside);
         self.checked(buffered)?;
         mark!(self, Buffering);
         self.observe(|_| Event::Write(address, value));
@@ -139,8 +139,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         count: u32,
         captured: bool,
     ) -> bool {
-        let done = captured && A::init_many::<L, T, N>(self, words, bits, count)
-            || A::buffer_many::<L, T, N>(self, words, bits, count);
+        let done = captured && A::init_many::<L, T, N>(self, words, bits, count, Inside)
+            || A::buffer_many::<L, T, N>(self, words, bits, count, Inside);
         if done {
             mark!(self, Buffering);
             for k in 0..N {

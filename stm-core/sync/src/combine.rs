@@ -138,12 +138,6 @@ pub struct TCombiners<const N: usize, const BOUND: u32 = 4096> {
     mask: u32,
 }
 
-// SAFETY: the pointers are only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl<const N: usize, const BOUND: u32> Send for TCombiners<N, BOUND> {}
-// SAFETY: as above.
-unsafe impl<const N: usize, const BOUND: u32> Sync for TCombiners<N, BOUND> {}
-
 /// A combiner, as one thread sees it.
 struct Place {
     words: *mut u32,

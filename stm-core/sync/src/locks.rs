@@ -56,12 +56,6 @@ pub struct TLocks<K> {
     kind: PhantomData<K>,
 }
 
-// SAFETY: the pointers are only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl<K> Send for TLocks<K> {}
-// SAFETY: as above.
-unsafe impl<K> Sync for TLocks<K> {}
-
 impl<K> Clone for TLocks<K> {
     fn clone(&self) -> Self {
         *self

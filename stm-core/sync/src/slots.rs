@@ -128,6 +128,12 @@ impl TryLock for Anderson {
 ///   present entry is as well. Of *n* + 1 positions in a row two belong to one
 ///   user, who drew the second after it had moved the front past the first; by
 ///   the chain of fetch-and-adds the thread at *p* knows of that.
+///
+/// A thread that asks for a lock that it holds finds itself at the front: it is inside twice, and
+/// when it has left, nobody is granted the lock any more, until the time limit ends the launch
+/// with an error. Under the other kinds such a thread waits for itself from the beginning.
+/// [`Checked`](crate::Checked) reports it in its place, as
+/// [`LockFault::HeldAlready`], whatever the kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring;
 

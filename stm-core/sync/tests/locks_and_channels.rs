@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Counter, Word, launch, together, watched};
+use common::{Counter, Word, launch, stay, together, watched};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use stm_machine::Lane;
@@ -18,6 +18,15 @@ use stm_sync::{
     Anderson, Checked, Cohort, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, TLocks, Tas,
     Ticket, Timeout, TryLock, for_each_lock,
 };
+
+stay!(
+    TLocks<Ticket>,
+    stm_sync::TCombiners<1>,
+    stm_sync::barrier::TBarrier<stm_sync::barrier::XiaoFeng>,
+    stm_sync::semaphore::TSemaphores<stm_sync::semaphore::Spin>,
+    stm_sync::channel::TChannels<u32>,
+    TRings<u32>,
+);
 
 /// The values that each ring carries.
 const VALUES: u32 = 20_000;
@@ -254,7 +263,7 @@ const TIMES: u32 = 2_000;
 /// Takes one of two locks by `take`, so often in turn.
 fn storm_of<K: LockKind>(
     threads: u32,
-    take: impl Fn(&TLocks<K>, &CpuLane<'_>, u64, &dyn Fn()) -> bool + Sync,
+    take: impl Fn(&TLocks<K>, &CpuLane<'_>, u64, &dyn Fn()) -> bool,
 ) {
     let device = Cpu::new();
     let locks = Locks::<_, K>::new(&device, 2, THREADS.into(), "locks").unwrap();

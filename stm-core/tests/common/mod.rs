@@ -15,7 +15,7 @@ use stm_core::{Element, Layout, View};
 /// Launches a closure with a transactional memory, as `Stm::launch` does with a kernel.
 pub(crate) fn launch(
     stm: &mut Stm<Cpu>,
-    kernel: impl Fn(&CpuLane<'_>) + Sync,
+    kernel: impl Fn(&CpuLane<'_>),
 ) -> Result<Statistics, Error> {
     // SAFETY: the closure lives until the launch has ended.
     let launched = closure::with(kernel, |given| unsafe { stm.launch::<Closure>(given) });

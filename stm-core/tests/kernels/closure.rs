@@ -1,19 +1,15 @@
 //! Closures in the place of kernels on the CPU: a test of a kernel that runs nowhere else
-//! needs neither a type nor parameters for it, and may share what the test has on the host.
+//! needs neither a type nor parameters for it, and may share what the test has on the host. All
+//! threads of the launch call it, so that beside views it captures what they may share.
 
 use stm_machine::lane::cpu::CpuLane;
 use stm_machine::{Kernel, Lane};
 
-type Body<'a> = dyn Fn(&CpuLane<'_>) + Sync + 'a;
+type Body<'a> = dyn Fn(&CpuLane<'_>) + 'a;
 
 /// The closure of a launch.
 #[derive(Clone, Copy)]
 pub(crate) struct Given(*const Body<'static>);
-
-// SAFETY: the closure is `Sync`, and lives as long as it is called (`with`).
-unsafe impl Send for Given {}
-// SAFETY: as above.
-unsafe impl Sync for Given {}
 
 /// The kernel that calls it.
 pub(crate) struct Closure;
@@ -33,12 +29,26 @@ impl Kernel for Closure {
 }
 
 /// Calls `launch`, whose launches of [`Closure`] have all ended when it returns.
-pub(crate) fn with<R>(
-    closure: impl Fn(&CpuLane<'_>) + Sync,
-    launch: impl FnOnce(&Given) -> R,
-) -> R {
+pub(crate) fn with<R>(closure: impl Fn(&CpuLane<'_>), launch: impl FnOnce(&Given) -> R) -> R {
     let body: &Body<'_> = &closure;
     // SAFETY: the types differ in a lifetime alone, and nothing calls it after the launch.
     let body = unsafe { std::mem::transmute::<&Body<'_>, &Body<'static>>(body) };
     launch(&Given(&raw const *body))
 }
+
+/// Does not compile if one of the types is `Send` or `Sync`, as then two implementations fit:
+/// nothing that a kernel receives outlives its launch.
+macro_rules! stay {
+    ($($ty:ty),* $(,)?) => {
+        $(const _: () = {
+            trait Stays<Why> {
+                const STAYS: () = ();
+            }
+            impl<T: ?Sized> Stays<()> for T {}
+            impl<T: ?Sized + Send> Stays<u8> for T {}
+            impl<T: ?Sized + Sync> Stays<u16> for T {}
+            <$ty as Stays<_>>::STAYS
+        };)*
+    };
+}
+pub(crate) use stay;

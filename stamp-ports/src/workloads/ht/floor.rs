@@ -52,7 +52,7 @@ impl<P> Chains<P> {
     }
 }
 
-impl<P: Copy + Send + Sync + 'static> ContenderData for Chains<P> {
+impl<P: Copy + 'static> ContenderData for Chains<P> {
     type Params = P;
 
     fn reset(&mut self) -> Result<()> {

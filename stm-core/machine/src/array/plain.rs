@@ -19,12 +19,6 @@ pub struct TArray<T> {
     element: PhantomData<T>,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl<T: Send> Send for TArray<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for TArray<T> {}
-
 impl<T> Clone for TArray<T> {
     fn clone(&self) -> Self {
         *self
@@ -84,7 +78,8 @@ impl<T: Element> TArray<T> {
     }
 }
 
-impl<T: Element> View<T> for TArray<T> {
+// SAFETY: `word` is an element, which is live by the promise of `from_raw`.
+unsafe impl<T: Element> View<T> for TArray<T> {
     const LAYOUT: Layout = Layout::Plain;
 
     unsafe fn from_start(start: *mut u8, len: u64) -> Self {

@@ -31,7 +31,16 @@ impl Layout {
 /// A typed view of an array in a device's memory: a pointer and a length,
 /// small enough to be a kernel parameter. An index past the end is an error
 /// that the host reports; it never becomes a wild access.
-pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
+///
+/// A view lives for as long as anybody keeps it, and its memory does not. It is therefore neither
+/// `Send` nor `Sync`: a kernel has it for the time of its launch, as no static and no other thread
+/// takes it.
+///
+/// # Safety
+/// 1. [`Self::word`] returns the word of an element for each index below [`Self::len`], of the memory
+///    that [`Self::from_start`] was given;
+/// 2. the type is neither `Send` nor `Sync`.
+pub unsafe trait View<T: Element>: Copy + core::fmt::Debug + 'static {
     /// The layout of the array.
     const LAYOUT: Layout;
 

@@ -8,6 +8,9 @@ use crate::host::error::Error;
 use crate::kernel::Kernel;
 use crate::lane::Stop;
 use crate::memory::word::Element;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
 
 /// Something that the host lends to a kernel on a device `D` for a launch, and
 /// that the kernel receives as a `P`.
@@ -32,7 +35,8 @@ use crate::memory::word::Element;
 /// # Safety
 /// The parameter that [`Self::parameter`] returns refers to memory of that
 /// device, in the layout that its type says, which lives and is accessed by
-/// nothing but kernels while the argument is borrowed.
+/// nothing but kernels while the argument is borrowed, and which [`Self::hold`] takes unless
+/// it is borrowed alone or only read.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `&{P}`",
     note = "an array of transactions is lent as `&TxArray`, plain input as `&Buffer`, results as `&mut Buffer`, and rows of sums, pools and records as references to their owners"
@@ -44,6 +48,13 @@ pub unsafe trait Argument<D: Device, P> {
     /// [`Error::OtherDevice`] or [`Error::WrongLayout`].
     fn parameter(self, device: &D, what: &'static str) -> Result<P, Error>;
 
+    /// Takes for a launch what its kernel may change and others may borrow; `what` names the
+    /// argument in an error.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] if another launch has it.
+    fn hold(&self, holds: &mut Holds, what: &'static str) -> Result<(), Error>;
+
     /// Refuses a launch of kernel `K` for which the argument was not made, by a memory
     /// whose stop flag is `stop`. Most are for any launch.
     ///
@@ -52,6 +63,58 @@ pub unsafe trait Argument<D: Device, P> {
     fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
         let _ = (launch, stop);
         Ok(())
+    }
+}
+
+/// The address space and the first address of a memory.
+type Place = (u64, usize);
+
+/// The memories that launches have in use.
+static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
+
+fn in_use() -> MutexGuard<'static, BTreeSet<Place>> {
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The memories that one launch, or several in order, have in use until this is dropped, however
+/// the launch ends: no two launches at a time share what kernels change.
+///
+/// An owner lends its memory by a shared reference, so that a launch takes one array for two
+/// parameters and several launches in order take it again. Two launches at the same time, by two
+/// transactional memories or on two devices, would each trust versions and locks of its own.
+#[derive(Debug, Default)]
+pub struct Holds(Vec<Place>);
+
+impl Holds {
+    /// Makes it for a launch that has nothing in use yet.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Takes the memory that begins at `address` of an address space; `what` names the argument in
+    /// the error. What it has taken already it takes again.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] if another launch has it.
+    pub fn take(&mut self, space: u64, address: *mut u8, what: &'static str) -> Result<(), Error> {
+        let place = (space, address.addr());
+        if self.0.contains(&place) {
+            return Ok(());
+        }
+        if !in_use().insert(place) {
+            return Err(Error::InUse { what });
+        }
+        self.0.push(place);
+        Ok(())
+    }
+}
+
+impl Drop for Holds {
+    fn drop(&mut self) {
+        let mut in_use = in_use();
+        for place in &self.0 {
+            in_use.remove(place);
+        }
     }
 }
 
@@ -68,12 +131,14 @@ pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), E
 
 /// Implements [`Argument`] for what is lent to kernels on a device `D`: each row has the generic
 /// parameters, the type that is lent and the kernel's, and, of the value `$it` that is lent, the
-/// address space and the parameter. Where a row is written, a comment says why that is safe.
+/// address space, the parameter, and the addresses of what a launch takes for itself
+/// ([`Argument::hold`]), which are none if it is borrowed alone or only read. Where a row is written, a comment says why that is safe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lent {
     (|$it:ident| $(
-        [$($generic:tt)*] $lent:ty => $view:ty: $space:expr, $value:expr $(, { $($more:tt)* })?;
+        [$($generic:tt)*] $lent:ty => $view:ty:
+            $space:expr, $value:expr, [$($address:expr),*] $(, { $($more:tt)* })?;
     )*) => {$(
         // SAFETY: the row's.
         unsafe impl<D: $crate::host::Device, $($generic)*> $crate::host::Argument<D, $view>
@@ -89,6 +154,17 @@ macro_rules! __lent {
                 $value
             }
 
+            #[allow(unused_variables)]
+            fn hold(
+                &self,
+                holds: &mut $crate::host::Holds,
+                what: &'static str,
+            ) -> ::core::result::Result<(), $crate::host::Error> {
+                let $it = self;
+                $(holds.take($space, $address, what)?;)*
+                Ok(())
+            }
+
             $($($more)*)?
         }
     )*};
@@ -98,7 +174,27 @@ macro_rules! __lent {
 // while nobody has borrowed it; for an output nobody else has the buffer during the launch.
 __lent! {
     |it|
-    [T: Pod + Element] &Buffer<D, T> => TArray<T>: it.space(), Ok(it.tarray());
-    [T: Pod + Element] &Buffer<D, T> => Input<T>: it.space(), Ok(Input::of(it.tarray()));
-    [T: Pod + Element] &mut Buffer<D, T> => Output<T>: it.space(), Ok(Output::of(it.tarray()));
+    [T: Pod + Element] &Buffer<D, T> => TArray<T>: it.space(), Ok(it.tarray()), [it.as_mut_ptr().cast()];
+    [T: Pod + Element] &Buffer<D, T> => Input<T>: it.space(), Ok(Input::of(it.tarray())), [];
+    [T: Pod + Element] &mut Buffer<D, T> => Output<T>: it.space(), Ok(Output::of(it.tarray())), [];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_memory_is_in_use_by_one_launch_until_that_ends() {
+        let (here, there) = (8 as *mut u8, 16 as *mut u8);
+        let mut first = Holds::new();
+        first.take(u64::MAX, here, "words").unwrap();
+        first.take(u64::MAX, here, "words").unwrap();
+        let mut second = Holds::new();
+        let refused = second.take(u64::MAX, here, "words").unwrap_err();
+        assert_eq!(refused, Error::InUse { what: "words" });
+        second.take(u64::MAX, there, "others").unwrap();
+        second.take(u64::MAX - 1, here, "elsewhere").unwrap();
+        drop(first);
+        second.take(u64::MAX, here, "words").unwrap();
+    }
 }

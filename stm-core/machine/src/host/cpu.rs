@@ -219,8 +219,23 @@ impl Device for Cpu {
         launch: &Launch,
         params: &K::Params,
     ) -> Result<Duration, Error> {
+        let params = Shared(params);
         // SAFETY: the caller promises it.
-        unsafe { self.launch_work(launch, K::ENTRY, &|lane| K::run_on_cpu(lane, params)) }
+        unsafe { self.launch_work(launch, K::ENTRY, &|lane| K::run_on_cpu(lane, params.get())) }
+    }
+}
+
+/// The parameters of a launch, which its threads share.
+struct Shared<'a, P>(&'a P);
+
+// SAFETY: views in the parameters are neither `Send` nor `Sync`, so that no safe kernel keeps one
+// for later (`Kernel::Params`). The threads of the launch may share them: they end before it does,
+// and access what views name by a `Lane` alone, whose accesses are atomic.
+unsafe impl<P> Sync for Shared<'_, P> {}
+
+impl<'a, P> Shared<'a, P> {
+    fn get(&self) -> &'a P {
+        self.0
     }
 }
 

@@ -369,8 +369,7 @@ pub enum Error {
         /// The alignment on the host.
         passed_align: usize,
     },
-    /// The PTX of a kernel was built for parameters of other names or types than
-    /// the host passes.
+    /// The PTX of a kernel was built for parameters of other names or types than the host passes.
     #[error(
         "the PTX of {entry} was built for the parameters ({built}), and the host passes ({passed}): build it again"
     )]
@@ -390,8 +389,7 @@ pub enum Error {
         /// The name of the algorithm.
         algorithm: &'static str,
     },
-    /// Foreign memory was lent to an algorithm that keeps versions beside the
-    /// values.
+    /// Foreign memory was lent to an algorithm that keeps versions beside the values.
     #[error(
         "{what} is foreign memory without versions, which {algorithm} keeps beside the values: \
          copy it into an array of cells, or use an algorithm with plain arrays"
@@ -440,8 +438,13 @@ pub enum Error {
         /// The identifier of the device.
         device: String,
     },
-    /// The launches of one `Stm` must use one algorithm, as each keeps its own
-    /// versions.
+    /// An argument of a launch is in use by another launch.
+    #[error("the argument {what} is in use by another launch: wait until that has ended")]
+    InUse {
+        /// The name of the argument.
+        what: &'static str,
+    },
+    /// The launches of one `Stm` must use one algorithm, as each keeps its own versions.
     #[error("this Stm has run {first}, and a launch asks for {asked}: make another Stm for it")]
     OtherAlgorithm {
         /// The algorithm of the first launch.
@@ -449,8 +452,7 @@ pub enum Error {
         /// That of the refused one.
         asked: &'static str,
     },
-    /// A kernel ended with an error, and the context is lost with everything in
-    /// it.
+    /// A kernel ended with an error, and the context is lost with everything in it.
     #[error("the device was lost in {during}: {code}; its memory is gone, start again")]
     DeviceLost {
         /// The call that failed.

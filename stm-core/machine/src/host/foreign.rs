@@ -220,9 +220,9 @@ const USER: &str = "the kernel's algorithm";
 // output nobody else has the array during the launch.
 crate::__lent! {
     |it|
-    [T: Pod + Element, V: View<T>] &ForeignArray<'_, D, T> => V: it.space, it.view_for(USER);
+    [T: Pod + Element, V: View<T>] &ForeignArray<'_, D, T> => V: it.space, it.view_for(USER), [it.start.cast()];
     [T: Pod + Element] ForeignInput<'_, '_, D, T> => Input<T>:
-        it.0.space, it.0.view_for(USER).map(Input::of);
+        it.0.space, it.0.view_for(USER).map(Input::of), [];
     [T: Pod + Element] &mut ForeignArray<'_, D, T> => Output<T>:
-        it.space, it.view_for(USER).map(Output::of);
+        it.space, it.view_for(USER).map(Output::of), [];
 }

@@ -9,6 +9,7 @@
 //! | [`ForeignArray`] | an array over memory that somebody else owns |
 //! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
+//! | [`Holds`] | what a launch has in use, which no other launch may have at the time |
 
 mod argument;
 mod buffer;
@@ -21,7 +22,7 @@ mod foreign;
 mod parameters;
 mod watchdog;
 
-pub use argument::{Argument, on};
+pub use argument::{Argument, Holds, on};
 pub use buffer::{Buffer, Pod};
 pub use cpu::Cpu;
 #[cfg(all(feature = "cuda", any(test, feature = "stand-in")))]

@@ -31,10 +31,11 @@ pub trait Kernel: 'static {
     /// ([`Build::suffix`]).
     const ENTRY: &'static str;
 
-    /// The parameters of a launch, which all threads read. They must be
+    /// The parameters of a launch, which all threads read, though those that refer to memory are
+    /// neither `Send` nor `Sync` ([`View`](crate::View)). They must be
     /// `#[repr(C)]`, so that host and device agree on their layout. A launch on
     /// a GPU compares their size and alignment with those in the PTX.
-    type Params: Copy + Send + Sync + 'static;
+    type Params: Copy + 'static;
 
     /// The names and types of the parameters as the sources name them, or
     /// nothing if it is not known. PTX that records others is refused.

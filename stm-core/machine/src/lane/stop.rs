@@ -8,12 +8,6 @@ use super::Lane;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stop(*const u32);
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands a word that outlives the launch.
-unsafe impl Send for Stop {}
-// SAFETY: as above.
-unsafe impl Sync for Stop {}
-
 impl Stop {
     /// Makes the flag of the word at `flag`.
     ///

@@ -1,19 +1,16 @@
-//! The protocol of `fast` and `fast-table`: invisible reads under a snapshot
-//! that is extended, commit-time locking of the words written by
-//! compare-and-swap from the version seen, and validation of the words read.
+//! The protocol of `fast` and `fast-table`: invisible reads under a snapshot that is extended,
+//! commit-time locking of the words written by compare-and-swap from the version seen, and
+//! validation of the words read.
 //!
-//! It follows TL2 (Dice, Shalev, Shavit 2006) with the snapshot extension of
-//! Riegel, Felber and Fetzer 2006. `ORDERING.md` argues the events.
+//! It follows TL2 (Dice, Shalev, Shavit 2006) with the snapshot extension of Riegel, Felber and
+//! Fetzer 2006. `ORDERING.md` argues the events.
 //!
-//! 1. *begin*: load the clock as the snapshot (F1), together with the gate's
-//!    word.
-//! 2. *read*: a packed word takes one load, which has value and version. Other
-//!    words take loads of the version words, the values, and the version words
-//!    again (F2). If all are free and no newer than the snapshot, the read is
-//!    done. If a word is locked, load all of them again (a *poll*). If none is
-//!    locked and one is newer, *extend*: load the clock (F1), find every entry
-//!    that was read unchanged, and load the new words again. `read_polls` bounds
-//!    polls and extensions together.
+//! 1. *begin*: load the clock as the snapshot (F1), together with the gate's word.
+//! 2. *read*: a packed word takes one load, which has value and version. Other words take loads of
+//!    the version words, the values, and the version words again (F2). If all are free and no newer
+//!    than the snapshot, the read is done. If a word is locked, load all of them again (a *poll*).
+//!    If none is locked and one is newer, *extend*: load the clock (F1), find every entry that was
+//!    read unchanged, and load the new words again. `read_polls` bounds polls and extensions together.
 //! 3. *write*: buffer the value in the word's entry.
 //! 4. *commit*, for the lanes of a warp together: acquire the lock of every
 //!    written entry by a swap of its word for the locked form, or release all
@@ -23,17 +20,15 @@
 //!    packed word takes one store for both.
 //!
 //! Invariants: only the owner of a word stores to it, except for captured words
-//! ([`Tx::init`](crate::Tx::init)). Versions of a word only
-//! grow, and none is above the clock. A transaction that aborts has stored no
-//! value, except by [`Tx::init`](crate::Tx::init).
+//! ([`Tx::init`](crate::Tx::init)). Versions of a word only grow, and none is above the clock. A
+//! transaction that aborts has stored no value, except by [`Tx::init`](crate::Tx::init).
 //!
-//! The version is drawn before the words are validated and written back. So a
-//! transaction that wrote one of them with a lower version had locked it
-//! before, which the validation sees; one with a higher version comes after.
-//! Transactions of one warp that share a version own all their locks at the
-//! same time and validate after that, so none has read what another writes.
+//! The version is drawn before the words are validated and written back. So a transaction that
+//! wrote one of them with a lower version had locked it before, which the validation sees; one
+//! with a higher version comes after. Transactions of one warp that share a version own all their
+//! locks at the same time and validate after that, so none has read what another writes.
 
-use crate::algorithm::contract::{Algorithm, Change, Granule, Owned};
+use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned};
 use crate::algorithm::fast::age::Birth;
 use crate::algorithm::fast::storage::{Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
@@ -73,8 +68,7 @@ pub struct VersionedSets<'s, const INLINE: usize> {
     pub(crate) snapshot: Version,
     /// The first snapshot of the attempt, and when it was taken.
     pub(crate) born: Birth,
-    /// Says whether the attempt has met a word whose value is not in its version
-    /// word.
+    /// Says whether the attempt has met a word whose value is not in its version word.
     pub(crate) apart: bool,
 }
 
@@ -145,7 +139,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
 
     /// Does nothing: [`Self::load_gate_and_snapshot`] has taken the snapshot.
     #[inline(always)]
-    fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+    fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         Ok(())
     }
 
@@ -156,6 +150,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         v: &mut [T; N],
         own: u32,
+        _: Inside,
     ) -> TxResult<()> {
         let lane = tx.lane;
         tx.attempt.apart |= !S::packs::<T>();
@@ -236,6 +231,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         tx: &mut Tx<'_, L, Self>,
         address: WordAddress,
         value: u64,
+        _: Inside,
     ) -> TxResult<()> {
         tx.attempt.apart |= !S::packs::<T>();
         let at = Self::entries(tx);
@@ -249,6 +245,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         values: [u64; N],
         count: u32,
+        _: Inside,
     ) -> bool {
         tx.attempt.apart |= !S::packs::<T>();
         let at = Self::entries(tx);
@@ -268,6 +265,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         values: [u64; N],
         count: u32,
+        _: Inside,
     ) -> bool {
         let at = Self::entries(tx);
         if tx.attempt.set.is_open() || tx.attempt.set.has_any(at, words, count) {
@@ -385,12 +383,13 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
+        _: Inside,
     ) -> (Owned<T, N>, TxResult<()>) {
         Self::own::<L, T, N, W>(tx, words)
     }
 
     #[inline(always)]
-    fn will_update<L: Lane>(tx: &mut Tx<'_, L, Self>, words: u32) {
+    fn will_update<L: Lane>(tx: &mut Tx<'_, L, Self>, words: u32, _: Inside) {
         tx.attempt.set.writes = words;
     }
 
@@ -400,6 +399,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         words: [WordAddress; N],
         owned: &Owned<T, N>,
         on: bool,
+        _: Inside,
     ) {
         Self::disown(tx, words, owned, on);
     }
@@ -429,8 +429,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         tx.attempt.snapshot = Self::of_leader(tx, crew, tx.attempt.snapshot);
-        // The leader's time, as its load of the clock may have come long before
-        // the others arrived.
+        // The leader's time, as its load of the clock may have come long before the others arrived.
         let leader = crew.leader(tx.lane);
         let since = if S::WRAPS {
             crew.told_32(tx.lane, leader, tx.attempt.born.since)
@@ -467,7 +466,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     #[inline(always)]
-    fn release_reads<L: Lane>(tx: &mut Tx<'_, L, Self>, from: u32, to: u32) {
+    fn release_reads<L: Lane>(tx: &mut Tx<'_, L, Self>, from: u32, to: u32, _: Inside) {
         let at = Self::entries(tx);
         tx.attempt.set = tx.attempt.set.release(at, from, to);
     }
@@ -483,18 +482,18 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     }
 
     #[inline(always)]
-    fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, _): (EntrySet, SumSet)) {
+    fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, _): (EntrySet, SumSet), _: Inside) {
         let at = Self::entries(tx);
         tx.attempt.set = tx.attempt.set.keep(at, set);
     }
 
     #[inline(always)]
-    fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, sums): (EntrySet, SumSet)) {
+    fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, sums): (EntrySet, SumSet), _: Inside) {
         let (entries, rows) = (Self::entries(tx), Self::sums(tx));
         tx.attempt.set = tx.attempt.set.undo(entries, set);
         tx.attempt.sums = tx.attempt.sums.undo(rows, sums);
     }
 
     #[inline(always)]
-    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }

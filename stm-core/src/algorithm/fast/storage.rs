@@ -4,6 +4,7 @@
 //! Invariant: the version of a word never decreases, except in the circle of the
 //! packed words; only the owner of a version word changes a locked one.
 
+use crate::algorithm::contract::Sealed;
 use crate::algorithm::registry::Variant;
 use crate::array::cells::TCells;
 use crate::memory::stripe::StripeMap;
@@ -14,7 +15,7 @@ use stm_machine::View;
 use stm_machine::{Element, WordAddress};
 
 /// The place of the versions and locks of transactional words.
-pub trait Storage: Copy + Send + Sync + 'static {
+pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
     const VARIANT: Variant;
     /// Says whether several words may have the same version word; a changed
@@ -96,6 +97,7 @@ pub trait Storage: Copy + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Cells;
 
+impl Sealed for Cells {}
 impl Storage for Cells {
     const VARIANT: Variant = Variant::Fast;
     const MANY_WORDS_PER_VERSION: bool = false;
@@ -193,6 +195,7 @@ impl Storage for Cells {
 #[derive(Clone, Copy, Debug)]
 pub struct Table;
 
+impl Sealed for Table {}
 impl Storage for Table {
     const VARIANT: Variant = Variant::FastTable;
     const MANY_WORDS_PER_VERSION: bool = true;

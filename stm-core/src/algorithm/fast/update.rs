@@ -17,7 +17,7 @@
 //! A word that is named twice is found locked by this update itself. Only an update that has
 //! found a locked word looks whether that is so ([`twins`]).
 
-use crate::algorithm::contract::{Algorithm, Change, Owned};
+use crate::algorithm::contract::{Algorithm, Change, Inside, Owned};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
@@ -307,7 +307,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let Some(new) = change.change(tx, values) else {
             return;
         };
-        Self::will_update(tx, W as u32);
+        Self::will_update(tx, W as u32, Inside);
         // Of a word that is named twice the last value stays.
         each!(k < W, {
             let (place, value) = (S::version_word(map, words[k]), new[k].to_bits64());

@@ -1,7 +1,9 @@
 //! Acquisition schemes: in which order, and how often, a commit tries to lock.
 
+use crate::algorithm::contract::Sealed;
+
 /// An acquisition scheme.
-pub trait Acquisition: Copy + Send + Sync + 'static {
+pub trait Acquisition: Sealed + Copy + Send + Sync + 'static {
     /// Says whether the lock log is sorted and the locks are acquired in that
     /// order.
     const ORDERED: bool;
@@ -32,6 +34,7 @@ pub struct Backoff;
 #[derive(Clone, Copy, Debug)]
 pub struct Blocking;
 
+impl Sealed for Sorted {}
 impl Acquisition for Sorted {
     const ORDERED: bool = true;
     const IN_TURN: bool = false;
@@ -39,6 +42,7 @@ impl Acquisition for Sorted {
     const BLOCK: bool = false;
 }
 
+impl Sealed for Backoff {}
 impl Acquisition for Backoff {
     const ORDERED: bool = false;
     const IN_TURN: bool = true;
@@ -46,6 +50,7 @@ impl Acquisition for Backoff {
     const BLOCK: bool = false;
 }
 
+impl Sealed for Blocking {}
 impl Acquisition for Blocking {
     const ORDERED: bool = false;
     const IN_TURN: bool = false;

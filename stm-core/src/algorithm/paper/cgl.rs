@@ -15,7 +15,7 @@
 //! that writes finds the bit, advances the clock, and clears it. Without waiting
 //! transactions the clock stands still, except for a probe.
 
-use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::contract::{Algorithm, Granule, Inside};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
 use crate::algorithm::paper::read_set::ReadSet;
@@ -84,7 +84,7 @@ impl Algorithm for Cgl {
     }
 
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         mark!(tx, Initialisation);
         let mut wait = BACKOFF_NS.0;
         // ORDER(C1): acquire; pairs with the last holder's release. On
@@ -126,6 +126,7 @@ impl Algorithm for Cgl {
         words: [WordAddress; N],
         v: &mut [T; N],
         _own: u32,
+        _: Inside,
     ) -> TxResult<()> {
         for k in 0..N {
             // SAFETY: in range of a live array (checked by `Tx`). Relaxed: the lock
@@ -164,7 +165,7 @@ impl Algorithm for Cgl {
     }
 
     #[inline(always)]
-    fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>) {
+    fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) {
         let free = tx.attempt.snapshot.0 as u32;
         if tx.waits {
             tx.attempt.snapshot = Self::clock(tx);

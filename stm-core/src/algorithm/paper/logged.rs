@@ -54,12 +54,12 @@ macro_rules! logged_sets {
         }
 
         #[inline(always)]
-        fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: WriteSet) {
+        fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: WriteSet, _: Inside) {
             tx.attempt.writes.keep(saved);
         }
 
         #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-        fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: WriteSet) {
+        fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: WriteSet, _: Inside) {
             if Mutant::OrElseKeepsWrites.on(tx.lane) {
                 tx.attempt.writes.keep(saved);
                 return;
@@ -113,6 +113,7 @@ macro_rules! logged_sets {
             tx: &mut Tx<'_, L, Self>,
             address: WordAddress,
             value: u64,
+            _: Inside,
         ) -> TxResult<()> {
             let (lane, sets) = (tx.lane, &mut tx.attempt);
             // SAFETY: the logs are this lane's and hold its sets.

@@ -1,7 +1,7 @@
 //! Validation schemes of the version locks: how a transaction detects stale
 //! reads, by time stamps alone, or by time stamps and then values.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Sealed};
 use crate::algorithm::paper::logged::LoggedSets;
 use crate::algorithm::paper::read_set::BATCH;
 use crate::memory::version::{LockWord, Version};
@@ -15,7 +15,7 @@ pub trait Logged: for<'s> Algorithm<Attempt<'s> = LoggedSets> {}
 impl<A: for<'s> Algorithm<Attempt<'s> = LoggedSets>> Logged for A {}
 
 /// A validation scheme.
-pub trait Validation: Copy + Send + Sync + 'static {
+pub trait Validation: Sealed + Copy + Send + Sync + 'static {
     /// Says whether a stale time stamp leads to a comparison of values.
     const VALUES: bool;
 
@@ -35,6 +35,7 @@ pub struct Tbv;
 #[derive(Clone, Copy, Debug)]
 pub struct Hierarchical;
 
+impl Sealed for Tbv {}
 impl Validation for Tbv {
     const VALUES: bool = false;
 
@@ -44,6 +45,7 @@ impl Validation for Tbv {
     }
 }
 
+impl Sealed for Hierarchical {}
 impl Validation for Hierarchical {
     const VALUES: bool = true;
 

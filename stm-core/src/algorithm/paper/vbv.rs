@@ -11,7 +11,7 @@
 //!    odd, which succeeds only if nothing has committed since (S3); write back;
 //!    release (S4).
 
-use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::contract::{Algorithm, Granule, Inside};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
 use crate::algorithm::paper::read_set::ReadSet;
@@ -104,7 +104,7 @@ impl Algorithm for Vbv {
     }
 
     #[inline(always)]
-    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         tx.attempt.snapshot = Self::even(tx)?;
         mark!(tx, Initialisation);
         Ok(())
@@ -116,6 +116,7 @@ impl Algorithm for Vbv {
         words: [WordAddress; N],
         v: &mut [T; N],
         own: u32,
+        _: Inside,
     ) -> TxResult<()> {
         let lane = tx.lane;
         for k in 0..N {
@@ -188,5 +189,5 @@ impl Algorithm for Vbv {
     }
 
     #[inline(always)]
-    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }

@@ -20,7 +20,7 @@
 //! back. A stripe's version never exceeds the clock. Only the holder of a
 //! stripe's lock stores to its words.
 
-use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::contract::{Algorithm, Granule, Inside};
 use crate::algorithm::paper::acquisition::{Acquisition, Backoff, Blocking, Sorted};
 use crate::algorithm::paper::lock_log::{Access, Entry, LockLog};
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
@@ -99,7 +99,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
     }
 
     #[inline(always)]
-    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
+    fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         // ORDER(E1): pairs with the fence before the clock's increment. A
         // snapshot of c sees every commit up to c written back (line 5).
         // SAFETY: the clock is live.
@@ -120,6 +120,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         words: [WordAddress; N],
         v: &mut [T; N],
         mut own: u32,
+        _: Inside,
     ) -> TxResult<()> {
         let lane = tx.lane;
         let early = Mutant::LockWordBeforeValue
@@ -242,7 +243,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
     }
 
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>) {}
+    fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }
 
 impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {

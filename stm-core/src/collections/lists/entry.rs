@@ -116,7 +116,7 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
             return Ok(None);
         };
         if self.marks && !Mutant::RemovalUnmarked.on(self.tx.lane) {
-            let link = ListItem::<K, V>::link(0);
+            let link = ListItem::<K, V>::link::<0>();
             self.tx
                 .set(&self.lists.nodes, self.node, link, self.node.bits())?;
         }
@@ -141,7 +141,7 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
         if self.before.is_nil() {
             self.tx.write(&self.lists.heads, self.list, link)
         } else {
-            let next = ListItem::<K, V>::link(0);
+            let next = ListItem::<K, V>::link::<0>();
             self.tx.set(&self.lists.nodes, self.before, next, link)
         }
     }

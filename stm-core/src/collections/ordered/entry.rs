@@ -144,8 +144,8 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
         map.set_branch(self.tx, new, Branch::<K>::key(), prefix)?;
         let occupied = 1 << mine | 1 << other;
         map.set_branch(self.tx, new, Branch::<K>::value(), occupied)?;
-        map.set_branch(self.tx, new, Branch::<K>::link(mine), leaf.0)?;
-        map.set_branch(self.tx, new, Branch::<K>::link(other), below.0)?;
+        map.set_branch(self.tx, new, Branch::<K>::link_at(mine), leaf.0)?;
+        map.set_branch(self.tx, new, Branch::<K>::link_at(other), below.0)?;
         map.write_link(self.tx, place, new)
     }
 

@@ -80,6 +80,11 @@ macro_rules! container {
                 Ok(())
             }
 
+            /// Returns the address of the first part on the device, which stands for all of them.
+            fn address(&self) -> *mut u8 {
+                self.$first.address()
+            }
+
             /// Returns the number of the address space that all parts are in.
             fn space(&self) -> u64 {
                 self.$first.space()
@@ -96,7 +101,7 @@ macro_rules! container {
         stm_machine::__lent! {
             |it|
             [A: Algorithm, $($of: $($bound)*),*] &$owner<D, $($of),*> => $view<A, $($of),*>:
-                it.space(), it.check_layout::<A>().map(|()| it.view::<A>());
+                it.space(), it.check_layout::<A>().map(|()| it.view::<A>()), [it.address()];
         }
     };
 }

@@ -28,12 +28,6 @@ pub struct Place {
     kind: u32,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl Send for Place {}
-// SAFETY: as above.
-unsafe impl Sync for Place {}
-
 impl Place {
     /// The number of bytes of a line.
     pub const LINE_BYTES: usize = 128;

@@ -4,7 +4,7 @@ use crate::sealed::Sealed;
 use stm_machine::Lane;
 
 /// A place for channels: words of 64 bits, counted from a first one.
-pub trait Space: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
+pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     /// The number of words that begin at a multiple of it, so that what different threads
     /// store is apart.
     const LINE_WORDS: u64;
@@ -59,12 +59,6 @@ pub trait Space: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Global(*mut u64);
-
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl Send for Global {}
-// SAFETY: as above.
-unsafe impl Sync for Global {}
 
 impl Global {
     /// Makes the space that begins at `words`.

@@ -231,12 +231,14 @@ impl<D: Device, T: Element> Rings<D, T> {
 // borrowed; the stop flag is that of the launch (`check_launch`), and live.
 stm_machine::__lent! {
     |it|
-    [T: Element] &Channels<D, T> => TChannels<T>: it.words.space(), Ok(it.view()), {
+    [T: Element] &Channels<D, T> => TChannels<T>: it.words.space(), Ok(it.view()),
+        [it.words.as_mut_ptr().cast()], {
         fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
             check_stop(self.stop, stop, "channels")
         }
     };
-    [T: Element] &Rings<D, T> => TRings<T>: it.words.space(), Ok(it.view()), {
+    [T: Element] &Rings<D, T> => TRings<T>: it.words.space(), Ok(it.view()),
+        [it.words.as_mut_ptr().cast()], {
         fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
             check_stop(self.stop, stop, "channels")
         }

@@ -217,7 +217,8 @@ impl<D: Device> GridBarrier<D, Chosen> {
 // accessed by nobody else while it is borrowed; a launch of another grid finds no wait.
 stm_machine::__lent! {
     |it|
-    [B: Meeting] &GridBarrier<D, B> => TBarrier<B>: it.memory.space(), Ok(it.view()), {
+    [B: Meeting] &GridBarrier<D, B> => TBarrier<B>: it.memory.space(), Ok(it.view()),
+        [it.memory.address()], {
         fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
             check_stop(self.place.stop(), stop, "barrier")?;
             if launch.blocks != self.launch.blocks {

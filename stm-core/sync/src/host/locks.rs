@@ -287,7 +287,8 @@ pub(super) fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
 // record of faults.
 stm_machine::__lent! {
     |it|
-    [K: LockKind] &Locks<D, K> => TLocks<K>: it.memory.space(), Ok(it.view());
+    [K: LockKind] &Locks<D, K> => TLocks<K>:
+        it.memory.space(), Ok(it.view()), [it.memory.address()];
 }
 
 /// An array of combiners for requests of `N` words in a device's memory. Kernels
@@ -401,5 +402,5 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
 stm_machine::__lent! {
     |it|
     [const N: usize, const BOUND: u32] &Combiners<D, N, BOUND> => TCombiners<N, BOUND>:
-        it.memory.space(), Ok(it.view());
+        it.memory.space(), Ok(it.view()), [it.memory.address()];
 }

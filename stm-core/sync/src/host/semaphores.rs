@@ -178,7 +178,8 @@ impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
 // (`check_launch`), and live.
 stm_machine::__lent! {
     |it|
-    [S: Waiting] &Semaphores<D, S> => TSemaphores<S>: it.words.space(), Ok(it.view()), {
+    [S: Waiting] &Semaphores<D, S> => TSemaphores<S>: it.words.space(), Ok(it.view()),
+        [it.words.as_mut_ptr().cast()], {
         fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
             check_stop(self.stop, stop, "semaphores")
         }

@@ -133,12 +133,6 @@ pub struct TSemaphores<S> {
     waiting: PhantomData<S>,
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, whose accesses are
-// atomic, and `from_raw` demands memory that outlives the launch.
-unsafe impl<S> Send for TSemaphores<S> {}
-// SAFETY: as above.
-unsafe impl<S> Sync for TSemaphores<S> {}
-
 impl<S> Clone for TSemaphores<S> {
     fn clone(&self) -> Self {
         *self

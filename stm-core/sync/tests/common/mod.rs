@@ -5,6 +5,7 @@
 mod closure;
 
 use closure::Closure;
+pub(crate) use closure::stay;
 use std::time::Duration;
 use stm_machine::Lane;
 use stm_machine::host::{Buffer, Cpu, Device, Error, Launch, Watchdog};
@@ -14,10 +15,7 @@ use stm_sync::barrier::Meeting;
 use stm_sync::host::GridBarrier;
 
 /// Launches a closure, as `Device::launch` does with a kernel.
-pub(crate) fn launch(
-    shape: &Launch,
-    kernel: impl Fn(&CpuLane<'_>) + Sync,
-) -> Result<Duration, Error> {
+pub(crate) fn launch(shape: &Launch, kernel: impl Fn(&CpuLane<'_>)) -> Result<Duration, Error> {
     // SAFETY: the closure lives until the launch has ended.
     closure::with(kernel, |given| unsafe {
         Cpu::new().launch::<Closure>(shape, given)
@@ -28,7 +26,7 @@ pub(crate) fn launch(
 pub(crate) fn watched(
     watchdog: &mut Watchdog<Cpu>,
     shape: &Launch,
-    kernel: impl Fn(&CpuLane<'_>) + Sync,
+    kernel: impl Fn(&CpuLane<'_>),
 ) -> Result<Duration, Error> {
     // SAFETY: as above.
     closure::with(kernel, |given| unsafe {
@@ -40,7 +38,7 @@ pub(crate) fn watched(
 pub(crate) fn meeting<B: Meeting>(
     barrier: &mut GridBarrier<Cpu, B>,
     watchdog: &mut Watchdog<Cpu>,
-    kernel: impl Fn(&CpuLane<'_>) + Sync,
+    kernel: impl Fn(&CpuLane<'_>),
 ) -> Result<Duration, Error> {
     // SAFETY: as above.
     closure::with(kernel, |given| unsafe {

@@ -24,7 +24,7 @@ use crate::chain::Operation;
 use stm_core::Lane;
 
 /// A structure of keys and values, each key once.
-pub trait Structure: Copy + core::fmt::Debug + Send + Sync + 'static {
+pub trait Structure: Copy + core::fmt::Debug + 'static {
     /// The structure with the addresses of its arrays.
     type Open: Copy;
     /// What is known of a key before the lock is taken.

@@ -1,0 +1,171 @@
+//! Two launches at a time never share what transactions change, whichever memory runs them.
+
+#![cfg(feature = "host")]
+
+mod common;
+
+use common::{capacity, config};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Barrier;
+use stm_core::collections::Map;
+use stm_core::host::{Error, Holds, Nodes};
+use stm_core::prelude::*;
+
+/// Lets a kernel wait inside of its launch, until the test has made another one.
+static MEETING: Barrier = Barrier::new(2);
+
+stm_core::record! {
+    /// A record of one field.
+    pub struct One {
+        /// Its field.
+        pub value: u32,
+    }
+}
+
+/// Stays in its launch until the test lets it go on.
+#[kernel]
+pub fn stay(
+    stm: &Stm,
+    words: Cells<u32>,
+    sums: Sums<u32>,
+    records: Records<One>,
+    nodes: Nodes<One>,
+    map: Map<u32, u32>,
+    input: Input<u32>,
+) {
+    let _ = (sums, records, nodes, map, input);
+    MEETING.wait();
+    MEETING.wait();
+    stm.each(0..words.len(), |tx, i| tx.write(words, i, 1));
+}
+
+/// Adds two words, which may be of one array.
+#[kernel]
+pub fn add(stm: &Stm, to: Cells<u32>, from: Cells<u32>) {
+    stm.each(0..1, |tx, _| {
+        let sum = tx.read(to, 0)? + tx.read(from, 0)?;
+        tx.write(to, 0, sum)
+    });
+}
+
+/// Takes sums alone.
+#[kernel]
+pub fn take_sums(stm: &Stm, sums: Sums<u32>) {
+    let _ = (stm, sums);
+}
+
+/// Takes records alone.
+#[kernel]
+pub fn take_records(stm: &Stm, records: Records<One>) {
+    let _ = (stm, records);
+}
+
+/// Takes a pool alone.
+#[kernel]
+pub fn take_pool(stm: &Stm, pool: Pool) {
+    let _ = (stm, pool);
+}
+
+/// Takes a map alone.
+#[kernel]
+pub fn take_map(stm: &Stm, map: Map<u32, u32>) {
+    let _ = (stm, map);
+}
+
+/// Fails by an index past the end, or by a panic.
+#[kernel]
+pub fn fail(stm: &Stm, words: Cells<u32>, panics: u32) {
+    assert!(panics == 0, "as asked");
+    stm.each(0..1, |tx, _| tx.write(words, words.len(), 0));
+}
+
+/// A memory so small that an interpreter gets through the test.
+fn memory(cpu: &Cpu) -> Stm<Cpu> {
+    let small = config(|c| (c.locks, c.capacity) = (16, capacity(8, 8)));
+    Stm::with(cpu, small).unwrap()
+}
+
+#[test]
+fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() {
+    let cpu = Cpu::new();
+    let shape = Launch::new(1, 1);
+    let words = memory(&cpu).array("words", &[0u32; 8]).unwrap();
+    let sums = Sums::zeroed(&cpu, 1, 1, "sums").unwrap();
+    let layout = stm_core::Layout::Cells;
+    let records = Records::<_, One>::zeroed(&cpu, layout, 1, "records").unwrap();
+    let nodes = Nodes::<_, One>::new(&cpu, layout, 4, "nodes").unwrap();
+    let map = Map::new(&cpu, layout, 4, "map").unwrap();
+    let input = Buffer::from_slice(&cpu, &[1u32], "input").unwrap();
+    let mut other = memory(&cpu);
+    // Launches in order have begun already, as on the CPU a launch begins while no other runs.
+    let (refused, _) = (other.in_order(|queue| {
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| {
+                let mut stm = memory(&cpu);
+                let shape = Launch::new(1, 1);
+                stay::launch(
+                    &mut stm, shape, &words, &sums, &records, &nodes, &map, &input,
+                )
+            });
+            MEETING.wait();
+            let other = &mut memory(&cpu);
+            let in_nodes = nodes.records();
+            let refused = [
+                ("to", add::enqueue(queue, shape, &words, &words)),
+                ("to", add::launch(other, shape, &words, &words).map(|_| ())),
+                ("sums", take_sums::launch(other, shape, &sums).map(|_| ())),
+                (
+                    "records",
+                    take_records::launch(other, shape, &records).map(|_| ()),
+                ),
+                (
+                    "records",
+                    take_records::launch(other, shape, in_nodes).map(|_| ()),
+                ),
+                (
+                    "pool",
+                    take_pool::launch(other, shape, nodes.pool()).map(|_| ()),
+                ),
+                ("map", take_map::launch(other, shape, &map).map(|_| ())),
+            ];
+            // What is only read may be lent to both.
+            let read = Argument::<_, Input<u32>>::hold(&&input, &mut Holds::new(), "input");
+            MEETING.wait();
+            first.join().unwrap()?;
+            read.map(|()| refused)
+        })
+    }))
+    .unwrap();
+    for (what, launched) in refused {
+        assert_eq!(launched.unwrap_err(), Error::InUse { what });
+    }
+    // It has ended, and the next one may have the array, for both parameters.
+    add::launch(&mut other, shape, &words, &words).unwrap();
+    assert_eq!(words.download().unwrap(), [2, 1, 1, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn an_array_is_free_again_however_its_launch_ends() {
+    let cpu = Cpu::new();
+    let shape = Launch::new(1, 1);
+    let mut stm = memory(&cpu);
+    let words = stm.array("words", &[1u32; 4]).unwrap();
+    let again = || add::launch(&mut memory(&cpu), shape, &words, &words);
+    fail::launch(&mut stm, shape, &words, 0).unwrap_err();
+    again().unwrap();
+    fail::launch(&mut memory(&cpu), shape, &words, 1).unwrap_err();
+    again().unwrap();
+    let words = &words;
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        let mut stm = memory(&cpu);
+        let done = stm.in_order(|queue| -> Result<(), Error> {
+            add::enqueue(queue, shape, words, words)?;
+            add::enqueue(queue, shape, words, words)?;
+            panic!("in the closure");
+        });
+        done.unwrap();
+    }));
+    ended.unwrap_err();
+    again().unwrap();
+    assert_eq!(words.download().unwrap()[0], 32);
+}
