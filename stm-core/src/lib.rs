@@ -151,6 +151,9 @@ pub mod prelude {
         Argument, Buffer, Cpu, Device, Done, ForeignArray, ForeignView, Launch, Nodes, Pool,
         Records, Stm, StmConfig, Sums, TxArray,
     };
+    #[doc(hidden)]
+    #[allow(deprecated)]
+    pub use crate::kernel::Cells;
     pub use crate::kernel::{Kernel, Plain};
     pub use crate::memory::Element;
     pub use crate::tx::abort::{Abort, TxResult};

@@ -1,10 +1,9 @@
 //! `#[kernel]` of `stm-machine`: a kernel without transactions.
 
 use crate::options::Options;
-use crate::signature::{Signature, argument, refuse_results};
+use crate::signature::{Signature, argument, refuse_kind};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Error, GenericParam, ItemFn};
 
 /// Reads the function.
@@ -13,13 +12,13 @@ fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
     let wrong = || {
         let text = "a kernel is generic over its lane alone, which comes first: \
                     `fn name<L: Lane>(lane: &L, …)`";
-        Error::new(signature.span(), text)
+        Error::new_spanned(signature, text)
     };
     let mut generics = signature.generics.params.iter();
     let (Some(GenericParam::Type(lane)), None) = (generics.next(), generics.next()) else {
         return Err(wrong());
     };
-    refuse_results(function)?;
+    refuse_kind(function)?;
     let mut parameters = signature.inputs.iter();
     let first = parameters.next().ok_or_else(wrong)?;
     if !argument(first)?.is_data {

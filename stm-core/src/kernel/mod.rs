@@ -7,6 +7,14 @@
 pub mod copy;
 mod entry;
 
+/// What `Cells` is in a function without an attribute that gives it its meaning, for the message.
+#[doc(hidden)]
+#[deprecated(
+    note = "`Cells` has its meaning below `#[kernel]` or `#[transactional]` alone: put one of them above this function"
+)]
+#[derive(Clone, Copy, Debug)]
+pub struct Cells<T>(core::marker::PhantomData<T>);
+
 pub use stm_core_macros::Plain;
 pub use stm_machine::kernel::*;
 

@@ -31,6 +31,11 @@ impl Layout {
 /// A typed view of an array in a device's memory: a pointer and a length,
 /// small enough to be a kernel parameter. An index past the end is an error
 /// that the host reports; it never becomes a wild access.
+#[diagnostic::on_unimplemented(
+    message = "the kernel's parameter `{Self}` does not have elements of type `{T}`",
+    label = "an array of `{T}`",
+    note = "the elements of the array that is lent and those of the kernel's parameter are of one type"
+)]
 pub trait View<T: Element>: Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The layout of the array.
     const LAYOUT: Layout;
