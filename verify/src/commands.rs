@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 
 /// Runs the program with these arguments, the first of which is its name.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

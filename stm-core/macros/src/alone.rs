@@ -85,31 +85,6 @@ mod tests {
     use crate::signature::made;
 
     #[test]
-    fn a_function_that_cannot_be_a_kernel_is_refused_with_the_form_that_can() {
-        let good = "fn k<L: Lane>(lane: &L, a: &TArray<u32>, n: u64) {}";
-        for (options, function, expected) in [
-            ("", "fn k<L: Lane>() {}", "`fn name<L: Lane>(lane: &L, …)`"),
-            ("", "fn k<L: Lane>(lane: L) {}", "which comes first"),
-            (
-                "",
-                "fn k<L: Lane, A: Algorithm>(lane: &L) {}",
-                "its lane alone",
-            ),
-            (
-                "",
-                "fn k<L: Lane>(lane: &L) -> u32 { 0 }",
-                "returns nothing",
-            ),
-            ("", "async fn k<L: Lane>(lane: &L) {}", "not asynchronous"),
-            ("Fast", good, "has no algorithms"),
-            ("registers(fast = 128)", good, "has no algorithms"),
-        ] {
-            let error = made(super::expand, options, function).unwrap_err();
-            assert!(error.contains(expected), "{function}: {error}");
-        }
-    }
-
-    #[test]
     fn what_is_made_names_no_crate_but_the_machine() {
         let function = "fn k<L: Lane>(lane: &L, a: &TArray<u32>, n: u64) {}";
         let text = made(super::expand, "name = \"x\", wide", function).unwrap();

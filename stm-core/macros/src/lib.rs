@@ -41,18 +41,18 @@ pub fn kernel_alone(options: TokenStream, function: TokenStream) -> TokenStream 
     made(options, function, alone::expand)
 }
 
-/// Implements `stm_core::kernel::Plain` for a `#[repr(C)]` struct of plain
+/// Implements `stm_core::Plain` for a `#[repr(C)]` struct of plain
 /// fields.
 #[proc_macro_derive(Plain)]
 pub fn plain(item: TokenStream) -> TokenStream {
-    plain_at(item, &syn::parse_quote!(::stm_core::kernel::Plain))
+    plain_at(item, &syn::parse_quote!(::stm_core::Plain))
 }
 
 /// Does the same by the name `stm_machine::kernel::Plain`, for crates that do not depend on
 /// `stm-core`; `stm-machine` exports it as `Plain`.
 #[proc_macro_derive(PlainOfMachine)]
 pub fn plain_of_machine(item: TokenStream) -> TokenStream {
-    plain_at(item, &syn::parse_quote!(::stm_machine::kernel::Plain))
+    plain_at(item, &syn::parse_quote!(::stm_machine::Plain))
 }
 
 /// Implements the trait at a path.

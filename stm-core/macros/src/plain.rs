@@ -39,7 +39,9 @@ pub(crate) fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<TokenStrea
             segment.ident.set_span(ty.span());
         }
         let clause = generics.make_where_clause();
-        clause.predicates.push(parse_quote_spanned!(ty.span()=> #ty: #plain));
+        clause
+            .predicates
+            .push(parse_quote_spanned!(ty.span()=> #ty: #plain));
     }
     let (before, after, clause) = generics.split_for_impl();
     Ok(quote! {

@@ -187,7 +187,7 @@ impl Signature<'_> {
         });
         let plain = arguments.iter().filter(|a| !a.is_data).map(|a| {
             let ty = a.ty;
-            quote_spanned!(ty.span()=> #home::kernel::is_plain::<#ty>();)
+            quote_spanned!(ty.span()=> #home::__is_plain::<#ty>();)
         });
         let note = note(arguments);
         let algorithm = self.algorithm.into_iter();
