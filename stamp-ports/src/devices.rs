@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stm_core::Kernel;
-use stm_core::host::{self, Cpu, Cuda, Device, Laps, Launch, Limits, Memory, Replay, StopAt};
-use stm_core::observe::Observation;
+use stm_core::host::{self, Cpu, Cuda, Device, Launch};
+use stm_core::internal::host::{Laps, Limits, Memory, Replay, StopAt};
+use stm_core::internal::observe::Observation;
 
 /// What `--device` asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

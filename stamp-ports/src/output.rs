@@ -6,7 +6,7 @@ use crate::variants::AskedVariant;
 use crate::workloads::workload::Verifies;
 use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write as _;
-use stm_core::observe::Phase;
+use stm_core::internal::observe::Phase;
 
 /// Columns of the terminal on standard output, if it is one.
 pub fn terminal_columns() -> Option<usize> {

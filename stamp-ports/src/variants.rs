@@ -174,7 +174,10 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
         .iter()
         .map(|&k| (strsim::jaro_winkler(&lower, k), k))
         .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|&(score, _)| score > 0.6)
+        // Of short words, few letters in common are many.
+        .filter(|&(score, k)| {
+            score > 0.8 || score > 0.6 && lower.starts_with(|first: char| k.starts_with(first))
+        })
         .map(|(_, k)| k)
 }
 

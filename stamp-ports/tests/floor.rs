@@ -17,8 +17,9 @@ use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::ht::Ht;
 use stamp_ports::workloads::ra::Ra;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Profile, StmConfig};
-use stm_core::observe::Phase;
+use stm_core::host::StmConfig;
+use stm_core::internal::host::Profile;
+use stm_core::internal::observe::Phase;
 
 /// Runs what must succeed, and returns its document.
 fn document(arguments: &str) -> Value {

@@ -22,8 +22,8 @@ use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze, Place, Request};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use stm_core::Capacity;
 use stm_core::algorithm::Variant;
+use stm_core::host::Capacity;
 use stm_kernels::labyrinth::GridSize;
 
 /// Routes with every variant; all routings were checked.

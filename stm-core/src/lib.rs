@@ -1,96 +1,61 @@
-//! Software transactional memory for GPUs.
+//! Software transactional memory for GPUs: threads of a kernel read and write words that they
+//! share inside transactions, and each transaction takes effect as a whole or not at all.
 //!
-//! This crate implements the algorithms of *Software Transactional Memory for
-//! GPU Architectures* (Xu et al., CGO 2014), those that the paper compares
-//! with, and algorithms of its own. One Rust source runs on NVIDIA GPUs
-//! (compiled to PTX) and on the CPU.
-//!
-//! A kernel is a type that implements [`kernel::Kernel`] and is generic over
-//! the [`lane::Lane`] that runs it. Its transactions go through a [`StmRef`]:
+//! One Rust source runs on NVIDIA GPUs (compiled to PTX) and on the CPU:
 //!
 //! ```
-//! use stm_core::{Lane, StmRef, algorithm::Algorithm};
+//! use stm_core::prelude::*;
 //!
-//! /// Moves one unit from account `from` to account `to`.
-//! fn transfer<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, accounts: &A::Array<u32>, from: u64, to: u64) {
-//!     let outcome = stm.atomically(lane, |tx| {
+//! /// Payments between accounts, one transaction each.
+//! #[kernel]
+//! pub fn pay(stm: &Stm, accounts: Cells<u32>, payments: u64) {
+//!     stm.each(0..payments, |tx, i| {
+//!         let (from, to) = (i % 100, 100 + i % 7);
 //!         let [a, b] = tx.read_many(accounts, [from, to])?;
 //!         if a == 0 {
 //!             return tx.cancel();
 //!         }
-//!         tx.write(accounts, from, a - 1)?;
-//!         tx.write(accounts, to, b + 1)
+//!         tx.write_many(accounts, [from, to], [a - 1, b + 1], 2)
 //!     });
-//!     let _moved = outcome.is_ok();
 //! }
+//!
+//! # #[cfg(feature = "host")]
+//! # fn main() -> Result<(), stm_core::host::Error> {
+//! let mut stm = Stm::on(&Cpu::new())?; // or `Cuda::new(0)?`
+//! let accounts = stm.array("accounts", &[10u32; 200])?;
+//! let done = pay::launch(&mut stm, Launch::new(4, 8), &accounts, 5_000)?;
+//! assert_eq!(done.commits, 1_000); // 100 accounts of 10 are emptied
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "host"))]
+//! # fn main() {}
 //! ```
 //!
-//! Where the words of a transaction are known before it reads any, [`StmRef::update_each`] is
-//! the first thing to reach for: a *static update* is shorter to write and faster.
+//! The closure is the transaction: [`Tx`] has what it may do, `?` carries a conflict out of it, and
+//! [`KernelStm::each`] runs it again, so it has no other effects. Where all words are known before
+//! the first is read, [`KernelStm::update_each`] is shorter and faster. What is guaranteed:
 //!
-//! A transaction can also write several words at once with [`Tx::write_many`]
-//! and add to rows of sums ([`TSums`], [`Tx::add`]). [`StmRef::team`] and
-//! [`StmRef::for_each_team`] run one transaction by all lanes of a warp
-//! ([`TeamTx`]), and [`StmRef::team_of_block`] and
-//! [`StmRef::for_each_block_team`] by all threads of a block. Teams need
-//! [`algorithm::Fast`] or [`algorithm::FastTable`], under which additions do
-//! not conflict either.
-//!
-//! Without features the crate is `no_std` and is what a kernel links. The
-//! feature `host` adds the host's side: buffers, launches, the CPU device and
-//! `Stm`, the owner of the metadata. The feature `cuda` adds the CUDA device.
-//!
-//! # The modules
-//!
-//! | module | contains |
+//! | guarantee | means |
 //! | --- | --- |
-//! | [`kernel`](mod@kernel) | the trait that a kernel implements |
-//! | [`lane`] | the vocabulary of machine operations, and its implementations for the GPU and the CPU |
-//! | [`memory`] | words, versions, stripes, the global metadata and the logs: where each bit lies |
-//! | [`array`](mod@array) | the views through which kernels name elements: plain arrays, cells, sums |
-//! | [`collections`] | containers as functions of a transaction: maps, ordered maps and lists, queues |
-//! | `tx` | one attempt at a transaction: [`Tx`], [`TeamTx`], the handle [`StmRef`], [`Abort`] |
-//! | `run` | the loops around attempts: rounds, retries, backoff, the gate |
-//! | [`algorithm`] | the interface of an algorithm and the registry of all of them |
-//! | `algorithm/paper` | the algorithms of Xu et al. 2014 |
-//! | `algorithm/fast` | `fast` and `fast-table` |
-//! | [`observe`] | probes that record histories or measure time, and seeded defects |
-//! | `host` | devices, memory, launches, and the owner of the metadata |
-//!
-//! [`lane`], the machine's side of [`kernel`](mod@kernel) and `host`, and words and plain arrays
-//! are those of the crate `stm-machine`, under the names that they have here. Locks, barriers,
-//! semaphores and channels are in `stm-sync`, which needs no transactions.
+//! | opacity | committed transactions take effect in one order that respects real time, and every attempt, even one that aborts, sees a state that existed |
+//! | progress | a transaction of [`Fast`](algorithm::Fast) that fails for long has a turn in which nobody else is inside |
+//! | an error, not a trap | an index past the end or a set without room ends the launch with an error that names it; what had committed stays |
+//! | memory that lasts | versions never run out, and arrays may go from one memory to another between launches |
 //!
 //! `ORDERING.md` beside this file gives the reason for every memory order, and `SAFETY.md` lists
 //! every kind of unsafe code.
 //!
-//! # How to read this
+//! | to go on | read |
+//! | --- | --- |
+//! | write kernels, and functions that they call | [`kernel`](macro@kernel), [`transactional`](macro@transactional), [`KernelStm`], [`Tx`] |
+//! | sums, structs, nodes, results | [`TSums`], [`record!`], [`TPool`], [`Output`] |
+//! | maps, lists, queues | [`collections`] |
+//! | devices, memory and launches (feature `host`; `cuda` adds the GPU) | `host` |
+//! | choose an algorithm: `fast`, or those of Xu et al., CGO 2014 | [`algorithm`] |
+//! | write a kernel that names its lane and its algorithm | [`kernel`](macro@kernel#the-generic-form), [`StmRef`], [`Lane`] |
 //!
-//! Follow `tx.read(&array, i)` from the closure to the word:
-//!
-//! 1. [`Tx::read`] is [`Tx::read_many`] for one element (`tx/attempt.rs`). It
-//!    asks the view for the [`WordAddress`] of the element and returns
-//!    [`Abort::OutOfRange`] past the end.
-//! 2. `Tx::read_words` looks up the transaction's own writes, if there are any,
-//!    and calls `Algorithm::read_many` for the rest (`algorithm/contract.rs`).
-//! 3. For [`algorithm::Fast`] this is `Versioned::read_many`
-//!    (`algorithm/fast/protocol.rs`). It calls `load`; while a word is locked
-//!    it calls it again, and if one is newer than the snapshot, `extend` and then
-//!    `load`. Both are in `algorithm/fast/read.rs`. It records the word in the read set
-//!    (`algorithm/fast/entry_set.rs`).
-//! 4. `load` finds the version word of the address
-//!    (`algorithm/fast/storage.rs`) and calls [`Lane::load_relaxed_64`], one
-//!    PTX instruction in `lane/gpu.rs`, written by the macro `load!` of
-//!    `lane/gpu_access.rs`, and one atomic load in `lane/cpu.rs`. For an `f64` it
-//!    is [`Lane::load_relaxed_128`], or version, value and version. The bits of
-//!    the word are described in `memory/version.rs`.
-//! 5. [`Tx::write`] marks the word's entry (`EntrySet::buffer`). At the commit
-//!    (`Versioned::commit`) `acquire.rs` swaps the words for their locked forms,
-//!    and `commit.rs` has `advance`, `validate` and `publish`.
-//! 6. For [`algorithm::HvSorting`], start at `VersionLocks::read_many` and
-//!    `try_commit` in `algorithm/paper/version_locks.rs`.
-//!
-//! The loop that began the attempt and will commit it is in `run/single.rs`.
+//! Without features the crate is `no_std` and is what a kernel links. Locks, barriers, semaphores
+//! and channels, which need no transactions, are in `stm-sync`.
 
 #![no_std]
 // What only the host's side uses stands beside what kernels use.
@@ -103,14 +68,14 @@ extern crate std;
 extern crate self as stm_core;
 
 pub mod algorithm;
-pub mod array;
+mod array;
 pub mod collections;
 mod hint;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod host;
-pub mod kernel;
-pub mod memory;
-pub mod observe;
+mod kernel;
+mod memory;
+mod observe;
 mod run;
 mod tx;
 
@@ -119,52 +84,133 @@ pub use array::{
     TPool, TPreassigned, TRecords, TSums, View,
 };
 pub use kernel::{Kernel, Plain};
-pub use memory::{Capacity, Element, WordAddress};
+pub use memory::Element;
 pub use run::loops::{KernelStm, KernelTeams};
 #[doc = include_str!("kernel/attribute.md")]
 pub use stm_core_macros::kernel;
 #[doc = include_str!("kernel/transactional.md")]
 pub use stm_core_macros::transactional;
-pub use stm_machine::lane::{self, Lane};
+pub use stm_machine::Lane;
 #[doc(hidden)]
-pub use stm_machine::{__entry_point, __observed, __registers, ptx_of};
-pub use stm_machine::{kernel_alone, ptx_note};
+pub use stm_machine::{
+    __entry_point, __is_plain, __observed, __registers, kernel_alone, ptx_note, ptx_of,
+};
 pub use tx::abort::{Abort, TxResult};
 pub use tx::actions::Action;
 pub use tx::attempt::Tx;
-pub use tx::compose::{OnLane, Transact};
-pub use tx::crew::{BlockCrew, Crew, WarpCrew};
-pub use tx::stm_ref::{RetryLimits, StmRef};
+pub use tx::compose::Transact;
+pub use tx::stm_ref::StmRef;
 pub use tx::team::TeamTx;
 
-/// The items that a kernel and the program that launches it need: `use
-/// stm_core::prelude::*`.
+/// What most kernels and the programs that launch them need: `use stm_core::prelude::*`.
+///
+/// The rest is in the crate's root, in [`collections`] and in `host`.
 pub mod prelude {
-    pub use crate::algorithm::{Algorithm, Fast, FastTable, Variant};
-    pub use crate::array::{
-        Input, Node, Output, Record, Summand, TArray, TCells, TNodes, TPool, TRecords, TSums, View,
-    };
+    pub use crate::algorithm::{Algorithm, Fast, FastTable};
+    pub use crate::array::{Input, Node, Output, View};
     #[cfg(all(not(target_arch = "nvptx64"), feature = "cuda"))]
     pub use crate::host::Cuda;
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
-    pub use crate::host::{
-        Argument, Buffer, Cpu, Device, Done, ForeignArray, ForeignView, Launch, Nodes, Pool,
-        Records, Stm, StmConfig, Sums, TxArray,
-    };
-    pub use crate::kernel::{Kernel, Plain};
+    pub use crate::host::{Buffer, Cpu, Device, Launch, Stm, StmConfig, TxArray};
+    #[doc(hidden)]
+    #[allow(deprecated)]
+    pub use crate::kernel::Cells;
+    pub use crate::kernel::Plain;
     pub use crate::memory::Element;
-    pub use crate::tx::abort::{Abort, TxResult};
-    pub use crate::tx::actions::Action;
+    pub use crate::tx::abort::TxResult;
     pub use crate::tx::attempt::Tx;
     pub use crate::tx::compose::Transact;
     pub use crate::tx::stm_ref::StmRef;
     pub use crate::tx::team::TeamTx;
-    pub use crate::{kernel, transactional};
+    pub use stm_core_macros::{kernel, transactional};
     pub use stm_machine::Lane;
 }
 
+/// What the macros name, and what this project's checker, workloads and benchmarks use beside the
+/// interface. It may change in any version.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::memory::WordAddress;
+    pub use crate::tx::compose::OnLane;
+    pub use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
+    pub use stm_machine::lane;
+
+    /// What the algorithms are made of.
+    pub mod algorithm {
+        pub use crate::algorithm::contract::Scratch;
+        pub use crate::algorithm::fast::protocol::Versioned;
+        pub use crate::algorithm::fast::storage::{Cells, Storage, Table};
+    }
+
+    /// The views, and the layout of records.
+    pub mod array {
+        pub use crate::array::*;
+    }
+
+    /// Kernels, their entry points and their PTX.
+    pub mod kernel {
+        pub use crate::kernel::*;
+    }
+
+    /// The global metadata.
+    pub mod memory {
+        pub use crate::memory::*;
+    }
+
+    /// Probes, histories, profiles and seeded defects.
+    pub mod observe {
+        pub use crate::observe::*;
+    }
+
+    /// Launches as tools make them.
+    #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
+    pub mod host {
+        pub use crate::host::arranged::Form;
+        pub use crate::host::profile::{Profile, ProfileRows};
+        pub use crate::host::records::Structs;
+        pub use crate::host::tx_array::Elements;
+        pub use stm_machine::host::{
+            Laps, Limits, Memory, Replay, StopAt, Watchdog, check_parameters,
+        };
+    }
+}
+
+/// The programs of the book, `docs/book`: doctests compile and run them. Each
+/// item stands for a chapter.
 #[cfg(all(doctest, feature = "host"))]
-mod book;
+mod book {
+    /// From an empty directory to the first kernel.
+    #[doc = include_str!("../../docs/book/src/first-kernel.md")]
+    struct FirstKernel;
+
+    /// Which tool for which task.
+    #[doc = include_str!("../../docs/book/src/guide.md")]
+    struct Guide;
+
+    /// What always holds, and what it costs.
+    #[doc = include_str!("../../docs/book/src/reference.md")]
+    struct Reference;
+
+    /// A kernel with locks becomes one with transactions.
+    #[doc = include_str!("../../docs/book/src/locks.md")]
+    struct Locks;
+
+    /// Locks, barriers and semaphores beside transactions.
+    #[doc = include_str!("../../docs/book/src/synchronisation.md")]
+    struct Synchronisation;
+
+    /// Alignments of sequences, an application of channels; a program in it would be tested as well.
+    #[doc = include_str!("../../docs/book/src/alignments.md")]
+    struct Alignments;
+
+    /// The protocol in pictures; a program in it would be tested as well.
+    #[doc = include_str!("../../docs/book/src/opacity.md")]
+    struct Opacity;
+
+    /// From an error's text to its fix; the same.
+    #[doc = include_str!("../../docs/book/src/troubleshooting.md")]
+    struct Troubleshooting;
+}
 
 /// The programs that are refused.
 #[cfg(all(doctest, feature = "host"))]

@@ -6,8 +6,9 @@ mod common;
 
 use common::{array, assert_ends, config, launch, under_all};
 use stm_core::host::Error;
-use stm_core::lane::cpu::CpuLane;
+use stm_core::internal::lane::cpu::CpuLane;
 use stm_core::prelude::*;
+use stm_core::{Action, TArray};
 
 /// The transactions of a launch.
 const TRANSACTIONS: u64 = 400;

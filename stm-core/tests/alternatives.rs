@@ -7,9 +7,10 @@ mod common;
 
 use common::{CpuTx, array, capacity, config, under_all};
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Cells, Table, Versioned};
+use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, Sums};
-use stm_core::lane::cpu::CpuLane;
+use stm_core::internal::algorithm::{Cells, Table, Versioned};
+use stm_core::internal::lane::cpu::CpuLane;
 use stm_core::{Action, Lane, StmRef, TArray, TSums, Tx, TxResult, View};
 
 const WORDS: u64 = 30;

@@ -5,11 +5,10 @@
 mod common;
 
 use common::{assert_ends, assert_past_the_end, under_all};
-use stm_core::TPreassigned;
 use stm_core::algorithm::{FastTable, HvSorting};
-use stm_core::array::Layout;
-use stm_core::host::{Error, PreassignedNodes};
+use stm_core::host::{Error, Nodes, Pool, PreassignedNodes, Records, Sums};
 use stm_core::prelude::*;
+use stm_core::{Kernel, Layout, TNodes, TPool, TPreassigned, TRecords};
 
 /// The plan of the payments.
 #[derive(Clone, Copy, Debug, Plain)]

@@ -10,8 +10,8 @@ use stm_core::algorithm::Algorithm;
 use stm_core::collections::{
     List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap, TOrderedMap, TQueue,
 };
-use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig};
-use stm_core::{Capacity, Lane, StmRef, Tx, TxResult, kernel};
+use stm_core::host::{Capacity, Cpu, Error, Launch, Stm, StmConfig};
+use stm_core::{Lane, StmRef, Tx, TxResult, kernel};
 
 /// The keys of all entries together.
 const KEYS: u64 = 64;

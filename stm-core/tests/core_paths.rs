@@ -8,10 +8,9 @@ mod common;
 
 use common::{assert_ends, capacity, config, launch, under_all};
 use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
 use stm_core::host::{Cpu, Error, Launch, Stm, Sums, TxArray};
-use stm_core::lane::cpu::CpuLane;
-use stm_core::{Lane, StmRef, TSums};
+use stm_core::internal::lane::cpu::CpuLane;
+use stm_core::{Lane, Layout, StmRef, TSums};
 
 const WORDS: u64 = 8;
 const TRANSFERS: u64 = 12;

@@ -2,9 +2,9 @@
 //! where the layout is plain, every bit arrives where it is not, and no neighbour
 //! is touched.
 
+use stm_core::Layout;
 use stm_core::algorithm::HvSorting;
-use stm_core::array::Layout;
-use stm_core::host::{Error, ForeignArray, Pod};
+use stm_core::host::{Error, ForeignArray, ForeignView, Pod};
 use stm_core::prelude::*;
 
 /// Adds to every element, one transaction each.

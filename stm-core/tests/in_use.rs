@@ -8,7 +8,7 @@ use common::{capacity, config};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use stm_core::collections::Map;
-use stm_core::host::{Error, Holds, Nodes};
+use stm_core::host::{Argument, Error, Holds, Nodes, Records, Sums};
 use stm_core::prelude::*;
 
 /// Lets a kernel wait inside of its launch, until the test has made another one.

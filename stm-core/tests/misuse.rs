@@ -9,7 +9,7 @@ use common::{assert_ends, assert_full, capacity, config, launch};
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, HvSorting, Variant};
 use stm_core::host::{Buffer, Capacity, Cpu, Error, Launch, Statistics, Stm, StmConfig};
-use stm_core::lane::cpu::CpuLane;
+use stm_core::internal::lane::cpu::CpuLane;
 use stm_core::{Abort, Lane, StmRef, TArray, Transact, TxResult, with_algorithm};
 
 type Memory = StmRef<HvSorting>;

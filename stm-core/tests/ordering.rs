@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use stm_core::algorithm::Fast;
-use stm_core::array::{Field, Preassigned};
 use stm_core::{
     Action, Input, Output, StmRef, TArray, TCells, TNodes, TPool, TPreassigned, TRecords, TSums,
     collections as c,
 };
+use stm_core::{Field, Preassigned};
 
 /// Words of the document that look like events and are none.
 const NO_EVENTS: &[&str] = &["C11"];

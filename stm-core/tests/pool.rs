@@ -9,11 +9,10 @@ use common::{CpuTx, array, assert_ends, assert_exhausted, launch, layout, under_
 use core::marker::PhantomData;
 use std::collections::HashSet;
 use stm_core::algorithm::Algorithm;
-use stm_core::array::Layout;
 use stm_core::host::{
     Cpu, Error, Launch, Nodes, Pool, PreassignedNodes, Statistics, Stm, StmConfig, TxArray,
 };
-use stm_core::{Node, TNodes, TPool, TxResult, View, record};
+use stm_core::{Layout, Node, TNodes, TPool, TxResult, View, record};
 
 record! {
     /// A node of a stack: a wide field between two narrow ones.

@@ -9,10 +9,10 @@ use common::{
     array, assert_ends, assert_exhausted, assert_past_the_end, launch, layout, under_all,
 };
 use std::collections::HashSet;
-use stm_core::array::Layout;
-use stm_core::host::{Error, PreassignedNodes};
-use stm_core::lane::cpu::CpuLane;
+use stm_core::host::{Error, PreassignedNodes, Records};
+use stm_core::internal::lane::cpu::CpuLane;
 use stm_core::prelude::*;
+use stm_core::{Layout, TRecords};
 use stm_core::{TPreassigned, record};
 
 record! {

@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
 use stm_core::host::{Cpu, Error, Launch, Statistics, Stm};
-use stm_core::lane::cpu::CpuLane;
-use stm_core::{Abort, Crew, Lane, StmRef, TeamTx, TxResult};
+use stm_core::internal::Crew;
+use stm_core::internal::lane::cpu::CpuLane;
+use stm_core::{Abort, Lane, StmRef, TeamTx, TxResult};
 
 const ACCOUNTS: usize = 64;
 

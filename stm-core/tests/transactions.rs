@@ -8,8 +8,10 @@ use common::{
 };
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, HvSorting};
-use stm_core::host::{Buffer, Cpu, Error, Launch, Statistics, Stm, StmConfig, TxArray};
-use stm_core::{Lane, RetryLimits, TxResult};
+use stm_core::host::{
+    Buffer, Cpu, Error, Launch, RetryLimits, Statistics, Stm, StmConfig, TxArray,
+};
+use stm_core::{Lane, TxResult};
 
 /// The transaction of a number, on the arrays `wide` and `small`.
 type Body<A> = dyn Fn(

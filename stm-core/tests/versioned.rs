@@ -5,8 +5,8 @@
 mod common;
 
 use common::{CpuTx, array, assert_ends, capacity, config, launch};
+use stm_core::Layout;
 use stm_core::algorithm::HvSorting;
-use stm_core::array::Layout;
 use stm_core::host::{Error, Statistics};
 use stm_core::prelude::*;
 

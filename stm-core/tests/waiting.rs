@@ -12,7 +12,7 @@ use queues::{Queues, World};
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Fast, Granule};
 use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, Sums};
-use stm_core::lane::cpu::CpuLane;
+use stm_core::internal::lane::cpu::CpuLane;
 use stm_core::{Lane, StmRef, TSums};
 
 /// The items that go through a queue.

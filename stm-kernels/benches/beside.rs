@@ -22,12 +22,11 @@
 
 use cudarc::driver::CudaContext;
 use std::time::{Duration, Instant};
-use stm_core::Element;
 use stm_core::algorithm::{Fast, FastTable};
-use stm_core::array::Layout;
 use stm_core::host::{
     Buffer, Cpu, Cuda, Device, Error, ForeignArray, InOrder, Launch, Pod, Stm, TxArray,
 };
+use stm_core::{Element, Layout};
 use stm_kernels::ra::{RaPlan, random_array};
 
 /// The number of timed copies of each kind; one untimed copy comes before.

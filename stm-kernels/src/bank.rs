@@ -22,8 +22,7 @@ use crate::draw::{below, draw};
 use crate::ra::doubled;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult};
+use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, kernels};
 
 /// The bank kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -285,7 +284,7 @@ impl<A: Algorithm> BankUpdates<A> {
 }
 
 /// The same on accounts of 64 bits, which are made of 32 each
-/// ([`doubled`](crate::ra::doubled)).
+/// ([`doubled`]).
 #[derive(Clone, Copy, Debug)]
 pub struct BankWideUpdates<A>(PhantomData<A>);
 

@@ -17,8 +17,8 @@
 #![allow(improper_ctypes_definitions)]
 
 use stm_core::Lane;
-use stm_core::lane::gpu::GpuLane;
-use stm_core::observe::Silent;
+use stm_core::internal::lane::gpu::GpuLane;
+use stm_core::internal::observe::Silent;
 
 /// Makes entries that call one method with the entry's parameters.
 macro_rules! entries {

@@ -8,8 +8,8 @@
 use crate::ra::{RaParams, RandomArray};
 use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::kernel::EntryName;
-use stm_core::observe::Mutant;
+use stm_core::internal::kernel::EntryName;
+use stm_core::internal::observe::Mutant;
 use stm_core::{Kernel, Lane};
 
 /// [`RandomArray`] under algorithm `A` with the seeded defect of this number,
@@ -32,10 +32,10 @@ impl<A: Algorithm, const MUTANT: u32, const DELAYED: bool> Kernel for RaMutant<A
 
     #[cfg(not(target_arch = "nvptx64"))]
     fn ptx(
-        build: stm_core::kernel::Build,
-    ) -> Result<stm_core::kernel::ptx::Text, stm_core::host::Error> {
+        build: stm_core::internal::kernel::Build,
+    ) -> Result<stm_core::internal::kernel::ptx::Text, stm_core::host::Error> {
         let name = Mutant::ALL[MUTANT as usize].name();
-        stm_core::kernel::ptx::find(&[], Self::ENTRY, (Self::FOLDER, name), build)
+        stm_core::internal::kernel::ptx::find(&[], Self::ENTRY, (Self::FOLDER, name), build)
     }
 
     #[inline(always)]
@@ -45,7 +45,7 @@ impl<A: Algorithm, const MUTANT: u32, const DELAYED: bool> Kernel for RaMutant<A
 
     /// The CPU has no seeded defects.
     #[cfg(not(target_arch = "nvptx64"))]
-    fn run_on_cpu(lane: &stm_core::lane::cpu::CpuLane<'_>, params: &Self::Params) {
+    fn run_on_cpu(lane: &stm_core::internal::lane::cpu::CpuLane<'_>, params: &Self::Params) {
         RandomArray::<A>::run_on_cpu(lane, params);
     }
 }
@@ -55,14 +55,14 @@ macro_rules! mutants {
         $(
             #[cfg(feature = "observed")]
             stm_core::__entry_point!(
-                RandomArray<stm_core::algorithm::$type>, stm_core::observe::Recorder,
+                RandomArray<stm_core::algorithm::$type>, stm_core::internal::observe::Recorder,
                 { Mutant::$mutant as u32 }, false,
                 ["mutant_", $entry, "_recorded"], ["mutants/", $file, ".recorded"]
             );
             #[cfg(feature = "observed")]
             stm_core::__entry_point!(
-                RandomArray<stm_core::algorithm::$type>, stm_core::observe::Recorder,
-                { Mutant::$mutant as u32 | stm_core::observe::mutant::DELAYED }, false,
+                RandomArray<stm_core::algorithm::$type>, stm_core::internal::observe::Recorder,
+                { Mutant::$mutant as u32 | stm_core::internal::observe::mutant::DELAYED }, false,
                 ["delayed_", $entry, "_recorded"], ["delayed/", $file, ".recorded"]
             );
         )*

@@ -3,11 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use stm_core::Kernel;
 use stm_core::algorithm::{Algorithm, Fast, HvSorting};
-use stm_core::host::{Error, check_parameters};
-use stm_core::kernel::Build;
-use stm_core::with_algorithm;
+use stm_core::host::Error;
+use stm_core::internal::host::check_parameters;
+use stm_core::internal::kernel::Build;
+use stm_core::{Kernel, with_algorithm};
 use stm_kernels::{bank, eigenbench, floor, genome, ht, kmeans, labyrinth, queue, ra, vacation};
 
 fn check<K: Kernel>() {

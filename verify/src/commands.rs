@@ -11,11 +11,12 @@ use crate::program::{Case, Failure, run, run_shown};
 use crate::{fuzz, mutants, opacity};
 use clap::Parser;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 
 /// Runs the program with these arguments, the first of which is its name.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -50,8 +51,8 @@ pub fn execute(command: &Command) -> ExitCode {
         Command::Isolation(_) => Err(moved("isolation", "stamp isolation DIR")),
     };
     match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+        Ok(true) if !LOST.load(Ordering::Relaxed) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::from(1),
         Err(error) => {
             eprintln!("verify: {error}");
             ExitCode::from(error.status())
@@ -66,10 +67,18 @@ fn moved(was: &str, now: &str) -> Error {
     ))
 }
 
-/// Prints a line. If standard output is gone, nobody reads it: the exit status
-/// still tells.
+/// Whether a line could not be printed to a reader who has not left.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints a line. If its reader has left, as `head` does, the exit status still tells; on a full
+/// disk that is an error.
 fn say(text: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+    let Err(error) = writeln!(std::io::stdout(), "{text}") else {
+        return;
+    };
+    if error.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
+        eprintln!("verify: cannot write to standard output: {error}");
+    }
 }
 
 fn check(args: &CheckArgs) -> Result<bool, Error> {

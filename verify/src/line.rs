@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::sim::SimConfig;
 use std::fmt;
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 
 /// What the line of every case begins with.
 #[derive(Clone, Copy)]

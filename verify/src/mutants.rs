@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 
 /// The number of cases that a mutant may survive.
 pub const BUDGET: u64 = 20_000;

@@ -9,9 +9,8 @@
 use crate::history::{History, Outcome};
 use crate::opacity::report::{AttemptRef, CommitRef, Finding, Held, ReadEvidence, Violation};
 use std::fmt;
-use stm_core::array::{Record, Summand};
 use stm_core::host::{Buffer, Device, Nodes, Pod, PreassignedNodes, Records, Sums, TxArray};
-use stm_core::{Element, Layout, host};
+use stm_core::{Element, Layout, Record, Summand, host};
 
 /// How the words of an array are called.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -106,7 +105,7 @@ impl<D: Device, T: Pod + Element> Named for Buffer<D, T> {
     fn describe(&self) -> Result<NamedArray, host::Error> {
         let start = self.as_mut_ptr().cast_const();
         let named = |(i, v): (usize, T)| {
-            let bits = stm_core::WordAddress::of(start.wrapping_add(i)).bits();
+            let bits = stm_core::internal::WordAddress::of(start.wrapping_add(i)).bits();
             word(bits, v.to_bits64(), T::WIDE, Layout::Plain)
         };
         let words = self.download()?.into_iter().enumerate().map(named);

@@ -14,7 +14,7 @@
 //! For a GPU the kernel needs PTX that records, as
 //! [`Error::PtxNotBuilt`](stm_core::host::Error::PtxNotBuilt) says; the feature
 //! `cuda` of this crate adds the device. What a history from hardware proves, and
-//! what it cannot, is said in [`stm_core::observe::recorder`].
+//! what it cannot, is said in [`stm_core::internal::observe::recorder`].
 //!
 //! ```
 //! use stm_core::prelude::*;
@@ -60,9 +60,9 @@ use crate::opacity::report::Verdict;
 use crate::page::Page;
 use std::fmt;
 use stm_core::host::{Device, Launch};
-use stm_core::observe::HostProbe;
+use stm_core::internal::observe::HostProbe;
 
-pub use stm_core::observe::history_layout::words_needed;
+pub use stm_core::internal::observe::history_layout::words_needed;
 
 /// The buffers of a recording in the memory of a device, and the names of what is
 /// recorded.

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome};
 use verify::program::directed::Directed;
 use verify::program::{self, FailureKind};

@@ -2,7 +2,7 @@
 
 use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
-use crate::{Tree, build, checkers, circles, docs, examples, ptxas, sizes, toys, weight};
+use crate::{Tree, build, checkers, circles, docs, examples, names, ptxas, sizes, toys, weight};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,7 +91,8 @@ const STEPS: [Step; 10] = [
 
 /// The steps that run beside those, on what they leave of the machine: tests keep little more than
 /// one core busy. What needs the build directory waits there until the tests are built.
-const BESIDE: [Step; 14] = [
+const BESIDE: [Step; 15] = [
+    Step::new("names", names::check),
     Step::new("ptx", build::check_if_changed).needs(lacks_compiler),
     Step::new("ptx-all", build::check)
         .needs(lacks_compiler)

@@ -129,7 +129,8 @@ fn paths(text: &str, module: &[String]) -> Vec<Module> {
     for start in ["crate::", "self::", "super::"] {
         for (at, _) in code.match_indices(start) {
             let before = code[..at].chars().next_back();
-            if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+            // `$crate::internal` of a macro is a name that its users' code has.
+            if before.is_some_and(|c| c.is_alphanumeric() || "_:$".contains(c)) {
                 continue;
             }
             let mut rest = &code[at..];

@@ -12,7 +12,7 @@
 //!
 //! The chapters are Markdown, and `mdbook` makes pages of them. What is said in
 //! them is checked elsewhere: their Rust by the doctests of `stm-core`
-//! (`stm-core/src/book.rs`), their tables and links by `cargo xtask docs
+//! (`stm-core/src/lib.rs`), their tables and links by `cargo xtask docs
 //! --check`.
 
 use crate::Tree;

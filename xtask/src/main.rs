@@ -9,6 +9,7 @@ mod command;
 mod docs;
 mod error;
 mod examples;
+mod names;
 mod ptxas;
 mod sizes;
 mod toys;
@@ -35,6 +36,9 @@ cargo xtask ptxas --sizes   those ceilings alone: lines, instructions, registers
                             and waits for atomics of the kernels that have one
 cargo xtask docs            write the tables of the documents, from docs/results (stamp report)
 cargo xtask docs --check    compare them, and check figures in sentences, and links
+cargo xtask names           write the public names of stm-core, stm-machine and stm-sync into
+                            docs/public-names.txt
+cargo xtask names --check   compare them
 cargo xtask examples        the packages of docs/examples: tests, programs, PTX
 cargo xtask book            build the book, docs/book, into target/book (mdbook)
 cargo xtask circles         files that import each other in a circle of more than two
@@ -51,7 +55,7 @@ cargo xtask semver [REV]    their public interface against a release (cargo-semv
 cargo xtask ci [--all] [--strict] [--skip STEP]...
                             every check; a step whose tools are not installed is
                             left out and named, or with --strict a failure. The
-                            steps: fmt weight docs circles clippy library doc test
+                            steps: fmt weight docs circles names clippy library doc test
                             fuzz ptx ptxas example; with --all also fuzz-long paper
                             sync floor ptx-all ptxas-all observed examples toys package
                             miri tsan
@@ -93,6 +97,8 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["ptxas", "--arch", list] => sizes::committed(&list.split(',').collect::<Vec<_>>(), &tree),
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
+        ["names"] => names::write(&tree),
+        ["names", "--check"] => names::check(&tree),
         ["examples"] => examples::command(&tree, None),
         ["book"] => docs::book(&tree),
         ["circles"] => circles::check(&tree),

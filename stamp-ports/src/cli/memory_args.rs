@@ -5,7 +5,7 @@ use crate::measure::run_report::MemorySpec;
 use crate::numbers::{parse_count, parse_count_32};
 use crate::variants::AskedVariant;
 use clap::Args;
-use stm_core::RetryLimits;
+use stm_core::host::RetryLimits;
 
 /// The sizes of the transactional memory, except for the number of locks.
 #[derive(Args, Debug, Clone, Default)]

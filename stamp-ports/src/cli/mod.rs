@@ -75,7 +75,12 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn written(help: &io::Result<()>) -> ExitCode {
     match help {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+        Err(error) => {
+            if error.kind() != ErrorKind::BrokenPipe {
+                let _ = writeln!(stderr(), "error: cannot write to standard output: {error}");
+            }
+            ExitCode::FAILURE
+        }
     }
 }
 

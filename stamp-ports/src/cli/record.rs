@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::Device;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use verify::history::History;
 use verify::named::Names;
 use verify::opacity::{self, report::Verdict};

@@ -421,7 +421,7 @@ fn misaligned_address(device: &AnyDevice) -> Verdict {
     let text = |error: Error| wrong(&error);
     let place = device.allocate(64, "a place").map_err(text)?;
     let params = StoreParams {
-        address: stm_core::host::Memory::address(&place) as u64 + 1,
+        address: stm_core::internal::host::Memory::address(&place) as u64 + 1,
         value: 1,
     };
     loses::<Store>(device, &params, &["CUDA_ERROR_MISALIGNED_ADDRESS"])

@@ -8,10 +8,9 @@ use crate::devices::AnyDevice;
 use std::borrow::Cow;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::array::{Layout, View};
 use stm_core::host::{self, Capacity, Device, Error, Launch, Statistics, Stm, StmConfig, TxArray};
-use stm_core::kernel::Build;
-use stm_core::{Kernel, Lane, with_algorithm};
+use stm_core::internal::kernel::Build;
+use stm_core::{Kernel, Lane, Layout, View, with_algorithm};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
 /// Returns PTX for every GPU, which is the only build there is.

@@ -1,14 +1,14 @@
 //! Where the lanes' time goes: Figure 5 of Xu et al. 2014.
 //!
 //! A run is measured as ever, and then once more by a kernel that reads the
-//! lanes' clocks ([`stm_core::observe::phase`]). The clocks cost time of their own,
+//! lanes' clocks ([`stm_core::internal::observe::phase`]). The clocks cost time of their own,
 //! so the result says what: the time of the profiled kernel over that of the
 //! other. Both kernels start from the same data, and both results are verified.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use stm_core::host::Profile;
-use stm_core::observe::Phase;
+use stm_core::internal::host::Profile;
+use stm_core::internal::observe::Phase;
 
 /// A profile as `--json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

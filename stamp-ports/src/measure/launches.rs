@@ -6,7 +6,7 @@ use crate::devices::DeviceKind;
 use crate::variants::AskedVariant;
 use crate::workloads::workload::Sizes;
 use stm_core::algorithm::Variant;
-use stm_core::host::Limits;
+use stm_core::internal::host::Limits;
 
 /// Table 1 of the paper: transactions.
 pub const TRANSACTIONS: u64 = 1 << 20;

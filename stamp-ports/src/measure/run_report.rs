@@ -11,9 +11,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_core::host::{self, Device, RetryLimits, StmConfig};
+use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
 
 /// A run, as `--json` prints it.
 #[derive(Clone, Debug, Serialize)]

@@ -19,8 +19,9 @@ use crate::workloads::workload::Sizes;
 use std::time::Duration;
 use stm_core::Abort;
 use stm_core::algorithm::Variant;
-use stm_core::host::{self, Launch, Profile, ProfileRows, Statistics, Stm};
-use stm_core::observe::Observation;
+use stm_core::host::{self, Launch, Statistics, Stm};
+use stm_core::internal::host::{Profile, ProfileRows};
+use stm_core::internal::observe::Observation;
 
 /// A workload with its data on a device, for any number of measurements.
 pub struct Runner<'a> {

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::points::{Asked, Point};
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Device, Launch, Watchdog};
+use stm_core::host::{Buffer, Device, Launch};
+use stm_core::internal::host::Watchdog;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::reduction::{
     AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,

@@ -11,7 +11,7 @@ use crate::workloads::input::Occasion;
 use crate::workloads::workload::Sizes;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
-use stm_core::host::Limits;
+use stm_core::internal::host::Limits;
 
 /// A section of the document that can be measured alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]

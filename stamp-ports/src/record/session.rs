@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
-use stm_core::observe::history_layout::{HEADER_WORDS, words_needed};
+use stm_core::internal::observe::history_layout::{HEADER_WORDS, words_needed};
 use stm_kernels::draw::draw;
 use verify::history::records::Records;
 use verify::history::{Header, InitialMemory, Rest};

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::{PoisonError, RwLock};
 use std::{env, fs};
 use stm_core::host::{Cuda, Device, Error};
-use stm_core::kernel::{Build, ptx};
-use stm_core::observe::Observation;
+use stm_core::internal::kernel::{Build, ptx};
+use stm_core::internal::observe::Observation;
 use stm_core::{Kernel, Lane};
 
 /// The name of sections under libcu++'s binary semaphore.
@@ -298,7 +298,7 @@ peers! {
 mod tests {
     use super::*;
     use std::sync::Mutex;
-    use stm_core::host::check_parameters;
+    use stm_core::internal::host::check_parameters;
 
     /// Held by tests that compile the sources, as there is one place for what comes of it.
     static COMPILING: Mutex<()> = Mutex::new(());

@@ -3,10 +3,9 @@
 use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
 use crate::workloads::memory::Accessed;
-use stm_core::Element;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::array::Layout;
 use stm_core::host::{Device, Pod, TxArray};
+use stm_core::{Element, Layout};
 use stm_kernels::ra::doubled;
 
 /// The form of a workload's transactions.

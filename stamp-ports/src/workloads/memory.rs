@@ -2,11 +2,11 @@
 //! read back as a history wants it; and launch shapes that depend on the device alone.
 
 use crate::error::{Error, Result};
-use stm_core::array::Layout;
 use stm_core::collections::{List, Lists, Map, OrderedMap};
-use stm_core::host::{self, Cpu, Device, Limits, Pod, Records, Stm, Sums, TxArray};
-use stm_core::memory::WordAddress;
-use stm_core::{Element, Summand};
+use stm_core::host::{self, Cpu, Device, Pod, Records, Stm, Sums, TxArray};
+use stm_core::internal::WordAddress;
+use stm_core::internal::host::Limits;
+use stm_core::{Element, Layout, Summand};
 use stm_kernels::ht::{HtNode, HtPoolNode};
 
 /// The most words that a transaction reads, or writes: what a set holds.

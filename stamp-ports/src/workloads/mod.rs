@@ -122,11 +122,12 @@ mod prelude {
     pub(super) use clap::Args;
     pub(super) use serde_json::Value;
     pub(super) use std::time::Duration;
+    pub(super) use stm_core::Kernel;
+    pub(super) use stm_core::Layout;
     pub(super) use stm_core::algorithm::{Algorithm, Cgl, Variant};
-    pub(super) use stm_core::array::Layout;
+    pub(super) use stm_core::host::Capacity;
     pub(super) use stm_core::host::{Buffer, Device, TxArray};
-    pub(super) use stm_core::observe::Observation;
-    pub(super) use stm_core::{Capacity, Kernel};
+    pub(super) use stm_core::internal::observe::Observation;
 }
 
 use crate::devices::AnyDevice;
@@ -137,7 +138,7 @@ use input::{Input, Occasion};
 use prepared::{Prepared, prepare};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
-use stm_core::observe::Observation;
+use stm_core::internal::observe::Observation;
 use stm_core::with_algorithm;
 use workload::{Named, Sizes, Workload};
 

@@ -8,11 +8,10 @@ use crate::error::Result;
 use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Granule, Variant};
-use stm_core::array::{Layout, View};
 use stm_core::host::{Device, Launch};
-use stm_core::memory::WordAddress;
-use stm_core::observe::Observation;
-use stm_core::with_algorithm;
+use stm_core::internal::WordAddress;
+use stm_core::internal::observe::Observation;
+use stm_core::{Layout, View, with_algorithm};
 
 /// A workload with its data on a device. The methods are those of
 /// [`Workload`]; algorithms are told apart at run time.

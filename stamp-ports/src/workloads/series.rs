@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use stm_core::Kernel;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Device, Error, InOrder, Laps, Launch, Statistics};
+use stm_core::host::{Device, Error, InOrder, Launch, Statistics};
+use stm_core::internal::host::Laps;
 
 /// The launches whose times are prepared for; more are taken as they come.
 const LAPS: usize = 256;

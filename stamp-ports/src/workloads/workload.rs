@@ -13,10 +13,9 @@ use serde_json::Value;
 use std::fmt::Debug;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::array::Layout;
-use stm_core::host::Device;
-use stm_core::observe::Observation;
-use stm_core::{Capacity, Kernel};
+use stm_core::host::{Capacity, Device};
+use stm_core::internal::observe::Observation;
+use stm_core::{Kernel, Layout};
 
 /// What a result is verified for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

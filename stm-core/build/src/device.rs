@@ -86,11 +86,60 @@ impl Library<'_> {
         if !status.success() {
             return Err(Error::Failed { program, status });
         }
-        let name = self.package.replace('-', "_");
-        let assembly = target.join(format!("nvptx64-nvidia-cuda/release/deps/{name}.s"));
+        let assembly = self.product(toolchain, "deps/", ".s");
         if !assembly.is_file() {
             return Err(Error::NoOutput(assembly));
         }
         read(&assembly)
+    }
+
+    /// Returns the path of a product: `folder` is below that of the profile, `end` is behind the name.
+    fn product(&self, toolchain: &Toolchain, folder: &str, end: &str) -> PathBuf {
+        let name = self.package.replace('-', "_");
+        let file = format!("nvptx64-nvidia-cuda/release/{folder}{name}{end}");
+        self.target(toolchain).join(file)
+    }
+
+    /// Returns the files that the latest build was made of, none if there has been no build.
+    pub(crate) fn sources(&self, toolchain: &Toolchain) -> Vec<PathBuf> {
+        let text = read(&self.product(toolchain, "", ".d")).unwrap_or_default();
+        let (_, files) = text.split_once(": ").unwrap_or_default();
+        // A blank in a path has a backslash before it.
+        let files = files.replace("\\ ", "\0");
+        let paths = files.split_whitespace().map(|path| path.replace('\0', " "));
+        paths.map(PathBuf::from).collect()
+    }
+
+    /// Returns what stands for all that the latest build was made of, if that is still there.
+    fn fingerprint(&self, toolchain: &Toolchain) -> Option<String> {
+        let folder = self.manifest.parent()?;
+        let manifest = [folder.join("Cargo.toml"), folder.join("Cargo.lock")];
+        let mut hasher = DefaultHasher::new();
+        (self.features, self.attributes).hash(&mut hasher);
+        let sources = self.sources(toolchain);
+        let first = sources.first()?.clone();
+        for path in manifest.iter().chain(&sources) {
+            (path, std::fs::read(path).ok()?).hash(&mut hasher);
+        }
+        Some(format!("{:016x} {}", hasher.finish(), first.display()))
+    }
+
+    /// Returns the text of the latest build, if that was of the same sources. Cargo would compile
+    /// them again, as it misses the product of the linker.
+    pub(crate) fn latest(&self, toolchain: &Toolchain) -> Option<String> {
+        let latest = read(&self.product(toolchain, "deps/", ".print")).ok()?;
+        (self.fingerprint(toolchain)? == latest).then_some(())?;
+        read(&self.product(toolchain, "deps/", ".s")).ok()
+    }
+
+    /// Does the same as [`Self::assemble`], and notes for [`Self::latest`] of what.
+    pub(crate) fn assemble_and_note(&self, toolchain: &Toolchain) -> Result<String, Error> {
+        let note = self.product(toolchain, "deps/", ".print");
+        let _ = std::fs::remove_file(&note);
+        let text = self.assemble(toolchain)?;
+        if let Some(print) = self.fingerprint(toolchain) {
+            std::fs::write(&note, print).map_err(Error::at(&note))?;
+        }
+        Ok(text)
     }
 }

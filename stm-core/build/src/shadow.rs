@@ -15,8 +15,8 @@ use std::process::{Command, Stdio};
 pub(crate) struct Shadow {
     pub(crate) manifest: PathBuf,
     pub(crate) name: String,
-    /// The sources outside of the user's package that it is made of.
-    pub(crate) sources: Vec<PathBuf>,
+    /// The features of the user's package that are enabled for the host.
+    pub(crate) enabled: Vec<String>,
 }
 
 /// What is known of the user's package.
@@ -68,10 +68,12 @@ struct Dependency {
     /// What the kernels call it, if that is another name.
     package: String,
     folder: PathBuf,
-    is_local: bool,
 }
 
-fn dependencies(user: &User<'_>, metadata: &Value) -> Result<(String, Vec<Dependency>), Error> {
+/// The package's edition, what its kernels depend on, and the features that are enabled.
+type Parts = (String, Vec<Dependency>, Vec<String>);
+
+fn dependencies(user: &User<'_>, metadata: &Value) -> Result<Parts, Error> {
     let wrong = |what: String| Error::Metadata {
         package: user.root.display().to_string(),
         what,
@@ -124,27 +126,22 @@ fn dependencies(user: &User<'_>, metadata: &Value) -> Result<(String, Vec<Depend
             name: name.to_owned(),
             package: package["name"].as_str().unwrap_or(name).to_owned(),
             folder: manifest.parent().unwrap_or(manifest).to_owned(),
-            is_local: package["source"].is_null(),
         });
     }
-    Ok((edition, found))
-}
-
-/// Returns the sources of the machine, on which `stm-core` depends, if they are local.
-fn local_machine(metadata: &Value) -> Option<PathBuf> {
-    let packages = metadata["packages"].as_array()?;
-    let machine = packages
-        .iter()
-        .find(|package| package["name"] == "stm-machine" && package["source"].is_null())?;
-    let manifest = Path::new(machine["manifest_path"].as_str()?);
-    Some(manifest.parent()?.join("src"))
+    let features = own["features"].as_object().into_iter().flatten();
+    let is_enabled = |name: &String| {
+        let name = name.to_uppercase().replace('-', "_");
+        std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
+    };
+    let enabled = features.map(|(name, _)| name.clone()).filter(is_enabled);
+    Ok((edition, found, enabled.collect()))
 }
 
 impl Shadow {
     /// Writes the package below `folder`.
     pub(crate) fn write(user: &User<'_>, folder: &Path) -> Result<Self, Error> {
         let metadata = metadata(user)?;
-        let (edition, dependencies) = dependencies(user, &metadata)?;
+        let (edition, dependencies, enabled) = dependencies(user, &metadata)?;
         let mut hasher = DefaultHasher::new();
         user.source.hash(&mut hasher);
         // Its file of assembly is its own among those of other packages.
@@ -184,15 +181,10 @@ impl Shadow {
         if root.is_file() && !lock.is_file() {
             std::fs::copy(&root, &lock).map_err(Error::at(&lock))?;
         }
-        let local = dependencies.into_iter().filter(|d| d.is_local);
-        let mut sources: Vec<PathBuf> = local.map(|d| d.folder.join("src")).collect();
-        if let Some(machine) = local_machine(&metadata).filter(|m| !sources.contains(m)) {
-            sources.push(machine);
-        }
         Ok(Self {
             manifest,
             name,
-            sources,
+            enabled,
         })
     }
 }

@@ -69,6 +69,8 @@ pub mod memory;
 pub mod observe;
 
 pub use array::{Input, Layout, Output, TArray, View};
+#[doc(hidden)]
+pub use kernel::is_plain as __is_plain;
 pub use kernel::{Kernel, Plain};
 pub use lane::{Lane, Stop};
 pub use memory::{Element, WordAddress};

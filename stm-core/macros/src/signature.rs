@@ -21,19 +21,23 @@ pub(crate) fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
     let FnArg::Typed(parameter) = parameter else {
         return Err(Error::new_spanned(
             parameter,
-            "a kernel is a function without `self`",
+            "a kernel is a function without `self`: put it outside of the `impl`, and give it what \
+             it needs as parameters",
         ));
     };
     let Pat::Ident(pattern) = &*parameter.pat else {
         return Err(Error::new_spanned(
             &parameter.pat,
-            "a parameter of a kernel is a plain name",
+            "a parameter of a kernel is a plain name: `range: (u64, u64)`, and take it apart in \
+             the body",
         ));
     };
+    refuse_host(&parameter.ty)?;
     match &*parameter.ty {
         Type::Reference(reference) if reference.mutability.is_some() => Err(Error::new_spanned(
             reference,
-            "the threads of a launch share their parameters: use `&`",
+            "the threads of a launch share their parameters: use `&`; transactions write into \
+             `Cells`, and results go into an `Output`",
         )),
         Type::Reference(reference) => Ok(Argument {
             name: &pattern.ident,
@@ -48,11 +52,74 @@ pub(crate) fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
     }
 }
 
-/// Refuses a function that is asynchronous or returns something.
-pub(crate) fn refuse_results(function: &ItemFn) -> syn::Result<()> {
+/// Returns the last word of a path.
+pub(crate) fn last_word(ty: &Type) -> Option<&Ident> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => path.path.segments.last().map(|s| &s.ident),
+        _ => None,
+    }
+}
+
+/// Refuses a type of the host alone, of which the compiler would say less and in more words.
+fn refuse_host(ty: &Type) -> syn::Result<()> {
+    let of = match ty {
+        Type::Reference(reference) => &reference.elem,
+        ty => ty,
+    };
+    let is_host = |name: &Ident| {
+        ["Vec", "Box", "String", "str"]
+            .iter()
+            .any(|host| name == host)
+    };
+    if matches!(of, Type::Slice(_)) || last_word(of).is_some_and(is_host) {
+        let text = "a kernel does not reach the host's memory: the parameter is `Cells<u32>` for \
+                    words of transactions, `Input<u32>` for what they only read, or `Output<u32>` \
+                    for results";
+        return Err(Error::new_spanned(ty, text));
+    }
+    match last_word(of) {
+        Some(name) if name == "usize" || name == "isize" => {
+            let text = "its size differs between machines: use `u64` or `i64`";
+            Err(Error::new_spanned(ty, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads a function, and says `text` of another item.
+pub(crate) fn function(item: TokenStream, text: &str) -> syn::Result<ItemFn> {
+    syn::parse2(item.clone()).map_err(|error| match syn::parse2::<syn::Item>(item) {
+        Ok(other) if !matches!(other, syn::Item::Fn(_)) => Error::new_spanned(other, text),
+        _ => error,
+    })
+}
+
+/// Refuses a function of a kind that no kernel is, or that returns something.
+pub(crate) fn refuse_kind(function: &ItemFn) -> syn::Result<()> {
     let signature = &function.sig;
-    if let Some(other) = signature.asyncness {
-        return Err(Error::new(other.span, "a kernel is not asynchronous"));
+    let kinds = [
+        (
+            signature.asyncness.map(|word| word.span),
+            "a kernel is not asynchronous: leave `async` out",
+        ),
+        (
+            signature.constness.map(|word| word.span),
+            "a kernel runs in launches alone: leave `const` out",
+        ),
+        (
+            signature.unsafety.map(|word| word.span),
+            "safe code launches a kernel: leave `unsafe` out here, and write it in the body, \
+             around what needs it",
+        ),
+        (
+            signature.abi.as_ref().map(|abi| abi.extern_token.span),
+            "the attribute makes the entry points of a kernel: leave `extern` out",
+        ),
+    ];
+    for (word, text) in kinds {
+        if let Some(word) = word {
+            return Err(Error::new(word, text));
+        }
     }
     if !matches!(signature.output, syn::ReturnType::Default) {
         return Err(Error::new_spanned(
@@ -120,7 +187,7 @@ impl Signature<'_> {
         });
         let plain = arguments.iter().filter(|a| !a.is_data).map(|a| {
             let ty = a.ty;
-            quote_spanned!(ty.span()=> #home::kernel::is_plain::<#ty>();)
+            quote_spanned!(ty.span()=> #home::__is_plain::<#ty>();)
         });
         let note = note(arguments);
         let algorithm = self.algorithm.into_iter();
@@ -133,7 +200,6 @@ impl Signature<'_> {
         quote! {
             /// The parameters of a launch.
             #[repr(C)]
-            #[derive(Debug)]
             pub struct Params #declared {
                 #(
                     /// The transactional memory.
@@ -151,6 +217,12 @@ impl Signature<'_> {
                 }
             }
             impl #declared ::core::marker::Copy for Params #used {}
+            // Plain data need not say what it has in it.
+            impl #declared ::core::fmt::Debug for Params #used {
+                fn fmt(&self, to: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    to.debug_struct("Params").finish_non_exhaustive()
+                }
+            }
 
             const _: fn() = || { #(#plain)* };
 

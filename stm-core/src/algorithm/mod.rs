@@ -26,11 +26,6 @@ pub(crate) mod fast;
 pub(crate) mod paper;
 pub(crate) mod registry;
 
-pub use contract::{Algorithm, Granule, Scratch};
-pub use fast::protocol::Versioned;
-pub use fast::storage::{Cells, Storage, Table};
-pub use paper::acquisition::{Acquisition, Backoff, Blocking, Sorted};
-pub use paper::validation::{Hierarchical, Tbv, Validation};
-pub use paper::version_locks::VersionLocks;
+pub use contract::{Algorithm, Granule};
 #[doc(inline)]
 pub use registry::*;

@@ -122,6 +122,7 @@ macro_rules! algorithms {
 
         /// Calls a macro with some tokens followed by a line `Type entry name
         /// origin teams sums;` for each algorithm of the registry.
+        #[doc(hidden)]
         #[macro_export]
         macro_rules! for_each_algorithm {
             ($d($d callback:ident)::+ ! { $d($d tokens:tt)* }) => {

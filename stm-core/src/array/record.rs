@@ -333,8 +333,7 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
 ///     }
 /// }
 ///
-/// use stm_core::array::TRecords;
-/// use stm_core::{Lane, Tx, TxResult, algorithm::Algorithm};
+/// use stm_core::{Lane, TRecords, Tx, TxResult, algorithm::Algorithm};
 ///
 /// fn double<L: Lane, A: Algorithm>(
 ///     tx: &mut Tx<'_, L, A>,
@@ -365,39 +364,39 @@ macro_rules! record {
                     $($field,)*
                 }
                 /// Says which fields have 64 bits.
-                const WIDE: &[bool] = &[$(<$ty as $crate::array::record::Element>::WIDE),*];
+                const WIDE: &[bool] = &[$(<$ty as $crate::internal::array::record::Element>::WIDE),*];
 
                 #[allow(dead_code)]
                 impl $name {
                     $(
                         #[doc = concat!("Names the field `", stringify!($field), "`.")]
                         #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-                        $field_vis const fn $field() -> $crate::array::record::Field<Self, $ty> {
-                            const { $crate::array::record::Field::of(Number::$field as usize) }
+                        $field_vis const fn $field() -> $crate::internal::array::record::Field<Self, $ty> {
+                            const { $crate::internal::array::record::Field::of(Number::$field as usize) }
                         }
                     )*
                 }
 
                 // SAFETY: the names, the widths and the counts are of the same fields.
-                unsafe impl $crate::array::record::Record for $name {
+                unsafe impl $crate::internal::array::record::Record for $name {
                     const FIELDS: &'static [(&'static str, bool)] = &[$((
                         stringify!($field),
-                        <$ty as $crate::array::record::Element>::WIDE,
+                        <$ty as $crate::internal::array::record::Element>::WIDE,
                     )),*];
-                    type Wide = [u64; $crate::array::record::count(WIDE, true)];
-                    type Narrow = [u32; $crate::array::record::count(WIDE, false)];
+                    type Wide = [u64; $crate::internal::array::record::count(WIDE, true)];
+                    type Narrow = [u32; $crate::internal::array::record::count(WIDE, false)];
 
                     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
                     fn split(self) -> (Self::Wide, Self::Narrow) {
                         let (mut wide, mut narrow) = (
-                            [0u64; $crate::array::record::count(WIDE, true)],
-                            [0u32; $crate::array::record::count(WIDE, false)],
+                            [0u64; $crate::internal::array::record::count(WIDE, true)],
+                            [0u32; $crate::internal::array::record::count(WIDE, false)],
                         );
                         $({
                             const AT: usize =
-                                $crate::array::record::position(WIDE, Number::$field as usize);
-                            let bits = $crate::array::record::Element::to_bits64(self.$field);
-                            if <$ty as $crate::array::record::Element>::WIDE {
+                                $crate::internal::array::record::position(WIDE, Number::$field as usize);
+                            let bits = $crate::internal::array::record::Element::to_bits64(self.$field);
+                            if <$ty as $crate::internal::array::record::Element>::WIDE {
                                 if let Some(field) = wide.get_mut(AT) {
                                     *field = bits;
                                 }
@@ -410,13 +409,13 @@ macro_rules! record {
 
                     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
                     fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
-                        use $crate::array::record::Fields;
+                        use $crate::internal::array::record::Fields;
                         Self {
                             $($field: {
                                 const AT: usize =
-                                    $crate::array::record::position(WIDE, Number::$field as usize);
-                                <$ty as $crate::array::record::Element>::from_bits64(
-                                    if <$ty as $crate::array::record::Element>::WIDE {
+                                    $crate::internal::array::record::position(WIDE, Number::$field as usize);
+                                <$ty as $crate::internal::array::record::Element>::from_bits64(
+                                    if <$ty as $crate::internal::array::record::Element>::WIDE {
                                         Fields::get(&wide, AT)
                                     } else {
                                         Fields::get(&narrow, AT)

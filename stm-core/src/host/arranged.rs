@@ -9,8 +9,8 @@ use std::vec::Vec;
 use stm_machine::Layout;
 use stm_machine::host::{Device, Error};
 
-/// What the items of an array are, and how they lie in a layout: [`Elements`](super::Elements) or
-/// [`Structs`](super::Structs), and nothing else, as the type of [`Self::items`] has no public name.
+/// What the items of an array are, and how they lie in a layout: [`Elements`](super::tx_array::Elements) or
+/// [`Structs`](super::records::Structs), and nothing else, as the type of [`Self::items`] has no public name.
 pub trait Form {
     /// An item on the host.
     type Item: Copy;

@@ -6,7 +6,17 @@ use crate::tx::stm_ref::RetryLimits;
 use std::time::Duration;
 use stm_machine::host::Error;
 
-/// The sizes and limits of a transactional memory.
+/// The sizes and limits of a transactional memory ([`Stm::with`](super::Stm::with)).
+///
+/// ```
+/// use stm_core::host::Capacity;
+/// use stm_core::prelude::*;
+///
+/// let capacity = Capacity { reads: 256, ..Capacity::DEFAULT };
+/// let config = StmConfig { capacity, time_limit: None, ..StmConfig::default() };
+/// let stm = Stm::with(&Cpu::new(), config)?;
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StmConfig {
     /// The number of entries of the global lock table; a power of two.

@@ -3,7 +3,7 @@
 use crate::algorithm::Fast;
 use crate::array::Layout;
 use crate::host::{
-    Buffer, Cuda, Device, Error, ForeignArray, Launch, Memory, Pod, Stm, StmConfig, Sums, TxArray,
+    Buffer, Cuda, Device, Error, ForeignArray, Launch, Pod, Stm, StmConfig, Sums, TxArray,
 };
 use crate::kernel::{Build, Kernel};
 use crate::observe::Observation;
@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::string::ToString;
 use std::time::Duration;
 use std::vec::Vec;
+use stm_machine::host::Memory;
 use stm_machine::host::stand_in::{StandIn, State};
 use stm_machine::{Element, Lane};
 

@@ -200,6 +200,7 @@ impl<D: Device> Pool<D> {
 /// ([`Tx::alloc_record`](crate::Tx::alloc_record)).
 ///
 /// ```
+/// use stm_core::host::Nodes;
 /// use stm_core::prelude::*;
 ///
 /// stm_core::record! {
@@ -213,59 +214,34 @@ impl<D: Device> Pool<D> {
 /// }
 ///
 /// /// Even transactions push their number, odd ones pop one.
-/// struct Stack;
-///
-/// #[repr(C)]
-/// #[derive(Clone, Copy)]
-/// struct Params {
-///     stm: StmRef<Fast>,
-///     top: <Fast as Algorithm>::Array<u32>,
-///     entries: TNodes<Fast, Entry>,
+/// #[kernel]
+/// pub fn stack(stm: &Stm, top: Cells<u32>, entries: Nodes<Entry>) {
+///     stm.each(0..1_000, |tx, i| {
+///         let first = Node::from_bits(tx.read(top, 0)?);
+///         if i % 2 == 0 {
+///             let entry = Entry { below: first.bits(), number: i as u32 };
+///             let new = tx.alloc_record(entries, entry)?;
+///             tx.write(top, 0, new.bits())
+///         } else if first.is_nil() {
+///             tx.cancel()
+///         } else {
+///             let below = tx.get(entries, first, Entry::below())?;
+///             tx.free(entries.pool(), first)?;
+///             tx.write(top, 0, below)
+///         }
+///     });
 /// }
 ///
-/// impl Kernel for Stack {
-///     const ENTRY: &'static str = "stack";
-///     type Params = Params;
-///     fn run<L: Lane>(lane: &L, p: &Params) {
-///         p.stm.for_each(lane, 0..1_000, |tx, i| {
-///             let top = Node::from_bits(tx.read(&p.top, 0)?);
-///             if i % 2 == 0 {
-///                 let entry = Entry { below: top.bits(), number: i as u32 };
-///                 let new = tx.alloc_record(&p.entries, entry)?;
-///                 tx.write(&p.top, 0, new.bits())
-///             } else if top.is_nil() {
-///                 Ok(())
-///             } else {
-///                 let below = tx.get(&p.entries, top, Entry::below())?;
-///                 tx.free(p.entries.pool(), top)?;
-///                 tx.write(&p.top, 0, below)
-///             }
-///         });
-///     }
-/// }
-///
+/// # fn main() -> Result<(), stm_core::host::Error> {
 /// let cpu = Cpu::new();
-/// let layout = stm_core::Layout::Cells;
-/// let top = TxArray::from_slice(&cpu, layout, &[0_u32], "the top")?;
-/// let entries = Nodes::new(&cpu, layout, 600, "the entries")?;
-/// let mut stm = Stm::new(&cpu, Launch::new(2, 4), StmConfig::default())?;
-/// let params = Params {
-///     stm: stm.handle(),
-///     top: top.view::<Fast>(),
-///     entries: entries.view::<Fast>(),
-/// };
-/// // SAFETY: the handle is of this `stm`, and the data outlive the launch.
-/// unsafe { stm.launch::<Stack>(&params)? };
-///
-/// let (records, pool) = (entries.records().download()?, entries.pool());
-/// let mut link = top.download()?[0];
-/// let mut there = 0;
-/// while let Some(index) = pool.view().index(Node::from_bits(link)) {
-///     link = records[index as usize].below;
-///     there += 1;
-/// }
-/// pool.check(there)?; // no node is lost, none has leaked
-/// # Ok::<(), stm_core::host::Error>(())
+/// let mut stm = Stm::on(&cpu)?;
+/// let top = stm.array("top", &[Node::NIL.bits()])?;
+/// let entries = Nodes::<_, Entry>::new(&cpu, stm_core::Layout::Cells, 600, "entries")?;
+/// let done = stack::launch(&mut stm, Launch::new(2, 4), &top, &entries)?;
+/// let pops = done.commits - 500;
+/// entries.pool().check(500 - pops)?; // no node is lost, none has leaked
+/// # Ok(())
+/// # }
 /// ```
 pub struct Nodes<D: Device, R> {
     pool: Pool<D>,

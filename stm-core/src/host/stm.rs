@@ -69,7 +69,7 @@ impl Statistics {
         self.aborts[Abort::Retry as usize]
     }
 
-    /// Returns the number of attempts that did not commit.
+    /// Returns the number of attempts that did not commit, [`Self::waits`] among them.
     pub fn aborted(&self) -> u64 {
         self.aborts.iter().sum()
     }

@@ -14,6 +14,16 @@ use stm_machine::{Element, Layout, View, WordAddress};
 ///
 /// Cells may go from one [`Stm`](super::Stm) to another as they are, from launch
 /// to launch; two launches at a time must not share them.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let mut words = stm.array("the words", &[1_u32, 2, 3])?;
+/// words.upload(&[4, 5, 6])?;
+/// assert_eq!(words.download()?, [4, 5, 6]);
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
 pub type TxArray<D, T> = Arranged<D, Elements<T>>;
 
 /// Says that the items of an array are elements.

@@ -75,11 +75,11 @@ macro_rules! __entries {
         $($type:ident $entry:ident $variant:literal $origin:ident $teams:ident $sums:ident;)*) => {
         impl<A: $crate::algorithm::Algorithm> $crate::Kernel for $kernel<A> {
             const ENTRY: &'static str =
-                const { &$crate::kernel::EntryName::new($name, A::NAME) }.as_str();
+                const { &$crate::internal::kernel::EntryName::new($name, A::NAME) }.as_str();
             type Params = $params<A>;
             const PARAMETERS: &'static str = {
                 #[allow(unused_imports)]
-                use $crate::kernel::Unnoted as _;
+                use $crate::internal::kernel::Unnoted as _;
                 Self::NOTE
             };
 
@@ -90,10 +90,10 @@ macro_rules! __entries {
 
             $crate::__host! {
                 fn ptx(
-                    build: $crate::kernel::Build,
-                ) -> Result<$crate::kernel::ptx::Text, $crate::host::Error> {
+                    build: $crate::internal::kernel::Build,
+                ) -> Result<$crate::internal::kernel::ptx::Text, $crate::host::Error> {
                     let name = ($name, A::NAME);
-                    $crate::kernel::ptx::find($crate::ptx_of!($name), Self::ENTRY, name, build)
+                    $crate::internal::kernel::ptx::find($crate::ptx_of!($name), Self::ENTRY, name, build)
                 }
 
                 /// Sends the call to the instance that this crate has compiled.
@@ -101,7 +101,7 @@ macro_rules! __entries {
                 /// # Panics
                 /// It panics under an algorithm for which the kernel has no
                 /// entry point.
-                fn run_on_cpu(lane: &$crate::lane::cpu::CpuLane<'_>, params: &Self::Params) {
+                fn run_on_cpu(lane: &$crate::internal::lane::cpu::CpuLane<'_>, params: &Self::Params) {
                     let params: &dyn core::any::Any = params;
                     $($crate::__on_cpu!(@$select $teams lane params $kernel $params $type);)*
                     panic!("the kernel {} has no entry point for {}", $name, A::NAME);
@@ -139,7 +139,7 @@ macro_rules! __on_cpu {
         {
             #[inline(never)]
             fn instance(
-                lane: &$crate::lane::cpu::CpuLane<'_>,
+                lane: &$crate::internal::lane::cpu::CpuLane<'_>,
                 params: &$params<$crate::algorithm::$type>,
             ) {
                 $kernel::<$crate::algorithm::$type>::body(lane, params);
@@ -162,12 +162,12 @@ macro_rules! __on_gpu {
         $type:ident $entry:ident $variant:literal $origin:ident) => {
         $crate::__observed! { {
             $crate::__entry_point!(
-                $kernel<$crate::algorithm::$type>, $crate::observe::Silent, { u32::MAX }, false,
+                $kernel<$crate::algorithm::$type>, $crate::internal::observe::Silent, { u32::MAX }, false,
                 [$name, "_", stringify!($entry)], [$name, "/", $variant]
             );
         } {
             $crate::__entry_point!(
-                $kernel<$crate::algorithm::$type>, $crate::observe::Recorder, { u32::MAX }, false,
+                $kernel<$crate::algorithm::$type>, $crate::internal::observe::Recorder, { u32::MAX }, false,
                 [$name, "_", stringify!($entry), "_recorded"], [$name, "/", $variant, ".recorded"]
             );
         } }
@@ -178,7 +178,7 @@ macro_rules! __on_gpu {
     (@profile paper $kernel:ident $name:literal $type:ident $entry:ident $variant:literal) => {
         $crate::__observed! { {} {
             $crate::__entry_point!(
-                $kernel<$crate::algorithm::$type>, $crate::observe::Profiler, { u32::MAX }, false,
+                $kernel<$crate::algorithm::$type>, $crate::internal::observe::Profiler, { u32::MAX }, false,
                 [$name, "_", stringify!($entry), "_profiled"], [$name, "/", $variant, ".profiled"]
             );
         } }
@@ -186,12 +186,12 @@ macro_rules! __on_gpu {
     (@wide wide $kernel:ident $name:literal Fast $entry:ident $variant:literal) => {
         $crate::__observed! { {
             $crate::__entry_point!(
-                $kernel<$crate::algorithm::Fast>, $crate::observe::Silent, { u32::MAX }, true,
+                $kernel<$crate::algorithm::Fast>, $crate::internal::observe::Silent, { u32::MAX }, true,
                 [$name, "_", stringify!($entry), "_wide"], [$name, "/", $variant, "-wide"]
             );
         } {
             $crate::__entry_point!(
-                $kernel<$crate::algorithm::Fast>, $crate::observe::Recorder, { u32::MAX }, true,
+                $kernel<$crate::algorithm::Fast>, $crate::internal::observe::Recorder, { u32::MAX }, true,
                 [$name, "_", stringify!($entry), "_wide_recorded"],
                 [$name, "/", $variant, "-wide.recorded"]
             );

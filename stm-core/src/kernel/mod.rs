@@ -7,31 +7,25 @@
 pub mod copy;
 mod entry;
 
+/// What `Cells` is in a function without an attribute that gives it its meaning, for the message.
+#[doc(hidden)]
+#[deprecated(
+    note = "`Cells` has its meaning below `#[kernel]` or `#[transactional]` alone: put one of them above this function"
+)]
+#[derive(Clone, Copy, Debug)]
+pub struct Cells<T>(core::marker::PhantomData<T>);
+
 pub use stm_core_macros::Plain;
 pub use stm_machine::kernel::*;
 
-/// A parameter of a kernel is plain data:
-///
-/// ```compile_fail,E0277
-/// use stm_core::prelude::*;
-///
-/// #[derive(Clone, Copy)]
-/// pub struct Plan { first: u32 }
-///
-/// #[kernel]
-/// pub fn go<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, plan: Plan) {}
-/// # fn main() {}
-/// ```
-///
 /// Two kernels of one name:
 ///
 /// ```compile_fail
-/// use stm_core::prelude::*;
-///
+/// # use stm_core::prelude::*;
 /// #[kernel]
-/// pub fn go<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {}
+/// pub fn go(_stm: &Stm) {}
 /// #[kernel(name = "go")]
-/// pub fn walk<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {}
+/// pub fn walk(_stm: &Stm) {}
 /// # fn main() {}
 /// ```
 #[cfg(doctest)]

@@ -38,7 +38,7 @@
 //! known, and the largest that fits for all beyond ([`number`]).
 //!
 //! A word is an address with the width in bit 0
-//! ([`WordAddress`](crate::WordAddress)); user-space addresses have at most 56
+//! ([`WordAddress`](stm_machine::WordAddress)); user-space addresses have at most 56
 //! bits on the machines that run this. No tag is 0 or 0xFF, so neither cleared
 //! nor poisoned memory is a record.
 

@@ -111,7 +111,7 @@ impl<A: Algorithm> StmRef<A> {
     /// nodes for an update than `M`.
     ///
     /// ```
-    /// use stm_core::array::TPreassigned;
+    /// use stm_core::TPreassigned;
     /// use stm_core::prelude::*;
     ///
     /// stm_core::record! {

@@ -144,7 +144,12 @@ pub mod locks;
 pub mod mcs;
 pub mod per_lane;
 pub mod reserve;
-mod sealed;
+/// The kinds of locks and the algorithms of barriers and semaphores are those of this library:
+/// memory has the size that their methods say, and they access it without a check.
+mod sealed {
+    /// A kind or an algorithm of this library.
+    pub trait Sealed {}
+}
 pub mod semaphore;
 pub mod series;
 pub mod slots;

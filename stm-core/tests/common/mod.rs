@@ -9,7 +9,7 @@ use closure::Closure;
 use std::fmt::Debug;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Cpu, Error, Pod, Statistics, Stm, StmConfig, TxArray};
-use stm_core::lane::cpu::CpuLane;
+use stm_core::internal::lane::cpu::CpuLane;
 use stm_core::{Element, Layout, View};
 
 /// Launches a closure with a transactional memory, as `Stm::launch` does with a kernel.
@@ -89,10 +89,10 @@ pub(crate) fn config(change: impl FnOnce(&mut StmConfig)) -> StmConfig {
 }
 
 /// Returns room for so many reads and writes.
-pub(crate) const fn capacity(reads: u32, writes: u32) -> stm_core::Capacity {
-    stm_core::Capacity {
+pub(crate) const fn capacity(reads: u32, writes: u32) -> stm_core::host::Capacity {
+    stm_core::host::Capacity {
         reads,
         writes,
-        ..stm_core::Capacity::DEFAULT
+        ..stm_core::host::Capacity::DEFAULT
     }
 }

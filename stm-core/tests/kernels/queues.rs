@@ -2,7 +2,8 @@
 
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Device, TxArray};
-use stm_core::{Action, Crew, Lane, StmRef, TArray, TeamTx, Tx, TxResult, View};
+use stm_core::internal::Crew;
+use stm_core::{Action, Lane, StmRef, TArray, TeamTx, Tx, TxResult, View};
 
 /// The memory of one queue, or of two.
 pub(crate) struct World<D: Device> {

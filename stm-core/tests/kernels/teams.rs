@@ -2,7 +2,8 @@
 //! simulator.
 
 use stm_core::algorithm::Algorithm;
-use stm_core::{Crew, Lane, StmRef, TeamTx, TxResult, View};
+use stm_core::internal::Crew;
+use stm_core::{Lane, StmRef, TeamTx, TxResult, View};
 
 /// Sums all accounts up, by all lanes of a team, for all of them.
 pub(crate) fn audit<L: Lane, A: Algorithm, C: Crew>(

@@ -2,7 +2,8 @@
 
 use super::{AGAIN, BATCH, FREE, RESERVED, SETTLED, STOP, cell_of_path};
 use stm_core::algorithm::Algorithm;
-use stm_core::{Abort, Crew, Lane, StmRef, TeamTx, TxResult, View};
+use stm_core::internal::Crew;
+use stm_core::{Abort, Lane, StmRef, TeamTx, TxResult, View};
 
 /// The number of cells of each lane of a team whose loads are in flight
 /// together.

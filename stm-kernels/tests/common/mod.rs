@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Device, Error, Launch, Watchdog};
+use stm_core::host::{Buffer, Device, Error, Launch};
+use stm_core::internal::host::Watchdog;
 use stm_kernels::hops::HopsParams;
 use stm_kernels::reduction::ReductionParams;
 use stm_sync::host::Channels;

@@ -14,9 +14,9 @@ use proptest::sample::select;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
-use stm_core::RetryLimits;
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::host::RetryLimits;
+use stm_core::internal::observe::Mutant;
 
 /// Everything that decides a run, beside the code. Its text replays it:
 ///

@@ -43,9 +43,9 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use stm_core::Capacity;
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::host::Capacity;
+use stm_core::internal::observe::Mutant;
 
 /// What the closure of a check returns; `?` takes any error.
 pub type Checked = Result<(), Box<dyn std::error::Error>>;

@@ -16,7 +16,7 @@
 
 pub mod file;
 /// The layout of a lane's recording buffer, which the kernels' probe fills.
-pub use stm_core::observe::history_layout as layout;
+pub use stm_core::internal::observe::history_layout as layout;
 pub mod left;
 pub mod reader;
 pub mod records;

@@ -9,7 +9,7 @@
 use super::{Attempt, Event, Header, History, InitialMemory, Outcome, layout, sum};
 use crate::error::Error;
 use stm_core::host::{Buffer, Device, Launch};
-use stm_core::observe::{HostProbe, Observation, ProbeBuffer};
+use stm_core::internal::observe::{HostProbe, Observation, ProbeBuffer};
 
 /// A buffer of equal parts, one for each lane of a launch.
 pub struct Records<D: Device> {

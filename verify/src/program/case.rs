@@ -4,7 +4,7 @@
 use crate::sim::SimConfig;
 use std::ops::Range;
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 
 /// The most words of a program: a word's number is one digit in base 36.
 pub const WORDS_MAX: u8 = 36;

@@ -24,7 +24,7 @@ use crate::rng::Rng;
 use crate::sim::Schedule;
 use std::sync::LazyLock;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 
 /// A program with a purpose.
 #[derive(Clone, Debug, Default)]

@@ -19,7 +19,7 @@ use super::case::{Case, Invariant, Loop, Op, Program, Value, Widths, Words, upda
 use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 
 mod silent;
 

@@ -10,11 +10,10 @@ use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::named::{Named, Names};
 use crate::sim::{self, Schedule, Sim, SimError, Stuck, with_sim};
-use stm_core::Capacity;
-use stm_core::RetryLimits;
-use stm_core::algorithm::{Algorithm, Cells, Table, Variant, Versioned};
-use stm_core::host::{self, Launch, Nodes, Stm, StmConfig, Sums, TxArray};
-use stm_core::memory::WordAddress;
+use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
+use stm_core::internal::WordAddress;
+use stm_core::internal::algorithm::{Cells, Table, Versioned};
 use stm_core::{StmRef, View, with_algorithm};
 
 /// What a run that found nothing did.

@@ -19,7 +19,7 @@
 use super::error::ConfigError;
 use std::fmt;
 use std::str::FromStr;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 
 /// Who runs next. Each is described in `schedule.rs` and `rounds.rs`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

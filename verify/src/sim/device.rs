@@ -14,8 +14,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{Device, Error, Launch, Limits, Memory};
-use stm_core::observe::{HostProbe, Observation};
+use stm_core::host::{Device, Error, Launch};
+use stm_core::internal::host::{Limits, Memory};
+use stm_core::internal::observe::{HostProbe, Observation};
 
 /// Bytes of a fibre's stack: room for a kernel, and for the message if it
 /// panics. Only what is touched takes memory.

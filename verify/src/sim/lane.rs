@@ -8,7 +8,7 @@ use super::op::Op;
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
-use stm_core::observe::HostProbe;
+use stm_core::internal::observe::HostProbe;
 
 /// One thread of a simulated launch.
 ///

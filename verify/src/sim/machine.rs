@@ -20,7 +20,7 @@ use super::shape::{BARRIERS, Block, Named, Shape, Warp};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views, refill};
 use crate::rng::Rng;
-use stm_core::host::StopAt;
+use stm_core::internal::host::StopAt;
 
 /// What a lane is doing.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,7 @@ use super::op::Op;
 use super::rounds::{bits, mask_of};
 use super::views::{Acquire, Order};
 use stm_core::Lane;
-use stm_core::observe::HostProbe;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::{HostProbe, Mutant};
 
 /// Joins two words of 64 bits into one of 128.
 const fn joined([low, high]: [u64; 2]) -> u128 {

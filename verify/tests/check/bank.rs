@@ -6,10 +6,12 @@
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use stm_core::TSums;
 use stm_core::algorithm::{Cgl, Fast, Variant};
-use stm_core::observe::Mutant;
+use stm_core::host::{Capacity, Records, Sums};
+use stm_core::internal::observe::Mutant;
 use stm_core::prelude::*;
-use stm_core::{Capacity, Layout, with_algorithm};
+use stm_core::{Layout, with_algorithm};
 use verify::check::{CASES, Check, Checked, FailureKind, PAGE, REPLAY, Run};
 use verify::error::Error;
 use verify::recording::{Judged, Recording, words_needed};

@@ -4,9 +4,10 @@
 
 use crate::found;
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::host::{Nodes, Records, Sums};
+use stm_core::internal::observe::Mutant;
 use stm_core::prelude::*;
-use stm_core::{Layout, with_algorithm};
+use stm_core::{Layout, TArray, TNodes, TRecords, TSums, with_algorithm};
 use verify::check::{Check, Checked, FailureKind, Run};
 use verify::sim::Sim;
 

@@ -8,9 +8,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::HashSet;
-use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, Granule, Table, Versioned};
+use stm_core::algorithm::{Algorithm, Fast, FastTable, Granule};
 use stm_core::host::Launch;
-use stm_core::observe::Mutant;
+use stm_core::internal::algorithm::{Cells, Table, Versioned};
+use stm_core::internal::observe::Mutant;
 use verify::sim::SimConfig;
 
 /// The launch of a configuration: some lanes that run transactions.

@@ -1,9 +1,11 @@
 //! Launches on the simulator, recorded and judged, and the simulations of such tests.
 
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Error, Launch, Pod, Statistics, Stm, StmConfig, TxArray};
-use stm_core::observe::Mutant;
-use stm_core::{Capacity, Element, Layout, RetryLimits, StmRef, View};
+use stm_core::host::{
+    Capacity, Error, Launch, Pod, RetryLimits, Statistics, Stm, StmConfig, TxArray,
+};
+use stm_core::internal::observe::Mutant;
+use stm_core::{Element, Layout, StmRef, View};
 use verify::history::records::Records;
 use verify::history::{Header, History, InitialMemory};
 use verify::opacity::{self, report::Verdict};

@@ -1,7 +1,7 @@
 //! Numbered runs of kernels that wait, for barriers, semaphores and channels.
 
-use stm_core::host::Watchdog;
-use stm_core::observe::Mutant;
+use stm_core::internal::host::Watchdog;
+use stm_core::internal::observe::Mutant;
 use verify::sim::{Schedule, Sim, SimConfig};
 
 /// Every kind of schedule. Priorities are fair only because waits pause.

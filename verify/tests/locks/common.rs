@@ -4,7 +4,7 @@ pub(crate) use crate::asserts::{assert_is, of_each};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use stm_sync::host::Locks;
 use stm_sync::{LockKind, TLocks};
 use verify::sim::{RunReport, Schedule, Sim, SimConfig, SimError, SimLane};

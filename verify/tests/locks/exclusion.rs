@@ -12,7 +12,7 @@ use crate::asserts::under_all;
 use std::cell::Cell;
 use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use stm_core::{Lane, View};
 use stm_sync::chosen::Kind;
 use stm_sync::host::{Defaults, Locks};

@@ -7,7 +7,7 @@ use super::common::{
 use std::cell::Cell;
 use stm_core::Lane;
 use stm_core::host::Launch;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use stm_sync::{
     Anderson, Cohort, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, Ticket, TicketHandoff,
 };

@@ -10,7 +10,7 @@ use super::common::{FAIR, config, each_kind, of_each, shared, show};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use stm_kernels::ht::{bucket_of_key, key_of_node};
 use stm_kernels::locked::sorted::SortedList;
 use stm_kernels::locked::table::{Insertion, Table};

@@ -6,8 +6,9 @@ use crate::{of_each, runs, simulator};
 use std::cell::Cell;
 use std::time::Duration;
 use stm_core::algorithm::Fast;
-use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, Watchdog};
-use stm_core::observe::Mutant;
+use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig};
+use stm_core::internal::host::Watchdog;
+use stm_core::internal::observe::Mutant;
 use stm_core::{Lane, View};
 use stm_sync::Stop;
 use stm_sync::barrier::{

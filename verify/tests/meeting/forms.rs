@@ -6,8 +6,9 @@ use crate::{config, runs, runs_both_sides, shared, simulator};
 use std::fmt::Debug;
 use std::time::Duration;
 use stm_core::Lane;
-use stm_core::host::{Error, Launch, StopAt};
-use stm_core::observe::Mutant;
+use stm_core::host::{Error, Launch};
+use stm_core::internal::host::StopAt;
+use stm_core::internal::observe::Mutant;
 use stm_sync::channel::{
     Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
 };

@@ -8,7 +8,7 @@ use crate::{config, runs, runs_both_sides, simulator};
 use std::collections::BTreeSet;
 use stm_core::Kernel;
 use stm_core::host::{Buffer, Launch};
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use stm_kernels::checked::{
     CheckedEntries, CheckedEntriesParams, CheckedMeetings, CheckedMeetingsParams,
 };

@@ -7,9 +7,8 @@
 // The simulator checks each of them, and the tests make wrong ones.
 
 use crate::{assert_is, shared};
-use stm_core::Lane;
 use stm_core::host::{Buffer, Device, Error, Launch};
-use stm_core::kernel::Kernel;
+use stm_core::{Kernel, Lane};
 use verify::sim::{LaneId, Op, Owner, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting};
 // The simulator checks each operation, and all words are live.
 

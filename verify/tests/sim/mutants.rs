@@ -3,7 +3,7 @@
 
 use crate::{assert_replays, first_failure, section, sections};
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use verify::mutants::{
     BUDGET, SURVIVAL, gate, random_summary, table, target, try_at_random, try_mutant,
 };

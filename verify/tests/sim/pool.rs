@@ -13,11 +13,11 @@ use crate::recorded::{array, configs, layout, recorded, small};
 use std::cell::Cell;
 use std::collections::HashSet;
 use stm_core::algorithm::{
-    Algorithm, Cells, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, Table, TbvSorting, Vbv,
-    Versioned,
+    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
 use stm_core::host::{Launch, Nodes, PreassignedNodes, StmConfig};
-use stm_core::observe::Mutant;
+use stm_core::internal::algorithm::{Cells, Table, Versioned};
+use stm_core::internal::observe::Mutant;
 use stm_core::{Lane, Node, Preassigned, StmRef, TNodes, TPreassigned, Tx, TxResult, View, record};
 use stm_kernels::draw::{below, draw};
 use verify::history::{InitialMemory, Rest};

@@ -14,7 +14,7 @@ use crate::{assert_replays, first_failure, passes};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use verify::fuzz;
 use verify::fuzz::Config;
 use verify::program::directed::{ALL, Directed};

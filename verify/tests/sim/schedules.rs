@@ -7,7 +7,8 @@ use crate::{assert_is, shared};
 use std::process::Command;
 use std::time::Duration;
 use stm_core::Lane;
-use stm_core::host::{Buffer, Device, Launch, StopAt};
+use stm_core::host::{Buffer, Device, Launch};
+use stm_core::internal::host::StopAt;
 use verify::sim::{
     MemoryModel, Op, RunReport, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting,
 };

@@ -6,9 +6,11 @@ use crate::recorded::{array, ended, recorded, small};
 use crate::team_kernels::{audit, transfer, transfers};
 use crate::{assert_is, of_each};
 use std::cell::RefCell;
-use stm_core::algorithm::{Algorithm, Cells, Fast, FastTable, HvSorting, Table, Versioned};
+use stm_core::algorithm::{Algorithm, Fast, FastTable, HvSorting};
 use stm_core::host::{Error, Launch, StmConfig};
-use stm_core::{Crew, Lane, StmRef, TeamTx, TxResult, View};
+use stm_core::internal::Crew;
+use stm_core::internal::algorithm::{Cells, Table, Versioned};
+use stm_core::{Lane, StmRef, TeamTx, TxResult, View};
 use verify::history::{InitialMemory, Rest};
 use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 

@@ -4,7 +4,7 @@ use crate::recorded::{array, every, layout};
 use crate::{assert_is, first_failure, under_all};
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{Cpu, Error, Launch, Pod, Stm, StmConfig, TxArray};
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 use stm_core::prelude::kernel;
 use stm_core::{Element, Lane, StmRef, View};
 use stm_kernels::draw::{below, draw};

@@ -6,10 +6,11 @@ use crate::queues::{Queues, World};
 use crate::recorded::{self, numbered, recorded};
 use crate::under_all;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use stm_core::algorithm::{Algorithm, Cells, Fast, Granule, Versioned};
-use stm_core::host::{Error, Launch, StmConfig};
-use stm_core::observe::Mutant;
-use stm_core::{Action, Lane, RetryLimits, StmRef};
+use stm_core::algorithm::{Algorithm, Fast, Granule};
+use stm_core::host::{Error, Launch, RetryLimits, StmConfig};
+use stm_core::internal::algorithm::{Cells, Versioned};
+use stm_core::internal::observe::Mutant;
+use stm_core::{Action, Lane, StmRef};
 use verify::history::InitialMemory;
 use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 

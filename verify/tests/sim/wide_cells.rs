@@ -12,9 +12,8 @@
 use crate::recorded::{array, every, launched, small};
 use crate::{assert_is, under_all};
 use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
-use stm_core::array::Layout;
 use stm_core::host::{Buffer, ForeignArray, Launch, Pod, StmConfig, TxArray};
-use stm_core::{Element, Lane};
+use stm_core::{Element, Lane, Layout};
 use stm_kernels::cells::transfer;
 use verify::program::{Case, Widths, run};
 use verify::sim::{Op, RunReport, Sim, SimConfig, SimError};

@@ -1,6 +1,7 @@
 //! Payments and audits in hundreds of simulations.
 
 use bank::{Order, pay_and_audit};
+use stm_core::algorithm::Variant;
 use stm_core::prelude::*;
 use stm_core::with_algorithm;
 use verify::Check;

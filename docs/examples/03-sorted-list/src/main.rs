@@ -1,8 +1,8 @@
 //! Runs insertions and removals, and checks the list, the results and the pool.
 
 use sorted_list::{DONE, Item, insert_and_remove};
-use stm_core::array::Layout;
-use stm_core::host::{Capacity, Error, StmConfig};
+use stm_core::Layout;
+use stm_core::host::{Capacity, Error, Nodes};
 use stm_core::prelude::*;
 
 const KEYS: u32 = 64;

@@ -1,6 +1,7 @@
 //! The list in hundreds of simulations: its order, its results and its nodes.
 
 use sorted_list::{DONE, Item, insert_and_remove};
+use stm_core::host::Nodes;
 use stm_core::prelude::*;
 use verify::Check;
 

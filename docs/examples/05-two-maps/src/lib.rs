@@ -1,7 +1,6 @@
 //! Two maps, between which entries move: a transaction over containers that know
 //! nothing of each other.
 
-use stm_core::collections::TMap;
 use stm_core::prelude::*;
 
 /// The result of a transaction that found its key in neither map.

@@ -1,6 +1,6 @@
 //! Moves entries to and fro, and checks that each is in one map in the end.
 
-use stm_core::array::Layout;
+use stm_core::Layout;
 use stm_core::collections::Map;
 use stm_core::host::Error;
 use stm_core::prelude::*;

@@ -21,7 +21,7 @@ use crate::workloads::contender::{BoundContender, ContenderKind, PreparedContend
 use crate::workloads::memory::filling;
 use crate::workloads::workload::Sizes;
 use serde::Serialize;
-use stm_core::host::Limits;
+use stm_core::internal::host::Limits;
 
 /// Shapes that are launched again.
 const CANDIDATES: usize = 4;

@@ -15,7 +15,7 @@ use crate::numbers::bytes as in_bytes;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stm_core::host::{Buffer, Device, Launch};
-use stm_core::observe::Observation;
+use stm_core::internal::observe::Observation;
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };

@@ -11,7 +11,7 @@ use crate::points::{Asked, Point};
 use crate::sync::operations::{self, Effort};
 use std::time::Duration;
 use stm_core::host::{self, Buffer, Device, Launch};
-use stm_core::observe::Observation;
+use stm_core::internal::observe::Observation;
 use stm_kernels::sections::{SectionsChosen, SectionsChosenParams};
 use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::chosen::Kind;

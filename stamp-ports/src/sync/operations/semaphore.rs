@@ -9,7 +9,8 @@ use crate::sync::peers::{
     COUNTING_SEMAPHORE, CheckedEntriesPeer, EntriesPeer, Peers, SemaphoreParams,
 };
 use std::time::Duration;
-use stm_core::host::{Buffer, Device, Error, Watchdog};
+use stm_core::host::{Buffer, Device, Error};
+use stm_core::internal::host::Watchdog;
 use stm_kernels::checked::{CheckedEntries, CheckedEntriesParams};
 use stm_kernels::machine::{Entries, EntriesParams};
 use stm_sync::host::Semaphores;

@@ -229,7 +229,8 @@ mod tests {
     use crate::workloads::launcher::{KernelTime, Launched};
     use std::time::Duration;
     use stm_core::algorithm::HvSorting;
-    use stm_core::host::{Cpu, ProfileRows, Statistics, Stm, StmConfig};
+    use stm_core::host::{Cpu, Statistics, Stm, StmConfig};
+    use stm_core::internal::host::ProfileRows;
 
     const GENOME: Genome = Genome {
         bases: 200,

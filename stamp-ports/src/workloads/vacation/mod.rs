@@ -309,8 +309,8 @@ mod tests {
     use super::{model, *};
     use crate::workloads::contender::ContenderKind::CriticalSection as Section;
     use crate::workloads::launcher::tests::ran;
+    use stm_core::Layout;
     use stm_core::algorithm::Fast;
-    use stm_core::array::Layout;
     use stm_core::host::Cpu;
 
     const TRANSACTIONS: u64 = 3_000;

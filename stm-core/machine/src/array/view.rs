@@ -40,6 +40,11 @@ impl Layout {
 /// 1. [`Self::word`] returns the word of an element for each index below [`Self::len`], of the memory
 ///    that [`Self::from_start`] was given;
 /// 2. the type is neither `Send` nor `Sync`.
+#[diagnostic::on_unimplemented(
+    message = "the kernel's parameter `{Self}` does not have elements of type `{T}`",
+    label = "an array of `{T}`",
+    note = "the elements of the array that is lent and those of the kernel's parameter are of one type"
+)]
 pub unsafe trait View<T: Element>: Copy + core::fmt::Debug + 'static {
     /// The layout of the array.
     const LAYOUT: Layout;

@@ -7,6 +7,10 @@ mod sealed {
 /// A type that fits one word of 32 or 64 bits: `u32`, `i32`,
 /// `f32`, `u64`, `i64`, `f64`. Values are compared by their bits, so that a
 /// `NaN` equals itself and validation never mistakes it for a change.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an element of an array",
+    note = "the elements of an array are words: `u32`, `i32`, `f32`, `u64`, `i64` or `f64`; structs of them are in `Records` (`record!`)"
+)]
 pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
     /// Says whether the word has 64 bits.
     const WIDE: bool;

@@ -31,7 +31,7 @@ use stm_machine::lane::{Lane, records};
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};
 
-/// The coarse-grained lock.
+/// `cgl`: one coarse-grained lock, which a transaction holds from its begin to its end; the baseline.
 #[derive(Clone, Copy, Debug)]
 pub struct Cgl;
 

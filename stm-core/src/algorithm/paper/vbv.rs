@@ -28,7 +28,7 @@ use stm_machine::TArray;
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};
 
-/// The `NOrec`-like algorithm.
+/// `vbv`: validation by values against one sequence lock, as in `NOrec`.
 #[derive(Clone, Copy, Debug)]
 pub struct Vbv;
 

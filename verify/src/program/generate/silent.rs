@@ -6,7 +6,7 @@ use crate::program::case::Invariant;
 use crate::program::case::{Case, Loop, NodeOp, Op, Program, Value, Words};
 use crate::rng::Rng;
 use stm_core::algorithm::Variant;
-use stm_core::observe::Mutant;
+use stm_core::internal::observe::Mutant;
 
 /// Returns a random order of the numbers below `n`.
 fn shuffled(rng: &mut Rng, n: u32) -> Vec<u8> {

@@ -5,7 +5,8 @@ use super::{Access, Params, Part, together, transaction};
 use crate::program::case::{NodeOp, Op, Words};
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Crew, Element, Lane, Node, Summand, TSums, TeamTx, Tx, TxResult, record};
+use stm_core::internal::Crew;
+use stm_core::{Element, Lane, Node, Summand, TSums, TeamTx, Tx, TxResult, record};
 
 /// Returns where a sum is: its row, and its number there.
 fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {

@@ -1,0 +1,208 @@
+//! The list of public names: what a user of the library can name, in a file that a change of the
+//! interface changes too, so that a review sees it.
+//!
+//! The names are those of rustdoc's JSON, which has each item once and says what is hidden. It is
+//! not stable, so the compiler has to be told that it is wanted; a build directory of its own keeps
+//! that away from the others.
+
+use crate::Tree;
+use crate::command::cargo;
+use crate::error::Error;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use stm_core_build::files::read;
+
+/// The list, from the workspace's root.
+const FILE: &str = "docs/public-names.txt";
+
+/// The packages whose names are listed; the public parts of those of the first one, too.
+const PACKAGES: [&str; 3] = ["stm-core", "stm-machine", "stm-sync"];
+
+/// The most names that the first package may have, without those of its prelude, which are others'.
+const NAMES_MAX: usize = 95;
+
+/// What stands above the names.
+const HEAD: &str = "\
+# What a user can name, by `cargo xtask names`; `--check` is a step of ci. Behind a colon are public
+# fields, variants, constants, types and functions, behind `=` is what a name is of another crate.
+";
+
+/// `cargo xtask names`: writes the list.
+pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
+    let path = tree.root.join(FILE);
+    std::fs::write(&path, list(tree)?).map_err(|source| Error::file(path, source))
+}
+
+/// `cargo xtask names --check`: compares the list with the library, and fails with the lines that
+/// differ.
+pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
+    let (old, new) = (read(&tree.root.join(FILE))?, list(tree)?);
+    let mut differs = String::new();
+    for (sign, here, there) in [('-', &old, &new), ('+', &new, &old)] {
+        let there: BTreeSet<&str> = there.lines().collect();
+        for line in here.lines().filter(|line| !there.contains(line)) {
+            let _ = writeln!(differs, "{sign} {line}");
+        }
+    }
+    if differs.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Check(format!(
+        "{FILE} is not what the library has:\n{differs}if that is meant, `cargo xtask names` writes it"
+    )))
+}
+
+/// Returns the list as it should be.
+fn list(tree: &Tree) -> Result<String, Error> {
+    let target = tree.target.join("names");
+    let flags = "-Zunstable-options --output-format=json";
+    let environment = [
+        ("RUSTC_BOOTSTRAP", "1".as_ref()),
+        ("RUSTDOCFLAGS", flags.as_ref()),
+        ("CARGO_TARGET_DIR", target.as_os_str()),
+    ];
+    let packages = PACKAGES.map(|name| format!("--package {name}")).join(" ");
+    let command = format!("doc --quiet --no-deps --all-features {packages}");
+    cargo(tree, &command, &environment)?;
+    let mut text = HEAD.to_owned();
+    for package in PACKAGES {
+        let file = package.replace('-', "_") + ".json";
+        let json = read(&target.join("doc").join(file))?;
+        let json = serde_json::from_str(&json)
+            .map_err(|error| Error::Check(format!("rustdoc's JSON of {package}: {error}")))?;
+        let is_first = package == PACKAGES[0];
+        let (names, count) = Names::of(&json, is_first);
+        if count == 0 || is_first && count > NAMES_MAX {
+            let wrong = format!("{package} has {count} public names, of at most {NAMES_MAX}");
+            return Err(Error::Check(wrong));
+        }
+        let _ = write!(text, "\n# {package}: {count} names\n{names}");
+    }
+    Ok(text)
+}
+
+/// What reads the names of a crate.
+struct Names<'a> {
+    json: &'a Value,
+    /// Whether the public parts of each name are listed.
+    parts: bool,
+    count: usize,
+}
+
+impl<'a> Names<'a> {
+    /// Returns the names of each module, and how many there are without preludes.
+    fn of(json: &'a Value, parts: bool) -> (String, usize) {
+        let count = 0;
+        let mut names = Names { json, parts, count };
+        let root = names.item(&json["root"]);
+        let text = names.module(root, root["name"].as_str().unwrap_or_default());
+        (text, names.count)
+    }
+
+    /// Returns an item of the crate by its number, or nothing.
+    fn item(&self, id: &Value) -> &'a Value {
+        &self.json["index"][id.to_string()]
+    }
+
+    /// Returns the items of a module, and of those of which it exports everything.
+    fn items(&self, module: &Value) -> Vec<&'a Value> {
+        let items = all(&kind(module).1["items"]).map(|id| self.item(id));
+        let expanded = items.map(|found| {
+            let (what, about) = kind(found);
+            let of = self.item(&about["id"]);
+            if what == "use" && about["is_glob"] == true && !of.is_null() {
+                self.items(of)
+            } else {
+                vec![found]
+            }
+        });
+        expanded.flatten().collect()
+    }
+
+    /// Returns the lines of a module, and behind them those of the modules in it.
+    fn module(&mut self, module: &Value, path: &str) -> String {
+        let (mut lines, mut inside) = (BTreeSet::new(), String::new());
+        for found in self.items(module) {
+            let (what, about) = kind(found);
+            let (name, target) = match what {
+                "impl" => continue,
+                "use" => (&about["name"], self.item(&about["id"])),
+                _ => (&found["name"], found),
+            };
+            let name = name.as_str().unwrap_or_default();
+            if kind(target).0 == "module" {
+                inside += &self.module(target, &format!("{path}::{name}"));
+            } else if path.ends_with("::prelude") {
+                lines.insert(format!("  {name}"));
+            } else if target.is_null() {
+                let of: Vec<&str> = all(&self.json["paths"][about["id"].to_string()]["path"])
+                    .filter_map(Value::as_str)
+                    .collect();
+                lines.insert(format!("  {name} = {}", of.join("::")));
+            } else {
+                lines.insert(format!("  {name} {}{}", kind(target).0, self.parts(target)));
+            }
+        }
+        let text: Vec<String> = lines.into_iter().collect();
+        if path.ends_with("::prelude") {
+            return format!("{path}\n{}\n{inside}", text.join(""));
+        }
+        self.count += text.len() + 1;
+        format!("{path}\n{}\n{inside}", text.join("\n"))
+    }
+
+    /// Returns the names of an item's public parts, sorted, behind a colon.
+    fn parts(&self, of: &Value) -> String {
+        let about = kind(of).1;
+        let blocks = all(&about["impls"]).map(|id| kind(self.item(id)).1);
+        let own = blocks.filter(|block| block["trait"].is_null());
+        let own = own.flat_map(|block| all(&block["items"]));
+        let parts = all(&about["items"]).chain(all(&about["variants"]));
+        let parts = parts
+            .chain(all(&about["kind"]["plain"]["fields"]))
+            .chain(own);
+        let names: BTreeSet<&str> = parts
+            .map(|id| self.item(id))
+            .filter(|part| part["visibility"] == "public" || part["visibility"] == "default")
+            .filter_map(|part| part["name"].as_str())
+            .filter(|_| self.parts)
+            .collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let colon = if names.is_empty() { "" } else { ": " };
+        colon.to_owned() + &names.join(" ")
+    }
+}
+
+/// Returns an item's kind, and what is said of it.
+fn kind(item: &Value) -> (&str, &Value) {
+    let inner = item["inner"].as_object();
+    let first = inner.and_then(|inner| inner.iter().next());
+    first.map_or(("", &Value::Null), |(kind, about)| (kind, about))
+}
+
+/// Returns the elements of an array.
+fn all(array: &Value) -> impl Iterator<Item = &Value> {
+    array.as_array().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_those_of_modules_and_of_what_they_export() {
+        let json = serde_json::json!({"root": 0, "paths": {"9": {"path": ["b", "Lane"]}}, "index": {
+            "0": {"name": "a", "inner": {"module": {"items": [1, 2, 3]}}},
+            "1": {"name": "m", "inner": {"module": {"items": [4]}}},
+            "2": {"inner": {"use": {"name": "T", "id": 4}}},
+            "3": {"inner": {"use": {"name": "Lane", "id": 9}}},
+            "4": {"name": "S", "inner": {"struct": {"kind": {"plain": {"fields": [5, 6]}}, "impls": [7]}}},
+            "5": {"name": "open", "visibility": "public"},
+            "6": {"name": "shut", "visibility": "crate"},
+            "7": {"inner": {"impl": {"trait": null, "items": [8]}}},
+            "8": {"name": "get", "visibility": "public"},
+        }});
+        let (names, count) = super::Names::of(&json, true);
+        let expected = "a\n  Lane = b::Lane\n  T struct: get open\na::m\n  S struct: get open\n";
+        assert_eq!((names.as_str(), count), (expected, 5));
+    }
+}
