@@ -129,8 +129,10 @@ fn paths(text: &str, module: &[String]) -> Vec<Module> {
     for start in ["crate::", "self::", "super::"] {
         for (at, _) in code.match_indices(start) {
             let before = code[..at].chars().next_back();
-            // `$crate::internal` of a macro is a name that its users' code has.
-            if before.is_some_and(|c| c.is_alphanumeric() || "_:$".contains(c)) {
+            // What a macro names for its users' code is in one place, which exports all of it.
+            let is_exported =
+                code[..at].ends_with('$') && code[at..].starts_with("crate::internal::");
+            if is_exported || before.is_some_and(|c| c.is_alphanumeric() || "_:".contains(c)) {
                 continue;
             }
             let mut rest = &code[at..];
