@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(named(&["ra-16k"]).unwrap(), 5);
         assert_eq!(named(&["ra-16k@16x32", "ra-16k"]).unwrap(), 5);
         assert_eq!(named(&["ra-16k@16x32", " list "]).unwrap(), 2);
-        assert_eq!(named(&["ra"]).unwrap(), 23);
+        assert_eq!(named(&["ra"]).unwrap(), 24);
         assert_eq!(named(&["ht"]).unwrap(), 4);
         assert_eq!(named(&["ht@default"]).unwrap(), 1);
         let error = named(&["ra", "rb"]).unwrap_err();

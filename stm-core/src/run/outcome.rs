@@ -2,6 +2,7 @@
 //! keeps.
 
 use crate::memory::globals::{self, Counter};
+use crate::tx::abort::{Abort, TxResult};
 use crate::tx::stm_ref::StmRef;
 use stm_machine::Lane;
 
@@ -17,6 +18,25 @@ pub(crate) enum Outcome {
     Retry,
     /// The same, once a word that it has read has changed.
     Wait,
+}
+
+/// An attempt that was made in a round.
+pub(crate) struct Attempt<R> {
+    pub(crate) end: TxResult<()>,
+    pub(crate) value: Option<R>,
+    pub(crate) outcome: Outcome,
+}
+
+impl<R> Attempt<R> {
+    /// One that has not been made.
+    #[inline(always)]
+    pub(crate) const fn new() -> Self {
+        Self {
+            end: Err(Abort::Stopped),
+            value: None,
+            outcome: Outcome::Retry,
+        }
+    }
 }
 
 /// The number of rounds after which a warp adds its counts to those of the

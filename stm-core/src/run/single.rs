@@ -20,17 +20,17 @@ use crate::hint::rarely;
 use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
-use crate::run::admission::Admission;
+use crate::run::admission::{Admission, Turn};
 use crate::run::gate::Place;
 use crate::run::loops::KernelStm;
-use crate::run::outcome::{Counts, Outcome};
+use crate::run::outcome::{Attempt, Counts, Outcome};
 use crate::run::period::looks;
 use crate::run::step::Step;
 use crate::run::wait::{Bed, Sleep};
 use crate::run::width::Width;
 use crate::run::word::Word;
-use crate::run::work::{Body, Ends, Work};
-use crate::tx::abort::{Abort, TxResult};
+use crate::run::work::{Body, Ends, Work, part};
+use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
@@ -121,24 +121,7 @@ impl<A: Algorithm> StmRef<A> {
             in_turn: false,
         };
         let opened = rounds.open(&range);
-        loop {
-            if rounds.wake() == 0 {
-                if rounds.rest() {
-                    break;
-                }
-                continue;
-            }
-            if !rounds.admit() {
-                continue;
-            }
-            let mut attempt = Attempt {
-                end: Err(Abort::Stopped),
-                value: None,
-                outcome: Outcome::Retry,
-            };
-            rounds.attempt(&mut attempt);
-            rounds.settle(&mut attempt);
-        }
+        rounds.run();
         rounds.close(opened);
     }
 
@@ -156,32 +139,8 @@ impl<A: Algorithm> StmRef<A> {
     }
 }
 
-/// Returns the number of the calling lane's first transaction, how far the next one is from it, and
-/// the lanes that pass the rounds together; `None`, if this lane runs no transactions.
-#[inline(always)]
-fn part<L: Lane>(lane: &L, granule: Granule, range: &Range<u64>) -> Option<(u64, u64, u32)> {
-    let (me, lanes, all) = match granule {
-        Granule::Lane | Granule::LaneInTurn => {
-            (lane.grid_thread(), lane.grid_threads(), lane.warp_mask())
-        }
-        Granule::Block if lane.thread_index() != 0 => return None,
-        Granule::Block => (
-            u64::from(lane.block_index()),
-            u64::from(lane.grid_dim()),
-            lane.lane_bit(),
-        ),
-    };
-    Some((range.start.saturating_add(me), lanes, all))
-}
-
-/// An attempt that was made in a round.
-struct Attempt<R> {
-    end: TxResult<()>,
-    value: Option<R>,
-    outcome: Outcome,
-}
-
 /// The loop of a lane: where it is in its range, and how its warp goes.
+#[allow(clippy::struct_excessive_bools)]
 struct Rounds<'r, 'l, L: Lane, A: Algorithm, W, E> {
     stm: &'l StmRef<A>,
     lane: &'l L,
@@ -327,57 +286,107 @@ where
         (word, starves)
     }
 
-    /// Finds out who makes an attempt in this round, after the gate and the warp's width. It returns
-    /// `false` if nobody does: the gate said to wait, or the round is over already.
+    /// Runs the rounds: who makes an attempt in each is up to the gate and the warp's width.
+    // A round that ends early goes on from where that is known, and not by the result of a function:
+    // the path of the others would wait there for the word of the gate that they have asked for.
     #[inline(always)]
-    fn admit(&mut self) -> bool {
-        let (lane, warp, awake, working) = (self.lane, self.warp, self.awake, self.working);
-        (self.go, self.going, self.in_turn) = (awake, working, false);
-        if !A::SCHEDULED {
-            return true;
-        }
-        let (word, starves) = self.look();
-        if rarely(warp.vote(lane, self.asks | starves | word.is_closed()) != 0) {
-            let (gate, failures) = (self.stm.gate(), self.width.failures());
-            let together = W::TURNS_TOGETHER;
-            let admission = (self.place)
-                .ask_for_warp(lane, gate, word, warp, working, together, starves, failures);
-            self.asks = !matches!(admission, Admission::TOGETHER | Admission::FRESH);
-            if let Some(ns) = admission.wait_ns() {
-                self.step.commits(lane);
-                self.counts.stopped = self.stm.told_to_stop(lane);
-                lane.pause(self.step.pause_ns(ns));
-                if !W::SNAPSHOT {
-                    // A place with a ticket needs a word that was loaded after it was drawn.
-                    self.ahead = A::load_gate_and_snapshot(self.tx);
+    fn run(&mut self) {
+        loop {
+            if self.wake() == 0 {
+                if self.rest() {
+                    break;
                 }
-                return false;
+                continue;
             }
-            if let Some(turn) = admission.turn() {
-                if turn.alone
-                    && let Some(value) = self.work.turn(self.tx, self.i, awake, warp)
-                {
-                    self.counts.round(working.count_ones(), false);
-                    if awake {
-                        let (conflicts, counts) = (&mut self.conflicts, &mut self.counts);
-                        StmRef::conclude_turn(self.tx, self.i, conflicts, counts);
-                        self.ends.committed(self.i, value);
-                        self.next();
+            (self.go, self.going, self.in_turn) = (self.awake, self.working, false);
+            if A::SCHEDULED {
+                let (word, starves) = self.look();
+                if self.must_ask(word, starves) {
+                    let admission = self.ask(word, starves);
+                    if let Some(ns) = admission.wait_ns() {
+                        self.pause(ns);
+                        continue;
                     }
-                    return false;
+                    if let Some(turn) = admission.turn() {
+                        if turn.alone
+                            && let Some(value) =
+                                (self.work).turn(self.tx, self.i, self.awake, self.warp)
+                        {
+                            self.settle_turn(value);
+                            continue;
+                        }
+                        self.take(turn);
+                    }
                 }
-                self.in_turn = true;
-                self.tx.alone = turn.alone;
-                self.go = lane.lane_index() == turn.lane || awake && Mutant::TurnShared.on(lane);
+                self.count_going();
             }
+            let mut attempt = Attempt::new();
+            self.attempt(&mut attempt);
+            self.settle(&mut attempt);
         }
+    }
+
+    /// Returns whether the warp must ask the gate, whose word this is.
+    #[inline(always)]
+    fn must_ask(&self, word: Word, starves: bool) -> bool {
+        rarely((self.warp).vote(self.lane, self.asks | starves | word.is_closed()) != 0)
+    }
+
+    /// Counts the attempts of a turn that all lanes have made, and tells what has ended.
+    #[inline(always)]
+    fn settle_turn(&mut self, value: W::Result) {
+        self.counts.round(self.working.count_ones(), false);
+        if self.awake {
+            let (conflicts, counts) = (&mut self.conflicts, &mut self.counts);
+            StmRef::conclude_turn(self.tx, self.i, conflicts, counts);
+            self.ends.committed(self.i, value);
+            self.next();
+        }
+    }
+
+    /// Leaves the round to the lane whose turn it is.
+    #[inline(always)]
+    fn take(&mut self, turn: Turn) {
+        self.in_turn = true;
+        self.tx.alone = turn.alone;
+        self.go =
+            self.lane.lane_index() == turn.lane || self.awake && Mutant::TurnShared.on(self.lane);
+    }
+
+    /// Finds out which lanes make an attempt.
+    #[inline(always)]
+    fn count_going(&mut self) {
+        let (lane, warp) = (self.lane, self.warp);
         self.going = warp.vote(lane, self.go);
         if rarely(self.going == 0) {
             // Without others there is nobody to leave it to.
-            self.go = awake & self.width.takes(lane, working);
+            self.go = self.awake & self.width.takes(lane, self.working);
             self.going = warp.vote(lane, self.go);
         }
-        true
+    }
+
+    /// Asks the gate.
+    #[inline(always)]
+    fn ask(&mut self, word: Word, starves: bool) -> Admission {
+        let (lane, warp, working) = (self.lane, self.warp, self.working);
+        let (gate, failures) = (self.stm.gate(), self.width.failures());
+        let together = W::TURNS_TOGETHER;
+        let admission =
+            (self.place).ask_for_warp(lane, gate, word, warp, working, together, starves, failures);
+        self.asks = !matches!(admission, Admission::TOGETHER | Admission::FRESH);
+        admission
+    }
+
+    /// Waits as long as the gate says.
+    #[inline(always)]
+    fn pause(&mut self, ns: u32) {
+        self.step.commits(self.lane);
+        self.counts.stopped = self.stm.told_to_stop(self.lane);
+        self.lane.pause(self.step.pause_ns(ns));
+        if !W::SNAPSHOT {
+            // A place with a ticket needs a word that was loaded after it was drawn.
+            self.ahead = A::load_gate_and_snapshot(self.tx);
+        }
     }
 
     /// Goes to the lane's next transaction.

@@ -1,9 +1,10 @@
 //! The work of an attempt, which the loops of single lanes run round by round.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Granule};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::WarpCrew;
+use core::ops::Range;
 use stm_machine::Lane;
 
 /// What a lane does in an attempt of a loop, in its two parts: all lanes of a warp run the
@@ -83,4 +84,26 @@ impl Ends<()> for () {
 
     #[inline(always)]
     fn ended(&mut self, _: u64) {}
+}
+
+/// Returns the number of the calling lane's first transaction, how far the next one is from it, and
+/// the lanes that pass the rounds together; `None`, if this lane runs no transactions.
+#[inline(always)]
+pub(crate) fn part<L: Lane>(
+    lane: &L,
+    granule: Granule,
+    range: &Range<u64>,
+) -> Option<(u64, u64, u32)> {
+    let (me, lanes, all) = match granule {
+        Granule::Lane | Granule::LaneInTurn => {
+            (lane.grid_thread(), lane.grid_threads(), lane.warp_mask())
+        }
+        Granule::Block if lane.thread_index() != 0 => return None,
+        Granule::Block => (
+            u64::from(lane.block_index()),
+            u64::from(lane.grid_dim()),
+            lane.lane_bit(),
+        ),
+    };
+    Some((range.start.saturating_add(me), lanes, all))
 }

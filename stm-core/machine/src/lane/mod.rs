@@ -261,8 +261,11 @@ pub trait Lane {
         expected: [u64; 2],
         new: [u64; 2],
     ) -> [u64; 2] {
-        // A GPU accesses it whenever `on` is false.
-        debug_assert_eq!(idle as usize % 16, 0, "the idle word is not aligned");
+        // A GPU, whose warps have an even number of lanes, accesses it whenever `on` is false.
+        debug_assert!(
+            (idle as usize).is_multiple_of(16) || self.warp_width() % 2 == 1,
+            "the idle words are not aligned"
+        );
         if on {
             // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_128(p, expected, new) }
