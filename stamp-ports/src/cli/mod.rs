@@ -18,7 +18,6 @@ pub mod args;
 pub mod console;
 mod demonstration;
 mod floor;
-mod generate;
 pub mod isolation;
 mod list;
 pub mod machine;
@@ -93,7 +92,7 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::List(args)) => list::list(*args),
         Some(Command::Device(args)) if args.measure || args.fresh => machine::machine(args),
         Some(Command::Device(args)) => list::device(args),
-        Some(Command::Generate(args)) => generate::generate(&args.workload),
+        Some(Command::Generate(args)) => generate(&args.workload),
         Some(Command::Nw(args)) => nw::nw(args),
         Some(Command::Tune(args)) => tune::tune(args, line),
         Some(Command::Faults(args)) => crate::faults::faults(args),
@@ -151,4 +150,17 @@ impl Write for Quiet {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Writes an input file.
+fn generate(workload: &args::Generate) -> Result<bool> {
+    let (out, text) = match workload {
+        args::Generate::Labyrinth(args) => (&args.out, args.text()?),
+        args::Generate::Kmeans(args) => (&args.out, args.text()?),
+    };
+    match out {
+        Some(path) => crate::out_file::OutFile::new(path)?.write(&text)?,
+        None => std::io::stdout().lock().write_all(text.as_bytes())?,
+    }
+    Ok(true)
 }
