@@ -164,14 +164,7 @@ impl<A: Algorithm> Agency<A> {
             match (change, found) {
                 (Change::Nothing, _) | (Change::Set(_), None) => {}
                 (Change::Set(bits), Some((place, _))) => self.tables.set_at(tx, place, bits)?,
-                (Change::Insert(_) | Change::Remove, _) => {
-                    let entry = self.tables.entry(tx, key)?;
-                    if let Change::Insert(bits) = change {
-                        entry.insert_new(bits)?;
-                    } else {
-                        entry.remove()?;
-                    }
-                }
+                (Change::Insert(_) | Change::Remove, _) => self.change(tx, key, change)?,
             }
             k += 1;
         }
@@ -183,6 +176,33 @@ impl<A: Algorithm> Agency<A> {
             Task::Delete if customer_found => self.cancel_all(tx, me.customer),
             _ => Ok(Note::NOTHING),
         }
+    }
+
+    /// Inserts or removes a record. It is not `inline(always)`: the compiler shall find out that an
+    /// entry is no state of the loops around it before it inlines this.
+    #[inline]
+    fn change<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: u32, change: Change) -> TxResult<()> {
+        let entry = self.tables.entry(tx, key)?;
+        if let Change::Insert(bits) = change {
+            entry.insert_new(bits)?;
+        } else {
+            entry.remove()?;
+        }
+        Ok(())
+    }
+
+    /// Adds a reservation to a customer's list, unless it is there, and returns whether it was added.
+    #[inline]
+    fn note<L: Lane>(
+        &self,
+        tx: &mut Tx<'_, L, A>,
+        customer: u32,
+        key: u32,
+        amount: u32,
+    ) -> TxResult<bool> {
+        self.lists
+            .entry(tx, list_of(customer), key)?
+            .insert_new(amount)
     }
 
     /// Reserves a place of each offer that has one free.
@@ -208,8 +228,7 @@ impl<A: Algorithm> Agency<A> {
             };
             let key = record_key(table, me.query(offer.query).id);
             let price = offer.record.price();
-            let entry = self.lists.entry(tx, list_of(me.customer), key)?;
-            if entry.insert_new(price.amount())? {
+            if self.note(tx, me.customer, key, price.amount())? {
                 self.tables.set_at(tx, offer.place, reserved.bits())?;
                 note = note.with_reservation(table, offer.query, price);
             }
@@ -289,7 +308,7 @@ pub(crate) fn update(record: Option<Resource>, query: &Query) -> (u32, Change) {
 
 /// The kernel of vacation: `transactions` tasks of a plan, on tables and lists that
 /// agree at first. Task `i` stores its [`Note`] in element `i` of `notes`.
-#[kernel(all, name = "vacation", registers(fast = 128))]
+#[kernel(all, name = "vacation")]
 pub fn travel<L: Lane, A: Algorithm>(
     lane: &L,
     stm: &StmRef<A>,

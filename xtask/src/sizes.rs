@@ -12,6 +12,10 @@
 //! for each: that made a queue three times slower, and neither lines, registers nor spills showed it
 //! (`docs/lab-notes/2026-11-25-turns.md`). So the waits are counted: an atomic that returns something
 //! begins one, or joins the one before if nothing in between uses a result of that.
+//!
+//! The stack of a function in PTX, which is not that of machine code, shows what the compiler could not
+//! keep in registers. A transaction that is there made vacation half as fast, and nothing else told of it
+//! (`docs/lab-notes/2026-11-26-registers.md`).
 
 use crate::error::Error;
 use crate::ptxas::{self, Usage};
@@ -25,25 +29,26 @@ use std::process::Command;
 const FILE: &str = "xtask/sizes.txt";
 
 /// What is counted, in the order of the columns.
-const COLUMNS: [&str; 5] = [
+const COLUMNS: [&str; 6] = [
     "lines of PTX",
     "instructions",
     "registers",
     "bytes of spills",
     "waits for atomics",
+    "bytes of stack",
 ];
 
 /// A row of the file: a module, as a folder and a name (`ra/fast`), and the most that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ceiling {
     module: String,
-    at_most: [u32; 5],
+    at_most: [u32; 6],
 }
 
 /// What a module has, and the most atomics for which one wait is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Size {
-    has: [u32; 5],
+    has: [u32; 6],
     together: u32,
 }
 
@@ -70,7 +75,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     let dir = build::unpacked(tree)?;
     let cubin = tree.target.join("sizes.cubin");
     println!(
-        "On {}, each number with its ceiling:\n{:<20} {:>13} {:>13} {:>9} {:>11} {:>8} {:>9}",
+        "On {}, each number with its ceiling:\n{:<23} {:>11} {:>12} {:>9} {:>9} {:>6} {:>9} {:>8}",
         ptxas::REPORTED,
         "module",
         "lines",
@@ -78,15 +83,16 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
         "registers",
         "spills",
         "waits",
+        "stack",
         "together"
     );
     let mut wrong = Vec::new();
     for ceiling in &ceilings {
         let size = size(programs, &dir, &ceiling.module, &cubin)?;
-        let [lines, instructions, registers, spills, waits] =
-            [0, 1, 2, 3, 4].map(|i| format!("{}/{}", size.has[i], ceiling.at_most[i]));
+        let [lines, instructions, registers, spills, waits, stack] =
+            [0, 1, 2, 3, 4, 5].map(|i| format!("{}/{}", size.has[i], ceiling.at_most[i]));
         println!(
-            "{:<20} {lines:>13} {instructions:>13} {registers:>9} {spills:>11} {waits:>8} {:>9}",
+            "{:<23} {lines:>11} {instructions:>12} {registers:>9} {spills:>9} {waits:>6} {stack:>9} {:>8}",
             ceiling.module, size.together
         );
         wrong.extend(ceiling.complaints(size));
@@ -126,10 +132,13 @@ fn size(
         waits,
         together,
     } = code;
-    let lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let lines = number(text.lines().count());
+    let frames = stm_core_build::rules::local_frames(&text);
+    let stack = number(frames.iter().map(|&(_, bytes)| bytes).max().unwrap_or(0));
     let (registers, spills) = (most(|e| e.registers), most(|e| e.spill_bytes));
     Ok(Size {
-        has: [lines, instructions, registers, spills, waits],
+        has: [lines, instructions, registers, spills, waits, stack],
         together,
     })
 }
@@ -267,18 +276,18 @@ mod tests {
     fn row() -> Ceiling {
         Ceiling {
             module: "ra/fast".to_owned(),
-            at_most: [100, 80, 40, 0, 3],
+            at_most: [100, 80, 40, 0, 3, 16],
         }
     }
 
     #[test]
     fn a_table_is_read_and_a_bad_row_is_named() {
-        let text = "# a comment\n\nra/fast 100 80 40 0 3 # as measured\n";
+        let text = "# a comment\n\nra/fast 100 80 40 0 3 16 # as measured\n";
         assert_eq!(parse(text).unwrap(), [row()]);
         for bad in [
-            "ra/fast 100 80 40 0",
-            "ra/fast 100 80 many 0 3",
-            "ra/fast 1 2 3 4 5 6",
+            "ra/fast 100 80 40 0 3",
+            "ra/fast 100 80 many 0 3 16",
+            "ra/fast 1 2 3 4 5 6 7",
         ] {
             let said = parse(&format!("# one\n{bad}\n")).unwrap_err().to_string();
             assert!(said.contains("sizes.txt:2") && said.contains(bad), "{said}");
@@ -288,12 +297,13 @@ mod tests {
     #[test]
     fn what_is_above_its_ceiling_is_named_with_both_numbers() {
         let size = |has| Size { has, together: 16 };
-        assert!(row().complaints(size([100, 80, 40, 0, 3])).is_empty());
+        assert!(row().complaints(size([100, 80, 40, 0, 3, 16])).is_empty());
         assert_eq!(
-            row().complaints(size([101, 80, 39, 0, 4])),
+            row().complaints(size([101, 80, 39, 0, 4, 17])),
             [
                 "ra/fast: 101 lines of PTX, above 100",
-                "ra/fast: 4 waits for atomics, above 3"
+                "ra/fast: 4 waits for atomics, above 3",
+                "ra/fast: 17 bytes of stack, above 16"
             ]
         );
     }

@@ -296,12 +296,11 @@ impl Logs {
         self.row(lane, 2 * (self.capacity.reads + self.capacity.writes) + i)
     }
 
-    /// Returns the address of word `k` of deferred action `i`.
+    /// Returns the log of deferred actions.
     #[inline(always)]
-    pub(crate) fn action<L: Lane>(&self, lane: &L, i: u32, k: u32) -> *mut u64 {
+    pub(crate) fn actions<L: Lane>(&self, lane: &L) -> Actions {
         let before = self.capacity.words_before_actions(lane.warp_width());
-        self.row(lane, ACTION_WORDS * i + k)
-            .wrapping_add(before as usize)
+        Actions(self.lane_base.wrapping_add(before as usize))
     }
 
     /// Returns the head of bucket `bucket` of the lock log.
@@ -309,6 +308,21 @@ impl Logs {
     pub(crate) fn head<L: Lane>(&self, lane: &L, bucket: u32) -> *mut u32 {
         self.heads
             .wrapping_add(bucket as usize * lane.warp_width() as usize)
+    }
+}
+
+/// The deferred actions of one lane: one pointer, which functions that are not inlined take in a
+/// register. [`Logs`] would be in memory for them, and with it the transaction.
+#[derive(Clone, Copy)]
+pub(crate) struct Actions(*mut u64);
+
+impl Actions {
+    /// Returns the address of word `k` of action `i`.
+    #[inline(always)]
+    pub(crate) fn word<L: Lane>(self, lane: &L, i: u32, k: u32) -> *mut u64 {
+        let row = ACTION_WORDS * i + k;
+        self.0
+            .wrapping_add(row as usize * lane.warp_width() as usize)
     }
 }
 

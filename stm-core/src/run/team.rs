@@ -23,10 +23,11 @@ use stm_machine::observe::Probe;
 
 /// A team that runs transactions. The ticket, the conflicts and the counts are
 /// the leader's.
-struct Team<'a, L: Lane, A: Algorithm, C: Crew> {
+struct Team<'p, 'a, L: Lane, A: Algorithm, C: Crew> {
     tx: TeamTx<'a, L, A, C>,
     stm: &'a StmRef<A>,
-    place: Place,
+    /// Apart, as it has its address taken: inside, it would keep all the rest on the stack.
+    place: &'p mut Place,
     conflicts: u32,
     counts: Counts,
     /// Says whether the lane's logs were free.
@@ -158,7 +159,8 @@ impl<A: Algorithm> StmRef<A> {
     {
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
-        let mut team = Team::<L, A, C>::gather(lane, self, scratch, sums);
+        let mut place = Place::NEW;
+        let mut team = Team::<L, A, C>::gather(lane, self, &mut place, scratch, sums);
         let leader = team.tx.crew.leader_thread(lane);
         let (outcome, result) = team.run(leader, &mut body);
         team.part(outcome == Outcome::Retry);
@@ -183,7 +185,8 @@ impl<A: Algorithm> StmRef<A> {
     {
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let (scratch, sums) = (Scratch::begin(&mut scratch), Scratch::begin(&mut sums));
-        let mut team = Team::gather(lane, self, scratch, sums);
+        let mut place = Place::NEW;
+        let mut team = Team::gather(lane, self, &mut place, scratch, sums);
         let mut i = range.start;
         while i < range.end && !team.stopped {
             let (outcome, _) = team.run(i, &mut |tx: &mut TeamTx<'_, L, A, C>| body(tx, i));
@@ -195,11 +198,12 @@ impl<A: Algorithm> StmRef<A> {
     }
 }
 
-impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
+impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn gather(
         lane: &'a L,
         stm: &'a StmRef<A>,
+        place: &'p mut Place,
         scratch: &'a mut A::Scratch,
         sums: &'a mut A::SumScratch,
     ) -> Self {
@@ -214,7 +218,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         Self {
             tx,
             stm,
-            place: Place::NEW,
+            place,
             conflicts: 0,
             counts: Counts::ZERO,
             opened,
@@ -224,7 +228,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
 
     /// Ends the team's work; some of it may be left undone.
     #[inline(always)]
-    fn part(mut self, unfinished: bool) {
+    fn part(&mut self, unfinished: bool) {
         let lane = self.tx.lane();
         if self.opened {
             self.tx.tx.logs.close(lane);
@@ -278,7 +282,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> Team<'a, L, A, C> {
         let mut admitted = true;
         if A::SCHEDULED && self.tx.leads() {
             let tx = &mut self.tx.tx;
-            admitted = StmRef::admit(tx, &mut self.place, self.conflicts);
+            admitted = StmRef::admit(tx, self.place, self.conflicts);
         }
         self.stopped = self.tx.of_leader::<1>(u32::from(admitted)) == 0;
         !self.stopped

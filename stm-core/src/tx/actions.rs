@@ -26,7 +26,7 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::pool::freed_twice;
 use crate::array::sums::{Addend, Summand};
 use crate::memory::globals::{self, FaultRecord, Globals};
-use crate::memory::logs::Logs;
+use crate::memory::logs::Actions;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
@@ -184,7 +184,7 @@ impl Action {
 #[inline(never)]
 fn execute<L: Lane>(
     lane: &L,
-    logs: Logs,
+    actions: Actions,
     globals: *mut Globals,
     (from, end): (u32, u32),
     when: When,
@@ -202,7 +202,7 @@ fn execute<L: Lane>(
         // SAFETY: below the count, so this attempt stored it, in the lane's own
         // column.
         let [head, operand, subject] =
-            [0, 1, 2].map(|k| unsafe { lane.private_load_64(logs.action(lane, i, k)) });
+            [0, 1, 2].map(|k| unsafe { lane.private_load_64(actions.word(lane, i, k)) });
         if head >> WHEN_SHIFT != when as u64 {
             continue;
         }
@@ -251,12 +251,12 @@ fn execute<L: Lane>(
 /// operand among its first `end`. It takes the action's words and not the action,
 /// which would be in memory for the sake of the call.
 #[inline(never)]
-fn has_action<L: Lane>(lane: &L, logs: Logs, end: u32, head: u64, operand: u64) -> bool {
+fn has_action<L: Lane>(lane: &L, actions: Actions, end: u32, head: u64, operand: u64) -> bool {
     let mut found = false;
     for i in 0..end {
         // SAFETY: below the count, so this attempt stored it, in the lane's own
         // column.
-        let there = [0, 1].map(|k| unsafe { lane.private_load_64(logs.action(lane, i, k)) });
+        let there = [0, 1].map(|k| unsafe { lane.private_load_64(actions.word(lane, i, k)) });
         found |= there == [head, operand];
     }
     found
@@ -283,11 +283,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
         let head = action.head(when);
         let words = [head, action.operand, action.subject];
+        let log = self.logs.actions(self.lane);
         for (k, v) in words.into_iter().enumerate() {
             // SAFETY: below the capacity, in the lane's own column.
             unsafe {
                 self.lane
-                    .private_store_64(self.logs.action(self.lane, i, k as u32), v);
+                    .private_store_64(log.word(self.lane, i, k as u32), v);
             }
         }
         self.actions = i + 1;
@@ -337,7 +338,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     #[inline(always)]
     pub(crate) fn will_free(&self, action: Action) -> bool {
         let head = action.head(When::Commit);
-        self.actions != 0 && has_action(self.lane, self.logs, self.actions, head, action.operand)
+        let log = self.logs.actions(self.lane);
+        self.actions != 0 && has_action(self.lane, log, self.actions, head, action.operand)
     }
 
     /// Executes the actions that belong to the attempt's end.
@@ -364,8 +366,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             // Most commits that allocate have only actions for an abort.
             if self.deferred_to >> when as u32 & 1 != 0 {
                 let range = (from, self.actions);
-                let globals = self.stm.globals;
-                execute(self.lane, self.logs, globals, range, when, transaction);
+                let (log, globals) = (self.logs.actions(self.lane), self.stm.globals);
+                execute(self.lane, log, globals, range, when, transaction);
             }
             self.actions = from;
         }

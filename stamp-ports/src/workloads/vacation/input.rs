@@ -212,7 +212,7 @@ impl Sizes for Vacation {
 
     fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
         // As many threads as its registers allow, in one block, as they go in step.
-        (algorithm == Variant::Fast).then_some((processors, 512))
+        (algorithm == Variant::Fast).then_some((processors, 256))
     }
 }
 
