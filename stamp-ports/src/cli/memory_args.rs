@@ -44,6 +44,12 @@ pub struct MemoryArgs {
     /// most; fewer in small launches [default: 1024]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     pub queue_after: Option<u32>,
+    /// Give all threads of a launch transactions
+    ///
+    /// Give all threads of a launch transactions, where by default only as many get some as are
+    /// known to be fastest: with fast and fast-table, those of ra on a GPU
+    #[arg(long)]
+    pub all_threads: bool,
 }
 
 impl MemoryArgs {
@@ -80,6 +86,8 @@ impl MemoryArgs {
                 read_polls: self.read_polls.unwrap_or(default.read_polls),
                 lanes_max: self.lanes_max.unwrap_or(default.lanes_max),
                 queue_after: self.queue_after.unwrap_or(default.queue_after),
+                // 0 leaves the choice to the workload.
+                blocks_max: if self.all_threads { u32::MAX } else { 0 },
                 ..default
             },
         })

@@ -9,7 +9,7 @@ use super::meter::Progress;
 use super::phases::{Phase, Phases};
 use super::repeats::{TimeMs, ms};
 use super::run_report::{NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
-use crate::devices::AnyDevice;
+use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::variants::no_profile_of;
 use crate::workloads::AnyWorkload;
@@ -19,7 +19,7 @@ use crate::workloads::workload::Sizes;
 use std::time::Duration;
 use stm_core::Abort;
 use stm_core::algorithm::Variant;
-use stm_core::host::{self, Launch, Statistics, Stm};
+use stm_core::host::{self, Device, Launch, Statistics, Stm};
 use stm_core::internal::host::{Profile, ProfileRows};
 use stm_core::internal::observe::Observation;
 
@@ -138,6 +138,14 @@ impl<'a> Runner<'a> {
         report.jit_ms = ms(jit);
         report.metadata_bytes = stm.metadata_bytes();
         report.verification = (!self.verifies).then_some(NOT_VERIFIED);
+        if let Some((blocks, threads)) = self.cap(spec, algorithm) {
+            let (all, each) = spec.shape;
+            let remark = format!("{blocks}x{threads} of {all}x{each}, as more are slower");
+            let kind = "Threads with transactions (--all-threads gives all some)";
+            report.remarks.push((kind, remark));
+            let working = u64::from(blocks) * u64::from(threads);
+            (report.observed).insert("working_threads".into(), working.into());
+        }
         match self.repeat(&mut stm, spec, &mut report) {
             Err(error) if error.is_of_this_run_only() => report.end(&error),
             other => other?,
@@ -192,15 +200,35 @@ impl<'a> Runner<'a> {
             ..Launch::new(blocks, threads)
         };
         let algorithm = self.algorithm(spec);
+        let mut config = spec.config;
+        let limits = &mut config.retry_limits;
+        if let Some(cap) = self.cap(spec, algorithm) {
+            (limits.blocks_max, limits.threads_max) = cap;
+        }
         let (device, prepared) = (self.device, &mut self.prepared);
         self.phases.time(Phase::Metadata, || {
             let stm = {
                 let _span = tracing::info_span!("allocate metadata").entered();
-                Stm::new(device, launch, spec.config)?
+                Stm::new(device, launch, config)?
             };
             prepared.fit(algorithm, launch)?;
             Ok(stm)
         })
+    }
+
+    /// The blocks, and threads of each, that get transactions, if they are fewer than those of the
+    /// launch and nobody has asked for all.
+    fn cap(&self, spec: &RunSpec, algorithm: Variant) -> Option<(u32, u32)> {
+        let (workload, processors) = (self.workload(), self.device.limits().processors);
+        let chosen = spec.config.retry_limits.blocks_max == 0
+            && self.device.kind() == DeviceKind::Cuda
+            && workload.is_capped(algorithm);
+        let (blocks, threads) = workload
+            .gpu_shape(algorithm, processors)
+            .filter(|_| chosen)?;
+        let shape = (blocks.min(spec.shape.0), threads.min(spec.shape.1));
+        let all = |(blocks, threads)| u64::from(blocks) * u64::from(threads);
+        (all(spec.shape) > all((blocks, threads))).then_some(shape)
     }
 
     /// Makes one run, and calls `after_each`, if there is one, after each of its
@@ -328,7 +356,7 @@ impl<'a> Runner<'a> {
         report.commits = median.statistics.commits;
         report.active_lanes = median.statistics.active_lanes();
         report.turns = median.statistics.turns;
-        report.remarks = self.prepared.remarks();
+        report.remarks.extend(self.prepared.remarks());
         for (name, value) in self.prepared.observed() {
             report.observed.insert(name.into(), value);
         }

@@ -171,6 +171,12 @@ pub trait Sizes: Named + Debug {
     fn gpu_shape(&self, _algorithm: Variant, _processors: u32) -> Option<(u32, u32)> {
         None
     }
+
+    /// Says whether more threads than those of [`Self::gpu_shape`] are slower whatever their shape, so
+    /// that the others of a launch get no transactions, unless somebody asks for that.
+    fn is_capped(&self, _algorithm: Variant) -> bool {
+        false
+    }
 }
 
 /// A workload with its parameters, and what it does on a device.

@@ -340,6 +340,10 @@ impl<D: Device> Stm<D> {
             .checked_sub(1)
             .and_then(|r| Abort::ALL.get(r))
         {
+            if reason == Abort::TeamIncomplete {
+                // Warps that have gathered in part have counts in their logs.
+                self.region.clear()?;
+            }
             return Err(fault_error::of_fault(reason, &fault));
         }
         if unfinished != 0 {

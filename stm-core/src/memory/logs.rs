@@ -14,7 +14,7 @@
 //! | `w * c` | write set: values |
 //! | `w * (r + c)` | lock log: entries |
 //! | `w * BUCKETS / 2` | lock log: bucket heads, 32 bits each |
-//! | `w` | whether the lane is in a transaction, 32 bits; the second half is idle |
+//! | `w` | whether the lane is in a transaction, 32 bits; then the warp's count of lanes that begin a loop |
 //! | `w` | the lane's mark for other threads, 32 bits (`run/wait.rs`); the same |
 //! | `3 * w * a` | deferred actions, three words each (`tx/actions.rs`) |
 //!
@@ -234,6 +234,14 @@ impl Logs {
     ) -> *mut u32 {
         let (_, heads) = Self::of_warp_of(lane, block, warp, region, capacity);
         heads.wrapping_add(((BUCKETS + 2) * lane.warp_width() + index) as usize)
+    }
+
+    /// Returns the word in which the lanes of the warp count themselves as a loop begins
+    /// (`run/work.rs`): the first of the idle ones behind the flags of open transactions.
+    #[inline(always)]
+    pub(crate) fn gathering<L: Lane>(&self, lane: &L) -> *mut u32 {
+        self.head(lane, BUCKETS + 1)
+            .wrapping_sub(lane.lane_index() as usize)
     }
 
     /// Returns how many entries the logs hold.

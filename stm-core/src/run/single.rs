@@ -29,7 +29,7 @@ use crate::run::step::Step;
 use crate::run::wait::{Bed, Sleep};
 use crate::run::width::Width;
 use crate::run::word::Word;
-use crate::run::work::{Body, Ends, Work, part};
+use crate::run::work::{Body, Ends, Work, is_whole, part};
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
@@ -76,7 +76,7 @@ impl<A: Algorithm> StmRef<A> {
         W: Work<L, A>,
         E: Ends<W::Result>,
     {
-        let Some((i, stride, all)) = part(lane, A::GRANULE, &range) else {
+        let Some((i, stride, all)) = part(lane, A::GRANULE, self.limits, &range) else {
             return;
         };
         // SAFETY: these lanes pass the rounds together, and a lane without work
@@ -84,7 +84,7 @@ impl<A: Algorithm> StmRef<A> {
         let warp = unsafe { WarpCrew::of(all) };
         // A launch may have far more threads than work.
         let observed = records(lane) || times(lane);
-        if !observed && warp.vote(lane, i < range.end) == 0 {
+        if !is_whole(lane, self, warp) || !observed && warp.vote(lane, i < range.end) == 0 {
             return;
         }
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());

@@ -34,6 +34,12 @@ pub struct RetryLimits {
     /// The largest number of lanes of a warp that make an attempt at a time
     /// with a scheduled algorithm; 1 or more.
     pub lanes_max: u32,
+    /// The blocks of a launch that find transactions in its loops of single lanes, and the threads of
+    /// each; 0 for all. Others find none and end. Where memory bounds transactions, more threads than
+    /// it serves are slower than fewer.
+    pub blocks_max: u32,
+    /// See [`Self::blocks_max`].
+    pub threads_max: u32,
 }
 
 impl RetryLimits {
@@ -44,6 +50,8 @@ impl RetryLimits {
         retries_max: 0,
         queue_after: 1024,
         lanes_max: 32,
+        blocks_max: 0,
+        threads_max: 0,
     };
 }
 

@@ -279,6 +279,9 @@ impl Lane for SimLane<'_> {
     fn mutant(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant as u32)
     }
+    fn lanes_can_wait(&self) -> bool {
+        self.machine().schedule.lanes_can_wait()
+    }
     fn pause(&self, _ns: u32) {
         let machine = self.machine();
         if !machine.ending {

@@ -91,6 +91,11 @@ impl Scheduler {
         }
     }
 
+    /// Returns whether a lane that polls lets the others of its warp run.
+    pub(super) const fn lanes_can_wait(&self) -> bool {
+        !matches!(self, Self::Rounds(_))
+    }
+
     /// Returns whether a lane that can run gets no turn for the time being.
     pub(super) fn is_masked_off(&self, warp: u32, index: u32) -> bool {
         matches!(self, Self::Rounds(s) if s.is_masked_off(warp, index))

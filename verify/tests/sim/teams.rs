@@ -260,3 +260,38 @@ fn an_algorithm_without_teams_says_so() {
         assert_eq!(words, [0; 12]);
     }
 }
+
+/// A loop that all lanes of a warp of four begin, or all but `gone`.
+fn begun_without<A: Algorithm>(gone: u32, seed: u64) -> Result<u64, Error> {
+    let sim = Sim::new(SimConfig::of(4, Schedule::Random).with_seed(seed));
+    let words = array::<A, u64>(&sim, &[0; 12], "words");
+    let view = words.view::<A>();
+    let ended = ended::<A>(&sim, Launch::new(1, 8), small(8, 4), |lane, stm| {
+        if lane.thread_index() != gone {
+            stm.for_each(lane, 0..24, |tx, i| {
+                let v = tx.read(&view, i % 12)?;
+                tx.write(&view, i % 12, v + 1)
+            });
+        }
+    });
+    ended.map(|done| done.commits)
+}
+
+fn every_lane_is_missed<A: Algorithm>() {
+    for seed in 0..10 {
+        assert_eq!(begun_without::<A>(8, seed), Ok(24));
+        for gone in 0..8 {
+            let expected = Error::TeamIncomplete {
+                first: u64::from(gone / 4 * 4),
+                present: 3,
+                size: 4,
+            };
+            assert_eq!(begun_without::<A>(gone, seed).unwrap_err(), expected);
+        }
+    }
+}
+
+#[test]
+fn a_loop_that_not_all_lanes_of_a_warp_begin_is_a_fault() {
+    of_each!(every_lane_is_missed(): Fast, FastTable, HvSorting);
+}

@@ -160,6 +160,12 @@ impl Sizes for Ra {
             _ => None,
         }
     }
+
+    /// An H200 serves 1,500 accesses of each multiprocessor at a time; with more in flight, all take
+    /// longer, and attempts that last longer conflict more.
+    fn is_capped(&self, algorithm: Variant) -> bool {
+        algorithm == Variant::Fast
+    }
 }
 
 /// The array, and what it must become.

@@ -180,10 +180,10 @@ pub enum Error {
         "the algorithm has no transactions of teams: use fast or fast-table, or ask Algorithm::TEAMS"
     )]
     NoTeams,
-    /// A team began without all of its lanes.
+    /// A team, or a warp with a loop, began without all of its lanes.
     #[error(
-        "the team of {size} threads from thread {first} on began with {present}: \
-         every thread of a warp or block that works as a team must take part"
+        "the {size} threads from thread {first} on began with {present}: every thread of a warp \
+         that runs a loop, and of a warp or block that works as a team, must take part"
     )]
     TeamIncomplete {
         /// The number of the team's first thread in the grid.

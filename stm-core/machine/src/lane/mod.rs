@@ -439,13 +439,13 @@ pub trait Lane {
     /// `bar.warp.sync`: the lanes of `mask` wait for each other, and everything
     /// that one wrote before is visible to all of them afterwards.
     unsafe fn sync_warp(&self, mask: u32);
-    /// `activemask`: returns the mask of the lanes that happen to run together
-    /// here, the same to each of them. Other lanes of the warp may arrive
-    /// later, so it is a hint and no proof of convergence. The lanes that it
-    /// names may take part in warp operations with it as the mask as long as
-    /// they follow the same control flow.
+    /// `activemask`: returns the mask of the lanes that happen to run together here, the same to each.
+    /// Others may come later. Those that it names may take part in warp operations with it as the mask.
     fn active_mask(&self) -> u32;
-
+    /// Says whether lanes of a warp can wait for each other by polling.
+    fn lanes_can_wait(&self) -> bool {
+        true
+    }
     /// `%clock64`: returns a cycle counter of this multiprocessor (on the CPU, nanoseconds).
     fn clock(&self) -> u64;
     /// Yields for about `ns` nanoseconds inside a wait (`nanosleep`; on the CPU, yields the core).
