@@ -6,6 +6,8 @@ mod common;
 use common::{
     CpuTx, array, assert_ends, assert_full, assert_past_the_end, capacity, config, launch,
 };
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, HvSorting};
 use stm_core::host::{
@@ -78,6 +80,7 @@ macro_rules! for_every_algorithm {
             readers_see_writes_together
             a_transaction_reads_its_own_last_write
             retries_are_bounded_when_asked
+            threads_that_limits_leave_out_find_no_transactions
             a_memory_can_be_launched_again
         })*
     };
@@ -209,6 +212,24 @@ fn retries_are_bounded_when_asked<A: Algorithm>() {
     assert_eq!(
         wide[0], statistics.commits,
         "what was given up had an effect, or a commit none"
+    );
+}
+
+fn threads_that_limits_leave_out_find_no_transactions<A: Algorithm>() {
+    let ran: &Mutex<BTreeSet<(u32, u32)>> = Box::leak(Box::default());
+    let config = config(|c| {
+        (c.retry_limits.blocks_max, c.retry_limits.threads_max) = (2, 3);
+    });
+    let (result, wide, _) = run_with::<A>(100, (3, 4), config, &move |tx, i, wide, small| {
+        let lane = tx.lane();
+        (ran.lock().unwrap()).insert((lane.block_index(), lane.thread_index()));
+        count(tx, i, wide, small)
+    });
+    assert_eq!((result.unwrap().commits, wide[0]), (100, 100));
+    let ran = ran.lock().unwrap();
+    assert!(
+        ran.iter().all(|&(block, thread)| block < 2 && thread < 3),
+        "{ran:?}"
     );
 }
 

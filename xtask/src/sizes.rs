@@ -15,7 +15,7 @@
 //!
 //! The stack of a function in PTX, which is not that of machine code, shows what the compiler could not
 //! keep in registers. A transaction that is there made vacation half as fast, and nothing else told of it
-//! (`docs/lab-notes/2026-11-26-registers.md`).
+//! (`docs/lab-notes/2026-11-26-rounds.md`).
 
 use crate::error::Error;
 use crate::ptxas::{self, Usage};

@@ -9,8 +9,7 @@
 //! 4. A lane that committed takes its next transaction in the next round; one
 //!    that met a conflict retries.
 //!
-//! The rounds are there because lanes that retry on their own diverge for good
-//! under independent thread scheduling, until each runs alone.
+//! The rounds are there because lanes that retry alone diverge for good.
 //!
 //! Invariant: all lanes of a warp pass the same number of rounds; a lane
 //! without work stays until all have none.
@@ -195,7 +194,8 @@ where
             self.stm.nested(lane);
             self.counts.stopped = true;
         }
-        self.step = self.step.begin(lane, range, A::SCHEDULED && opened);
+        let whole = self.stm.limits.threads_max == 0;
+        self.step = (self.step).begin(lane, range, A::SCHEDULED && opened && whole);
         if A::SCHEDULED && !W::SNAPSHOT {
             self.ahead = A::load_gate_and_snapshot(self.tx);
         }
