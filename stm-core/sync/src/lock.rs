@@ -30,7 +30,7 @@ pub enum LockFault {
     /// The thread holds as many locks of this array as it has nodes
     /// ([`LockKind::HELD_MAX`]).
     TooManyHeld = 3,
-    /// The thread holds this lock already.
+    /// The thread holds this lock already; or, at a [`Ring`](super::Ring), waits behind such a one.
     HeldAlready = 4,
     /// The thread does not hold this lock.
     NotHeld = 5,

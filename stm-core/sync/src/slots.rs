@@ -107,15 +107,14 @@ impl TryLock for Anderson {
 /// The sleeping mutex on a ring buffer (Stuart and Owens 2011, section 5.2): a
 /// thread puts itself at the end of a ring and polls until it is at the front,
 /// which takes two loads a poll. They found it inferior to the fetch-and-add
-/// mutex in all aspects. It takes two words for each lock and one for each user
-/// of each lock, and only threads whose number in the grid is below the number
-/// of users may use it.
+/// mutex in all aspects. It takes three words for each lock and one for each user of each
+/// lock, and only threads whose number in the grid is below the number of users may use it.
 ///
 /// | word | meaning |
 /// | --- | --- |
 /// | 0 | the position at the end of the ring |
 /// | 1 | the position at its front |
-/// | 2 + *i* | the user at positions *i* modulo the size, plus 1; 0 if it has not said so yet |
+/// | 2 + *i* | the user at positions *i* modulo the size, plus 1; 0 if it has not said so yet; 2^32 - 1 if it was refused |
 ///
 /// L1 is the load of the front, L2 the store of the next one. Two things keep a
 /// thread from finding itself at a place where it is not at the front:
@@ -129,21 +128,24 @@ impl TryLock for Anderson {
 ///   user, who drew the second after it had moved the front past the first; by
 ///   the chain of fetch-and-adds the thread at *p* knows of that.
 ///
-/// A thread that asks for a lock that it holds finds itself at the front: it is inside twice, and
-/// when it has left, nobody is granted the lock any more, until the time limit ends the launch
-/// with an error. Under the other kinds such a thread waits for itself from the beginning.
-/// [`Checked`](crate::Checked) reports it in its place, as
-/// [`LockFault::HeldAlready`], whatever the kind.
+/// A thread that asks for a lock that it holds finds itself at the front before its new place is
+/// there, and is refused ([`LockFault::HeldAlready`]), as is from that place on whoever comes
+/// until `Locks::reset`; as there is an entry more than users, its place has not the holder's. Of
+/// lanes that entered as a group only the first is found: another one waits for itself, as all
+/// do under the other kinds. [`Checked`](crate::Checked) refuses it there, and the lock goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring;
 
 /// The words before the entries of a [`Ring`].
 const RING_WORDS: u32 = 2;
 
+/// The entry of a [`Ring`] whose thread was refused. There are fewer users.
+const REFUSED: u32 = u32::MAX;
+
 impl Ring {
     #[inline(always)]
     fn entry(place: &Place, position: u32) -> *mut u32 {
-        let entry = position & (slots(place.users()) - 1);
+        let entry = position & (slots(place.users() + 1) - 1);
         place.word(RING_WORDS + entry)
     }
 }
@@ -158,7 +160,7 @@ impl LockKind for Ring {
 
     #[inline(always)]
     fn lock_words(users: u32) -> u32 {
-        RING_WORDS + slots(users)
+        RING_WORDS + slots(users + 1)
     }
 
     #[inline(always)]
@@ -180,17 +182,21 @@ impl LockKind for Ring {
     #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         // SAFETY: words of the lock.
-        let at_front = unsafe {
+        let (front, at_front) = unsafe {
             let front = load_grant(lane, place.word(1));
-            lane.load_relaxed_32(Self::entry(place, front))
+            (front, lane.load_relaxed_32(Self::entry(place, front)))
         };
         // Users were checked when they arrived.
-        if at_front == place.thread() as u32 + 1 {
-            turn.step = 1;
-            Poll::Granted
-        } else {
-            Poll::Wait(0)
+        let is_own = at_front == place.thread() as u32 + 1;
+        if is_own && front == turn.place {
+            return Poll::Granted;
         }
+        if !is_own && at_front != REFUSED {
+            return Poll::Wait(0);
+        }
+        // SAFETY: a word of the lock. Relaxed: it carries no data, and is seen eventually.
+        unsafe { lane.store_relaxed_32(Self::entry(place, turn.place), REFUSED) };
+        Poll::Failed(LockFault::HeldAlready)
     }
 
     #[inline(always)]

@@ -377,6 +377,21 @@ fn a_thread_without_a_node_is_an_error_of_the_kernel_and_of_the_host() {
 }
 
 #[test]
+fn a_thread_that_enters_a_ring_again_is_an_error_of_the_kernel_and_of_the_host() {
+    let locks = Locks::<_, Ring>::new(&Cpu::new(), 1, THREADS.into(), "ring").unwrap();
+    let view = locks.view();
+    let launched = launch(&together(THREADS, 1, 0), |lane| {
+        let again = || assert_eq!(view.with(lane, 0, || ()), Err(LockFault::HeldAlready));
+        let section = || (lane.grid_thread() == 1).then(again);
+        while view.with(lane, 0, section).is_ok() {}
+    });
+    launched.unwrap();
+    let text = locks.check().unwrap_err().to_string();
+    let expected = "thread 1 asked for a lock that it held already (lock 0 of ring)";
+    assert_eq!(text, expected);
+}
+
+#[test]
 fn locks_without_locks_or_without_users_are_refused() {
     let device = Cpu::new();
     for (count, users) in [(0, 1), (1, 0), (1, 1 << 29)] {

@@ -404,7 +404,7 @@ const RANDOM: Schedule = Schedule::Random;
 
 /// Looks for a defect in a launch of increments.
 fn shows<K: LockKind>(mutant: Mutant, schedule: Schedule, width: u32, launch: Launch) {
-    let load = Load { times: 3, locks: 1 };
+    let load = Load { times: 6, locks: 1 };
     show(K::NAME, &[mutant], schedule, width, |config| {
         increments::<K>(config, &launch, load).is_ok_and(|found| found.is_right())
     });
@@ -441,7 +441,8 @@ fn a_wakeup_that_mcs_loses_is_caught() {
 fn an_entry_of_a_ring_that_stays_is_caught() {
     let schedule = Schedule::starve(64);
     shows::<Ring>(Mutant::LockRingEntryKept, schedule, 1, Launch::new(4, 1));
-    shows::<Ring>(Mutant::LockRingFrontStale, schedule, 1, Launch::new(4, 1));
+    // There is one entry more than users, so the front of a round ago is near.
+    shows::<Ring>(Mutant::LockRingFrontStale, schedule, 1, Launch::new(7, 1));
 }
 
 #[test]

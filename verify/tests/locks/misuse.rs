@@ -65,6 +65,24 @@ fn a_checked_lock_refuses_reentry_and_an_unlock_of_what_is_not_held() {
     of_each!(refuses_misuse(): Tas, Ticket, Mcs, Mcs2, Reserving<3>);
 }
 
+#[test]
+fn a_ring_refuses_reentry_and_whoever_is_behind_it() {
+    for config in fair(1, 20) {
+        let world = World::<Ring>::new(config, &Launch::new(4, 1), 1);
+        world.ends(|lane, view| {
+            let enters = || view.with(lane, 0, || world.section(lane, &[0]));
+            if lane.grid_thread() == 2 {
+                // More often than the ring has entries.
+                let again = view.with(lane, 0, || [(); 9].map(|()| enters()));
+                assert_eq!(again, Ok([Err(LockFault::HeldAlready); 9]));
+            }
+            let _ = [(); 9].map(|()| enters());
+        });
+        assert_eq!(world.overlaps(), 0, "{config}");
+        reported(&world, "thread 2 asked for a lock that it held already");
+    }
+}
+
 /// A section cannot give up its own lock, also after its thread had it by a call.
 fn keeps_a_section<K: TryLock>() {
     for schedule in Schedule::named(FAIR) {
