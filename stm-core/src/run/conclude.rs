@@ -37,9 +37,9 @@ impl<A: Algorithm> StmRef<A> {
         let mut result = body(tx);
         mark!(tx, Native);
         // A closure that swallowed a failure has failed nevertheless.
-        if let Some(abort) = tx.failed {
+        if let Some(abort) = tx.fault.reason {
             result = Err(abort);
-        } else if tx.doomed {
+        } else if tx.probe.doomed {
             result = Err(Abort::ReadStale);
         } else if let Err(abort) = result {
             result = Err(tx.stm.not_given(tx.lane, abort));
@@ -68,7 +68,7 @@ impl<A: Algorithm> StmRef<A> {
         tx.observe(|tx| match end {
             Err(abort) => Event::Abort(transaction, abort, A::now(tx)),
             Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(transaction, A::now(tx)),
-            Ok(()) => Event::Commit(transaction, tx.version, A::now(tx)),
+            Ok(()) => Event::Commit(transaction, tx.probe.version, A::now(tx)),
         });
         mark!(tx, Commit);
         tx.end_actions(end.is_ok(), transaction);
@@ -100,8 +100,8 @@ impl<A: Algorithm> StmRef<A> {
                     Abort::ActionsFull => self.capacity.actions,
                     _ => self.capacity.reads,
                 },
-                index: tx.out_of_range.0,
-                len: tx.out_of_range.1,
+                index: tx.fault.details.0,
+                len: tx.fault.details.1,
                 transaction,
             };
             // SAFETY: the globals are live (StmRef::from_raw).
@@ -111,15 +111,15 @@ impl<A: Algorithm> StmRef<A> {
             *conflicts = conflicts.saturating_add(1);
             if *conflicts == self.limits.retries_max {
                 *conflicts = 0;
-                tx.pool_misses = 0;
+                tx.pool.misses = 0;
                 // SAFETY: the globals are live (StmRef::from_raw).
                 unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
             } else {
                 outcome = Outcome::Retry;
             }
-        } else if tx.waits {
+        } else if tx.mode.waits {
             *conflicts = 0;
-            tx.pool_misses = 0;
+            tx.pool.misses = 0;
             outcome = Outcome::Wait;
         } else if abort == Abort::Stopped {
             outcome = Outcome::Retry;
@@ -137,7 +137,7 @@ impl<A: Algorithm> StmRef<A> {
         counts.commits += 1;
         counts.read_only += u32::from(!A::wrote(tx));
         *conflicts = 0;
-        tx.pool_misses = 0;
+        tx.pool.misses = 0;
         Outcome::Committed
     }
 
@@ -152,7 +152,7 @@ impl<A: Algorithm> StmRef<A> {
         counts.attempts += 1;
         tx.observe(|tx| {
             if A::wrote(tx) {
-                Event::Commit(transaction, tx.version, A::now(tx))
+                Event::Commit(transaction, tx.probe.version, A::now(tx))
             } else {
                 Event::CommitReadOnly(transaction, A::now(tx))
             }

@@ -69,7 +69,7 @@ impl<A: Algorithm> StmRef<A> {
                 &mut conflicts,
                 &mut counts,
             );
-            if A::SCHEDULED && !(tx.waits && Mutant::RetryKeepsTicket.on(lane)) {
+            if A::SCHEDULED && !(tx.mode.waits && Mutant::RetryKeepsTicket.on(lane)) {
                 place.end_turn(lane, self.gate());
             }
             match outcome {
@@ -93,7 +93,7 @@ impl<A: Algorithm> StmRef<A> {
             place.depart(lane, self.gate());
         }
         tx.logs.close(lane);
-        lane.probe().close(lane, tx.cursor);
+        lane.probe().close(lane, tx.probe.cursor);
         counts.flush(lane, self, false);
         result
     }
@@ -107,14 +107,14 @@ impl<A: Algorithm> StmRef<A> {
         let mut fresh = false;
         loop {
             let word = Word(A::load_gate_and_snapshot(tx));
-            tx.alone = false;
+            tx.mode.alone = false;
             let asks = starves || looks(conflicts) || word.is_closed();
             if fresh || place.is_present() && !asks {
                 return true;
             }
             let admission = place.ask(lane, gate, word, starves, conflicts);
             let Some(ns) = admission.wait_ns() else {
-                tx.alone = admission.turn().is_some_and(|turn| turn.alone);
+                tx.mode.alone = admission.turn().is_some_and(|turn| turn.alone);
                 return true;
             };
             fresh = admission == Admission::FRESH;

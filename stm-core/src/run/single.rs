@@ -219,7 +219,7 @@ where
         if opened {
             self.tx.logs.close(self.lane);
         }
-        self.lane.probe().close(self.lane, self.tx.cursor);
+        self.lane.probe().close(self.lane, self.tx.probe.cursor);
         self.counts.flush(self.lane, self.stm, self.first);
     }
 
@@ -276,7 +276,7 @@ where
         } else {
             core::mem::replace(&mut self.ahead, A::load_gate(self.tx))
         });
-        self.tx.alone = false;
+        self.tx.mode.alone = false;
         self.go = self.awake & self.width.takes(self.lane, self.working);
         let lane = self.lane.lane_index();
         self.go &= !self.width.sits(lane, self.conflicts, self.counts.rounds);
@@ -348,7 +348,7 @@ where
     #[inline(always)]
     fn take(&mut self, turn: Turn) {
         self.in_turn = true;
-        self.tx.alone = turn.alone;
+        self.tx.mode.alone = turn.alone;
         self.go =
             self.lane.lane_index() == turn.lane || self.awake && Mutant::TurnShared.on(self.lane);
     }
@@ -477,7 +477,7 @@ where
             self.asks |= failed != 0 && looks(self.width.failures());
         }
         if self.go {
-            self.waits = self.tx.waits;
+            self.waits = self.tx.mode.waits;
             match (attempt.end, attempt.value.take()) {
                 (Ok(()), Some(value)) => self.ends.committed(self.i, value),
                 (Err(abort), _) => self.ends.aborted(self.i, abort),

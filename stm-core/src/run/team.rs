@@ -242,7 +242,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
             }
             self.counts.flush(lane, self.stm, true);
         }
-        lane.probe().close(lane, self.tx.tx.cursor);
+        lane.probe().close(lane, self.tx.tx.probe.cursor);
     }
 
     /// Attempts one transaction until it has ended or the launch is to stop; in
@@ -300,17 +300,17 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         let result = body(&mut self.tx);
         let tx = &mut self.tx;
         // A closure that swallowed a failure has failed nevertheless.
-        let mine = match (&result, tx.tx.failed) {
+        let mine = match (&result, tx.tx.fault.reason) {
             (_, Some(abort)) => Err(abort),
             (&Err(abort), None) => Err(tx.tx.stm.not_given(tx.tx.lane, abort)),
             (Ok(_), None) => Ok(()),
         };
         if let Err(mut abort) = agree(&mut tx.tx, tx.crew, mine) {
             let lane = tx.tx.lane;
-            if abort == Abort::Retry && !C::any(tx.crew.vote(lane, tx.tx.has_read)) {
+            if abort == Abort::Retry && !C::any(tx.crew.vote(lane, tx.tx.mode.has_read)) {
                 abort = Abort::RetryWithoutReads;
             }
-            tx.tx.waits = abort == Abort::Retry;
+            tx.tx.mode.waits = abort == Abort::Retry;
             A::rollback(&mut tx.tx, Inside);
             return Err(abort);
         }
@@ -378,7 +378,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
             let tx = &mut self.tx.tx;
             let (conflicts, counts) = (&mut self.conflicts, &mut self.counts);
             let outcome = self.stm.conclude(tx, end, transaction, conflicts, counts);
-            if A::SCHEDULED && !(tx.waits && Mutant::RetryKeepsTicket.on(lane)) {
+            if A::SCHEDULED && !(tx.mode.waits && Mutant::RetryKeepsTicket.on(lane)) {
                 self.place.end_turn(lane, self.stm.gate());
             }
             if outcome == Outcome::Retry && !self.counts.stopped {

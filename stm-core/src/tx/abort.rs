@@ -201,5 +201,16 @@ impl Abort {
     }
 }
 
+/// What keeps an attempt from its commit: its first failure, whether that is an
+/// error of the program or not.
+#[derive(Default)]
+pub(crate) struct Fault {
+    /// The reason of the failure; an attempt that has one cannot commit.
+    pub(crate) reason: Option<Abort>,
+    /// The index and the length behind an [`Abort::OutOfRange`]; for a fault of
+    /// a pool, what `tx/pool.rs` says.
+    pub(crate) details: (u64, u64),
+}
+
 /// The result of a transactional operation.
 pub type TxResult<T> = Result<T, Abort>;

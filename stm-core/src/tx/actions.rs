@@ -32,10 +32,8 @@ use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::team::{TeamTx, agree};
 use core::marker::PhantomData;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::TArray;
 use stm_machine::observe::Mutant;
+use stm_machine::{Element, Lane, TArray};
 
 /// The end of an attempt after which an action is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,6 +74,15 @@ pub(crate) enum Op {
 const WHEN_SHIFT: u32 = 63;
 const OP_SHIFT: u32 = 57;
 const ADDRESS_MASK: u64 = (1 << OP_SHIFT) - 1;
+
+/// What an attempt knows of the actions in its log.
+#[derive(Default)]
+pub(crate) struct DeferredActions {
+    /// The number of actions.
+    pub(crate) count: u32,
+    /// A bit for each [`When`] that an action was deferred to.
+    ends: u32,
+}
 
 /// An operation on one element of a plain array, which
 /// [`Tx::at_commit`] and [`Tx::at_abort`] defer until the attempt has ended.
@@ -270,14 +277,13 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// the action has no word.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn defer(&mut self, when: When, action: Action) -> TxResult<()> {
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         if let Some(outside) = action.outside {
-            self.out_of_range = outside;
-            return self.fail(Abort::OutOfRange);
+            return self.fail_at(Abort::OutOfRange, outside);
         }
-        let i = self.actions;
+        let i = self.actions.count;
         if i >= self.logs.capacity().actions {
             return self.fail(Abort::ActionsFull);
         }
@@ -291,8 +297,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
                     .private_store_64(log.word(self.lane, i, k as u32), v);
             }
         }
-        self.actions = i + 1;
-        self.deferred_to |= 1 << when as u32;
+        self.actions.count = i + 1;
+        self.actions.ends |= 1 << when as u32;
         Ok(())
     }
 
@@ -339,7 +345,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     pub(crate) fn will_free(&self, action: Action) -> bool {
         let head = action.head(When::Commit);
         let log = self.logs.actions(self.lane);
-        self.actions != 0 && has_action(self.lane, log, self.actions, head, action.operand)
+        self.actions.count != 0
+            && has_action(self.lane, log, self.actions.count, head, action.operand)
     }
 
     /// Executes the actions that belong to the attempt's end.
@@ -362,14 +369,14 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// all of them from the log.
     #[inline(always)]
     pub(crate) fn end_actions_from(&mut self, from: u32, when: When, transaction: u64) {
-        if self.actions != from {
+        if self.actions.count != from {
             // Most commits that allocate have only actions for an abort.
-            if self.deferred_to >> when as u32 & 1 != 0 {
-                let range = (from, self.actions);
+            if self.actions.ends >> when as u32 & 1 != 0 {
+                let range = (from, self.actions.count);
                 let (log, globals) = (self.logs.actions(self.lane), self.stm.globals);
                 execute(self.lane, log, globals, range, when, transaction);
             }
-            self.actions = from;
+            self.actions.count = from;
         }
     }
 }
@@ -377,7 +384,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
     #[inline(always)]
     fn defer(&mut self, when: When, action: Option<Action>) -> TxResult<()> {
-        if let Some(abort) = self.tx.failed {
+        if let Some(abort) = self.tx.fault.reason {
             return Err(abort);
         }
         self.deferred = true;
@@ -386,7 +393,7 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
             None => Ok(()),
         };
         let result = agree(&mut self.tx, self.crew, mine);
-        self.noted(result)
+        self.tx.checked(result)
     }
 
     /// Executes the calling lane's `action`, if there is one, once the attempt

@@ -14,13 +14,13 @@ use crate::memory::version::Version;
 use crate::observe::event::Event;
 use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
-use crate::tx::abort::{Abort, TxResult};
+use crate::tx::abort::{Abort, Fault, TxResult};
+use crate::tx::actions::DeferredActions;
+use crate::tx::pool::PoolSearch;
 use crate::tx::stm_ref::StmRef;
-use stm_machine::View;
 use stm_machine::lane::{Lane, records, times};
-use stm_machine::observe::Mutant;
-use stm_machine::observe::Probe;
-use stm_machine::{Element, WordAddress};
+use stm_machine::observe::{Mutant, Probe};
+use stm_machine::{Element, View, WordAddress};
 
 /// One attempt at a transaction, which [`StmRef::atomically`] and
 /// [`StmRef::for_each`] pass to their closure.
@@ -29,42 +29,42 @@ use stm_machine::{Element, WordAddress};
 /// writes are buffered until the commit. Every operation returns a
 /// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
 /// continue, and it does not commit even if its closure swallows the error.
-#[allow(clippy::struct_excessive_bools)]
 pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) lane: &'a L,
     pub(crate) stm: &'a StmRef<A>,
     pub(crate) logs: Logs,
     /// The algorithm's state of the attempt: its sets and its snapshot.
     pub(crate) attempt: A::Attempt<'a>,
-    /// The first failure; an attempt that has one cannot commit.
-    pub(crate) failed: Option<Abort>,
-    /// Says for [`Mutant::DoomedGoesOn`] that the attempt failed and its
-    /// closure was not told.
-    pub(crate) doomed: bool,
-    /// The position of this lane's probe.
-    pub(crate) cursor: <L::Probe as Probe>::Cursor,
-    /// The version of a commit, for the probe.
-    pub(crate) version: Version,
-    /// The index and the length behind an [`Abort::OutOfRange`]; for a fault of
-    /// a pool, what `tx/pool.rs` says.
-    pub(crate) out_of_range: (u64, u64),
-    /// The number of deferred actions.
-    pub(crate) actions: u32,
+    pub(crate) fault: Fault,
+    pub(crate) mode: Mode,
+    pub(crate) actions: DeferredActions,
+    pub(crate) pool: PoolSearch,
+    pub(crate) probe: ProbeState<L>,
+}
+
+/// How an attempt goes on, and how it may end.
+#[derive(Default)]
+pub(crate) struct Mode {
     /// Says whether the attempt has read a word from memory.
     pub(crate) has_read: bool,
     /// Says whether the attempt was given up until something has changed.
     pub(crate) waits: bool,
-    /// Says whether no other attempt is in progress (`run/gate.rs`).
+    /// Says whether no other attempt is in progress (`run/gate.rs`). It is set
+    /// before the attempt begins, and stays as it is then.
     pub(crate) alone: bool,
-    /// A bit for each [`When`](crate::tx::actions::When) that an action was
-    /// deferred to.
-    pub(crate) deferred_to: u32,
-    /// The word of a pool's bitmap in which the lane found its last node.
-    pub(crate) pool_hint: u32,
-    /// The allocations in a row that found no free node.
-    pub(crate) pool_misses: u32,
+}
+
+/// What a lane keeps for its probe, and for a seeded defect.
+pub(crate) struct ProbeState<L: Lane> {
+    /// The position of this lane's probe.
+    pub(crate) cursor: <L::Probe as Probe>::Cursor,
+    /// The version of a commit, for the probe.
+    pub(crate) version: Version,
     /// The number of writes and additions recorded, if there is a recorder.
     pub(crate) accepted: u64,
+    /// Says for [`Mutant::DoomedGoesOn`] that the attempt failed and its
+    /// closure was not told.
+    pub(crate) doomed: bool,
 }
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
@@ -81,21 +81,21 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             stm,
             logs: stm.logs(lane),
             attempt: A::attempt(scratch, sum_scratch),
-            failed: None,
-            doomed: false,
-            // SAFETY: the metadata is live (StmRef::from_raw), and the host has
-            // put a suitable buffer there.
-            cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
-            version: Version(0),
-            out_of_range: (0, 0),
-            actions: 0,
-            has_read: false,
-            waits: false,
-            alone: false,
-            deferred_to: 0,
-            pool_hint: u32::MAX,
-            pool_misses: 0,
-            accepted: 0,
+            fault: Fault::default(),
+            mode: Mode::default(),
+            actions: DeferredActions::default(),
+            pool: PoolSearch {
+                hint: u32::MAX,
+                misses: 0,
+            },
+            probe: ProbeState {
+                // SAFETY: the metadata is live (StmRef::from_raw), and the host
+                // has put a suitable buffer there.
+                cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
+                version: Version(0),
+                accepted: 0,
+                doomed: false,
+            },
         }
     }
 
@@ -114,17 +114,16 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         A::begin(self, Inside)
     }
 
-    /// Empties the sets and the state of the attempt.
+    /// Empties the sets and the state of the attempt. What the lane keeps from one
+    /// attempt to the next stays.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
         A::clear(&mut self.attempt);
-        self.failed = None;
-        self.doomed = false;
-        self.actions = 0;
-        self.has_read = false;
-        self.waits = false;
-        self.deferred_to = 0;
-        self.out_of_range = (0, 0);
+        self.fault = Fault::default();
+        self.mode.has_read = false;
+        self.mode.waits = false;
+        self.actions = DeferredActions::default();
+        self.probe.doomed = false;
     }
 
     /// Marks the end of a phase, for a probe that measures time.
@@ -132,14 +131,14 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     pub(crate) fn spent(&mut self, phase: Phase) {
         self.lane
             .probe()
-            .spent(self.lane, &mut self.cursor, phase as usize);
+            .spent(self.lane, &mut self.probe.cursor, phase as usize);
     }
 
     /// Settles the marked time as that of an aborted attempt or not.
     #[inline(always)]
     pub(crate) fn settle(&mut self, aborted: bool) {
         let instead = aborted.then_some(Phase::Aborted as usize);
-        self.lane.probe().settle(&mut self.cursor, instead);
+        self.lane.probe().settle(&mut self.probe.cursor, instead);
     }
 
     /// Reports an event to the probe, if there is one.
@@ -151,10 +150,11 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
                 event,
                 Event::Write(..) | Event::Add(..) | Event::AddFloat(_)
             ) {
-                self.accepted += 1;
+                self.probe.accepted += 1;
             }
             let lane = self.lane;
-            lane.probe().record(lane, &mut self.cursor, event.record());
+            lane.probe()
+                .record(lane, &mut self.probe.cursor, event.record());
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     #[inline(always)]
     pub(crate) fn committed_as(&mut self, version: Version) {
         if records(self.lane) {
-            self.version = version;
+            self.probe.version = version;
         }
     }
 
@@ -170,16 +170,21 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// commit.
     #[inline(always)]
     pub(crate) fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
-        self.failed = Some(abort);
+        self.fault.reason = Some(abort);
         Err(abort)
     }
 
+    /// Does the same, and records the details of a fault.
+    #[inline(always)]
+    pub(crate) fn fail_at<T>(&mut self, abort: Abort, details: (u64, u64)) -> TxResult<T> {
+        self.fault.details = details;
+        self.fail(abort)
+    }
+
+    /// Records the failure of an operation, if it has failed.
     #[inline(always)]
     pub(crate) fn checked(&mut self, result: TxResult<()>) -> TxResult<()> {
-        match result {
-            Ok(()) => Ok(()),
-            Err(abort) => self.fail(abort),
-        }
+        result.or_else(|abort| self.fail(abort))
     }
 
     /// Returns the number of polls of a locked word before a read aborts.
@@ -204,22 +209,20 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if i < array.len() {
             return Ok(array.word(i));
         }
-        self.out_of_range = (i, array.len());
-        self.fail(Abort::OutOfRange)
+        self.fail_at(Abort::OutOfRange, (i, array.len()))
     }
 
     /// Returns an error if the attempt has failed, or if `i` is past the end of
     /// `len` elements.
     #[inline(always)]
     pub(crate) fn within(&mut self, i: u64, len: u64) -> TxResult<()> {
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         if i < len {
             return Ok(());
         }
-        self.out_of_range = (i, len);
-        self.fail(Abort::OutOfRange)
+        self.fail_at(Abort::OutOfRange, (i, len))
     }
 
     /// Reads `array[i]`.
@@ -267,7 +270,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         v: &mut [T; N],
     ) -> TxResult<()> {
         mark!(self, Native);
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         let mut past = N;
@@ -323,10 +326,10 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         if N > 1 || own == 0 {
             mark!(self, Buffering);
             result = A::read_many(self, words, v, own, Inside);
-            self.has_read |= (own.count_ones() as usize) < N;
+            self.mode.has_read |= (own.count_ones() as usize) < N;
         }
         if Mutant::DoomedGoesOn.on(self.lane) && result == Err(Abort::ReadStale) {
-            self.doomed = true;
+            self.probe.doomed = true;
             result = Ok(());
         }
         self.checked(result)?;
@@ -407,7 +410,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// It is always [`Abort::User`], or an earlier error of the attempt.
     #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         self.fail(Abort::User)

@@ -44,8 +44,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     fn begin_alternative(&mut self) -> Before<A::Savepoint> {
         Before {
             sets: A::save(self),
-            actions: self.actions,
-            accepted: self.accepted,
+            actions: self.actions.count,
+            accepted: self.probe.accepted,
         }
     }
 
@@ -53,14 +53,14 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// `reports` it to a probe.
     #[inline(always)]
     fn undo_alternative(&mut self, before: &Before<A::Savepoint>, reports: bool) {
-        self.failed = None;
-        self.waits = false;
+        self.fault.reason = None;
+        self.mode.waits = false;
         A::undo(self, before.sets, Inside);
         self.end_actions_from(before.actions, When::Abort, self.lane.grid_thread());
         if records(self.lane) && reports {
-            let undone = self.accepted - before.accepted;
+            let undone = self.probe.accepted - before.accepted;
             self.observe(|_| Event::Undo(undone));
-            self.accepted = before.accepted;
+            self.probe.accepted = before.accepted;
         }
     }
 
@@ -96,13 +96,13 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// the attempt has read nothing, [`Abort::RetryWithoutReads`], a fault.
     #[inline(always)]
     pub fn retry<T>(&mut self) -> TxResult<T> {
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
-        if !self.has_read {
+        if !self.mode.has_read {
             return self.fail(Abort::RetryWithoutReads);
         }
-        self.waits = true;
+        self.mode.waits = true;
         self.fail(Abort::Retry)
     }
 
@@ -138,18 +138,18 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         first: impl FnOnce(&mut Self) -> TxResult<R>,
         second: impl FnOnce(&mut Self) -> TxResult<R>,
     ) -> TxResult<R> {
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         let before = self.begin_alternative();
         let result = first(self);
-        if self.waits {
+        if self.mode.waits {
             self.undo_alternative(&before, true);
             return second(self);
         }
         A::keep(self, before.sets, Inside);
         // A closure that swallowed a failure has failed nevertheless.
-        self.failed.map_or(result, Err)
+        self.fault.reason.map_or(result, Err)
     }
 }
 
@@ -167,14 +167,14 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
         first: impl FnOnce(&mut Self) -> TxResult<R>,
         second: impl FnOnce(&mut Self) -> TxResult<R>,
     ) -> TxResult<R> {
-        if let Some(abort) = self.tx.failed {
+        if let Some(abort) = self.tx.fault.reason {
             return Err(abort);
         }
         let before = self.tx.begin_alternative();
         let result = first(self);
         let lane = self.tx.lane;
-        let other = self.tx.failed.is_some() && !self.tx.waits;
-        let retries = C::any(self.crew.vote(lane, self.tx.waits));
+        let other = self.tx.fault.reason.is_some() && !self.tx.mode.waits;
+        let retries = C::any(self.crew.vote(lane, self.tx.mode.waits));
         if retries && !C::any(self.crew.vote(lane, other)) {
             if self.deferred {
                 // ORDER(D1): what all lanes have done before the actions of any.
@@ -185,7 +185,7 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
             return second(self);
         }
         A::keep(&mut self.tx, before.sets, Inside);
-        self.tx.failed.map_or(result, Err)
+        self.tx.fault.reason.map_or(result, Err)
     }
 }
 
@@ -262,11 +262,11 @@ impl<L: Lane, A: Algorithm> Transact<L, A> for Tx<'_, L, A> {
         &mut self,
         mut body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
     ) -> TxResult<R> {
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         let result = body(self);
         // A closure that swallowed a failure has failed nevertheless.
-        self.failed.map_or(result, Err)
+        self.fault.reason.map_or(result, Err)
     }
 }

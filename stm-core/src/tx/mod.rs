@@ -8,7 +8,7 @@
 //! | [`actions`] | the actions that an attempt defers until it has committed or aborted |
 //! | [`crew`] | the members of a team, and how they vote, broadcast and synchronise |
 //! | [`stm_ref`] | `StmRef`, the handle through which a kernel begins transactions |
-//! | [`abort`] | `Abort`, the reasons for which an attempt ends without committing |
+//! | [`abort`] | `Abort`, the reasons for which an attempt ends without committing, and `Fault`, the failure of one attempt |
 //!
 //! The loops that begin and commit attempts are in `run`.
 

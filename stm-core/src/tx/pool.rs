@@ -1,6 +1,6 @@
 //! Allocation and release of nodes.
 //!
-//! A fault of a pool uses the two words of [`Tx::out_of_range`]:
+//! A fault of a pool uses the two words of [`Fault::details`](crate::tx::abort::Fault::details):
 //!
 //! | word | upper half | lower half |
 //! | --- | --- | --- |
@@ -14,9 +14,8 @@ use crate::array::record::{Field, Fields, Record};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::{Action, When};
 use crate::tx::attempt::Tx;
-use stm_machine::Element;
-use stm_machine::Lane;
 use stm_machine::observe::Mutant;
+use stm_machine::{Element, Lane};
 
 /// The allocations that find no free node after a transaction has drawn a ticket,
 /// before the pool counts as exhausted. By then the other attempts have ended and
@@ -26,6 +25,14 @@ const MISSES_ALONE: u32 = 8;
 /// The pause after an allocation that found no free node, for each one before
 /// it.
 const MISS_PAUSE_NS: u32 = 64;
+
+/// What a lane remembers of its searches for free nodes. It outlives an attempt.
+pub(crate) struct PoolSearch {
+    /// The word of a pool's bitmap in which the lane found its last node.
+    pub(crate) hint: u32,
+    /// The allocations in a row that found no free node.
+    pub(crate) misses: u32,
+}
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Allocates a node of a pool. The node belongs to this transaction until it
@@ -69,14 +76,14 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Takes a node, which is given back if the attempt does not commit.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn take(&mut self, pool: &TPool) -> TxResult<Taken> {
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
-        let Some(taken) = pool.take(self.lane, self.pool_hint) else {
+        let Some(taken) = pool.take(self.lane, self.pool.hint) else {
             return self.no_node(pool);
         };
-        self.pool_hint = taken.index / NODES_A_WORD;
-        self.pool_misses = 0;
+        self.pool.hint = taken.index / NODES_A_WORD;
+        self.pool.misses = 0;
         let (word, bit) = pool.place(taken.index);
         if !Mutant::PoolNotUndone.on(self.lane)
             && let Err(abort) = self.defer(When::Abort, Action::clear_node(word, bit, None))
@@ -96,14 +103,14 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Counts an allocation that found no free node, and returns what it is.
     #[inline(always)]
     fn no_node<T>(&mut self, pool: &TPool) -> TxResult<T> {
-        self.pool_misses = self.pool_misses.saturating_add(1);
+        self.pool.misses = self.pool.misses.saturating_add(1);
         let alone = self.stm.limits.queue_after.saturating_add(MISSES_ALONE);
-        self.out_of_range = (0, identity(pool));
+        self.fault.details = (0, identity(pool));
         // Nodes come back when other attempts end, some of them by threads that
         // wait for a core.
         self.lane
-            .pause(MISS_PAUSE_NS.saturating_mul(self.pool_misses));
-        self.fail(if self.pool_misses >= alone {
+            .pause(MISS_PAUSE_NS.saturating_mul(self.pool.misses));
+        self.fail(if self.pool.misses >= alone {
             Abort::PoolExhausted
         } else {
             Abort::PoolBusy
@@ -120,7 +127,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// reports.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn free(&mut self, pool: &TPool, node: Node) -> TxResult<()> {
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         let Some(index) = pool.index(node) else {
@@ -136,8 +143,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         let freed = u64::from(pool.id()) << 32 | u64::from(node.bits());
         let action = Action::clear_node(word, bit, Some(freed));
         if self.will_free(action) {
-            self.out_of_range = (Misuse::FreedTwice.of(node), identity(pool));
-            return self.fail(Abort::BadNode);
+            let details = (Misuse::FreedTwice.of(node), identity(pool));
+            return self.fail_at(Abort::BadNode, details);
         }
         self.defer(When::Commit, action)
     }
@@ -150,8 +157,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         } else {
             Misuse::OtherPool
         };
-        self.out_of_range = (misuse.of(node), identity(pool));
-        self.fail(Abort::BadNode)
+        self.fail_at(Abort::BadNode, (misuse.of(node), identity(pool)))
     }
 
     /// Returns the index of a node's record.
@@ -161,7 +167,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         nodes: &TNodes<A, R>,
         node: Node,
     ) -> TxResult<u64> {
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         match nodes.pool.index(node) {

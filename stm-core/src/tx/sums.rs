@@ -28,7 +28,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
                 count,
             });
         }
-        self.out_of_range = if row < rows {
+        self.fault.details = if row < rows {
             (u64::from(first.max(len)), u64::from(len))
         } else {
             (row, rows)
@@ -73,7 +73,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ) -> TxResult<()> {
         const { assert!(N <= 32, "add_many takes at most 32 elements") }
         mark!(self, Native);
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         let run = self.run_of(sums, row, first, count.min(N as u32))?;
@@ -114,14 +114,14 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ) -> TxResult<[T; N]> {
         const { assert!(N <= 32, "read_sum_many takes at most 32 elements") }
         mark!(self, Native);
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         let run = self.run_of(sums, row, first, count.min(N as u32))?;
         if run.count == 0 {
             return Ok([T::from_bits64(0); N]);
         }
-        self.has_read = true;
+        self.mode.has_read = true;
         let values = A::read_sums(self, run);
         let end = values.map(|_| ());
         self.checked(end)?;

@@ -60,8 +60,8 @@ pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     if !C::any(failed) {
         return Ok(());
     }
-    let (abort, at) = decide(lane, crew, failed, mine, tx.out_of_range);
-    tx.out_of_range = at;
+    let (abort, at) = decide(lane, crew, failed, mine, tx.fault.details);
+    tx.fault.details = at;
     Err(abort)
 }
 
@@ -128,15 +128,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         self.crew.told_bits::<L, BITS>(self.tx.lane, v)
     }
 
-    /// Records the result of a call, which is the same for all lanes.
-    #[inline(always)]
-    pub(crate) fn noted(&mut self, result: TxResult<()>) -> TxResult<()> {
-        if let Err(abort) = result {
-            self.tx.failed = Some(abort);
-        }
-        result
-    }
-
     /// Reports to the probe what each lane did with its words, word by word and
     /// then lane by lane, in the leader's buffer, where the team is one
     /// transaction.
@@ -183,7 +174,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
             match at {
                 Some(at) if at < array.len() => active |= 1 << k,
                 Some(at) => {
-                    self.tx.out_of_range = (at, array.len());
+                    self.tx.fault.details = (at, array.len());
                     mine = Err(Abort::OutOfRange);
                 }
                 None => {}
@@ -218,7 +209,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         i: [Option<u64>; N],
     ) -> TxResult<[Option<T>; N]> {
         const { assert!(N <= 32, "read_many takes at most 32 words") }
-        if let Some(abort) = self.tx.failed {
+        if let Some(abort) = self.tx.fault.reason {
             return Err(abort);
         }
         let (inside, mine) = self.within(array, i);
@@ -236,9 +227,9 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
                 }
             }
         }
-        self.tx.has_read |= active != 0;
+        self.tx.mode.has_read |= active != 0;
         let result = A::team_read_many(&mut self.tx, self.crew, words, &mut v, active, mine);
-        self.noted(result)?;
+        self.tx.checked(result)?;
         self.observe(words, v.map(T::to_bits64), active, Event::Read);
         Ok(core::array::from_fn(|k| {
             (inside >> k & 1 != 0).then_some(v[k])
@@ -273,7 +264,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         writes: [Option<(u64, T)>; N],
     ) -> TxResult<()> {
         const { assert!(N <= 32, "write_many takes at most 32 words") }
-        if let Some(abort) = self.tx.failed {
+        if let Some(abort) = self.tx.fault.reason {
             return Err(abort);
         }
         let at: [Option<u64>; N] = core::array::from_fn(|k| writes[k].map(|(i, _)| i));
@@ -286,7 +277,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
             }
         }
         let result = agree(&mut self.tx, self.crew, mine);
-        self.noted(result)?;
+        self.tx.checked(result)?;
         self.observe(words, bits, active, Event::Write);
         Ok(())
     }
@@ -298,11 +289,10 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// It is always [`Abort::User`], or an earlier error of the attempt.
     #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
-        if let Some(abort) = self.tx.failed {
+        if let Some(abort) = self.tx.fault.reason {
             return Err(abort);
         }
-        self.tx.failed = Some(Abort::User);
-        Err(Abort::User)
+        self.tx.fail(Abort::User)
     }
 
     /// Gives up the attempt of the team until a word that one of its lanes has
@@ -316,12 +306,11 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// [`Abort::RetryWithoutReads`], a fault.
     #[inline(always)]
     pub fn retry<T>(&mut self) -> TxResult<T> {
-        if let Some(abort) = self.tx.failed {
+        if let Some(abort) = self.tx.fault.reason {
             return Err(abort);
         }
-        self.tx.waits = true;
-        self.tx.failed = Some(Abort::Retry);
-        Err(Abort::Retry)
+        self.tx.mode.waits = true;
+        self.tx.fail(Abort::Retry)
     }
 
     /// Returns whether `predicate` holds for any lane of the team. All call it

@@ -5,9 +5,7 @@ use crate::observe::event::Event;
 use crate::observe::mark::mark;
 use crate::tx::abort::TxResult;
 use crate::tx::attempt::Tx;
-use stm_machine::Lane;
-use stm_machine::View;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, View, WordAddress};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Writes `array[i]`; the write takes effect when the transaction commits.
@@ -17,7 +15,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     #[inline(always)]
     pub fn write<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
         mark!(self, Native);
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         let word = self.locate(array, i)?;
@@ -51,7 +49,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         count: u32,
     ) -> TxResult<()> {
         mark!(self, Native);
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         let words: [WordAddress; N] = core::array::from_fn(|k| array.word(i[k]));
@@ -164,7 +162,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         captured: bool,
     ) -> TxResult<()> {
         mark!(self, Native);
-        if let Some(abort) = self.failed {
+        if let Some(abort) = self.fault.reason {
             return Err(abort);
         }
         if self.put_together::<T, N>(words, bits, count, captured) {

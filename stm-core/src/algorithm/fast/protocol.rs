@@ -325,7 +325,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             // Every read holds at the snapshot.
             return Ok(());
         }
-        if rarely(tx.alone) && Self::commit_alone(tx) {
+        if rarely(tx.mode.alone) && Self::commit_alone(tx) {
             return Ok(());
         }
         // SAFETY: the lanes that voted so continue from here together.

@@ -167,7 +167,7 @@ impl Algorithm for Cgl {
     #[inline(always)]
     fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) {
         let free = tx.attempt.snapshot.0 as u32;
-        if tx.waits {
+        if tx.mode.waits {
             tx.attempt.snapshot = Self::clock(tx);
             Self::release(tx, AWAITED);
         } else {
