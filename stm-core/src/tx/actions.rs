@@ -75,15 +75,6 @@ const WHEN_SHIFT: u32 = 63;
 const OP_SHIFT: u32 = 57;
 const ADDRESS_MASK: u64 = (1 << OP_SHIFT) - 1;
 
-/// What an attempt knows of the actions in its log.
-#[derive(Default)]
-pub(crate) struct DeferredActions {
-    /// The number of actions.
-    pub(crate) count: u32,
-    /// A bit for each [`When`] that an action was deferred to.
-    ends: u32,
-}
-
 /// An operation on one element of a plain array, which
 /// [`Tx::at_commit`] and [`Tx::at_abort`] defer until the attempt has ended.
 ///

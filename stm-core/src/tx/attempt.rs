@@ -15,12 +15,27 @@ use crate::observe::event::Event;
 use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
 use crate::tx::abort::{Abort, Fault, TxResult};
-use crate::tx::actions::DeferredActions;
-use crate::tx::pool::PoolSearch;
 use crate::tx::stm_ref::StmRef;
 use stm_machine::lane::{Lane, records, times};
 use stm_machine::observe::{Mutant, Probe};
 use stm_machine::{Element, View, WordAddress};
+
+/// What an attempt knows of the actions in its log.
+#[derive(Default)]
+pub(crate) struct DeferredActions {
+    /// The number of actions.
+    pub(crate) count: u32,
+    /// A bit for each end, `When`, that an action was deferred to.
+    pub(crate) ends: u32,
+}
+
+/// What a lane remembers of its searches for free nodes. It outlives an attempt.
+pub(crate) struct PoolSearch {
+    /// The word of a pool's bitmap in which the lane found its last node.
+    pub(crate) hint: u32,
+    /// The allocations in a row that found no free node.
+    pub(crate) misses: u32,
+}
 
 /// One attempt at a transaction, which [`StmRef::atomically`] and
 /// [`StmRef::for_each`] pass to their closure.

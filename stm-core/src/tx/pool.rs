@@ -26,14 +26,6 @@ const MISSES_ALONE: u32 = 8;
 /// it.
 const MISS_PAUSE_NS: u32 = 64;
 
-/// What a lane remembers of its searches for free nodes. It outlives an attempt.
-pub(crate) struct PoolSearch {
-    /// The word of a pool's bitmap in which the lane found its last node.
-    pub(crate) hint: u32,
-    /// The allocations in a row that found no free node.
-    pub(crate) misses: u32,
-}
-
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Allocates a node of a pool. The node belongs to this transaction until it
     /// commits; if it does not commit, the node is free again.
