@@ -174,6 +174,7 @@ fn the_tables_name_every_method_of_the_trait() {
     for name in [
         "mutant",
         "delay_at_fence",
+        "lanes_can_wait",
         "observed_clock",
         "ticks_loaded",
         "version_bits",

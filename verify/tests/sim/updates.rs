@@ -94,7 +94,7 @@ fn run<A: Algorithm, T: Small, const N: usize, const W: usize>(config: SimConfig
     let shape = Launch::new(2, 2 * config.warp_width);
     let mut memory = Stm::new(&sim, shape, StmConfig::default()).unwrap();
     // A lane has few of them, and many attempts.
-    let room = words_needed(600, N as u64 + 8);
+    let room = words_needed(2400, N as u64 + 8);
     let mut recording = Recording::new(&sim, &shape, room).unwrap();
     recording.name(&words).unwrap();
     memory.observe(recording.probe());
