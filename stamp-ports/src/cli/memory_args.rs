@@ -47,7 +47,7 @@ pub struct MemoryArgs {
     /// Give all threads of a launch transactions
     ///
     /// Give all threads of a launch transactions, where by default only as many get some as are
-    /// known to be fastest: with fast and fast-table, those of ra on a GPU
+    /// known to be fastest: with fast, those of ra on a GPU
     #[arg(long, hide_short_help = true)]
     pub all_threads: bool,
 }

@@ -161,8 +161,7 @@ impl Sizes for Ra {
         }
     }
 
-    /// An H200 serves 1,500 accesses of each multiprocessor at a time; with more in flight, all take
-    /// longer, and attempts that last longer conflict more.
+    /// More threads than these are slower (`docs/lab-notes/2026-11-26-rounds.md`).
     fn is_capped(&self, algorithm: Variant) -> bool {
         algorithm == Variant::Fast
     }
