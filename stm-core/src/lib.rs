@@ -170,7 +170,7 @@ pub mod internal {
         pub use crate::host::records::Structs;
         pub use crate::host::tx_array::Elements;
         pub use stm_machine::host::{
-            Laps, Limits, Memory, Replay, StopAt, Watchdog, check_parameters,
+            Laps, Limits, Memory, Replay, StopAt, Watchdog, check_parameters, in_ranges,
         };
     }
 }

@@ -8,12 +8,14 @@
 //! - Each workload has its share of the time, with what those before it have left. When that
 //!   is spent, the variants that are left are skipped, and the end of the table names them.
 //! - The variants come in an order in which those that tell most are first.
-//! - One thread has the driver compile the modules of the next runs while others run.
+//! - Other threads have the driver compile the modules of the next runs while one runs.
 
 use super::rows::Row;
 use crate::devices::AnyDevice;
 use crate::variants::AskedVariant;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 
@@ -29,7 +31,7 @@ pub(super) const PROBE: u64 = 64;
 /// Variants of each workload that run even if its share is spent.
 pub(super) const ALWAYS: usize = 2;
 
-/// Runs whose modules are compiled before their time comes.
+/// Runs whose modules are compiled before their time comes, at least; with more cores as many more.
 const AHEAD: usize = 4;
 
 /// Returns the variants, those first that tell most: the baseline, the one to use, and the
@@ -59,20 +61,27 @@ pub(super) fn fill(share: Duration, all: u64, (probed, time): (u64, Duration)) -
     all.min((fit as u64).max(probed))
 }
 
-/// The runs whose modules are compiled in another thread.
-#[derive(Debug, Default)]
+/// The runs whose modules are compiled in other threads.
+#[derive(Debug)]
 pub(super) struct Ahead {
     /// The number of the run that is made, or nothing at the end.
     now: Mutex<Option<usize>>,
     moved: Condvar,
+    /// The number of the next run to compile for.
+    next: AtomicUsize,
+    /// The threads: one for each core but that of the run, up to 16.
+    threads: usize,
 }
 
 impl Ahead {
     /// Begins with the first run.
     pub(super) fn new() -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
             now: Mutex::new(Some(0)),
             moved: Condvar::new(),
+            next: AtomicUsize::new(0),
+            threads: (cores - 1).clamp(1, 16),
         }
     }
 
@@ -91,24 +100,32 @@ impl Ahead {
     /// come.
     fn wants(&self, number: usize) -> Option<bool> {
         let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let far = |now: &mut Option<usize>| now.is_some_and(|now| number > now + AHEAD);
+        let most = AHEAD.max(self.threads);
+        let far = |now: &mut Option<usize>| now.is_some_and(|now| number > now + most);
         let now = self.moved.wait_while(now, far);
         let now = *now.unwrap_or_else(PoisonError::into_inner);
         now.map(|now| number >= now)
     }
 
-    /// Compiles the modules of the rows in their order. An error is left to the run, which
-    /// meets it again.
+    /// Compiles the modules of the rows in their order, until the end. An error is left to the
+    /// run, which meets it again.
     pub(super) fn compile(&self, device: &AnyDevice, rows: &[Row<'_>]) {
-        for (number, row) in rows.iter().enumerate() {
-            match self.wants(number) {
-                None => return,
-                Some(false) => {}
-                Some(true) => {
-                    let _ = row.workload.compile(device, row.algorithm);
-                }
+        thread::scope(|scope| {
+            for _ in 0..self.threads {
+                scope.spawn(|| {
+                    loop {
+                        // Only the number counts, and each is given out once.
+                        let number = self.next.fetch_add(1, Ordering::Relaxed);
+                        let Some((row, wanted)) = rows.get(number).zip(self.wants(number)) else {
+                            return;
+                        };
+                        if wanted {
+                            let _ = row.workload.compile(device, row.algorithm);
+                        }
+                    }
+                });
             }
-        }
+        });
     }
 }
 
@@ -152,9 +169,10 @@ mod tests {
     #[test]
     fn compilation_stays_a_few_runs_ahead_skips_what_is_past_and_ends() {
         let ahead = Ahead::new();
-        assert_eq!(ahead.wants(AHEAD), Some(true));
-        std::thread::scope(|scope| {
-            let later = scope.spawn(|| ahead.wants(AHEAD + 3));
+        let most = AHEAD.max(ahead.threads);
+        assert_eq!(ahead.wants(most), Some(true));
+        thread::scope(|scope| {
+            let later = scope.spawn(|| ahead.wants(most + 3));
             ahead.at(Some(3));
             assert_eq!(later.join().expect("it ends"), Some(true));
         });

@@ -17,7 +17,6 @@ use crate::output::{legend, setting, terminal_columns};
 use crate::variants::{AskedVariant, no_profile_of};
 use crate::workloads::AnyWorkload;
 use crate::workloads::WORKLOADS;
-use crate::workloads::compare::in_ranges_of;
 use crate::workloads::input::Occasion;
 use crate::workloads::options::WorkloadArgs;
 use crate::workloads::workload::Sizes;
@@ -26,6 +25,7 @@ use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
 use stm_core::host::{Device, Launch, StmConfig};
+use stm_core::internal::host::in_ranges;
 
 /// Seconds that one launch of a run without arguments may take.
 const DEMONSTRATION_SECONDS_MAX: u64 = 30;
@@ -146,8 +146,8 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Makes the data of a workload while other threads have the driver compile the modules of its
-    /// rows, if nobody does that ahead. All are compiled when it returns: a compilation beside a
+    /// Makes the data of a workload, in the state in which the first run finds them, while other
+    /// threads have the driver compile the modules of its rows, if nobody does that ahead. All are compiled when it returns: a compilation beside a
     /// launch could be in the launch's time.
     fn runner<'r>(
         &self,
@@ -168,11 +168,14 @@ impl Plan<'_> {
             }
         };
         let mut runner = thread::scope(|scope| {
-            scope.spawn(|| in_ranges_of(1, to_compile as u64, compile));
+            scope.spawn(|| in_ranges(1, to_compile as u64, compile));
             progress.step("making the data");
-            let runner = Runner::new(device, workload, self.seed, most.unwrap_or(0));
+            let mut runner = Runner::new(device, workload, self.seed, most.unwrap_or(0))?;
+            if to_compile > 0 {
+                runner.make_ready(&rows[0].spec)?;
+            }
             progress.step("compiling the kernels (driver)");
-            runner
+            Ok::<_, Error>(runner)
         })?;
         runner.show(progress);
         if !self.verify {

@@ -33,6 +33,8 @@ pub struct Runner<'a> {
     phases: Phases<'a>,
     /// Whether results are verified.
     verifies: bool,
+    /// Whether the data are in their first state already.
+    is_reset: bool,
 }
 
 impl std::fmt::Debug for Runner<'_> {
@@ -70,12 +72,34 @@ impl<'a> Runner<'a> {
             seed,
             phases,
             verifies: true,
+            is_reset: false,
         })
     }
 
     /// Shows what is waited for.
     pub fn show(&mut self, progress: &'a Progress) {
         self.phases.show(progress);
+    }
+
+    /// Puts the data into the state in which a measurement of `spec` finds them, which does not
+    /// have to do it again if it is the next one.
+    ///
+    /// # Errors
+    /// Too little memory, or another error of the device.
+    pub fn make_ready(&mut self, spec: &RunSpec) -> Result<()> {
+        drop(self.begin(spec)?);
+        self.reset()?;
+        self.is_reset = true;
+        Ok(())
+    }
+
+    /// Puts the data into their first state, if they are not.
+    fn reset(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.is_reset) {
+            return Ok(());
+        }
+        let prepared = &mut self.prepared;
+        self.phases.time(Phase::Reset, || prepared.reset())
     }
 
     /// Verifies no result from here on, which reports say.
@@ -110,6 +134,7 @@ impl<'a> Runner<'a> {
     pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
         self.load(self.algorithm(spec))?;
+        self.is_reset = false;
         let prepared = &mut self.prepared;
         self.phases.time(Phase::Reset, || prepared.clear())?;
         self.run(&mut stm, spec, None)
@@ -306,8 +331,7 @@ impl<'a> Runner<'a> {
         let mut runs = Vec::new();
         let warm = u32::from(spec.repeat > 1);
         for i in 0..spec.repeat.max(1) + warm {
-            let prepared = &mut self.prepared;
-            self.phases.time(Phase::Reset, || prepared.reset())?;
+            self.reset()?;
             let mut profile = Ok(Profile::default());
             let run = match rows.as_deref_mut() {
                 None => self.run(stm, spec, None)?,

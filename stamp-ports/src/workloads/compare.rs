@@ -4,7 +4,6 @@
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
 
 /// What is wrong with what a run left, on one line; `None` if it is right.
 pub type Verdict = Result<Option<String>>;
@@ -100,35 +99,10 @@ impl<T> Expectation<T> {
 /// The least transactions whose replay is worth a thread.
 const WORTH: u64 = 1 << 15;
 
-/// Works on ranges of the transactions below `count`, as [`in_ranges_of`] does.
+/// Works on ranges of the transactions below `count`, as
+/// [`host::in_ranges`](stm_core::internal::host::in_ranges) does.
 pub(super) fn in_ranges<R: Send>(count: u64, work: impl Fn(Range<u64>) -> R + Sync) -> Vec<R> {
-    in_ranges_of(WORTH, count, work)
-}
-
-/// Splits the numbers below `count` into ranges, one for each core if there are many, works
-/// on all of them at the same time, and returns the results in the order of the ranges. `worth`
-/// numbers are worth a thread.
-pub(crate) fn in_ranges_of<R: Send>(
-    worth: u64,
-    count: u64,
-    work: impl Fn(Range<u64>) -> R + Sync,
-) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, usize::from) as u64;
-    let parts = cores.min(count / worth).max(1);
-    let range = |part: u64| count * part / parts..count * (part + 1) / parts;
-    if parts == 1 {
-        return vec![work(range(0))];
-    }
-    thread::scope(|scope| {
-        let work = &work;
-        let started = (0..parts).map(|part| scope.spawn(move || work(range(part))));
-        let started: Vec<_> = started.collect();
-        let results = started.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        results.collect()
-    })
+    stm_core::internal::host::in_ranges(WORTH, count, work)
 }
 
 /// Words to which all cores add.

@@ -13,7 +13,7 @@ use stm_machine::host::{Device, Error};
 /// [`Structs`](super::records::Structs), and nothing else, as the type of [`Self::items`] has no public name.
 pub trait Form {
     /// An item on the host.
-    type Item: Copy;
+    type Item: Copy + Send + Sync;
     /// The view for transactions of an algorithm.
     type View<A: Algorithm>;
     /// The least number of bytes that an array takes.
@@ -156,15 +156,14 @@ impl<D: Device, F: Form> Arranged<D, F> {
     /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves;
     /// or an error of the device.
     pub fn download(&self) -> Result<Vec<F::Item>, Error> {
-        let mut data = Vec::with_capacity(self.len);
-        self.memory.download(|i, bytes| {
-            let item = F::decode(self.layout, bytes).ok_or_else(|| Error::Corrupt {
-                what: F::held(i, self.what),
+        let (layout, what) = (self.layout, self.what);
+        self.memory.download(|i, bytes, data| {
+            let item = F::decode(layout, bytes).ok_or_else(|| Error::Corrupt {
+                what: F::held(i, what),
             })?;
             data.push(item);
             Ok(())
-        })?;
-        Ok(data)
+        })
     }
 
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter.

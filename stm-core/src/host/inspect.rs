@@ -12,13 +12,16 @@ use crate::memory::version::CellWord;
 use core::ops::Range;
 use std::prelude::v1::*;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
-use stm_machine::host::{self, Device, Error, Memory};
+use stm_machine::host::{self, Device, Error, Memory, in_ranges};
 
 /// The number of bytes of a memory that a check of a part reads.
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
 
 /// The number of bytes that are copied in one piece.
 const CHUNK_BYTES: usize = 1 << 24;
+
+/// The number of bytes whose encoding or decoding is worth a thread.
+const WORTH_BYTES: usize = 1 << 19;
 
 /// How much of each memory a check reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,55 +224,70 @@ impl<M: Memory> Allocation<M> {
         self.inner().memory.space()
     }
 
-    /// Writes the items from the first on, in large pieces; `encode` appends the bytes
-    /// of one, and zeros fill it up to the stride.
+    /// Writes items from the first on, in large pieces that all cores encode; `encode` appends the
+    /// bytes of one, and zeros fill it up to the stride.
     ///
     /// # Errors
     /// An error of the device.
-    pub(crate) fn upload<T>(
+    pub(crate) fn upload<T: Sync>(
         &mut self,
-        items: impl IntoIterator<Item = T>,
-        encode: impl Fn(&mut Vec<u8>, T),
+        items: &[T],
+        encode: impl Fn(&mut Vec<u8>, &T) + Sync,
     ) -> Result<(), Error> {
         let mut inner = self.inner_mut();
-        let (mut bytes, mut at) = (Vec::new(), 0);
-        for item in items {
-            let end = bytes.len() + inner.stride;
-            encode(&mut bytes, item);
-            bytes.resize(end, 0);
-            if end + inner.stride > CHUNK_BYTES {
-                inner.memory.write(at, &bytes)?;
-                at += end;
-                bytes.clear();
+        let stride = inner.stride;
+        let worth = (WORTH_BYTES / stride.max(1)).max(1) as u64;
+        let mut at = 0;
+        for items in items.chunks((CHUNK_BYTES / stride.max(1)).max(1)) {
+            let parts = in_ranges(worth, items.len() as u64, |range| {
+                let items = &items[range.start as usize..range.end as usize];
+                let mut bytes = Vec::with_capacity(items.len() * stride);
+                for item in items {
+                    let end = bytes.len() + stride;
+                    encode(&mut bytes, item);
+                    bytes.resize(end, 0);
+                }
+                bytes
+            });
+            for bytes in parts.iter().filter(|bytes| !bytes.is_empty()) {
+                inner.memory.write(at, bytes)?;
+                at += bytes.len();
             }
         }
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        inner.memory.write(at, &bytes)
+        Ok(())
     }
 
-    /// Reads all items in large pieces, and passes each with its number to `decode`.
+    /// Reads all items in large pieces, and returns what `decode` appends for each with its number,
+    /// on all cores.
     ///
     /// # Errors
     /// An error of the device, or the first one of `decode`.
-    pub(crate) fn download(
+    pub(crate) fn download<T: Send>(
         &self,
-        mut decode: impl FnMut(usize, &[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result<(), Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
         let inner = self.inner();
         let (len, stride) = (inner.len, inner.stride);
         let step = (CHUNK_BYTES / stride.max(1)).max(1);
+        let worth = (WORTH_BYTES / stride.max(1)).max(1) as u64;
+        let mut all = Vec::with_capacity(len);
         let mut bytes = vec![0; stride * step.min(len)];
         for first in (0..len).step_by(step) {
             let items = step.min(len - first);
             let part = &mut bytes[..stride * items];
             inner.memory.read(first * stride, part)?;
-            for i in 0..items {
-                decode(first + i, &part[i * stride..][..stride])?;
+            let decoded = in_ranges(worth, items as u64, |range| {
+                let mut items = Vec::with_capacity((range.end - range.start) as usize);
+                for i in range.start as usize..range.end as usize {
+                    decode(first + i, &part[i * stride..][..stride], &mut items)?;
+                }
+                Ok(items)
+            });
+            for items in decoded {
+                all.append(&mut items?);
             }
         }
-        Ok(())
+        Ok(all)
     }
 
     #[cfg(test)]
@@ -365,23 +383,24 @@ mod tests {
         for (stride, len) in [
             (8, 0),
             (24, 7),
+            // Many for each core.
+            (8, 3 * CHUNK_BYTES / 8 + 1),
             (CHUNK_BYTES / 4 + 8, 8),
             (CHUNK_BYTES, 2),
             (CHUNK_BYTES + 8, 3),
         ] {
             let memory = Cpu::new().allocate(len * stride, "items").unwrap();
             let mut items = Allocation::new(memory, Items::Elements, stride, len, "items");
+            let numbers: Vec<usize> = (0..len).collect();
             items
-                .upload(0..len, |bytes, i| bytes.extend((i as u64).to_le_bytes()))
+                .upload(&numbers, |bytes, i| bytes.extend((*i as u64).to_le_bytes()))
                 .unwrap();
-            let mut seen = Vec::new();
-            items
-                .download(|i, item| {
-                    assert_eq!(item.len(), stride);
-                    seen.push((i, word_at(item, 0)));
-                    Ok(())
-                })
-                .unwrap();
+            let seen = items.download(|i, item, seen| {
+                assert_eq!(item.len(), stride);
+                seen.push((i, word_at(item, 0)));
+                Ok(())
+            });
+            let seen = seen.unwrap();
             let expected: Vec<_> = (0..len).map(|i| (i, i as u64)).collect();
             assert_eq!(seen, expected, "{len} of {stride}");
         }

@@ -28,8 +28,9 @@ pub struct Pool<D: Device> {
     identity: Identity,
 }
 
-/// The taken bits of a word.
+/// The taken bits of a word, the lower half of it.
 const TAKEN: u64 = (1 << NODES_A_WORD) - 1;
+const _: () = assert!(NODES_A_WORD == u32::BITS);
 
 impl<D: Device> Pool<D> {
     /// Makes a pool of `nodes` free nodes; `what` names it in an error.
@@ -86,6 +87,19 @@ impl<D: Device> Pool<D> {
             .map(|word| (word & TAKEN).count_ones())
             .sum();
         Ok(self.nodes - u64::from(taken))
+    }
+
+    /// Returns what [`TPool::index`] of the view does, for several threads.
+    pub(super) fn indices(&self) -> impl Fn(Node) -> Option<u32> + Sync + use<D> {
+        let view = self.view();
+        // The tag is in the bits above those of all indices.
+        let (tag, nodes) = (view.node(0).bits(), view.nodes());
+        move |node| Some(node.bits() ^ tag).filter(|&index| index < nodes)
+    }
+
+    /// Returns a bit for each node, whether it is taken.
+    pub(super) fn taken_bits(&self) -> Result<Vec<u32>, Error> {
+        Ok(self.words()?.iter().map(|word| *word as u32).collect())
     }
 
     /// Returns the nodes that are taken, by index.

@@ -121,10 +121,10 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
             self.rows * self.row_len as usize,
             "upload of another length than the rows'"
         );
-        let rows = data.chunks(self.row_len as usize);
-        self.memory.upload(rows, |bytes, row| {
+        let rows: Vec<&[T]> = data.chunks(self.row_len as usize).collect();
+        self.memory.upload(&rows, |bytes, row| {
             bytes.extend(0u64.to_le_bytes());
-            for value in row {
+            for value in *row {
                 let bits = value.to_bits64().to_le_bytes();
                 bytes.extend(&bits[..Self::element_bytes()]);
             }
@@ -145,20 +145,19 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// [`Error::Corrupt`] if a row has additions pending, which no launch
     /// leaves; or an error of the device.
     pub fn download(&self) -> Result<Vec<T>, Error> {
-        let mut data = Vec::with_capacity(self.rows * self.row_len as usize);
-        self.memory.download(|row, bytes| {
+        let (what, row_len) = (self.what, self.row_len as usize);
+        self.memory.download(|row, bytes, data| {
             let (header, elements) = bytes.split_at(8);
             if is_pending(word(header)) {
                 return Err(Error::Corrupt {
-                    what: pending_row(row, self.what),
+                    what: pending_row(row, what),
                 });
             }
             let elements = elements.chunks_exact(Self::element_bytes());
-            let elements = elements.take(self.row_len as usize);
+            let elements = elements.take(row_len);
             data.extend(elements.map(|bytes| T::from_bits64(word(bytes))));
             Ok(())
-        })?;
-        Ok(data)
+        })
     }
 
     /// Returns the address of the first row on the device.

@@ -33,8 +33,8 @@
 
 use super::points::Points;
 use super::sequential::{Centres, ROUNDING};
-use crate::workloads::compare::in_ranges_of;
 use std::ops::Range;
+use stm_core::internal::host::in_ranges;
 
 /// What a launch left, and what it started from.
 #[derive(Clone, Copy, Debug)]
@@ -261,7 +261,7 @@ impl Judge<'_> {
     /// first point that is.
     fn all(&self) -> Result<u64, String> {
         let n = self.pass.points.len() as u64;
-        let ties = in_ranges_of(WORTH, n, |points| {
+        let ties = in_ranges(WORTH, n, |points| {
             self.some(points.start as usize..points.end as usize)
         });
         ties.into_iter().sum()

@@ -103,10 +103,7 @@ impl<D: Device> VacationData<D> {
     fn left(&self, transactions: u64) -> Result<Left, Error> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
-        let (records, lists) = (
-            self.agency.tables.download()?,
-            self.agency.lists.download()?,
-        );
+        let (records, lists) = (self.agency.tables.entries()?, self.agency.lists.download()?);
         Ok(Left::new(self.plan, records, lists, notes))
     }
 }

@@ -13,6 +13,7 @@
 
 mod argument;
 mod buffer;
+mod cores;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -24,6 +25,8 @@ mod watchdog;
 
 pub use argument::{Argument, Holds, on};
 pub use buffer::{Buffer, Pod};
+#[doc(hidden)]
+pub use cores::in_ranges;
 pub use cpu::Cpu;
 #[cfg(all(feature = "cuda", any(test, feature = "stand-in")))]
 #[doc(hidden)]

@@ -115,7 +115,9 @@ pub use ordered::OrderedMap;
 pub use queue::Queue;
 
 use crate::array::record::Record;
-use crate::host::pool::Nodes;
+use crate::host::pool::{Nodes, Pool};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::vec::Vec;
 use stm_machine::host::{Device, Error};
 
@@ -126,52 +128,52 @@ fn damaged(what: &str, found: &str) -> Error {
     }
 }
 
-/// Nodes of a pool, by index: a bit for each.
-#[derive(Default)]
-struct NodeSet(Vec<u64>);
+/// Nodes of a pool, by index: a bit for each. Several threads may add some.
+struct NodeSet(Vec<AtomicU32>);
 
 impl NodeSet {
+    /// Makes the empty set of the nodes of a pool.
+    fn of<D: Device>(pool: &Pool<D>) -> Self {
+        let words = pool.nodes().div_ceil(u64::from(u32::BITS));
+        Self((0..words).map(|_| AtomicU32::new(0)).collect())
+    }
+
     /// Adds a node, and returns whether it was absent.
-    fn insert(&mut self, index: u32) -> bool {
-        let (word, bit) = (index as usize / 64, 1 << (index % 64));
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        let absent = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        absent
+    fn insert(&self, index: u32) -> bool {
+        let bit = 1 << (index % u32::BITS);
+        // Only this bit is asked for, and nothing else depends on it.
+        let before = self.0[(index / u32::BITS) as usize].fetch_or(bit, Relaxed);
+        before & bit == 0
     }
 
     /// Returns whether a node is in the set.
     fn contains(&self, index: u32) -> bool {
-        let word = self.0.get(index as usize / 64);
-        word.is_some_and(|word| word >> (index % 64) & 1 != 0)
+        let word = self.0.get((index / u32::BITS) as usize);
+        word.is_some_and(|word| word.load(Relaxed) >> (index % u32::BITS) & 1 != 0)
     }
 
     /// Returns the nodes in the order of their indices.
     fn iter(&self) -> impl Iterator<Item = u32> {
-        (0..self.0.len() as u32 * 64).filter(|&index| self.contains(index))
+        (0..self.0.len() as u32 * u32::BITS).filter(|&index| self.contains(index))
     }
 }
 
 /// Checks that the nodes that a container links to, by index, are exactly those
 /// that its pool has given out.
 fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result<(), Error> {
-    let view = nodes.pool().view();
-    let mut taken = NodeSet::default();
-    for index in nodes
-        .pool()
-        .taken()?
-        .into_iter()
-        .filter_map(|node| view.index(node))
-    {
-        taken.insert(index);
-    }
+    let taken = nodes.pool().taken_bits()?;
+    let linked = linked.0.iter().map(|word| word.load(Relaxed));
+    let words = || taken.iter().copied().zip(linked.clone());
+    let first = |words: &mut dyn Iterator<Item = u32>| {
+        let mut words = words.enumerate();
+        let (at, bits) = words.find(|(_, bits)| *bits != 0)?;
+        Some(at as u32 * u32::BITS + bits.trailing_zeros())
+    };
     let what = nodes.pool().name();
-    if let Some(index) = taken.iter().find(|&index| !linked.contains(index)) {
+    if let Some(index) = first(&mut words().map(|(taken, linked)| taken & !linked)) {
         return Err(damaged(what, &format!("node {index} has leaked")));
     }
-    if let Some(index) = linked.iter().find(|&index| !taken.contains(index)) {
+    if let Some(index) = first(&mut words().map(|(taken, linked)| linked & !taken)) {
         return Err(damaged(what, &format!("node {index} is linked and free")));
     }
     Ok(())

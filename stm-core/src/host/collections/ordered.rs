@@ -104,7 +104,10 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
             leaves: self.leaves.records().download()?,
             branches: self.branches.records().download()?,
         };
-        let mut found = Found::default();
+        let mut found = Found {
+            leaves: NodeSet::of(self.leaves.pool()),
+            branches: NodeSet::of(self.branches.pool()),
+        };
         let root = Link(self.root.download()?[0]);
         if !root.is_none() {
             tree.walk(root, u32::MAX, &mut found)
@@ -147,7 +150,6 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
 }
 
 /// The nodes that a tree links to, by index.
-#[derive(Default)]
 struct Found {
     leaves: NodeSet,
     branches: NodeSet,

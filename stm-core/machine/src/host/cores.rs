@@ -1,0 +1,30 @@
+//! Work that all cores of the host share.
+
+use core::ops::Range;
+use std::thread;
+use std::vec::Vec;
+
+/// Splits the numbers below `count` into ranges, one for each core if there are many, works
+/// on all of them at the same time, and returns the results in the order of the ranges. `worth`
+/// numbers are worth a thread.
+///
+/// # Panics
+/// It panics with the first panic of `work`.
+pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R + Sync) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, usize::from) as u64;
+    let parts = cores.min(count / worth).max(1);
+    let range = |part: u64| count * part / parts..count * (part + 1) / parts;
+    if parts == 1 {
+        return vec![work(range(0))];
+    }
+    thread::scope(|scope| {
+        let work = &work;
+        let started = (0..parts).map(|part| scope.spawn(move || work(range(part))));
+        let started: Vec<_> = started.collect();
+        let results = started.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.collect()
+    })
+}
