@@ -259,7 +259,7 @@ fn bad_ptx_is_named_with_the_compilers_words_and_the_device_stays_usable() {
     let (driver, cuda) = opened();
     let mut stm = memory(&cuda).unwrap();
     driver.state().log = "ptxas fatal:\n  unknown instruction";
-    driver.state().always = Some(("cuLinkAddData", R::CUDA_ERROR_INVALID_PTX));
+    driver.state().always = Some(("cuLibraryLoadData", R::CUDA_ERROR_INVALID_PTX));
     let error = launch(&mut stm).unwrap_err();
     let log = "CUDA_ERROR_INVALID_PTX: ptxas fatal: unknown instruction".into();
     let entry = "nothing";
@@ -449,12 +449,12 @@ fn the_library_carries_the_ptx_of_its_copies_which_takes_what_they_pass() {
         let state = driver.state();
         state.calls.iter().filter(|&&call| call == name).count()
     };
-    assert_eq!(count("cuLinkAddData"), 4);
+    assert_eq!(count("cuLibraryLoadData"), 4);
     assert_eq!(count("cuLaunchKernel"), 4);
     // Elements of one width have one kernel.
     copies::<u32>(&cuda).unwrap();
     copies::<f64>(&cuda).unwrap();
-    assert_eq!(count("cuLinkAddData"), 4);
+    assert_eq!(count("cuLibraryLoadData"), 4);
     // No element goes through the host: eight bytes of each copy back do.
     assert_eq!(count("cuMemcpyHtoDAsync"), 0);
     assert_eq!(count("cuMemcpyDtoH"), 4);

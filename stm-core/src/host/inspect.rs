@@ -70,7 +70,7 @@ pub(crate) fn find<M: Memory>(
     memory: &M,
     stride: usize,
     items: Range<usize>,
-    seen: impl Fn(usize, &[u8]) -> Option<String>,
+    seen: impl Fn(usize, &[u8]) -> Option<String> + Sync,
 ) -> Result<Option<String>, Error> {
     // Of large items it is cheaper to read only what counts.
     let (step, len) = if stride > WINDOW_BYTES {
@@ -82,11 +82,13 @@ pub(crate) fn find<M: Memory>(
     for from in items.clone().step_by(step) {
         let part = &mut bytes[..len * step.min(items.end - from)];
         memory.read(from * stride, part)?;
-        for (i, item) in part.chunks_exact(len).enumerate() {
-            let wrong = seen(from + i, item);
-            if wrong.is_some() {
-                return Ok(wrong);
-            }
+        let worth = (WORTH_BYTES / len).max(1) as u64;
+        let wrong = in_ranges(worth, (part.len() / len) as u64, |range| {
+            (range.start as usize..range.end as usize)
+                .find_map(|i| seen(from + i, &part[i * len..][..len]))
+        });
+        if let Some(wrong) = wrong.into_iter().flatten().next() {
+            return Ok(Some(wrong));
         }
     }
     Ok(None)

@@ -121,7 +121,7 @@ impl Cuda {
         let loaded = self.driver().load_module(&text, &mut log);
         loaded.map_err(|error| {
             if ends_context(error) {
-                return self.lose("cuLinkAddData", error);
+                return self.lose("cuLibraryLoadData", error);
             }
             let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
             let log = String::from_utf8_lossy(&log[..end]);
@@ -163,7 +163,7 @@ mod tests {
             }
         });
         let calls = driver.state().calls.clone();
-        let loads = calls.iter().filter(|call| **call == "cuLinkAddData");
+        let loads = calls.iter().filter(|call| **call == "cuLibraryLoadData");
         assert_eq!(loads.count(), 1);
     }
 }

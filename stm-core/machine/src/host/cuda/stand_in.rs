@@ -287,7 +287,7 @@ impl Driver for StandIn {
     }
 
     fn load_module(&self, _text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
-        let entered = self.enter("cuLinkAddData");
+        let entered = self.enter("cuLibraryLoadData");
         if entered.is_err() {
             let text = self.state().log.as_bytes();
             log[..text.len()].copy_from_slice(text);
