@@ -196,6 +196,9 @@ pub struct ReportArgs {
 /// What `bench` measures.
 #[derive(Subcommand, Debug)]
 pub enum Bench {
+    /// Everything that the documents show, by one program on one machine
+    #[command(after_help = super::all::HELP)]
+    All(super::all::AllArgs),
     /// Everything that the GPU-STM paper shows, into one document
     #[command(after_help = super::paper::help())]
     Paper(crate::paper::run::PaperSpec),

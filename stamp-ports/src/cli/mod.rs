@@ -8,12 +8,14 @@
 //! | `workload_help` | the help of `run` and `tune`, which is that of a workload |
 //! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
+//! | `all` | `bench all`, which runs the others |
 //! | `tune`, `floor`, `against`, `paper`, `sync`, `nw_bench` | the commands that measure more |
 //! | `generate` | `generate` |
 //! | `record`, `isolation` | `record`, and `isolation`, which judges what `bench paper` measured |
 //! | `nw` | `nw`, alignments |
 
 mod against;
+pub mod all;
 pub mod args;
 pub mod console;
 mod demonstration;
@@ -100,9 +102,14 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Record(args)) => record::record_command(args),
         Some(Command::Isolation(args)) => isolation::isolation(args),
         Some(Command::Report(args)) if args.tables => {
+            all::check_seals(&args.folder)?;
             crate::tables::tables(&args.folder, &args.documents, args.check)
         }
-        Some(Command::Report(args)) => crate::report::report(&args.folder, args.title.as_deref()),
+        Some(Command::Report(args)) => {
+            let title = args.title.as_deref();
+            Ok(all::report(&args.folder, title)? || crate::report::report(&args.folder, title)?)
+        }
+        Some(Command::Bench(Bench::All(args))) => all::all(args, line),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
         Some(Command::Bench(Bench::Sync(args))) => sync::sync(args, line),
         Some(Command::Bench(Bench::Nw(args))) => nw_bench::nw(args, line),

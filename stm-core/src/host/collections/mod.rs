@@ -115,9 +115,7 @@ pub use ordered::OrderedMap;
 pub use queue::Queue;
 
 use crate::array::record::Record;
-use crate::host::pool::{Nodes, Pool};
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use crate::host::pool::Nodes;
 use std::vec::Vec;
 use stm_machine::host::{Device, Error};
 
@@ -128,52 +126,60 @@ fn damaged(what: &str, found: &str) -> Error {
     }
 }
 
-/// Nodes of a pool, by index: a bit for each. Several threads may add some.
-struct NodeSet(Vec<AtomicU32>);
+/// Nodes of a pool, by index: a bit for each.
+struct NodeSet(Vec<u32>);
 
 impl NodeSet {
-    /// Makes the empty set of the nodes of a pool.
-    fn of<D: Device>(pool: &Pool<D>) -> Self {
-        let words = pool.nodes().div_ceil(u64::from(u32::BITS));
-        Self((0..words).map(|_| AtomicU32::new(0)).collect())
+    /// Makes the empty set of the nodes of a pool that has so many.
+    fn of(nodes: u64) -> Self {
+        Self(vec![0; nodes.div_ceil(u64::from(u32::BITS)) as usize])
     }
 
     /// Adds a node, and returns whether it was absent.
-    fn insert(&self, index: u32) -> bool {
-        let bit = 1 << (index % u32::BITS);
-        // Only this bit is asked for, and nothing else depends on it.
-        let before = self.0[(index / u32::BITS) as usize].fetch_or(bit, Relaxed);
-        before & bit == 0
+    fn insert(&mut self, index: u32) -> bool {
+        let (word, bit) = ((index / u32::BITS) as usize, 1 << (index % u32::BITS));
+        let absent = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        absent
     }
 
     /// Returns whether a node is in the set.
     fn contains(&self, index: u32) -> bool {
         let word = self.0.get((index / u32::BITS) as usize);
-        word.is_some_and(|word| word.load(Relaxed) >> (index % u32::BITS) & 1 != 0)
+        word.is_some_and(|word| word >> (index % u32::BITS) & 1 != 0)
     }
 
     /// Returns the nodes in the order of their indices.
     fn iter(&self) -> impl Iterator<Item = u32> {
         (0..self.0.len() as u32 * u32::BITS).filter(|&index| self.contains(index))
     }
+
+    /// Adds the nodes of another set, and returns the first one that both have.
+    fn add(&mut self, other: &Self) -> Option<u32> {
+        let both = first(self.0.iter().zip(&other.0).map(|(a, b)| a & b));
+        for (all, more) in self.0.iter_mut().zip(&other.0) {
+            *all |= more;
+        }
+        both
+    }
+}
+
+/// Returns the index of the first bit of words that is set.
+fn first(words: impl Iterator<Item = u32>) -> Option<u32> {
+    let (at, bits) = words.enumerate().find(|(_, bits)| *bits != 0)?;
+    Some(at as u32 * u32::BITS + bits.trailing_zeros())
 }
 
 /// Checks that the nodes that a container links to, by index, are exactly those
 /// that its pool has given out.
 fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result<(), Error> {
     let taken = nodes.pool().taken_bits()?;
-    let linked = linked.0.iter().map(|word| word.load(Relaxed));
-    let words = || taken.iter().copied().zip(linked.clone());
-    let first = |words: &mut dyn Iterator<Item = u32>| {
-        let mut words = words.enumerate();
-        let (at, bits) = words.find(|(_, bits)| *bits != 0)?;
-        Some(at as u32 * u32::BITS + bits.trailing_zeros())
-    };
+    let words = || taken.iter().zip(&linked.0);
     let what = nodes.pool().name();
-    if let Some(index) = first(&mut words().map(|(taken, linked)| taken & !linked)) {
+    if let Some(index) = first(words().map(|(taken, linked)| taken & !linked)) {
         return Err(damaged(what, &format!("node {index} has leaked")));
     }
-    if let Some(index) = first(&mut words().map(|(taken, linked)| linked & !taken)) {
+    if let Some(index) = first(words().map(|(taken, linked)| linked & !taken)) {
         return Err(damaged(what, &format!("node {index} is linked and free")));
     }
     Ok(())

@@ -105,8 +105,8 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
             branches: self.branches.records().download()?,
         };
         let mut found = Found {
-            leaves: NodeSet::of(self.leaves.pool()),
-            branches: NodeSet::of(self.branches.pool()),
+            leaves: NodeSet::of(self.leaves.capacity()),
+            branches: NodeSet::of(self.branches.capacity()),
         };
         let root = Link(self.root.download()?[0]);
         if !root.is_none() {

@@ -1,0 +1,585 @@
+//! The command `bench all`: everything that a document shows, by one program on one machine.
+//!
+//! It is a list of commands of this program ([`pieces`]), each run as a process of its own, so that
+//! a context that is lost takes nothing else along. What they measure goes into a few files of the
+//! folder, and `all.json` says of each which command made it, how long that took, and the checksum
+//! that the file had: `stamp report` refuses a file that was changed since.
+
+use super::console::open;
+use crate::devices::{Choice, parse_choice};
+use crate::error::{Error, Result};
+use crate::head::{FIELDS, Head, UNKNOWN, utc};
+use crate::numbers::parse_count;
+use crate::out_file::{make_folder, write_whole};
+use crate::store::{published, to_text};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Instant, SystemTime};
+
+/// The end of the help.
+pub(super) const HELP: &str = "\
+What is measured, in this order: `bench floor` of seven workloads and settings
+beside what one writes by hand (fast.json), EigenBench by shared words and launch
+(eigenbench.json), RA and HT by launches and locks (ra-ht.json), `bench paper`
+(paper.json), `bench nw` (nw.json) and `bench sync` (sync.json). all.json names
+the commands, with the time of each, and has the checksums of the files.
+
+After an interruption, or the end of --for, the same command goes on where it
+stopped. Every file is of one commit, device and driver: what another program
+began is refused, and so is a program of sources that were changed since their
+commit, unless --quick.
+
+Examples:
+  stamp bench all --out results
+  stamp bench all --for 480 --out results         a piece of 8 minutes
+  stamp bench all --quick --out quick             small, on the CPU, minutes";
+
+/// The options of `bench all`.
+#[derive(Args, Debug, Clone)]
+pub struct AllArgs {
+    /// auto, cpu, cuda or cuda:N [default: auto; with --quick, cpu]
+    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
+    pub device: Option<Choice>,
+    /// Small inputs, few points
+    #[arg(long)]
+    pub quick: bool,
+    /// Begin nothing further after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
+    pub seconds: Option<u64>,
+    /// The folder of the files, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// What becomes of what a command measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The command writes the file, whole.
+    Whole,
+    /// The command writes the file point by point, and goes on with it.
+    Resumed,
+    /// The command writes a document that is one of several in a list.
+    Member,
+    /// The command prints runs, which follow those of others behind a head.
+    Runs,
+}
+
+/// A command, by its words without those that all get, and the file of what it measures.
+#[derive(Clone, Debug)]
+struct Piece {
+    file: &'static str,
+    kind: Kind,
+    words: String,
+}
+
+/// All pieces, those first whose figures most documents show.
+fn pieces(quick: bool) -> Vec<Piece> {
+    let piece = |file, kind, words: &str| Piece {
+        file,
+        kind,
+        words: words.into(),
+    };
+    let floors = [
+        "--workload ra",
+        "--workload ht",
+        "--workload bank --audit-share 0",
+        "--workload bank --audit-share 0 --accounts 10K",
+        "--workload bank --audit-share 0 --zipf 0.9",
+        "--workload bank --audit-share 50 --audit-range 1K",
+        "--workload kmeans",
+        "--workload kmeans --variant cgl --repeat 1",
+        "--workload genome",
+        "--workload labyrinth",
+        "--workload eigenbench",
+        "--workload ra,ht,bank,eigenbench,kmeans,queue,genome --variant cgl,fast --repeat 3 --quick",
+    ];
+    let floors =
+        floors.map(|words| piece("fast.json", Kind::Member, &format!("bench floor {words}")));
+    let words: &[&str] = if quick {
+        &["64K"]
+    } else {
+        &["1M", "4M", "16M", "64M"]
+    };
+    let launches: &[&str] = if quick { &["2"] } else { &["16", "132", "528"] };
+    let eigenbench = words.iter().flat_map(|hot| {
+        launches.iter().map(move |blocks| {
+            let locks = if quick { "64K" } else { "64M" };
+            let words = format!(
+                "run eigenbench --hot-words {hot} --locks {locks} --blocks {blocks} --threads 64 \
+                 --variant fast,hv-sorting --json"
+            );
+            piece("eigenbench.json", Kind::Runs, &words)
+        })
+    });
+    let others = [
+        piece("ra-ht.json", Kind::Whole, "tune ra,ht --locks 1M,16M"),
+        piece("paper.json", Kind::Resumed, "bench paper"),
+        piece("nw.json", Kind::Resumed, "bench nw"),
+        piece("sync.json", Kind::Resumed, "bench sync"),
+    ];
+    floors.into_iter().chain(eigenbench).chain(others).collect()
+}
+
+impl Piece {
+    /// Whether the command has `--quick`, and has not got it already.
+    fn takes_quick(&self) -> bool {
+        self.words.starts_with("bench") && !self.words.ends_with("--quick")
+    }
+
+    /// The words of the command.
+    fn words(&self, args: &AllArgs, device: &str) -> Vec<String> {
+        let mut words: Vec<String> = self.words.split(' ').map(Into::into).collect();
+        words.extend(["--device".into(), device.into()]);
+        if args.quick {
+            let small = ["--transactions".into(), "4K".into()];
+            if self.takes_quick() {
+                words.push("--quick".into());
+            } else if !self.words.starts_with("bench") {
+                words.extend(small);
+            }
+        }
+        words
+    }
+}
+
+/// What was measured by one command.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Made {
+    file: String,
+    command: String,
+    /// The time when it ended, UTC.
+    ended: String,
+    /// The time that it took, over all commands that went on with it.
+    seconds: f64,
+    /// Whether everything that can be verified was.
+    verified: bool,
+    /// Whether it is whole.
+    complete: bool,
+}
+
+/// The file that says what made the others: `all.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct All {
+    #[serde(flatten)]
+    head: Head,
+    pieces: Vec<Made>,
+    /// The checksums of the files.
+    files: BTreeMap<String, String>,
+}
+
+const FORMAT: &str = "stamp-all/1";
+const NAME: &str = "all.json";
+
+/// Returns the checksum of a file's bytes: a CRC of 32 bits, which tells a file that was edited or
+/// cut off from the one that was written.
+fn checksum(bytes: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(bytes))
+}
+
+/// Refuses files of a folder, or of a folder in it, that are not as they were when `bench all` had
+/// measured them. A folder without `all.json` has none such.
+///
+/// # Errors
+/// A file was changed, cut off, replaced or removed since.
+pub(super) fn check_seals(folder: &Path) -> Result<()> {
+    let inner = fs::read_dir(folder).into_iter().flatten().flatten();
+    for folder in inner.map(|entry| entry.path()).chain([folder.to_owned()]) {
+        let Some(all) = read(&folder)? else {
+            continue;
+        };
+        for (name, sum) in &all.files {
+            let path = folder.join(name);
+            let found = match fs::read(&path) {
+                Ok(bytes) if checksum(&bytes) == *sum => continue,
+                Ok(bytes) => format!("has the checksum {}", checksum(&bytes)),
+                Err(error) => format!("cannot be read: {error}"),
+            };
+            return Err(Error::Usage(format!(
+                "{} was changed since it was measured: it {found}, and {NAME} beside it says \
+                 {sum}: restore the file, or measure it again with `stamp bench all`",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Makes the page about each document of a folder of `bench all`, in `DIR/report`; `false` if it is
+/// no such folder.
+///
+/// # Errors
+/// A document that was changed, or those of the pages.
+pub(super) fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
+    if read(folder)?.is_none() {
+        return Ok(false);
+    }
+    check_seals(folder)?;
+    for (name, page) in [("paper.json", ""), ("sync.json", "sync"), ("nw.json", "nw")] {
+        let (from, to) = (folder.join(name), folder.join("report").join(page));
+        if !from.is_file() {
+            continue;
+        }
+        make_folder(&to)?;
+        let copy = to.join(name);
+        let failed = |source| Error::File {
+            path: copy.clone(),
+            source,
+        };
+        fs::copy(&from, &copy).map_err(failed)?;
+        let made = crate::report::report(&to, title);
+        fs::remove_file(&copy).map_err(failed)?;
+        made?;
+    }
+    Ok(true)
+}
+
+/// Reads `all.json` of a folder, if it is there.
+fn read(folder: &Path) -> Result<Option<All>> {
+    let path = folder.join(NAME);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let wrong = |why: String| {
+        let path = path.display();
+        Error::Usage(format!("{path}: {why}: restore it, or name another folder"))
+    };
+    let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let all: All = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    if all.head.format == FORMAT {
+        return Ok(Some(all));
+    }
+    Err(wrong(format!(
+        "its format is {:?}, not {FORMAT:?}",
+        all.head.format
+    )))
+}
+
+impl All {
+    /// Writes it, with the checksums that the files have now.
+    fn write(&mut self, folder: &Path) -> Result<()> {
+        for made in &self.pieces {
+            if let Ok(bytes) = fs::read(folder.join(&made.file)) {
+                self.files.insert(made.file.clone(), checksum(&bytes));
+            }
+        }
+        let path = folder.join(NAME);
+        let text = to_text(self, &[&FIELDS[..], &["pieces", "files"]].concat())?;
+        write_whole(&path, &text).map_err(|source| Error::File { path, source })
+    }
+
+    /// Returns whether a command is done, and what it took so far.
+    fn state(&self, command: &str) -> (bool, f64) {
+        let made = self.pieces.iter().find(|made| made.command == command);
+        made.map_or((false, 0.0), |made| (made.complete, made.seconds))
+    }
+
+    /// Notes what a command has made, in place of what it had made before.
+    fn note(&mut self, made: Made) {
+        self.pieces.retain(|other| other.command != made.command);
+        self.pieces.push(made);
+    }
+}
+
+/// Measures everything. Returns whether all that was to be verified was, in this command and before.
+///
+/// # Errors
+/// A program of changed sources, a folder that another program began, a file that was changed.
+pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
+    let default = if args.quick {
+        Choice::Cpu
+    } else {
+        Choice::Auto
+    };
+    let device = open(args.device.unwrap_or(default))?;
+    let head = Head::new(
+        FORMAT,
+        &device,
+        &published(command, &args.out),
+        (args.quick, 1),
+    )?;
+    let (id, began) = (head.device.id.clone(), Instant::now());
+    // The commands open it themselves.
+    drop(device);
+    let commit = head.commit.as_deref().unwrap_or(UNKNOWN);
+    if !args.quick && (commit == UNKNOWN || commit.ends_with("-dirty")) {
+        return Err(Error::Usage(format!(
+            "this program is of commit {commit}: build one of a commit without changes, whose \
+             figures anybody can measure again, or give --quick"
+        )));
+    }
+    let mut all = begin(args, head)?;
+    let before = all.head.seconds;
+    let pieces = pieces(args.quick);
+    let (mut complete, count) = (true, pieces.len());
+    for (i, piece) in pieces.iter().enumerate() {
+        let words = piece.words(args, &id);
+        let line = format!("stamp {}", words.join(" "));
+        let (done, took) = all.state(&line);
+        let left = args
+            .seconds
+            .map(|s| s.saturating_sub(began.elapsed().as_secs()));
+        if done || left == Some(0) {
+            complete &= done;
+            continue;
+        }
+        writeln!(stdout(), "{}/{count} {line}", i + 1)?;
+        let start = Instant::now();
+        let (verified, whole) = measure(piece, &words, args, left, &all.head)?;
+        complete &= whole;
+        all.note(Made {
+            file: piece.file.into(),
+            command: line,
+            ended: utc(SystemTime::now()),
+            seconds: took + start.elapsed().as_secs_f64(),
+            verified,
+            complete: whole,
+        });
+        all.head.seconds = before + began.elapsed().as_secs_f64();
+        all.write(&args.out)?;
+    }
+    all.head.complete = complete;
+    all.write(&args.out)?;
+    told(&all, args)
+}
+
+/// Begins the folder, or goes on with what is there.
+fn begin(args: &AllArgs, head: Head) -> Result<All> {
+    make_folder(&args.out)?;
+    let Some(all) = read(&args.out)? else {
+        return Ok(All {
+            head,
+            pieces: Vec::new(),
+            files: BTreeMap::new(),
+        });
+    };
+    if let Some(what) = all.head.difference(&head) {
+        return Err(Error::Usage(format!(
+            "--out {}: {NAME} was begun {what}: go on with what began it, or name another folder",
+            args.out.display()
+        )));
+    }
+    check_seals(&args.out)?;
+    Ok(all)
+}
+
+/// Says what there is.
+fn told(all: &All, args: &AllArgs) -> Result<bool> {
+    let wrong = all.pieces.iter().filter(|made| !made.verified);
+    for made in wrong.clone() {
+        writeln!(stdout(), "NOT verified, or failed: {}", made.command)?;
+    }
+    let (done, path) = (all.pieces.len(), args.out.join(NAME));
+    let seconds = all.head.seconds;
+    writeln!(
+        stdout(),
+        "{done} pieces in {seconds:.0} s: {}",
+        path.display()
+    )?;
+    if !all.head.complete {
+        writeln!(
+            stdout(),
+            "Not everything is in it yet: the same command goes on."
+        )?;
+    }
+    Ok(wrong.count() == 0)
+}
+
+/// Runs the command of a piece. Returns whether its results are verified, and whether it is whole.
+fn measure(
+    piece: &Piece,
+    words: &[String],
+    args: &AllArgs,
+    left: Option<u64>,
+    head: &Head,
+) -> Result<(bool, bool)> {
+    let part = args.out.join(".part.json");
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(words);
+    match piece.kind {
+        Kind::Resumed => {
+            command.arg("--out").arg(&args.out);
+            if let Some(left) = left {
+                command.args(["--for", &left.to_string()]);
+            }
+        }
+        Kind::Whole | Kind::Member => {
+            command.arg("--out").arg(&part);
+        }
+        Kind::Runs => {}
+    }
+    let out = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()?;
+    let printed = String::from_utf8_lossy(&out.stdout);
+    let path = args.out.join(piece.file);
+    if !matches!(out.status.code(), Some(0 | 1)) {
+        let last = printed.lines().last().unwrap_or("it printed nothing");
+        let line = words.join(" ");
+        return Err(Error::Usage(format!(
+            "stamp {line}: {}: {last}",
+            out.status
+        )));
+    }
+    let verified = out.status.success();
+    let text = match piece.kind {
+        Kind::Resumed => {
+            let whole = value(&path)?["complete"] == Value::Bool(true);
+            return Ok((verified, whole));
+        }
+        Kind::Whole => fs::read_to_string(&part)?,
+        Kind::Member => {
+            let mut list = list_in(&path, |file| file)?;
+            let mut member = value(&part)?;
+            // The name of the temporary file says nothing.
+            member["command"] = format!("stamp {} --out {}", words.join(" "), piece.file).into();
+            list.push(member);
+            let list: Vec<String> = list.iter().map(Value::to_string).collect();
+            format!("[\n{}\n]\n", list.join(",\n"))
+        }
+        Kind::Runs => {
+            let mut runs = list_in(&path, |file| &file["runs"])?;
+            for line in printed.lines().filter(|line| line.starts_with('{')) {
+                runs.push(serde_json::from_str(line).map_err(std::io::Error::from)?);
+            }
+            let head = Head {
+                format: "stamp-runs/1".into(),
+                command: format!("stamp {}", words.join(" ")),
+                ..head.clone()
+            };
+            to_text(&Runs { head, runs }, &[&FIELDS[..], &["runs"]].concat())?
+        }
+    };
+    write_whole(&path, &text).map_err(|source| Error::File { path, source })?;
+    let _ = fs::remove_file(&part);
+    Ok((verified, true))
+}
+
+/// What is in a file that commands which print runs have made.
+#[derive(Serialize)]
+struct Runs {
+    #[serde(flatten)]
+    head: Head,
+    runs: Vec<Value>,
+}
+
+/// Returns the list that is somewhere in a file; an empty one if the file is not there.
+fn list_in(path: &Path, of: impl Fn(&Value) -> &Value) -> Result<Vec<Value>> {
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    Ok(of(&value(path)?).as_array().cloned().unwrap_or_default())
+}
+
+/// Reads a file of JSON.
+fn value(path: &Path) -> Result<Value> {
+    let text = fs::read_to_string(path).map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(serde_json::from_str(&text).map_err(std::io::Error::from)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Cli;
+    use crate::testing::has;
+    use clap::Parser;
+
+    fn args(out: &Path) -> AllArgs {
+        AllArgs {
+            device: None,
+            quick: true,
+            seconds: None,
+            out: out.to_owned(),
+        }
+    }
+
+    #[test]
+    fn every_command_is_one_of_this_program_and_each_is_there_once() {
+        for quick in [false, true] {
+            let args = AllArgs {
+                quick,
+                ..args(Path::new("out"))
+            };
+            let mut lines: Vec<String> = (pieces(quick).iter())
+                .map(|piece| {
+                    let mut words = piece.words(&args, "cpu");
+                    if piece.kind != Kind::Runs {
+                        words.extend(["--out".into(), "out".into()]);
+                    }
+                    let line = words.join(" ");
+                    words.insert(0, "stamp".into());
+                    assert!(Cli::try_parse_from(&words).is_ok(), "{line}");
+                    line
+                })
+                .collect();
+            let count = lines.len();
+            lines.sort();
+            lines.dedup();
+            assert_eq!(lines.len(), count);
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_refused_and_others_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let device = crate::devices::AnyDevice::cpu();
+        let mut all = All {
+            head: Head::new(FORMAT, &device, "stamp", (true, 1)).unwrap(),
+            pieces: Vec::new(),
+            files: BTreeMap::new(),
+        };
+        all.note(Made {
+            file: "a.json".into(),
+            command: "stamp".into(),
+            ended: utc(SystemTime::now()),
+            seconds: 1.0,
+            verified: true,
+            complete: true,
+        });
+        fs::write(folder.path().join("a.json"), "{}").unwrap();
+        all.write(folder.path()).unwrap();
+        check_seals(folder.path()).unwrap();
+        let path = folder.path().join("a.json");
+        for (text, parts) in [
+            (
+                Some("{ }"),
+                "a.json was changed | checksum | stamp bench all",
+            ),
+            (None, "a.json was changed | cannot be read"),
+        ] {
+            match text {
+                Some(text) => fs::write(&path, text).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
+            has(&check_seals(folder.path()).unwrap_err().to_string(), parts);
+            assert!(report(folder.path(), None).is_err());
+        }
+        assert_eq!(
+            read(folder.path()).unwrap().unwrap().state("stamp"),
+            (true, 1.0)
+        );
+        // A folder that something else has written is left as it is.
+        fs::write(folder.path().join(NAME), "{\"format\":\"x\"}").unwrap();
+        let error = all_of(folder.path()).unwrap_err().to_string();
+        has(&error, "all.json");
+        assert_eq!(
+            fs::read_to_string(folder.path().join(NAME)).unwrap(),
+            "{\"format\":\"x\"}"
+        );
+        check_seals(Path::new("no such folder")).unwrap();
+        assert!(!report(Path::new("no such folder"), None).unwrap());
+    }
+
+    fn all_of(out: &Path) -> Result<bool> {
+        all(&args(out), "stamp bench all")
+    }
+}
