@@ -419,13 +419,9 @@ fn measure(
         .output()?;
     let printed = String::from_utf8_lossy(&out.stdout);
     let path = args.out.join(piece.file);
+    // What it said stands on standard error already, and the others do not depend on it.
     if !matches!(out.status.code(), Some(0 | 1)) {
-        let last = printed.lines().last().unwrap_or("it printed nothing");
-        let line = words.join(" ");
-        return Err(Error::Usage(format!(
-            "stamp {line}: {}: {last}",
-            out.status
-        )));
+        return Ok((false, false));
     }
     let verified = out.status.success();
     let text = match piece.kind {

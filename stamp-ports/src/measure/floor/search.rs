@@ -12,7 +12,7 @@
 //! is measured whole.
 
 use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::measure::launches;
 use crate::measure::meter::Progress;
 use crate::measure::repeats::TimeMs;
@@ -21,6 +21,7 @@ use crate::workloads::contender::{BoundContender, ContenderKind, PreparedContend
 use crate::workloads::memory::filling;
 use crate::workloads::workload::Sizes;
 use serde::Serialize;
+use stm_core::host;
 use stm_core::internal::host::Limits;
 
 /// Shapes that are launched again.
@@ -226,10 +227,14 @@ impl Bench<'_> {
         Ok(tried)
     }
 
-    /// Launches as it was tried, and notes the time.
+    /// Launches as it was tried, and notes the time, which is infinite if the device does not take
+    /// so many threads of this kernel.
     fn again(&mut self, tried: &mut TriedContender) -> Result<()> {
-        let asked = tried.transactions;
-        tried.time_ms = self.launch((tried.blocks, tried.threads), asked)?;
+        let launched = self.launch((tried.blocks, tried.threads), tried.transactions);
+        tried.time_ms = match launched {
+            Err(Error::Host(host::Error::LaunchTooLarge { .. })) => f64::INFINITY,
+            other => other?,
+        };
         Ok(())
     }
 
@@ -248,9 +253,10 @@ impl Bench<'_> {
             }
             Ok(())
         };
-        best_first(self, (&shapes.0, trials), Self::probe, again, |tried| {
-            -tried.each_ms()
-        })
+        let rate = |tried: &TriedContender| -tried.each_ms();
+        let mut found = best_first(self, (&shapes.0, trials), Self::probe, again, rate)?;
+        found.retain(|tried| tried.time_ms.is_finite());
+        Ok(found)
     }
 }
 
