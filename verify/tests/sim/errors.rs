@@ -4,13 +4,11 @@
 //! at which the lanes of a warp or a block meet.
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
-// The simulator checks each of them, and the tests make wrong ones.
 
 use crate::{assert_is, shared};
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::{Kernel, Lane};
 use verify::sim::{LaneId, Op, Owner, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting};
-// The simulator checks each operation, and all words are live.
 
 fn sim(schedule: Schedule, seed: u64) -> Sim {
     let config = SimConfig::of(4, schedule).with_seed(seed);

@@ -10,8 +10,9 @@ mod machine;
 mod mutants;
 mod plain_accesses;
 mod pool;
+#[path = "../../../stm-core/tests/kernels/pool.rs"]
+mod pool_kernels;
 mod programs;
-mod progress;
 #[path = "../../../stm-core/tests/kernels/queues.rs"]
 mod queues;
 #[path = "../common/recorded.rs"]
