@@ -52,9 +52,6 @@ pub trait ContenderData {
 
     /// Makes the data fit for so many blocks and lanes, before [`reset`](Self::reset): for
     /// workloads with data of each block's or lane's own.
-    ///
-    /// # Errors
-    /// Too little memory on the device, or an error of the device.
     fn fit(&mut self, _device: &AnyDevice, _blocks: u32, _lanes: u64) -> Result<()> {
         Ok(())
     }
@@ -66,9 +63,6 @@ pub trait ContenderData {
     }
 
     /// Puts the data into its state before a launch.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn reset(&mut self) -> Result<()>;
 
     /// The kernel's parameters for a launch of so many transactions.
@@ -79,16 +73,10 @@ pub trait ContenderData {
 
     /// What is wrong with what a launch of so many transactions left, on one
     /// line; `None` if it is right. Without synchronisation, this is told and no error.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// What a reader of the figures has to know about the last launch, beside
     /// its verification.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn note(&self) -> Result<Option<String>> {
         Ok(None)
     }
@@ -100,9 +88,6 @@ pub trait PreparedContender {
     fn transactions(&self, asked: u64) -> u64;
 
     /// Puts the data back and launches.
-    ///
-    /// # Errors
-    /// Too little memory on the device, or an error of the device.
     fn launch(
         &mut self,
         device: &AnyDevice,
@@ -123,15 +108,9 @@ pub trait PreparedContender {
     }
 
     /// Does what [`ContenderData::verify`] does.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// Does what [`ContenderData::note`] does.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn note(&self) -> Result<Option<String>>;
 }
 
@@ -141,9 +120,6 @@ pub const fn lanes((blocks, threads): (u32, u32)) -> u64 {
 }
 
 /// Returns the launch of a kernel in this shape, with so many bytes of dynamic shared memory.
-///
-/// # Errors
-/// A block that does not fit the device, or an error of the device.
 pub fn fitting<K: Kernel>(
     device: &AnyDevice,
     (blocks, threads): (u32, u32),
@@ -243,9 +219,6 @@ pub struct BoundContender<'a> {
 impl BoundContender<'_> {
     /// Allocates the data for so many transactions. The workload's parameters
     /// have been checked.
-    ///
-    /// # Errors
-    /// Too little memory on the host or the device, or an error of the device.
     pub fn prepare(
         &self,
         device: &AnyDevice,

@@ -30,9 +30,6 @@ pub trait Exclusion: Sized {
     type View: Copy;
 
     /// Makes `count` of them, for so many threads.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     fn make(device: &AnyDevice, count: u64, users: u64, what: &'static str) -> Result<Self>;
 
     /// Returns what a kernel gets.
@@ -44,9 +41,6 @@ pub trait Exclusion: Sized {
     }
 
     /// Reports the first fault since it was made.
-    ///
-    /// # Errors
-    /// The fault, or an error of the device.
     fn check(&self) -> Result<(), Error>;
 }
 
@@ -138,9 +132,6 @@ pub struct Held<X> {
 
 impl<X: Exclusion> Held<X> {
     /// Makes `count` of them, for one thread.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     pub fn new(device: &AnyDevice, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             made: X::make(device, count, 1, what)?,
@@ -151,9 +142,6 @@ impl<X: Exclusion> Held<X> {
     }
 
     /// Makes them fit for so many threads.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     pub fn fit(&mut self, device: &AnyDevice, users: u64) -> Result<()> {
         if self.users != users {
             self.made = X::make(device, self.count, users, self.what)?;
@@ -173,9 +161,6 @@ impl<X: Exclusion> Held<X> {
     }
 
     /// Returns what is wrong, if a thread was refused.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn wrong(&self) -> Verdict {
         match self.made.check() {
             Ok(()) => Ok(None),
@@ -187,9 +172,6 @@ impl<X: Exclusion> Held<X> {
     }
 
     /// Returns what is wrong: first if a thread was refused, then as `work` verifies it.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn verify(&self, work: impl FnOnce() -> Verdict) -> Verdict {
         match self.wrong()? {
             Some(wrong) => Ok(Some(wrong)),
@@ -297,9 +279,6 @@ impl<P> Joined<Lock, P> for Guarded<P> {
 }
 
 /// Makes the lock on a device.
-///
-/// # Errors
-/// Too little memory, or an error of the device.
 pub fn one_lock(device: &AnyDevice) -> Result<Held<OneLock>> {
     Held::new(device, 1, LOCK)
 }
@@ -330,6 +309,8 @@ pub type Fit<W, T> = fn(&W, &AnyDevice, &mut T, (u32, u64)) -> Result<()>;
 
 /// What a contender does with the data of the workload `W`; `P` are its kernel's parameters.
 pub struct Uses<W: Workload, P> {
+    /// Returns the workload whose data it uses.
+    pub of: fn(&W) -> W,
     /// Makes the parameters for a launch of so many transactions.
     pub params: fn(&W, &W::Data<AnyDevice>, u64) -> P,
     /// Returns the transactions of a launch, of which so many were asked for.
@@ -346,10 +327,11 @@ pub struct Uses<W: Workload, P> {
     pub note: fn(&W, &W::Data<AnyDevice>) -> Result<Option<String>>,
 }
 
-impl<W: Workload, P> Uses<W, P> {
+impl<W: Workload + Clone, P> Uses<W, P> {
     /// Uses of data that are verified as after transactions.
     pub const fn new(params: fn(&W, &W::Data<AnyDevice>, u64) -> P) -> Self {
         Self {
+            of: W::clone,
             params,
             transactions: |of, _, asked| of.transactions().unwrap_or(asked),
             fit: |of, device, data, (_, lanes)| {
@@ -416,10 +398,9 @@ pub fn own<W: Workload + Clone, P>(
     uses: fn() -> Uses<W, P>,
 ) -> impl Fn(&W, &AnyDevice, u64, u64) -> Result<Own<W, P>> {
     move |of, device, seed, transactions| {
-        Ok(Own {
-            data: of.prepare(device, seed, of.transactions().unwrap_or(transactions))?,
-            of: of.clone(),
-            uses: uses(),
-        })
+        let uses = uses();
+        let of = (uses.of)(of);
+        let data = of.prepare(device, seed, of.transactions().unwrap_or(transactions))?;
+        Ok(Own { of, data, uses })
     }
 }

@@ -45,10 +45,8 @@ pub enum Origin<T> {
 }
 
 impl<T> Origin<T> {
-    /// Returns the origin that options ask for: the file, or what `draw` makes of the default.
-    ///
-    /// # Errors
-    /// A file, and `given` an option for what is drawn, which errors call `drawn`.
+    /// Returns the origin that options ask for: the file, or what `draw` makes of the default. A
+    /// file and an option for what is `drawn`, of those `given`, contradict each other.
     pub fn with(
         self,
         file: Option<&PathBuf>,
@@ -92,11 +90,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Gives each line of a file, with its number, to `take`. Returns how many there are.
-    ///
-    /// # Errors
-    /// [`Error::Unreadable`]; [`Error::BadInput`] with the first line that is no text or that
-    /// `take` refuses.
+    /// Gives each line of a file, with its number, to `take`. Returns how many there are, or the
+    /// first that is no text or that `take` refuses.
     pub fn read(
         &self,
         path: &Path,
@@ -268,16 +263,9 @@ pub trait Input: Clone + Debug + Default + 'static {
     }
 
     /// Returns the input with what the options say in place of its values.
-    ///
-    /// # Errors
-    /// Options that contradict each other.
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self>;
 
     /// Reads or draws what the input names.
-    ///
-    /// # Errors
-    /// A file that is not of its format, or sizes from which nothing can be
-    /// drawn, on one line.
     fn make(&self, seed: u64) -> Result<Self::Workload>;
 }
 
@@ -413,9 +401,6 @@ impl Default for SharedOptions {
 }
 
 /// Reads a whole number of per cent, from 0 to 100.
-///
-/// # Errors
-/// What is given instead, and what would be right.
 pub fn parse_percent(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     let digits = number.bytes().all(|b| b.is_ascii_digit());
@@ -426,9 +411,6 @@ pub fn parse_percent(text: &str) -> Result<u32, String> {
 }
 
 /// Reads how many consecutive operations are of one kind.
-///
-/// # Errors
-/// What is given instead, and what would be right.
 fn parse_alike(text: &str) -> Result<u32, String> {
     let alike = parse_count_32(text)?;
     if alike.is_power_of_two() {

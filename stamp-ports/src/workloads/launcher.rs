@@ -140,10 +140,7 @@ impl<'a, D: Device> Launcher<'a, D> {
     }
 
     /// Launches a kernel with transactions, waits for it and adds what it did.
-    /// Returns its statistics alone.
-    ///
-    /// # Errors
-    /// The errors of [`Stm::launch`]; a timeout counts the launches before as well.
+    /// Returns its statistics alone; the error of a timeout counts the launches before as well.
     ///
     /// # Safety
     /// The caller promises what [`Stm::launch`] asks for.
@@ -194,9 +191,6 @@ impl<'a, D: Device> Launcher<'a, D> {
 
     /// Launches a kernel without transactions, in a shape of its own. No time
     /// limit holds for it.
-    ///
-    /// # Errors
-    /// The device's errors.
     ///
     /// # Safety
     /// The caller promises what [`Device::launch`] asks for.

@@ -30,9 +30,6 @@ pub struct PlainNodes {
 
 impl PlainNodes {
     /// Makes so many nodes.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     pub fn new(device: &AnyDevice, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             words: Buffer::zeroed(device, count as usize + 1, what)?,
@@ -41,9 +38,6 @@ impl PlainNodes {
     }
 
     /// Gives all nodes back.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub fn clear(&mut self) -> Result<()> {
         Ok(self.free.clear()?)
     }
@@ -62,9 +56,6 @@ impl PlainNodes {
     }
 
     /// Returns the nodes that are taken, or what is wrong with the free list.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub fn taken(&self) -> Result<Whole<Vec<u32>>> {
         let (words, free) = self.download()?;
         Ok(nodes::taken(&words, &free))
@@ -80,24 +71,15 @@ pub trait PlainEntries: Sized {
     const KEY_BYTES: u64;
 
     /// Makes an empty structure for so many different keys.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     fn new(device: &AnyDevice, keys: u64) -> Result<Self>;
 
     /// Removes all entries.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn clear(&mut self) -> Result<()>;
 
     /// Returns what a kernel gets.
     fn view(&self) -> Self::View;
 
     /// Returns the entries, if the structure is whole.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn entries(&self) -> Result<Whole<Entries>>;
 }
 
@@ -107,18 +89,12 @@ pub struct PlainTable(Buffer<AnyDevice, u64>);
 
 impl PlainTable {
     /// Makes an empty table for so many entries.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     pub fn with_room(device: &AnyDevice, entries: u64, what: &'static str) -> Result<Self> {
         let slots = table::slots_for(entries);
         Ok(Self(Buffer::zeroed(device, slots, what)?))
     }
 
     /// Replaces the contents by the slots that [`table::filled`] made for as many entries.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
         Ok(self.0.upload(slots)?)
     }
@@ -159,9 +135,6 @@ pub struct PlainChains {
 
 impl PlainChains {
     /// Makes so many empty chains, and nodes for all of them.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     pub fn with_chains(
         device: &AnyDevice,
         chains: u64,
@@ -176,9 +149,6 @@ impl PlainChains {
     }
 
     /// Returns the entries of each chain, if all are whole.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub fn lists(&self) -> Result<Whole<Vec<Entries>>> {
         let (words, free) = self.nodes.download()?;
         let (heads, values) = (self.heads.download()?, self.values.download()?);

@@ -14,19 +14,10 @@ pub trait Container<D: Device>: Sized {
     /// The number of bytes that a node takes, with its bits in the pool.
     const NODE_BYTES: u64;
     /// Makes an empty container of so many nodes and buckets.
-    ///
-    /// # Errors
-    /// The errors of the container.
     fn make(device: &D, nodes: u64, buckets: u32, what: &'static str) -> Result<Self, Error>;
     /// Removes all entries.
-    ///
-    /// # Errors
-    /// The errors of the container.
     fn clear(&mut self) -> Result<(), Error>;
     /// Returns the entries, once each, if the container is whole.
-    ///
-    /// # Errors
-    /// The errors of the container.
     fn entries(&self) -> Result<Vec<(u32, u32)>, Error>;
 }
 

@@ -68,9 +68,6 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     fn words(of: &Operations<Self>) -> (u64, u64);
 
     /// Refuses numbers of keys and chains that do not suit the container.
-    ///
-    /// # Errors
-    /// Names the option and the fix.
     fn check(of: &Operations<Self>) -> Result<()>;
 }
 

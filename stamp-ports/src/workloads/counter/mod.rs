@@ -234,7 +234,11 @@ impl Workload for Counter {
         }
     }
 
-    by_form!(CounterKernel, CounterUpdates);
+    kernels! {
+        of, data, run: match of.form;
+        Form::Dynamic => CounterKernel, of.params(data, run);
+        Form::Static | Form::Wide => CounterUpdates, of.params(data, run);
+    }
 }
 
 joins! {

@@ -138,7 +138,11 @@ impl Workload for Eigenbench {
         }
     }
 
-    by_form!(EigenbenchKernel, EigenbenchUpdates);
+    kernels! {
+        of, data, run: match of.form;
+        Form::Dynamic => EigenbenchKernel, of.params(data, run);
+        Form::Static | Form::Wide => EigenbenchUpdates, of.params(data, run);
+    }
 }
 
 /// What is counted.

@@ -213,10 +213,7 @@ fn distinct_at(bases: &[u8]) -> Option<u32> {
 
 impl Gene {
     /// Draws a gene of `len` bases and `n` segments of `segment` bases, and
-    /// adds what fills the holes.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if segments are too short to tell where they belong.
+    /// adds what fills the holes; segments too short to tell where they belong are refused.
     pub fn generate(seed: u64, len: u32, segment: u32, n: u32) -> Result<Self> {
         let [of_bases, of_starts] = [0, 1].map(|s| series(seed, s));
         let bases: Vec<u8> = (0..u64::from(len))

@@ -17,17 +17,17 @@ use stm_kernels::kmeans::NOWHERE;
 
 /// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
 fn first_pass(of: &Kmeans, device: &AnyDevice, seed: u64, n: u64) -> Result<Own<Kmeans, Params>> {
-    let of = Kmeans {
-        adds: false,
-        ..of.clone()
-    };
-    let mut made = own(of_first_pass)(&of, device, seed, n)?;
+    let mut made = own(of_first_pass)(of, device, seed, n)?;
     made.data.ranks = Buffer::zeroed(device, 0, "no ranks")?;
     Ok(made)
 }
 
 fn of_first_pass() -> Uses<Kmeans, Params> {
     Uses {
+        of: |of| Kmeans {
+            adds: false,
+            ..of.clone()
+        },
         reset: |of, data| of.clear(data),
         verify: |of, data, _| wrong_first_pass(of, data),
         note: |_, _| {
@@ -40,7 +40,7 @@ fn of_first_pass() -> Uses<Kmeans, Params> {
 }
 
 fn wrong_first_pass(of: &Kmeans, data: &KmeansData<AnyDevice>) -> Verdict {
-    let (members, rows) = (data.members.download()?, data.rows.download()?);
+    let (members, rows) = (data.members.download()?, data.rows.download()?.0);
     let changed = data.changed.download()?.into_iter().sum();
     let n = of.points.len() as u64;
     wrong! {
@@ -64,7 +64,7 @@ fn params(of: &Kmeans, data: &KmeansData<AnyDevice>, (clusters, points): (u32, u
     Params {
         points: data.points.tarray(),
         centres: data.centres.tarray(),
-        rows: data.rows.words.view::<Cgl>(),
+        rows: data.rows.view::<Cgl>(),
         members: data.members.tarray(),
         ranks: data.ranks.tarray(),
         changed: data.changed.tarray(),

@@ -48,9 +48,6 @@ impl Default for Drawn {
 
 impl Drawn {
     /// Draws the points.
-    ///
-    /// # Errors
-    /// None at all, too many coordinates, or more than memory holds.
     pub fn draw(&self, seed: u64) -> Result<Points> {
         let Self {
             points,
@@ -196,9 +193,6 @@ impl Shape {
 
 impl GenerateOptions {
     /// The text of the file.
-    ///
-    /// # Errors
-    /// The errors of a run that generates its points.
     pub fn text(&self) -> Result<String> {
         let points = self
             .shape

@@ -23,7 +23,7 @@
 //! | `check.rs` | the checks |
 
 use crate::workloads::prelude::*;
-use passes::{Found, Rows};
+use passes::Found;
 use stm_core::host::Statistics;
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
 
@@ -52,30 +52,25 @@ impl Kmeans {
         points_used: u64,
     ) -> Result<Statistics> {
         let run = launcher.run::<A>(points_used);
-        Ok(match &data.rows.sums {
-            None => {
-                let params = self.params_of(data, run, clusters);
-                // SAFETY: the parameters hold this memory's handle, for `A`
-                // alone, and views of buffers that `data` keeps and nothing else
-                // uses.
-                unsafe { launcher.launch::<KMeans<A>>(&params)? }
-            }
-            Some(rows) => {
-                let params = KMeansAddsParams {
-                    stm: run.stm,
-                    points: data.points.tarray(),
-                    centres: data.centres.tarray(),
-                    rows: rows.view(),
-                    members: data.members.tarray(),
-                    changed: data.changed.tarray(),
-                    points_used,
-                    clusters,
-                    dims: self.dims(),
-                };
-                // SAFETY: as above.
-                unsafe { launcher.launch::<KMeansAdds<A>>(&params)? }
-            }
-        })
+        if !self.adds {
+            let params = self.params_of(data, run, clusters);
+            // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
+            // buffers that `data` keeps and nothing else uses.
+            return Ok(unsafe { launcher.launch::<KMeans<A>>(&params)? });
+        }
+        let params = KMeansAddsParams {
+            stm: run.stm,
+            points: data.points.tarray(),
+            centres: data.centres.tarray(),
+            rows: data.rows.sums().view(),
+            members: data.members.tarray(),
+            changed: data.changed.tarray(),
+            points_used,
+            clusters,
+            dims: self.dims(),
+        };
+        // SAFETY: as above.
+        Ok(unsafe { launcher.launch::<KMeansAdds<A>>(&params)? })
     }
 
     fn params_of<D: Device, A: Algorithm>(
@@ -88,7 +83,7 @@ impl Kmeans {
             stm: run.stm,
             points: data.points.tarray(),
             centres: data.centres.tarray(),
-            rows: data.rows.words.view::<A>(),
+            rows: data.rows.view::<A>(),
             members: data.members.tarray(),
             ranks: data.ranks.tarray(),
             changed: data.changed.tarray(),
@@ -120,6 +115,7 @@ impl Workload for Kmeans {
             self.shared_words(0) as usize,
             self.clusters_max as usize * self.points.dims(),
         );
+        let row = self.adds.then_some(self.dims() + 1);
         let words = n as u64 * (u64::from(self.dims()) + 2) + (rows + centres) as u64 + 2;
         // On the host: the points by coordinate, members and their order.
         let host = self.points.len() as u64 * (u64::from(self.dims()) * 4 + 32);
@@ -128,7 +124,7 @@ impl Workload for Kmeans {
             chosen: self.points.choose(seed, self.clusters_max),
             points: Buffer::from_slice(device, &self.points.by_coordinate(), "the points")?,
             centres: Buffer::zeroed(device, centres, "the centres")?,
-            rows: Rows::zeroed(device, self)?,
+            rows: Elements::new(device, (Form::Dynamic, row), &vec![0; rows], "the sums")?,
             members: Buffer::zeroed(device, n, "the points' centres")?,
             ranks: Buffer::zeroed(device, n, "the points' ranks")?,
             changed: Buffer::zeroed(device, 1, "the number of changes")?,
@@ -265,9 +261,9 @@ mod tests {
 
     /// Changes one word of the rows.
     fn change_row(data: &mut KmeansData<Cpu>, at: usize, new: impl FnOnce(u32) -> u32) {
-        let mut all = data.rows.download().unwrap();
+        let mut all = data.rows.download().unwrap().0;
         all[at] = new(all[at]);
-        data.rows.words.upload(&all).unwrap();
+        data.rows.upload(&all).unwrap();
     }
 
     #[test]

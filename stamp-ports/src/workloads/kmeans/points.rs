@@ -167,10 +167,6 @@ const LINES: Lines = Lines {
 };
 
 /// Reads a file of points.
-///
-/// # Errors
-/// [`Error::Unreadable`](crate::Error::Unreadable);
-/// [`Error::BadInput`](crate::Error::BadInput) with the line and what was expected there.
 pub fn read(path: &Path) -> Result<Points> {
     let (mut values, mut dims) = (Vec::new(), None);
     LINES.read(path, |text, line| {

@@ -172,10 +172,7 @@ fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> 
         && (adjacent(from, to) || around(from).any(|area| around(to).any(|other| other == area)))
 }
 
-/// What is in a routing, or what is wrong with it, on one line.
-///
-/// # Errors
-/// The latter.
+/// Returns what is in a routing, or what is wrong with it, on one line.
 pub fn check(maze: &Maze, left: &Left<'_>) -> Result<Routed, String> {
     let mut expected = initial_grid(maze);
     let mut routed = Routed::default();

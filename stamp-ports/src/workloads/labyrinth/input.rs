@@ -58,9 +58,6 @@ impl Drawn {
     }
 
     /// Draws the maze.
-    ///
-    /// # Errors
-    /// A grid without room for all that, or more than memory holds.
     pub fn draw(&self, seed: u64) -> Result<Maze> {
         let Self { size, paths, walls } = *self;
         let places = 2 * u64::from(paths) + u64::from(walls);
@@ -151,9 +148,6 @@ impl Shape {
 
 impl GenerateOptions {
     /// The text of the file.
-    ///
-    /// # Errors
-    /// The errors of a run that draws its maze.
     pub fn text(&self) -> Result<String> {
         let drawn = self.shape.fill(self.n, Drawn::default());
         Ok(drawn.draw(self.seed)?.text())

@@ -90,9 +90,6 @@ pub fn inside(size: GridSize, place: Place) -> bool {
 }
 
 /// Refuses a grid without cells, or with more than can be numbered.
-///
-/// # Errors
-/// What is wrong with it, and the fix.
 pub fn check_size(size: GridSize) -> std::result::Result<(), String> {
     let GridSize { x, y, z } = size;
     wrong! {
@@ -225,10 +222,6 @@ fn read_numbers<const N: usize>(
 
 impl Maze {
     /// Reads a file.
-    ///
-    /// # Errors
-    /// [`Error::Unreadable`]; [`Error::BadInput`] with the line and what was
-    /// expected there.
     pub fn read(path: &Path) -> Result<Self> {
         let mut reading = Reading::default();
         let lines = LINES.read(path, |text, line| {
@@ -261,9 +254,6 @@ impl Maze {
     }
 
     /// Draws ends of paths and walls, no two at one place.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a grid that has no room for them.
     pub fn generate(seed: u64, size: GridSize, paths: u32, walls: u32) -> Result<Self> {
         check_size(size).map_err(|what| Error::Usage(format!("{what}: change -x, -y or -z")))?;
         refuse! {
