@@ -116,7 +116,6 @@ mod prelude {
     pub(super) use super::launcher::Launcher;
     pub(super) use super::memory::{Accessed, accessed, check_memory, zeros};
     pub(super) use super::workload::{Accesses, Run, Sizes, Verdict, Verifies, Workload, sets};
-    pub(super) use crate::devices::AnyDevice;
     pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};
     pub(super) use clap::Args;
@@ -183,7 +182,7 @@ macro_rules! registry {
         pub fn contender_kinds(name: &str) -> Vec<ContenderKind> {
             match name {
                 $(stringify!($name) => {
-                    let all = <MadeFrom<$module::$Input> as Workload>::contenders().into_iter();
+                    let all = <MadeFrom<$module::$Input> as Workload>::contenders::<AnyDevice>().into_iter();
                     all.map(|contender| contender.kind).collect()
                 })*
                 _ => Vec::new(),

@@ -6,12 +6,8 @@
 mod asserts;
 mod combining;
 mod common;
-#[cfg(feature = "cli")]
-mod critical;
 mod exclusion;
 mod fairness;
 mod misuse;
-#[cfg(feature = "cli")]
-mod plain;
 #[cfg(feature = "cli")]
 mod structures;

@@ -54,7 +54,7 @@ impl Workload for Bank {
     type Data<D: Device> = BankData<D>;
     type Kernel<A: Algorithm> = BankKernel<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         vec![
             open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, own(seen)),
             // Two atomic additions a transfer.
@@ -171,7 +171,7 @@ impl Workload for Bank {
 }
 
 /// What critical sections do with the accounts, without sums that transactions add to.
-fn isolated() -> Uses<Bank, Params> {
+fn isolated<D: Device>() -> Uses<Bank, Params, D> {
     Uses {
         of: |of| Bank {
             adds_row: None,
@@ -190,7 +190,7 @@ fn isolated() -> Uses<Bank, Params> {
 }
 
 /// What others do: what audits saw is told, and not refused.
-fn seen() -> Uses<Bank, Params> {
+fn seen<D: Device>() -> Uses<Bank, Params, D> {
     Uses {
         verify: |of, data, transactions| {
             let ((found, _), (expected, _)) = of.outcome(data, transactions)?;

@@ -148,16 +148,16 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
 }
 
 /// A structure, and what the operations on it noted.
-struct Data<P> {
+struct Data<P: PlainEntries> {
     plan: ChainPlan,
     entries: P,
-    results: Buffer<AnyDevice, u32>,
+    results: Buffer<P::Device, u32>,
 }
 
 impl<P: PlainEntries> Data<P> {
     fn prepare<K: Kind>(
         of: &Operations<K>,
-        device: &AnyDevice,
+        device: &P::Device,
         seed: u64,
         operations: u64,
     ) -> Result<Self> {
@@ -177,6 +177,7 @@ impl<P: PlainEntries> Data<P> {
 }
 
 impl<P: PlainEntries> ContenderData for Data<P> {
+    type Device = P::Device;
     type Params = Params<P::View>;
 
     fn reset(&mut self) -> Result<()> {
@@ -209,6 +210,6 @@ impl<P: PlainEntries> ContenderData for Data<P> {
 }
 
 /// The contender that runs the operations of `K` on its structure without versions.
-pub(super) fn section<K: Kind>() -> Contender<Operations<K>> {
-    critical_section::<K::Section, _, Data<K::Plain>>(one_each(), Data::prepare)
+pub(super) fn section<K: Kind, D: Device + 'static>() -> Contender<Operations<K>, D> {
+    critical_section::<K::Section, _, Data<K::Plain<D>>>(one_each(), Data::prepare)
 }

@@ -28,7 +28,7 @@ impl Workload for Eigenbench {
     type Data<D: Device> = EigenbenchData<D>;
     type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         let uses = || {
             Uses::new(|_: &Self, data: &EigenbenchData<_>, transactions| Params {
                 hot: data.hot.view::<Cgl>(),

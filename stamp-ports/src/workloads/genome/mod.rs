@@ -90,7 +90,7 @@ impl Workload for Genome {
     type Data<D: Device> = GenomeData<D>;
     type Kernel<A: Algorithm> = Deduplicate<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         floor::contenders()
     }
 

@@ -194,7 +194,7 @@ impl Workload for Ht {
     type Data<D: Device> = HtData<D>;
     type Kernel<A: Algorithm> = HashTable<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         floor::contenders()
     }
 

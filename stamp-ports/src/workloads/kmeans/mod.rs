@@ -98,7 +98,7 @@ impl Workload for Kmeans {
     type Data<D: Device> = KmeansData<D>;
     type Kernel<A: Algorithm> = KMeans<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         floor::contenders()
     }
 

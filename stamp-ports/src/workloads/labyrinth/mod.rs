@@ -163,7 +163,7 @@ impl Workload for Labyrinth {
     type Data<D: Device> = LabyrinthData<D>;
     type Kernel<A: Algorithm> = Router<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         let paths = ("paths", (|_| 1.0) as fn(&Self) -> f64);
         vec![critical_section::<CriticalSection, _, _>(
             paths,
@@ -328,7 +328,7 @@ impl Workload for Labyrinth {
     }
 }
 
-fn routed() -> Uses<Labyrinth, Params> {
+fn routed<D: Device>() -> Uses<Labyrinth, Params, D> {
     Uses {
         // A path has as much room as a transaction's sets.
         fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),

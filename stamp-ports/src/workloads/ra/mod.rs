@@ -178,7 +178,7 @@ impl Workload for Ra {
     type Data<D: Device> = RaData<D>;
     type Kernel<A: Algorithm> = RandomArray<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         vec![
             open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, own(words)),
             // As wide as cells are.
@@ -294,7 +294,7 @@ impl Ra {
 }
 
 /// The workload's own data in words of 32 bits.
-fn words() -> Uses<Ra, Params<u32>> {
+fn words<D: Device>() -> Uses<Ra, Params<u32>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Dynamic,
@@ -305,7 +305,7 @@ fn words() -> Uses<Ra, Params<u32>> {
 }
 
 /// The same in words of 64 bits, to the low half of which amounts are added.
-fn wide_words() -> Uses<Ra, Params<u64>> {
+fn wide_words<D: Device>() -> Uses<Ra, Params<u64>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Wide,
@@ -320,7 +320,7 @@ impl Ra {
     /// Returns the parameters of a kernel without transactions, on such words.
     fn plain<T: Element>(
         &self,
-        data: &RaData<AnyDevice>,
+        data: &RaData<impl Device>,
         transactions: u64,
         words: TArray<T>,
     ) -> Params<T> {
