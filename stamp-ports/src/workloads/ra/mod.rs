@@ -343,7 +343,7 @@ const ACCESSES: (&str, fn(&Ra) -> f64) = ("reads and writes", |of| {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::testing::{Spoils, refused};
     use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
     const RA: Ra = Ra::of(1000, 8, 6);
@@ -369,22 +369,29 @@ mod tests {
 
     #[test]
     fn wrong_words_are_refused_also_if_the_total_is_right() {
-        let refused = |spoil: fn(&mut [u32]), said: &str| {
-            let mut data = data_after(50);
-            let mut array = data.array.download().unwrap().0;
-            spoil(&mut array);
-            data.array.upload(&array).unwrap();
-            has(&RA.verify(&mut data, 50).unwrap().unwrap(), said);
-        };
+        let spoils: Spoils<Vec<u32>, 2> = [
+            (
+                |array| array[999] = array[999].wrapping_add(1),
+                "word 999 is | 0 more | the total is",
+            ),
+            (
+                |array| {
+                    array[1] = array[1].wrapping_add(5);
+                    array[2] = array[2].wrapping_sub(5);
+                },
+                "the total is right",
+            ),
+        ];
+        let mut data = data_after(50);
+        let right = RA.replay(data.seed, 50);
         refused(
-            |array| array[999] = array[999].wrapping_add(1),
-            "word 999 is | 0 more | the total is",
+            spoils,
+            || right.clone(),
+            |array| {
+                data.array.upload(&array).unwrap();
+                RA.verify(&mut data, 50).unwrap()
+            },
         );
-        let moved: fn(&mut [u32]) = |array| {
-            array[1] = array[1].wrapping_add(5);
-            array[2] = array[2].wrapping_sub(5);
-        };
-        refused(moved, "the total is right");
     }
 
     #[test]
