@@ -52,7 +52,7 @@ impl<A: Algorithm> World<A> {
 
 #[test]
 fn nodes_are_reused_within_a_launch_and_none_is_lost_or_given_out_twice() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         // 24 slots, 16 lanes: each lane holds two nodes more for a moment.
         let mut world = World::<A>::new(24 + 2 * 16, 24, (4, 4));
         for launch in 0..3 {
@@ -65,13 +65,12 @@ fn nodes_are_reused_within_a_launch_and_none_is_lost_or_given_out_twice() {
                 world.on.nodes.pool_mut().refresh().unwrap();
             }
         }
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn what_a_cancelled_transaction_allocated_or_freed_stays_as_it_was() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(80, 7, (4, 4));
         let statistics = world
             .launch(2_000, &|tx, v, i| {
@@ -81,13 +80,12 @@ fn what_a_cancelled_transaction_allocated_or_freed_stays_as_it_was() {
             .unwrap();
         assert_eq!(statistics.commits, 1_000);
         assert!(world.linked().iter().all(|item| item.key % 2 == 1));
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn what_an_alternative_allocated_or_freed_stays_as_it_was_if_it_gives_up() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(7 + 3 * 16, 7, (4, 4));
         let in_second: &Body<A> = &|tx, v, i| {
             tx.or_else(
@@ -105,24 +103,22 @@ fn what_an_alternative_allocated_or_freed_stays_as_it_was_if_it_gives_up() {
         for item in items {
             assert!(item.key <= 2_000 && item.next <= 2_000, "{item:?}");
         }
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn nodes_of_one_counter_hold_what_their_owners_wrote() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(1_000, 1_000, (4, 8));
         world.launch(1_000, &|tx, v, i| v.publish(tx, i)).unwrap();
         let keys: HashSet<u32> = world.linked().iter().map(|item| item.key).collect();
         assert_eq!(keys, (1..=1_000).collect());
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(64, 64, (1, 4));
         world.launch(64, &|tx, v, i| v.publish(tx, i)).unwrap();
         assert_eq!(world.linked().len(), 64);
@@ -143,13 +139,12 @@ fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
             "{error}"
         );
         world.on.nodes.pool().check(0).unwrap();
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let free_twice: &Body<A> = &|tx, v, _| {
             let node = tx.alloc(&v.pool)?;
             tx.free(&v.pool, node)?;
@@ -198,13 +193,12 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
             }
             world.on.other.check(0).unwrap();
         }
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn a_node_that_an_earlier_transaction_freed_is_not_freed_again() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(100, 1, (1, 1));
         world.launch(1, &|tx, v, i| v.publish(tx, i)).unwrap();
         // It frees the node of slot 0, which it does not change.
@@ -220,13 +214,12 @@ fn a_node_that_an_earlier_transaction_freed_is_not_freed_again() {
         world.on.nodes.pool_mut().refresh().unwrap();
         let error = world.launch(1, free_slot).unwrap_err().to_string();
         assert!(error.contains("never given out"), "{error}");
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn a_transaction_may_free_what_it_has_allocated() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(100, 10, (1, 1));
         let alloc_free_alloc: &Body<A> = &|tx, v, i| {
             let node = tx.alloc(&v.pool)?;
@@ -235,8 +228,7 @@ fn a_transaction_may_free_what_it_has_allocated() {
         };
         world.launch(10, alloc_free_alloc).unwrap();
         assert_eq!(world.linked().len(), 10);
-    }
-    under_all!(check);
+    });
 }
 
 #[test]

@@ -8,12 +8,12 @@ use super::common::{
     Load, World, assert_is, config, each_kind, everywhere, increment, increments, of_each, show,
     word,
 };
-use crate::asserts::under_all;
+use crate::asserts::{array, under_all};
 use std::cell::Cell;
+use stm_core::Lane;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
+use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig};
 use stm_core::internal::observe::Mutant;
-use stm_core::{Lane, View};
 use stm_sync::chosen::Kind;
 use stm_sync::host::{Defaults, Locks};
 use stm_sync::{
@@ -201,8 +201,7 @@ fn runs_in_sections<A: Algorithm, K: LockKind>(config: SimConfig) {
         ..StmConfig::default()
     };
     let mut memory = Stm::new(&sim, launch, settings).unwrap();
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let cells = TxArray::<_, u32>::zeroed(&sim, layout, 2, "cells").unwrap();
+    let cells = array::<A, u32, _>(&sim, &[0; 2], "cells");
     let locks = Locks::<_, K>::new(&sim, 1, threads.into(), "the lock").unwrap();
     let buffer = Buffer::<_, u32>::zeroed(&sim, 1, "the plain word").unwrap();
     let (stm, words, lock) = (memory.handle::<A>(), cells.view::<A>(), locks.view());

@@ -2,7 +2,7 @@
 //! progress under every schedule that lets each lane run in the end, fairness,
 //! lock coupling, misuse, and seeded defects.
 
-#[path = "../common/asserts.rs"]
+#[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
 mod combining;
 mod common;

@@ -8,9 +8,10 @@
 //! recorded and judged. And with the fence before the clock left out, walkers
 //! meet nodes that are not filled.
 
+use crate::asserts::{array, layout};
 use crate::of_each;
 use crate::pool_kernels::{Item, Views, World};
-use crate::recorded::{array, configs, layout, recorded, small};
+use crate::recorded::{configs, recorded, small};
 use std::cell::Cell;
 use stm_core::algorithm::{
     Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
@@ -193,7 +194,7 @@ fn reuse(config: SimConfig) -> bool {
         next: 3,
     };
     nodes.records_mut().upload(&[before]).unwrap();
-    let heads = array::<Fast, u32>(&sim, &[node.bits(), 0], "heads");
+    let heads = array::<Fast, u32, _>(&sim, &[node.bits(), 0], "heads");
     let words = nodes.records().words().unwrap().into_iter();
     let words = words.chain([(heads.word(0), node.bits().into())]);
     let initial = InitialMemory::of(words.map(|(word, v)| (word.bits(), v)), Rest::Value(0));
@@ -323,7 +324,7 @@ fn walk<L: Lane, A: Algorithm>(
 /// Runs transactions of which every second pushes two nodes, and the others walk.
 fn run_captured<A: Algorithm>(config: SimConfig) -> Outcome {
     let sim = Sim::new(config);
-    let head = array::<A, u32>(&sim, &[0], "head");
+    let head = array::<A, u32, _>(&sim, &[0], "head");
     let nodes = PreassignedNodes::<_, Link>::new(&sim, layout::<A>(), 2, NODES, "nodes").unwrap();
     let (heads, view) = (head.view::<A>(), nodes.view::<A>());
     let empty = Cell::new(0);
