@@ -196,9 +196,9 @@ impl Workload for Genome {
         // `A` alone, and views of buffers that `data` keeps and nothing else
         // uses.
         unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
-        let (blocks, threads) = filling(&launcher.device().limits());
+        let (blocks, threads) = filling(&launcher.device.limits());
         let search = Launch::new(blocks, threads);
-        let stm = launcher.handle::<A>();
+        let stm = launcher.stm.handle::<A>();
         launcher.in_order::<A, Link<A>>(|series| {
             for overlap in (1..=self.segment).rev() {
                 match <A::Array<u32> as View<u32>>::LAYOUT {

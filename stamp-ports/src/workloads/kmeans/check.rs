@@ -89,18 +89,10 @@ impl Pass<'_> {
         })
     }
 
-    /// The members of each centre in the order of their additions.
+    /// The members of each centre in the order of their additions. All are centres.
     fn orders(&self) -> Result<Vec<Vec<u32>>, String> {
         const NONE: u32 = u32::MAX;
-        let mut counts = vec![0u32; self.clusters()];
-        for (&c, i) in self.members.iter().zip(0u64..) {
-            *counts.get_mut(c as usize).ok_or_else(|| {
-                format!(
-                    "point {i} has centre {c}, and there are {}",
-                    self.clusters()
-                )
-            })? += 1;
-        }
+        let counts = counts(self.members, self.clusters());
         let width = self.points.dims() + 1;
         for (c, (&count, row)) in counts.iter().zip(self.rows.chunks(width)).enumerate() {
             wrong! {
@@ -152,6 +144,15 @@ impl Pass<'_> {
             order.len()
         ))
     }
+}
+
+/// Counts the members of each centre.
+fn counts(members: &[u32], clusters: usize) -> Vec<u32> {
+    let mut counts = vec![0; clusters];
+    for &c in members {
+        counts[c as usize] += 1;
+    }
+    counts
 }
 
 /// The sequential run in double precision that follows a device's run.
@@ -222,10 +223,7 @@ impl Follower {
         }
         let kept = std::mem::take(&mut self.bounds);
         self.bounds = self.centres.move_to_means(pass.points, pass.members);
-        let mut counts = vec![0u32; self.centres.len()];
-        for &c in pass.members {
-            counts[c as usize] += 1;
-        }
+        let counts = counts(pass.members, self.centres.len());
         // A centre that stayed is as far off as it was.
         for (i, (bound, kept)) in self.bounds.iter_mut().zip(kept).enumerate() {
             if counts[i / dims] == 0 {
@@ -324,11 +322,10 @@ impl Judge<'_> {
 pub fn wrong_sums(points: &Points, members: &[u32], rows: &[u32]) -> Option<String> {
     let dims = points.dims();
     let clusters = rows.len() / (dims + 1);
-    let mut counts = vec![0u32; clusters];
+    let counts = counts(members, clusters);
     // Of each coordinate the sum, and the sum of the magnitudes.
     let mut sums = vec![(0.0f64, 0.0f64); clusters * dims];
     for (&c, point) in members.iter().zip(points.iter()) {
-        counts[c as usize] += 1;
         for ((sum, magnitude), &x) in sums[c as usize * dims..].iter_mut().zip(point) {
             *sum += f64::from(x);
             *magnitude += f64::from(x.abs());

@@ -124,18 +124,18 @@ impl<D: Device> LabyrinthData<D> {
 
     /// Before the launch of a run.
     fn begin(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
-        let blocks = launcher.stm().shape().blocks;
-        self.fit(launcher.device(), blocks, reads.min(writes))
+        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
+        let blocks = launcher.stm.shape().blocks;
+        self.fit(launcher.device, blocks, reads.min(writes))
     }
 
     /// After the launch of a run.
     fn end(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        self.time = launcher.time();
+        self.time = launcher.done.time;
         let Some(transaction) = self.too_long()? else {
             return Ok(());
         };
-        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
+        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
         let set = if writes < reads {
             "write set"
         } else {
