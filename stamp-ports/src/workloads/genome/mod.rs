@@ -3,7 +3,7 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `gene.rs` | the gene and its segments |
+//! | `input.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
 use crate::workloads::memory::filling;
@@ -19,7 +19,7 @@ use stm_kernels::genome::{
     TABLES, words_of,
 };
 
-pub mod check;
+mod check;
 mod floor;
 mod input;
 
