@@ -108,34 +108,9 @@ impl<'a, D: Device> Launcher<'a, D> {
         self
     }
 
-    /// The device.
-    pub const fn device(&self) -> &'a D {
-        self.device
-    }
-
-    /// The transactional memory.
-    pub const fn stm(&self) -> &Stm<D> {
-        self.stm
-    }
-
-    /// The transactional memory, to tell it what to watch.
-    pub const fn stm_mut(&mut self) -> &mut Stm<D> {
-        self.stm
-    }
-
-    /// The time of the launches so far.
-    pub const fn time(&self) -> Duration {
-        self.done.time
-    }
-
-    /// The handle for a kernel's parameters.
-    pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
-        self.stm.handle::<A>()
-    }
-
     /// Returns what a launch of so many transactions is made of.
     pub fn run<A: Algorithm>(&self, transactions: u64) -> Run<A> {
-        let stm = self.handle::<A>();
+        let stm = self.stm.handle::<A>();
         Run { stm, transactions }
     }
 

@@ -159,7 +159,7 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
             return Ok(launcher.finish());
         }
         for accessed in of.accessed(data) {
-            accessed.watch(launcher.stm_mut());
+            accessed.watch(launcher.stm);
         }
         with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;
         Ok(launcher.finish())

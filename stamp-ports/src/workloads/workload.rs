@@ -18,11 +18,12 @@ use stm_core::internal::observe::Observation;
 use stm_core::{Kernel, Layout};
 
 /// What a result is verified for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Covers {
     /// The final state alone: a transaction that saw a state which never was may go
     /// unnoticed, if it left nothing wrong.
+    #[default]
     FinalState,
     /// What transactions have seen as well: each of them saw a state that the others left.
     Isolation,
@@ -39,7 +40,7 @@ impl Covers {
 }
 
 /// What the verification of a workload covers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Verifies {
     /// What it covers.
     pub covers: Covers,

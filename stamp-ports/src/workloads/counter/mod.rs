@@ -17,22 +17,12 @@ use stm_sync::{LockKind, TCombiners, TLocks, Tas};
 sizes! {
     /// The counter's parameters; by default, those of Grote 2020.
     Counter, options of "counter" {
-        /// The number of increments: items of the work queue.
-        items: u32 = 32_768, json "items", option
-            /// Increments in all [default: 32768]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            items;
-        /// The number of counters, which the items name in turn.
-        counters: u32 = 1, json "counters", option
-            /// Counters, which the increments name in turn [default: 1]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            counters;
-        /// The number of times that a section lowers and raises its counter.
-        rounds: u32 = 0, json "rounds", option
-            /// Times that a section lowers and raises its counter again, before it adds the
-            /// counter to a sum [default: 0, and no sum]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            rounds;
+        items: u32 = 32_768, json "items", count items "Increments in all" ["32768"];
+        counters: u32 = 1, json "counters",
+            count counters "Counters, which the increments name in turn" ["1"];
+        rounds: u32 = 0, json "rounds",
+            count rounds "Times that a section lowers and raises its counter again, before it \
+                          adds the counter to a sum" ["0, and no sum"];
         /// Whether a section adds its counter to a sum at the end.
         sums: bool = false, json "sums";
         /// Whether, under locks, the first thread of each block makes all sections.

@@ -9,17 +9,17 @@ use stm_kernels::genome::{BASES_A_WORD, link_of, words_of};
 
 /// What the kernels left.
 #[derive(Clone, Copy, Debug)]
-pub struct Left<'a> {
+pub(super) struct Left<'a> {
     /// The set: a segment's number plus one, or 0.
-    pub slots: &'a [u32],
+    pub(super) slots: &'a [u32],
     /// The successor of each entry, as the kernels write it.
-    pub nexts: &'a [u64],
+    pub(super) nexts: &'a [u64],
     /// The predecessor of each entry, plus one, or 0.
-    pub prevs: &'a [u32],
+    pub(super) prevs: &'a [u32],
 }
 
 /// What is wrong with the set, if anything.
-pub fn wrong_set(gene: &Gene, slots: &[u32]) -> Option<String> {
+pub(super) fn wrong_set(gene: &Gene, slots: &[u32]) -> Option<String> {
     let mut seen = vec![None; gene.bases.len()];
     let mut found = 0;
     for (slot, &word) in slots.iter().enumerate() {
@@ -111,7 +111,7 @@ fn rebuild(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Result<Vec<u8>, Stri
 }
 
 /// What is wrong with an assembly, if anything, on one line.
-pub fn wrong(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Option<String> {
+pub(super) fn wrong(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Option<String> {
     if let Some(what) = wrong_set(gene, left.slots) {
         return Some(what);
     }

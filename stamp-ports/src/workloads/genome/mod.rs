@@ -3,7 +3,7 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `gene.rs` | the gene and its segments |
+//! | `input.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
 use crate::workloads::memory::filling;
@@ -19,7 +19,7 @@ use stm_kernels::genome::{
     TABLES, words_of,
 };
 
-pub mod check;
+mod check;
 mod floor;
 mod input;
 
@@ -196,9 +196,9 @@ impl Workload for Genome {
         // `A` alone, and views of buffers that `data` keeps and nothing else
         // uses.
         unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
-        let (blocks, threads) = filling(&launcher.device().limits());
+        let (blocks, threads) = filling(&launcher.device.limits());
         let search = Launch::new(blocks, threads);
-        let stm = launcher.handle::<A>();
+        let stm = launcher.stm.handle::<A>();
         launcher.in_order::<A, Link<A>>(|series| {
             for overlap in (1..=self.segment).rev() {
                 match <A::Array<u32> as View<u32>>::LAYOUT {

@@ -12,12 +12,11 @@
 //! double precision (check 5 of `check.rs`).
 //!
 //! Every pass is checked, before the next begins, against the double-precision
-//! run that follows it; how, [`Follower`] and its file say.
+//! run that follows it; how, `check.rs` says.
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `points.rs` | points: generated, normalised, the first centres chosen |
-//! | `file.rs` | STAMP's format of points |
+//! | `points.rs` | points: generated, read in STAMP's format, normalised, the first centres chosen |
 //! | `sequential.rs` | the means on the host, the run in double precision |
 //! | `passes.rs` | the passes of a run |
 //! | `check.rs` | the checks |
@@ -34,10 +33,8 @@ mod passes;
 mod points;
 mod sequential;
 
-pub use check::{Follower, Pass, wrong_sums};
 pub use input::{Drawn, GenerateOptions, Kmeans, KmeansInput, Options, PointsFrom, Source};
-pub use points::{MAGNITUDE_MAX, Points, read, text};
-pub use sequential::{Centres, Nearest, ROUNDING, SequentialRun, goes_on, move_centres, run};
+pub use points::{Points, read};
 
 pub use passes::KmeansData;
 
@@ -291,10 +288,10 @@ mod tests {
         kmeans.reset(&mut data).unwrap();
         let done = ran::<HvSorting, _>(&kmeans, &cpu, &mut data, ((2, 2), 500));
         assert_eq!(kmeans.verify(&mut data, 500).unwrap(), None);
-        let free = super::sequential::run(&kmeans.points, &data.chosen, 0.0, 500);
+        let (members, _, passes) = sequential::run(&kmeans.points, &data.chosen, 0.0, 500);
         assert_eq!(data.found.ties, 0);
-        assert_eq!(data.found.passes, [free.passes]);
-        assert_eq!(data.members.download().unwrap(), free.members);
+        assert_eq!(data.found.passes, [passes]);
+        assert_eq!(data.members.download().unwrap(), members);
         let commits = done.statistics.commits;
         assert_eq!(kmeans.commits_expected(&data, 500).unwrap(), Some(commits));
     }

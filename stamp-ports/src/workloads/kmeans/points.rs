@@ -15,7 +15,7 @@ use stm_kernels::draw::{below, draw};
 
 /// The largest magnitude of a coordinate: its squares and sums stay far inside
 /// what an `f32` holds.
-pub const MAGNITUDE_MAX: f32 = 1e15;
+const MAGNITUDE_MAX: f32 = 1e15;
 
 /// Half the width of a generated cluster, in each coordinate; centres are
 /// uniform in the unit cube.
@@ -219,7 +219,7 @@ fn point(text: &str, values: &mut Vec<f32>) -> Result<usize, String> {
 }
 
 /// The text of a file of these points. Read again, it gives the same bits.
-pub fn text(points: &Points) -> String {
+pub(super) fn text(points: &Points) -> String {
     let mut text = String::new();
     for (point, number) in points.iter().zip(1u64..) {
         // Writing to a String cannot fail.

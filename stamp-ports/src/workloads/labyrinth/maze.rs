@@ -74,23 +74,23 @@ pub struct Maze {
 }
 
 /// The cell of a place inside the grid.
-pub fn cell(size: GridSize, place: Place) -> u32 {
+pub(super) fn cell(size: GridSize, place: Place) -> u32 {
     size.index(place.x, place.y, place.z)
 }
 
 /// The place of a cell.
-pub fn place(size: GridSize, cell: u32) -> Place {
+pub(super) fn place(size: GridSize, cell: u32) -> Place {
     let (x, y, z) = size.place(cell);
     Place { x, y, z }
 }
 
 /// Whether a place is inside the grid.
-pub fn inside(size: GridSize, place: Place) -> bool {
+pub(super) fn inside(size: GridSize, place: Place) -> bool {
     place.x < size.x && place.y < size.y && place.z < size.z
 }
 
 /// Refuses a grid without cells, or with more than can be numbered.
-pub fn check_size(size: GridSize) -> std::result::Result<(), String> {
+fn check_size(size: GridSize) -> std::result::Result<(), String> {
     let GridSize { x, y, z } = size;
     wrong! {
         x == 0 || y == 0 || z == 0 =>

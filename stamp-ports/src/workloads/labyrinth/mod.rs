@@ -8,7 +8,7 @@
 
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;
-use check::{Left, Routed, check, initial_grid};
+use check::{Counts, Left, check, initial_grid};
 pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
 use maze::cell;
 pub use maze::{Maze, Place, Request};
@@ -19,9 +19,9 @@ use stm_kernels::labyrinth::{
     UNROUTED, UNSETTLED,
 };
 
-pub mod check;
+mod check;
 mod input;
-pub mod maze;
+mod maze;
 
 /// What the routers' clocks say of their claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,7 +77,7 @@ pub struct LabyrinthData<D: Device> {
     /// The paths, made for the launches' sets.
     paths: Buffer<D, u32>,
     path_cells_max: u32,
-    routed: Routed,
+    routed: Counts,
 }
 
 impl<D: Device> LabyrinthData<D> {
@@ -107,10 +107,8 @@ impl<D: Device> LabyrinthData<D> {
             let fix = "use fewer --blocks";
             check_memory(device, "labyrinth's routers", routers * 4, 0, fix)?;
             self.routers = Buffer::zeroed(device, routers as usize, "the routers of labyrinth")?;
-        }
-        let clocks = CLOCK_WORDS * u64::from(blocks);
-        if self.clocks.len() as u64 != clocks {
-            self.clocks = Buffer::zeroed(device, clocks as usize, "the clocks of labyrinth")?;
+            let clocks = CLOCK_WORDS as usize * blocks as usize;
+            self.clocks = Buffer::zeroed(device, clocks, "the clocks of labyrinth")?;
         }
         if self.path_cells_max != path_cells_max {
             self.paths = Buffer::zeroed(device, 0, "the paths of labyrinth")?;
@@ -124,18 +122,20 @@ impl<D: Device> LabyrinthData<D> {
 
     /// Before the launch of a run.
     fn begin(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
-        let blocks = launcher.stm().shape().blocks;
-        self.fit(launcher.device(), blocks, reads.min(writes))
+        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
+        let blocks = launcher.stm.shape().blocks;
+        self.fit(launcher.device, blocks, reads.min(writes))
     }
 
     /// After the launch of a run.
     fn end(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        self.time = launcher.time();
-        let Some(transaction) = self.too_long()? else {
+        self.time = launcher.done.time;
+        let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
+        let results = self.results.download()?;
+        let Some(transaction) = results.iter().position(long) else {
             return Ok(());
         };
-        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
+        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
         let set = if writes < reads {
             "write set"
         } else {
@@ -144,16 +144,9 @@ impl<D: Device> LabyrinthData<D> {
         Err(host::Error::CapacityExceeded {
             set,
             limit: reads.min(writes),
-            transaction,
+            transaction: transaction as u64,
         }
         .into())
-    }
-
-    /// The first request whose path there was no room for.
-    fn too_long(&self) -> Result<Option<u64>> {
-        let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
-        let at = self.results.download()?.iter().position(long);
-        Ok(at.map(|request| request as u64))
     }
 }
 
@@ -172,7 +165,7 @@ impl Workload for Labyrinth {
     }
 
     fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
-        let Routed {
+        let Counts {
             routed,
             unrouted,
             cells,
@@ -196,7 +189,7 @@ impl Workload for Labyrinth {
 
     fn remarks<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, String)> {
         let mut remarks = Vec::new();
-        let Routed {
+        let Counts {
             routed, unrouted, ..
         } = data.routed;
         if unrouted > 0 {
@@ -251,7 +244,7 @@ impl Workload for Labyrinth {
             routers: buffer(0, "the routers of labyrinth")?,
             paths: buffer(0, "the paths of labyrinth")?,
             path_cells_max: 0,
-            routed: Routed::default(),
+            routed: Counts::default(),
             initial,
         })
     }
@@ -261,7 +254,7 @@ impl Workload for Labyrinth {
     fn reset<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
         data.grid.upload(&data.initial)?;
         data.results.clear()?;
-        data.routed = Routed::default();
+        data.routed = Counts::default();
         data.clocks.clear()?;
         data.time = Duration::ZERO;
         data.claims = Claims::default();

@@ -18,17 +18,11 @@ use stm_sync::{LockKind, TLocks};
 sizes! {
     /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
     Sorted, options of "sorted" {
-        /// The number of keys that are inserted, which are all below the next power of two.
-        keys: u32 = 262_000, json "keys", option
-            /// Keys that are inserted [default: 262000]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            list_keys;
-        /// The number of entry points, a power of two.
-        entry_points: u32 = 4096, json "entry_points", option
-            /// Entry points of the list, a power of two: the fewer, the longer is each walk
-            /// [default: 4096]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            entry_points;
+        // All are below the next power of two.
+        keys: u32 = 262_000, json "keys", count list_keys "Keys that are inserted" ["262000"];
+        entry_points: u32 = 4096, json "entry_points",
+            count entry_points "Entry points of the list, a power of two: the fewer, the longer is \
+                                each walk" ["4096"];
     }
 }
 
