@@ -7,3 +7,22 @@ pub(crate) fn has(text: &str, parts: &str) {
         assert!(text.contains(part), "{text} lacks {part:?}");
     }
 }
+
+/// Ways to spoil a result, each with what is said of it.
+pub(crate) type Spoils<T, const N: usize> = [(fn(&mut T), &'static str); N];
+
+/// Checks that a right result, spoilt in each of these ways, is refused with what is said of it.
+#[track_caller]
+pub(crate) fn refused<T, const N: usize>(
+    spoils: Spoils<T, N>,
+    right: impl Fn() -> T,
+    mut wrong: impl FnMut(T) -> Option<String>,
+) {
+    for (i, (spoil, said)) in spoils.into_iter().enumerate() {
+        let mut spoilt = right();
+        spoil(&mut spoilt);
+        let what = wrong(spoilt).unwrap_or_else(|| panic!("number {i} is not refused: {said}"));
+        assert!(!what.contains('\n'), "{what}");
+        has(&what, said);
+    }
+}

@@ -10,9 +10,7 @@ mod common;
 
 use common::{Setting, TINY_BANK, TINY_RA, json, refused_rows, right};
 use serde_json::Value;
-use stamp_ports::devices::AnyDevice;
 use stamp_ports::measure::run_report::RunReport;
-use stamp_ports::measure::runner::Runner;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::bank::Bank;
@@ -26,83 +24,55 @@ use stamp_ports::workloads::vacation::Vacation;
 use stm_core::algorithm::Variant;
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 
-/// Runs every variant, and returns the reports, all of which were verified.
+/// Lock tables and stripes, each with launches below and above the cores.
+const MEMORIES: [(u64, u64); 6] = [(1, 4), (2, 4), (16, 4), (1, 16), (2, 16), (16, 16)];
+const SHAPES: [(u32, u32); 2] = [(2, 8), (5, 3)];
+
+/// Few locks.
+const MEMORY: [(u64, u64); 1] = [(16, 4)];
+
+/// Runs every variant in each of these shapes and memories, and returns the reports, all of which
+/// were verified.
 fn all_variants(
     workload: impl Into<AnyWorkload>,
-    shape: (u32, u32),
-    memory: (u64, u64),
+    shapes: &[(u32, u32)],
+    memories: &[(u64, u64)],
     transactions: u64,
 ) -> Vec<RunReport> {
-    let setting = Setting {
-        transactions,
-        ..Setting::of(11, shape, memory)
-    };
-    let reports = common::all_variants(workload, setting);
+    let settings = Setting::each(11, shapes, memories, transactions);
+    let reports = common::all_variants(workload, settings);
     for report in &reports {
         assert_eq!(report.commits, transactions, "{}", report.variant);
     }
     reports
 }
 
-/// Lock tables and stripes, each with launches below and above the cores.
-const MEMORIES: [(u64, u64); 6] = [(1, 4), (2, 4), (16, 4), (1, 16), (2, 16), (16, 16)];
-const SHAPES: [(u32, u32); 2] = [(2, 8), (5, 3)];
+#[test]
+fn random_arrays_of_few_words_keep_every_increment() {
+    all_variants(Ra::of(32, 4, 4), &SHAPES, &MEMORIES, 600);
+    let memories = [(2, 4), (16, 16), (1 << 10, 4)];
+    all_variants(Ra::of(32, 8, 3), &SHAPES[..1], &memories, 600);
+    // Transactions that only read, and more reads than go to memory together.
+    all_variants(Ra::of(32, 4, 0), &SHAPES[..1], &MEMORY, 600);
+    all_variants(Ra::of(64, 37, 37), &[(2, 4)], &MEMORY, 200);
+}
 
 #[test]
-fn random_array_of_32_words_keeps_every_increment() {
-    let ra = Ra::of(32, 4, 4);
-    for memory in MEMORIES {
-        for shape in SHAPES {
-            all_variants(ra, shape, memory, 600);
+fn hash_tables_of_few_buckets_keep_every_key_once() {
+    for buckets in [1, 8] {
+        for nodes in [NodeSource::Preassigned, NodeSource::Pool] {
+            let ht = Ht {
+                nodes,
+                ..Ht::of(buckets, 4)
+            };
+            all_variants(ht, &SHAPES[..1], &MEMORIES, 400);
         }
     }
+    all_variants(Ht::of(32, 1), &SHAPES[1..], &MEMORY, 1000);
 }
 
 #[test]
-fn random_array_with_fewer_writes_than_reads_keeps_every_increment() {
-    let ra = Ra::of(32, 8, 3);
-    for memory in [(2, 4), (16, 16), (1 << 10, 4)] {
-        all_variants(ra, (2, 8), memory, 600);
-    }
-}
-
-#[test]
-fn transactions_that_only_read_commit_and_change_nothing() {
-    let ra = Ra::of(32, 4, 0);
-    all_variants(ra, (2, 8), (16, 4), 600);
-}
-
-#[test]
-fn more_reads_than_go_to_memory_together_are_verified() {
-    let ra = Ra::of(64, 37, 37);
-    all_variants(ra, (2, 4), (16, 4), 200);
-}
-
-#[test]
-fn hash_table_of_few_buckets_keeps_every_key_once() {
-    let sources = [NodeSource::Preassigned, NodeSource::Pool];
-    for (buckets, nodes) in [1, 8]
-        .into_iter()
-        .flat_map(|n| sources.map(|from| (n, from)))
-    {
-        let ht = Ht {
-            nodes,
-            ..Ht::of(buckets, 4)
-        };
-        for memory in MEMORIES {
-            all_variants(ht, SHAPES[0], memory, 400);
-        }
-    }
-}
-
-#[test]
-fn hash_table_with_one_key_a_transaction_is_verified() {
-    let ht = Ht::of(32, 1);
-    all_variants(ht, SHAPES[1], (16, 4), 1000);
-}
-
-#[test]
-fn maps_and_lists_lose_no_key_and_leak_no_node() {
+fn containers_lose_no_key_and_leak_no_node() {
     for (keys, chains) in [(1, 1), (40, 5)] {
         let map = Map {
             keys,
@@ -117,54 +87,35 @@ fn maps_and_lists_lose_no_key_and_leak_no_node() {
             keys,
             ..Ordered::default()
         };
-        for memory in MEMORIES {
-            all_variants(map, SHAPES[0], memory, 400);
-            all_variants(list, SHAPES[0], memory, 200);
-            all_variants(ordered, SHAPES[0], memory, 400);
-        }
+        all_variants(map, &SHAPES[..1], &MEMORIES, 400);
+        all_variants(list, &SHAPES[..1], &MEMORIES, 200);
+        all_variants(ordered, &SHAPES[..1], &MEMORIES, 400);
     }
+    all_variants(Pool, &SHAPES, &MEMORY, 2_000);
 }
 
 #[test]
 fn vacation_accounts_for_every_place_and_reservation() {
-    // One of everything; as many tasks of each kind; many queries; STAMP's mixes.
-    for (relations, queries, range_percent, users_percent) in [
-        (1, 1, 100, 50),
-        (8, 3, 100, 34),
-        (30, 10, 90, 90),
-        (60, 2, 90, 98),
-        (60, 4, 60, 90),
-        (60, 4, 60, 0),
-        (60, 4, 60, 100),
-    ] {
-        let vacation = Vacation {
-            relations,
-            queries,
-            range_percent,
-            users_percent,
-            transactions_max: 600,
-        };
-        for shape in SHAPES {
-            all_variants(vacation, shape, (16, 4), 600);
-        }
-    }
-    let vacation = Vacation {
-        relations: 10,
-        queries: 4,
-        range_percent: 100,
-        users_percent: 60,
-        transactions_max: 400,
+    let vacation = |relations, queries, range_percent, users_percent| Vacation {
+        relations,
+        queries,
+        range_percent,
+        users_percent,
+        transactions_max: 600,
     };
-    for memory in MEMORIES {
-        all_variants(vacation, SHAPES[0], memory, 400);
+    // One of everything; as many tasks of each kind; many queries; STAMP's mixes.
+    for workload in [
+        vacation(1, 1, 100, 50),
+        vacation(8, 3, 100, 34),
+        vacation(30, 10, 90, 90),
+        vacation(60, 2, 90, 98),
+        vacation(60, 4, 60, 90),
+        vacation(60, 4, 60, 0),
+        vacation(60, 4, 60, 100),
+    ] {
+        all_variants(workload, &SHAPES, &MEMORY, 600);
     }
-}
-
-#[test]
-fn a_pool_gives_and_takes_and_leaks_no_node() {
-    for shape in SHAPES {
-        all_variants(Pool, shape, (16, 4), 2_000);
-    }
+    all_variants(vacation(10, 4, 100, 60), &SHAPES[..1], &MEMORIES, 400);
 }
 
 #[test]
@@ -175,18 +126,12 @@ fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
                 zipf_thousandths,
                 ..Bank::of(accounts, 30, audit_range)
             };
-            for memory in MEMORIES {
-                all_variants(bank, SHAPES[0], memory, 600);
-            }
+            all_variants(bank, &SHAPES[..1], &MEMORIES, 600);
         }
     }
-}
-
-#[test]
-fn bank_of_transfers_only_and_of_audits_only_is_verified() {
+    // Transfers alone, and audits alone.
     for audit_percent in [0, 100] {
-        let bank = Bank::of(40, audit_percent, 20);
-        all_variants(bank, SHAPES[1], (16, 4), 1000);
+        all_variants(Bank::of(40, audit_percent, 20), &SHAPES[1..], &MEMORY, 1000);
     }
 }
 
@@ -201,13 +146,11 @@ fn bank_whose_transfers_only_add_keeps_every_account_and_shows_audits_no_wrong_s
                 adds_row: Some(row),
                 ..Bank::of(accounts, audit_percent, audit_range)
             };
-            for memory in MEMORIES {
-                for report in all_variants(bank, SHAPES[0], memory, 600) {
-                    let adds = ["fast", "fast-table"].contains(&report.variant);
-                    if adds && audit_percent == 0 {
-                        let aborted: u64 = report.aborts.values().sum();
-                        assert_eq!(aborted, 0, "{}: additions conflict", report.variant);
-                    }
+            for report in all_variants(bank, &SHAPES[..1], &MEMORIES, 600) {
+                let adds = ["fast", "fast-table"].contains(&report.variant);
+                if adds && audit_percent == 0 {
+                    let aborted: u64 = report.aborts.values().sum();
+                    assert_eq!(aborted, 0, "{}: additions conflict", report.variant);
                 }
             }
         }
@@ -233,21 +176,14 @@ const fn accesses(reads: u32, writes: u32) -> Accesses {
     Accesses { reads, writes }
 }
 
-#[test]
-fn eigenbench_keeps_every_addition_and_every_word_of_a_lane() {
-    let eigenbench = Eigenbench {
-        plan: EIGENBENCH,
-        ..Eigenbench::default()
-    };
-    for memory in MEMORIES {
-        for shape in SHAPES {
-            all_variants(eigenbench, shape, memory, 600);
-        }
-    }
+const fn eigenbench(plan: EigenbenchPlan) -> Eigenbench {
+    let form = Form::Dynamic;
+    Eigenbench { plan, form }
 }
 
 #[test]
-fn eigenbench_is_verified_at_the_ends_of_every_range() {
+fn eigenbench_keeps_every_addition_and_every_word_of_a_lane() {
+    all_variants(eigenbench(EIGENBENCH), &SHAPES, &MEMORIES, 600);
     let none = accesses(0, 0);
     for plan in [
         // More writes than reads, and the other way about.
@@ -285,32 +221,20 @@ fn eigenbench_is_verified_at_the_ends_of_every_range() {
             ..EIGENBENCH
         },
     ] {
-        all_variants(
-            Eigenbench {
-                plan,
-                ..Eigenbench::default()
-            },
-            SHAPES[0],
-            (16, 4),
-            400,
-        );
+        all_variants(eigenbench(plan), &SHAPES[..1], &MEMORY, 400);
     }
 }
 
 #[test]
 fn these_runs_do_collide() {
-    let ra = Ra::of(32, 4, 4);
     let bank = Bank {
         zipf_thousandths: 1200,
         ..Bank::of(37, 30, 5)
     };
-    let eigenbench = Eigenbench {
-        plan: EIGENBENCH,
-        ..Eigenbench::default()
-    };
-    collides(|| all_variants(ra, (2, 8), (16, 4), 20_000));
-    collides(|| all_variants(bank, (2, 8), (16, 4), 20_000));
-    collides(|| all_variants(eigenbench, (2, 8), (16, 4), 20_000));
+    let (shape, memory) = (&SHAPES[..1], &MEMORY);
+    collides(|| all_variants(Ra::of(32, 4, 4), shape, memory, 20_000));
+    collides(|| all_variants(bank, shape, memory, 20_000));
+    collides(|| all_variants(eigenbench(EIGENBENCH), shape, memory, 20_000));
 }
 
 /// Makes the runs again until an attempt aborts: that the operating system
@@ -326,18 +250,15 @@ fn collides(runs: impl Fn() -> Vec<RunReport>) {
 }
 
 #[test]
-fn few_words_keep_every_update() {
-    let ra = |words| Ra {
+fn few_words_keep_every_static_update() {
+    let ra = |words, form| Ra {
         words,
-        form: Form::Static,
+        form,
         ..Ra::default()
     };
-    let bank = |accounts| Bank {
-        accounts,
-        audit_percent: 0,
-        audit_range: accounts,
-        form: Form::Static,
-        ..Bank::default()
+    let bank = |accounts, form| Bank {
+        form,
+        ..Bank::of(accounts, 0, accounts)
     };
     let ht = |buckets| Ht {
         form: Form::Static,
@@ -347,41 +268,24 @@ fn few_words_keep_every_update() {
         form: Form::Static,
         ..Eigenbench::of_hot_words(hot_words)
     };
-    let wide = |bank| Bank {
-        form: Form::Wide,
-        ..bank
-    };
-    let wide_ra = Ra {
-        form: Form::Wide,
-        ..ra(40)
-    };
     let all: [AnyWorkload; 12] = [
-        wide_ra.into(),
-        wide(bank(2)).into(),
-        wide(bank(37)).into(),
-        ra(16).into(),
-        ra(32).into(),
-        ra(1000).into(),
-        bank(2).into(),
-        bank(37).into(),
+        ra(40, Form::Wide).into(),
+        ra(16, Form::Static).into(),
+        ra(32, Form::Static).into(),
+        ra(1000, Form::Static).into(),
+        bank(2, Form::Wide).into(),
+        bank(37, Form::Wide).into(),
+        bank(2, Form::Static).into(),
+        bank(37, Form::Static).into(),
         ht(1).into(),
         ht(100).into(),
         eigenbench(1).into(),
         eigenbench(64).into(),
     ];
     for workload in all {
-        for shape in [(2, 8), (5, 3)] {
-            let setting = Setting {
-                transactions: 3000,
-                ..Setting::of(11, shape, (16, 4))
-            };
-            let cpu = AnyDevice::cpu();
-            let mut runner = Runner::new(&cpu, &workload, 11, 3000).expect("data");
-            let report = runner
-                .measure(&setting.spec(&workload, Variant::Fast.into()))
-                .expect("a run");
-            assert!(report.verified, "{workload:?}: {:?}", report.error);
-            assert_eq!(report.commits, 3000, "{workload:?}");
+        for setting in Setting::each(11, &SHAPES, &MEMORY, 3000) {
+            let reports = common::verified(&workload, setting, &[Variant::Fast.into()]);
+            assert_eq!(reports[0].commits, 3000, "{workload:?}");
         }
     }
 }

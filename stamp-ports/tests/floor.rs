@@ -185,11 +185,13 @@ fn run(
     (report, profile.expect("a profile of a verified run"))
 }
 
-fn phases_of_every_variant(workload: impl Into<AnyWorkload>) {
-    let workload = workload.into();
-    for variant in AskedVariant::of_paper() {
+#[test]
+fn phases_of_every_variant_are_all_of_the_time() {
+    let workloads: [AnyWorkload; 2] = [RA.into(), Ht::of(16, 2).into()];
+    let runs = AskedVariant::of_paper().into_iter();
+    for (variant, workload) in runs.flat_map(|v| workloads.iter().map(move |w| (v, w))) {
         let what = format!("{} {}", workload.sizes().name(), variant.name());
-        let (report, profile) = run(&workload, variant, 3000, 1);
+        let (report, profile) = run(workload, variant, 3000, 1);
         // One lane a block runs transactions with `egpgv`.
         let lanes = if variant == Variant::Egpgv.into() {
             2
@@ -215,16 +217,6 @@ fn phases_of_every_variant(workload: impl Into<AnyWorkload>) {
         let whole: f64 = breakdown.shares.values().sum();
         assert!((whole - 1.0).abs() < 1e-9, "{what}: {whole}");
     }
-}
-
-#[test]
-fn phases_of_the_random_array_are_all_of_the_time() {
-    phases_of_every_variant(RA);
-}
-
-#[test]
-fn phases_of_the_hash_table_are_all_of_the_time() {
-    phases_of_every_variant(Ht::of(16, 2));
 }
 
 #[test]

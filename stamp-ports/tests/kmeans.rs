@@ -19,10 +19,12 @@ fn kmeans(points: u32, dims: u32, clusters: (u32, u32)) -> Kmeans {
     }
 }
 
-/// Runs every variant, and returns the reports, all of which were verified.
-fn all_variants(kmeans: &Kmeans, shape: (u32, u32), memory: (u64, u64)) -> Vec<RunReport> {
+/// Runs every variant in each of these shapes and memories, and returns the reports, all of which
+/// were verified.
+fn all_variants(kmeans: &Kmeans, shapes: &[(u32, u32)], memories: &[(u64, u64)]) -> Vec<RunReport> {
     let points = kmeans.points.len() as u64;
-    let reports = common::all_variants(kmeans.clone(), Setting::of(11, shape, memory));
+    let settings = Setting::each(11, shapes, memories, 0);
+    let reports = common::all_variants(kmeans.clone(), settings);
     for report in &reports {
         let passes = report.observed["passes"].as_array().expect("a list");
         let passes: u64 = passes.iter().filter_map(Value::as_u64).sum();
@@ -33,80 +35,59 @@ fn all_variants(kmeans: &Kmeans, shape: (u32, u32), memory: (u64, u64)) -> Vec<R
 }
 
 #[test]
-fn few_clusters_and_few_locks_lose_no_addition() {
+fn no_addition_is_lost_whatever_the_sizes() {
+    // Few clusters and few locks.
     for clusters in [(1, 1), (2, 4)] {
-        let kmeans = kmeans(300, 3, clusters);
-        for memory in [(1, 4), (2, 4), (16, 4), (2, 16), (16, 16)] {
-            all_variants(&kmeans, (2, 8), memory);
-        }
+        let memories = [(1, 4), (2, 4), (16, 4), (2, 16), (16, 16)];
+        all_variants(&kmeans(300, 3, clusters), &[(2, 8)], &memories);
     }
-}
-
-#[test]
-fn launches_of_any_shape_reach_every_point_once() {
     // Points and centres that no batch, warp or block divides.
-    let kmeans = kmeans(203, 9, (7, 7));
-    for shape in [(1, 1), (5, 3), (1, 16), (7, 2), (30, 10)] {
-        all_variants(&kmeans, shape, (64, 4));
-    }
-}
-
-#[test]
-fn points_of_one_coordinate_and_of_more_than_go_to_memory_together_are_verified() {
+    let shapes = [(1, 1), (5, 3), (1, 16), (7, 2), (30, 10)];
+    all_variants(&kmeans(203, 9, (7, 7)), &shapes, &[(64, 4)]);
+    // Points of one coordinate, and of more than go to memory together.
     for dims in [1, 7, 8, 64] {
-        all_variants(&kmeans(120, dims, (3, 3)), (2, 4), (256, 4));
+        all_variants(&kmeans(120, dims, (3, 3)), &[(2, 4)], &[(256, 4)]);
     }
+    // As many clusters as points.
+    all_variants(&kmeans(40, 2, (40, 40)), &[(2, 4)], &[(64, 4)]);
 }
 
 #[test]
 fn transactions_that_only_add_lose_nothing_and_do_not_conflict() {
     // Rows that fit the stack of a lane, and rows that do not.
     for (points, dims) in [(1000, 3), (300, 32), (60, 100)] {
-        for memory in [(1, 4), (16, 16)] {
-            let kmeans = Kmeans {
-                adds: true,
-                ..kmeans(points, dims, (1, 3))
-            };
-            for report in all_variants(&kmeans, (2, 8), memory) {
-                if ["fast", "fast-table"].contains(&report.variant) {
-                    let aborted: u64 = report.aborts.values().sum();
-                    assert_eq!(aborted, 0, "{}: additions conflict", report.variant);
-                }
+        let kmeans = Kmeans {
+            adds: true,
+            ..kmeans(points, dims, (1, 3))
+        };
+        for report in all_variants(&kmeans, &[(2, 8)], &[(1, 4), (16, 16)]) {
+            if ["fast", "fast-table"].contains(&report.variant) {
+                let aborted: u64 = report.aborts.values().sum();
+                assert_eq!(aborted, 0, "{}: additions conflict", report.variant);
             }
         }
     }
 }
 
 #[test]
-fn as_many_clusters_as_points_are_verified() {
-    all_variants(&kmeans(40, 2, (40, 40)), (2, 4), (64, 4));
-}
-
-#[test]
-fn points_that_are_all_the_same_leave_the_other_clusters_empty() {
+fn points_that_are_all_the_same_leave_clusters_empty_or_make_ties_that_are_accepted() {
     let mut kmeans = kmeans(100, 2, (3, 3));
     kmeans.points = Points::new(2, vec![0.5; 200]);
-    for report in all_variants(&kmeans, (2, 4), (64, 4)) {
+    for report in all_variants(&kmeans, &[(2, 4)], &[(64, 4)]) {
         assert_eq!(report.observed["passes"], serde_json::json!([2]));
         assert_eq!(report.observed["ties"], 0);
     }
-}
-
-#[test]
-fn a_centre_moved_by_rounding_alone_makes_ties_that_are_counted_and_accepted() {
     // 100 times 0.1 is not 10 in f32, so the centre leaves its points, and
     // they go to the next one, which is where the first was.
-    let mut kmeans = kmeans(100, 2, (3, 3));
     kmeans.points = Points::new(2, vec![0.1; 200]);
-    for report in all_variants(&kmeans, (2, 4), (64, 4)) {
+    for report in all_variants(&kmeans, &[(2, 4)], &[(64, 4)]) {
         assert!(report.observed["ties"].as_u64() >= Some(100));
     }
 }
 
 #[test]
 fn these_runs_do_collide() {
-    let kmeans = kmeans(8000, 8, (2, 2));
-    let reports = all_variants(&kmeans, (2, 8), (16, 4));
+    let reports = all_variants(&kmeans(8000, 8, (2, 2)), &[(2, 8)], &[(16, 4)]);
     let aborted: u64 = reports.iter().flat_map(|r| r.aborts.values()).sum();
     assert!(aborted > 0, "no attempt aborted: this tests nothing");
 }
@@ -185,54 +166,33 @@ fn a_generated_file_is_the_same_input_as_generating_in_the_run() {
 fn bad_files_are_refused_with_file_line_and_what_was_expected() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("bad.txt");
-    let file = path.to_str().expect("UTF-8");
-    let cases: [(&[u8], &str); 9] = [
-        (b"", "line 1 | no points | expected"),
-        (
-            b"1 0.5 1\n2 0.25 0.",
-            "line 2 | ends inside | expected a line break",
-        ),
-        (b"1 0.5 1\n2 0.25\n", "line 2 | 1 coordinates | expected 2"),
-        (b"1 0.5\n2 0.25 3\n", "line 2 | 2 coordinates | expected 1"),
+    // Which bytes are refused with what, the tests of the reader say.
+    for (bytes, parts) in [
+        (&b""[..], "line 1 | no points | expected"),
         (b"1 0.5\n2 NaN\n", "line 2 | \"NaN\" | expected a number"),
-        (b"1 0.5\n2 -inf\n", "line 2 | \"-inf\" | expected a number"),
-        (b"1\n", "line 1 | no coordinates | expected one or more"),
         (
             b"1 2\n\xff\xfe\x00\x01",
             "line 2 | 0xff | expected a point's number",
         ),
-        (b"points\n", "line 1 | \"points\" | expected a whole number"),
-    ];
-    for (bytes, parts) in cases {
+    ] {
         fs::write(&path, bytes).expect("a file");
+        let file = path.display();
         refused_rows(&format!(
             "run kmeans --device cpu --input {file} => {parts} | bad.txt"
         ));
     }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
     refused_rows(
         "
         run kmeans --device cpu --input no/such/file => no/such/file | --input
         run kmeans --device cpu --input . => cannot read .
-        ",
-    );
-}
-
-#[test]
-fn cluster_numbers_that_do_not_fit_are_refused() {
-    refused_rows(
-        "
         run kmeans --device cpu --points 10 --dims 2 -m 0 => -m 0 | 1 or more
         run kmeans --device cpu --points 10 --dims 2 -n 0 -m 2 => -n 0 | 1 or more
         run kmeans --device cpu --points 10 --dims 2 -m 11 => -m 11 | 10 | or less
         run kmeans --device cpu --points 10 --dims 2 -n 5 -m 3 => -n 5 | -m 3
-        ",
-    );
-    let of_file = format!("run kmeans --device cpu --input {}", stamps());
-    let name = "kmeans-random-n2048-d16-c16.txt";
-    refused_rows(&format!("{of_file} -m 2049 => -m 2049 | {name} | 2048"));
-    refused_rows(&format!("{of_file} --dims 4 => --dims 4 | --input"));
-    refused_rows(
-        "
         run kmeans --device cpu --points 0 => --points 0 | 1 or more
         run kmeans --device cpu --dims 0 => --dims 0 | 1 or more
         run kmeans --device cpu --dims 2M => --dims 2097152 | at most 1048575
@@ -240,48 +200,32 @@ fn cluster_numbers_that_do_not_fit_are_refused() {
         run kmeans --device cpu --points 4G => --points | too large
         run kmeans --device cpu --points 3G --dims 512K => --points | available
         run kmeans --device cpu --points 10 --dims 2 --passes-max 0 => --passes-max 0 | 1 or more
-        ",
-    );
-    for bad in ["nan", "-1", "1.5", "inf", "x", ""] {
-        refused_rows(&format!(
-            "run kmeans --device cpu -t={bad} => threshold | from 0 to 1"
-        ));
-    }
-}
-
-#[test]
-fn options_of_other_workloads_are_refused() {
-    refused_rows(
-        "
         run kmeans --device cpu --words 5 => --words 5 | for ra | leave it out
         run kmeans --device cpu --transactions 5 => --transactions 5 | leave it out
-        ",
-    );
-    for option in ["-m", "-n", "-t", "--points", "--passes-max"] {
-        refused_rows(&format!(
-            "run ra --device cpu {option} 1 => {option} | kmeans | leave it out"
-        ));
-    }
-    refused_rows(
-        "
         run ht --device cpu --no-normalise => --no-normalise | kmeans | leave it out
         run ht --device cpu --adds => --adds | kmeans | leave it out
-        ",
-    );
-}
-
-#[test]
-fn a_file_that_cannot_be_written_is_refused_and_leaves_nothing() {
-    refused_rows(
-        "
         generate kmeans --points 9 --out no/such/x.txt => no/such | make it first
         generate kmeans --points 0 => --points 0 | 1 or more
         generate kmean => 'kmean'
         ",
     );
+    let of_file = format!("run kmeans --device cpu --input {}", stamps());
+    let name = "kmeans-random-n2048-d16-c16.txt";
+    refused_rows(&format!("{of_file} -m 2049 => -m 2049 | {name} | 2048"));
+    refused_rows(&format!("{of_file} --dims 4 => --dims 4 | --input"));
+    for bad in ["nan", "-1", "1.5", "inf", "x", ""] {
+        refused_rows(&format!(
+            "run kmeans --device cpu -t={bad} => threshold | from 0 to 1"
+        ));
+    }
+    for option in ["-m", "-n", "-t", "--points", "--passes-max"] {
+        refused_rows(&format!(
+            "run ra --device cpu {option} 1 => {option} | kmeans | leave it out"
+        ));
+    }
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("x.txt");
-    let file = path.to_str().expect("UTF-8");
+    let file = folder.path().join("x.txt");
+    let file = file.display();
     refused_rows(&format!(
         "generate kmeans --points 3G --dims 512K --out {file} => available"
     ));

@@ -28,7 +28,7 @@ use stm_kernels::labyrinth::GridSize;
 
 /// Routes with every variant; all routings were checked.
 fn all_variants(labyrinth: &Labyrinth, shape: (u32, u32), memory: (u64, u64)) -> Vec<RunReport> {
-    common::all_variants(labyrinth.clone(), Setting::of(1, shape, memory))
+    common::all_variants(labyrinth.clone(), [Setting::of(1, shape, memory)])
 }
 
 /// The labyrinth of a maze that is drawn.
@@ -208,7 +208,7 @@ fn a_path_longer_than_the_sets_is_refused_with_what_is_enough() {
 
 /// Assembles with every variant; all genes were compared.
 fn genome_variants(genome: Genome, seed: u64, shape: (u32, u32), locks: u64) -> Vec<RunReport> {
-    common::all_variants(genome, Setting::of(seed, shape, (locks, 4)))
+    common::all_variants(genome, [Setting::of(seed, shape, (locks, 4))])
 }
 
 const fn genome(bases: u32, segment: u32, segments: u32) -> Genome {
@@ -358,7 +358,7 @@ fn a_launch_can_be_searched_for() {
 }
 
 #[test]
-fn sizes_that_make_no_sense_are_refused() {
+fn what_makes_no_sense_is_refused_and_nothing_is_left_of_a_file() {
     refused_rows(
         r#"
         run labyrinth --device cpu -x 0 => 0 x 512 x 7 | -x, -y or -z
@@ -370,12 +370,10 @@ fn sizes_that_make_no_sense_are_refused() {
         run labyrinth --device cpu -g 5 => -g 5 | genome | leave it out
         run labyrinth --device cpu -i a.txt -x 5 => -x 5 | --input
         run labyrinth --device cpu -i a.txt -n 5 => -n 5 | --input
+        run labyrinth --device cpu -i no/such/file => cannot read | no/such/file | --input
+        run labyrinth --device cpu -i src => cannot read | src | --input
         run ra -n 5 => -n 5 | genome and labyrinth
-        "#,
-    );
-    // Nothing of `all` runs before everything is known to make sense.
-    refused_rows(
-        "
+        // Nothing of `all` runs before everything is known to make sense.
         run all --device cpu -x 0 => 0 x 512 x 7
         run all --device cpu -s 1 => -s 1 | 2 or more
         run all -n 5 => -n 5 | name one instead of all
@@ -386,56 +384,30 @@ fn sizes_that_make_no_sense_are_refused() {
         run genome --device cpu -n 4294967295 => -n 4294967295 | at most
         run genome --device cpu -g 1K -s 6 => -s 6 | too short | or more
         run genome --device cpu -g 1K -s 32 -n 100 --write-capacity 3 => CapacityExceeded | write set of 3 | --write-capacity 4
-        ",
-    );
-}
-
-#[test]
-fn bad_files_are_refused_with_file_line_and_what_was_expected() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bad.txt");
-    let file = path.to_str().unwrap();
-    let cases: [(&[u8], &str, &str); 5] = [
-        (b"d 4 4 1\np 0 0 0 1 0", "line 2", "line break"),
-        (b"d 4 4 1\np 0 0 0 9 0 0\n", "line 2", "less than 4 4 1"),
-        (b"d 4 4 1\np 1 0 0 1 0 0\n", "line 2", "expected two places"),
-        (b"\x89PNG\r\n\x1a\n", "line 1", "byte 0x89"),
-        (b"", "line 1", "d X Y Z"),
-    ];
-    for (content, line, expected) in cases {
-        fs::write(&path, content).unwrap();
-        refused_rows(&format!(
-            "run labyrinth --device cpu --input {file} => bad.txt | {line} | {expected}"
-        ));
-    }
-    let directory = folder.path().to_str().unwrap();
-    for none in ["no/such/file", directory] {
-        refused_rows(&format!(
-            "run labyrinth --device cpu --input {none} => cannot read | {none} | --input"
-        ));
-    }
-}
-
-#[test]
-fn nothing_is_left_of_a_file_that_cannot_be_written() {
-    refused_rows(
-        "
         generate labyrinth --out no/such/folder/maze.txt => no/such/folder | make it first
-        ",
+        generate labirinth => 'labirinth'
+        generate => stamp generate --help
+        "#,
     );
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("maze.txt");
-    let file = path.to_str().unwrap();
+    let file = path.display();
+    // Which bytes are refused with what, the tests of the reader say.
+    for (content, parts) in [
+        (&b"d 4 4 1\np 0 0 0 1 0"[..], "line 2 | line break"),
+        (b"\x89PNG\r\n\x1a\n", "line 1 | byte 0x89"),
+        (b"", "line 1 | d X Y Z"),
+    ] {
+        fs::write(&path, content).unwrap();
+        refused_rows(&format!(
+            "run labyrinth --device cpu --input {file} => maze.txt | {parts}"
+        ));
+    }
+    fs::remove_file(&path).unwrap();
     refused_rows(&format!(
         "generate labyrinth -x 1 -y 1 -z 1 --out {file} => has 1"
     ));
-    assert!(!Path::new(file).exists());
-    refused_rows(
-        "
-        generate labirinth => 'labirinth'
-        generate => stamp generate --help
-        ",
-    );
+    assert!(!path.exists());
 }
 
 #[test]

@@ -391,7 +391,7 @@ fn the_help_shows_an_example_that_runs() {
 #[test]
 fn every_variant_computes_all_cells_while_threads_wait_for_one_another() {
     let setting = Setting::of(5, (2, 3), (1 << 10, 4));
-    for report in all_variants(Nw { letters: 23 }, setting) {
+    for report in all_variants(Nw { letters: 23 }, [setting]) {
         assert_eq!(report.commits, 23 * 23, "{}", report.variant);
     }
 }

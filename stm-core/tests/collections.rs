@@ -156,7 +156,7 @@ fn circle<A: Algorithm>() {
 
 #[test]
 fn entries_that_move_between_containers_are_in_one_of_them() {
-    under_all!(circle);
+    under_all!(A => circle::<A>());
 }
 
 /// Inserts so many entries.
@@ -175,7 +175,7 @@ pub fn insert<L: Lane, A: Algorithm>(
 
 #[test]
 fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let cpu = Cpu::new();
         let layout = layout::<A>();
         let mut ordered = OrderedMap::new(&cpu, layout, 100, "my map").unwrap();
@@ -192,8 +192,7 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
         ordered.refresh().unwrap();
         fill(&ordered, 100).unwrap();
         assert_eq!(ordered.download().unwrap().len(), 100);
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
@@ -242,7 +241,7 @@ pub fn walk<L: Lane, A: Algorithm>(
 
 #[test]
 fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_release() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let cpu = Cpu::new();
         let layout = layout::<A>();
         let keys = 300;
@@ -266,6 +265,5 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
         } else {
             assert_ends!(launched, Err(Error::CapacityExceeded { .. }));
         }
-    }
-    under_all!(check);
+    });
 }

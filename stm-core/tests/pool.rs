@@ -4,84 +4,25 @@
 #![cfg(feature = "host")]
 
 mod common;
+#[path = "kernels/pool.rs"]
+mod kernels;
 
-use common::{CpuTx, array, assert_ends, assert_exhausted, launch, layout, under_all};
+use common::{CpuTx, assert_ends, assert_exhausted, launch, under_all};
 use core::marker::PhantomData;
+use kernels::{Item, Views};
 use std::collections::HashSet;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{
-    Cpu, Error, Launch, Nodes, Pool, PreassignedNodes, Statistics, Stm, StmConfig, TxArray,
+    Cpu, Error, Launch, Nodes, Pool, PreassignedNodes, Statistics, Stm, StmConfig,
 };
-use stm_core::{Layout, Node, TNodes, TPool, TxResult, View, record};
-
-record! {
-    /// A node of a stack: a wide field between two narrow ones.
-    struct Item {
-        key: u32,
-        value: u64,
-        next: u32,
-    }
-}
-
-const fn value_of(key: u32) -> u64 {
-    (key as u64) << 32 | !key as u64
-}
-
-const fn item(key: u32, next: u32) -> Item {
-    Item {
-        key,
-        value: value_of(key),
-        next,
-    }
-}
-
-/// What a transaction accesses.
-struct Views<A: Algorithm> {
-    nodes: TNodes<A, Item>,
-    pool: TPool,
-    other: TPool,
-    slots: A::Array<u32>,
-}
+use stm_core::{Layout, Node, TPool, TxResult};
 
 /// The transaction of a number.
 type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()>;
 
-impl<A: Algorithm> Views<A> {
-    /// Replaces the node of slot `i` by a new one with a key, `i + 1` for example, and frees the
-    /// old one.
-    fn replace(&self, tx: &mut CpuTx<'_, '_, A>, i: u64, new_key: u64) -> TxResult<()> {
-        let slot = i % self.slots.len();
-        let old = Node::from_bits(tx.read(&self.slots, slot)?);
-        let mut next = 0;
-        if !old.is_nil() {
-            let Item { key, value, .. } = tx.read_node(&self.nodes, old)?;
-            if value != value_of(key) {
-                // This is a fault: an attempt always sees a whole node.
-                tx.read(&self.slots, u64::MAX)?;
-            }
-            next = key;
-            tx.free(&self.pool, old)?;
-        }
-        let new = tx.alloc_record(&self.nodes, item(new_key as u32, next))?;
-        tx.write(&self.slots, slot, new.bits())?;
-        if u64::from(tx.get(&self.nodes, new, Item::key())?) != new_key {
-            tx.read(&self.slots, u64::MAX)?;
-        }
-        Ok(())
-    }
-
-    /// Allocates a node and links slot `i` to it.
-    fn publish(&self, tx: &mut CpuTx<'_, '_, A>, i: u64) -> TxResult<()> {
-        let new = tx.alloc_record(&self.nodes, item(i as u32 + 1, 0))?;
-        tx.write(&self.slots, i % self.slots.len(), new.bits())
-    }
-}
-
 struct World<A: Algorithm> {
     stm: Stm<Cpu>,
-    nodes: Nodes<Cpu, Item>,
-    other: Pool<Cpu>,
-    slots: TxArray<Cpu, u32>,
+    on: kernels::World<Cpu>,
     of: PhantomData<A>,
 }
 
@@ -90,50 +31,28 @@ impl<A: Algorithm> World<A> {
         let cpu = Cpu::new();
         Self {
             stm: Stm::new(&cpu, Launch::new(shape.0, shape.1), StmConfig::default()).unwrap(),
-            nodes: Nodes::new(&cpu, layout::<A>(), nodes, "the items").unwrap(),
-            other: Pool::new(&cpu, 100, "the others").unwrap(),
-            slots: array::<A, _>(&vec![0; slots], "slots"),
+            on: kernels::World::new::<A>(&cpu, nodes, slots),
             of: PhantomData,
         }
     }
 
     fn launch(&mut self, transactions: u64, body: &Body<A>) -> Result<Statistics, Error> {
-        let nodes = self.nodes.view::<A>();
-        let views = Views {
-            pool: *nodes.pool(),
-            nodes,
-            other: self.other.view(),
-            slots: self.slots.view::<A>(),
-        };
-        let stm = self.stm.handle::<A>();
+        let (stm, views) = (self.stm.handle::<A>(), self.on.views());
         launch(&mut self.stm, |lane| {
             stm.for_each(lane, 0..transactions, |tx, i| body(tx, &views, i));
         })
     }
 
-    /// Returns the records that the slots link to, and checks that no two slots
-    /// have one node and that the pool has no others.
+    /// Returns the whole records that the slots link to, which are all that are taken.
     #[track_caller]
     fn linked(&self) -> Vec<Item> {
-        let view = self.nodes.view::<A>();
-        let records = self.nodes.records().download().unwrap();
-        let links = self.slots.download().unwrap();
-        let links: Vec<u32> = links.into_iter().filter(|&link| link != 0).collect();
-        let distinct: HashSet<u32> = links.iter().copied().collect();
-        assert_eq!(distinct.len(), links.len(), "a node twice");
-        self.nodes.pool().check(links.len() as u64).unwrap();
-        let taken: HashSet<u32> = (self.nodes.pool().taken().unwrap().iter())
-            .map(|node| node.bits())
-            .collect();
-        assert_eq!(taken, distinct);
-        let index = |link| view.pool().index(Node::from_bits(link)).unwrap() as usize;
-        links.into_iter().map(|link| records[index(link)]).collect()
+        self.on.linked().unwrap()
     }
 }
 
 #[test]
 fn nodes_are_reused_within_a_launch_and_none_is_lost_or_given_out_twice() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         // 24 slots, 16 lanes: each lane holds two nodes more for a moment.
         let mut world = World::<A>::new(24 + 2 * 16, 24, (4, 4));
         for launch in 0..3 {
@@ -141,20 +60,17 @@ fn nodes_are_reused_within_a_launch_and_none_is_lost_or_given_out_twice() {
                 .launch(5_000, &|tx, v, i| v.replace(tx, i, i + 1))
                 .unwrap();
             assert_eq!(statistics.commits, 5_000);
-            let items = world.linked();
-            assert_eq!(items.len(), 24);
-            assert!(items.iter().all(|item| item.value == value_of(item.key)));
+            assert_eq!(world.linked().len(), 24);
             if launch == 1 {
-                world.nodes.pool_mut().refresh().unwrap();
+                world.on.nodes.pool_mut().refresh().unwrap();
             }
         }
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn what_a_cancelled_transaction_allocated_or_freed_stays_as_it_was() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(80, 7, (4, 4));
         let statistics = world
             .launch(2_000, &|tx, v, i| {
@@ -164,13 +80,12 @@ fn what_a_cancelled_transaction_allocated_or_freed_stays_as_it_was() {
             .unwrap();
         assert_eq!(statistics.commits, 1_000);
         assert!(world.linked().iter().all(|item| item.key % 2 == 1));
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn what_an_alternative_allocated_or_freed_stays_as_it_was_if_it_gives_up() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(7 + 3 * 16, 7, (4, 4));
         let in_second: &Body<A> = &|tx, v, i| {
             tx.or_else(
@@ -186,28 +101,24 @@ fn what_an_alternative_allocated_or_freed_stays_as_it_was_if_it_gives_up() {
         let items = world.linked();
         assert_eq!(items.len(), 7);
         for item in items {
-            assert_eq!(item.value, value_of(item.key));
             assert!(item.key <= 2_000 && item.next <= 2_000, "{item:?}");
         }
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn nodes_of_one_counter_hold_what_their_owners_wrote() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(1_000, 1_000, (4, 8));
         world.launch(1_000, &|tx, v, i| v.publish(tx, i)).unwrap();
         let keys: HashSet<u32> = world.linked().iter().map(|item| item.key).collect();
         assert_eq!(keys, (1..=1_000).collect());
-        assert!(world.linked().iter().all(|i| i.value == value_of(i.key)));
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(64, 64, (1, 4));
         world.launch(64, &|tx, v, i| v.publish(tx, i)).unwrap();
         assert_eq!(world.linked().len(), 64);
@@ -218,8 +129,8 @@ fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
         );
         assert_eq!(world.linked().len(), 64);
         // Attempts that take more than there is give back what they took.
-        world.nodes.clear().unwrap();
-        world.slots.clear().unwrap();
+        world.on.nodes.clear().unwrap();
+        world.on.slots.clear().unwrap();
         let hoard: &Body<A> =
             &|tx, v, _| (0..=v.pool.nodes()).try_for_each(|_| tx.alloc(&v.pool).map(|_| ()));
         let error = world.launch(3, hoard).unwrap_err().to_string();
@@ -227,14 +138,13 @@ fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
             error.contains("the items") || error.contains("action log"),
             "{error}"
         );
-        world.nodes.pool().check(0).unwrap();
-    }
-    under_all!(check);
+        world.on.nodes.pool().check(0).unwrap();
+    });
 }
 
 #[test]
 fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let free_twice: &Body<A> = &|tx, v, _| {
             let node = tx.alloc(&v.pool)?;
             tx.free(&v.pool, node)?;
@@ -277,19 +187,18 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
             );
             if allocates {
                 // Its commit was right in all but this.
-                assert_eq!(world.nodes.pool().taken().unwrap().len(), 5);
+                assert_eq!(world.on.nodes.pool().taken().unwrap().len(), 5);
             } else {
                 assert_eq!(world.linked(), before, "{text}");
             }
-            world.other.check(0).unwrap();
+            world.on.other.check(0).unwrap();
         }
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn a_node_that_an_earlier_transaction_freed_is_not_freed_again() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(100, 1, (1, 1));
         world.launch(1, &|tx, v, i| v.publish(tx, i)).unwrap();
         // It frees the node of slot 0, which it does not change.
@@ -298,20 +207,19 @@ fn a_node_that_an_earlier_transaction_freed_is_not_freed_again() {
             tx.free(&v.pool, node)
         };
         world.launch(1, free_slot).unwrap();
-        world.nodes.pool().check(0).unwrap();
+        world.on.nodes.pool().check(0).unwrap();
         let error = world.launch(1, free_slot).unwrap_err().to_string();
         assert!(error.contains("was free already"), "{error}");
-        world.nodes.pool().check(0).unwrap();
-        world.nodes.pool_mut().refresh().unwrap();
+        world.on.nodes.pool().check(0).unwrap();
+        world.on.nodes.pool_mut().refresh().unwrap();
         let error = world.launch(1, free_slot).unwrap_err().to_string();
         assert!(error.contains("never given out"), "{error}");
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn a_transaction_may_free_what_it_has_allocated() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut world = World::<A>::new(100, 10, (1, 1));
         let alloc_free_alloc: &Body<A> = &|tx, v, i| {
             let node = tx.alloc(&v.pool)?;
@@ -320,8 +228,7 @@ fn a_transaction_may_free_what_it_has_allocated() {
         };
         world.launch(10, alloc_free_alloc).unwrap();
         assert_eq!(world.linked().len(), 10);
-    }
-    under_all!(check);
+    });
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn items_from(key: u32, next: u32) -> Vec<Item> {
 
 #[test]
 fn records_are_read_and_written_whole_and_by_field() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let cpu = Cpu::new();
         let layout = layout::<A>();
         let data = items_from(0, 100);
@@ -90,8 +90,7 @@ fn records_are_read_and_written_whole_and_by_field() {
             }
             assert_eq!(items.download().unwrap(), items_from(8, 92));
         }
-    }
-    under_all!(check);
+    });
 }
 
 /// A stack of preassigned nodes, three for each of a hundred transactions.
@@ -178,7 +177,7 @@ fn push_static<const M: usize, A: Algorithm>(
 
 #[test]
 fn static_updates_push_nodes_that_are_there_when_they_are_found() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut stack = Stack::new::<A>();
         let mut stm = Stm::new(&Cpu::new(), Launch::new(3, 4), StmConfig::default()).unwrap();
         let handle = stm.handle::<A>();
@@ -198,13 +197,12 @@ fn static_updates_push_nodes_that_are_there_when_they_are_found() {
         let (result, seen) = run(true);
         assert_ends!(result, Err(Error::PoolExhausted { what: "links", .. }));
         assert_eq!(seen, 0);
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn preassigned_nodes_belong_to_their_transactions_once() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let mut stack = Stack::new::<A>();
         let (small, large) = (Launch::new(3, 4), Launch::new(8, 16));
         let stm = |shape| Stm::new(&Cpu::new(), shape, StmConfig::default()).unwrap();
@@ -233,8 +231,7 @@ fn preassigned_nodes_belong_to_their_transactions_once() {
         assert_exhausted(result, "links", 300);
         assert_eq!(seen, 0);
         assert_eq!(launch((&mut of_many, large), 100, 1, true), (Ok(()), 200));
-    }
-    under_all!(check);
+    });
 }
 
 type Words<A> = <A as Algorithm>::Array<u64>;
@@ -252,7 +249,7 @@ fn run<A: Algorithm>(
 
 #[test]
 fn updates_leave_the_values_that_were_written_last() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let moved = run::<A>(|lane, stm, words| {
             let words_of = |i| [0, 1 + i % 3];
             stm.update_each(lane, 0..90, words, words_of, |_, [a, b]| {
@@ -289,13 +286,12 @@ fn updates_leave_the_values_that_were_written_last() {
             stm.update_each(lane, 0..50, words, |_| [0, 1], |_, [_, _]| None::<[u64; 2]>);
         });
         assert_eq!(nothing.unwrap(), [1000; 4]);
-    }
-    under_all!(check);
+    });
 }
 
 #[test]
 fn an_index_past_the_end_and_a_transaction_inside_are_faults() {
-    fn check<A: Algorithm>() {
+    under_all!(A => {
         let past = run::<A>(|lane, stm, words| {
             stm.update_each(lane, 0..9, words, |_| [0, 4], |_, v: [u64; 2]| Some(v));
         });
@@ -308,6 +304,5 @@ fn an_index_past_the_end_and_a_transaction_inside_are_faults() {
             stm.update_each(lane, 0..1, words, |_| [0], change);
         });
         assert_ends!(nested, Err(Error::Nested { .. }));
-    }
-    under_all!(check);
+    });
 }

@@ -105,22 +105,14 @@ fn audits_of_blocks_agree<A: Algorithm>() {
 }
 
 #[test]
-fn audits_beside_transfers_see_the_total_with_fast() {
+fn audits_beside_transfers_see_the_total() {
     audits_of_warps_agree::<Fast>();
-}
-
-#[test]
-fn audits_beside_transfers_see_the_total_with_fast_table() {
     audits_of_warps_agree::<FastTable>();
 }
 
 #[test]
-fn audits_by_a_block_beside_transfers_see_the_total_with_fast() {
+fn audits_by_a_block_beside_transfers_see_the_total() {
     audits_of_blocks_agree::<Fast>();
-}
-
-#[test]
-fn audits_by_a_block_beside_transfers_see_the_total_with_fast_table() {
     audits_of_blocks_agree::<FastTable>();
 }
 

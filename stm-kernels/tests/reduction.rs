@@ -1,9 +1,11 @@
 //! The reduction of Li et al. 2015 on the CPU: every scheme gives the values of the serial
 //! loop in every round. And values that go round threads through channels: every hop is counted.
+//! And the checked loops: nobody leaves a barrier early, and a semaphore lets in no more than its
+//! count.
 
 mod common;
 
-use common::{hops, reduce};
+use common::{entries, hops, meetings, reduce};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Cpu, Launch};
@@ -13,6 +15,7 @@ use stm_kernels::reduction::{
     ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
     Tagged, WARPS_MAX, WarpBarr, WarpVote, expected, initial, spans,
 };
+use stm_sync::{barrier, semaphore};
 
 const LIMIT: Option<Duration> = Some(Duration::from_mins(1));
 
@@ -108,5 +111,27 @@ fn a_value_goes_round_all_blocks() {
         let mut launch = Launch::new(blocks, 2);
         launch.cooperative = true;
         goes_round::<HopsGlobal>(blocks, launch);
+    }
+}
+
+#[test]
+fn every_barrier_keeps_the_rounds_of_threads_apart() {
+    for &kind in barrier::Kind::ALL {
+        for shape in [(1, 3), (4, 2), (5, 2), (9, 1), (66, 1)] {
+            let wrong = meetings(&Cpu::new(), LIMIT, kind, shape, 400);
+            assert_eq!(wrong, Ok(0), "{}: {shape:?}", kind.name());
+        }
+    }
+}
+
+#[test]
+fn every_semaphore_lets_in_its_count_and_everybody() {
+    let mut launch = Launch::new(12, 1);
+    launch.cooperative = true;
+    for &kind in semaphore::Kind::ALL {
+        for count in [1, 2, 10] {
+            let found = entries(&Cpu::new(), LIMIT, kind, launch, (count, 400));
+            assert_eq!(found, Ok([0, 0]), "{}: {count}", kind.name());
+        }
     }
 }

@@ -70,9 +70,6 @@ impl NamedArray {
 /// An array whose words a history may name.
 pub trait Named {
     /// Describes the array as it is now.
-    ///
-    /// # Errors
-    /// An error of the device, or of the array's download.
     fn describe(&self) -> Result<NamedArray, host::Error>;
 }
 

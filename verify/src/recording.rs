@@ -76,9 +76,6 @@ pub struct Recording<D: Device> {
 impl<D: Device> Recording<D> {
     /// Allocates buffers of `words_per_lane` 64-bit words for each lane of launches
     /// of this shape ([`words_needed`]).
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn new(device: &D, launch: &Launch, words_per_lane: u64) -> Result<Self, Error> {
         Ok(Self {
             device: device.name(),
@@ -89,9 +86,6 @@ impl<D: Device> Recording<D> {
 
     /// Names the words of an array and takes what it holds now for what it held
     /// before the first launch. What words without a name held is inferred.
-    ///
-    /// # Errors
-    /// An error of the array's download.
     pub fn name(&mut self, array: &impl Named) -> Result<(), Error> {
         self.names.add(array.describe()?);
         Ok(())
@@ -124,9 +118,6 @@ impl<D: Device> Recording<D> {
 
     /// Clears the buffers and forgets the arrays: what follows is a history of its
     /// own, and names the arrays again.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.names = Names::default();
         self.records.clear()
@@ -153,9 +144,6 @@ impl Judged {
 
     /// Compares what an array holds now, after the last launch, with what the
     /// commits have left there; the first difference, in words.
-    ///
-    /// # Errors
-    /// An error of the array's download.
     pub fn difference(&self, array: &impl Named) -> Result<Option<String>, Error> {
         let mut names = Names::default();
         names.add(array.describe()?);

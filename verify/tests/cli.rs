@@ -1,9 +1,13 @@
 //! The program `verify`: exit status, one-line errors, and what it prints.
 
+#[path = "opacity/common.rs"]
+#[allow(dead_code)] // it serves the tests of `opacity`
+mod histories;
+
+use histories::told;
 use std::process::{Command, Output};
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
-use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome};
 use verify::program::directed::Directed;
 use verify::program::{self, FailureKind};
 
@@ -82,19 +86,8 @@ fn fuzzing_writes_its_log() {
 
 #[test]
 fn a_history_in_violation_gives_status_1_and_an_explanation() {
-    let mut history = History::new(Header::default(), InitialMemory::ZERO);
-    let write = |word| Event::Write { word, value: 1 };
-    let read = |word, value| Event::Read { word, value };
-    let attempt = |lane, outcome| Attempt::new(lane, 0, 1, outcome);
-    let commit = Outcome::Committed { version: 1 };
-    history
-        .push(attempt(0, commit), &[write(8), write(16)])
-        .unwrap();
     // One of two words that were written together.
-    let torn = [read(8, 0), read(16, 1)];
-    history
-        .push(attempt(1, Outcome::CommittedReadOnly), &torn)
-        .unwrap();
+    let history = told("update 0 0 1 1 x=1 y=1; read_only 1 0 1 x?0 y?1");
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("torn.history");
     history.save(&path).unwrap();
@@ -127,11 +120,8 @@ fn pages_show_what_a_replay_a_check_and_a_recording_have_judged() {
     ends(0, &["replay", line, "--page", &page]);
     assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("narrow words[1]"));
     // A history from a file has no names.
-    let mut one = History::new(Header::default(), InitialMemory::ZERO);
-    let attempt = Attempt::new(0, 0, 1, Outcome::Committed { version: 1 });
-    one.push(attempt, &[Event::Write { word: 8, value: 1 }])
-        .unwrap();
     let history = file("one.history");
+    let one = told("update 0 0 1 1 x=1");
     one.save(std::path::Path::new(&history)).unwrap();
     ends(0, &["check", &history, "--page", &page]);
     assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("word 0x"));

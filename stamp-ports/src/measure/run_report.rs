@@ -15,7 +15,7 @@ use stm_core::algorithm::Variant;
 use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
 
 /// A run, as `--json` prints it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct RunReport {
     /// The workload's name.
     pub workload: &'static str,
@@ -157,28 +157,13 @@ impl RunReport {
             locks: spec.config.locks,
             transactions: spec.transactions,
             seed,
-            commits: 0,
-            aborts: BTreeMap::new(),
-            time_ms: TimeMs::default(),
-            tx_per_s: 0.0,
-            verified: false,
-            verification: None,
             verifies: workload.verifies(),
-            active_lanes: None,
-            turns: 0,
-            metadata_bytes: 0,
             parameters,
-            observed: Map::new(),
-            jit_ms: 0.0,
             resolved: algorithm.name(),
             device_name: device.name(),
             atomics_bits: device.atomics_bits(),
-            kernels: Vec::new(),
-            enqueue_us: None,
-            profile: None,
-            remarks: Vec::new(),
             summary: workload.summary(),
-            error: None,
+            ..Self::default()
         }
     }
 }
@@ -212,9 +197,6 @@ pub fn resolve(
 }
 
 /// Refuses parameters that make no sense, before anything is made for them.
-///
-/// # Errors
-/// Names the parameter and the fix.
 pub fn check_input(workload: &dyn Sizes, transactions: u64) -> Result<()> {
     workload.check(transactions)?;
     if transactions == 0 {

@@ -42,6 +42,9 @@ impl ContenderKind {
 
 /// The data of contenders on a device, and what the host needs to verify it.
 pub trait ContenderData {
+    /// The device.
+    type Device: Device;
+
     /// The parameters of the kernels that work on it.
     type Params: Copy + 'static;
 
@@ -52,10 +55,7 @@ pub trait ContenderData {
 
     /// Makes the data fit for so many blocks and lanes, before [`reset`](Self::reset): for
     /// workloads with data of each block's or lane's own.
-    ///
-    /// # Errors
-    /// Too little memory on the device, or an error of the device.
-    fn fit(&mut self, _device: &AnyDevice, _blocks: u32, _lanes: u64) -> Result<()> {
+    fn fit(&mut self, _device: &Self::Device, _blocks: u32, _lanes: u64) -> Result<()> {
         Ok(())
     }
 
@@ -66,9 +66,6 @@ pub trait ContenderData {
     }
 
     /// Puts the data into its state before a launch.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn reset(&mut self) -> Result<()>;
 
     /// The kernel's parameters for a launch of so many transactions.
@@ -79,36 +76,22 @@ pub trait ContenderData {
 
     /// What is wrong with what a launch of so many transactions left, on one
     /// line; `None` if it is right. Without synchronisation, this is told and no error.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// What a reader of the figures has to know about the last launch, beside
     /// its verification.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn note(&self) -> Result<Option<String>> {
         Ok(None)
     }
 }
 
 /// A contender's data, whatever its type, and how its kernel is launched.
-pub trait PreparedContender {
+pub trait PreparedContender<D: Device = AnyDevice> {
     /// Does what [`ContenderData::transactions`] does.
     fn transactions(&self, asked: u64) -> u64;
 
     /// Puts the data back and launches.
-    ///
-    /// # Errors
-    /// Too little memory on the device, or an error of the device.
-    fn launch(
-        &mut self,
-        device: &AnyDevice,
-        shape: (u32, u32),
-        transactions: u64,
-    ) -> Result<Duration>;
+    fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration>;
 
     /// Returns how many of so many transactions a launch of a search has, at most: fewer,
     /// if the host does much between the launches of all.
@@ -123,15 +106,9 @@ pub trait PreparedContender {
     }
 
     /// Does what [`ContenderData::verify`] does.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// Does what [`ContenderData::note`] does.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn note(&self) -> Result<Option<String>>;
 }
 
@@ -141,11 +118,8 @@ pub const fn lanes((blocks, threads): (u32, u32)) -> u64 {
 }
 
 /// Returns the launch of a kernel in this shape, with so many bytes of dynamic shared memory.
-///
-/// # Errors
-/// A block that does not fit the device, or an error of the device.
 pub fn fitting<K: Kernel>(
-    device: &AnyDevice,
+    device: &impl Device,
     (blocks, threads): (u32, u32),
     shared_bytes: u32,
 ) -> Result<Launch> {
@@ -162,7 +136,7 @@ pub fn fitting<K: Kernel>(
 }
 
 /// Makes a contender's data on a device, from a seed, for so many transactions.
-type Prepare<W> = dyn Fn(&W, &AnyDevice, u64, u64) -> Result<Box<dyn PreparedContender>>;
+type Prepare<W, D> = dyn Fn(&W, &D, u64, u64) -> Result<Box<dyn PreparedContender<D>>>;
 
 /// What is counted where a transaction is one operation.
 pub fn one_each<W>() -> (&'static str, fn(&W) -> f64) {
@@ -170,7 +144,7 @@ pub fn one_each<W>() -> (&'static str, fn(&W) -> f64) {
 }
 
 /// A contender of the workload `W`.
-pub struct Contender<W> {
+pub struct Contender<W, D: Device = AnyDevice> {
     /// Its name within the workload.
     pub name: &'static str,
     /// What kind it is of.
@@ -182,18 +156,18 @@ pub struct Contender<W> {
     /// Operations of a transaction, on average.
     pub operations_a_transaction: fn(&W) -> f64,
     suits: fn(&W) -> bool,
-    prepare: Box<Prepare<W>>,
+    prepare: Box<Prepare<W, D>>,
 }
 
-impl<W> Contender<W> {
+impl<W, D: Device> Contender<W, D> {
     /// Makes a contender whose launches are its own business: `prepare` returns its data,
     /// and `entry` is the entry point of its first kernel.
-    pub fn of_launches<T: PreparedContender + 'static>(
+    pub fn of_launches<T: PreparedContender<D> + 'static>(
         kind: ContenderKind,
         name: &'static str,
         entry: &'static str,
         (operations, operations_a_transaction): (&'static str, fn(&W) -> f64),
-        prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
+        prepare: impl Fn(&W, &D, u64, u64) -> Result<T> + 'static,
     ) -> Self {
         Self {
             name,
@@ -223,10 +197,10 @@ impl<W> Contender<W> {
 }
 
 /// What makes a contender's data for a workload whose input is known.
-type PrepareBound<'a> = dyn Fn(&AnyDevice, u64, u64) -> Result<Box<dyn PreparedContender>> + 'a;
+type PrepareBound<'a, D> = dyn Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a;
 
 /// A contender of a workload whose input is known.
-pub struct BoundContender<'a> {
+pub struct BoundContender<'a, D: Device = AnyDevice> {
     /// Its name within the workload.
     pub name: &'static str,
     /// What kind it is of.
@@ -237,27 +211,27 @@ pub struct BoundContender<'a> {
     pub operations: &'static str,
     /// Operations of a transaction, on average.
     pub operations_a_transaction: f64,
-    prepare: Box<PrepareBound<'a>>,
+    prepare: Box<PrepareBound<'a, D>>,
 }
 
-impl BoundContender<'_> {
+impl<D: Device> BoundContender<'_, D> {
     /// Allocates the data for so many transactions. The workload's parameters
     /// have been checked.
-    ///
-    /// # Errors
-    /// Too little memory on the host or the device, or an error of the device.
     pub fn prepare(
         &self,
-        device: &AnyDevice,
+        device: &D,
         seed: u64,
         transactions: u64,
-    ) -> Result<Box<dyn PreparedContender>> {
+    ) -> Result<Box<dyn PreparedContender<D>>> {
         (self.prepare)(device, seed, transactions)
     }
 }
 
 /// Binds contenders to a workload that suits them.
-pub fn bind<W>(of: &W, contenders: Vec<Contender<W>>) -> Vec<BoundContender<'_>> {
+pub fn bind<W, D: Device + 'static>(
+    of: &W,
+    contenders: Vec<Contender<W, D>>,
+) -> Vec<BoundContender<'_, D>> {
     let suited = contenders
         .into_iter()
         .filter(|contender| (contender.suits)(of));

@@ -14,7 +14,6 @@ use super::contender::{
     CRITICAL_SECTION, Contender, ContenderData, ContenderKind, PreparedContender, fitting, lanes,
 };
 use super::workload::{Verdict, Workload};
-use crate::devices::AnyDevice;
 use crate::error::Result;
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -26,14 +25,14 @@ use stm_sync::{LockKind, TCombiners, TLocks, TasBackoff};
 
 /// Something that excludes threads from each other's sections.
 pub trait Exclusion: Sized {
+    /// The device.
+    type Device: Device;
+
     /// What a kernel gets.
     type View: Copy;
 
     /// Makes `count` of them, for so many threads.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
-    fn make(device: &AnyDevice, count: u64, users: u64, what: &'static str) -> Result<Self>;
+    fn make(device: &Self::Device, count: u64, users: u64, what: &'static str) -> Result<Self>;
 
     /// Returns what a kernel gets.
     fn view(&self) -> Self::View;
@@ -44,18 +43,16 @@ pub trait Exclusion: Sized {
     }
 
     /// Reports the first fault since it was made.
-    ///
-    /// # Errors
-    /// The fault, or an error of the device.
     fn check(&self) -> Result<(), Error>;
 }
 
 /// What an owner of locks or of combiners does itself.
 macro_rules! owned {
     ($View:ty) => {
+        type Device = D;
         type View = $View;
 
-        fn make(device: &AnyDevice, count: u64, users: u64, what: &'static str) -> Result<Self> {
+        fn make(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self> {
             Ok(Self::new(device, count, users, what)?)
         }
 
@@ -69,7 +66,7 @@ macro_rules! owned {
     };
 }
 
-impl<K: LockKind> Exclusion for Locks<AnyDevice, K> {
+impl<D: Device, K: LockKind> Exclusion for Locks<D, K> {
     owned!(TLocks<K>);
 
     fn shared_bytes(&self) -> u32 {
@@ -77,19 +74,19 @@ impl<K: LockKind> Exclusion for Locks<AnyDevice, K> {
     }
 }
 
-impl Exclusion for Combiners<AnyDevice, 1> {
+impl<D: Device> Exclusion for Combiners<D, 1> {
     owned!(TCombiners<1>);
 }
 
 /// Nothing excludes anybody.
-#[derive(Clone, Copy, Debug)]
-pub struct Open;
+pub struct Open<D>(PhantomData<D>);
 
-impl Exclusion for Open {
+impl<D: Device> Exclusion for Open<D> {
+    type Device = D;
     type View = ();
 
-    fn make(_: &AnyDevice, _: u64, _: u64, _: &'static str) -> Result<Self> {
-        Ok(Self)
+    fn make(_: &D, _: u64, _: u64, _: &'static str) -> Result<Self> {
+        Ok(Self(PhantomData))
     }
 
     fn view(&self) {}
@@ -138,10 +135,7 @@ pub struct Held<X> {
 
 impl<X: Exclusion> Held<X> {
     /// Makes `count` of them, for one thread.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
-    pub fn new(device: &AnyDevice, count: u64, what: &'static str) -> Result<Self> {
+    pub fn new(device: &X::Device, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             made: X::make(device, count, 1, what)?,
             count,
@@ -151,10 +145,7 @@ impl<X: Exclusion> Held<X> {
     }
 
     /// Makes them fit for so many threads.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
-    pub fn fit(&mut self, device: &AnyDevice, users: u64) -> Result<()> {
+    pub fn fit(&mut self, device: &X::Device, users: u64) -> Result<()> {
         if self.users != users {
             self.made = X::make(device, self.count, users, self.what)?;
             self.users = users;
@@ -173,9 +164,6 @@ impl<X: Exclusion> Held<X> {
     }
 
     /// Returns what is wrong, if a thread was refused.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn wrong(&self) -> Verdict {
         match self.made.check() {
             Ok(()) => Ok(None),
@@ -187,9 +175,6 @@ impl<X: Exclusion> Held<X> {
     }
 
     /// Returns what is wrong: first if a thread was refused, then as `work` verifies it.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn verify(&self, work: impl FnOnce() -> Verdict) -> Verdict {
         match self.wrong()? {
             Some(wrong) => Ok(Some(wrong)),
@@ -205,9 +190,9 @@ struct Excluded<K, X, T> {
     kernel: PhantomData<K>,
 }
 
-impl<K, X, T> PreparedContender for Excluded<K, X, T>
+impl<K, X, T> PreparedContender<T::Device> for Excluded<K, X, T>
 where
-    X: Exclusion,
+    X: Exclusion<Device = T::Device>,
     T: ContenderData,
     K: Kernel<Params: Joined<X::View, T::Params>>,
 {
@@ -217,7 +202,7 @@ where
 
     fn launch(
         &mut self,
-        device: &AnyDevice,
+        device: &T::Device,
         shape: (u32, u32),
         transactions: u64,
     ) -> Result<Duration> {
@@ -251,15 +236,15 @@ pub fn excluded<K, X, W, T>(
     (kind, name): (ContenderKind, &'static str),
     operations: (&'static str, fn(&W) -> f64),
     (what, count): (&'static str, fn(&W) -> u64),
-    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
-) -> Contender<W>
+    prepare: impl Fn(&W, &T::Device, u64, u64) -> Result<T> + 'static,
+) -> Contender<W, T::Device>
 where
-    X: Exclusion + 'static,
+    X: Exclusion<Device = T::Device> + 'static,
     W: 'static,
-    T: ContenderData + 'static,
+    T: ContenderData<Device: 'static> + 'static,
     K: Kernel<Params: Joined<X::View, T::Params>>,
 {
-    let with = move |of: &W, device: &AnyDevice, seed, transactions| {
+    let with = move |of: &W, device: &T::Device, seed, transactions| {
         Ok(Excluded::<K, X, T> {
             exclusion: Held::new(device, count(of), what)?,
             data: prepare(of, device, seed, transactions)?,
@@ -274,18 +259,18 @@ where
 pub fn open<K, W, T>(
     kind_and_name: (ContenderKind, &'static str),
     operations: (&'static str, fn(&W) -> f64),
-    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
-) -> Contender<W>
+    prepare: impl Fn(&W, &T::Device, u64, u64) -> Result<T> + 'static,
+) -> Contender<W, T::Device>
 where
     W: 'static,
-    T: ContenderData + 'static,
+    T: ContenderData<Device: 'static> + 'static,
     K: Kernel<Params = T::Params>,
 {
-    excluded::<K, Open, W, T>(kind_and_name, operations, ("nothing", |_| 0), prepare)
+    excluded::<K, Open<_>, W, T>(kind_and_name, operations, ("nothing", |_| 0), prepare)
 }
 
 /// The lock on a device.
-pub type OneLock = Locks<AnyDevice, TasBackoff>;
+pub type OneLock<D> = Locks<D, TasBackoff>;
 
 /// What messages call the lock.
 const LOCK: &str = "the lock of the critical sections";
@@ -297,24 +282,21 @@ impl<P> Joined<Lock, P> for Guarded<P> {
 }
 
 /// Makes the lock on a device.
-///
-/// # Errors
-/// Too little memory, or an error of the device.
-pub fn one_lock(device: &AnyDevice) -> Result<Held<OneLock>> {
+pub fn one_lock<D: Device>(device: &D) -> Result<Held<OneLock<D>>> {
     Held::new(device, 1, LOCK)
 }
 
 /// Makes the contender that runs `K` on the data that `prepare` makes, as critical sections.
 pub fn critical_section<K, W, T>(
     operations: (&'static str, fn(&W) -> f64),
-    prepare: impl Fn(&W, &AnyDevice, u64, u64) -> Result<T> + 'static,
-) -> Contender<W>
+    prepare: impl Fn(&W, &T::Device, u64, u64) -> Result<T> + 'static,
+) -> Contender<W, T::Device>
 where
     W: 'static,
-    T: ContenderData + 'static,
+    T: ContenderData<Device: 'static> + 'static,
     K: Kernel<Params = Guarded<T::Params>>,
 {
-    excluded::<K, OneLock, W, T>(
+    excluded::<K, OneLock<_>, W, T>(
         (ContenderKind::CriticalSection, CRITICAL_SECTION),
         operations,
         (LOCK, |_| 1),
@@ -326,30 +308,33 @@ where
 pub const UNSYNCHRONISED: (ContenderKind, &str) = (ContenderKind::Unsynchronised, "plain accesses");
 
 /// Makes data of a workload fit for so many blocks and lanes.
-pub type Fit<W, T> = fn(&W, &AnyDevice, &mut T, (u32, u64)) -> Result<()>;
+pub type Fit<W, D, T> = fn(&W, &D, &mut T, (u32, u64)) -> Result<()>;
 
 /// What a contender does with the data of the workload `W`; `P` are its kernel's parameters.
-pub struct Uses<W: Workload, P> {
+pub struct Uses<W: Workload, P, D: Device> {
+    /// Returns the workload whose data it uses.
+    pub of: fn(&W) -> W,
     /// Makes the parameters for a launch of so many transactions.
-    pub params: fn(&W, &W::Data<AnyDevice>, u64) -> P,
+    pub params: fn(&W, &W::Data<D>, u64) -> P,
     /// Returns the transactions of a launch, of which so many were asked for.
-    pub transactions: fn(&W, &W::Data<AnyDevice>, u64) -> u64,
+    pub transactions: fn(&W, &W::Data<D>, u64) -> u64,
     /// Makes the data fit for so many blocks and lanes.
-    pub fit: Fit<W, W::Data<AnyDevice>>,
+    pub fit: Fit<W, D, W::Data<D>>,
     /// Puts the data into its state before a launch.
-    pub reset: fn(&W, &mut W::Data<AnyDevice>) -> Result<()>,
+    pub reset: fn(&W, &mut W::Data<D>) -> Result<()>,
     /// Notes the time of a launch.
-    pub launched: fn(&mut W::Data<AnyDevice>, Duration),
+    pub launched: fn(&mut W::Data<D>, Duration),
     /// Verifies what it left.
-    pub verify: fn(&W, &mut W::Data<AnyDevice>, u64) -> Verdict,
+    pub verify: fn(&W, &mut W::Data<D>, u64) -> Verdict,
     /// What a reader of the figures has to know.
-    pub note: fn(&W, &W::Data<AnyDevice>) -> Result<Option<String>>,
+    pub note: fn(&W, &W::Data<D>) -> Result<Option<String>>,
 }
 
-impl<W: Workload, P> Uses<W, P> {
+impl<W: Workload + Clone, P, D: Device> Uses<W, P, D> {
     /// Uses of data that are verified as after transactions.
-    pub const fn new(params: fn(&W, &W::Data<AnyDevice>, u64) -> P) -> Self {
+    pub const fn new(params: fn(&W, &W::Data<D>, u64) -> P) -> Self {
         Self {
+            of: W::clone,
             params,
             transactions: |of, _, asked| of.transactions().unwrap_or(asked),
             fit: |of, device, data, (_, lanes)| {
@@ -365,24 +350,26 @@ impl<W: Workload, P> Uses<W, P> {
 }
 
 /// A workload's own data, in the plain layout.
-pub struct Own<W: Workload, P> {
+pub struct Own<W: Workload, P, D: Device> {
     of: W,
-    pub(super) data: W::Data<AnyDevice>,
-    uses: Uses<W, P>,
+    pub(super) data: W::Data<D>,
+    uses: Uses<W, P, D>,
 }
 
-impl<W, P> ContenderData for Own<W, P>
+impl<W, P, D> ContenderData for Own<W, P, D>
 where
     W: Workload,
     P: Copy + 'static,
+    D: Device,
 {
+    type Device = D;
     type Params = P;
 
     fn transactions(&self, asked: u64) -> u64 {
         (self.uses.transactions)(&self.of, &self.data, asked)
     }
 
-    fn fit(&mut self, device: &AnyDevice, blocks: u32, lanes: u64) -> Result<()> {
+    fn fit(&mut self, device: &D, blocks: u32, lanes: u64) -> Result<()> {
         (self.uses.fit)(&self.of, device, &mut self.data, (blocks, lanes))
     }
 
@@ -412,14 +399,13 @@ where
 }
 
 /// Returns what makes a contender's data of the workload's own.
-pub fn own<W: Workload + Clone, P>(
-    uses: fn() -> Uses<W, P>,
-) -> impl Fn(&W, &AnyDevice, u64, u64) -> Result<Own<W, P>> {
+pub fn own<W: Workload + Clone, P, D: Device>(
+    uses: fn() -> Uses<W, P, D>,
+) -> impl Fn(&W, &D, u64, u64) -> Result<Own<W, P, D>> {
     move |of, device, seed, transactions| {
-        Ok(Own {
-            data: of.prepare(device, seed, of.transactions().unwrap_or(transactions))?,
-            of: of.clone(),
-            uses: uses(),
-        })
+        let uses = uses();
+        let of = (uses.of)(of);
+        let data = of.prepare(device, seed, of.transactions().unwrap_or(transactions))?;
+        Ok(Own { of, data, uses })
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
-use crate::workloads::memory::Accessed;
+use crate::workloads::memory::{Accessed, zeros};
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{Device, Pod, TxArray};
-use stm_core::{Element, Layout};
+use stm_core::host::{Device, Pod, Sums, TxArray};
+use stm_core::{Element, Summand};
 use stm_kernels::ra::doubled;
 
 /// The form of a workload's transactions.
@@ -37,9 +37,6 @@ impl Form {
     }
 
     /// Returns the form that options ask for, of a workload with elements of 64 bits.
-    ///
-    /// # Errors
-    /// Those are in the static form alone.
     pub fn of_width(is_static: bool, wide: bool) -> Result<Self> {
         if wide && !is_static {
             let why = "--wide has no dynamic form: give --static too, or leave --wide out";
@@ -72,9 +69,6 @@ impl Form {
     }
 
     /// Refuses a variant that has no kernels for this form.
-    ///
-    /// # Errors
-    /// Names the variant and the fix.
     pub fn check(self, variant: AskedVariant) -> Result<()> {
         if self == Self::Dynamic || variant == Variant::Fast.into() {
             return Ok(());
@@ -86,70 +80,99 @@ impl Form {
     }
 }
 
-/// Numbers of 32 bits, each in an element of as many, or in one of 64, whose other half has the same
-/// bits inverted ([`doubled`]).
+/// Numbers of 32 bits that transactions access: each in an element of as many, or in one of 64, whose
+/// other half has the same bits inverted ([`doubled`]), or in rows of sums that they add to.
 pub struct Elements<D: Device, T> {
-    /// None, if they are wide.
+    form: Form,
+    row: Option<u32>,
+    len: usize,
     narrow: TxArray<D, T>,
-    wide: Option<TxArray<D, u64>>,
+    wide: TxArray<D, u64>,
+    sums: Sums<D, T>,
 }
 
-impl<D: Device, T: Pod + Element> Elements<D, T> {
-    /// Makes an array of these numbers, for transactions of this form.
-    ///
-    /// # Errors
-    /// The device has not the memory.
-    pub fn new(device: &D, form: Form, numbers: &[T], what: &'static str) -> Result<Self> {
-        let wide = (form == Form::Wide).then(|| doubled_all(numbers));
-        let numbers = if wide.is_some() { &[] } else { numbers };
-        Ok(Self {
-            narrow: TxArray::from_slice(device, Layout::Plain, numbers, what)?,
-            wide: (wide.as_deref())
-                .map(|wide| TxArray::from_slice(device, Layout::Plain, wide, what))
-                .transpose()?,
-        })
+impl<D: Device, T: Pod + Summand> Elements<D, T> {
+    /// Makes an array of these numbers, for transactions of this form, or rows of so many of them.
+    pub fn new(
+        device: &D,
+        (form, row): (Form, Option<u32>),
+        numbers: &[T],
+        what: &'static str,
+    ) -> Result<Self> {
+        let (len, is_wide) = (numbers.len(), form == Form::Wide);
+        let some = |has: bool| if has { len as u64 } else { 0 };
+        let rows = some(row.is_some()).div_ceil(row.unwrap_or(1).into());
+        let mut elements = Self {
+            form,
+            row,
+            len,
+            narrow: zeros(device, some(row.is_none() && !is_wide), what)?,
+            wide: zeros(device, some(row.is_none() && is_wide), what)?,
+            sums: Sums::zeroed(device, rows as usize, row.unwrap_or(1), what)?,
+        };
+        elements.upload(numbers)?;
+        Ok(elements)
     }
 
-    /// Stores these numbers.
-    ///
-    /// # Errors
-    /// The device has failed.
+    /// Stores these numbers, and zeros up to the end of the last row.
     pub fn upload(&mut self, numbers: &[T]) -> Result<()> {
-        match &mut self.wide {
-            None => self.narrow.upload(numbers)?,
-            Some(wide) => wide.upload(&doubled_all(numbers))?,
+        match (self.row, self.form) {
+            (Some(row), _) => {
+                let mut rows = numbers.to_vec();
+                rows.resize(self.len.next_multiple_of(row as usize), T::from_bits64(0));
+                self.sums.upload(&rows)?;
+            }
+            (None, Form::Wide) => self.wide.upload(&doubled_all(numbers))?,
+            (None, Form::Dynamic | Form::Static) => self.narrow.upload(numbers)?,
         }
         Ok(())
     }
 
-    /// Returns the numbers, and the first element whose halves do not belong together.
-    ///
-    /// # Errors
-    /// The device has failed.
-    pub fn download(&self) -> Result<(Vec<T>, Option<usize>)> {
-        let Some(wide) = &self.wide else {
-            return Ok((self.narrow.download()?, None));
-        };
-        let wide = wide.download()?;
-        let torn = wide.iter().position(|&w| w != doubled(w as u32));
-        Ok((wide.into_iter().map(T::from_bits64).collect(), torn))
+    /// Stores zeros, of numbers that are not wide.
+    pub fn clear(&mut self) -> Result<()> {
+        self.sums.clear()?;
+        Ok(self.narrow.clear()?)
     }
 
-    /// Returns the elements of 32 bits; there are none if they are wide.
+    /// Returns the numbers, and the first element whose halves do not belong together.
+    pub fn download(&self) -> Result<(Vec<T>, Option<usize>)> {
+        Ok(match (self.row, self.form) {
+            (Some(_), _) => {
+                let mut numbers = self.sums.download()?;
+                numbers.truncate(self.len);
+                (numbers, None)
+            }
+            (None, Form::Wide) => {
+                let wide = self.wide.download()?;
+                let torn = wide.iter().position(|&w| w != doubled(w as u32));
+                (wide.into_iter().map(T::from_bits64).collect(), torn)
+            }
+            (None, Form::Dynamic | Form::Static) => (self.narrow.download()?, None),
+        })
+    }
+
+    /// Returns the elements of 32 bits; there are none if they are wide or in rows.
     pub fn view<A: Algorithm>(&self) -> A::Array<T> {
         self.narrow.view::<A>()
     }
 
-    /// Returns the elements of 64 bits, if they are.
-    pub fn wide<A: Algorithm>(&self) -> Option<A::Array<u64>> {
-        self.wide.as_ref().map(TxArray::view::<A>)
+    /// Returns the elements of 64 bits; there are none if they are not wide.
+    pub fn wide<A: Algorithm>(&self) -> A::Array<u64> {
+        self.wide.view::<A>()
+    }
+
+    /// Returns the rows of sums; there are none if the numbers are not in rows.
+    pub const fn sums(&self) -> &Sums<D, T> {
+        &self.sums
     }
 
     /// Returns the arrays that a launch is given.
     pub fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
-        let mut all: Vec<&mut dyn Accessed<D>> = vec![&mut self.narrow];
-        all.extend(self.wide.as_mut().map(|wide| wide as &mut dyn Accessed<D>));
-        all
+        match (self.row, self.form) {
+            (Some(_), _) => vec![&mut self.narrow, &mut self.sums],
+            (None, Form::Wide) => vec![&mut self.narrow, &mut self.wide],
+            (None, Form::Dynamic | Form::Static) => vec![&mut self.narrow],
+        }
     }
 }
 
@@ -163,18 +186,21 @@ pub fn torn(element: usize) -> String {
     format!("the two halves of element {element} were not stored together")
 }
 
-/// Compiles and runs, in an implementation of [`Workload`](super::workload::Workload), the kernel
-/// of its form; both have the same parameters.
-macro_rules! by_form {
-    ($Dynamic:ident, $Static:ident) => {
+/// Compiles and runs, in an implementation of [`Workload`](super::workload::Workload) that has
+/// several kernels, the one that matches, with its parameters.
+macro_rules! kernels {
+    (
+        $of:ident, $data:ident, $run:ident: match $by:expr;
+        $($pattern:pat $(if $guard:expr)? => $Kernel:ident, $params:expr;)+
+    ) => {
         fn compile<D: Device, A: Algorithm>(
             &self,
             device: &D,
             observation: Observation,
         ) -> Result<Duration> {
-            Ok(match self.form {
-                Form::Dynamic => device.prepare::<$Dynamic<A>>(observation)?,
-                Form::Static | Form::Wide => device.prepare::<$Static<A>>(observation)?,
+            let $of = self;
+            Ok(match $by {
+                $($pattern $(if $guard)? => device.prepare::<$Kernel<A>>(observation)?,)+
             })
         }
 
@@ -184,20 +210,20 @@ macro_rules! by_form {
             launcher: &mut Launcher<'_, D>,
             transactions: u64,
         ) -> Result<()> {
-            let params = self.params(data, launcher.run::<A>(transactions));
-            // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
-            // buffers that `data` keeps and nothing else uses.
-            unsafe {
-                match self.form {
-                    Form::Dynamic => launcher.launch::<$Dynamic<A>>(&params)?,
-                    Form::Static | Form::Wide => launcher.launch::<$Static<A>>(&params)?,
-                }
+            let ($of, $data, $run) = (self, data, launcher.run::<A>(transactions));
+            match $by {
+                $($pattern $(if $guard)? => {
+                    let params = $params;
+                    // SAFETY: the parameters hold this memory's handle, for `A` alone, and views
+                    // of buffers that the data keep and nothing else uses.
+                    unsafe { launcher.launch::<$Kernel<A>>(&params)? }
+                })+
             };
             Ok(())
         }
     };
 }
-pub(super) use by_form;
+pub(super) use kernels;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::numbers::{parse_count, parse_count_32};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -45,10 +45,8 @@ pub enum Origin<T> {
 }
 
 impl<T> Origin<T> {
-    /// Returns the origin that options ask for: the file, or what `draw` makes of the default.
-    ///
-    /// # Errors
-    /// A file, and `given` an option for what is drawn, which errors call `drawn`.
+    /// Returns the origin that options ask for: the file, or what `draw` makes of the default. A
+    /// file and an option for what is `drawn`, of those `given`, contradict each other.
     pub fn with(
         self,
         file: Option<&PathBuf>,
@@ -92,11 +90,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Gives each line of a file, with its number, to `take`. Returns how many there are.
-    ///
-    /// # Errors
-    /// [`Error::Unreadable`]; [`Error::BadInput`] with the first line that is no text or that
-    /// `take` refuses.
+    /// Gives each line of a file, with its number, to `take`. Returns how many there are, or the
+    /// first that is no text or that `take` refuses.
     pub fn read(
         &self,
         path: &Path,
@@ -183,11 +178,18 @@ macro_rules! is_its_workload {
 /// Declares an input of plain sizes, by a row for each: its default; its name in JSON, if the row
 /// says it all; and the option that takes its place, if there is one, with its help. Of a `count`
 /// the option's help is what the size is, and its default in words. Options that take no size's
-/// place may follow.
+/// place may follow. The options are the workload's, or those of the shape of what is drawn.
 macro_rules! sizes {
+    ($(#[$about:meta])* $Input:ident, options of $($sizes:tt)*) => {
+        sizes! { @pub Options $(#[$about])* $Input, $($sizes)* }
+    };
+    ($(#[$about:meta])* $Input:ident, shape of $($sizes:tt)*) => {
+        sizes! { @Shape $(#[$about])* $Input, $($sizes)* }
+    };
     (
+        @$visible:vis $Options:ident
         $(#[$about:meta])*
-        $Input:ident, options of $workload:literal {
+        $Input:ident, $workload:literal {
             $(
                 $(#[$doc:meta])*
                 $size:ident: $type:ty = $default:expr $(, json $json:literal)?
@@ -212,7 +214,7 @@ macro_rules! sizes {
         #[doc = concat!("The options of `", $workload, "`.")]
         #[derive(Args, Debug, Clone, Copy, Default)]
         #[group(skip)]
-        pub struct Options {
+        $visible struct $Options {
             $(
                 $(
                     #[arg(
@@ -228,7 +230,7 @@ macro_rules! sizes {
 
         impl $Input {
             /// Returns the input with the sizes that options give.
-            fn given(mut self, options: &Options) -> Self {
+            fn given(mut self, options: &$Options) -> Self {
                 $(
                     $(self.$size = options.$count.unwrap_or(self.$size);)?
                     $(self.$size = options.$option.unwrap_or(self.$size);)?
@@ -237,6 +239,7 @@ macro_rules! sizes {
             }
 
             /// Returns the sizes by their names in JSON.
+            #[allow(dead_code, reason = "a shape is told as that of what was drawn")]
             fn named(&self) -> Vec<(&'static str, Value)> {
                 vec![$($(($json, self.$size.into()),)?)*]
             }
@@ -268,16 +271,9 @@ pub trait Input: Clone + Debug + Default + 'static {
     }
 
     /// Returns the input with what the options say in place of its values.
-    ///
-    /// # Errors
-    /// Options that contradict each other.
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self>;
 
     /// Reads or draws what the input names.
-    ///
-    /// # Errors
-    /// A file that is not of its format, or sizes from which nothing can be
-    /// drawn, on one line.
     fn make(&self, seed: u64) -> Result<Self::Workload>;
 }
 
@@ -285,17 +281,20 @@ pub trait Input: Clone + Debug + Default + 'static {
 pub const SEED: u64 = 1;
 
 /// An option that several workloads take, each by its own meaning.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
 pub enum SharedOption {
     /// `-n`.
     N,
     /// `--input`.
+    #[value(name = "input")]
     File,
     /// `--transactions`.
     Transactions,
     /// `--adds`.
     Adds,
     /// `--static`.
+    #[value(name = "is_static")]
     Static,
     /// `--wide`.
     Wide,
@@ -311,18 +310,7 @@ impl SharedOption {
     /// The option in this field of [`SharedOptions`]; none in that of the seed,
     /// which every workload takes.
     pub fn of_field(field: &str) -> Option<Self> {
-        match field {
-            "n" => Some(Self::N),
-            "input" => Some(Self::File),
-            "transactions" => Some(Self::Transactions),
-            "adds" => Some(Self::Adds),
-            "is_static" => Some(Self::Static),
-            "wide" => Some(Self::Wide),
-            "keys" => Some(Self::Keys),
-            "lookups" => Some(Self::Lookups),
-            "alike" => Some(Self::Alike),
-            _ => None,
-        }
+        Self::from_str(field, false).ok()
     }
 
     /// Whether it means another thing for each workload, so that a value for
@@ -413,9 +401,6 @@ impl Default for SharedOptions {
 }
 
 /// Reads a whole number of per cent, from 0 to 100.
-///
-/// # Errors
-/// What is given instead, and what would be right.
 pub fn parse_percent(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     let digits = number.bytes().all(|b| b.is_ascii_digit());
@@ -426,9 +411,6 @@ pub fn parse_percent(text: &str) -> Result<u32, String> {
 }
 
 /// Reads how many consecutive operations are of one kind.
-///
-/// # Errors
-/// What is given instead, and what would be right.
 fn parse_alike(text: &str) -> Result<u32, String> {
     let alike = parse_count_32(text)?;
     if alike.is_power_of_two() {

@@ -108,42 +108,14 @@ impl<'a, D: Device> Launcher<'a, D> {
         self
     }
 
-    /// The device.
-    pub const fn device(&self) -> &'a D {
-        self.device
-    }
-
-    /// The transactional memory.
-    pub const fn stm(&self) -> &Stm<D> {
-        self.stm
-    }
-
-    /// The transactional memory, to tell it what to watch.
-    pub const fn stm_mut(&mut self) -> &mut Stm<D> {
-        self.stm
-    }
-
-    /// The time of the launches so far.
-    pub const fn time(&self) -> Duration {
-        self.done.time
-    }
-
-    /// The handle for a kernel's parameters.
-    pub fn handle<A: Algorithm>(&self) -> StmRef<A> {
-        self.stm.handle::<A>()
-    }
-
     /// Returns what a launch of so many transactions is made of.
     pub fn run<A: Algorithm>(&self, transactions: u64) -> Run<A> {
-        let stm = self.handle::<A>();
+        let stm = self.stm.handle::<A>();
         Run { stm, transactions }
     }
 
     /// Launches a kernel with transactions, waits for it and adds what it did.
-    /// Returns its statistics alone.
-    ///
-    /// # Errors
-    /// The errors of [`Stm::launch`]; a timeout counts the launches before as well.
+    /// Returns its statistics alone; the error of a timeout counts the launches before as well.
     ///
     /// # Safety
     /// The caller promises what [`Stm::launch`] asks for.
@@ -194,9 +166,6 @@ impl<'a, D: Device> Launcher<'a, D> {
 
     /// Launches a kernel without transactions, in a shape of its own. No time
     /// limit holds for it.
-    ///
-    /// # Errors
-    /// The device's errors.
     ///
     /// # Safety
     /// The caller promises what [`Device::launch`] asks for.

@@ -15,18 +15,12 @@ pub const SET_WORDS_MAX: u32 = 1 << 20;
 /// What transactions access of a workload's data: an array, sums, records or a container.
 pub trait Accessed<D: Device> {
     /// Changes the layout.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     fn arrange(&mut self, layout: Layout) -> Result<()>;
 
     /// Lets the check after a launch cover the words.
     fn watch(&self, stm: &mut Stm<D>);
 
     /// Returns the words that are not zero with what they hold, where a reset leaves any.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn words(&self) -> Result<Vec<(WordAddress, u64)>>;
 }
 
@@ -99,9 +93,6 @@ accessed! {
 }
 
 /// Makes an array of zeros for transactions, in the plain layout.
-///
-/// # Errors
-/// Too little memory, or an error of the device.
 pub fn zeros<D: Device, T: Element + Pod>(
     device: &D,
     len: u64,
@@ -112,9 +103,6 @@ pub fn zeros<D: Device, T: Element + Pod>(
 
 /// Refuses data that the device or the host has no room for, before any of it
 /// is made. `host_bytes` is what the input and its verification take.
-///
-/// # Errors
-/// [`Error::TooLarge`], or an error of the device.
 pub fn check_memory<D: Device>(
     device: &D,
     name: &str,
@@ -142,9 +130,6 @@ pub fn check_memory<D: Device>(
 }
 
 /// Refuses what the host has no room for.
-///
-/// # Errors
-/// [`Error::TooLarge`].
 pub fn check_host_memory(what: &str, needed: u64, fix: &'static str) -> Result<()> {
     let available = Cpu::new().available_bytes()?;
     if needed > available {

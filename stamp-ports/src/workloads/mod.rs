@@ -109,14 +109,13 @@ mod prelude {
     pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
     pub(super) use super::contender::{Contender, ContenderData, one_each};
     pub(super) use super::exclusion::{UNSYNCHRONISED, Uses, critical_section, open, own};
-    pub(super) use super::form::{Elements, Form, by_form, torn};
+    pub(super) use super::form::{Elements, Form, kernels, torn};
     pub(super) use super::input::{
         Input, Occasion, SharedOption, SharedOptions, is_its_workload, sizes,
     };
     pub(super) use super::launcher::Launcher;
     pub(super) use super::memory::{Accessed, accessed, check_memory, zeros};
     pub(super) use super::workload::{Accesses, Run, Sizes, Verdict, Verifies, Workload, sets};
-    pub(super) use crate::devices::AnyDevice;
     pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};
     pub(super) use clap::Args;
@@ -183,7 +182,7 @@ macro_rules! registry {
         pub fn contender_kinds(name: &str) -> Vec<ContenderKind> {
             match name {
                 $(stringify!($name) => {
-                    let all = <MadeFrom<$module::$Input> as Workload>::contenders().into_iter();
+                    let all = <MadeFrom<$module::$Input> as Workload>::contenders::<AnyDevice>().into_iter();
                     all.map(|contender| contender.kind).collect()
                 })*
                 _ => Vec::new(),
@@ -215,9 +214,6 @@ macro_rules! registry {
             }
 
             /// Reads or draws what the input names.
-            ///
-            /// # Errors
-            /// The errors of [`Input::make`].
             pub fn make(&self, seed: u64) -> Result<AnyWorkload> {
                 Ok(match self {
                     $(Self::$Variant(input) => AnyWorkload::$Variant(input.make(seed)?),)*
@@ -246,9 +242,6 @@ impl AnyWorkload {
 
     /// Allocates its data on a device, for up to `transactions_max`
     /// transactions. The parameters have been checked.
-    ///
-    /// # Errors
-    /// Too little memory on the host or the device, or an error of the device.
     pub fn prepare<'a>(
         &'a self,
         device: &'a AnyDevice,
@@ -259,9 +252,6 @@ impl AnyWorkload {
     }
 
     /// Has the device compile all kernels of an algorithm.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub fn compile(&self, device: &AnyDevice, algorithm: Variant) -> Result<Duration> {
         on_workload!(self, w => {
             with_algorithm!(algorithm, A => w.compile::<AnyDevice, A>(device, Observation::Silent))
@@ -281,9 +271,6 @@ impl AnyWorkload {
 }
 
 /// Reads `all`, or names of workloads separated by commas.
-///
-/// # Errors
-/// An unknown name, with the nearest known one.
 pub fn parse_names(text: &str) -> Result<Vec<&'static str>> {
     let known: Vec<&'static str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
     parse_list(

@@ -150,9 +150,6 @@ macro_rules! options {
 
             /// The input of a workload: what the options say, and where they say
             /// nothing the defaults for the occasion.
-            ///
-            /// # Errors
-            /// Options that contradict each other, or no workload of this name.
             pub fn input(&self, name: &str, occasion: Occasion) -> Result<AnyInput> {
                 match name {
                     $(
@@ -182,9 +179,6 @@ impl WorkloadArgs {
     /// Refuses options that none of the workloads takes, and such as mean
     /// another thing for each of several. `all` are exempt from the former:
     /// whether the caller means every workload there is.
-    ///
-    /// # Errors
-    /// Names the option and its workloads.
     pub fn check(&self, workloads: &[&str], all: bool) -> Result<()> {
         for given in &self.given {
             let Given {

@@ -4,9 +4,8 @@
 //! Copies to the host check that a structure is whole: what is wrong comes back as text, as
 //! from the verification of a workload.
 
-use crate::devices::AnyDevice;
 use crate::error::Result;
-use stm_core::host::Buffer;
+use stm_core::host::{Buffer, Device};
 use stm_kernels::floor::plain::chains::{self, Chains};
 use stm_kernels::floor::plain::nodes::{self, FREE_WORDS, Nodes};
 use stm_kernels::floor::plain::radix::{Copied, Radix};
@@ -22,18 +21,14 @@ pub type Entries = Vec<(u32, u32)>;
 const WAYS: usize = 16;
 
 /// Nodes, all of which are free.
-#[derive(Debug)]
-pub struct PlainNodes {
-    words: Buffer<AnyDevice, u64>,
-    free: Buffer<AnyDevice, u32>,
+pub struct PlainNodes<D: Device> {
+    words: Buffer<D, u64>,
+    free: Buffer<D, u32>,
 }
 
-impl PlainNodes {
+impl<D: Device> PlainNodes<D> {
     /// Makes so many nodes.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
-    pub fn new(device: &AnyDevice, count: u64, what: &'static str) -> Result<Self> {
+    pub fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             words: Buffer::zeroed(device, count as usize + 1, what)?,
             free: Buffer::zeroed(device, FREE_WORDS, what)?,
@@ -41,9 +36,6 @@ impl PlainNodes {
     }
 
     /// Gives all nodes back.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub fn clear(&mut self) -> Result<()> {
         Ok(self.free.clear()?)
     }
@@ -62,9 +54,6 @@ impl PlainNodes {
     }
 
     /// Returns the nodes that are taken, or what is wrong with the free list.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub fn taken(&self) -> Result<Whole<Vec<u32>>> {
         let (words, free) = self.download()?;
         Ok(nodes::taken(&words, &free))
@@ -73,6 +62,9 @@ impl PlainNodes {
 
 /// A structure of keys and values, as `map`, `list` and `ordered` have one.
 pub trait PlainEntries: Sized {
+    /// The device.
+    type Device: Device;
+
     /// What a kernel gets.
     type View: Copy + 'static;
 
@@ -80,57 +72,42 @@ pub trait PlainEntries: Sized {
     const KEY_BYTES: u64;
 
     /// Makes an empty structure for so many different keys.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
-    fn new(device: &AnyDevice, keys: u64) -> Result<Self>;
+    fn new(device: &Self::Device, keys: u64) -> Result<Self>;
 
     /// Removes all entries.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn clear(&mut self) -> Result<()>;
 
     /// Returns what a kernel gets.
     fn view(&self) -> Self::View;
 
     /// Returns the entries, if the structure is whole.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn entries(&self) -> Result<Whole<Entries>>;
 }
 
 /// A hash table by open addressing.
-#[derive(Debug)]
-pub struct PlainTable(Buffer<AnyDevice, u64>);
+pub struct PlainTable<D: Device>(Buffer<D, u64>);
 
-impl PlainTable {
+impl<D: Device> PlainTable<D> {
     /// Makes an empty table for so many entries.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
-    pub fn with_room(device: &AnyDevice, entries: u64, what: &'static str) -> Result<Self> {
+    pub fn with_room(device: &D, entries: u64, what: &'static str) -> Result<Self> {
         let slots = table::slots_for(entries);
         Ok(Self(Buffer::zeroed(device, slots, what)?))
     }
 
     /// Replaces the contents by the slots that [`table::filled`] made for as many entries.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
         Ok(self.0.upload(slots)?)
     }
 }
 
-impl PlainEntries for PlainTable {
+impl<D: Device> PlainEntries for PlainTable<D> {
+    type Device = D;
     type View = Table;
 
     // Two to four slots of a word.
     const KEY_BYTES: u64 = 32;
 
-    fn new(device: &AnyDevice, keys: u64) -> Result<Self> {
+    fn new(device: &D, keys: u64) -> Result<Self> {
         Self::with_room(device, keys, "the table")
     }
 
@@ -150,24 +127,15 @@ impl PlainEntries for PlainTable {
 }
 
 /// Sorted chains.
-#[derive(Debug)]
-pub struct PlainChains {
-    heads: Buffer<AnyDevice, u32>,
-    nodes: PlainNodes,
-    values: Buffer<AnyDevice, u32>,
+pub struct PlainChains<D: Device> {
+    heads: Buffer<D, u32>,
+    nodes: PlainNodes<D>,
+    values: Buffer<D, u32>,
 }
 
-impl PlainChains {
+impl<D: Device> PlainChains<D> {
     /// Makes so many empty chains, and nodes for all of them.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
-    pub fn with_chains(
-        device: &AnyDevice,
-        chains: u64,
-        nodes: u64,
-        what: &'static str,
-    ) -> Result<Self> {
+    pub fn with_chains(device: &D, chains: u64, nodes: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             heads: Buffer::zeroed(device, chains as usize, what)?,
             nodes: PlainNodes::new(device, nodes, what)?,
@@ -176,9 +144,6 @@ impl PlainChains {
     }
 
     /// Returns the entries of each chain, if all are whole.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub fn lists(&self) -> Result<Whole<Vec<Entries>>> {
         let (words, free) = self.nodes.download()?;
         let (heads, values) = (self.heads.download()?, self.values.download()?);
@@ -186,12 +151,13 @@ impl PlainChains {
     }
 }
 
-impl PlainEntries for PlainChains {
+impl<D: Device> PlainEntries for PlainChains<D> {
+    type Device = D;
     type View = Chains;
 
     const KEY_BYTES: u64 = 12;
 
-    fn new(device: &AnyDevice, keys: u64) -> Result<Self> {
+    fn new(device: &D, keys: u64) -> Result<Self> {
         Self::with_chains(device, 1, keys, "the list")
     }
 
@@ -216,21 +182,21 @@ impl PlainEntries for PlainChains {
 }
 
 /// A radix tree.
-#[derive(Debug)]
-pub struct PlainRadix {
-    root: Buffer<AnyDevice, u32>,
-    leaves: PlainNodes,
-    branches: PlainNodes,
-    links: Buffer<AnyDevice, u32>,
+pub struct PlainRadix<D: Device> {
+    root: Buffer<D, u32>,
+    leaves: PlainNodes<D>,
+    branches: PlainNodes<D>,
+    links: Buffer<D, u32>,
 }
 
-impl PlainEntries for PlainRadix {
+impl<D: Device> PlainEntries for PlainRadix<D> {
+    type Device = D;
     type View = Radix;
 
     // A leaf, and a branch with its links.
     const KEY_BYTES: u64 = 80;
 
-    fn new(device: &AnyDevice, keys: u64) -> Result<Self> {
+    fn new(device: &D, keys: u64) -> Result<Self> {
         let (leaves, branches) = ("the leaves", "the branches");
         Ok(Self {
             root: Buffer::zeroed(device, 1, "the root")?,

@@ -19,42 +19,24 @@ pub trait Prepared<D: Device> {
     /// The workload.
     fn of(&self) -> &dyn Sizes;
 
-    /// Makes the data fit for launches of this shape with an algorithm.
-    ///
-    /// # Errors
-    /// An algorithm without kernels for the form of the workload's transactions, too little
-    /// memory on the host or the device, or an error of the device.
+    /// Makes the data fit for launches of this shape with an algorithm, which must have kernels for
+    /// the form of the workload's transactions.
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()>;
 
     /// Returns the words that transactions access and that are not zero after a reset, each
     /// with its value: what a history of the run starts from.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>>;
 
     /// Does what [`Workload::clear`] does.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn clear(&mut self) -> Result<()>;
 
     /// Does what [`Workload::reset`] does.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn reset(&mut self) -> Result<()>;
 
     /// Compiles all kernels for an algorithm, and returns the time that took.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration>;
 
     /// Makes one run of so many transactions, all of its launches.
-    ///
-    /// # Errors
-    /// A launch's errors.
     fn run(
         &mut self,
         algorithm: Variant,
@@ -64,9 +46,6 @@ pub trait Prepared<D: Device> {
 
     /// Checks what a run left: `None` if it is right, else what is wrong, on one
     /// line.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict;
 
     /// Does what [`Workload::observed`] does.
@@ -78,9 +57,6 @@ pub trait Prepared<D: Device> {
 
 /// Allocates the data of a workload whose parameters have been checked, for up
 /// to `transactions_max` transactions.
-///
-/// # Errors
-/// Too little memory on the host or the device, or an error of the device.
 pub fn prepare<'a, D: Device, W: Workload>(
     of: &'a W,
     device: &'a D,
@@ -91,9 +67,6 @@ pub fn prepare<'a, D: Device, W: Workload>(
 }
 
 /// Does the same, for runs of another kernel if there is one.
-///
-/// # Errors
-/// As [`prepare`].
 pub fn prepare_for<'a, D: Device, W: Workload>(
     of: &'a W,
     device: &'a D,
@@ -186,7 +159,7 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
             return Ok(launcher.finish());
         }
         for accessed in of.accessed(data) {
-            accessed.watch(launcher.stm_mut());
+            accessed.watch(launcher.stm);
         }
         with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;
         Ok(launcher.finish())

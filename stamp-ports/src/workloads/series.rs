@@ -36,9 +36,6 @@ enum Way<'s, 'a, 'scope, 'env, D: Device> {
 impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
     /// Launches the kernel with transactions, after the launches before.
     ///
-    /// # Errors
-    /// The errors of a launch, as far as they are known yet.
-    ///
     /// # Safety
     /// The caller promises what [`Stm::launch`](stm_core::host::Stm::launch)
     /// asks for, until the series has ended.
@@ -62,9 +59,6 @@ impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
 
     /// Launches a kernel without transactions, after the launches before, in a
     /// shape of its own.
-    ///
-    /// # Errors
-    /// The device's errors.
     ///
     /// # Safety
     /// The caller promises what [`Device::launch`] asks for, until the series
@@ -97,9 +91,6 @@ impl<'a, D: Device> Launcher<'a, D> {
     /// `A` has transactions. The closure makes the launches and waits for none.
     /// If nobody follows the run's launches, the host does not wait either, and
     /// reads the statistics at the end.
-    ///
-    /// # Errors
-    /// The errors of the launches; a timeout counts the launches before as well.
     pub fn in_order<A: Algorithm, K: Kernel>(
         &mut self,
         launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D, A, K>) -> Result<(), Error>,

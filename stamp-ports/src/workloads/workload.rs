@@ -18,11 +18,12 @@ use stm_core::internal::observe::Observation;
 use stm_core::{Kernel, Layout};
 
 /// What a result is verified for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Covers {
     /// The final state alone: a transaction that saw a state which never was may go
     /// unnoticed, if it left nothing wrong.
+    #[default]
     FinalState,
     /// What transactions have seen as well: each of them saw a state that the others left.
     Isolation,
@@ -39,7 +40,7 @@ impl Covers {
 }
 
 /// What the verification of a workload covers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Verifies {
     /// What it covers.
     pub covers: Covers,
@@ -153,10 +154,8 @@ pub trait Sizes: Named + Debug {
         None
     }
 
-    /// Checks whether the parameters make sense together.
-    ///
-    /// # Errors
-    /// One line that names the parameter and the fix.
+    /// Checks whether the parameters make sense together; an error is one line that names the
+    /// parameter and the fix.
     fn check(&self, transactions: u64) -> Result<()>;
 
     /// Whether the host changes words of transactions between two launches of a
@@ -188,7 +187,7 @@ pub trait Workload: Sizes + Sized {
     type Kernel<A: Algorithm>: Kernel;
 
     /// What `bench floor` measures beside it.
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         Vec::new()
     }
 
@@ -200,9 +199,6 @@ pub trait Workload: Sizes + Sized {
 
     /// Allocates the data for up to `transactions_max` transactions. The
     /// parameters have been checked.
-    ///
-    /// # Errors
-    /// Too little memory on the host or the device, or an error of the device.
     fn prepare<D: Device>(
         &self,
         device: &D,
@@ -214,9 +210,6 @@ pub trait Workload: Sizes + Sized {
     /// transactions: number `n` runs `n`, `n + lanes`, `n + 2 lanes` and so on.
     /// Called before [`clear`](Self::clear) and [`reset`](Self::reset), for
     /// workloads with data of each lane's own.
-    ///
-    /// # Errors
-    /// Too little memory on the host or the device, or an error of the device.
     fn fit<D: Device>(&self, _device: &D, _data: &mut Self::Data<D>, _lanes: u64) -> Result<()> {
         Ok(())
     }
@@ -227,9 +220,6 @@ pub trait Workload: Sizes + Sized {
 
     /// Lays out what transactions access, for a transactional memory
     /// that has not used it yet. Called after [`fit`](Self::fit).
-    ///
-    /// # Errors
-    /// Too little memory on the host or the device, or an error of the device.
     fn arrange<D: Device>(&self, data: &mut Self::Data<D>, layout: Layout) -> Result<()> {
         let mut all = self.accessed(data).into_iter();
         all.try_for_each(|accessed| accessed.arrange(layout))
@@ -237,24 +227,15 @@ pub trait Workload: Sizes + Sized {
 
     /// Makes the data fit for another launch whose result nobody verifies:
     /// [`reset`](Self::reset), unless something cheaper will do.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn clear<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
         self.reset(data)
     }
 
     /// Puts the data into its state before a launch.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()>;
 
     /// How many transactions commit in a right run of so many, once it has
     /// run; `None` if [`verify`](Self::verify) has to tell.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn commits_expected<D: Device>(
         &self,
         _data: &Self::Data<D>,
@@ -265,9 +246,6 @@ pub trait Workload: Sizes + Sized {
 
     /// Checks what a launch of so many transactions left: `None` if it is
     /// right, else what is wrong, on one line.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict;
 
     /// What the last run found beside its verification, by its names in JSON.
@@ -289,9 +267,6 @@ pub trait Workload: Sizes + Sized {
     ) -> <Self::Kernel<A> as Kernel>::Params;
 
     /// Compiles all kernels, and returns the time that took.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn compile<D: Device, A: Algorithm>(
         &self,
         device: &D,
@@ -302,9 +277,6 @@ pub trait Workload: Sizes + Sized {
 
     /// One run: a launch of the kernel. A workload of several launches makes
     /// them all here, and what it does between them is not timed.
-    ///
-    /// # Errors
-    /// A launch's errors.
     fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut Self::Data<D>,

@@ -47,16 +47,20 @@ impl Setting {
         }
     }
 
-    /// The transactional memory for a workload.
-    pub(crate) fn config(&self, workload: &AnyWorkload) -> StmConfig {
-        StmConfig {
-            locks: self.locks,
-            stripe_bytes: self.stripe_bytes,
-            capacity: workload.sizes().capacity(),
-            // A variant that cannot finish is to fail here, not to hang.
-            time_limit: Some(Duration::from_mins(1)),
-            ..StmConfig::default()
-        }
+    /// Each of these shapes with each of these memories.
+    pub(crate) fn each(
+        seed: u64,
+        shapes: &[(u32, u32)],
+        memories: &[(u64, u64)],
+        transactions: u64,
+    ) -> Vec<Self> {
+        let of = |&shape, &memory| Self {
+            transactions,
+            ..Self::of(seed, shape, memory)
+        };
+        let shapes = shapes.iter();
+        let all = shapes.flat_map(|shape| memories.iter().map(move |memory| of(shape, memory)));
+        all.collect()
     }
 
     /// A single run of a workload.
@@ -65,23 +69,44 @@ impl Setting {
         RunSpec {
             variant,
             shape: self.shape,
-            config: self.config(workload),
+            config: StmConfig {
+                locks: self.locks,
+                stripe_bytes: self.stripe_bytes,
+                capacity: workload.sizes().capacity(),
+                // A variant that cannot finish is to fail here, not to hang.
+                time_limit: Some(Duration::from_mins(1)),
+                ..StmConfig::default()
+            },
             transactions: given.unwrap_or(self.transactions),
             repeat: 1,
         }
     }
 }
 
-/// Runs a workload with every variant on the CPU, and returns the reports, all of
-/// which were verified.
-pub(crate) fn all_variants(workload: impl Into<AnyWorkload>, setting: Setting) -> Vec<RunReport> {
-    let (cpu, workload) = (AnyDevice::cpu(), workload.into());
-    let all = AskedVariant::all();
-    let most = setting.spec(&workload, all[0]).transactions;
-    let mut runner = Runner::new(&cpu, &workload, setting.seed, most).expect("data");
-    let run = |variant: AskedVariant| {
-        let spec = setting.spec(&workload, variant);
-        let sizes = workload.sizes();
+/// Runs a workload with every variant on the CPU in these settings, and returns the reports, all
+/// of which were verified.
+pub(crate) fn all_variants(
+    workload: impl Into<AnyWorkload>,
+    settings: impl IntoIterator<Item = Setting>,
+) -> Vec<RunReport> {
+    let (all, workload) = (AskedVariant::all(), workload.into());
+    let runs = settings
+        .into_iter()
+        .map(|setting| verified(&workload, setting, &all));
+    runs.flatten().collect()
+}
+
+/// Runs a workload with these variants on the CPU; the reports, all of which were verified.
+pub(crate) fn verified(
+    workload: &AnyWorkload,
+    setting: Setting,
+    variants: &[AskedVariant],
+) -> Vec<RunReport> {
+    let (cpu, sizes) = (AnyDevice::cpu(), workload.sizes());
+    let most = setting.spec(workload, variants[0]).transactions;
+    let mut runner = Runner::new(&cpu, workload, setting.seed, most).expect("data");
+    let run = |&variant: &AskedVariant| {
+        let spec = setting.spec(workload, variant);
         let what = format!("{} {} {spec:?}", sizes.name(), variant.name());
         let report = runner
             .measure(&spec)
@@ -89,7 +114,7 @@ pub(crate) fn all_variants(workload: impl Into<AnyWorkload>, setting: Setting) -
         assert!(report.verified, "{what}: {:?}", report.error);
         report
     };
-    all.into_iter().map(run).collect()
+    variants.iter().map(run).collect()
 }
 
 /// A small run of each of four workloads.

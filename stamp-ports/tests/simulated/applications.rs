@@ -4,18 +4,16 @@
 //! recorded, is opaque. And with a defect seeded into the transactional memory, the checks of
 //! k-means and the accounts of vacation notice.
 
-use crate::driven::{Setup, noticed, recorded, simulation, simulations, tests_of_all};
-use stamp_ports::record::Settings;
+use crate::driven::{Setup, noticed, simulation, simulations, tests_of_all};
 use stamp_ports::workloads::genome::Genome;
 use stamp_ports::workloads::kmeans::Kmeans;
 use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze};
 use stamp_ports::workloads::vacation::Vacation;
-use stamp_ports::workloads::workload::Workload;
+use stamp_ports::workloads::workload::Sizes;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Cpu, Device, RetryLimits, StmConfig};
 use stm_core::internal::observe::Mutant;
 use stm_kernels::labyrinth::GridSize;
-use verify::history::InitialMemory;
 use verify::sim::{Schedule, Sim};
 
 /// More points than a lane takes at a time, and rows longer than a batch.
@@ -37,15 +35,15 @@ fn kmeans_everywhere(algorithm: Variant) {
     let pass = kmeans(130, 1);
     for config in simulations(3) {
         let setup = crowded_kmeans(&pass, algorithm, config.seed);
-        aborted += setup.right(&pass, &Sim::new(config), InitialMemory::ZERO);
+        aborted += setup.right(&pass, &Sim::new(config));
     }
     for seed in 0..20 {
-        crowded_kmeans(&pass, algorithm, seed).right(&pass, &Cpu::new(), InitialMemory::ZERO);
+        crowded_kmeans(&pass, algorithm, seed).right(&pass, &Cpu::new());
     }
     let all = kmeans(40, 4);
     for config in simulations(1) {
         let setup = crowded_kmeans(&all, algorithm, config.seed);
-        let run = setup.record(&all, &Sim::new(config), InitialMemory::ZERO);
+        let run = setup.record(&all, &Sim::new(config));
         assert_eq!(run.expect("a run").wrong, None, "{algorithm} on {config}");
     }
     // Without conflicts this would test little.
@@ -60,13 +58,7 @@ stm_core::for_each_algorithm!(
 fn kmeans_notices_a_memory_that_loses_updates() {
     let pass = kmeans(130, 1);
     let setup = |seed| crowded_kmeans(&pass, Variant::HvSorting, seed);
-    let wrong = noticed(
-        &pass,
-        Mutant::VersionBeforeLocking,
-        30,
-        setup,
-        &InitialMemory::ZERO,
-    );
+    let wrong = noticed(&pass, Mutant::VersionBeforeLocking, 30, setup);
     assert!(
         ["counts", "saw a count", "sum"]
             .iter()
@@ -106,27 +98,10 @@ fn crowded_vacation(algorithm: Variant, seed: u64) -> Setup {
 fn vacation_everywhere(algorithm: Variant) {
     let mut aborted = 0;
     for (config, input) in simulations(2).flat_map(|config| INPUTS.map(|input| (config, input))) {
-        let what = format!("{algorithm} on {config}");
-        let sim = Sim::new(config);
-        aborted +=
-            crowded_vacation(algorithm, config.seed).right(&input, &sim, InitialMemory::INFERRED);
-        // The same from the words that the workload says there are at first.
-        let settings = Settings {
-            transactions: TRANSACTIONS,
-            blocks: 2,
-            threads: 4,
-            locks: 16,
-            retry_limits: LIMITS,
-            seed: config.seed,
-            attempts: 1,
-            buffer_bytes: 1 << 20,
-            time_limit: None,
-            ..Settings::default()
-        };
-        recorded(&sim, algorithm, input, &settings, &what);
+        aborted += crowded_vacation(algorithm, config.seed).right(&input, &Sim::new(config));
     }
     for (seed, input) in (0..4).flat_map(|seed| INPUTS.map(|input| (seed, input))) {
-        crowded_vacation(algorithm, seed).right(&input, &Cpu::new(), InitialMemory::INFERRED);
+        crowded_vacation(algorithm, seed).right(&input, &Cpu::new());
     }
     assert_eq!(aborted == 0, algorithm == Variant::Cgl, "{algorithm}");
 }
@@ -141,27 +116,9 @@ fn vacation_notices_a_memory_that_loses_updates_and_nodes() {
         (Mutant::PoolNotUndone, Variant::Fast),
     ] {
         let setup = |seed| crowded_vacation(algorithm, seed);
-        let wrong = noticed(&INPUTS[1], mutant, 60, setup, &InitialMemory::INFERRED);
+        let wrong = noticed(&INPUTS[1], mutant, 60, setup);
         println!("{}: {wrong}", mutant.name());
     }
-}
-
-/// Runs a workload once, recorded; its attempts that aborted.
-fn run<D: Device>(
-    device: &D,
-    workload: &impl Workload,
-    algorithm: Variant,
-    initial: InitialMemory,
-    config: StmConfig,
-) -> u64 {
-    let setup = Setup {
-        algorithm,
-        shape: (3, device.limits().warp_width.max(2)),
-        config,
-        seed: 5,
-        transactions: workload.transactions().expect("of the input"),
-    };
-    setup.right(workload, device, initial)
 }
 
 fn labyrinth(seed: u64) -> Labyrinth {
@@ -183,21 +140,21 @@ const GENOME: Genome = Genome {
     segments: 90,
 };
 
-/// Runs both workloads.
+/// Runs both workloads; their attempts that aborted.
 fn both<D: Device>(device: &D, algorithm: Variant, seed: u64) -> u64 {
-    let config = StmConfig {
-        locks: 16 << (seed % 3),
-        stripe_bytes: 4 << (seed % 2),
-        ..StmConfig::default()
-    };
-    // The grid's first state is what its first readers found.
-    run(
-        device,
-        &labyrinth(seed),
+    let labyrinth = labyrinth(seed);
+    let setup = |workload: &dyn Sizes| Setup {
         algorithm,
-        InitialMemory::INFERRED,
-        config,
-    ) + run(device, &GENOME, algorithm, InitialMemory::ZERO, config)
+        shape: (3, device.limits().warp_width.max(2)),
+        config: StmConfig {
+            locks: 16 << (seed % 3),
+            stripe_bytes: 4 << (seed % 2),
+            ..StmConfig::default()
+        },
+        seed: 5,
+        transactions: workload.transactions().expect("of the input"),
+    };
+    setup(&labyrinth).right(&labyrinth, device) + setup(&GENOME).right(&GENOME, device)
 }
 
 fn labyrinth_and_genome(algorithm: Variant) {

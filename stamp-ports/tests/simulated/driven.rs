@@ -10,7 +10,7 @@ use stm_core::algorithm::Variant;
 use stm_core::host::{Device, Launch, RetryLimits, Statistics, Stm, StmConfig};
 use stm_core::internal::observe::Mutant;
 use verify::history::records::Records;
-use verify::history::{Header, History, InitialMemory};
+use verify::history::{Header, History, InitialMemory, Rest};
 use verify::opacity;
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
@@ -96,22 +96,25 @@ impl Setup {
         Ok(Stm::new(device, self.launch(workload), config)?)
     }
 
-    /// Runs a workload; its statistics, and what its driver finds wrong with the
-    /// result.
+    /// Runs a workload; its statistics, what its driver finds wrong with the result, and the
+    /// words from which it began.
     pub(crate) fn drive<D: Device>(
         &self,
         workload: &impl Workload,
         device: &D,
         stm: &mut Stm<D>,
-    ) -> Result<(Statistics, Option<String>), Error> {
+    ) -> Result<(Statistics, Option<String>, InitialMemory), Error> {
         workload.check(self.transactions)?;
         let mut prepared = prepare(workload, device, self.seed, self.transactions)?;
         prepared.fit(self.algorithm, self.launch(workload))?;
         prepared.reset()?;
+        let words = prepared.initial()?;
+        let words = words.into_iter().map(|(word, value)| (word.bits(), value));
+        let initial = InitialMemory::of(words, Rest::Value(0));
         let launcher = Launcher::new(device, stm);
         let done = prepared.run(self.algorithm, launcher, self.transactions)?;
         let wrong = prepared.verify(done.statistics.commits, self.transactions)?;
-        Ok((done.statistics, wrong))
+        Ok((done.statistics, wrong, initial))
     }
 
     /// The same, recorded.
@@ -119,12 +122,11 @@ impl Setup {
         &self,
         workload: &impl Workload,
         device: &D,
-        initial: InitialMemory,
     ) -> Result<Recorded, Error> {
         let mut stm = self.stm(workload, device)?;
         let records = Records::new(device, &self.launch(workload), RECORD_WORDS).expect("records");
         stm.observe(records.probe());
-        let (statistics, wrong) = self.drive(workload, device, &mut stm)?;
+        let (statistics, wrong, initial) = self.drive(workload, device, &mut stm)?;
         let header = Header {
             variant: self.algorithm.to_string(),
             workload: workload.name().into(),
@@ -143,15 +145,10 @@ impl Setup {
 
     /// Runs a workload recorded, whose result must be right and whose history opaque; returns
     /// the attempts that aborted.
-    pub(crate) fn right<D: Device>(
-        &self,
-        workload: &impl Workload,
-        device: &D,
-        initial: InitialMemory,
-    ) -> u64 {
+    pub(crate) fn right<D: Device>(&self, workload: &impl Workload, device: &D) -> u64 {
         let (name, id, seed) = (workload.name(), device.id(), self.seed);
         let what = format!("{name} {} on {id}, seed {seed}", self.algorithm);
-        let run = self.record(workload, device, initial);
+        let run = self.record(workload, device);
         run.unwrap_or_else(|error| panic!("{what}: {error}"))
             .right(&what)
     }
@@ -185,14 +182,13 @@ pub(crate) fn noticed(
     mutant: Mutant,
     seeds: u64,
     setup: impl Fn(u64) -> Setup,
-    initial: &InitialMemory,
 ) -> String {
     let wrong = simulations(seeds).find_map(|config| {
         let sim = Sim::new(SimConfig {
             mutant: Some(mutant as u32),
             ..config
         });
-        let run = setup(config.seed).record(workload, &sim, initial.clone());
+        let run = setup(config.seed).record(workload, &sim);
         run.ok()?.wrong
     });
     let (workload, mutant) = (workload.name(), mutant.name());

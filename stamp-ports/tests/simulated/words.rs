@@ -20,7 +20,6 @@ use stm_core::host::{RetryLimits, Statistics, StmConfig};
 use stm_core::internal::host::{Profile, ProfileRows};
 use stm_core::internal::observe::{Mutant, Phase};
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
-use verify::history::InitialMemory;
 use verify::sim::{Schedule, Sim, SimConfig};
 
 const SCHEDULES: [Schedule; 5] = [
@@ -127,7 +126,7 @@ const fn accesses(reads: u32, writes: u32) -> Accesses {
 fn crowded(workload: &impl Workload, algorithm: Variant) -> u64 {
     let runs = simulations(8).map(|config| {
         let setup = Setup::crowded(algorithm, config.seed, 48);
-        setup.right(workload, &Sim::new(config), InitialMemory::INFERRED)
+        setup.right(workload, &Sim::new(config))
     });
     runs.sum()
 }
@@ -144,7 +143,7 @@ stm_core::for_each_algorithm!(
 
 fn noticed(workload: &impl Workload, mutant: Mutant) -> String {
     let setup = |seed| Setup::crowded(Variant::HvSorting, seed, 48);
-    driven::noticed(workload, mutant, 60, setup, &InitialMemory::INFERRED)
+    driven::noticed(workload, mutant, 60, setup)
 }
 
 #[test]
@@ -178,24 +177,8 @@ fn audits_notice_reads_of_no_state() {
     }
 }
 
-const STATIC_RA: Ra = Ra {
-    form: Form::Static,
-    ..Ra::of(32, 16, 16)
-};
-
-const STATIC_BANK: Bank = Bank {
-    zipf_thousandths: 900,
-    form: Form::Static,
-    ..Bank::of(21, 0, 6)
-};
-
-const STATIC_HT: Ht = Ht {
-    form: Form::Static,
-    ..Ht::of(3, 4)
-};
-
-/// Runs a workload under each schedule, and returns how many attempts aborted.
-fn static_form(workload: &impl Workload) -> u64 {
+/// Runs a workload under each schedule, which must have conflicts.
+fn static_form(workload: &impl Workload) {
     let runs = simulations(8).map(|config| {
         let setup = Setup {
             algorithm: Variant::Fast,
@@ -204,41 +187,37 @@ fn static_form(workload: &impl Workload) -> u64 {
             seed: config.seed,
             transactions: 48,
         };
-        setup.right(workload, &Sim::new(config), InitialMemory::INFERRED)
+        setup.right(workload, &Sim::new(config))
     });
-    runs.sum()
+    assert!(runs.sum::<u64>() > 0, "{}: no conflicts", workload.name());
 }
 
 #[test]
 fn static_transfers_and_updates_of_random_words_are_verified_and_opaque() {
-    assert!(
-        static_form(&STATIC_RA) > 0 && static_form(&STATIC_BANK) > 0,
-        "no conflicts"
-    );
-    let form = Form::Wide;
-    let (ra, bank) = (
-        Ra { form, ..STATIC_RA },
-        Bank {
+    for form in [Form::Static, Form::Wide] {
+        static_form(&Ra {
             form,
-            ..STATIC_BANK
-        },
-    );
-    assert!(
-        static_form(&ra) > 0 && static_form(&bank) > 0,
-        "no conflicts"
-    );
+            ..Ra::of(32, 16, 16)
+        });
+        static_form(&Bank {
+            zipf_thousandths: 900,
+            form,
+            ..Bank::of(21, 0, 6)
+        });
+    }
 }
 
 #[test]
 fn static_insertions_and_updates_of_hot_words_are_verified_and_opaque() {
-    let eigenbench = Eigenbench {
-        form: Form::Static,
+    let form = Form::Static;
+    static_form(&Ht {
+        form,
+        ..Ht::of(3, 4)
+    });
+    static_form(&Eigenbench {
+        form,
         ..Eigenbench::of_hot_words(40)
-    };
-    assert!(
-        static_form(&STATIC_HT) > 0 && static_form(&eigenbench) > 0,
-        "no conflicts"
-    );
+    });
 }
 
 /// Runs a workload profiled, and verifies its result. That each lane's phases
@@ -251,7 +230,7 @@ fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> (Prof
     let mut stm = setup.stm(workload, &sim).expect("metadata");
     let mut rows = ProfileRows::new(&sim, stm.shape()).expect("rows");
     stm.observe(rows.probe());
-    let (statistics, wrong) =
+    let (statistics, wrong, _) =
         (setup.drive(workload, &sim, &mut stm)).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(wrong, None, "{what}");
     let profile = rows.take();

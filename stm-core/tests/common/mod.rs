@@ -2,15 +2,17 @@
 #![allow(dead_code, unused_macros, unused_imports)]
 #![allow(clippy::needless_pass_by_value)] // assertions about what a launch returns
 
+mod asserts;
 #[path = "../kernels/closure.rs"]
 mod closure;
 
+pub(crate) use asserts::{assert_is as assert_ends, layout, under_all};
 use closure::Closure;
 use std::fmt::Debug;
+use stm_core::Element;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Cpu, Error, Pod, Statistics, Stm, StmConfig, TxArray};
 use stm_core::internal::lane::cpu::CpuLane;
-use stm_core::{Element, Layout, View};
 
 /// Launches a closure with a transactional memory, as `Stm::launch` does with a kernel.
 pub(crate) fn launch(
@@ -25,43 +27,13 @@ pub(crate) fn launch(
 /// A transaction of a lane of the CPU.
 pub(crate) type CpuTx<'t, 'l, A> = stm_core::Tx<'t, CpuLane<'l>, A>;
 
-/// Returns the layout of an algorithm's arrays.
-pub(crate) const fn layout<A: Algorithm>() -> Layout {
-    <A::Array<u32> as View<u32>>::LAYOUT
-}
-
 /// Makes an array in the layout of an algorithm.
 pub(crate) fn array<A: Algorithm, T: Element + Pod>(
     values: &[T],
     what: &'static str,
 ) -> TxArray<Cpu, T> {
-    TxArray::from_slice(&Cpu::new(), layout::<A>(), values, what).unwrap()
+    asserts::array::<A, T, _>(&Cpu::new(), values, what)
 }
-
-/// Calls a generic function, or runs a block, under every algorithm. What it prints last is the
-/// algorithm under which a test has failed.
-macro_rules! under_all {
-    ($check:ident) => {
-        common::under_all!(A => $check::<A>())
-    };
-    ($a:ident => $body:expr) => {
-        for &variant in stm_core::algorithm::Variant::ALL {
-            println!("under {variant}:");
-            stm_core::with_algorithm!(variant, $a => $body);
-        }
-    };
-}
-
-/// Asserts that a value matches a pattern, and shows the value if it does not.
-macro_rules! assert_ends {
-    ($ended:expr, $($pattern:tt)+) => {
-        match $ended {
-            ref ended => assert!(matches!(*ended, $($pattern)+), "{ended:?}"),
-        }
-    };
-}
-
-pub(crate) use {assert_ends, under_all};
 
 /// Asserts that a launch ended by an index past the end of so many elements.
 #[track_caller]

@@ -1,12 +1,17 @@
-//! Launches of the reduction and of values that go round, on the CPU and on the simulator.
+//! Launches of the reduction, of values that go round and of the checked loops, on the CPU and on
+//! the simulator.
 
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::internal::host::Watchdog;
+use stm_kernels::checked::{
+    CheckedEntries, CheckedEntriesParams, CheckedMeetings, CheckedMeetingsParams,
+};
 use stm_kernels::hops::HopsParams;
 use stm_kernels::reduction::ReductionParams;
-use stm_sync::host::Channels;
+use stm_sync::host::{Channels, GridBarrier, Semaphores};
+use stm_sync::{barrier, semaphore};
 
 /// What a reduction leaves: the times, the values and the number of wrong ones.
 pub(crate) type Left = (Vec<u64>, Vec<u32>, u32);
@@ -68,4 +73,54 @@ pub(crate) fn hops<K: Kernel<Params = HopsParams>, D: Device>(
         *end = found[1];
     }
     Ok(ends)
+}
+
+/// Makes one launch of [`CheckedMeetings`] with so many waits, and returns how many words were
+/// wrong.
+pub(crate) fn meetings<D: Device>(
+    device: &D,
+    limit: Option<Duration>,
+    kind: barrier::Kind,
+    (blocks, threads): (u32, u32),
+    waits: u32,
+) -> Result<u32, Error> {
+    let mut watchdog = Watchdog::new(device, limit)?;
+    let launch = Launch::new(blocks, threads);
+    let mut barrier = GridBarrier::chosen(device, kind, launch, watchdog.stop())?;
+    let all = (blocks * threads) as usize;
+    let words = Buffer::<_, u32>::zeroed(device, all + 1, "words")?;
+    let params = CheckedMeetingsParams {
+        barrier: barrier.view(),
+        words: words.tarray(),
+        waits,
+    };
+    // SAFETY: the barrier and the words live on this device.
+    unsafe { barrier.launch::<CheckedMeetings>(&mut watchdog, &params) }?;
+    let words = words.download()?;
+    assert_eq!(words[..all], vec![waits; all]);
+    Ok(words[all])
+}
+
+/// Makes one launch of [`CheckedEntries`], in which one thread of each block enters so often; returns
+/// the threads left inside, and how often one found the semaphore full.
+pub(crate) fn entries<D: Device>(
+    device: &D,
+    limit: Option<Duration>,
+    kind: semaphore::Kind,
+    launch: Launch,
+    (count, times): (u32, u32),
+) -> Result<[u32; 2], Error> {
+    let mut watchdog = Watchdog::new(device, limit)?;
+    let semaphores = Semaphores::chosen(device, kind, 1, count, watchdog.stop())?;
+    let found = Buffer::<_, u32>::zeroed(device, 2, "found")?;
+    let params = CheckedEntriesParams {
+        semaphores: semaphores.view(),
+        found: found.tarray(),
+        count,
+        times,
+    };
+    // SAFETY: the semaphore and the words live on this device.
+    unsafe { watchdog.launch::<CheckedEntries>(device, &launch, &params) }?;
+    let found = found.download()?;
+    Ok([found[0], found[1]])
 }

@@ -88,9 +88,6 @@ impl Run {
 
     /// Makes the transactional memory of the case: [`Stm::new`] with
     /// [`Self::shape`] and [`Self::config`].
-    ///
-    /// # Errors
-    /// The errors are those of [`Stm::new`].
     pub fn stm(&self, sim: &Sim) -> Result<Stm<Sim>, host::Error> {
         Stm::new(sim, self.shape(), self.config())
     }
@@ -128,9 +125,6 @@ impl Run {
     /// before each launch, and compares them after it with what the commits have
     /// left. Words of arrays without a name are judged too; what they held at
     /// first is inferred from what transactions read.
-    ///
-    /// # Errors
-    /// An error of the array's download.
     pub fn name(&self, array: &impl Named) -> Result<(), host::Error> {
         self.recorder.name(array.describe()?);
         Ok(())

@@ -25,9 +25,6 @@ impl History {
     }
 
     /// Reads a history from `input`; `path` is for messages.
-    ///
-    /// # Errors
-    /// As [`Self::load`].
     pub fn from_reader(input: impl Read, path: &Path) -> Result<Self, Error> {
         read(input, path, usize::MAX).map(|(history, _)| history)
     }

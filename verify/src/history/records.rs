@@ -30,9 +30,6 @@ impl<D: Device> std::fmt::Debug for Records<D> {
 impl<D: Device> Records<D> {
     /// Allocates buffers of `words_per_lane` 64-bit words for launches of this
     /// shape.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     pub fn new(device: &D, launch: &Launch, words_per_lane: u64) -> Result<Self, Error> {
         let lanes = launch.blocks * launch.threads;
         let words = u64::from(lanes) * words_per_lane;
@@ -57,18 +54,12 @@ impl<D: Device> Records<D> {
     }
 
     /// Returns the history that the launches so far have recorded.
-    ///
-    /// # Errors
-    /// As [`decode`], or an error of the device.
     pub fn history(&self, header: Header, initial: InitialMemory) -> Result<History, Error> {
         let words = self.buffer.download()?;
         decode(&words, self.lanes, self.words_per_lane, header, initial)
     }
 
     /// Clears the buffers, so that the next launch begins a history of its own.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         Ok(self.buffer.clear()?)
     }

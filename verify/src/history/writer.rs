@@ -96,9 +96,6 @@ impl HistoryWriter {
     /// States the initial value of a word. All initial words come before the
     /// first attempt.
     ///
-    /// # Errors
-    /// [`Error::Io`].
-    ///
     /// # Panics
     /// It panics if an attempt was written already.
     pub fn initial(&mut self, word: u64, value: u64) -> Result<(), Error> {
@@ -291,9 +288,6 @@ impl Drop for HistoryWriter {
 
 impl History {
     /// Writes the history to `path`.
-    ///
-    /// # Errors
-    /// As [`HistoryWriter`].
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let mut writer = HistoryWriter::create(path, &self.header, self.initial.rest)?;
         for &(word, value) in &self.initial.words {

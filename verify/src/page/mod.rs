@@ -51,9 +51,6 @@ impl<'a> Page<'a> {
     }
 
     /// Writes the page to a file, which is there whole or not at all.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
     pub fn write(&self, file: &Path) -> Result<(), Error> {
         let mut name = file.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.partial", std::process::id()));

@@ -295,9 +295,6 @@ impl Program {
     }
 
     /// Checks whether a run of the program makes sense.
-    ///
-    /// # Errors
-    /// [`Error::Usage`].
     pub fn check(&self) -> Result<(), Error> {
         let words = self.initial.len();
         let is_size = |n: u64, max: u64| n.is_power_of_two() && n <= max;

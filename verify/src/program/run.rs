@@ -8,11 +8,10 @@ use crate::error::Error;
 use crate::failure::{Failure, FailureKind};
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
-use crate::named::{Named, Names};
+use crate::named::{Named, NamedWord, Names};
 use crate::sim::{self, Schedule, Sim, SimError, Stuck, with_sim};
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
-use stm_core::internal::WordAddress;
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
 use stm_core::{StmRef, View, with_algorithm};
 
@@ -39,9 +38,6 @@ const RECORD_WORDS: u64 = 256;
 pub type Shown = (History, Names);
 
 /// Runs a case and judges it.
-///
-/// # Errors
-/// A check failed; the error says which.
 pub fn run(case: &Case) -> Result<Done, Failure> {
     run_with(case, &mut None)
 }
@@ -191,30 +187,33 @@ impl Data {
         Ok(names)
     }
 
-    /// Returns the values of all words, and after them of all sums.
-    fn download(&self, program: &Program) -> Result<Vec<u64>, Failure> {
-        let narrow = self.narrow.download().map_err(corrupt)?;
-        let wide = self.wide.download().map_err(corrupt)?;
-        let sums: Vec<u64> = if program.sums_are_wide() {
-            self.wide_sums.download().map_err(corrupt)?
+    /// Returns all words, and after them all sums: each with its number in a history, and what it
+    /// holds.
+    fn words(&self, program: &Program) -> Result<Vec<NamedWord>, Failure> {
+        let of = |array: &dyn Named| array.describe().map_err(corrupt);
+        let (narrow, wide) = (of(&self.narrow)?.words, of(&self.wide)?.words);
+        let sums = if program.sums_are_wide() {
+            of(&self.wide_sums)?.words
         } else {
-            let sums = self.narrow_sums.download().map_err(corrupt)?;
-            sums.into_iter().map(u64::from).collect()
+            of(&self.narrow_sums)?.words
         };
         let words = (0..program.initial.len()).map(|i| {
             if program.is_wide(i as u8) {
                 wide[i]
             } else {
-                narrow[i].into()
+                narrow[i]
             }
         });
-        Ok(words
-            .chain(sums.into_iter().take(program.sums.len()))
-            .collect())
+        let sums = sums.into_iter().take(program.sums.len());
+        Ok(words.chain(sums).collect())
     }
-}
 
-impl Data {
+    /// Returns what they hold.
+    fn memory(&self, program: &Program) -> Result<Vec<u64>, Failure> {
+        let words = self.words(program)?.into_iter();
+        Ok(words.map(|word| word.value).collect())
+    }
+
     /// Checks that the nodes that are not free are those that the words name,
     /// and lets later launches store at once to those that are free.
     fn check_nodes(&mut self, memory: &[u64], refresh: bool) -> Result<(), Failure> {
@@ -233,31 +232,6 @@ impl Data {
         }
         Ok(())
     }
-}
-
-/// Returns the number in a history of each word, and after them of each sum.
-fn addresses<A: Algorithm>(program: &Program, params: &Params<'_, A>) -> Vec<u64> {
-    let row = program.row as usize;
-    let of_word = |i: usize| {
-        if program.is_wide(i as u8) {
-            params.wide.word(i as u64)
-        } else {
-            params.narrow.word(i as u64)
-        }
-    };
-    let of_sum = |i: usize| {
-        let (row, column) = ((i / row) as u64, (i % row) as u32);
-        if program.sums_are_wide() {
-            params.wide_sums.word(row, column)
-        } else {
-            params.narrow_sums.word(row, column)
-        }
-    };
-    (0..program.initial.len())
-        .map(of_word)
-        .chain((0..program.sums.len()).map(of_sum))
-        .map(WordAddress::bits)
-        .collect()
 }
 
 /// Returns the parameters of launch `k`.
@@ -312,15 +286,13 @@ fn launches<A: Algorithm>(
     }
     let mut done = Done::default();
     let mut complete = true;
-    let mut addresses = Vec::new();
     for k in 0..program.launches {
         let params = parameters::<A>(case, k, stm.handle::<A>(), &data, watch.as_ref());
-        addresses = self::addresses(program, &params);
         let ended = sim::launch(&mut stm, |lane| interpret(lane, &params));
         done.steps += sim.last_run().map_or(0, |(run, _)| run.steps);
         if let (Err(host::Error::EverybodyWaits { .. }), Some(watch)) = (&ended, &watch) {
             // A program may have put what nobody takes.
-            watch.judge_waiting(&data.download(program)?)?;
+            watch.judge_waiting(&data.memory(program)?)?;
             complete = false;
             break;
         }
@@ -333,7 +305,7 @@ fn launches<A: Algorithm>(
             break;
         }
         if let Some(watch) = &watch {
-            let memory = data.download(program)?;
+            let memory = data.memory(program)?;
             watch.judge(&memory, program.launch(k).end)?;
             if program.silent == Some(Invariant::Nodes) {
                 data.check_nodes(&memory, case.sim.seed & 1 != 0)?;
@@ -341,6 +313,9 @@ fn launches<A: Algorithm>(
         }
     }
     if let Some(records) = &records {
+        let words = data.words(program)?.into_iter();
+        let (addresses, memory): (Vec<u64>, Vec<u64>) =
+            words.map(|word| (word.word, word.value)).unzip();
         let history = history(case, records, &addresses)?;
         done.attempts = history.len() as u64;
         if let Some(shown) = shown {
@@ -349,7 +324,7 @@ fn launches<A: Algorithm>(
         let left = Left {
             history: &history,
             addresses: &addresses,
-            memory: &data.download(program)?,
+            memory: &memory,
             complete,
         };
         judge(case, &left)?;

@@ -19,9 +19,6 @@ use std::cell::RefCell;
 impl Invariant {
     /// Checks values that one attempt has read, of the words and after them of
     /// the sums; `None` is a value that it has not read.
-    ///
-    /// # Errors
-    /// The error says what no state has.
     pub(super) fn check(self, program: &Program, known: &[Option<u64>]) -> Result<(), String> {
         let (words, sums) = known.split_at(program.initial.len());
         match self {
@@ -191,8 +188,8 @@ impl Watch {
     }
 
     /// Notes that an attempt has read a word, or a sum, whose number comes after
-    /// those of the words. Returns whether all is well so far.
-    pub(super) fn read(&self, leader: u64, at: usize, value: u64) -> bool {
+    /// those of the words.
+    pub(super) fn read(&self, leader: u64, at: usize, value: u64) {
         let state = &mut *self.state.borrow_mut();
         let seen = &mut state.seen[leader as usize];
         if !seen.own[at] {
@@ -207,7 +204,6 @@ impl Watch {
                 state.broken.get_or_insert(what);
             }
         }
-        state.broken.is_none()
     }
 
     /// Notes that an attempt gives up until something that it has read has

@@ -41,9 +41,6 @@ impl Kernel for Closure {
 /// assert_eq!((done.commits, counter.download()?), (9, vec![9]));
 /// # Ok::<(), stm_core::host::Error>(())
 /// ```
-///
-/// # Errors
-/// The errors are those of [`Stm::launch`].
 pub fn launch(stm: &mut Stm<Sim>, closure: impl Fn(&SimLane<'_>)) -> Result<Statistics, Error> {
     let sim = stm.device().clone();
     // SAFETY: there are no parameters, and the simulator checks what the closure accesses.

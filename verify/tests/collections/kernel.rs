@@ -1,8 +1,9 @@
 //! The kernel that runs programs of container operations, and a world to run it
 //! in.
 
+use crate::asserts::layout;
 use crate::model::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
-use crate::recorded::{layout, numbered, recorded, small};
+use crate::recorded::{numbered, recorded, small};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use stm_core::algorithm::{Algorithm, Fast, Granule};

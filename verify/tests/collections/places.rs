@@ -2,8 +2,9 @@
 //! lists that give up all their entries; and queues, through which entries go from one map into
 //! another, by transactions that wait.
 
+use crate::asserts::layout;
 use crate::kernel::{config, settings};
-use crate::recorded::{ended, launched, layout, recorded};
+use crate::recorded::{ended, launched, recorded};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use stm_core::algorithm::{Algorithm, Fast, Granule, Variant};

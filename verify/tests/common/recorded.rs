@@ -1,11 +1,9 @@
 //! Launches on the simulator, recorded and judged, and the simulations of such tests.
 
+use stm_core::StmRef;
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{
-    Capacity, Error, Launch, Pod, RetryLimits, Statistics, Stm, StmConfig, TxArray,
-};
+use stm_core::host::{Capacity, Error, Launch, RetryLimits, Statistics, Stm, StmConfig};
 use stm_core::internal::observe::Mutant;
-use stm_core::{Element, Layout, StmRef, View};
 use verify::history::records::Records;
 use verify::history::{Header, History, InitialMemory};
 use verify::opacity::{self, report::Verdict};
@@ -19,20 +17,6 @@ pub(crate) struct Recorded {
     pub(crate) statistics: Statistics,
     pub(crate) history: History,
     pub(crate) verdict: Verdict,
-}
-
-/// Makes an array in the layout of an algorithm.
-pub(crate) fn array<A: Algorithm, T: Element + Pod>(
-    sim: &Sim,
-    values: &[T],
-    what: &'static str,
-) -> TxArray<Sim, T> {
-    TxArray::from_slice(sim, layout::<A>(), values, what).unwrap()
-}
-
-/// Returns the layout of an algorithm's arrays.
-pub(crate) const fn layout<A: Algorithm>() -> Layout {
-    <A::Array<u32> as View<u32>>::LAYOUT
 }
 
 /// Launches a closure with a transactional memory, and returns how that ended.

@@ -278,7 +278,11 @@ pub(crate) struct Served {
 /// Runs a launch in which each lane takes one lock `times` times, and returns
 /// all sections in their order.
 pub(crate) fn order<K: LockKind>(config: SimConfig, launch: &Launch, times: u32) -> Vec<Served> {
-    let world = World::<K>::new(config, launch, 1);
+    served(&World::<K>::new(config, launch, 1), times)
+}
+
+/// Does so in a world.
+pub(crate) fn served<K: LockKind>(world: &World<K>, times: u32) -> Vec<Served> {
     let all = RefCell::new(Vec::new());
     world.ends(|lane, view| {
         for _ in 0..times {

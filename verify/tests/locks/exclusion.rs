@@ -5,15 +5,15 @@
 
 use super::combining::{count, double};
 use super::common::{
-    Load, World, assert_is, config, each_kind, everywhere, increment, increments, longest_run,
-    of_each, show, word,
+    Load, World, assert_is, config, each_kind, everywhere, increment, increments, of_each, show,
+    word,
 };
-use crate::asserts::under_all;
+use crate::asserts::{array, under_all};
 use std::cell::Cell;
+use stm_core::Lane;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig, TxArray};
+use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig};
 use stm_core::internal::observe::Mutant;
-use stm_core::{Lane, View};
 use stm_sync::chosen::Kind;
 use stm_sync::host::{Defaults, Locks};
 use stm_sync::{
@@ -21,7 +21,7 @@ use stm_sync::{
     Step, TLocks, Tas, Ticket, TicketHandoff, Ttas,
 };
 use verify::sim;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig, SimError, SimLane};
+use verify::sim::{Schedule, Sim, SimConfig, SimError, SimLane};
 
 /// Each lane three times, for one lock and for two.
 fn excludes<K: LockKind>(seeds: u64) {
@@ -201,8 +201,7 @@ fn runs_in_sections<A: Algorithm, K: LockKind>(config: SimConfig) {
         ..StmConfig::default()
     };
     let mut memory = Stm::new(&sim, launch, settings).unwrap();
-    let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-    let cells = TxArray::<_, u32>::zeroed(&sim, layout, 2, "cells").unwrap();
+    let cells = array::<A, u32, _>(&sim, &[0; 2], "cells");
     let locks = Locks::<_, K>::new(&sim, 1, threads.into(), "the lock").unwrap();
     let buffer = Buffer::<_, u32>::zeroed(&sim, 1, "the plain word").unwrap();
     let (stm, words, lock) = (memory.handle::<A>(), cells.view::<A>(), locks.view());
@@ -332,33 +331,6 @@ fn every_kind_excludes_in_every_form() {
                 excludes_if_chosen(kind, Form::Walk, config, launch, 2);
             }
         }
-    }
-}
-
-/// Returns the largest number of sections of one lane in a row, while all have some left.
-fn longest(kind: Kind, seed: u64) -> usize {
-    let config = config(1, Schedule::its(16), seed).with_memory(MemoryModel::Sequential);
-    let launch = Launch::new(6, 1);
-    let world = World::of(config, &launch, 1, |sim| {
-        Locks::chosen(sim, kind, 1, 6, "the lock").unwrap()
-    });
-    world.ends(|lane, view| {
-        let done = sections(lane, view, Form::With, 0, 30, || world.section(lane, &[0]));
-        assert_eq!(done, Ok(()));
-    });
-    longest_run(&world.found().order[6..90]).0
-}
-
-#[test]
-fn the_kinds_that_say_so_are_first_come_first_served_and_no_others() {
-    for &kind in Kind::ALL {
-        let longest = (0..10).map(|seed| longest(kind, seed)).max();
-        assert_eq!(
-            longest == Some(1),
-            kind.is_fair(),
-            "{}: {longest:?}",
-            kind.name()
-        );
     }
 }
 

@@ -2,16 +2,12 @@
 //! progress under every schedule that lets each lane run in the end, fairness,
 //! lock coupling, misuse, and seeded defects.
 
-#[path = "../common/asserts.rs"]
+#[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
 mod combining;
 mod common;
-#[cfg(feature = "cli")]
-mod critical;
 mod exclusion;
 mod fairness;
 mod misuse;
-#[cfg(feature = "cli")]
-mod plain;
 #[cfg(feature = "cli")]
 mod structures;

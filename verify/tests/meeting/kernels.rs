@@ -3,22 +3,18 @@
 //! is found. So do values that go round. And the checked loops, by which a benchmark sees that what it
 //! times is right: they find nothing in what is right, and the seeded defects.
 
-use crate::runs_of_kernels::{hops, reduce};
-use crate::{config, runs, runs_both_sides, simulator};
+use crate::runs_of_kernels::{self, hops, reduce};
+use crate::{config, runs, runs_both_sides};
 use std::collections::BTreeSet;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Launch};
+use stm_core::host::{Error, Launch};
 use stm_core::internal::observe::Mutant;
-use stm_kernels::checked::{
-    CheckedEntries, CheckedEntriesParams, CheckedMeetings, CheckedMeetingsParams,
-};
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::reduction::{
     AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
     ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
     Tagged, WarpBarr, WarpVote, expected,
 };
-use stm_sync::host::{GridBarrier, Semaphores};
 use stm_sync::{barrier, semaphore};
 use verify::sim::{Sim, SimConfig};
 
@@ -88,25 +84,9 @@ fn values_go_round_in_each_memory_under_every_schedule() {
 /// The waits, and the entries of each block.
 const TIMES: u32 = 6;
 
-/// Makes one launch of [`CheckedMeetings`]; returns how many words were wrong, unless it
-/// failed.
-fn meetings(config: SimConfig, kind: barrier::Kind, shape: (u32, u32)) -> Result<u32, String> {
-    let (sim, mut watchdog) = simulator(config);
-    let launch = Launch::new(shape.0, shape.1);
-    let mut barrier = GridBarrier::chosen(&sim, kind, launch, watchdog.stop()).unwrap();
-    let threads = (shape.0 * shape.1) as usize;
-    let words = Buffer::<_, u32>::zeroed(&sim, threads + 1, "words").unwrap();
-    let params = CheckedMeetingsParams {
-        barrier: barrier.view(),
-        words: words.tarray(),
-        waits: TIMES,
-    };
-    // SAFETY: the barrier and the words live in this simulator.
-    let launched = unsafe { barrier.launch::<CheckedMeetings>(&mut watchdog, &params) };
-    launched.map_err(|error| error.to_string())?;
-    let words = words.download().unwrap();
-    assert_eq!(words[..threads], vec![TIMES; threads]);
-    Ok(words[threads])
+/// Makes one launch of waits at a barrier; returns how many words were wrong.
+fn meetings(config: SimConfig, kind: barrier::Kind, shape: (u32, u32)) -> Result<u32, Error> {
+    runs_of_kernels::meetings(&Sim::new(config), None, kind, shape, TIMES)
 }
 
 #[test]
@@ -141,24 +121,11 @@ fn a_checked_loop_finds_a_barrier_without_a_fence() {
     }
 }
 
-/// Makes one launch of [`CheckedEntries`]; returns the threads left inside, and how often
-/// one found the semaphore full, unless it failed.
-fn entries(config: SimConfig, kind: semaphore::Kind, count: u32) -> Result<[u32; 2], String> {
-    let (sim, mut watchdog) = simulator(config);
-    let semaphores = Semaphores::chosen(&sim, kind, 1, count, watchdog.stop()).unwrap();
-    let found = Buffer::<_, u32>::zeroed(&sim, 2, "found").unwrap();
-    let params = CheckedEntriesParams {
-        semaphores: semaphores.view(),
-        found: found.tarray(),
-        count,
-        times: TIMES,
-    };
+/// Makes one launch of entries into a semaphore; returns the threads left inside, and how often
+/// one found it full.
+fn entries(config: SimConfig, kind: semaphore::Kind, count: u32) -> Result<[u32; 2], Error> {
     let launch = Launch::new(7, 3);
-    // SAFETY: the semaphore and the words live in this simulator.
-    let launched = unsafe { watchdog.launch::<CheckedEntries>(&sim, &launch, &params) };
-    launched.map_err(|error| error.to_string())?;
-    let found = found.download().unwrap();
-    Ok([found[0], found[1]])
+    runs_of_kernels::entries(&Sim::new(config), None, kind, launch, (count, TIMES))
 }
 
 #[test]

@@ -4,13 +4,11 @@
 //! at which the lanes of a warp or a block meet.
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
-// The simulator checks each of them, and the tests make wrong ones.
 
 use crate::{assert_is, shared};
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::{Kernel, Lane};
 use verify::sim::{LaneId, Op, Owner, Schedule, Sim, SimConfig, SimError, SimLane, Stuck, Waiting};
-// The simulator checks each operation, and all words are live.
 
 fn sim(schedule: Schedule, seed: u64) -> Sim {
     let config = SimConfig::of(4, schedule).with_seed(seed);
@@ -132,25 +130,6 @@ fn a_private_word_of_two_lanes_is_an_error() {
         SimError::NotPrivate { lane, owner: Owner::Lane(other), .. }
             => lane.thread == other.thread && lane.block != other.block
     );
-}
-
-#[test]
-fn neighbouring_private_halves_belong_to_two_lanes_and_a_whole_to_one() {
-    let run = |wide: bool| {
-        let sim = sim(Schedule::Random, 1);
-        let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
-        let p = words.as_mut_ptr();
-        // SAFETY: live words; the sharing is what is tested.
-        sim.run(&Launch::new(1, 2), |lane| unsafe {
-            if wide && lane.thread_index() == 0 {
-                lane.private_load_64(p.cast());
-            } else {
-                lane.private_load_32(p.wrapping_add(lane.thread_index() as usize));
-            }
-        })
-    };
-    assert!(run(false).is_ok());
-    assert!(matches!(run(true), Err(SimError::NotPrivate { .. })));
 }
 
 #[test]
@@ -311,42 +290,48 @@ fn a_launch_that_cannot_be_is_refused() {
     );
 }
 
-/// Runs two lanes, each a block, on two neighbouring words.
-fn on_neighbours(body: impl Fn(&SimLane<'_>, *mut u32)) -> Result<(), SimError> {
+/// Runs two lanes, each a block, on two neighbouring words, the first of them on its own.
+fn on_neighbours(
+    first: fn(&SimLane<'_>, *mut u32),
+    second: fn(&SimLane<'_>, *mut u32),
+) -> Result<(), SimError> {
     let sim = Sim::new(SimConfig::default().with_width(1));
     let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
     let at = words.as_mut_ptr();
-    let ran = sim.run(&Launch::new(2, 1), |lane| body(lane, at));
+    let bodies = [first, second];
+    let ran = sim.run(&Launch::new(2, 1), |lane| {
+        bodies[lane.block_index() as usize](lane, at);
+    });
     ran.map(|_| ())
 }
 
 #[test]
-fn a_private_word_may_lie_beside_a_shared_one_is_of_one_lane_and_no_wide_access_covers_both() {
-    let beside = on_neighbours(|lane, at| unsafe {
-        if lane.block_index() == 0 {
+fn neighbouring_words_are_used_in_different_ways_and_what_covers_both_is_an_error() {
+    let own = |lane: &SimLane<'_>, at: *mut u32| unsafe { lane.private_store_32(at, 1) };
+    let whole = |lane: &SimLane<'_>, at: *mut u32| _ = unsafe { lane.private_load_64(at.cast()) };
+    let beside = |lane: &SimLane<'_>, at: *mut u32| unsafe {
+        lane.store_relaxed_32(at.wrapping_add(1), 2);
+    };
+    let own_beside = |lane: &SimLane<'_>, at: *mut u32| unsafe {
+        lane.private_store_32(at.wrapping_add(1), 1);
+    };
+    assert_eq!(on_neighbours(own, beside), Ok(()));
+    assert_eq!(on_neighbours(own, own_beside), Ok(()));
+    for ended in [
+        on_neighbours(whole, own_beside),
+        on_neighbours(own, |lane, at| _ = unsafe { lane.load_relaxed_32(at) }),
+        on_neighbours(own, |lane, at| unsafe {
+            lane.store_relaxed_32(at.wrapping_add(1), 2);
             lane.private_store_32(at, 1);
-        }
-        lane.store_relaxed_32(at.wrapping_add(1), 2);
-    });
-    assert_eq!(beside, Ok(()));
-    let of_two = on_neighbours(|lane, at| unsafe {
-        lane.store_relaxed_32(at.wrapping_add(1), 2);
-        lane.private_store_32(at, 1);
-    });
-    assert_is!(of_two, Err(SimError::NotPrivate { .. }));
-    let of_everyone = on_neighbours(|lane, at| unsafe {
-        if lane.block_index() == 0 {
-            lane.private_store_32(at, 1);
-        } else {
-            lane.load_relaxed_32(at);
-        }
-    });
-    assert_is!(of_everyone, Err(SimError::NotPrivate { .. }));
-    let wide = on_neighbours(|lane, at| unsafe {
-        lane.store_relaxed_32(at.wrapping_add(1), 2);
-        lane.load_relaxed_64(at.cast());
-    });
-    assert_is!(wide, Err(SimError::MixedWidth { .. }));
+        }),
+    ] {
+        assert_is!(ended, Err(SimError::NotPrivate { .. }));
+    }
+    let wide = |lane: &SimLane<'_>, at: *mut u32| _ = unsafe { lane.load_relaxed_64(at.cast()) };
+    assert_is!(
+        on_neighbours(beside, wide),
+        Err(SimError::MixedWidth { .. })
+    );
 }
 
 #[test]

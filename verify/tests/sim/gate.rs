@@ -2,7 +2,8 @@
 //! of another memory. What its fences and steps are for, the seeded defects show (`mutants.rs`).
 //! And rounds in step: the warps of a block begin their attempts together.
 
-use crate::recorded::{array, ended, launched};
+use crate::asserts::array;
+use crate::recorded::{ended, launched};
 use crate::{assert_is, passes};
 use std::cell::Cell;
 use stm_core::Lane;
@@ -72,8 +73,8 @@ fn queueing(queue_after: u32) -> StmConfig {
 /// hot word brings them to the gate.
 fn blind(config: SimConfig) -> (Vec<u64>, Statistics) {
     let sim = Sim::new(config);
-    let cells = array::<Fast, u64>(&sim, &[0; (CELLS * SIDES) as usize], "cells");
-    let hot = array::<Fast, u32>(&sim, &[0], "hot");
+    let cells = array::<Fast, u64, _>(&sim, &[0; (CELLS * SIDES) as usize], "cells");
+    let hot = array::<Fast, u32, _>(&sim, &[0], "hot");
     let (words, hot) = (cells.view::<Fast>(), hot.view::<Fast>());
     let launch = Launch::new(2, 2);
     launched::<Fast>(&sim, launch, queueing(1), |lane, stm| {
@@ -133,7 +134,7 @@ fn the_lanes_of_a_warp_share_the_last_node_of_a_pool_in_their_turns() {
             let config = SimConfig::of(warp_width, Schedule::Random).with_seed(seed);
             let sim = Sim::new(config);
             let pool = Pool::new(&sim, 1, "pool").unwrap();
-            let hot = array::<Fast, u32>(&sim, &[0], "hot");
+            let hot = array::<Fast, u32, _>(&sim, &[0], "hot");
             let (nodes, words) = (pool.view(), hot.view::<Fast>());
             let launch = Launch::new(2, warp_width);
             let done = launched::<Fast>(&sim, launch, queueing(queue_after), |lane, stm| {
@@ -172,7 +173,7 @@ fn paces<A: Algorithm>(
         seed,
         ..SimConfig::of(width, Schedule::Random)
     });
-    let words = array::<A, u32>(&sim, &vec![0; transactions as usize], "words");
+    let words = array::<A, u32, _>(&sim, &vec![0; transactions as usize], "words");
     let view = words.view::<A>();
     // The attempts that each lane has begun, and how far two of a block were apart.
     let begun = vec![Cell::new(0_u64); 2 * threads as usize];
@@ -242,7 +243,7 @@ fn crowd<A: Algorithm>(
 ) -> Result<(u64, u32), Error> {
     let schedule = [Schedule::Random, Schedule::Lockstep][seed as usize / 2 % 2];
     let sim = Sim::new(SimConfig::of([2, 4][seed as usize % 2], schedule).with_seed(seed));
-    let words = array::<A, u32>(&sim, &[0], "the word");
+    let words = array::<A, u32, _>(&sim, &[0], "the word");
     // Tickets are drawn all the time.
     let mut config = StmConfig::default();
     config.retry_limits.queue_after = 1;

@@ -1,7 +1,7 @@
 //! The simulator, the transactional memory on it, random and directed programs,
 //! and seeded defects.
 
-#[path = "../common/asserts.rs"]
+#[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
 mod errors;
 mod gate;
@@ -10,8 +10,9 @@ mod machine;
 mod mutants;
 mod plain_accesses;
 mod pool;
+#[path = "../../../stm-core/tests/kernels/pool.rs"]
+mod pool_kernels;
 mod programs;
-mod progress;
 #[path = "../../../stm-core/tests/kernels/queues.rs"]
 mod queues;
 #[path = "../common/recorded.rs"]
@@ -24,16 +25,8 @@ mod updates;
 mod waiting;
 mod wide_cells;
 
-use asserts::{assert_is, of_each, under_all};
-
-use stm_core::host::Launch;
+use asserts::{assert_is, of_each, shared, under_all};
 use verify::program::{Case, Done, Failure, run};
-
-/// Returns a launch with so many bytes of shared memory.
-const fn shared(mut launch: Launch, bytes: u32) -> Launch {
-    launch.shared_bytes = bytes;
-    launch
-}
 
 /// Runs the case of a line, which must find nothing.
 #[track_caller]

@@ -4,7 +4,8 @@
 // The simulator checks each operation, and all words are live.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
-use crate::recorded::{array, small};
+use crate::asserts::array;
+use crate::recorded::small;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Launch, Stm, StmConfig};
 use stm_core::{Lane, StmRef, View};
@@ -70,8 +71,8 @@ fn runs<A: Algorithm>(lanes: u32, launches: &[&Launched<'_, A>]) -> Vec<Left> {
             _ => Schedule::Random,
         };
         let sim = Sim::new(SimConfig::of(1, schedule).with_stale(50).with_seed(seed));
-        let link = array::<A, u32>(&sim, &[0], "link");
-        let data = array::<A, u32>(&sim, &[0; 2], "data");
+        let link = array::<A, u32, _>(&sim, &[0], "link");
+        let data = array::<A, u32, _>(&sim, &[0; 2], "data");
         let plain = Buffer::<_, u32>::from_slice(&sim, &[5, 6], "plain").unwrap();
         let results = Buffer::<_, u32>::zeroed(&sim, 8, "results").unwrap();
         let shape = Launch::new(lanes, 1);

@@ -8,17 +8,18 @@
 //! recorded and judged. And with the fence before the clock left out, walkers
 //! meet nodes that are not filled.
 
+use crate::asserts::{array, layout};
 use crate::of_each;
-use crate::recorded::{array, configs, layout, recorded, small};
+use crate::pool_kernels::{Item, Views, World};
+use crate::recorded::{configs, recorded, small};
 use std::cell::Cell;
-use std::collections::HashSet;
 use stm_core::algorithm::{
     Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
 use stm_core::host::{Launch, Nodes, PreassignedNodes, StmConfig};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
 use stm_core::internal::observe::Mutant;
-use stm_core::{Lane, Node, Preassigned, StmRef, TNodes, TPreassigned, Tx, TxResult, View, record};
+use stm_core::{Lane, Node, Preassigned, StmRef, TPreassigned, Tx, TxResult, record};
 use stm_kernels::draw::{below, draw};
 use verify::history::{InitialMemory, Rest};
 use verify::sim::{Schedule, Sim, SimConfig, SimLane};
@@ -29,18 +30,6 @@ pub(crate) const CAUGHT: [Mutant; 3] = [
     Mutant::PoolNotUndone,
     Mutant::PoolReusedPrivate,
 ];
-
-record! {
-    /// A node that a slot links to.
-    struct Entry {
-        /// Drawn for the transaction that made the node.
-        key: u32,
-        /// The value of the node that was in the slot before.
-        old: u32,
-        /// The number of that transaction, plus one.
-        value: u32,
-    }
-}
 
 /// The work of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,51 +48,29 @@ enum Job {
 /// Transactions of a run.
 const TRANSACTIONS: u64 = 40;
 
-/// Returns the key of transaction `i`.
-fn key_of(seed: u64, i: u64) -> u32 {
-    below(draw(seed, i, 1), 0x1_0000)
-}
-
 /// Runs all transactions of a job.
 fn work<A: Algorithm>(
     lane: &SimLane<'_>,
     stm: &StmRef<A>,
-    heads: &A::Array<u32>,
-    nodes: &TNodes<A, Entry>,
+    views: &Views<A>,
     (job, seed): (Job, u64),
 ) {
     stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
-        let (key, value) = (key_of(seed, i), i as u32 + 1);
+        if job == Job::Publish {
+            return views.publish(tx, i);
+        }
         if job == Job::Look {
-            let links = tx.read_many(heads, [0, 1])?;
+            let links = tx.read_many(&views.slots, [0, 1])?;
             for node in links.map(Node::from_bits) {
                 if !node.is_nil() {
-                    tx.read_node(nodes, node)?;
+                    tx.read_node(&views.nodes, node)?;
                 }
             }
             if i % 2 == 0 {
                 return Ok(());
             }
         }
-        let slot = if job == Job::Publish {
-            i
-        } else {
-            u64::from(key) % heads.len()
-        };
-        let old = Node::from_bits(tx.read(heads, slot)?);
-        let mut before = 0;
-        if !old.is_nil() {
-            // A part of the old node goes into the new one.
-            before = tx.get(nodes, old, Entry::value())?;
-            tx.free(nodes.pool(), old)?;
-        }
-        let node = Entry {
-            key,
-            old: before,
-            value,
-        };
-        let new = tx.alloc_record(nodes, node)?;
-        tx.write(heads, slot, new.bits())?;
+        views.replace(tx, below(draw(seed, i, 1), 0x1_0000).into(), i + 1)?;
         if job == Job::Replace && i % 3 == 2 {
             return tx.cancel();
         }
@@ -115,32 +82,6 @@ fn work<A: Algorithm>(
 struct Outcome {
     aborted: usize,
     wrong: Option<String>,
-}
-
-/// Compares what a launch left with the nodes that its transactions made: `None`
-/// if it is right.
-fn difference(
-    seed: u64,
-    heads: &[u32],
-    index: impl Fn(Node) -> Option<u32>,
-    records: &[Entry],
-    taken: &[Node],
-) -> Option<String> {
-    let mut reached = HashSet::new();
-    for &link in heads.iter().filter(|&&link| link != 0) {
-        let Some(index) = index(Node::from_bits(link)) else {
-            return Some(format!("{link:#x} is no node"));
-        };
-        if !reached.insert(link) {
-            return Some(format!("{link:#x} is met twice"));
-        }
-        let node = records[index as usize];
-        if key_of(seed, u64::from(node.value) - 1) != node.key {
-            return Some(format!("{node:?} was never written as a whole"));
-        }
-    }
-    let taken: HashSet<u32> = taken.iter().map(|node| node.bits()).collect();
-    (taken != reached).then(|| format!("{} nodes are taken, {} linked", taken.len(), reached.len()))
 }
 
 fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
@@ -156,26 +97,18 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
         Job::Replace => (3, 5 + lanes),
         Job::Look => (2, 5 + lanes),
     };
-    let nodes = Nodes::new(&sim, layout::<A>(), nodes, "nodes").unwrap();
-    let heads = array::<A, u32>(&sim, &vec![0; slots], "heads");
-    let (words, view) = (heads.view::<A>(), nodes.view::<A>());
+    let world = World::new::<A>(&sim, nodes, slots);
+    let views = world.views::<A>();
     let mut settings = StmConfig {
         stripe_bytes: 4,
         ..small(40, 8)
     };
     settings.capacity.actions = 2;
     let run = recorded::<A>(&sim, launch, settings, InitialMemory::ZERO, |lane, stm| {
-        work(lane, stm, &words, &view, (job, config.seed));
+        work(lane, stm, &views, (job, config.seed));
     });
-    let pool = nodes.pool().view();
     let wrong = if run.verdict.is_opaque() {
-        difference(
-            config.seed,
-            &heads.download().unwrap(),
-            |node| pool.index(node),
-            &nodes.records().download().unwrap(),
-            &nodes.pool().taken().unwrap(),
-        )
+        world.linked().err()
     } else {
         Some("not opaque".into())
     };
@@ -255,13 +188,13 @@ fn reuse(config: SimConfig) -> bool {
     let sim = Sim::new(config);
     let mut nodes = Nodes::new(&sim, layout::<Fast>(), 1, "nodes").unwrap();
     let node = nodes.pool_mut().take(1).unwrap()[0];
-    let before = Entry {
+    let before = Item {
         key: 1,
-        old: 2,
-        value: 3,
+        value: 2,
+        next: 3,
     };
     nodes.records_mut().upload(&[before]).unwrap();
-    let heads = array::<Fast, u32>(&sim, &[node.bits(), 0], "heads");
+    let heads = array::<Fast, u32, _>(&sim, &[node.bits(), 0], "heads");
     let words = nodes.records().words().unwrap().into_iter();
     let words = words.chain([(heads.word(0), node.bits().into())]);
     let initial = InitialMemory::of(words.map(|(word, v)| (word.bits(), v)), Rest::Value(0));
@@ -304,8 +237,8 @@ fn reuse(config: SimConfig) -> bool {
                     flags[ALLOCATION_BEGUN].set(true);
                     wait(lane, &flags[FREED]);
                 }
-                let (key, old, value) = (7, 0, 77);
-                let node = tx.alloc_record(&view, Entry { key, old, value })?;
+                let (key, value, next) = (7, 77, 0);
+                let node = tx.alloc_record(&view, Item { key, value, next })?;
                 flags[ALLOCATED].set(true);
                 tx.write(&slots, 1, node.bits())
             });
@@ -391,7 +324,7 @@ fn walk<L: Lane, A: Algorithm>(
 /// Runs transactions of which every second pushes two nodes, and the others walk.
 fn run_captured<A: Algorithm>(config: SimConfig) -> Outcome {
     let sim = Sim::new(config);
-    let head = array::<A, u32>(&sim, &[0], "head");
+    let head = array::<A, u32, _>(&sim, &[0], "head");
     let nodes = PreassignedNodes::<_, Link>::new(&sim, layout::<A>(), 2, NODES, "nodes").unwrap();
     let (heads, view) = (head.view::<A>(), nodes.view::<A>());
     let empty = Cell::new(0);

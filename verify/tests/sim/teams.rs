@@ -2,7 +2,8 @@
 //! blocks beside transfers by single lanes and by teams, recorded and judged;
 //! and what the lanes of a team may not do to each other.
 
-use crate::recorded::{array, ended, recorded, small};
+use crate::asserts::array;
+use crate::recorded::{ended, recorded, small};
 use crate::team_kernels::{audit, transfer, transfers};
 use crate::{assert_is, of_each};
 use std::cell::RefCell;
@@ -64,7 +65,7 @@ fn work<A: Algorithm>(
 /// attempts that aborted.
 fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize {
     let sim = Sim::new(config);
-    let accounts = array::<A, u32>(&sim, &[EACH; ACCOUNTS as usize], "accounts");
+    let accounts = array::<A, u32, _>(&sim, &[EACH; ACCOUNTS as usize], "accounts");
     let launch = Launch::new(if of_block { 3 } else { 2 }, threads);
     let view = accounts.view::<A>();
     let words = (0..ACCOUNTS).map(|i| (view.word(i).bits(), u64::from(EACH)));
@@ -191,7 +192,7 @@ fn misused<L: Lane, A: Algorithm, C: Crew>(
 fn misuse<A: Algorithm>(how: How, seed: u64, of_block: bool) -> (Result<u64, Error>, Vec<u64>) {
     let config = SimConfig::of(4, Schedule::Random).with_stale(30);
     let sim = Sim::new(config.with_seed(seed));
-    let words = array::<A, u64>(&sim, &[0; 12], "words");
+    let words = array::<A, u64, _>(&sim, &[0; 12], "words");
     let config = StmConfig {
         stripe_bytes: 16,
         ..small(8, 4)
@@ -264,7 +265,7 @@ fn an_algorithm_without_teams_says_so() {
 /// A loop that all lanes of a warp of four begin, or all but `gone`.
 fn begun_without<A: Algorithm>(gone: u32, seed: u64) -> Result<u64, Error> {
     let sim = Sim::new(SimConfig::of(4, Schedule::Random).with_seed(seed));
-    let words = array::<A, u64>(&sim, &[0; 12], "words");
+    let words = array::<A, u64, _>(&sim, &[0; 12], "words");
     let view = words.view::<A>();
     let ended = ended::<A>(&sim, Launch::new(1, 8), small(8, 4), |lane, stm| {
         if lane.thread_index() != gone {

@@ -1,6 +1,7 @@
 //! Static updates beside dynamic transactions: recorded, judged, and replayed.
 
-use crate::recorded::{array, every, layout};
+use crate::asserts::{array, layout};
+use crate::recorded::every;
 use crate::{assert_is, first_failure, under_all};
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{Cpu, Error, Launch, Pod, Stm, StmConfig, TxArray};
@@ -90,7 +91,7 @@ const TRANSACTIONS: u64 = 24;
 fn run<A: Algorithm, T: Small, const N: usize, const W: usize>(config: SimConfig, len: usize) {
     let sim = Sim::new(config);
     let what = format!("{} N={N} W={W} {len} words {config}", A::NAME);
-    let words = array::<A, T>(&sim, &vec![T::of(7); len], "words");
+    let words = array::<A, T, _>(&sim, &vec![T::of(7); len], "words");
     let shape = Launch::new(2, 2 * config.warp_width);
     let mut memory = Stm::new(&sim, shape, StmConfig::default()).unwrap();
     // A lane has few of them, and many attempts.
@@ -164,7 +165,7 @@ pub(crate) fn wrong<L: Lane, A: Algorithm>(
 fn an_index_past_the_end_is_named_and_nothing_stays_owned() {
     under_all!(A => {
         let sim = Sim::new(SimConfig::default());
-        let words = array::<A, u32>(&sim, &[7; 5], "words");
+        let words = array::<A, u32, _>(&sim, &[7; 5], "words");
         let mut stm = Stm::on(&sim).unwrap();
         let mut launch = |n| wrong::launch_with::<A, _>(&mut stm, Launch::new(1, 2), &words, n, u64::MAX);
         assert_is!(launch(9), Err(Error::OutOfRange { index: 90, len: 5, .. }));

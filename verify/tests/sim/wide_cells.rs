@@ -9,7 +9,8 @@
 //! And copies into cells and back on the simulator, which knows every access out of
 //! bounds, of another width, or to a word that nobody has written.
 
-use crate::recorded::{array, every, launched, small};
+use crate::asserts::array;
+use crate::recorded::{every, launched, small};
 use crate::{assert_is, under_all};
 use stm_core::algorithm::{Algorithm, Fast, FastTable, Variant};
 use stm_core::host::{Buffer, ForeignArray, Launch, Pod, StmConfig, TxArray};
@@ -27,8 +28,8 @@ const SEED: u64 = 11;
 /// accounts after the run, and what it did.
 fn mixed<A: Algorithm>(config: SimConfig) -> (Vec<u64>, RunReport) {
     let sim = Sim::new(config);
-    let accounts = array::<A, u64>(&sim, &[1 << 63; ACCOUNTS as usize + 1], "accounts");
-    let counter = array::<A, u32>(&sim, &[0], "counter");
+    let accounts = array::<A, u64, _>(&sim, &[1 << 63; ACCOUNTS as usize + 1], "accounts");
+    let counter = array::<A, u32, _>(&sim, &[0], "counter");
     let sizes = StmConfig {
         capacity: small(8, 8).capacity,
         locks: 64,

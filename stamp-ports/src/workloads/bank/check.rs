@@ -37,14 +37,6 @@ impl Bank {
         )
     }
 
-    /// The accounts, and zeros up to the end of the last row.
-    pub(super) fn in_rows(&self, accounts: &[i32]) -> Vec<i32> {
-        let row = self.adds_row.unwrap_or(1) as usize;
-        let mut rows = accounts.to_vec();
-        rows.resize(accounts.len().next_multiple_of(row), 0);
-        rows
-    }
-
     /// The balances before a launch: some thousand, another for each account,
     /// so that a store to a wrong one shows.
     pub(super) fn initial(&self, seed: u64) -> Vec<i32> {

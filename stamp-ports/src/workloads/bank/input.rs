@@ -20,12 +20,8 @@ sizes! {
             /// Transactions that are audits, in per cent [default: 10]
             #[arg(long, value_name = "P", value_parser = parse_percent)]
             audit_share;
-        /// Accounts that an audit adds up and within which transfers stay.
-        audit_range: u32 = 64, json "audit_range", option
-            /// Accounts that an audit adds up; transfers stay within such a range
-            /// [default: 64]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            audit_range;
+        audit_range: u32 = 64, json "audit_range",
+            count audit_range "Accounts that an audit adds up; transfers stay within such a range" ["64"];
         /// Accounts of a row, a power of two up to 64 K, if transfers add
         /// to accounts and do not read them.
         adds_row: Option<u32> = None;

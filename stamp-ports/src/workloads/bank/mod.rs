@@ -1,12 +1,10 @@
 //! Bank: transfers between accounts, and audits that sum up a range of them. Without transactions: without
 //! synchronisation, by atomic additions, and as critical sections.
 
-use super::exclusion::Own;
 use crate::workloads::prelude::*;
 use check::{audit_difference, difference};
 use input::BANK_ROW;
 pub use input::{Bank, Options};
-use stm_core::host::Sums;
 use stm_kernels::bank::{
     Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates,
     BankWideParams, BankWideUpdates, CHECKS, FINDINGS, WRONG_SUMS,
@@ -21,39 +19,12 @@ pub struct BankData<D: Device> {
     seed: u64,
     plan: BankPlan,
     tables_host: Vec<u64>,
-    /// None, if transfers add.
     accounts: Elements<D, i32>,
-    /// The accounts then; past the last there are zeros.
-    rows: Option<Sums<D, i32>>,
     sums: Buffer<D, i32>,
     tables: Buffer<D, u64>,
     findings: Buffer<D, u64>,
     /// The accounts, and how many transactions are audits.
     expected: Expectation<Outcome>,
-}
-
-impl<D: Device> BankData<D> {
-    fn upload(&mut self, of: &Bank, accounts: &[i32]) -> Result<()> {
-        match &mut self.rows {
-            Some(rows) => rows.upload(&of.in_rows(accounts))?,
-            None => self.accounts.upload(accounts)?,
-        }
-        Ok(())
-    }
-}
-
-/// The accounts as the host knows them, and the first that is torn.
-fn download<D: Device>(
-    accounts: &Elements<D, i32>,
-    rows: Option<&Sums<D, i32>>,
-    of: &Bank,
-) -> Result<Found> {
-    let Some(rows) = rows else {
-        return accounts.download();
-    };
-    let mut accounts = rows.download()?;
-    accounts.truncate(of.accounts as usize);
-    Ok((accounts, None))
 }
 
 /// The accounts after a run, and how many audits there were.
@@ -70,7 +41,7 @@ impl Bank {
         data: &'d mut BankData<D>,
         transactions: u64,
     ) -> Result<(Found, &'d Outcome)> {
-        let found = download(&data.accounts, data.rows.as_ref(), self)?;
+        let found = data.accounts.download()?;
         let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
         let expected = data.expected.after(transactions, || {
             Self::replay(plan, tables, initial, transactions)
@@ -83,15 +54,12 @@ impl Workload for Bank {
     type Data<D: Device> = BankData<D>;
     type Kernel<A: Algorithm> = BankKernel<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
-        let torn = |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, torn);
-        let isolated =
-            |of: &Bank, device: &AnyDevice, seed, n| accounts(of, device, seed, n, isolated);
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         vec![
-            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, torn),
+            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, own(seen)),
             // Two atomic additions a transfer.
-            open::<Additions, _, _>((SpecialPurpose, "atomic adds"), ACCESSES, torn),
-            critical_section::<CriticalSection, _, _>(ACCESSES, isolated),
+            open::<Additions, _, _>((SpecialPurpose, "atomic adds"), ACCESSES, own(seen)),
+            critical_section::<CriticalSection, _, _>(ACCESSES, own(isolated)),
         ]
     }
 
@@ -134,20 +102,12 @@ impl Workload for Bank {
             seed,
             plan,
             sums: Buffer::from_slice(device, &Self::sums(&plan, &initial), "the sums of bank")?,
-            accounts: {
-                let words: &[i32] = if self.adds_row.is_some() {
-                    &[]
-                } else {
-                    &initial
-                };
-                Elements::new(device, self.form, words, "the accounts of bank")?
-            },
-            rows: (self.adds_row)
-                .map(|row| {
-                    let accounts = self.in_rows(&initial);
-                    Sums::from_slice(device, row, &accounts, "the accounts of bank")
-                })
-                .transpose()?,
+            accounts: Elements::new(
+                device,
+                (self.form, self.adds_row),
+                &initial,
+                "the accounts of bank",
+            )?,
             tables: Buffer::from_slice(device, &tables_host, "the Zipf tables of bank")?,
             findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
             tables_host,
@@ -156,9 +116,7 @@ impl Workload for Bank {
     }
 
     fn accessed<'d, D: Device>(&self, data: &'d mut BankData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        let mut accessed = data.accounts.accessed();
-        accessed.extend(data.rows.as_mut().map(|rows| rows as &mut dyn Accessed<D>));
-        accessed
+        data.accounts.accessed()
     }
 
     fn clear<D: Device>(&self, _data: &mut BankData<D>) -> Result<()> {
@@ -168,14 +126,12 @@ impl Workload for Bank {
 
     fn reset<D: Device>(&self, data: &mut BankData<D>) -> Result<()> {
         data.findings.clear()?;
-        data.upload(self, &self.initial(data.seed))
+        data.accounts.upload(&self.initial(data.seed))
     }
 
     fn verify<D: Device>(&self, data: &mut BankData<D>, transactions: u64) -> Verdict {
         let ((found, wrong), (expected, audits)) = self.outcome(data, transactions)?;
-        let wrong = wrong
-            .map(super::form::torn)
-            .or_else(|| difference(&found, expected));
+        let wrong = wrong.map(torn).or_else(|| difference(&found, expected));
         let audits = *audits;
         let findings = data.findings.download()?;
         Ok(wrong.or_else(|| audit_difference(&findings, audits)))
@@ -193,93 +149,48 @@ impl Workload for Bank {
         }
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(match (self.form, self.adds_row) {
-            (Form::Static, _) => device.prepare::<BankUpdates<A>>(observation)?,
-            (Form::Wide, _) => device.prepare::<BankWideUpdates<A>>(observation)?,
-            (Form::Dynamic, Some(_)) => device.prepare::<BankAdds<A>>(observation)?,
-            (Form::Dynamic, None) => device.prepare::<BankKernel<A>>(observation)?,
+    kernels! {
+        of, data, run: match (of.form, of.adds_row);
+        (Form::Static, _) => BankUpdates, of.params(data, run);
+        (Form::Wide, _) => BankWideUpdates, BankWideParams {
+            bank: of.params(data, run),
+            accounts: data.accounts.wide::<A>(),
+        };
+        (Form::Dynamic, Some(_)) => BankAdds, BankAddsParams {
+            stm: run.stm,
+            accounts: data.accounts.sums().view(),
+            row_log2: data.accounts.sums().row_len().trailing_zeros(),
+            sums: data.sums.tarray(),
+            tables: data.tables.tarray(),
+            findings: data.findings.tarray(),
+            transactions: run.transactions,
+            plan: data.plan,
+        };
+        (Form::Dynamic, None) => BankKernel, of.params(data, run);
+    }
+}
+
+/// What critical sections do with the accounts, without sums that transactions add to.
+fn isolated<D: Device>() -> Uses<Bank, Params, D> {
+    Uses {
+        of: |of| Bank {
+            adds_row: None,
+            ..*of
+        },
+        ..Uses::new(|of: &Bank, data: &BankData<_>, transactions| Params {
+            accounts: data.accounts.view::<Cgl>(),
+            sums: data.sums.tarray(),
+            tables: data.tables.tarray(),
+            findings: data.findings.tarray(),
+            accounts_drawn: of.accounts,
+            transactions,
+            plan: data.plan,
         })
     }
-
-    fn run<D: Device, A: Algorithm>(
-        &self,
-        data: &mut BankData<D>,
-        launcher: &mut Launcher<'_, D>,
-        transactions: u64,
-    ) -> Result<()> {
-        let stm = launcher.handle::<A>();
-        match &data.rows {
-            None => {
-                let params = self.params(data, Run { stm, transactions });
-                // SAFETY: the parameters hold this memory's handle, for `A`
-                // alone, and views of buffers that `data` keeps and nothing else
-                // uses.
-                unsafe {
-                    match (self.form, data.accounts.wide::<A>()) {
-                        (Form::Dynamic, _) => launcher.launch::<BankKernel<A>>(&params)?,
-                        (_, None) => launcher.launch::<BankUpdates<A>>(&params)?,
-                        (_, Some(accounts)) => {
-                            let bank = params;
-                            let params = BankWideParams { bank, accounts };
-                            launcher.launch::<BankWideUpdates<A>>(&params)?
-                        }
-                    }
-                };
-            }
-            Some(rows) => {
-                let params = BankAddsParams {
-                    stm,
-                    accounts: rows.view(),
-                    row_log2: rows.row_len().trailing_zeros(),
-                    sums: data.sums.tarray(),
-                    tables: data.tables.tarray(),
-                    findings: data.findings.tarray(),
-                    transactions,
-                    plan: data.plan,
-                };
-                // SAFETY: as above.
-                unsafe { launcher.launch::<BankAdds<A>>(&params)? };
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The workload's own data, without sums that transactions add to.
-fn accounts(
-    of: &Bank,
-    device: &AnyDevice,
-    seed: u64,
-    transactions: u64,
-    uses: fn() -> Uses<Bank, Params>,
-) -> Result<Own<Bank, Params>> {
-    let of = Bank {
-        adds_row: None,
-        ..*of
-    };
-    own(uses)(&of, device, seed, transactions)
-}
-
-/// What critical sections do with it.
-const fn isolated() -> Uses<Bank, Params> {
-    Uses::new(|of: &Bank, data: &BankData<_>, transactions| Params {
-        accounts: data.accounts.view::<Cgl>(),
-        sums: data.sums.tarray(),
-        tables: data.tables.tarray(),
-        findings: data.findings.tarray(),
-        accounts_drawn: of.accounts,
-        transactions,
-        plan: data.plan,
-    })
 }
 
 /// What others do: what audits saw is told, and not refused.
-fn torn() -> Uses<Bank, Params> {
+fn seen<D: Device>() -> Uses<Bank, Params, D> {
     Uses {
         verify: |of, data, transactions| {
             let ((found, _), (expected, _)) = of.outcome(data, transactions)?;
@@ -383,19 +294,17 @@ mod tests {
     }
 
     #[test]
-    fn a_single_wrong_sum_is_refused_with_its_transaction() {
-        let mut data = data_after(500);
-        let checks = data.findings.download().unwrap()[0];
-        data.findings.upload(&[checks, 1, 18]).unwrap();
-        has(&verdict(data), "1 of | transaction 17");
-    }
-
-    #[test]
-    fn audits_that_did_not_look_are_refused() {
-        let mut data = data_after(500);
-        let checks = data.findings.download().unwrap()[0];
-        data.findings.upload(&[checks - 1, 0, 0]).unwrap();
-        has(&verdict(data), &format!("only {} of {checks}", checks - 1));
+    fn a_wrong_sum_and_audits_that_did_not_look_are_refused() {
+        let checks = data_after(500).findings.download().unwrap()[0];
+        let few = format!("only {} of {checks}", checks - 1);
+        for (findings, said) in [
+            ([checks, 1, 18], "1 of | transaction 17"),
+            ([checks - 1, 0, 0], &few),
+        ] {
+            let mut data = data_after(500);
+            data.findings.upload(&findings).unwrap();
+            has(&verdict(data), said);
+        }
         assert!(audit_difference(&[1, 0, 0], 0).is_some());
     }
 

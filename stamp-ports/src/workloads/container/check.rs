@@ -133,6 +133,7 @@ impl Left<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{Spoils, refused};
     use std::collections::BTreeMap;
 
     const KEYS: u32 = 12;
@@ -182,11 +183,6 @@ mod tests {
             .check()
         }
 
-        fn refused(&self, with: &str) {
-            let what = self.check().unwrap_err();
-            assert!(what.contains(with), "{what}");
-        }
-
         /// The number of an operation that got something done.
         fn done(&self, kind: Operation) -> usize {
             let is = |&i: &usize| self.plan.operation(i as u64).0 == kind && self.results[i] != 0;
@@ -204,45 +200,49 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_was_lost_or_came_twice_is_refused() {
-        let mut run = Run::of(400);
-        let removal = run.done(Operation::Remove);
-        run.results[removal] = 0;
-        run.refused("is lost");
-        let mut run = Run::of(400);
-        let value = run.results[run.done(Operation::Remove)];
-        let key = run.plan.operation(u64::from(value) - 1).1;
-        let again = (0..400)
-            .rev()
-            .find(|&i| run.plan.operation(i) == (Operation::Remove, key));
-        run.results[again.unwrap() as usize] = value;
-        run.refused("which another operation had removed");
-        let mut run = Run::of(400);
-        let lookup = run.done(Operation::Lookup);
-        run.results[lookup] += 1;
-        run.refused("which nobody inserted");
-    }
+    /// What operations may have done wrong, and what is said of it.
+    const SPOILS: Spoils<Run, 8> = [
+        (
+            |run| {
+                let removal = run.done(Operation::Remove);
+                run.results[removal] = 0;
+            },
+            "is lost",
+        ),
+        (
+            |run| {
+                let value = run.results[run.done(Operation::Remove)];
+                let key = run.plan.operation(u64::from(value) - 1).1;
+                let again = |i: &u64| run.plan.operation(*i) == (Operation::Remove, key);
+                let again = (0..400).rev().find(again);
+                run.results[again.unwrap() as usize] = value;
+            },
+            "which another operation had removed",
+        ),
+        (
+            |run| {
+                let lookup = run.done(Operation::Lookup);
+                run.results[lookup] += 1;
+            },
+            "which nobody inserted",
+        ),
+        (|run| run.entries.truncate(run.entries.len() - 1), "is lost"),
+        (|run| run.entries.push(run.entries[0]), "is there twice"),
+        (|run| run.entries[0].0 += 1, "which nobody inserted"),
+        (|run| run.entries[0].1 = 0, "which nobody inserted"),
+        (
+            |run| {
+                let removal = run.done(Operation::Remove);
+                let key = run.plan.operation(removal as u64).1;
+                run.entries.retain(|&(other, _)| other != key);
+                run.entries.push((key, run.results[removal]));
+            },
+            "which was removed",
+        ),
+    ];
 
     #[test]
-    fn entries_that_are_not_what_was_inserted_are_refused() {
-        let mut run = Run::of(400);
-        run.entries.pop();
-        run.refused("is lost");
-        let mut run = Run::of(400);
-        run.entries.push(run.entries[0]);
-        run.refused("is there twice");
-        let mut run = Run::of(400);
-        run.entries[0].0 += 1;
-        run.refused("which nobody inserted");
-        let mut run = Run::of(400);
-        run.entries[0].1 = 0;
-        run.refused("which nobody inserted");
-        let mut run = Run::of(400);
-        let removal = run.done(Operation::Remove);
-        let key = run.plan.operation(removal as u64).1;
-        run.entries.retain(|&(other, _)| other != key);
-        run.entries.push((key, run.results[removal]));
-        run.refused("which was removed");
+    fn what_was_lost_or_came_twice_or_from_nowhere_is_refused() {
+        refused(SPOILS, || Run::of(400), |run| run.check().err());
     }
 }

@@ -14,19 +14,10 @@ pub trait Container<D: Device>: Sized {
     /// The number of bytes that a node takes, with its bits in the pool.
     const NODE_BYTES: u64;
     /// Makes an empty container of so many nodes and buckets.
-    ///
-    /// # Errors
-    /// The errors of the container.
     fn make(device: &D, nodes: u64, buckets: u32, what: &'static str) -> Result<Self, Error>;
     /// Removes all entries.
-    ///
-    /// # Errors
-    /// The errors of the container.
     fn clear(&mut self) -> Result<(), Error>;
     /// Returns the entries, once each, if the container is whole.
-    ///
-    /// # Errors
-    /// The errors of the container.
     fn entries(&self) -> Result<Vec<(u32, u32)>, Error>;
 }
 
@@ -157,16 +148,16 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
 }
 
 /// A structure, and what the operations on it noted.
-struct Data<P> {
+struct Data<P: PlainEntries> {
     plan: ChainPlan,
     entries: P,
-    results: Buffer<AnyDevice, u32>,
+    results: Buffer<P::Device, u32>,
 }
 
 impl<P: PlainEntries> Data<P> {
     fn prepare<K: Kind>(
         of: &Operations<K>,
-        device: &AnyDevice,
+        device: &P::Device,
         seed: u64,
         operations: u64,
     ) -> Result<Self> {
@@ -186,6 +177,7 @@ impl<P: PlainEntries> Data<P> {
 }
 
 impl<P: PlainEntries> ContenderData for Data<P> {
+    type Device = P::Device;
     type Params = Params<P::View>;
 
     fn reset(&mut self) -> Result<()> {
@@ -218,6 +210,6 @@ impl<P: PlainEntries> ContenderData for Data<P> {
 }
 
 /// The contender that runs the operations of `K` on its structure without versions.
-pub(super) fn section<K: Kind>() -> Contender<Operations<K>> {
-    critical_section::<K::Section, _, Data<K::Plain>>(one_each(), Data::prepare)
+pub(super) fn section<K: Kind, D: Device + 'static>() -> Contender<Operations<K>, D> {
+    critical_section::<K::Section, _, Data<K::Plain<D>>>(one_each(), Data::prepare)
 }

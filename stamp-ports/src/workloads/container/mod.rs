@@ -16,6 +16,9 @@ use std::marker::PhantomData;
 use stm_core::collections;
 use stm_kernels::chain::ChainPlan;
 use stm_kernels::floor::chain::Params;
+use stm_kernels::floor::plain::chains::Chains;
+use stm_kernels::floor::plain::radix::Radix;
+use stm_kernels::floor::plain::table::Table;
 use stm_kernels::floor::{Guarded, chain as floor};
 use stm_kernels::{list, map, ordered};
 
@@ -48,9 +51,11 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// The options of this container alone.
     type Options: Args + Clone + Debug + Default;
     /// The same without versions.
-    type Plain: PlainEntries + 'static;
+    type Plain<D: Device + 'static>: PlainEntries<Device = D, View = Self::View> + 'static;
+    /// What a kernel gets of that.
+    type View: Copy + 'static;
     /// The operations on that as critical sections.
-    type Section: Kernel<Params = Guarded<Params<<Self::Plain as PlainEntries>::View>>>;
+    type Section: Kernel<Params = Guarded<Params<Self::View>>>;
 
     /// Returns the number of chains that options ask for, where there are any: a number
     /// of its own, or as many as the keys that were given.
@@ -68,9 +73,6 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     fn words(of: &Operations<Self>) -> (u64, u64);
 
     /// Refuses numbers of keys and chains that do not suit the container.
-    ///
-    /// # Errors
-    /// Names the option and the fix.
     fn check(of: &Operations<Self>) -> Result<()>;
 }
 
@@ -235,7 +237,8 @@ impl Kind for MapKind {
     const KEYS: [u32; 2] = [1 << 20, 4 << 10];
     const HAS_CHAINS: bool = true;
     type Options = MapOptions;
-    type Plain = PlainTable;
+    type Plain<D: Device + 'static> = PlainTable<D>;
+    type View = Table;
     type Section = floor::Map;
 
     fn chains(options: &MapOptions, keys: Option<u32>) -> Option<u32> {
@@ -275,7 +278,8 @@ impl Kind for OrderedKind {
     const NAME: &'static str = "ordered";
     const KEYS: [u32; 2] = [1 << 20, 4 << 10];
     type Options = NoOptions;
-    type Plain = PlainRadix;
+    type Plain<D: Device + 'static> = PlainRadix<D>;
+    type View = Radix;
     type Section = floor::Ordered;
 
     fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
@@ -304,7 +308,8 @@ impl Kind for ListKind {
     const NAME: &'static str = "list";
     const KEYS: [u32; 2] = [64; 2];
     type Options = NoOptions;
-    type Plain = PlainChains;
+    type Plain<D: Device + 'static> = PlainChains<D>;
+    type View = Chains;
     type Section = floor::List;
 
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
@@ -329,7 +334,7 @@ macro_rules! workload {
             type Data<D: Device> = ContainerData<D, collections::$container<D, u32, u32>>;
             type Kernel<A: Algorithm> = $kernel;
 
-            fn contenders() -> Vec<Contender<Self>> {
+            fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
                 vec![section()]
             }
 

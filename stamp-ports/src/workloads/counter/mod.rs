@@ -17,22 +17,12 @@ use stm_sync::{LockKind, TCombiners, TLocks, Tas};
 sizes! {
     /// The counter's parameters; by default, those of Grote 2020.
     Counter, options of "counter" {
-        /// The number of increments: items of the work queue.
-        items: u32 = 32_768, json "items", option
-            /// Increments in all [default: 32768]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            items;
-        /// The number of counters, which the items name in turn.
-        counters: u32 = 1, json "counters", option
-            /// Counters, which the increments name in turn [default: 1]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            counters;
-        /// The number of times that a section lowers and raises its counter.
-        rounds: u32 = 0, json "rounds", option
-            /// Times that a section lowers and raises its counter again, before it adds the
-            /// counter to a sum [default: 0, and no sum]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            rounds;
+        items: u32 = 32_768, json "items", count items "Increments in all" ["32768"];
+        counters: u32 = 1, json "counters",
+            count counters "Counters, which the increments name in turn" ["1"];
+        rounds: u32 = 0, json "rounds",
+            count rounds "Times that a section lowers and raises its counter again, before it \
+                          adds the counter to a sum" ["0, and no sum"];
         /// Whether a section adds its counter to a sum at the end.
         sums: bool = false, json "sums";
         /// Whether, under locks, the first thread of each block makes all sections.
@@ -172,31 +162,31 @@ impl Workload for Counter {
     type Data<D: Device> = CounterData<D>;
     type Kernel<A: Algorithm> = CounterKernel<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         vec![
-            locked::<_, CounterTasLane>("tas/lane"),
-            locked::<_, CounterTtasLane>("ttas/lane"),
-            locked::<_, CounterMcsLane>("mcs/lane"),
-            locked::<_, CounterTas>("tas"),
-            locked::<_, CounterTtas>("ttas"),
-            locked::<_, CounterBackoff>("tas-backoff"),
-            locked::<_, CounterTicket>("ticket"),
-            locked::<_, CounterHandoff>("ticket-handoff"),
-            locked::<_, CounterFetchAdd>("fetch-add"),
-            locked::<_, CounterRing>("ring"),
-            locked::<_, CounterAnderson>("anderson"),
-            locked::<_, CounterMcs>("mcs"),
-            locked::<_, CounterCohort>("cohort"),
-            under::<Locks<AnyDevice, Tas>, TwiceLockedCounter>("spin-spin", |of| {
+            locked::<_, CounterTasLane, _>("tas/lane"),
+            locked::<_, CounterTtasLane, _>("ttas/lane"),
+            locked::<_, CounterMcsLane, _>("mcs/lane"),
+            locked::<_, CounterTas, _>("tas"),
+            locked::<_, CounterTtas, _>("ttas"),
+            locked::<_, CounterBackoff, _>("tas-backoff"),
+            locked::<_, CounterTicket, _>("ticket"),
+            locked::<_, CounterHandoff, _>("ticket-handoff"),
+            locked::<_, CounterFetchAdd, _>("fetch-add"),
+            locked::<_, CounterRing, _>("ring"),
+            locked::<_, CounterAnderson, _>("anderson"),
+            locked::<_, CounterMcs, _>("mcs"),
+            locked::<_, CounterCohort, _>("cohort"),
+            under::<Locks<D, Tas>, TwiceLockedCounter>("spin-spin", |of| {
                 2 * u64::from(of.counters)
             }),
-            under::<Combiners<AnyDevice, 1>, CombinedCounter>("combining", |of| of.counters.into()),
+            under::<Combiners<D, 1>, CombinedCounter>("combining", |of| of.counters.into()),
             // Additions alone exclude nobody between the counter and the sum.
-            excluded::<AddedCounter, Open, _, _>(
+            excluded::<AddedCounter, Open<_>, _, _>(
                 (Excluding, "added"),
                 one_each(),
                 ("nothing", |_| 0),
-                own(counters::<false>),
+                own(counters::<false, _>),
             ),
         ]
     }
@@ -234,7 +224,11 @@ impl Workload for Counter {
         }
     }
 
-    by_form!(CounterKernel, CounterUpdates);
+    kernels! {
+        of, data, run: match of.form;
+        Form::Dynamic => CounterKernel, of.params(data, run);
+        Form::Static | Form::Wide => CounterUpdates, of.params(data, run);
+    }
 }
 
 joins! {
@@ -244,7 +238,7 @@ joins! {
 }
 
 /// The workload's own data; sections `EXCLUDE` each other, or not.
-fn counters<const EXCLUDE: bool>() -> Uses<Counter, Work> {
+fn counters<const EXCLUDE: bool, D: Device>() -> Uses<Counter, Work, D> {
     Uses {
         verify: |of, data, _| Ok(of.wrong(&data.words.download()?, EXCLUDE)),
         note: |of, data| {
@@ -262,10 +256,10 @@ fn counters<const EXCLUDE: bool>() -> Uses<Counter, Work> {
 }
 
 /// The contender in which `X` excludes threads from a counter, with so many of it for each.
-fn under<X: Exclusion + 'static, K>(
+fn under<X: Exclusion<Device: 'static> + 'static, K>(
     name: &'static str,
     each: fn(&Counter) -> u64,
-) -> Contender<Counter>
+) -> Contender<Counter, X::Device>
 where
     K: Kernel<Params: Joined<X::View, Work>>,
 {
@@ -273,16 +267,16 @@ where
         (Excluding, name),
         one_each(),
         ("the counters' locks", each),
-        own(counters::<true>),
+        own(counters::<true, _>),
     )
 }
 
 /// The contender with locks of kind `L`.
-fn locked<L: LockKind, K>(name: &'static str) -> Contender<Counter>
+fn locked<L: LockKind, K, D: Device + 'static>(name: &'static str) -> Contender<Counter, D>
 where
     K: Kernel<Params = LockedCounterParams<L>>,
 {
-    under::<Locks<AnyDevice, L>, K>(name, |of| of.counters.into())
+    under::<Locks<D, L>, K>(name, |of| of.counters.into())
 }
 
 #[cfg(test)]

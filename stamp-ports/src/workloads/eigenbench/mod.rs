@@ -28,7 +28,7 @@ impl Workload for Eigenbench {
     type Data<D: Device> = EigenbenchData<D>;
     type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         let uses = || {
             Uses::new(|_: &Self, data: &EigenbenchData<_>, transactions| Params {
                 hot: data.hot.view::<Cgl>(),
@@ -138,7 +138,11 @@ impl Workload for Eigenbench {
         }
     }
 
-    by_form!(EigenbenchKernel, EigenbenchUpdates);
+    kernels! {
+        of, data, run: match of.form;
+        Form::Dynamic => EigenbenchKernel, of.params(data, run);
+        Form::Static | Form::Wide => EigenbenchUpdates, of.params(data, run);
+    }
 }
 
 /// What is counted.
@@ -154,7 +158,7 @@ const ACCESSES: (&str, fn(&Eigenbench) -> f64) = ("reads and writes", |of| {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::testing::{Spoils, refused};
     use stm_core::host::Cpu;
     use stm_kernels::eigenbench::Accesses;
 
@@ -162,32 +166,35 @@ mod tests {
         Accesses { reads, writes }
     }
 
+    const PLAN: EigenbenchPlan = EigenbenchPlan {
+        seed: 7,
+        hot_words: 100,
+        mild_words: 10,
+        cold_words: 12,
+        hot: accesses(6, 4),
+        mild: accesses(3, 5),
+        cold_inside: accesses(2, 1),
+        cold_outside: accesses(1, 3),
+        nops_inside: 2,
+        nops_outside: 1,
+        locality_percent: 25,
+    };
     const EIGENBENCH: Eigenbench = Eigenbench {
-        plan: EigenbenchPlan {
-            seed: 0,
-            hot_words: 100,
-            mild_words: 10,
-            cold_words: 12,
-            hot: accesses(6, 4),
-            mild: accesses(3, 5),
-            cold_inside: accesses(2, 1),
-            cold_outside: accesses(1, 3),
-            nops_inside: 2,
-            nops_outside: 1,
-            locality_percent: 25,
-        },
+        plan: PLAN,
         form: Form::Dynamic,
     };
     const LANES: u64 = 3;
     const TRANSACTIONS: u64 = 50;
 
-    /// Data as a right run leaves it, but for what `spoil` does.
-    fn data_after(spoil: impl FnOnce(&mut Arrays)) -> EigenbenchData<Cpu> {
+    /// The arrays as a right run leaves them.
+    fn right() -> Arrays {
+        Arrays::replay(&PLAN, LANES, TRANSACTIONS)
+    }
+
+    fn data_of(arrays: &Arrays) -> EigenbenchData<Cpu> {
         let cpu = Cpu::new();
         let mut data = EIGENBENCH.prepare(&cpu, 7, TRANSACTIONS).unwrap();
         EIGENBENCH.fit(&cpu, &mut data, LANES).unwrap();
-        let mut arrays = Arrays::replay(&data.plan, LANES, TRANSACTIONS);
-        spoil(&mut arrays);
         data.hot.upload(&arrays.hot).unwrap();
         data.mild.upload(&arrays.mild).unwrap();
         data.cold.upload(&arrays.cold).unwrap();
@@ -195,77 +202,61 @@ mod tests {
         data
     }
 
-    fn verdict(spoil: impl FnOnce(&mut Arrays)) -> Option<String> {
-        let mut data = data_after(spoil);
-        EIGENBENCH.verify(&mut data, TRANSACTIONS).unwrap()
-    }
-
-    fn refusal(spoil: impl FnOnce(&mut Arrays)) -> String {
-        verdict(spoil).expect("a refusal")
+    fn verdict(arrays: &Arrays) -> Option<String> {
+        EIGENBENCH
+            .verify(&mut data_of(arrays), TRANSACTIONS)
+            .unwrap()
     }
 
     #[test]
     fn a_right_result_is_accepted_and_each_addition_counts() {
-        assert_eq!(verdict(|_| ()), None);
-        let plan = EigenbenchPlan {
-            seed: 7,
-            ..EIGENBENCH.plan
-        };
+        let (before, after) = (Arrays::initial(&PLAN, LANES), right());
+        assert_eq!(verdict(&after), None);
         let sum = |words: &[u32]| words.iter().fold(0u32, |s, w| s.wrapping_add(*w));
-        let (before, after) = (
-            Arrays::initial(&plan, LANES),
-            Arrays::replay(&plan, LANES, TRANSACTIONS),
-        );
         let added = (0..TRANSACTIONS)
-            .flat_map(|i| (0..4).map(move |k| plan.transaction(i).hot().amount(k)))
+            .flat_map(|i| (0..4).map(move |k| PLAN.transaction(i).hot().amount(k)))
             .sum::<u32>();
         assert_eq!(sum(&after.hot), sum(&before.hot).wrapping_add(added));
         assert!(before.mild != after.mild && before.cold != after.cold);
     }
 
     #[test]
-    fn a_lost_addition_is_refused_in_either_array() {
-        let what = refusal(|arrays| arrays.hot[99] = arrays.hot[99].wrapping_sub(3));
-        has(&what, "hot word 99 is | lacks 3");
-        let what = refusal(|arrays| arrays.mild[29] = arrays.mild[29].wrapping_sub(3));
-        has(&what, "mild word 9 of lane 2 is");
-    }
-
-    #[test]
-    fn an_addition_to_a_wrong_word_is_refused_though_the_sum_is_right() {
-        let what = refusal(|arrays| {
-            arrays.hot[1] = arrays.hot[1].wrapping_add(5);
-            arrays.hot[2] = arrays.hot[2].wrapping_sub(5);
-        });
-        has(&what, "1 more differ; the sum is right");
-    }
-
-    #[test]
-    fn a_wrong_cold_word_and_a_wrong_read_are_refused() {
-        let what = refusal(|arrays| arrays.cold[13] ^= 1);
-        has(&what, "cold word 1 of lane 1 is");
-        let what = refusal(|arrays| arrays.checksums[2] ^= 1);
-        has(&what, "read by lane 2 is");
+    fn any_wrong_word_is_refused_also_if_the_sum_is_right() {
+        let spoils: Spoils<Arrays, 5> = [
+            (
+                |arrays| arrays.hot[99] = arrays.hot[99].wrapping_sub(3),
+                "hot word 99 is | lacks 3",
+            ),
+            (
+                |arrays| arrays.mild[29] = arrays.mild[29].wrapping_sub(3),
+                "mild word 9 of lane 2 is",
+            ),
+            (
+                |arrays| {
+                    arrays.hot[1] = arrays.hot[1].wrapping_add(5);
+                    arrays.hot[2] = arrays.hot[2].wrapping_sub(5);
+                },
+                "1 more differ; the sum is right",
+            ),
+            (|arrays| arrays.cold[13] ^= 1, "cold word 1 of lane 1 is"),
+            (|arrays| arrays.checksums[2] ^= 1, "read by lane 2 is"),
+        ];
+        refused(spoils, right, |arrays| verdict(&arrays));
     }
 
     #[test]
     fn one_transaction_too_few_and_other_lanes_are_refused() {
-        let mut data = data_after(|_| ());
         let verify = |data: &mut _, n| EIGENBENCH.verify(data, n).unwrap();
+        let mut none = EIGENBENCH.prepare(&Cpu::new(), 7, 1).unwrap();
+        assert!(verify(&mut none, 1).is_some());
+        let mut data = data_of(&right());
         assert!(verify(&mut data, TRANSACTIONS - 1).is_some());
         assert_eq!(verify(&mut data, TRANSACTIONS), None);
-        let plan = data.plan;
-        let other = Arrays::replay(&plan, LANES + 1, TRANSACTIONS);
+        let other = Arrays::replay(&PLAN, LANES + 1, TRANSACTIONS);
         assert!(
             other
                 .difference(data.expected.after(TRANSACTIONS, || unreachable!()))
                 .is_some()
         );
-    }
-
-    #[test]
-    fn data_that_was_made_for_no_lanes_is_refused() {
-        let mut data = EIGENBENCH.prepare(&Cpu::new(), 7, 1).unwrap();
-        assert!(EIGENBENCH.verify(&mut data, 1).unwrap().is_some());
     }
 }

@@ -9,17 +9,17 @@ use stm_kernels::genome::{BASES_A_WORD, link_of, words_of};
 
 /// What the kernels left.
 #[derive(Clone, Copy, Debug)]
-pub struct Left<'a> {
+pub(super) struct Left<'a> {
     /// The set: a segment's number plus one, or 0.
-    pub slots: &'a [u32],
+    pub(super) slots: &'a [u32],
     /// The successor of each entry, as the kernels write it.
-    pub nexts: &'a [u64],
+    pub(super) nexts: &'a [u64],
     /// The predecessor of each entry, plus one, or 0.
-    pub prevs: &'a [u32],
+    pub(super) prevs: &'a [u32],
 }
 
 /// What is wrong with the set, if anything.
-pub fn wrong_set(gene: &Gene, slots: &[u32]) -> Option<String> {
+pub(super) fn wrong_set(gene: &Gene, slots: &[u32]) -> Option<String> {
     let mut seen = vec![None; gene.bases.len()];
     let mut found = 0;
     for (slot, &word) in slots.iter().enumerate() {
@@ -111,7 +111,7 @@ fn rebuild(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Result<Vec<u8>, Stri
 }
 
 /// What is wrong with an assembly, if anything, on one line.
-pub fn wrong(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Option<String> {
+pub(super) fn wrong(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Option<String> {
     if let Some(what) = wrong_set(gene, left.slots) {
         return Some(what);
     }
@@ -137,7 +137,7 @@ pub fn wrong(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::testing::{Spoils, refused};
 
     struct Assembly {
         gene: Gene,
@@ -187,11 +187,6 @@ mod tests {
             };
             wrong(&self.gene, &self.packed, &left)
         }
-
-        fn refused(&self, parts: &str) {
-            let what = self.wrong().expect("refused");
-            has(&what, parts);
-        }
     }
 
     #[test]
@@ -201,42 +196,42 @@ mod tests {
         assert_eq!(right.wrong(), None);
     }
 
-    #[test]
-    fn a_set_that_lost_or_doubled_a_segment_is_refused() {
-        let mut lost = Assembly::right();
-        lost.slots[4] = 0;
-        lost.refused("different segments are in the set");
-        let mut twice = Assembly::right();
-        twice.slots[1] = twice.slots[6];
-        twice.refused("slots 1 and 6 both have");
-        let mut none = Assembly::right();
-        none.slots[1] = u32::MAX;
-        none.refused("slot 1 has segment");
-    }
+    /// What kernels may have left, and what is said of it.
+    const SPOILS: Spoils<Assembly, 9> = [
+        (|a| a.slots[4] = 0, "different segments are in the set"),
+        (|a| a.slots[1] = a.slots[6], "slots 1 and 6 both have"),
+        (|a| a.slots[1] = u32::MAX, "slot 1 has segment"),
+        (|a| (a.nexts[8], a.prevs[10]) = (0, 0), "2 chains"),
+        // A link of one way.
+        (
+            |a| a.prevs[10] = 3,
+            "entry 8 is linked to 10, whose predecessor is entry 2",
+        ),
+        (|a| a.nexts[8] = 0, "the chain from the start has 5 of"),
+        // Three entries are cut out and closed to a ring beside the chain.
+        (
+            |a| {
+                let overlap = link_of(a.nexts[6]).unwrap().0;
+                a.link(6, 14, overlap);
+                a.link(12, 8, overlap);
+            },
+            "",
+        ),
+        // A chain that looks right, of another gene; and if segments are changed, their overlaps
+        // no longer agree.
+        (|a| a.gene.bases[60] ^= 1, "from base 60 on"),
+        (
+            |a| {
+                let segment = a.slots[8] as usize - 1;
+                a.packed[segment] ^= 3;
+            },
+            "does not agree",
+        ),
+    ];
 
     #[test]
-    fn a_missing_link_and_a_link_of_one_way_are_refused() {
-        let mut two = Assembly::right();
-        two.nexts[8] = 0;
-        two.prevs[10] = 0;
-        two.refused("2 chains");
-        let mut one_way = Assembly::right();
-        one_way.prevs[10] = 3;
-        one_way.refused("entry 8 is linked to 10, whose predecessor is entry 2");
-        let mut lost = Assembly::right();
-        lost.nexts[8] = 0;
-        lost.refused("the chain from the start has 5 of");
-    }
-
-    #[test]
-    fn a_ring_beside_the_chain_is_refused() {
-        let mut ring = Assembly::right();
-        // Cut three entries out and close them.
-        let step = |a: &Assembly, e: usize| link_of(a.nexts[e]).unwrap().0;
-        let overlap = step(&ring, 6);
-        ring.link(6, 14, overlap);
-        ring.link(12, 8, overlap);
-        assert!(ring.wrong().is_some());
+    fn a_wrong_set_chain_or_gene_is_refused() {
+        refused(SPOILS, Assembly::right, |assembly| assembly.wrong());
     }
 
     #[test]
@@ -260,17 +255,5 @@ mod tests {
                 assert!(skipped.wrong().is_some(), "{entry}");
             }
         }
-    }
-
-    #[test]
-    fn a_right_looking_chain_with_another_gene_is_refused() {
-        let mut other = Assembly::right();
-        other.gene.bases[60] ^= 1;
-        other.refused("from base 60 on");
-        // And with the segments changed, their overlaps no longer agree.
-        let mut changed = Assembly::right();
-        let segment = changed.slots[8] as usize - 1;
-        changed.packed[segment] ^= 3;
-        changed.refused("does not agree");
     }
 }

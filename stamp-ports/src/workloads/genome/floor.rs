@@ -14,7 +14,7 @@ use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Li
 use stm_kernels::genome::Match;
 
 /// Returns the parameters of the insertions of so many segments into the set.
-fn inserting(data: &GenomeData<AnyDevice>, transactions: u64) -> Params {
+fn inserting(data: &GenomeData<impl Device>, transactions: u64) -> Params {
     Params {
         segments: data.segments(),
         slots: data.slots.view::<Cgl>(),
@@ -23,7 +23,7 @@ fn inserting(data: &GenomeData<AnyDevice>, transactions: u64) -> Params {
 }
 
 /// The segments drawn, and those that fill holes, into the set alone.
-fn set() -> Uses<Genome, Params> {
+fn set<D: Device>() -> Uses<Genome, Params, D> {
     Uses {
         transactions: |_, data, _| data.gene.starts.len() as u64,
         reset: |_, data| Ok(data.slots.clear()?),
@@ -36,7 +36,7 @@ fn set() -> Uses<Genome, Params> {
 const SEGMENTS: (&str, fn(&Genome) -> f64) = ("segments", |_| 1.0);
 
 /// The contenders of GN-1.
-pub(super) fn contenders() -> Vec<Contender<Genome>> {
+pub(super) fn contenders<D: Device + 'static>() -> Vec<Contender<Genome, D>> {
     vec![
         open::<Floor, _, _>(UNSYNCHRONISED, SEGMENTS, own(set)).named("GN-1, plain accesses"),
         // A look at each slot, and a compare-and-swap of a free one.
@@ -49,14 +49,14 @@ pub(super) fn contenders() -> Vec<Contender<Genome>> {
 }
 
 /// The workload's data, and the lock.
-struct Linked {
+struct Linked<D: Device> {
     of: Genome,
-    lock: Held<OneLock>,
-    data: GenomeData<AnyDevice>,
+    lock: Held<OneLock<D>>,
+    data: GenomeData<D>,
 }
 
-impl Linked {
-    fn prepare(of: &Genome, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
+impl<D: Device> Linked<D> {
+    fn prepare(of: &Genome, device: &D, seed: u64, _: u64) -> Result<Self> {
         let mut data = of.prepare(device, seed, 0)?;
         of.arrange(&mut data, Layout::Plain)?;
         Ok(Self {
@@ -72,7 +72,7 @@ impl Linked {
     }
 
     /// Inserts the segments into the set.
-    fn insert(&self, device: &AnyDevice, filling: &Launch) -> Result<()> {
+    fn insert(&self, device: &D, filling: &Launch) -> Result<()> {
         let params = inserting(&self.data, self.data.gene.starts.len() as u64);
         // SAFETY: the parameters are views of buffers that `data` keeps, made for this
         // kernel, and nothing else uses them meanwhile.
@@ -98,7 +98,7 @@ impl Linked {
     }
 }
 
-impl PreparedContender for Linked {
+impl<D: Device> PreparedContender<D> for Linked<D> {
     fn transactions(&self, _asked: u64) -> u64 {
         self.all()
     }
@@ -106,7 +106,7 @@ impl PreparedContender for Linked {
     /// Links all pairs; asked for fewer, those that are found first.
     fn launch(
         &mut self,
-        device: &AnyDevice,
+        device: &D,
         (blocks, threads): (u32, u32),
         transactions: u64,
     ) -> Result<Duration> {
@@ -152,7 +152,7 @@ impl PreparedContender for Linked {
 }
 
 /// The contender.
-fn links() -> Contender<Genome> {
+fn links<D: Device + 'static>() -> Contender<Genome, D> {
     Contender::of_launches(
         ContenderKind::CriticalSection,
         "GN-2, critical-section",

@@ -156,15 +156,15 @@ const REPEAT_MAX: u32 = 64;
 
 /// A gene and its segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gene {
+pub(super) struct Gene {
     /// The gene's bases, 0 to 3 each.
-    pub bases: Vec<u8>,
+    pub(super) bases: Vec<u8>,
     /// Bases of a segment.
-    pub segment: u32,
+    pub(super) segment: u32,
     /// Where each segment begins in the gene; places repeat.
-    pub starts: Vec<u32>,
+    pub(super) starts: Vec<u32>,
     /// How many different places there are.
-    pub distinct: u32,
+    pub(super) distinct: u32,
 }
 
 /// A number drawn for each base and each segment: the series are far apart.
@@ -213,11 +213,8 @@ fn distinct_at(bases: &[u8]) -> Option<u32> {
 
 impl Gene {
     /// Draws a gene of `len` bases and `n` segments of `segment` bases, and
-    /// adds what fills the holes.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if segments are too short to tell where they belong.
-    pub fn generate(seed: u64, len: u32, segment: u32, n: u32) -> Result<Self> {
+    /// adds what fills the holes; segments too short to tell where they belong are refused.
+    pub(super) fn generate(seed: u64, len: u32, segment: u32, n: u32) -> Result<Self> {
         let [of_bases, of_starts] = [0, 1].map(|s| series(seed, s));
         let bases: Vec<u8> = (0..u64::from(len))
             .map(|i| (draw(of_bases, i, 0) >> 62) as u8)
@@ -252,7 +249,7 @@ impl Gene {
     }
 
     /// The segments' contents: two bits a base, each from a word of its own on.
-    pub fn packed(&self) -> Vec<u64> {
+    pub(super) fn packed(&self) -> Vec<u64> {
         let words = words_of(self.segment) as usize;
         let mut packed = vec![0; self.starts.len() * words];
         for (segment, &start) in packed.chunks_exact_mut(words).zip(&self.starts) {

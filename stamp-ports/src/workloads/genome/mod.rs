@@ -3,7 +3,7 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `gene.rs` | the gene and its segments |
+//! | `input.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
 use crate::workloads::memory::filling;
@@ -19,7 +19,7 @@ use stm_kernels::genome::{
     TABLES, words_of,
 };
 
-pub mod check;
+mod check;
 mod floor;
 mod input;
 
@@ -90,7 +90,7 @@ impl Workload for Genome {
     type Data<D: Device> = GenomeData<D>;
     type Kernel<A: Algorithm> = Deduplicate<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         floor::contenders()
     }
 
@@ -196,9 +196,9 @@ impl Workload for Genome {
         // `A` alone, and views of buffers that `data` keeps and nothing else
         // uses.
         unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
-        let (blocks, threads) = filling(&launcher.device().limits());
+        let (blocks, threads) = filling(&launcher.device.limits());
         let search = Launch::new(blocks, threads);
-        let stm = launcher.handle::<A>();
+        let stm = launcher.stm.handle::<A>();
         launcher.in_order::<A, Link<A>>(|series| {
             for overlap in (1..=self.segment).rev() {
                 match <A::Array<u32> as View<u32>>::LAYOUT {
@@ -231,6 +231,7 @@ mod tests {
     use stm_core::algorithm::HvSorting;
     use stm_core::host::{Cpu, Statistics, Stm, StmConfig};
     use stm_core::internal::host::ProfileRows;
+    use stm_kernels::genome::{link_of, other_of};
 
     const GENOME: Genome = Genome {
         bases: 200,
@@ -252,24 +253,13 @@ mod tests {
     }
 
     #[test]
-    fn no_pair_was_found_twice_or_in_vain() {
+    fn no_pair_was_found_twice_or_in_vain_and_the_ends_of_the_chain_point_to_each_other() {
         let data = assembled();
         let pairs: u32 = data.pair_counts.download().unwrap().iter().sum();
         assert_eq!(pairs, data.gene.distinct - 1);
-    }
-
-    #[test]
-    fn the_ends_of_the_chain_point_to_each_other() {
-        use stm_kernels::genome::{link_of, other_of};
-        let data = assembled();
-        let (slots, nexts) = (
-            data.slots.download().unwrap(),
-            data.nexts.download().unwrap(),
-        );
-        let (prevs, others) = (
-            data.prevs.download().unwrap(),
-            data.others.download().unwrap(),
-        );
+        let [slots, prevs, others] =
+            [&data.slots, &data.prevs, &data.others].map(|array| array.download().unwrap());
+        let nexts = data.nexts.download().unwrap();
         let entries = || (0..slots.len()).filter(|&e| slots[e] != 0);
         let first = entries().find(|&e| prevs[e] == 0).unwrap();
         let last = entries().find(|&e| link_of(nexts[e]).is_none()).unwrap();
@@ -308,10 +298,14 @@ mod tests {
         assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
     }
 
-    /// A run, followed launch by launch or not, and how often it was reported.
-    fn run(followed: bool) -> (Launched, usize) {
-        let cpu = Cpu::new();
-        let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+    /// A run, followed launch by launch, observed or neither, and how often it was reported.
+    fn run(followed: bool, observed: bool) -> (Launched, usize) {
+        let (cpu, shape) = (Cpu::new(), Launch::new(1, 1));
+        let mut stm = Stm::new(&cpu, shape, StmConfig::default()).unwrap();
+        let rows = ProfileRows::new(&cpu, shape).unwrap();
+        if observed {
+            stm.observe(rows.probe());
+        }
         let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
         GENOME.reset(&mut data).unwrap();
         let mut reported = 0;
@@ -329,13 +323,15 @@ mod tests {
     }
 
     #[test]
-    fn launches_are_enqueued_unless_somebody_follows_them_and_their_sums_are_the_same() {
+    fn launches_are_enqueued_unless_somebody_follows_or_observes_them_and_their_sums_are_the_same()
+    {
         let segment = u64::from(GENOME.segment);
-        let (alone, reported) = run(true);
+        let (alone, reported) = run(true, false);
         // The set once, and the links of all overlaps but the longest.
         assert_eq!(reported as u64, 1 + segment - 1);
         assert_eq!(alone.enqueued.us_a_launch(), None);
-        let (in_order, _) = run(false);
+        assert_eq!(run(false, true).0.enqueued.launches, 0);
+        let (in_order, _) = run(false, false);
         assert_eq!(in_order.enqueued.launches, 2 * segment - 1);
         assert!(in_order.enqueued.us_a_launch() > Some(0.0));
         // One thread does the same whatever the way, so all counts are the same.
@@ -347,20 +343,5 @@ mod tests {
         assert_eq!(counts(&in_order), counts(&alone));
         let sum: f64 = in_order.kernels.iter().map(|kernel| kernel.time_ms).sum();
         assert!((sum - in_order.time.as_secs_f64() * 1e3).abs() < 1e-6);
-    }
-
-    #[test]
-    fn an_observed_memory_has_its_launches_one_by_one() {
-        let cpu = Cpu::new();
-        let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
-        let rows = ProfileRows::new(&cpu, Launch::new(1, 1)).unwrap();
-        stm.observe(rows.probe());
-        let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
-        GENOME.reset(&mut data).unwrap();
-        let mut launcher = Launcher::new(&cpu, &mut stm);
-        GENOME
-            .run::<_, HvSorting>(&mut data, &mut launcher, 60)
-            .unwrap();
-        assert_eq!(launcher.finish().enqueued.launches, 0);
     }
 }

@@ -179,45 +179,36 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_node_is_refused_and_its_transaction_named() {
-        let mut t = table(200);
-        let bucket = long_bucket(&t);
-        let lost = t.0[bucket] - 1;
-        t.0[bucket] = t.1[lost as usize];
-        let what = verdict(&t).unwrap();
-        has(&what, "1 of 200 nodes are lost");
-        has(&what, &format!("node {lost} the first"));
-        let transaction = format!("transaction {}, 3 are in", lost / KEYS_PER_TX);
-        has(&what, &transaction);
-    }
-
-    #[test]
-    fn a_cycle_is_refused_and_does_not_hang() {
-        let mut t = table(200);
-        let bucket = long_bucket(&t);
-        let first = t.0[bucket];
-        let second = t.1[first as usize - 1];
-        t.1[second as usize - 1] = first;
-        has(&verdict(&t).unwrap(), "a second time");
-    }
-
-    #[test]
-    fn a_node_in_the_wrong_bucket_is_refused() {
-        let mut t = table(200);
-        let bucket = long_bucket(&t);
-        let moved = t.0[bucket];
-        t.0[bucket] = t.1[moved as usize - 1];
+    fn lost_nodes_cycles_wrong_buckets_and_links_out_of_range_are_refused() {
+        let right = table(200);
+        let bucket = long_bucket(&right);
+        let first = right.0[bucket];
+        let (lost, second) = (first - 1, right.1[first as usize - 1]);
+        let refused = |spoil: &dyn Fn(&mut [u32], &mut [u32]), said: &str| {
+            let mut t = right.clone();
+            spoil(&mut t.0, &mut t.1);
+            has(&verdict(&t).expect(said), said);
+        };
+        let transaction = lost / KEYS_PER_TX;
+        refused(
+            &|heads, _| heads[bucket] = second,
+            &format!(
+                "1 of 200 nodes are lost | node {lost} the first | transaction {transaction}, 3 are in"
+            ),
+        );
+        refused(
+            &|_, nexts| nexts[second as usize - 1] = first,
+            "a second time",
+        );
         let other = (bucket + 1) % BUCKETS as usize;
-        t.1[moved as usize - 1] = t.0[other];
-        t.0[other] = moved;
-        let what = verdict(&t).unwrap();
-        has(&what, &format!("is in bucket {other}, not {bucket}"));
-    }
-
-    #[test]
-    fn a_link_out_of_range_is_refused() {
-        let mut t = table(200);
-        t.1[0] = u32::MAX;
-        has(&verdict(&t).unwrap(), "links to node 4294967294");
+        refused(
+            &|heads, nexts| {
+                heads[bucket] = second;
+                nexts[lost as usize] = heads[other];
+                heads[other] = first;
+            },
+            &format!("is in bucket {other}, not {bucket}"),
+        );
+        refused(&|_, nexts| nexts[0] = u32::MAX, "links to node 4294967294");
     }
 }

@@ -20,19 +20,19 @@ use stm_sync::{LockKind, TCombiners, TLocks};
 const SLOTS_A_KEY: u64 = 2;
 
 /// The chained table; a kernel's parameters are made of those of all of it.
-struct Chains<P> {
+struct Chains<P, D: Device> {
     of: Ht,
     keys_host: Vec<u32>,
-    keys: Buffer<AnyDevice, u32>,
-    heads: Buffer<AnyDevice, u32>,
-    nexts: Buffer<AnyDevice, u32>,
+    keys: Buffer<D, u32>,
+    heads: Buffer<D, u32>,
+    nexts: Buffer<D, u32>,
     params: fn(FloorParams) -> P,
 }
 
-impl<P> Chains<P> {
+impl<P, D: Device> Chains<P, D> {
     fn prepare(
         of: &Ht,
-        device: &AnyDevice,
+        device: &D,
         (seed, transactions): (u64, u64),
         params: fn(FloorParams) -> P,
     ) -> Result<Self> {
@@ -52,7 +52,8 @@ impl<P> Chains<P> {
     }
 }
 
-impl<P: Copy + 'static> ContenderData for Chains<P> {
+impl<P: Copy + 'static, D: Device> ContenderData for Chains<P, D> {
+    type Device = D;
     type Params = P;
 
     fn reset(&mut self) -> Result<()> {
@@ -79,11 +80,11 @@ impl<P: Copy + 'static> ContenderData for Chains<P> {
 }
 
 /// The slots, and the keys that must be in them.
-struct Slots {
+struct Slots<D: Device> {
     of: Ht,
     keys_host: Vec<u32>,
-    keys: Buffer<AnyDevice, u32>,
-    table: Buffer<AnyDevice, u32>,
+    keys: Buffer<D, u32>,
+    table: Buffer<D, u32>,
     empty: u32,
 }
 
@@ -106,8 +107,8 @@ fn wrong_slots(slots: &[u32], keys: &[u32], empty: u32) -> Option<String> {
     Some(format!("key {lost} is not found"))
 }
 
-impl Slots {
-    fn prepare(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+impl<D: Device> Slots<D> {
+    fn prepare(of: &Ht, device: &D, seed: u64, transactions: u64) -> Result<Self> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let slots = nodes * SLOTS_A_KEY + u64::from(of.buckets);
         refuse! {
@@ -129,7 +130,8 @@ impl Slots {
     }
 }
 
-impl ContenderData for Slots {
+impl<D: Device> ContenderData for Slots<D> {
+    type Device = D;
     type Params = CasTableParams;
 
     fn reset(&mut self) -> Result<()> {
@@ -162,7 +164,12 @@ joins! {
 }
 
 /// Makes the table, into which each section inserts a key.
-fn one_key(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Chains<Table>> {
+fn one_key<D: Device>(
+    of: &Ht,
+    device: &D,
+    seed: u64,
+    transactions: u64,
+) -> Result<Chains<Table, D>> {
     refuse! {
         of.keys_per_tx != 1 =>
             "--keys-per-tx {} does not suit a table under locks, which inserts each key by itself: \
@@ -177,7 +184,7 @@ fn one_key(of: &Ht, device: &AnyDevice, seed: u64, transactions: u64) -> Result<
 }
 
 /// The contender in which `X` excludes threads from a bucket.
-fn under<X: Exclusion + 'static, K>(name: &'static str) -> Contender<Ht>
+fn under<X: Exclusion<Device: 'static> + 'static, K>(name: &'static str) -> Contender<Ht, X::Device>
 where
     K: Kernel<Params: Joined<X::View, Table>>,
 {
@@ -186,16 +193,16 @@ where
 }
 
 /// The contender with locks of kind `L`.
-fn locked<L: LockKind, K>(name: &'static str) -> Contender<Ht>
+fn locked<L: LockKind, K, D: Device + 'static>(name: &'static str) -> Contender<Ht, D>
 where
     K: Kernel<Params = LockedTableParams<L>>,
 {
-    under::<Locks<AnyDevice, L>, K>(name)
+    under::<Locks<D, L>, K>(name)
 }
 
 /// The contenders of the hash table.
-pub(super) fn contenders() -> Vec<Contender<Ht>> {
-    let chains = |of: &Ht, device: &AnyDevice, seed, transactions| {
+pub(super) fn contenders<D: Device + 'static>() -> Vec<Contender<Ht, D>> {
+    let chains = |of: &Ht, device: &D, seed, transactions| {
         Chains::prepare(of, device, (seed, transactions), |all| all)
     };
     vec![
@@ -203,25 +210,26 @@ pub(super) fn contenders() -> Vec<Contender<Ht>> {
         // A compare-and-swap for each slot looked at, linear probing.
         open::<CasTable, _, _>((SpecialPurpose, "CAS table"), KEYS, Slots::prepare),
         critical_section::<CriticalSection, _, _>(KEYS, chains),
-        locked::<_, TableTasLane>("tas/lane"),
-        locked::<_, TableTtasLane>("ttas/lane"),
-        locked::<_, TableMcsLane>("mcs/lane"),
-        locked::<_, TableTas>("tas"),
-        locked::<_, TableTtas>("ttas"),
-        locked::<_, TableBackoff>("tas-backoff"),
-        locked::<_, TableTicket>("ticket"),
-        locked::<_, TableHandoff>("ticket-handoff"),
-        locked::<_, TableFetchAdd>("fetch-add"),
-        locked::<_, TableAnderson>("anderson"),
-        locked::<_, TableMcs>("mcs"),
-        under::<Combiners<AnyDevice, 1>, CombinedTable>("combining"),
-        under::<Open, LockFreeTable>("lock-free"),
+        locked::<_, TableTasLane, _>("tas/lane"),
+        locked::<_, TableTtasLane, _>("ttas/lane"),
+        locked::<_, TableMcsLane, _>("mcs/lane"),
+        locked::<_, TableTas, _>("tas"),
+        locked::<_, TableTtas, _>("ttas"),
+        locked::<_, TableBackoff, _>("tas-backoff"),
+        locked::<_, TableTicket, _>("ticket"),
+        locked::<_, TableHandoff, _>("ticket-handoff"),
+        locked::<_, TableFetchAdd, _>("fetch-add"),
+        locked::<_, TableAnderson, _>("anderson"),
+        locked::<_, TableMcs, _>("mcs"),
+        under::<Combiners<D, 1>, CombinedTable>("combining"),
+        under::<Open<D>, LockFreeTable>("lock-free"),
     ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
 
     const EMPTY: u32 = key_of_node(3, u32::MAX);
 
@@ -240,36 +248,23 @@ mod tests {
     }
 
     #[test]
-    fn a_right_table_is_accepted() {
-        let (slots, keys) = table(500);
-        assert_eq!(wrong_slots(&slots, &keys, EMPTY), None);
-    }
-
-    #[test]
-    fn a_lost_key_and_one_that_is_there_twice_are_refused() {
+    fn a_right_table_is_accepted_and_one_that_lacks_or_hides_a_key_refused() {
         let (mut slots, keys) = table(500);
+        let wrong = |slots: &[u32]| wrong_slots(slots, &keys, EMPTY);
+        assert_eq!(wrong(&slots), None);
+        // A key that is not in its first slot is behind a gap if the one before it is moved away.
+        let first = |key| bucket_of_key(key, slots.len() as u32) as usize;
+        let displaced = keys.iter().map(|&key| (key, first(key)));
+        let (_, gap) = { displaced }.find(|&(key, at)| slots[at] != key).unwrap();
+        let free = slots.iter().position(|&slot| slot == EMPTY).unwrap();
+        let mut hidden = slots.clone();
+        hidden.swap(gap, free);
+        assert!(wrong(&hidden).is_some());
         let at = slots.iter().position(|&slot| slot == keys[7]).unwrap();
         slots[at] = EMPTY;
-        let what = wrong_slots(&slots, &keys, EMPTY).unwrap();
-        assert!(what.contains("499 slots"), "{what}");
+        has(&wrong(&slots).unwrap(), "499 slots");
         // Another key in the lost one's place: the count is right again.
         slots[at] = keys[8];
-        let what = wrong_slots(&slots, &keys, EMPTY).unwrap();
-        assert!(what.contains(&format!("key {}", keys[7])), "{what}");
-    }
-
-    #[test]
-    fn a_key_behind_a_gap_is_refused() {
-        let (mut slots, keys) = table(500);
-        let len = slots.len();
-        // A key that is not in its first slot: move the one before it away.
-        let key = *keys
-            .iter()
-            .find(|&&key| slots[bucket_of_key(key, len as u32) as usize] != key)
-            .unwrap();
-        let first = bucket_of_key(key, len as u32) as usize;
-        let free = (0..len).find(|&s| slots[s] == EMPTY && s != first).unwrap();
-        slots.swap(first, free);
-        assert!(wrong_slots(&slots, &keys, EMPTY).is_some());
+        has(&wrong(&slots).unwrap(), &format!("key {}", keys[7]));
     }
 }

@@ -184,17 +184,17 @@ pub struct HtData<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
     heads: TxArray<D, u32>,
-    /// The nodes, if they are preassigned; else one for no transaction.
+    /// The nodes, if they are preassigned; else those of one transaction.
     nodes: PreassignedNodes<D, HtNode>,
-    /// The nodes, if they are allocated.
-    pool: Option<Nodes<D, HtPoolNode>>,
+    /// The nodes, if they are allocated; else one.
+    pool: Nodes<D, HtPoolNode>,
 }
 
 impl Workload for Ht {
     type Data<D: Device> = HtData<D>;
     type Kernel<A: Algorithm> = HashTable<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         floor::contenders()
     }
 
@@ -225,7 +225,7 @@ impl Workload for Ht {
                 if is_pool { 1 } else { transactions_max },
                 "the nodes of ht",
             )?,
-            pool: None,
+            pool: Nodes::new(device, Layout::Plain, 1, "the nodes of ht")?,
             keys_host,
         })
     }
@@ -240,39 +240,30 @@ impl Workload for Ht {
         // hardly a node is free.
         let keys = data.keys_host.len() as u64;
         let needed = keys + keys / 4 + held;
-        let pool = data.pool.as_ref();
-        if pool.is_none_or(|nodes| nodes.pool().nodes() != needed) {
-            data.pool = None;
-            let nodes = Nodes::new(device, Layout::Plain, needed, "the nodes of ht")?;
-            data.pool = Some(nodes);
+        if data.pool.pool().nodes() != needed {
+            // Given back before the next are made: memory.
+            data.pool = Nodes::new(device, Layout::Plain, 1, "the nodes of ht")?;
+            data.pool = Nodes::new(device, Layout::Plain, needed, "the nodes of ht")?;
         }
         Ok(())
     }
 
     fn accessed<'d, D: Device>(&self, data: &'d mut HtData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        let HtData {
-            heads, nodes, pool, ..
-        } = data;
-        let mut accessed: Vec<&mut dyn Accessed<D>> = vec![heads, nodes.records_mut()];
-        if let Some(nodes) = pool {
-            accessed.push(nodes.records_mut());
+        match self.nodes {
+            NodeSource::Preassigned => vec![&mut data.heads, data.nodes.records_mut()],
+            NodeSource::Pool => vec![&mut data.heads, data.pool.records_mut()],
         }
-        accessed
     }
 
     fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
-        if let Some(nodes) = &mut data.pool {
-            nodes.pool_mut().clear()?;
-        }
+        data.pool.pool_mut().clear()?;
         data.nodes.reuse()?;
         Ok(data.heads.clear()?)
     }
 
     fn reset<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
         data.heads.clear()?;
-        if let Some(nodes) = &mut data.pool {
-            nodes.clear()?;
-        }
+        data.pool.clear()?;
         // Full of wrong links, so that one that is not written shows.
         data.nodes.reuse()?;
         let wrong = vec![HtNode { next: u32::MAX }; data.nodes.records().len()];
@@ -281,28 +272,18 @@ impl Workload for Ht {
 
     fn verify<D: Device>(&self, data: &mut HtData<D>, transactions: u64) -> Verdict {
         let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
-        if let Some(pool) = &data.pool {
-            let view = pool.pool().view();
-            let (heads, nexts) = renumbered(
-                &data.heads.download()?,
-                &pool.records().download()?,
-                |node| view.index(node),
-                &pool.pool().taken()?,
-                &data.keys_host[..nodes],
-            );
-            let keys = &data.keys_host[..nodes];
+        let (heads, keys) = (data.heads.download()?, &data.keys_host[..nodes]);
+        if self.nodes == NodeSource::Pool {
+            let (pool, records) = (data.pool.pool(), data.pool.records().download()?);
+            let index = |node| pool.view().index(node);
+            let (heads, nexts) = renumbered(&heads, &records, index, &pool.taken()?, keys);
             let wrong = difference(&heads, &nexts, keys, self.keys_per_tx);
-            let leaked = pool.pool().check(nodes as u64).err();
+            let leaked = pool.check(nodes as u64).err();
             return Ok(wrong.or_else(|| leaked.map(|error| error.to_string())));
         }
         let records = data.nodes.records().download()?;
         let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
-        Ok(difference(
-            &data.heads.download()?,
-            &nexts,
-            &data.keys_host[..nodes],
-            self.keys_per_tx,
-        ))
+        Ok(difference(&heads, &nexts, keys, self.keys_per_tx))
     }
 
     fn params<D: Device, A: Algorithm>(&self, data: &HtData<D>, run: Run<A>) -> HtParams<A> {
@@ -315,48 +296,17 @@ impl Workload for Ht {
         }
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(match self.nodes {
-            NodeSource::Preassigned if self.form.is_static() => {
-                device.prepare::<HashTableUpdates<A>>(observation)?
-            }
-            NodeSource::Preassigned => device.prepare::<HashTable<A>>(observation)?,
-            NodeSource::Pool => device.prepare::<HashTablePool<A>>(observation)?,
-        })
-    }
-
-    fn run<D: Device, A: Algorithm>(
-        &self,
-        data: &mut HtData<D>,
-        launcher: &mut Launcher<'_, D>,
-        transactions: u64,
-    ) -> Result<()> {
-        let stm = launcher.handle::<A>();
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
-        // views of buffers that `data` keeps and nothing else uses.
-        unsafe {
-            if let Some(nodes) = &data.pool {
-                let params = HtPoolParams {
-                    stm,
-                    heads: data.heads.view::<A>(),
-                    nodes: nodes.view::<A>(),
-                    keys: data.keys.tarray(),
-                    transactions,
-                    keys_per_tx: self.keys_per_tx,
-                };
-                launcher.launch::<HashTablePool<A>>(&params)?;
-            } else {
-                let params = self.params(data, Run { stm, transactions });
-                match self.form {
-                    Form::Dynamic => launcher.launch::<HashTable<A>>(&params)?,
-                    Form::Static | Form::Wide => launcher.launch::<HashTableUpdates<A>>(&params)?,
-                };
-            }
-        }
-        Ok(())
+    kernels! {
+        of, data, run: match (of.nodes, of.form);
+        (NodeSource::Pool, _) => HashTablePool, HtPoolParams {
+            stm: run.stm,
+            heads: data.heads.view::<A>(),
+            nodes: data.pool.view::<A>(),
+            keys: data.keys.tarray(),
+            transactions: run.transactions,
+            keys_per_tx: of.keys_per_tx,
+        };
+        (NodeSource::Preassigned, Form::Dynamic) => HashTable, of.params(data, run);
+        (NodeSource::Preassigned, _) => HashTableUpdates, of.params(data, run);
     }
 }

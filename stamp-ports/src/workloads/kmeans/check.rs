@@ -38,21 +38,21 @@ use stm_core::internal::host::in_ranges;
 
 /// What a launch left, and what it started from.
 #[derive(Clone, Copy, Debug)]
-pub struct Pass<'a> {
+pub(super) struct Pass<'a> {
     /// The points.
-    pub points: &'a Points,
+    pub(super) points: &'a Points,
     /// The centres that it used, one after the other.
-    pub centres: &'a [f32],
+    pub(super) centres: &'a [f32],
     /// The points' centres before.
-    pub before: &'a [u32],
+    pub(super) before: &'a [u32],
     /// The points' centres.
-    pub members: &'a [u32],
+    pub(super) members: &'a [u32],
     /// The points' places among the additions to their centre.
-    pub ranks: &'a [u32],
+    pub(super) ranks: &'a [u32],
     /// For each centre, the count and the bits of the sums.
-    pub rows: &'a [u32],
+    pub(super) rows: &'a [u32],
     /// How many points changed, as the device counted.
-    pub changed: u64,
+    pub(super) changed: u64,
 }
 
 impl Pass<'_> {
@@ -61,7 +61,7 @@ impl Pass<'_> {
     }
 
     /// Checks 2 to 5: `None` if all is right, else what is wrong, on one line.
-    pub fn wrong_sums(&self) -> Option<String> {
+    pub(super) fn wrong_sums(&self) -> Option<String> {
         if let Some(wrong) = self.wrong_changes() {
             return Some(wrong);
         }
@@ -89,18 +89,10 @@ impl Pass<'_> {
         })
     }
 
-    /// The members of each centre in the order of their additions.
+    /// The members of each centre in the order of their additions. All are centres.
     fn orders(&self) -> Result<Vec<Vec<u32>>, String> {
         const NONE: u32 = u32::MAX;
-        let mut counts = vec![0u32; self.clusters()];
-        for (&c, i) in self.members.iter().zip(0u64..) {
-            *counts.get_mut(c as usize).ok_or_else(|| {
-                format!(
-                    "point {i} has centre {c}, and there are {}",
-                    self.clusters()
-                )
-            })? += 1;
-        }
+        let counts = counts(self.members, self.clusters());
         let width = self.points.dims() + 1;
         for (c, (&count, row)) in counts.iter().zip(self.rows.chunks(width)).enumerate() {
             wrong! {
@@ -154,9 +146,18 @@ impl Pass<'_> {
     }
 }
 
+/// Counts the members of each centre.
+fn counts(members: &[u32], clusters: usize) -> Vec<u32> {
+    let mut counts = vec![0; clusters];
+    for &c in members {
+        counts[c as usize] += 1;
+    }
+    counts
+}
+
 /// The sequential run in double precision that follows a device's run.
 #[derive(Clone, Debug)]
-pub struct Follower {
+pub(super) struct Follower {
     centres: Centres,
     /// The most by which a device's centre may be off, one after the other.
     bounds: Vec<f64>,
@@ -165,7 +166,7 @@ pub struct Follower {
 
 impl Follower {
     /// Starts from the same points as the device.
-    pub fn new(points: &Points, chosen: &[u32]) -> Self {
+    pub(super) fn new(points: &Points, chosen: &[u32]) -> Self {
         Self {
             centres: Centres::of_points(points, chosen),
             bounds: vec![0.0; chosen.len() * points.dims()],
@@ -175,13 +176,8 @@ impl Follower {
 
     /// Points, over all passes, for which the device took another centre that
     /// is equally near.
-    pub const fn ties(&self) -> u64 {
+    pub(super) const fn ties(&self) -> u64 {
         self.ties
-    }
-
-    /// The centres in double precision.
-    pub const fn centres(&self) -> &Centres {
-        &self.centres
     }
 
     /// How far each of the device's centres is from the exact one, or the first
@@ -204,7 +200,7 @@ impl Follower {
 
     /// Makes the pass that the device has made, and compares, check 1 included:
     /// `None` if they agree, else what differs, on one line.
-    pub fn differs(&mut self, pass: &Pass<'_>) -> Option<String> {
+    pub(super) fn differs(&mut self, pass: &Pass<'_>) -> Option<String> {
         let dims = pass.points.dims();
         let judged = self.shifts(pass.centres, dims).and_then(|shifts| {
             Judge {
@@ -222,10 +218,7 @@ impl Follower {
         }
         let kept = std::mem::take(&mut self.bounds);
         self.bounds = self.centres.move_to_means(pass.points, pass.members);
-        let mut counts = vec![0u32; self.centres.len()];
-        for &c in pass.members {
-            counts[c as usize] += 1;
-        }
+        let counts = counts(pass.members, self.centres.len());
         // A centre that stayed is as far off as it was.
         for (i, (bound, kept)) in self.bounds.iter_mut().zip(kept).enumerate() {
             if counts[i / dims] == 0 {
@@ -236,7 +229,7 @@ impl Follower {
     }
 
     /// Compares the centres after the last pass.
-    pub fn differs_at_end(&self, centres: &[f32], dims: usize) -> Option<String> {
+    pub(super) fn differs_at_end(&self, centres: &[f32], dims: usize) -> Option<String> {
         self.shifts(centres, dims).err()
     }
 }
@@ -321,14 +314,13 @@ impl Judge<'_> {
 
 /// Compares the rows with what the members add up to in double precision. All
 /// members are centres.
-pub fn wrong_sums(points: &Points, members: &[u32], rows: &[u32]) -> Option<String> {
+pub(super) fn wrong_sums(points: &Points, members: &[u32], rows: &[u32]) -> Option<String> {
     let dims = points.dims();
     let clusters = rows.len() / (dims + 1);
-    let mut counts = vec![0u32; clusters];
+    let counts = counts(members, clusters);
     // Of each coordinate the sum, and the sum of the magnitudes.
     let mut sums = vec![(0.0f64, 0.0f64); clusters * dims];
     for (&c, point) in members.iter().zip(points.iter()) {
-        counts[c as usize] += 1;
         for ((sum, magnitude), &x) in sums[c as usize * dims..].iter_mut().zip(point) {
             *sum += f64::from(x);
             *magnitude += f64::from(x.abs());

@@ -16,18 +16,23 @@ use stm_kernels::floor::kmeans::{
 use stm_kernels::kmeans::NOWHERE;
 
 /// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
-fn first_pass(of: &Kmeans, device: &AnyDevice, seed: u64, n: u64) -> Result<Own<Kmeans, Params>> {
-    let of = Kmeans {
-        adds: false,
-        ..of.clone()
-    };
-    let mut made = own(of_first_pass)(&of, device, seed, n)?;
+fn first_pass<D: Device>(
+    of: &Kmeans,
+    device: &D,
+    seed: u64,
+    n: u64,
+) -> Result<Own<Kmeans, Params, D>> {
+    let mut made = own(of_first_pass)(of, device, seed, n)?;
     made.data.ranks = Buffer::zeroed(device, 0, "no ranks")?;
     Ok(made)
 }
 
-fn of_first_pass() -> Uses<Kmeans, Params> {
+fn of_first_pass<D: Device>() -> Uses<Kmeans, Params, D> {
     Uses {
+        of: |of| Kmeans {
+            adds: false,
+            ..of.clone()
+        },
         reset: |of, data| of.clear(data),
         verify: |of, data, _| wrong_first_pass(of, data),
         note: |_, _| {
@@ -39,8 +44,8 @@ fn of_first_pass() -> Uses<Kmeans, Params> {
     }
 }
 
-fn wrong_first_pass(of: &Kmeans, data: &KmeansData<AnyDevice>) -> Verdict {
-    let (members, rows) = (data.members.download()?, data.rows.download()?);
+fn wrong_first_pass(of: &Kmeans, data: &KmeansData<impl Device>) -> Verdict {
+    let (members, rows) = (data.members.download()?, data.rows.download()?.0);
     let changed = data.changed.download()?.into_iter().sum();
     let n = of.points.len() as u64;
     wrong! {
@@ -60,11 +65,11 @@ fn wrong_first_pass(of: &Kmeans, data: &KmeansData<AnyDevice>) -> Verdict {
 }
 
 /// Returns the parameters of a pass over so many points, with so many clusters.
-fn params(of: &Kmeans, data: &KmeansData<AnyDevice>, (clusters, points): (u32, u64)) -> Params {
+fn params(of: &Kmeans, data: &KmeansData<impl Device>, (clusters, points): (u32, u64)) -> Params {
     Params {
         points: data.points.tarray(),
         centres: data.centres.tarray(),
-        rows: data.rows.words.view::<Cgl>(),
+        rows: data.rows.view::<Cgl>(),
         members: data.members.tarray(),
         ranks: data.ranks.tarray(),
         changed: data.changed.tarray(),
@@ -75,9 +80,9 @@ fn params(of: &Kmeans, data: &KmeansData<AnyDevice>, (clusters, points): (u32, u
 }
 
 /// The passes by kernel `K`, whose threads `X` excludes from each other.
-struct Passes<K, X> {
+struct Passes<K, X: Exclusion> {
     of: Kmeans,
-    data: KmeansData<AnyDevice>,
+    data: KmeansData<X::Device>,
     exclusion: Held<X>,
     /// Words of shared memory for each block.
     shared_words: u32,
@@ -93,7 +98,7 @@ where
     /// additions.
     fn prepare(
         of: &Kmeans,
-        device: &AnyDevice,
+        device: &X::Device,
         seed: u64,
         (ordered, shared_words): (bool, u32),
     ) -> Result<Self> {
@@ -109,7 +114,7 @@ where
     }
 }
 
-impl<K, X> PreparedContender for Passes<K, X>
+impl<K, X> PreparedContender<X::Device> for Passes<K, X>
 where
     K: Kernel<Params: Joined<X::View, Params>>,
     X: Exclusion,
@@ -121,7 +126,7 @@ where
     /// Makes all passes; of fewer points, the first one.
     fn launch(
         &mut self,
-        device: &AnyDevice,
+        device: &X::Device,
         shape: (u32, u32),
         transactions: u64,
     ) -> Result<Duration> {
@@ -129,7 +134,7 @@ where
         let launch = fitting::<K>(device, shape, 4 * self.shared_words)?;
         let (of, view) = (&self.of, self.exclusion.view());
         let mut time = Duration::ZERO;
-        let mut pass = |data: &KmeansData<AnyDevice>, clusters, points| {
+        let mut pass = |data: &KmeansData<X::Device>, clusters, points| {
             let work = params(of, data, (clusters, points));
             // SAFETY: the parameters are views of buffers that `data` and `self` keep,
             // made for this kernel, and nothing else uses them meanwhile.
@@ -179,10 +184,10 @@ fn contender<K, X>(
     name: &'static str,
     ordered: bool,
     shared_words: fn(&Kmeans) -> u32,
-) -> Contender<Kmeans>
+) -> Contender<Kmeans, X::Device>
 where
     K: Kernel<Params: Joined<X::View, Params>>,
-    X: Exclusion + 'static,
+    X: Exclusion<Device: 'static> + 'static,
 {
     Contender::of_launches(kind, name, K::ENTRY, POINTS, move |of, device, seed, _| {
         Passes::<K, X>::prepare(of, device, seed, (ordered, shared_words(of)))
@@ -190,17 +195,17 @@ where
 }
 
 /// The contenders of k-means.
-pub(super) fn contenders() -> Vec<Contender<Kmeans>> {
+pub(super) fn contenders<D: Device + 'static>() -> Vec<Contender<Kmeans, D>> {
     let none = |_: &Kmeans| 0;
     // More than there is does not fit any launch.
     let rows = |of: &Kmeans| u32::try_from(of.shared_words(0)).unwrap_or(u32::MAX >> 2);
     vec![
         open::<Floor, _, _>(UNSYNCHRONISED, POINTS, first_pass),
-        contender::<Additions, Open>(SpecialPurpose, "atomic adds", false, none),
-        contender::<Privatised, Open>(SpecialPurpose, "privatised sums", false, rows)
+        contender::<Additions, Open<D>>(SpecialPurpose, "atomic adds", false, none),
+        contender::<Privatised, Open<D>>(SpecialPurpose, "privatised sums", false, rows)
             .only_if(|of| of.shared_words(0) <= PRIVATE_WORDS),
-        contender::<WarpAPoint, Open>(SpecialPurpose, "a warp a point", false, none),
-        contender::<CriticalSection, OneLock>(
+        contender::<WarpAPoint, Open<D>>(SpecialPurpose, "a warp a point", false, none),
+        contender::<CriticalSection, OneLock<D>>(
             ContenderKind::CriticalSection,
             CRITICAL_SECTION,
             true,

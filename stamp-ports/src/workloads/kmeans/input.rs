@@ -23,34 +23,18 @@ const RECORDED_PASSES_MAX: u32 = 8;
 /// for each.
 const FLOOR_PASSES_MAX: u32 = 3;
 
-/// Points to draw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drawn {
-    /// How many.
-    pub points: u32,
-    /// The coordinates of each.
-    pub dims: u32,
-    /// Centres around which they are drawn.
-    pub centres: u32,
-}
-
-impl Default for Drawn {
-    /// Table 1 of the paper: a point a transaction of a kernel, with the count
-    /// 32 words of a transaction, and 2 K shared words.
-    fn default() -> Self {
-        Self {
-            points: 64 << 10,
-            dims: 31,
-            centres: 64,
-        }
+sizes! {
+    /// Points to draw; by default those of the paper's Table 1: a point a transaction of a kernel,
+    /// with the count 32 words of a transaction, and 2 K shared words.
+    Drawn, shape of "kmeans" {
+        points: u32 = 64 << 10, count points "Points to generate" ["64K"];
+        dims: u32 = 31, count dims "Coordinates of a generated point" ["31"];
+        centres: u32 = 64, count centres "Centres around which points are generated" ["64"];
     }
 }
 
 impl Drawn {
     /// Draws the points.
-    ///
-    /// # Errors
-    /// None at all, too many coordinates, or more than memory holds.
     pub fn draw(&self, seed: u64) -> Result<Points> {
         let Self {
             points,
@@ -113,21 +97,6 @@ impl Default for KmeansInput {
     }
 }
 
-/// What drawn points look like.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-struct Shape {
-    /// Points to generate [default: 64K]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    points: Option<u32>,
-    /// Coordinates of a generated point [default: 31]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    dims: Option<u32>,
-    /// Centres around which points are generated [default: 64]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    centres: Option<u32>,
-}
-
 /// The options of `kmeans`.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
@@ -182,28 +151,12 @@ impl Shape {
             ("--centres", self.centres),
         ]
     }
-
-    /// The points that they ask for; `points_max` bounds the default.
-    fn fill(&self, points_max: u64, base: Drawn) -> Drawn {
-        let points = u64::from(base.points).min(points_max) as u32;
-        Drawn {
-            points: self.points.unwrap_or(points),
-            dims: self.dims.unwrap_or(base.dims),
-            centres: self.centres.unwrap_or(base.centres),
-        }
-    }
 }
 
 impl GenerateOptions {
     /// The text of the file.
-    ///
-    /// # Errors
-    /// The errors of a run that generates its points.
     pub fn text(&self) -> Result<String> {
-        let points = self
-            .shape
-            .fill(u64::MAX, Drawn::default())
-            .draw(self.seed)?;
+        let points = Drawn::default().given(&self.shape).draw(self.seed)?;
         // Some 12 characters a coordinate.
         let bytes = (points.len() * points.dims()) as u64 * 12;
         let fix = "use fewer --points or --dims";
@@ -253,7 +206,8 @@ impl Input for KmeansInput {
         let points_max = shared.transactions.unwrap_or(u64::MAX);
         let (shape, file) = (options.shape, shared.input.as_ref());
         let points = (self.points).with(file, "generated points", &shape.given(), |base| {
-            shape.fill(points_max, base)
+            let points = u64::from(base.points).min(points_max) as u32;
+            Drawn { points, ..base }.given(&shape)
         })?;
         Ok(KmeansInput {
             points,

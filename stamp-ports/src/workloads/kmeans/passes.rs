@@ -4,7 +4,6 @@ use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
 use crate::workloads::prelude::*;
-use stm_core::host::Sums;
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays on the device, and what the run has found.
@@ -14,59 +13,14 @@ pub struct KmeansData<D: Device> {
     pub(super) chosen: Vec<u32>,
     pub(super) points: Buffer<D, f32>,
     pub(super) centres: Buffer<D, f32>,
-    pub(super) rows: Rows<D>,
+    /// The new sums: a row for each centre, the count and the sums of coordinates.
+    pub(super) rows: Elements<D, u32>,
     pub(super) members: Buffer<D, u32>,
     pub(super) ranks: Buffer<D, u32>,
     pub(super) changed: Buffer<D, u64>,
     /// Whether the next run is to be one launch that nobody looks at.
     pub(super) armed: bool,
     pub(super) found: Found,
-}
-
-/// The new sums: a row for each centre, the count and the sums of coordinates.
-pub(super) struct Rows<D: Device> {
-    /// Words that transactions read and write; none, if they add to sums.
-    pub(super) words: TxArray<D, u32>,
-    /// Sums that they add to.
-    pub(super) sums: Option<Sums<D, u32>>,
-}
-
-impl<D: Device> Rows<D> {
-    pub(super) fn zeroed(device: &D, of: &Kmeans) -> Result<Self> {
-        let (rows, row_len) = (of.clusters_max, of.dims() + 1);
-        let words = if of.adds {
-            0
-        } else {
-            rows as usize * row_len as usize
-        };
-        let sums = || Sums::zeroed(device, rows as usize, row_len, "the sums");
-        Ok(Self {
-            words: TxArray::zeroed(device, Layout::Plain, words, "the sums")?,
-            sums: of.adds.then(sums).transpose()?,
-        })
-    }
-
-    pub(super) fn clear(&mut self) -> Result<()> {
-        match &mut self.sums {
-            Some(sums) => sums.clear()?,
-            None => self.words.clear()?,
-        }
-        Ok(())
-    }
-
-    /// Returns what transactions access.
-    pub(super) fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
-        let mut accessed: Vec<&mut dyn Accessed<D>> = vec![&mut self.words];
-        accessed.extend(self.sums.as_mut().map(|sums| sums as &mut dyn Accessed<D>));
-        accessed
-    }
-
-    pub(super) fn download(&self) -> Result<Vec<u32>> {
-        Ok(match &self.sums {
-            Some(sums) => sums.download()?,
-            None => self.words.download()?,
-        })
-    }
 }
 
 /// What a run has found.
@@ -147,7 +101,7 @@ impl Kmeans {
         let used = now.centres.len() / dims * (dims + 1);
         let members = data.members.download()?;
         let changed = data.changed.download()?.into_iter().sum();
-        let (ranks, rows) = (data.ranks.download()?, data.rows.download()?);
+        let (ranks, rows) = (data.ranks.download()?, data.rows.download()?.0);
         let pass = Pass {
             points: &self.points,
             centres: &now.centres,

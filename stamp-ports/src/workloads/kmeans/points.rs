@@ -15,7 +15,7 @@ use stm_kernels::draw::{below, draw};
 
 /// The largest magnitude of a coordinate: its squares and sums stay far inside
 /// what an `f32` holds.
-pub const MAGNITUDE_MAX: f32 = 1e15;
+const MAGNITUDE_MAX: f32 = 1e15;
 
 /// Half the width of a generated cluster, in each coordinate; centres are
 /// uniform in the unit cube.
@@ -167,10 +167,6 @@ const LINES: Lines = Lines {
 };
 
 /// Reads a file of points.
-///
-/// # Errors
-/// [`Error::Unreadable`](crate::Error::Unreadable);
-/// [`Error::BadInput`](crate::Error::BadInput) with the line and what was expected there.
 pub fn read(path: &Path) -> Result<Points> {
     let (mut values, mut dims) = (Vec::new(), None);
     LINES.read(path, |text, line| {
@@ -223,7 +219,7 @@ fn point(text: &str, values: &mut Vec<f32>) -> Result<usize, String> {
 }
 
 /// The text of a file of these points. Read again, it gives the same bits.
-pub fn text(points: &Points) -> String {
+pub(super) fn text(points: &Points) -> String {
     let mut text = String::new();
     for (point, number) in points.iter().zip(1u64..) {
         // Writing to a String cannot fail.
@@ -333,12 +329,30 @@ mod tests {
     }
 
     #[test]
-    fn truncated_files_are_refused_with_the_line() {
-        refused(b"", 1, "no points | expected a point's number");
-        refused(b"\n\n", 1, "no points");
-        refused(b"1 2 3\n2 4 5", 2, "ends inside | line break");
-        refused(b"1 2 3\n2 4\n", 2, "1 coordinates | expected 2 | line 1");
-        refused(b"1 2 3\n2\n", 2, "point 2 has no coordinates");
+    fn wrong_files_are_refused_with_the_line_and_what_was_expected() {
+        let long = vec![b'1'; LINES.bytes_max as usize + 1];
+        let number = [b"1 ".to_vec(), vec![b'z'; 5000], b"\n".to_vec()].concat();
+        for (bytes, line, parts) in [
+            (&b""[..], 1, "no points | expected a point's number"),
+            (b"\n\n", 1, "no points"),
+            (b"1 2 3\n2 4 5", 2, "ends inside | line break"),
+            (b"1 2 3\n2 4\n", 2, "1 coordinates | expected 2 | line 1"),
+            (b"1 2 3\n2\n", 2, "point 2 has no coordinates"),
+            (
+                b"\n1 2 3\n2 4 5\n3 6 7 8\n",
+                4,
+                "3 coordinates | expected 2 | line 2",
+            ),
+            (b"x 1 2\n", 1, "\"x\" is no point's number"),
+            (b"0.5 1 2\n", 1, "\"0.5\" is no point's number"),
+            (b"1 2 3\n2 \x004 5\n", 2, "0x00 | column 3"),
+            (b"\x7fELF\x02\x01", 1, "0x7f | column 1 | no plain text"),
+            ("1 2 3\n2 4 ½\n".as_bytes(), 2, "0xc2 | column 5"),
+            (&long, 1, "too long"),
+            (&number, 1, "zzz... | expected a number"),
+        ] {
+            refused(bytes, line, parts);
+        }
     }
 
     #[test]
@@ -349,15 +363,6 @@ mod tests {
             let lines = part.last() == Some(&b'\n');
             assert_eq!(of(part).is_ok(), lines, "{len} bytes");
         }
-    }
-
-    #[test]
-    fn ragged_lines_are_refused_with_both_lengths() {
-        refused(
-            b"\n1 2 3\n2 4 5\n3 6 7 8\n",
-            4,
-            "3 coordinates | expected 2 | line 2",
-        );
     }
 
     #[test]
@@ -374,21 +379,6 @@ mod tests {
                 refused(file.as_bytes(), 2, &parts);
             }
         }
-        refused(b"x 1 2\n", 1, "\"x\" is no point's number");
-        refused(b"0.5 1 2\n", 1, "\"0.5\" is no point's number");
-    }
-
-    #[test]
-    fn binary_rubbish_is_refused_with_line_and_column() {
-        refused(b"1 2 3\n2 \x004 5\n", 2, "0x00 | column 3");
-        refused(b"\x7fELF\x02\x01", 1, "0x7f | column 1 | no plain text");
-        refused("1 2 3\n2 4 ½\n".as_bytes(), 2, "0xc2 | column 5");
-        let long = vec![b'1'; LINES.bytes_max as usize + 1];
-        refused(&long, 1, "too long");
-        let mut number = b"1 ".to_vec();
-        number.extend([b'z'; 5000]);
-        number.push(b'\n');
-        refused(&number, 1, "zzz... | expected a number");
     }
 
     #[test]

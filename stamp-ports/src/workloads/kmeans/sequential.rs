@@ -2,15 +2,14 @@
 //! sequential run in double precision that the device's run is compared with.
 
 use super::points::Points;
-use stm_kernels::kmeans::NOWHERE;
 
 /// What bounds an `f32` operation: half a unit in the last place of 1.
-pub const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
+pub(super) const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
 
 /// Replaces the centres by the means of what was added to them, given as the
 /// kernel leaves it: a row for each centre, the count and then the bits of the
 /// sums. A centre without points stays, as in STAMP.
-pub fn move_centres(centres: &mut [f32], rows: &[u32], dims: usize) {
+pub(super) fn move_centres(centres: &mut [f32], rows: &[u32], dims: usize) {
     for (centre, row) in centres.chunks_exact_mut(dims).zip(rows.chunks(dims + 1)) {
         if let Some((&count @ 1.., sums)) = row.split_first() {
             for (x, sum) in centre.iter_mut().zip(sums) {
@@ -23,26 +22,26 @@ pub fn move_centres(centres: &mut [f32], rows: &[u32], dims: usize) {
 /// Centres in double precision, a coordinate of all after the other, so that a
 /// point is compared with many at a time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Centres {
+pub(super) struct Centres {
     clusters: usize,
     values: Vec<f64>,
 }
 
 /// The two nearest centres of a point, with the squares of their distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Nearest {
+pub(super) struct Nearest {
     /// The nearest, the first of several.
-    pub centre: u32,
+    pub(super) centre: u32,
     /// Its distance, squared.
-    pub square: f64,
+    pub(super) square: f64,
     /// The distance of the nearest of the others, squared; infinite if there
     /// is no other.
-    pub second: f64,
+    pub(super) second: f64,
 }
 
 impl Centres {
     /// Makes centres of values that stand one centre after the other.
-    pub fn new(dims: usize, values: impl ExactSizeIterator<Item = f64>) -> Self {
+    pub(super) fn new(dims: usize, values: impl ExactSizeIterator<Item = f64>) -> Self {
         let clusters = values.len() / dims;
         let mut by_coordinate = vec![0.0; values.len()];
         for (i, x) in values.enumerate() {
@@ -55,23 +54,18 @@ impl Centres {
     }
 
     /// The points of these numbers.
-    pub fn of_points(points: &Points, chosen: &[u32]) -> Self {
+    pub(super) fn of_points(points: &Points, chosen: &[u32]) -> Self {
         let values = points.values_of(chosen).into_iter();
         Self::new(points.dims(), values.map(f64::from))
     }
 
     /// How many there are.
-    pub const fn len(&self) -> usize {
+    pub(super) const fn len(&self) -> usize {
         self.clusters
     }
 
-    /// Whether there are none.
-    pub const fn is_empty(&self) -> bool {
-        self.clusters == 0
-    }
-
     /// Coordinate `j` of centre `c`.
-    pub fn at(&self, c: usize, j: usize) -> f64 {
+    pub(super) fn at(&self, c: usize, j: usize) -> f64 {
         self.values[j * self.clusters + c]
     }
 
@@ -80,7 +74,7 @@ impl Centres {
     }
 
     /// The squares of a point's distances, one for each centre.
-    pub fn squares(&self, point: &[f32], squares: &mut Vec<f64>) {
+    pub(super) fn squares(&self, point: &[f32], squares: &mut Vec<f64>) {
         squares.clear();
         squares.resize(self.clusters, 0.0);
         for (&x, row) in point.iter().zip(self.values.chunks_exact(self.clusters)) {
@@ -92,7 +86,7 @@ impl Centres {
     }
 
     /// The nearest of a point.
-    pub fn nearest(&self, point: &[f32], squares: &mut Vec<f64>) -> Nearest {
+    pub(super) fn nearest(&self, point: &[f32], squares: &mut Vec<f64>) -> Nearest {
         self.squares(point, squares);
         let mut found = Nearest {
             centre: 0,
@@ -119,7 +113,7 @@ impl Centres {
     /// most by which a mean of `f32` sums in any order may differ: `m` additions
     /// of values `x` lose at most `m * 2^-24` times the sum of the `|x|`, the
     /// division and the conversion half a unit each; 0 for a centre that stays.
-    pub fn move_to_means(&mut self, points: &Points, members: &[u32]) -> Vec<f64> {
+    pub(super) fn move_to_means(&mut self, points: &Points, members: &[u32]) -> Vec<f64> {
         let dims = points.dims();
         let mut counts = vec![0u32; self.clusters];
         let mut sums = vec![(0.0, 0.0); self.clusters * dims];
@@ -146,44 +140,36 @@ impl Centres {
     }
 }
 
-/// A run of k-means.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SequentialRun {
-    /// The centre of each point in the last pass.
-    pub members: Vec<u32>,
-    /// The centres after it.
-    pub centres: Centres,
-    /// Passes.
-    pub passes: u32,
-}
-
 /// Whether a run goes on after a pass in which so many of `n` points changed
 /// their centre: STAMP's condition.
-pub fn goes_on(changed: u64, n: usize, threshold: f64) -> bool {
+pub(super) fn goes_on(changed: u64, n: usize, threshold: f64) -> bool {
     changed as f64 / n as f64 > threshold
 }
 
-/// The whole run in double precision, sequentially, with nothing from a device.
-pub fn run(points: &Points, chosen: &[u32], threshold: f64, passes_max: u32) -> SequentialRun {
-    let mut run = SequentialRun {
-        members: vec![NOWHERE; points.len()],
-        centres: Centres::of_points(points, chosen),
-        passes: 0,
-    };
-    let mut squares = Vec::new();
-    loop {
+/// The whole run in double precision, sequentially, with nothing from a device: the centre of each
+/// point in the last pass, the centres after it, and the passes.
+#[cfg(test)]
+pub(super) fn run(
+    points: &Points,
+    chosen: &[u32],
+    threshold: f64,
+    passes_max: u32,
+) -> (Vec<u32>, Centres, u32) {
+    let mut members = vec![stm_kernels::kmeans::NOWHERE; points.len()];
+    let (mut centres, mut squares) = (Centres::of_points(points, chosen), Vec::new());
+    for passes in 1.. {
         let mut changed = 0;
-        for (point, member) in points.iter().zip(&mut run.members) {
-            let centre = run.centres.nearest(point, &mut squares).centre;
+        for (point, member) in points.iter().zip(&mut members) {
+            let centre = centres.nearest(point, &mut squares).centre;
             changed += u64::from(*member != centre);
             *member = centre;
         }
-        run.centres.move_to_means(points, &run.members);
-        run.passes += 1;
-        if run.passes >= passes_max || !goes_on(changed, points.len(), threshold) {
-            return run;
+        centres.move_to_means(points, &members);
+        if passes >= passes_max || !goes_on(changed, points.len(), threshold) {
+            return (members, centres, passes);
         }
     }
+    unreachable!("passes end")
 }
 
 #[cfg(test)]
@@ -193,17 +179,17 @@ mod tests {
     #[test]
     fn two_groups_are_found_and_the_run_ends_when_nothing_changes() {
         let points = Points::new(1, vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);
-        let run = run(&points, &[0, 1], 0.0, 500);
-        assert_eq!(run.members, [0, 0, 0, 1, 1, 1]);
-        assert_eq!((run.centres.at(0, 0), run.centres.at(1, 0)), (1.0, 11.0));
-        assert!((2..10).contains(&run.passes), "{}", run.passes);
+        let (members, centres, passes) = run(&points, &[0, 1], 0.0, 500);
+        assert_eq!(members, [0, 0, 0, 1, 1, 1]);
+        assert_eq!((centres.at(0, 0), centres.at(1, 0)), (1.0, 11.0));
+        assert!((2..10).contains(&passes), "{passes}");
     }
 
     #[test]
     fn the_limit_of_passes_and_the_threshold_end_a_run() {
         let points = Points::generate(1, 500, 2, 8);
         let chosen = points.choose(1, 8);
-        let passes = |threshold, most| run(&points, &chosen, threshold, most).passes;
+        let passes = |threshold, most| run(&points, &chosen, threshold, most).2;
         assert_eq!(passes(0.0, 1), 1);
         assert_eq!(passes(0.999, 500), 2); // all change in the first pass
         assert!(passes(0.5, 500) <= passes(0.0, 500));

@@ -15,33 +15,33 @@ use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL
 
 /// What a kernel left.
 #[derive(Clone, Copy, Debug)]
-pub struct Left<'a> {
+pub(super) struct Left<'a> {
     /// The cells.
-    pub grid: &'a [u32],
+    pub(super) grid: &'a [u32],
     /// The result of each request.
-    pub results: &'a [u32],
+    pub(super) results: &'a [u32],
     /// The paths, `room` words for each request.
-    pub paths: &'a [u32],
+    pub(super) paths: &'a [u32],
     /// The most cells of a path.
-    pub room: usize,
+    pub(super) room: usize,
 }
 
 /// What a right routing has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Routed {
+pub(super) struct Counts {
     /// Requests with a path.
-    pub routed: u64,
+    pub(super) routed: u64,
     /// Requests without.
-    pub unrouted: u64,
+    pub(super) unrouted: u64,
     /// Cells of all paths.
-    pub cells: u64,
+    pub(super) cells: u64,
     /// Cells of the longest path.
-    pub longest: u64,
+    pub(super) longest: u64,
 }
 
 /// The grid before any routing: walls, reserved ends, free cells, and the walls
 /// between rows and planes.
-pub fn initial_grid(maze: &Maze) -> Vec<u32> {
+pub(super) fn initial_grid(maze: &Maze) -> Vec<u32> {
     let size = maze.size;
     let mut grid = vec![WALL; size.cells() as usize];
     for z in 0..size.z {
@@ -172,13 +172,10 @@ fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> 
         && (adjacent(from, to) || around(from).any(|area| around(to).any(|other| other == area)))
 }
 
-/// What is in a routing, or what is wrong with it, on one line.
-///
-/// # Errors
-/// The latter.
-pub fn check(maze: &Maze, left: &Left<'_>) -> Result<Routed, String> {
+/// Returns what is in a routing, or what is wrong with it, on one line.
+pub(super) fn check(maze: &Maze, left: &Left<'_>) -> Result<Counts, String> {
     let mut expected = initial_grid(maze);
-    let mut routed = Routed::default();
+    let mut routed = Counts::default();
     let name = |k: usize| format!("request {k}, {}", maze.requests[k]);
     for (k, &result) in left.results.iter().enumerate() {
         match result {
@@ -248,6 +245,7 @@ mod tests {
         }
     }
 
+    #[derive(Clone)]
     struct Routing {
         grid: Vec<u32>,
         results: Vec<u32>,
@@ -278,7 +276,7 @@ mod tests {
             routing
         }
 
-        fn check(&self) -> Result<Routed, String> {
+        fn check(&self) -> Result<Counts, String> {
             let left = Left {
                 grid: &self.grid,
                 results: &self.results,
@@ -305,7 +303,7 @@ mod tests {
     #[test]
     fn a_right_routing_is_accepted_and_counted() {
         let routed = Routing::of(&[&row(0), &row(2), &third()]).check();
-        let expected = Routed {
+        let expected = Counts {
             routed: 3,
             unrouted: 0,
             cells: 11,
@@ -317,83 +315,81 @@ mod tests {
     #[test]
     fn a_request_may_be_unrouted_only_if_it_is_shut_in() {
         // The first path's detour through the middle row leaves the third none.
-        let detour = [
-            at(0, 0, 0),
-            at(1, 0, 0),
-            at(1, 1, 0),
-            at(2, 1, 0),
-            at(2, 0, 0),
-            at(3, 0, 0),
-        ];
+        let mut detour = row(0);
+        detour.splice(2..2, [at(1, 1, 0), at(2, 1, 0)]);
         let shut = Routing::of(&[&detour, &row(2), &[]]).check().unwrap();
         assert_eq!((shut.routed, shut.unrouted), (2, 1));
-        Routing::of(&[&row(0), &row(2), &[]]).refused("request 2 | has one in the final grid");
-        Routing::of(&[&row(0), &[], &third()])
-            .refused("request 1 | (0, 2, 0) to (3, 2, 0) | has one");
+        let none = Routing::of(&[&row(0), &row(2), &[]]);
+        none.refused("request 2 | has one in the final grid");
+        let none = Routing::of(&[&row(0), &[], &third()]);
+        none.refused("request 1 | (0, 2, 0) to (3, 2, 0) | has one");
     }
 
     #[test]
-    fn two_paths_through_one_cell_are_refused() {
-        let mut over = row(0);
-        over.splice(1..3, [at(0, 1, 0), at(1, 1, 0), at(2, 1, 0), at(3, 1, 0)]);
-        Routing::of(&[&over, &row(2), &third()]).refused("request 0 | (0, 1, 0) | an end");
-        let around = [
-            at(0, 2, 0),
-            at(1, 2, 0),
-            at(1, 1, 0),
-            at(2, 1, 0),
-            at(2, 2, 0),
-            at(3, 2, 0),
-        ];
-        Routing::of(&[&row(0), &around, &third()])
-            .refused("request 2 | goes over (1, 1, 0), which is on path 1");
-    }
-
-    #[test]
-    fn paths_that_jump_or_end_elsewhere_or_cross_a_wall_are_refused() {
-        let jump = [at(0, 0, 0), at(1, 0, 0), at(3, 0, 0)];
-        Routing::of(&[&jump, &row(2), &third()]).refused("jumps from (1, 0, 0) to (3, 0, 0)");
-        Routing::of(&[&row(0)[..3], &row(2), &third()]).refused("from (0, 0, 0) to (2, 0, 0)");
-        let mut through = row(2);
-        through.splice(1..1, [at(0, 2, 1), at(1, 2, 1)]);
-        Routing::of(&[&row(0), &through, &third()]).refused("(0, 2, 1), which is a wall");
+    fn wrong_paths_are_refused() {
+        // The row with other places than these of it.
+        let spliced = |y, range: std::ops::Range<usize>, places: &[Place]| {
+            let mut path = row(y);
+            path.splice(range, places.iter().copied());
+            path
+        };
+        let middle: Vec<Place> = (0..4).map(|x| at(x, 1, 0)).collect();
+        for (paths, said) in [
+            // Two paths through one cell.
+            (
+                [spliced(0, 1..3, &middle), row(2)],
+                "request 0 | (0, 1, 0) | an end",
+            ),
+            (
+                [row(0), spliced(2, 2..2, &middle[1..3])],
+                "request 2 | goes over (1, 1, 0), which is on path 1",
+            ),
+            // Jumps, another end, a wall.
+            (
+                [spliced(0, 2..3, &[]), row(2)],
+                "jumps from (1, 0, 0) to (3, 0, 0)",
+            ),
+            (
+                [spliced(0, 3..4, &[]), row(2)],
+                "from (0, 0, 0) to (2, 0, 0)",
+            ),
+            (
+                [row(0), spliced(2, 1..1, &[at(0, 2, 1), at(1, 2, 1)])],
+                "(0, 2, 1), which is a wall",
+            ),
+        ] {
+            Routing::of(&[&paths[0], &paths[1], &third()]).refused(said);
+        }
         // From the last cell of a row to the first of the next is one on in
         // memory, but for the wall between them.
         let mut routing = Routing::of(&[&row(0), &row(2), &third()]);
-        routing.paths[1] = cell(SIZE, at(3, 0, 0)) + 1;
-        routing.refused("which is not in the grid");
-        routing.paths[1] = u32::MAX;
-        routing.refused("which is not in the grid");
-    }
-
-    #[test]
-    fn every_change_of_a_single_cell_of_the_grid_is_refused() {
-        let right = Routing::of(&[&row(0), &row(2), &third()]);
-        for at in 0..right.grid.len() {
-            for word in [FREE, WALL, RESERVED, 1, 2, 3] {
-                if word != right.grid[at] {
-                    let mut grid = right.grid.clone();
-                    grid[at] = word;
-                    let wrong = Routing {
-                        grid,
-                        results: right.results.clone(),
-                        paths: right.paths.clone(),
-                    };
-                    wrong.refused("cell ( | should be");
-                }
-            }
+        for outside in [cell(SIZE, at(3, 0, 0)) + 1, u32::MAX] {
+            routing.paths[1] = outside;
+            routing.refused("which is not in the grid");
         }
     }
 
     #[test]
-    fn unsettled_and_impossible_results_are_refused() {
-        let mut routing = Routing::of(&[&row(0), &row(2), &third()]);
-        routing.results[1] = UNSETTLED;
-        routing.refused("request 1 | not settled");
-        routing.results[1] = ROOM as u32 + 1;
-        routing.refused("request 1 | 0x9");
-        // A path that is in the grid, and a request that is said to have none.
-        routing.results[1] = UNROUTED;
-        routing.refused("(0, 2, 0) is on path 1 | an end");
+    fn every_change_of_a_single_cell_or_of_a_result_is_refused() {
+        let right = Routing::of(&[&row(0), &row(2), &third()]);
+        for at in 0..right.grid.len() {
+            for word in [FREE, WALL, RESERVED, 1, 2, 3] {
+                if word != right.grid[at] {
+                    let mut wrong = right.clone();
+                    wrong.grid[at] = word;
+                    wrong.refused("cell ( | should be");
+                }
+            }
+        }
+        for (result, said) in [
+            (UNSETTLED, "request 1 | not settled"),
+            (ROOM as u32 + 1, "request 1 | 0x9"),
+            // A path that is in the grid, and a request that is said to have none.
+            (UNROUTED, "(0, 2, 0) is on path 1 | an end"),
+        ] {
+            let mut wrong = right.clone();
+            wrong.results[1] = result;
+            wrong.refused(said);
+        }
     }
 }

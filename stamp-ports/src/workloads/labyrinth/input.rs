@@ -13,15 +13,29 @@ use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
 /// Where a maze comes from.
 pub type Grid = Origin<Drawn>;
 
-/// A maze to draw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drawn {
-    /// The grid's size.
-    pub size: GridSize,
-    /// Paths to route.
-    pub paths: u32,
-    /// Cells that no path may use.
-    pub walls: u32,
+sizes! {
+    /// A maze to draw; by default that of the paper's Table 1: 1.75 M shared words, and a
+    /// transaction a path.
+    Drawn, shape of "labyrinth" {
+        /// The cells of a row.
+        x: u32 = 512, option
+            /// Cells of a row [default: 512]
+            #[arg(short, value_name = "N", value_parser = parse_count_32)]
+            x;
+        /// The rows of a plane.
+        y: u32 = 512, option
+            /// Rows of a plane [default: 512]
+            #[arg(short, value_name = "N", value_parser = parse_count_32)]
+            y;
+        /// The planes.
+        z: u32 = 7, option
+            /// Planes [default: 7]
+            #[arg(short, value_name = "N", value_parser = parse_count_32)]
+            z;
+        /// Paths to route.
+        paths: u32 = 512;
+        walls: u32 = 0, count walls "Cells that no path may use" ["0"];
+    }
 }
 
 /// Who claims a path, with a variant that has teams; with others, it is one
@@ -50,31 +64,37 @@ const PLACE_BYTES: u64 = 64;
 impl Drawn {
     /// A maze without walls.
     pub const fn of(x: u32, y: u32, z: u32, paths: u32) -> Self {
+        let walls = 0;
         Self {
-            size: GridSize { x, y, z },
+            x,
+            y,
+            z,
             paths,
-            walls: 0,
+            walls,
         }
     }
 
+    /// The input with what options say of it.
+    fn with(self, shape: &Shape, paths: Option<u32>) -> Self {
+        let paths = paths.unwrap_or(self.paths);
+        Self { paths, ..self }.given(shape)
+    }
+
     /// Draws the maze.
-    ///
-    /// # Errors
-    /// A grid without room for all that, or more than memory holds.
     pub fn draw(&self, seed: u64) -> Result<Maze> {
-        let Self { size, paths, walls } = *self;
+        let Self {
+            x,
+            y,
+            z,
+            paths,
+            walls,
+        } = *self;
+        let size = GridSize { x, y, z };
         let places = 2 * u64::from(paths) + u64::from(walls);
         let bytes = places.min(size.inner_cells()) * PLACE_BYTES;
         let fix = "use a smaller -n or --walls";
         check_host_memory("the data of labyrinth and its verification", bytes, fix)?;
         Maze::generate(seed, size, paths, walls)
-    }
-}
-
-impl Default for Drawn {
-    /// Table 1 of the paper: 1.75 M shared words, and a transaction a path.
-    fn default() -> Self {
-        Self::of(512, 512, 7, 512)
     }
 }
 
@@ -85,24 +105,6 @@ impl Default for LabyrinthInput {
             claim: Claim::default(),
         }
     }
-}
-
-/// What a drawn grid looks like.
-#[derive(Args, Debug, Clone, Copy, Default)]
-#[group(skip)]
-struct Shape {
-    /// Cells of a row [default: 512]
-    #[arg(short, value_name = "N", value_parser = parse_count_32)]
-    x: Option<u32>,
-    /// Rows of a plane [default: 512]
-    #[arg(short, value_name = "N", value_parser = parse_count_32)]
-    y: Option<u32>,
-    /// Planes [default: 7]
-    #[arg(short, value_name = "N", value_parser = parse_count_32)]
-    z: Option<u32>,
-    /// Cells that no path may use [default: 0]
-    #[arg(long, value_name = "N", value_parser = parse_count_32)]
-    walls: Option<u32>,
 }
 
 /// The options of `labyrinth`.
@@ -135,27 +137,10 @@ pub struct GenerateOptions {
     pub out: Option<PathBuf>,
 }
 
-impl Shape {
-    fn fill(&self, paths: Option<u32>, base: Drawn) -> Drawn {
-        Drawn {
-            size: GridSize {
-                x: self.x.unwrap_or(base.size.x),
-                y: self.y.unwrap_or(base.size.y),
-                z: self.z.unwrap_or(base.size.z),
-            },
-            paths: paths.unwrap_or(base.paths),
-            walls: self.walls.unwrap_or(base.walls),
-        }
-    }
-}
-
 impl GenerateOptions {
     /// The text of the file.
-    ///
-    /// # Errors
-    /// The errors of a run that draws its maze.
     pub fn text(&self) -> Result<String> {
-        let drawn = self.shape.fill(self.n, Drawn::default());
+        let drawn = Drawn::default().with(&self.shape, self.n);
         Ok(drawn.draw(self.seed)?.text())
     }
 }
@@ -190,7 +175,7 @@ impl Input for LabyrinthInput {
             ("--walls", shape.walls),
             ("-n", shared.n),
         ];
-        let fill = |base| shape.fill(shared.n, base);
+        let fill = |base: Drawn| base.with(&shape, shared.n);
         let grid = self.grid.with(file, "a generated grid", &given, fill)?;
         Ok(LabyrinthInput {
             grid,

@@ -74,26 +74,23 @@ pub struct Maze {
 }
 
 /// The cell of a place inside the grid.
-pub fn cell(size: GridSize, place: Place) -> u32 {
+pub(super) fn cell(size: GridSize, place: Place) -> u32 {
     size.index(place.x, place.y, place.z)
 }
 
 /// The place of a cell.
-pub fn place(size: GridSize, cell: u32) -> Place {
+pub(super) fn place(size: GridSize, cell: u32) -> Place {
     let (x, y, z) = size.place(cell);
     Place { x, y, z }
 }
 
 /// Whether a place is inside the grid.
-pub fn inside(size: GridSize, place: Place) -> bool {
+pub(super) fn inside(size: GridSize, place: Place) -> bool {
     place.x < size.x && place.y < size.y && place.z < size.z
 }
 
 /// Refuses a grid without cells, or with more than can be numbered.
-///
-/// # Errors
-/// What is wrong with it, and the fix.
-pub fn check_size(size: GridSize) -> std::result::Result<(), String> {
+fn check_size(size: GridSize) -> std::result::Result<(), String> {
     let GridSize { x, y, z } = size;
     wrong! {
         x == 0 || y == 0 || z == 0 =>
@@ -225,10 +222,6 @@ fn read_numbers<const N: usize>(
 
 impl Maze {
     /// Reads a file.
-    ///
-    /// # Errors
-    /// [`Error::Unreadable`]; [`Error::BadInput`] with the line and what was
-    /// expected there.
     pub fn read(path: &Path) -> Result<Self> {
         let mut reading = Reading::default();
         let lines = LINES.read(path, |text, line| {
@@ -261,9 +254,6 @@ impl Maze {
     }
 
     /// Draws ends of paths and walls, no two at one place.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a grid that has no room for them.
     pub fn generate(seed: u64, size: GridSize, paths: u32, walls: u32) -> Result<Self> {
         check_size(size).map_err(|what| Error::Usage(format!("{what}: change -x, -y or -z")))?;
         refuse! {

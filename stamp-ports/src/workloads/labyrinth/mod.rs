@@ -8,7 +8,7 @@
 
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;
-use check::{Left, Routed, check, initial_grid};
+use check::{Counts, Left, check, initial_grid};
 pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
 use maze::cell;
 pub use maze::{Maze, Place, Request};
@@ -19,9 +19,9 @@ use stm_kernels::labyrinth::{
     UNROUTED, UNSETTLED,
 };
 
-pub mod check;
+mod check;
 mod input;
-pub mod maze;
+mod maze;
 
 /// What the routers' clocks say of their claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,7 +77,7 @@ pub struct LabyrinthData<D: Device> {
     /// The paths, made for the launches' sets.
     paths: Buffer<D, u32>,
     path_cells_max: u32,
-    routed: Routed,
+    routed: Counts,
 }
 
 impl<D: Device> LabyrinthData<D> {
@@ -107,10 +107,8 @@ impl<D: Device> LabyrinthData<D> {
             let fix = "use fewer --blocks";
             check_memory(device, "labyrinth's routers", routers * 4, 0, fix)?;
             self.routers = Buffer::zeroed(device, routers as usize, "the routers of labyrinth")?;
-        }
-        let clocks = CLOCK_WORDS * u64::from(blocks);
-        if self.clocks.len() as u64 != clocks {
-            self.clocks = Buffer::zeroed(device, clocks as usize, "the clocks of labyrinth")?;
+            let clocks = CLOCK_WORDS as usize * blocks as usize;
+            self.clocks = Buffer::zeroed(device, clocks, "the clocks of labyrinth")?;
         }
         if self.path_cells_max != path_cells_max {
             self.paths = Buffer::zeroed(device, 0, "the paths of labyrinth")?;
@@ -124,18 +122,20 @@ impl<D: Device> LabyrinthData<D> {
 
     /// Before the launch of a run.
     fn begin(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
-        let blocks = launcher.stm().shape().blocks;
-        self.fit(launcher.device(), blocks, reads.min(writes))
+        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
+        let blocks = launcher.stm.shape().blocks;
+        self.fit(launcher.device, blocks, reads.min(writes))
     }
 
     /// After the launch of a run.
     fn end(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        self.time = launcher.time();
-        let Some(transaction) = self.too_long()? else {
+        self.time = launcher.done.time;
+        let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
+        let results = self.results.download()?;
+        let Some(transaction) = results.iter().position(long) else {
             return Ok(());
         };
-        let Capacity { reads, writes, .. } = launcher.stm().config().capacity;
+        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
         let set = if writes < reads {
             "write set"
         } else {
@@ -144,16 +144,9 @@ impl<D: Device> LabyrinthData<D> {
         Err(host::Error::CapacityExceeded {
             set,
             limit: reads.min(writes),
-            transaction,
+            transaction: transaction as u64,
         }
         .into())
-    }
-
-    /// The first request whose path there was no room for.
-    fn too_long(&self) -> Result<Option<u64>> {
-        let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
-        let at = self.results.download()?.iter().position(long);
-        Ok(at.map(|request| request as u64))
     }
 }
 
@@ -163,7 +156,7 @@ impl Workload for Labyrinth {
     type Data<D: Device> = LabyrinthData<D>;
     type Kernel<A: Algorithm> = Router<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         let paths = ("paths", (|_| 1.0) as fn(&Self) -> f64);
         vec![critical_section::<CriticalSection, _, _>(
             paths,
@@ -172,7 +165,7 @@ impl Workload for Labyrinth {
     }
 
     fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
-        let Routed {
+        let Counts {
             routed,
             unrouted,
             cells,
@@ -196,7 +189,7 @@ impl Workload for Labyrinth {
 
     fn remarks<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, String)> {
         let mut remarks = Vec::new();
-        let Routed {
+        let Counts {
             routed, unrouted, ..
         } = data.routed;
         if unrouted > 0 {
@@ -251,7 +244,7 @@ impl Workload for Labyrinth {
             routers: buffer(0, "the routers of labyrinth")?,
             paths: buffer(0, "the paths of labyrinth")?,
             path_cells_max: 0,
-            routed: Routed::default(),
+            routed: Counts::default(),
             initial,
         })
     }
@@ -261,7 +254,7 @@ impl Workload for Labyrinth {
     fn reset<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
         data.grid.upload(&data.initial)?;
         data.results.clear()?;
-        data.routed = Routed::default();
+        data.routed = Counts::default();
         data.clocks.clear()?;
         data.time = Duration::ZERO;
         data.claims = Claims::default();
@@ -328,7 +321,7 @@ impl Workload for Labyrinth {
     }
 }
 
-fn routed() -> Uses<Labyrinth, Params> {
+fn routed<D: Device>() -> Uses<Labyrinth, Params, D> {
     Uses {
         // A path has as much room as a transaction's sets.
         fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
@@ -350,6 +343,7 @@ fn routed() -> Uses<Labyrinth, Params> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use crate::workloads::labyrinth::maze::Maze;
     use crate::workloads::launcher::tests::ran;
     use stm_core::algorithm::HvSorting;
@@ -376,46 +370,22 @@ mod tests {
         (labyrinth, data)
     }
 
-    fn refused(change: impl FnOnce(&mut LabyrinthData<Cpu>), part: &str) {
+    /// How a single cell or result is refused, the tests of the checks say.
+    #[test]
+    fn what_a_kernel_left_is_refused_with_another_cell_or_result() {
         let (labyrinth, mut data) = routed();
-        change(&mut data);
-        let what = labyrinth.verify(&mut data, 8).unwrap().expect("refused");
-        assert!(what.contains(part), "{what} lacks {part}");
-    }
-
-    #[test]
-    fn what_a_kernel_left_is_refused_with_one_cell_freed_or_taken() {
-        let change = |from: u32, to: u32| {
-            move |data: &mut LabyrinthData<Cpu>| {
-                let mut grid = data.grid.download().unwrap();
-                let at = grid.iter().position(|&word| word == from).unwrap();
-                grid[at] = to;
-                data.grid.upload(&grid).unwrap();
-            }
-        };
-        refused(change(FREE, cell_of_path(3)), "should be free");
-        refused(
-            change(stm_kernels::labyrinth::WALL, FREE),
-            "should be a wall",
-        );
-        let (_, data) = routed();
-        let results = data.results.download().unwrap();
-        let path = results.iter().position(|&r| r != UNROUTED).unwrap() as u32;
-        refused(change(cell_of_path(path), FREE), "should be on path");
-    }
-
-    #[test]
-    fn what_a_kernel_left_is_refused_with_another_result() {
-        refused(
-            |data| {
-                let mut results = data.results.download().unwrap();
-                let routed = results.iter().position(|&r| r != UNROUTED).unwrap();
-                results[routed] -= 1;
-                data.results.upload(&results).unwrap();
-            },
-            "the path of request",
-        );
-        refused(|data| data.results.clear().unwrap(), "not settled");
+        let mut grid = data.grid.download().unwrap();
+        let at = grid.iter().position(|&word| word == FREE).unwrap();
+        grid[at] = cell_of_path(3);
+        data.grid.upload(&grid).unwrap();
+        let what = labyrinth.verify(&mut data, 8).unwrap();
+        has(&what.expect("refused"), "should be free");
+        let mut results = data.results.download().unwrap();
+        let routed = results.iter().position(|&r| r != UNROUTED).unwrap();
+        results[routed] -= 1;
+        data.results.upload(&results).unwrap();
+        let what = labyrinth.verify(&mut data, 8).unwrap();
+        has(&what.expect("refused"), "the path of request");
     }
 
     #[test]

@@ -170,14 +170,14 @@ impl Workload for Nw {
     type Data<D: Device> = NwData<D>;
     type Kernel<A: Algorithm> = Matrix<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         let contender = |name, entry, kernel, recorded| {
-            let prepare = move |of: &Nw, device: &AnyDevice, seed, _| {
+            let prepare = move |of: &Nw, device: &D, seed, _| {
                 Filled::by_tiles(of, device, seed, (kernel, recorded))
             };
             Contender::of_launches(Excluding, name, entry, ("cells", |_: &Nw| 1.0), prepare)
         };
-        let flowing = |of: &Nw, device: &AnyDevice, seed, _| {
+        let flowing = |of: &Nw, device: &D, seed, _| {
             Filled::new(of, seed, |passes, scoring| {
                 Ok(Filler::Strips(Strips::new(device, passes, scoring)?))
             })
@@ -253,26 +253,26 @@ impl Workload for Nw {
 }
 
 /// What fills the table of two sequences.
-enum Filler {
+enum Filler<D: Device> {
     /// Tiles, whose launches are recorded or made anew.
-    Tiles(Tables<AnyDevice>, bool),
+    Tiles(Tables<D>, bool),
     /// Warps that take strips as they find them.
-    Strips(Strips<AnyDevice>),
+    Strips(Strips<D>),
 }
 
 /// The two sequences, and their table.
-struct Filled {
+struct Filled<D: Device> {
     sequences: [Vec<u8>; 2],
-    filler: Filler,
+    filler: Filler<D>,
     expected: LastRow,
 }
 
-impl Filled {
+impl<D: Device> Filled<D> {
     /// Makes both, with what `filler` makes for their pass.
     fn new(
         of: &Nw,
         seed: u64,
-        filler: impl FnOnce(&[Pass<'_>], &Scoring) -> Result<Filler>,
+        filler: impl FnOnce(&[Pass<'_>], &Scoring) -> Result<Filler<D>>,
     ) -> Result<Self> {
         let sequences = of.sequences(seed);
         let (passes, scoring) = ([pass(&sequences)], linear_nucleotides());
@@ -286,7 +286,7 @@ impl Filled {
     /// Makes both with tiles.
     fn by_tiles(
         of: &Nw,
-        device: &AnyDevice,
+        device: &D,
         seed: u64,
         (kernel, recorded): (TileKernel, bool),
     ) -> Result<Self> {
@@ -309,7 +309,7 @@ fn pass([a, b]: &[Vec<u8>; 2]) -> Pass<'_> {
 
 /// Returns how a device cuts tables, given what computes a tile: with 32 x 32 cells as in the
 /// paper, and on the CPU, where each thread is one of the system, with few threads.
-pub fn cut_of_paper(device: &AnyDevice, kernel: TileKernel) -> Cut {
+pub fn cut_of_paper(device: &impl Device, kernel: TileKernel) -> Cut {
     let width = device.limits().warp_width;
     let side = match kernel {
         TileKernel::Locks | TileKernel::Cells if width == 1 => 4,
@@ -322,7 +322,7 @@ pub fn cut_of_paper(device: &AnyDevice, kernel: TileKernel) -> Cut {
     Cut { kernel, side }
 }
 
-impl PreparedContender for Filled {
+impl<D: Device> PreparedContender<D> for Filled<D> {
     fn transactions(&self, _asked: u64) -> u64 {
         self.sequences
             .iter()
@@ -332,7 +332,7 @@ impl PreparedContender for Filled {
 
     /// Launches blocks as the tiles have it, or one for each warp that finds work, whatever the
     /// shape.
-    fn launch(&mut self, _: &AnyDevice, _shape: (u32, u32), _: u64) -> Result<Duration> {
+    fn launch(&mut self, _: &D, _shape: (u32, u32), _: u64) -> Result<Duration> {
         match &mut self.filler {
             Filler::Tiles(tables, true) => Ok(tables.recorded()?.replay()?),
             Filler::Tiles(tables, false) => Ok(tables.fill()?),
@@ -375,6 +375,7 @@ mod tests {
     use crate::testing::has;
     use crate::workloads::contender;
     use stm_align::align;
+    use stm_core::host::Cpu;
 
     #[test]
     fn every_cell_is_in_the_order_once_and_after_its_neighbours() {
@@ -409,7 +410,7 @@ mod tests {
 
     #[test]
     fn every_contender_fills_the_table_and_another_seeds_table_is_wrong() {
-        let device = AnyDevice::cpu();
+        let device = Cpu::new();
         let of = Nw { letters: 50 };
         let all = contender::bind(&of, Nw::contenders());
         assert_eq!(all.len(), 5);

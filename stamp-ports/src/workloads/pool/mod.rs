@@ -63,7 +63,7 @@ impl Workload for Pool {
     type Data<D: Device> = PoolData<D>;
     type Kernel<A: Algorithm> = PoolKernel<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         let section = critical_section::<CriticalSection, _, _>(one_each(), Data::prepare);
         vec![section]
     }
@@ -110,13 +110,13 @@ impl Workload for Pool {
 }
 
 /// The nodes, as many for each lane as the workload has.
-struct Data {
-    nodes: PlainNodes,
+struct Data<D: Device> {
+    nodes: PlainNodes<D>,
     lanes: u64,
 }
 
-impl Data {
-    fn prepare(_: &Pool, device: &AnyDevice, _: u64, _: u64) -> Result<Self> {
+impl<D: Device> Data<D> {
+    fn prepare(_: &Pool, device: &D, _: u64, _: u64) -> Result<Self> {
         Ok(Self {
             nodes: PlainNodes::new(device, NODES_A_LANE, "the nodes")?,
             lanes: 1,
@@ -124,10 +124,11 @@ impl Data {
     }
 }
 
-impl ContenderData for Data {
+impl<D: Device> ContenderData for Data<D> {
+    type Device = D;
     type Params = Params;
 
-    fn fit(&mut self, device: &AnyDevice, _blocks: u32, lanes: u64) -> Result<()> {
+    fn fit(&mut self, device: &D, _blocks: u32, lanes: u64) -> Result<()> {
         if self.lanes != lanes {
             self.nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
             self.lanes = lanes;

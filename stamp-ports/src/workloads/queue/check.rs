@@ -151,6 +151,7 @@ fn done<'a>(left: &Left<'a>, producers: bool) -> impl Iterator<Item = (u64, u32,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{Spoils, refused};
     use stm_kernels::queue::{Roles, done as noted};
 
     const PLACES: usize = 4;
@@ -213,12 +214,6 @@ mod tests {
                 ring: &self.ring,
             }
         }
-
-        #[track_caller]
-        fn is_refused(&self, with: &str) {
-            let what = difference(&self.left()).expect("a difference");
-            assert!(what.contains(with), "{what}");
-        }
     }
 
     #[test]
@@ -230,55 +225,58 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_lost_value_is_refused() {
-        let mut queue = Queue::after(200);
-        let gone = queue.done(false)[7];
-        queue.results[gone] = 0;
-        queue.is_refused("is gone, and no operation took it");
-    }
+    /// What operations may have done wrong, and what is said of it.
+    const SPOILS: Spoils<Queue, 6> = [
+        (
+            |queue| {
+                let gone = queue.done(false)[7];
+                queue.results[gone] = 0;
+            },
+            "is gone, and no operation took it",
+        ),
+        (
+            |queue| {
+                let takers = queue.done(false);
+                queue.results[takers[8]] = queue.results[takers[7]];
+            },
+            "both took the value at position",
+        ),
+        // Two values in the wrong order.
+        (
+            |queue| {
+                let takers = queue.done(false);
+                let (a, b) = (queue.results[takers[4]], queue.results[takers[5]]);
+                queue.results[takers[4]] = noted((a >> 32) as u32, b as u32);
+                queue.results[takers[5]] = noted((b >> 32) as u32, a as u32);
+            },
+            "where",
+        ),
+        // An append that was lost under another.
+        (
+            |queue| {
+                let producers = queue.done(true);
+                let position = queue.results[producers[3]] >> 32;
+                let value = queue.results[producers[4]] & u64::from(u32::MAX);
+                queue.results[producers[4]] = position << 32 | value;
+            },
+            "both appended at position",
+        ),
+        (
+            |queue| {
+                let place = queue.counts[0] as usize % PLACES;
+                queue.ring[place] += 1;
+            },
+            "which nobody took",
+        ),
+        (|queue| queue.counts[1] += 1, "and the queue counts"),
+    ];
 
     #[test]
-    fn a_value_that_came_twice_is_refused() {
-        let mut queue = Queue::after(200);
-        let takers = queue.done(false);
-        queue.results[takers[8]] = queue.results[takers[7]];
-        queue.is_refused("both took the value at position");
-    }
-
-    #[test]
-    fn two_values_in_the_wrong_order_are_refused() {
-        let mut queue = Queue::after(200);
-        let takers = queue.done(false);
-        let value = |r: u64| r as u32;
-        let (a, b) = (queue.results[takers[4]], queue.results[takers[5]]);
-        queue.results[takers[4]] = noted((a >> 32) as u32, value(b));
-        queue.results[takers[5]] = noted((b >> 32) as u32, value(a));
-        queue.is_refused("where");
-    }
-
-    #[test]
-    fn an_append_that_was_lost_under_another_is_refused() {
-        let mut queue = Queue::after(200);
-        let producers = queue.done(true);
-        let position = queue.results[producers[3]] >> 32;
-        let value = queue.results[producers[4]] & u64::from(u32::MAX);
-        queue.results[producers[4]] = position << 32 | value;
-        queue.is_refused("both appended at position");
-    }
-
-    #[test]
-    fn a_wrong_word_of_the_ring_and_a_wrong_count_are_refused() {
-        let mut queue = Queue::after(200);
-        while queue.counts[0] == queue.counts[1] {
-            queue = Queue::after(queue.results.len() as u64 + 1);
-        }
-        let place = queue.counts[0] as usize % PLACES;
-        queue.ring[place] += 1;
-        queue.is_refused("which nobody took");
-        queue.ring[place] -= 1;
-        queue.counts[1] += 1;
-        assert!(difference(&queue.left()).is_some());
+    fn what_was_lost_came_twice_or_in_the_wrong_order_is_refused() {
+        // One with values that nobody took.
+        let waits = |queue: &Queue| queue.counts[0] != queue.counts[1];
+        let right = || (200..300).map(Queue::after).find(waits).unwrap();
+        refused(SPOILS, right, |queue| difference(&queue.left()));
     }
 
     #[test]

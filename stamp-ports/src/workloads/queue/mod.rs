@@ -136,7 +136,7 @@ impl Workload for Queue {
     type Data<D: Device> = QueueData<D>;
     type Kernel<A: Algorithm> = QueueKernel<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         let uses = || {
             Uses::new(|_: &Self, data: &QueueData<_>, transactions| Params {
                 counts: data.counts.view::<Cgl>(),

@@ -13,8 +13,7 @@
 
 use crate::workloads::compare::{SharedWords, in_ranges, totals};
 use crate::workloads::prelude::*;
-use stm_core::Element;
-use stm_core::host::Pod;
+use stm_core::{Element, TArray};
 use stm_kernels::draw::draw;
 use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor, Params};
 use stm_kernels::ra::{
@@ -179,18 +178,14 @@ impl Workload for Ra {
     type Data<D: Device> = RaData<D>;
     type Kernel<A: Algorithm> = RandomArray<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         vec![
-            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, Array::<u32>::prepare),
+            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, own(words)),
             // As wide as cells are.
-            open::<CellsFloor, _, _>(UNSYNCHRONISED, ACCESSES, Array::<u64>::prepare)
+            open::<CellsFloor, _, _>(UNSYNCHRONISED, ACCESSES, own(wide_words))
                 .named("plain, 64-bit words"),
-            open::<Additions, _, _>(
-                (SpecialPurpose, "atomic adds"),
-                ACCESSES,
-                Array::<u32>::prepare,
-            ),
-            critical_section::<CriticalSection, _, _>(ACCESSES, Array::<u32>::prepare),
+            open::<Additions, _, _>((SpecialPurpose, "atomic adds"), ACCESSES, own(words)),
+            critical_section::<CriticalSection, _, _>(ACCESSES, own(words)),
         ]
     }
 
@@ -201,7 +196,12 @@ impl Workload for Ra {
         Ok(RaData {
             seed,
             plan: self.plan(seed),
-            array: Elements::new(device, self.form, &self.initial(seed), "the array of ra")?,
+            array: Elements::new(
+                device,
+                (self.form, None),
+                &self.initial(seed),
+                "the array of ra",
+            )?,
             expected: Expectation::default(),
         })
     }
@@ -219,12 +219,8 @@ impl Workload for Ra {
     }
 
     fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Verdict {
-        let seed = data.seed;
-        let expected = data
-            .expected
-            .after(transactions, || self.replay(seed, transactions));
-        let (found, wrong) = data.array.download()?;
-        Ok(wrong.map(torn).or_else(|| difference(&found, expected)))
+        let (wrong, halves) = self.difference(data, transactions)?;
+        Ok(halves.map(torn).or(wrong))
     }
 
     fn params<D: Device, A: Algorithm>(&self, data: &RaData<D>, run: Run<A>) -> RaParams<A> {
@@ -236,40 +232,16 @@ impl Workload for Ra {
         }
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(match self.form {
-            Form::Dynamic => device.prepare::<RandomArray<A>>(observation)?,
-            Form::Static => device.prepare::<RaUpdates<A>>(observation)?,
-            Form::Wide => device.prepare::<RaWideUpdates<A>>(observation)?,
-        })
-    }
-
-    fn run<D: Device, A: Algorithm>(
-        &self,
-        data: &mut RaData<D>,
-        launcher: &mut Launcher<'_, D>,
-        transactions: u64,
-    ) -> Result<()> {
-        let params = self.params(data, launcher.run::<A>(transactions));
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
-        // buffers that `data` keeps and nothing else uses.
-        unsafe {
-            match (self.form, data.array.wide::<A>()) {
-                (Form::Dynamic, _) => launcher.launch::<RandomArray<A>>(&params)?,
-                (_, None) => launcher.launch::<RaUpdates<A>>(&params)?,
-                (_, Some(words)) => launcher.launch::<RaWideUpdates<A>>(&RaWideParams {
-                    stm: params.stm,
-                    words,
-                    transactions,
-                    plan: params.plan,
-                })?,
-            }
+    kernels! {
+        of, data, run: match of.form;
+        Form::Dynamic => RandomArray, of.params(data, run);
+        Form::Static => RaUpdates, of.params(data, run);
+        Form::Wide => RaWideUpdates, RaWideParams {
+            stm: run.stm,
+            words: data.array.wide::<A>(),
+            transactions: run.transactions,
+            plan: data.plan,
         };
-        Ok(())
     }
 }
 
@@ -280,6 +252,29 @@ impl Ra {
         (0..u64::from(self.words))
             .map(|w| draw(seed, w, u32::MAX) as u32)
             .collect()
+    }
+
+    /// Returns what is wrong with the array, if anything, and its first word whose halves do not
+    /// belong together.
+    fn difference<D: Device>(
+        &self,
+        data: &mut RaData<D>,
+        transactions: u64,
+    ) -> Result<(Option<String>, Option<usize>)> {
+        let (seed, (found, halves)) = (data.seed, data.array.download()?);
+        let expected = (data.expected).after(transactions, || self.replay(seed, transactions));
+        let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
+        let wrong = Difference::first(&found, expected).map(|wrong| {
+            format!(
+                "word {} is {}, not {}, and {} more words differ; {}",
+                wrong.at,
+                wrong.found,
+                wrong.expected,
+                wrong.more,
+                totals(&sum(&found), &sum(expected))
+            )
+        });
+        Ok((wrong, halves))
     }
 
     /// The array after all of `transactions`.
@@ -298,73 +293,45 @@ impl Ra {
     }
 }
 
-/// What is wrong with `found`, if anything.
-fn difference(found: &[u32], expected: &[u32]) -> Option<String> {
-    let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
-    let wrong = Difference::first(found, expected)?;
-    Some(format!(
-        "word {} is {}, not {}, and {} more words differ; {}",
-        wrong.at,
-        wrong.found,
-        wrong.expected,
-        wrong.more,
-        totals(&sum(found), &sum(expected))
-    ))
-}
-
-/// The array of words of type `T`, and what it must become.
-struct Array<T> {
-    of: Ra,
-    seed: u64,
-    plan: RaPlan,
-    initial: Vec<T>,
-    words: Buffer<AnyDevice, T>,
-    expected: Expectation<Vec<u32>>,
-}
-
-impl<T: Pod + Element + From<u32>> Array<T> {
-    fn prepare(of: &Ra, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
-        let (words, bytes) = (u64::from(of.words), size_of::<T>() as u64);
-        let host = words * (4 + 2 * bytes);
-        check_memory(device, "ra", words * bytes, host, "use fewer --words")?;
-        let initial = of.initial(seed).into_iter().map(T::from).collect();
-        Ok(Self {
-            of: *of,
-            seed,
-            plan: of.plan(seed),
-            initial,
-            words: Buffer::zeroed(device, of.words as usize, "the array of ra")?,
-            expected: Expectation::default(),
-        })
+/// The workload's own data in words of 32 bits.
+fn words<D: Device>() -> Uses<Ra, Params<u32>, D> {
+    Uses {
+        of: |of| Ra {
+            form: Form::Dynamic,
+            ..*of
+        },
+        ..Uses::new(|of: &Ra, data: &RaData<_>, n| of.plain(data, n, data.array.view::<Cgl>()))
     }
 }
 
-impl<T: Pod + Element> ContenderData for Array<T> {
-    type Params = Params<T>;
-
-    fn reset(&mut self) -> Result<()> {
-        Ok(self.words.upload(&self.initial)?)
+/// The same in words of 64 bits, to the low half of which amounts are added.
+fn wide_words<D: Device>() -> Uses<Ra, Params<u64>, D> {
+    Uses {
+        of: |of| Ra {
+            form: Form::Wide,
+            ..*of
+        },
+        verify: |of, data, transactions| Ok(of.difference(data, transactions)?.0),
+        ..Uses::new(|of: &Ra, data: &RaData<_>, n| of.plain(data, n, data.array.wide::<Cgl>()))
     }
+}
 
-    fn params(&self, transactions: u64) -> Params<T> {
+impl Ra {
+    /// Returns the parameters of a kernel without transactions, on such words.
+    fn plain<T: Element>(
+        &self,
+        data: &RaData<impl Device>,
+        transactions: u64,
+        words: TArray<T>,
+    ) -> Params<T> {
         Params {
-            words: self.words.tarray(),
-            words_drawn: self.of.words,
-            reads: self.of.reads,
-            writes: self.of.writes,
+            words,
+            words_drawn: self.words,
+            reads: self.reads,
+            writes: self.writes,
             transactions,
-            plan: self.plan,
+            plan: data.plan,
         }
-    }
-
-    /// Compares the low 32 bits, which are all that the amounts are added to
-    /// in either width.
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        let words = self.words.download()?.into_iter();
-        let words: Vec<u32> = words.map(|word| word.to_bits64() as u32).collect();
-        let (of, seed) = (self.of, self.seed);
-        let expected = (self.expected).after(transactions, || of.replay(seed, transactions));
-        Ok(difference(&words, expected))
     }
 }
 
@@ -376,7 +343,7 @@ const ACCESSES: (&str, fn(&Ra) -> f64) = ("reads and writes", |of| {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::testing::{Spoils, refused};
     use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
     const RA: Ra = Ra::of(1000, 8, 6);
@@ -402,22 +369,29 @@ mod tests {
 
     #[test]
     fn wrong_words_are_refused_also_if_the_total_is_right() {
-        let refused = |spoil: fn(&mut [u32]), said: &str| {
-            let mut data = data_after(50);
-            let mut array = data.array.download().unwrap().0;
-            spoil(&mut array);
-            data.array.upload(&array).unwrap();
-            has(&RA.verify(&mut data, 50).unwrap().unwrap(), said);
-        };
+        let spoils: Spoils<Vec<u32>, 2> = [
+            (
+                |array| array[999] = array[999].wrapping_add(1),
+                "word 999 is | 0 more | the total is",
+            ),
+            (
+                |array| {
+                    array[1] = array[1].wrapping_add(5);
+                    array[2] = array[2].wrapping_sub(5);
+                },
+                "the total is right",
+            ),
+        ];
+        let mut data = data_after(50);
+        let right = RA.replay(data.seed, 50);
         refused(
-            |array| array[999] = array[999].wrapping_add(1),
-            "word 999 is | 0 more | the total is",
+            spoils,
+            || right.clone(),
+            |array| {
+                data.array.upload(&array).unwrap();
+                RA.verify(&mut data, 50).unwrap()
+            },
         );
-        let moved: fn(&mut [u32]) = |array| {
-            array[1] = array[1].wrapping_add(5);
-            array[2] = array[2].wrapping_sub(5);
-        };
-        refused(moved, "the total is right");
     }
 
     #[test]

@@ -18,17 +18,11 @@ use stm_sync::{LockKind, TLocks};
 sizes! {
     /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
     Sorted, options of "sorted" {
-        /// The number of keys that are inserted, which are all below the next power of two.
-        keys: u32 = 262_000, json "keys", option
-            /// Keys that are inserted [default: 262000]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            list_keys;
-        /// The number of entry points, a power of two.
-        entry_points: u32 = 4096, json "entry_points", option
-            /// Entry points of the list, a power of two: the fewer, the longer is each walk
-            /// [default: 4096]
-            #[arg(long, value_name = "N", value_parser = parse_count_32)]
-            entry_points;
+        // All are below the next power of two.
+        keys: u32 = 262_000, json "keys", count list_keys "Keys that are inserted" ["262000"];
+        entry_points: u32 = 4096, json "entry_points",
+            count entry_points "Entry points of the list, a power of two: the fewer, the longer is \
+                                each walk" ["4096"];
     }
 }
 
@@ -174,18 +168,18 @@ impl Workload for Sorted {
     type Data<D: Device> = SortedData<D>;
     type Kernel<A: Algorithm> = SortedKernel<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         vec![
-            coupled::<_, CoupledTas>("coupled:tas"),
-            coupled::<_, CoupledTtas>("coupled:ttas"),
-            coupled::<_, CoupledTicket>("coupled:ticket"),
-            coupled::<_, CoupledMcs2>("coupled:mcs2"),
-            coarse::<_, CoarseTasLane>("coarse:tas/lane"),
-            coarse::<_, CoarseTtasLane>("coarse:ttas/lane"),
-            coarse::<_, CoarseTicket>("coarse:ticket"),
-            coarse::<_, CoarseMcsLane>("coarse:mcs/lane"),
-            coarse::<_, CoarseTtas>("coarse:ttas"),
-            coarse::<_, CoarseMcs>("coarse:mcs"),
+            coupled::<_, CoupledTas, _>("coupled:tas"),
+            coupled::<_, CoupledTtas, _>("coupled:ttas"),
+            coupled::<_, CoupledTicket, _>("coupled:ticket"),
+            coupled::<_, CoupledMcs2, _>("coupled:mcs2"),
+            coarse::<_, CoarseTasLane, _>("coarse:tas/lane"),
+            coarse::<_, CoarseTtasLane, _>("coarse:ttas/lane"),
+            coarse::<_, CoarseTicket, _>("coarse:ticket"),
+            coarse::<_, CoarseMcsLane, _>("coarse:mcs/lane"),
+            coarse::<_, CoarseTtas, _>("coarse:ttas"),
+            coarse::<_, CoarseMcs, _>("coarse:mcs"),
         ]
     }
 
@@ -248,16 +242,16 @@ joins! {
 }
 
 /// The list under locks.
-struct Locked {
+struct Locked<D: Device> {
     of: Sorted,
-    nodes: Buffer<AnyDevice, u64>,
-    values: Buffer<AnyDevice, u32>,
-    keys: Buffer<AnyDevice, u32>,
+    nodes: Buffer<D, u64>,
+    values: Buffer<D, u32>,
+    keys: Buffer<D, u32>,
     keys_host: Vec<u32>,
 }
 
-impl Locked {
-    fn prepare(of: &Sorted, device: &AnyDevice, seed: u64, _: u64) -> Result<Self> {
+impl<D: Device> Locked<D> {
+    fn prepare(of: &Sorted, device: &D, seed: u64, _: u64) -> Result<Self> {
         let nodes = nodes_of(of) as usize;
         let keys_host = of.keys(seed);
         Ok(Self {
@@ -301,7 +295,8 @@ fn entries(
     Ok(found)
 }
 
-impl ContenderData for Locked {
+impl<D: Device> ContenderData for Locked<D> {
+    type Device = D;
     type Params = SortedList;
 
     fn transactions(&self, _asked: u64) -> u64 {
@@ -339,20 +334,20 @@ impl ContenderData for Locked {
 const LOCKS: &str = "the list's locks";
 
 /// The contender with a lock of kind `L` for each entry point.
-fn coarse<L: LockKind, K>(name: &'static str) -> Contender<Sorted>
+fn coarse<L: LockKind, K, D: Device + 'static>(name: &'static str) -> Contender<Sorted, D>
 where
     K: Kernel<Params = CoarseParams<L>>,
 {
     let locks: (_, fn(&Sorted) -> u64) = (LOCKS, |of| of.entry_points.into());
-    excluded::<K, Locks<AnyDevice, L>, _, _>((Excluding, name), one_each(), locks, Locked::prepare)
+    excluded::<K, Locks<_, L>, _, _>((Excluding, name), one_each(), locks, Locked::prepare)
 }
 
 /// The contender with a lock of kind `L` for each node, of which a thread holds two at a time.
-fn coupled<L: LockKind, K>(name: &'static str) -> Contender<Sorted>
+fn coupled<L: LockKind, K, D: Device + 'static>(name: &'static str) -> Contender<Sorted, D>
 where
     K: Kernel<Params = CoupledParams<L>>,
 {
-    excluded::<K, Locks<AnyDevice, L>, _, _>(
+    excluded::<K, Locks<_, L>, _, _>(
         (Excluding, name),
         one_each(),
         (LOCKS, nodes_of),

@@ -112,7 +112,7 @@ impl Workload for Vacation {
     type Data<D: Device> = VacationData<D>;
     type Kernel<A: Algorithm> = VacationKernel<A>;
 
-    fn contenders() -> Vec<Contender<Self>> {
+    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
         let tasks = ("tasks", (|_| 1.0) as fn(&Self) -> f64);
         vec![critical_section::<CriticalSection, _, _>(
             tasks,
@@ -233,22 +233,22 @@ impl Workload for Vacation {
 }
 
 /// The agency, and what the tasks noted.
-struct Data {
+struct Data<D: Device> {
     plan: VacationPlan,
-    tables: PlainTable,
+    tables: PlainTable<D>,
     /// The slots of the tables as they are before the first task.
     initial: Vec<u64>,
-    lists: PlainChains,
-    notes: Buffer<AnyDevice, u64>,
+    lists: PlainChains<D>,
+    notes: Buffer<D, u64>,
 }
 
-impl Data {
-    fn prepare(of: &Vacation, device: &AnyDevice, seed: u64, transactions: u64) -> Result<Self> {
+impl<D: Device> Data<D> {
+    fn prepare(of: &Vacation, device: &D, seed: u64, transactions: u64) -> Result<Self> {
         let relations = u64::from(of.relations);
         let records = (u64::from(TABLES) + 1) * relations;
         let list_nodes = of.list_nodes(transactions);
-        let bytes = records * PlainTable::KEY_BYTES
-            + list_nodes * PlainChains::KEY_BYTES
+        let bytes = records * PlainTable::<D>::KEY_BYTES
+            + list_nodes * PlainChains::<D>::KEY_BYTES
             + relations * 4
             + transactions * 8;
         let host_bytes = bytes + records * 96 + list_nodes * 16 + relations * 48;
@@ -274,7 +274,8 @@ impl Data {
     }
 }
 
-impl ContenderData for Data {
+impl<D: Device> ContenderData for Data<D> {
+    type Device = D;
     type Params = Params;
 
     fn reset(&mut self) -> Result<()> {
@@ -359,18 +360,18 @@ mod tests {
     #[test]
     fn sections_of_one_lane_do_what_an_agency_without_transactions_does() {
         const TASKS: u64 = 3_000;
-        let device = AnyDevice::cpu();
+        let device = Cpu::new();
         model::agrees(TASKS, |of| {
             let mut data = Data::prepare(of, &device, 7, TASKS).unwrap();
             launch(&device, &mut data, TASKS);
             assert_eq!(data.verify(TASKS).unwrap(), None);
             data.left(TASKS).unwrap().unwrap()
         });
-        assert_eq!(Vacation::contenders()[0].kind, Section);
+        assert_eq!(Vacation::contenders::<Cpu>()[0].kind, Section);
     }
 
     /// Runs the sections by one lane.
-    fn launch(device: &AnyDevice, data: &mut Data, tasks: u64) {
+    fn launch(device: &Cpu, data: &mut Data<Cpu>, tasks: u64) {
         use crate::workloads::exclusion::one_lock;
         use stm_core::host::{Device, Launch};
         use stm_kernels::floor::Guarded;

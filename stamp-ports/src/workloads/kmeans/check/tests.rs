@@ -2,7 +2,7 @@
 
 use super::super::sequential::{goes_on, move_centres, run};
 use super::*;
-use crate::testing::has;
+use crate::testing::{Spoils, refused};
 use stm_kernels::draw::draw;
 use stm_kernels::kmeans::NOWHERE;
 
@@ -131,31 +131,28 @@ fn a_whole_run_in_any_order_is_accepted_and_ends_like_the_free_sequential_one() 
     assert_eq!(follower.differs_at_end(&left.centres, 5), None);
     assert_eq!(follower.ties(), 0);
     let free = run(&points, &chosen, 0.0, 500);
-    assert_eq!((free.passes, &free.members), (passes, &left.members));
-    assert_eq!(&free.centres, follower.centres());
+    assert_eq!(free, (left.members, follower.centres, passes));
 }
 
-fn wrong_sums(spoil: impl FnOnce(&mut Left), parts: &str) {
-    let (mut left, _) = some_passes();
-    spoil(&mut left);
-    let wrong = left.pass().wrong_sums().expect("it is wrong");
-    assert!(!wrong.contains('\n'), "{wrong}");
-    has(&wrong, parts);
+/// Changes the centre of the first point.
+fn astray(left: &mut Left, centre: u32) {
+    left.changed += u64::from(left.before[0] == left.members[0]);
+    left.members[0] = centre;
 }
 
-#[test]
-fn one_bit_of_one_sum_is_refused() {
-    wrong_sums(|left| left.rows[6 * 2 + 3] ^= 1, "sum 2 of centre 2");
+/// The first point of a centre.
+fn first_of(left: &Left, centre: u32) -> usize {
+    left.members.iter().position(|&c| c == centre).unwrap()
 }
 
-#[test]
-fn a_lost_addition_is_refused_with_its_count_and_without() {
-    wrong_sums(|left| left.rows[6 * 3] -= 1, "centre 3 counts");
-    // All of one transaction: the counts of the others close the gap.
-    wrong_sums(
+/// What a launch may have done wrong with the sums, and what is said of it.
+const SPOILS: Spoils<Left, 10> = [
+    (|left| left.rows[6 * 2 + 3] ^= 1, "sum 2 of centre 2"),
+    (|left| left.rows[6 * 3] -= 1, "centre 3 counts"),
+    // All of one transaction is lost: the counts of the others close the gap.
+    (
         |left| {
-            let lost = left.members.iter().position(|&c| c == 3).unwrap();
-            let rank = left.ranks[lost];
+            let rank = left.ranks[first_of(left, 3)];
             for i in 0..left.members.len() {
                 if left.members[i] == 3 && left.ranks[i] > rank {
                     left.ranks[i] -= 1;
@@ -164,36 +161,28 @@ fn a_lost_addition_is_refused_with_its_count_and_without() {
             left.rows[6 * 3] -= 1;
         },
         "centre 3 counts",
-    );
+    ),
     // One coordinate of one point: the count is right.
-    wrong_sums(
+    (
         |left| {
-            let torn = left.members.iter().position(|&c| c == 3).unwrap();
+            let torn = first_of(left, 3);
             let sum = &mut left.rows[6 * 3 + 5];
             *sum = (f32::from_bits(*sum) - left.points.point(torn)[4]).to_bits();
         },
         "sum 4 of centre 3",
-    );
-}
-
-#[test]
-fn two_transactions_that_saw_one_count_are_refused() {
-    wrong_sums(
+    ),
+    (
         |left| {
             let mut of = (0..left.members.len()).filter(|&i| left.members[i] == 1);
             let (a, b) = (of.next().unwrap(), of.next().unwrap());
             left.ranks[a] = left.ranks[b];
         },
         "both saw a count of | centre 1",
-    );
-    wrong_sums(|left| left.ranks[7] = 3000, "point 7 saw a count of 3000");
-}
-
-#[test]
-fn additions_in_another_order_than_told_are_refused() {
-    wrong_sums(
+    ),
+    (|left| left.ranks[7] = 3000, "point 7 saw a count of 3000"),
+    // Additions in another order than told: the same ranks, dealt out anew, and still each once.
+    (
         |left| {
-            // The same ranks, dealt out anew, and still each once.
             let of: Vec<usize> = (0..3000).filter(|&i| left.members[i] == 0).collect();
             let mut ranks: Vec<u32> = of.iter().map(|&i| left.ranks[i]).collect();
             ranks.rotate_left(1);
@@ -202,29 +191,25 @@ fn additions_in_another_order_than_told_are_refused() {
             }
         },
         "of centre 0 | in their order",
-    );
-}
-
-#[test]
-fn wrong_counts_of_changes_and_centres_that_are_none_are_refused() {
-    wrong_sums(
+    ),
+    (
         |left| left.changed += 1,
         "changed their centre | were counted",
-    );
-    wrong_sums(
-        |left| {
-            left.changed += u64::from(left.before[0] == left.members[0]);
-            left.members[0] = CLUSTERS;
-        },
+    ),
+    (
+        |left| astray(left, CLUSTERS),
         "point 0 has centre 8, and there are 8",
-    );
-    wrong_sums(
-        |left| {
-            left.changed += u64::from(left.before[0] == left.members[0]);
-            left.members[0] = NOWHERE;
-        },
+    ),
+    (
+        |left| astray(left, NOWHERE),
         "point 0 has centre 4294967295",
-    );
+    ),
+];
+
+#[test]
+fn wrong_sums_ranks_counts_and_centres_are_refused() {
+    let (right, _) = some_passes();
+    refused(SPOILS, || right.clone(), |left| left.pass().wrong_sums());
 }
 
 #[test]
