@@ -136,7 +136,6 @@ pub(crate) fn in_ranges_of<R: Send>(
 pub(super) struct SharedWords(Vec<AtomicU32>);
 
 impl SharedWords {
-    /// Begins with these words.
     pub(super) fn new(words: Vec<u32>) -> Self {
         Self(words.into_iter().map(AtomicU32::new).collect())
     }
@@ -146,7 +145,6 @@ impl SharedWords {
         self.0[word as usize].fetch_add(amount, Ordering::Relaxed);
     }
 
-    /// Returns the words.
     pub(super) fn into_words(self) -> Vec<u32> {
         self.0.into_iter().map(AtomicU32::into_inner).collect()
     }
