@@ -197,20 +197,9 @@ fn paths_that_are_left_unrouted_are_told() {
 #[test]
 fn list_names_workloads_variants_and_devices() {
     let out = right("list");
-    for name in [
-        "ra ",
-        "ht ",
-        "bank ",
-        "eigenbench ",
-        "cgl ",
-        "egpgv ",
-        "hv-backoff ",
-        "fast ",
-        "fast-table ",
-        "optimized ",
-        "cpu ",
-    ] {
-        has(&out, name);
+    let names = "ra ht bank eigenbench cgl egpgv hv-backoff fast fast-table optimized cpu";
+    for name in names.split(' ') {
+        has(&out, &format!("{name} "));
     }
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
     let list = json("list --json");

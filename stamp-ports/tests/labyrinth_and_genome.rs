@@ -65,20 +65,9 @@ fn every_input_of_stamp_is_routed_with_every_variant() {
         }
         files += 1;
         let maze = Maze::read(&path).expect("STAMP's format");
-        // labyrinth-random-xX-yY-zZ-nN.txt
-        let number = |letter: char| -> u32 {
-            let part = name.split(['-', '.']).find(|p| {
-                p.starts_with(letter) && p[1..].chars().all(|c| c.is_ascii_digit()) && p.len() > 1
-            });
-            part.expect("in the name")[1..].parse().expect("a number")
-        };
-        let size = GridSize {
-            x: number('x'),
-            y: number('y'),
-            z: number('z'),
-        };
-        assert_eq!((maze.size, maze.walls.len()), (size, 0), "{name}");
-        assert_eq!(maze.requests.len(), number('n') as usize, "{name}");
+        let (GridSize { x, y, z }, n) = (maze.size, maze.requests.len());
+        assert_eq!(name, format!("labyrinth-random-x{x}-y{y}-z{z}-n{n}.txt"));
+        assert!(maze.walls.is_empty(), "{name}");
         let labyrinth = Labyrinth {
             file: Some(name.clone()),
             ..of(maze)
@@ -237,7 +226,12 @@ fn genes_are_rebuilt_whatever_the_sizes() {
 #[test]
 fn links_that_meet_at_the_ends_of_chains_lose_nothing() {
     let mut aborted = 0;
-    for (seed, locks, shape) in [(1, 1, (2, 8)), (2, 4, (5, 3)), (3, 1 << 12, (2, 8))] {
+    // Threads that meet are a matter of luck: on until some have.
+    for seed in 0..60 {
+        if seed >= 3 && aborted > 0 {
+            break;
+        }
+        let (locks, shape) = [(1, (2, 8)), (4, (5, 3)), (1 << 12, (2, 8))][seed as usize % 3];
         // Every place of the gene has a segment: all links are of one overlap.
         for report in genome_variants(genome(1024, 32, 20_000), seed, shape, locks) {
             aborted += report.aborts.values().sum::<u64>();

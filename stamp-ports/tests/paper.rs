@@ -59,16 +59,8 @@ fn the_quick_run_measures_and_verifies_everything() {
         });
         assert!(searched && s.tried > 0, "{s:?}");
     }
-    for workload in [
-        "ra",
-        "ht",
-        "bank",
-        "eigenbench",
-        "genome/gn1",
-        "genome/gn2",
-        "kmeans",
-        "queue",
-    ] {
+    let sections = "ra ht bank eigenbench genome/gn1 genome/gn2 kmeans queue";
+    for workload in sections.split(' ') {
         let mut all = paper.critical_sections.iter();
         let section = all.find(|s| s.workload == workload).expect(workload);
         assert!(section.counts() && section.tried > 0, "{section:?}");

@@ -7,6 +7,7 @@
 //! (4,000 by default), `STM_FUZZ_SEED` where they begin; a failure names the
 //! case. History files have the same in the crate `verify`.
 
+use stamp_ports::Error;
 use stamp_ports::paper::document::Paper;
 use stamp_ports::report::report;
 use stamp_ports::store::Document;
@@ -14,7 +15,7 @@ use stamp_ports::workloads::kmeans;
 use stamp_ports::workloads::labyrinth::Maze;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use stm_kernels::draw::{below, draw};
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -114,52 +115,40 @@ fn data(name: &str) -> Vec<u8> {
     fs::read(path).expect("a file of the tests")
 }
 
-/// A file in a folder, which a reader is given by its path.
-fn with_file(folder: &Path, bytes: &[u8]) -> PathBuf {
-    let path = folder.join("input");
-    fs::write(&path, bytes).expect("a file");
-    path
-}
-
 #[test]
-fn any_bytes_as_a_maze_are_a_maze_or_an_error() {
+fn any_bytes_as_a_maze_or_as_points_are_that_or_an_error() {
+    type Read = fn(&Path) -> Result<(), Error>;
     let folder = tempfile::tempdir().expect("a folder");
-    let seeds = [
-        b"d 4 4 2\np 0 0 0 3 3 1\np 1 0 0 1 3 0\n".to_vec(),
-        data("stamp/labyrinth-random-x32-y32-z3-n64.txt"),
+    let points = data("stamp/kmeans-random-n2048-d16-c16.txt");
+    let lines = points.split_inclusive(|&b| b == b'\n').take(4);
+    let readers: [([Vec<u8>; 2], Read); 2] = [
+        (
+            [
+                b"d 4 4 2\np 0 0 0 3 3 1\np 1 0 0 1 3 0\n".to_vec(),
+                data("stamp/labyrinth-random-x32-y32-z3-n64.txt"),
+            ],
+            |path| Maze::read(path).map(drop),
+        ),
+        (
+            [
+                b"1 0.5 2\n2,3,4\n\n3\t-1e3 5\n".to_vec(),
+                lines.flatten().copied().collect(),
+            ],
+            |path| kmeans::read(path).map(drop),
+        ),
     ];
-    let right = fuzz(&seeds, cases(), |bytes| {
-        let path = with_file(folder.path(), bytes);
-        Maze::read(&path).err().map(|error| {
-            let text = error.to_string();
-            assert!(text.contains("input, line "), "{text}");
-            text
-        })
-    });
-    assert!(right > 0 && right < cases(), "{right} of {}", cases());
-}
-
-#[test]
-fn any_bytes_as_points_are_points_or_an_error() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let all = data("stamp/kmeans-random-n2048-d16-c16.txt");
-    let lines = |n: usize| {
-        all.split_inclusive(|&b| b == b'\n')
-            .take(n)
-            .flatten()
-            .copied()
-            .collect()
-    };
-    let seeds = [b"1 0.5 2\n2,3,4\n\n3\t-1e3 5\n".to_vec(), lines(4)];
-    let right = fuzz(&seeds, cases(), |bytes| {
-        let path = with_file(folder.path(), bytes);
-        kmeans::read(&path).err().map(|error| {
-            let text = error.to_string();
-            assert!(text.contains("input, line "), "{text}");
-            text
-        })
-    });
-    assert!(right > 0 && right < cases(), "{right} of {}", cases());
+    for (seeds, read) in readers {
+        let right = fuzz(&seeds, cases(), |bytes| {
+            let path = folder.path().join("input");
+            fs::write(&path, bytes).expect("a file");
+            read(&path).err().map(|error| {
+                let text = error.to_string();
+                assert!(text.contains("input, line "), "{text}");
+                text
+            })
+        });
+        assert!(right > 0 && right < cases(), "{right} of {}", cases());
+    }
 }
 
 #[test]

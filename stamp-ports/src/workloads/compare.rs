@@ -110,7 +110,6 @@ pub(super) fn in_ranges<R: Send>(count: u64, work: impl Fn(Range<u64>) -> R + Sy
 pub(super) struct SharedWords(Vec<AtomicU32>);
 
 impl SharedWords {
-    /// Begins with these words.
     pub(super) fn new(words: Vec<u32>) -> Self {
         Self(words.into_iter().map(AtomicU32::new).collect())
     }
@@ -120,7 +119,6 @@ impl SharedWords {
         self.0[word as usize].fetch_add(amount, Ordering::Relaxed);
     }
 
-    /// Returns the words.
     pub(super) fn into_words(self) -> Vec<u32> {
         self.0.into_iter().map(AtomicU32::into_inner).collect()
     }

@@ -164,8 +164,15 @@ pub fn quoted(word: &str) -> String {
 pub struct NoOptions {}
 
 /// Says in an implementation of [`Input`] that the input is the workload: nothing has to be read
-/// or drawn to make it.
+/// or drawn to make it, and if it is `sized`, its rows say how large it is for an occasion.
 macro_rules! is_its_workload {
+    (sized) => {
+        is_its_workload!();
+
+        fn sized(occasion: Occasion) -> Self {
+            Self::for_occasion(occasion)
+        }
+    };
     () => {
         type Workload = Self;
 
@@ -176,10 +183,20 @@ macro_rules! is_its_workload {
 }
 
 /// Declares an input of plain sizes, by a row for each: its default; its name in JSON, if the row
-/// says it all; and the option that takes its place, if there is one, with its help. Of a `count`
+/// says it all; the option that takes its place, if there is one, with its help; and what it is
+/// instead when it is made for an occasion. Of a `count`
 /// the option's help is what the size is, and its default in words. Options that take no size's
 /// place may follow. The options are the workload's, or those of the shape of what is drawn.
 macro_rules! sizes {
+    (@size $occasion:ident, $default:expr) => {
+        $default
+    };
+    (@size $occasion:ident, $default:expr, $($pattern:pat => $size:expr),+) => {
+        match $occasion {
+            $($pattern => $size,)+
+            _ => $default,
+        }
+    };
     ($(#[$about:meta])* $Input:ident, options of $($sizes:tt)*) => {
         sizes! { @pub Options $(#[$about])* $Input, $($sizes)* }
     };
@@ -194,7 +211,8 @@ macro_rules! sizes {
                 $(#[$doc:meta])*
                 $size:ident: $type:ty = $default:expr $(, json $json:literal)?
                     $(, count $count:ident $what:literal [$in_words:literal])?
-                    $(, option $(#[$help:meta])* $option:ident)?;
+                    $(, option $(#[$help:meta])* $option:ident)?
+                    $(, when $($occasion:pat => $other_size:expr),+)?;
             )*
         }
         $(and { $($(#[$about_other:meta])* $other:ident: $other_type:ty;)* })?
@@ -207,7 +225,7 @@ macro_rules! sizes {
 
         impl Default for $Input {
             fn default() -> Self {
-                Self { $($size: $default,)* }
+                Self::for_occasion(Occasion::Measurement)
             }
         }
 
@@ -236,6 +254,16 @@ macro_rules! sizes {
                     $(self.$size = options.$option.unwrap_or(self.$size);)?
                 )*
                 self
+            }
+
+            /// Returns the sizes for an occasion, as far as the rows say.
+            const fn for_occasion(occasion: Occasion) -> Self {
+                let _ = occasion;
+                Self {
+                    $($size: sizes!(
+                        @size occasion, $default $(, $($occasion => $other_size),+)?
+                    ),)*
+                }
             }
 
             /// Returns the sizes by their names in JSON.

@@ -8,7 +8,8 @@ use stm_kernels::bank::BATCH;
 sizes! {
     /// The bank's parameters.
     Bank, options of "bank" {
-        accounts: u32 = 1 << 20, json "accounts", count accounts "Accounts" ["1M"];
+        accounts: u32 = 1 << 20, json "accounts", count accounts "Accounts" ["1M"],
+            when Occasion::Quick => 16 << 10;
         /// The exponent of Zipf's law in thousandths; 0 for uniform draws.
         zipf_thousandths: u32 = 0, json "zipf_thousandths", option
             /// Draw accounts by Zipf's law with this exponent, such as 0.99; 0 draws
@@ -75,7 +76,7 @@ fn parse_zipf(text: &str) -> Result<u32, String> {
 }
 
 impl Input for Bank {
-    is_its_workload!();
+    is_its_workload!(sized);
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[
@@ -84,13 +85,6 @@ impl Input for Bank {
         SharedOption::Static,
         SharedOption::Wide,
     ];
-
-    fn sized(occasion: Occasion) -> Self {
-        match occasion {
-            Occasion::Quick => Self::of(16 << 10, 10, 64),
-            _ => Self::default(),
-        }
-    }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         let of = self.given(options);

@@ -18,7 +18,6 @@ use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 
 /// What a launch left.
 pub(super) struct Left<'a> {
-    /// The operations.
     pub(super) plan: ChainPlan,
     /// What each operation noted.
     pub(super) results: &'a [u32],

@@ -43,8 +43,6 @@ pub struct Operations<K> {
 
 /// A kind of container, as operations work on it.
 pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
-    /// The workload's name.
-    const NAME: &'static str;
     /// The different keys, where the caller gives no number: in a measurement and in a small
     /// run.
     const KEYS: [u32; 2];
@@ -233,7 +231,6 @@ pub struct MapKind;
 const NODES_READ: u32 = 24;
 
 impl Kind for MapKind {
-    const NAME: &'static str = "map";
     const KEYS: [u32; 2] = [1 << 20, 4 << 10];
     const HAS_CHAINS: bool = true;
     type Options = MapOptions;
@@ -275,7 +272,6 @@ impl Kind for MapKind {
 pub struct OrderedKind;
 
 impl Kind for OrderedKind {
-    const NAME: &'static str = "ordered";
     const KEYS: [u32; 2] = [1 << 20, 4 << 10];
     type Options = NoOptions;
     type Plain<D: Device + 'static> = PlainRadix<D>;
@@ -305,7 +301,6 @@ pub struct ListKind;
 const LIST_KEYS_MAX: u32 = 1 << 16;
 
 impl Kind for ListKind {
-    const NAME: &'static str = "list";
     const KEYS: [u32; 2] = [64; 2];
     type Options = NoOptions;
     type Plain<D: Device + 'static> = PlainChains<D>;
@@ -345,7 +340,7 @@ macro_rules! workload {
                 transactions_max: u64,
             ) -> Result<Self::Data<D>> {
                 let (plan, chains) = (self.plan(seed), self.chains);
-                ContainerData::new(device, <$kind>::NAME, plan, chains, transactions_max)
+                ContainerData::new(device, self.name(), plan, chains, transactions_max)
             }
 
             fn fit<D: Device>(

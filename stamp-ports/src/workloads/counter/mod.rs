@@ -17,7 +17,8 @@ use stm_sync::{LockKind, TCombiners, TLocks, Tas};
 sizes! {
     /// The counter's parameters; by default, those of Grote 2020.
     Counter, options of "counter" {
-        items: u32 = 32_768, json "items", count items "Increments in all" ["32768"];
+        items: u32 = 32_768, json "items", count items "Increments in all" ["32768"],
+            when Occasion::Quick => 2048;
         counters: u32 = 1, json "counters",
             count counters "Counters, which the increments name in turn" ["1"];
         rounds: u32 = 0, json "rounds",
@@ -74,20 +75,10 @@ impl Counter {
 }
 
 impl Input for Counter {
-    is_its_workload!();
+    is_its_workload!(sized);
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[SharedOption::Static];
-
-    fn sized(occasion: Occasion) -> Self {
-        match occasion {
-            Occasion::Quick => Self {
-                items: 2048,
-                ..Self::default()
-            },
-            _ => Self::default(),
-        }
-    }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         let of = self.given(options);

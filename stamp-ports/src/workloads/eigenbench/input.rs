@@ -15,7 +15,6 @@ pub struct Eigenbench {
     pub form: Form,
 }
 
-/// No accesses.
 const NONE: Accesses = Accesses {
     reads: 0,
     writes: 0,

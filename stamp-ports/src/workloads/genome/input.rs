@@ -159,7 +159,6 @@ const REPEAT_MAX: u32 = 64;
 pub(super) struct Gene {
     /// The gene's bases, 0 to 3 each.
     pub(super) bases: Vec<u8>,
-    /// Bases of a segment.
     pub(super) segment: u32,
     /// Where each segment begins in the gene; places repeat.
     pub(super) starts: Vec<u32>,

@@ -33,8 +33,11 @@ impl NodeSource {
 sizes! {
     /// The hash table's parameters.
     Ht, options of "ht" {
-        buckets: u32 = 256 << 10, json "buckets", count buckets "Buckets of the table" ["256K"];
-        keys_per_tx: u32 = 4, json "keys_per_tx", count keys_per_tx "Keys that a transaction inserts" ["4"];
+        buckets: u32 = 256 << 10, json "buckets", count buckets "Buckets of the table" ["256K"],
+            when Occasion::Quick => 16 << 10;
+        // In the paper, eight heads are read and written.
+        keys_per_tx: u32 = 4, json "keys_per_tx", count keys_per_tx "Keys that a transaction inserts" ["4"],
+            when Occasion::Paper => 8;
         /// Where the nodes come from.
         nodes: NodeSource = NodeSource::Preassigned, option
             /// Nodes that belong to the transactions' numbers (preassigned), or that
@@ -60,25 +63,10 @@ impl Ht {
 }
 
 impl Input for Ht {
-    is_its_workload!();
+    is_its_workload!(sized);
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
-
-    fn sized(occasion: Occasion) -> Self {
-        match occasion {
-            Occasion::Quick => Self {
-                buckets: 16 << 10,
-                ..Self::default()
-            },
-            // Eight heads read, and eight written.
-            Occasion::Paper => Self {
-                keys_per_tx: 8,
-                ..Self::default()
-            },
-            _ => Self::default(),
-        }
-    }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         Ok(Ht {

@@ -39,13 +39,11 @@ use stm_core::internal::host::in_ranges;
 /// What a launch left, and what it started from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pass<'a> {
-    /// The points.
     pub(super) points: &'a Points,
     /// The centres that it used, one after the other.
     pub(super) centres: &'a [f32],
     /// The points' centres before.
     pub(super) before: &'a [u32],
-    /// The points' centres.
     pub(super) members: &'a [u32],
     /// The points' places among the additions to their centre.
     pub(super) ranks: &'a [u32],
@@ -240,7 +238,6 @@ const WORTH: u64 = 1024;
 /// Judges the members of one pass.
 struct Judge<'a> {
     pass: &'a Pass<'a>,
-    /// The device's centres.
     used: Centres,
     /// The sequential run's.
     exact: &'a Centres,

@@ -59,12 +59,10 @@ impl Centres {
         Self::new(points.dims(), values.map(f64::from))
     }
 
-    /// How many there are.
     pub(super) const fn len(&self) -> usize {
         self.clusters
     }
 
-    /// Coordinate `j` of centre `c`.
     pub(super) fn at(&self, c: usize, j: usize) -> f64 {
         self.values[j * self.clusters + c]
     }
@@ -85,7 +83,6 @@ impl Centres {
         }
     }
 
-    /// The nearest of a point.
     pub(super) fn nearest(&self, point: &[f32], squares: &mut Vec<f64>) -> Nearest {
         self.squares(point, squares);
         let mut found = Nearest {

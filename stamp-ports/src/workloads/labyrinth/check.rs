@@ -16,7 +16,6 @@ use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL
 /// What a kernel left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left<'a> {
-    /// The cells.
     pub(super) grid: &'a [u32],
     /// The result of each request.
     pub(super) results: &'a [u32],
@@ -81,7 +80,6 @@ fn neighbours(size: GridSize, p: Place) -> impl Iterator<Item = Place> {
         .filter(move |p| inside(size, *p))
 }
 
-/// Whether two places are a unit step apart.
 fn adjacent(a: Place, b: Place) -> bool {
     a.x.abs_diff(b.x) + a.y.abs_diff(b.y) + a.z.abs_diff(b.z) == 1
 }

@@ -64,13 +64,12 @@ const PLACE_BYTES: u64 = 64;
 impl Drawn {
     /// A maze without walls.
     pub const fn of(x: u32, y: u32, z: u32, paths: u32) -> Self {
-        let walls = 0;
         Self {
             x,
             y,
             z,
             paths,
-            walls,
+            walls: 0,
         }
     }
 

@@ -84,7 +84,6 @@ pub(super) fn place(size: GridSize, cell: u32) -> Place {
     Place { x, y, z }
 }
 
-/// Whether a place is inside the grid.
 pub(super) fn inside(size: GridSize, place: Place) -> bool {
     place.x < size.x && place.y < size.y && place.z < size.z
 }

@@ -24,7 +24,8 @@ sizes! {
     /// The alignment's parameters: two random sequences of nucleotides, which are aligned with
     /// linear gaps. The default is a size of Li et al. 2015 (Table 3) with 246,016 cells.
     Nw, options of "nw" {
-        letters: u32 = 496, json "letters", count letters "Letters of each of the two sequences" ["496"];
+        letters: u32 = 496, json "letters", count letters "Letters of each of the two sequences" ["496"],
+            when Occasion::Quick | Occasion::Recording(_) => 62;
     }
 }
 
@@ -66,17 +67,10 @@ impl Nw {
 }
 
 impl Input for Nw {
-    is_its_workload!();
+    is_its_workload!(sized);
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[];
-
-    fn sized(occasion: Occasion) -> Self {
-        match occasion {
-            Occasion::Quick | Occasion::Recording(_) => Self { letters: 62 },
-            _ => Self::default(),
-        }
-    }
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
         Ok(self.given(options))

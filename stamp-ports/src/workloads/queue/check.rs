@@ -26,7 +26,6 @@ pub(super) struct Left<'a> {
     pub(super) results: &'a [u64],
     /// How many values were taken, and appended.
     pub(super) counts: [u32; 2],
-    /// The ring.
     pub(super) ring: &'a [u32],
 }
 

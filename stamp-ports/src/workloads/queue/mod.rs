@@ -10,13 +10,15 @@ mod check;
 sizes! {
     /// The queue's parameters.
     Queue, options of "queue" {
-        places: u32 = 1 << 10, json "places", count places "Values that the queue holds at most" ["1K"];
+        places: u32 = 1 << 10, json "places", count places "Values that the queue holds at most" ["1K"],
+            when Occasion::Quick => 64;
         /// Producers in a hundred operations; the others are consumers.
         producers_percent: u32 = 50, json "producers_percent", option
             /// Producers in a hundred operations, the others consume [default: 50]
             #[arg(long, value_name = "PERCENT", value_parser = parse_count_32)]
             producers;
-        operations: u32 = 64 << 10, json "operations", count operations "Operations, each a transaction" ["64K"];
+        operations: u32 = 64 << 10, json "operations", count operations "Operations, each a transaction" ["64K"],
+            when Occasion::Quick => 4 << 10;
         /// The operations' roles, and whether they wait.
         roles: Roles = Roles::Drawn;
     } and {
@@ -37,21 +39,10 @@ enum Wait {
 }
 
 impl Input for Queue {
-    is_its_workload!();
+    is_its_workload!(sized);
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[];
-
-    fn sized(occasion: Occasion) -> Self {
-        match occasion {
-            Occasion::Quick => Self {
-                places: 64,
-                operations: 4 << 10,
-                ..Self::default()
-            },
-            _ => Self::default(),
-        }
-    }
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
         Ok(Queue {

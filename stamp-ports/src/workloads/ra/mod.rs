@@ -23,7 +23,8 @@ use stm_kernels::ra::{
 sizes! {
     /// The random array's parameters; by default, those of the paper's Table 1.
     Ra, options of "ra" {
-        words: u32 = 8 << 20, json "words", count words "Words of the array" ["8M"];
+        words: u32 = 8 << 20, json "words", count words "Words of the array" ["8M"],
+            when Occasion::Quick => 64 << 10, Occasion::Recording(_) => 1 << 20;
         reads: u32 = 16, json "reads", count reads "Words that a transaction reads" ["16"];
         writes: u32 = 16, json "writes", count writes "How many of those it writes" ["16"];
         /// The form of its transactions.
@@ -32,7 +33,7 @@ sizes! {
 }
 
 impl Input for Ra {
-    is_its_workload!();
+    is_its_workload!(sized);
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[
@@ -40,14 +41,6 @@ impl Input for Ra {
         SharedOption::Static,
         SharedOption::Wide,
     ];
-
-    fn sized(occasion: Occasion) -> Self {
-        match occasion {
-            Occasion::Quick => Self::of(64 << 10, 16, 16),
-            Occasion::Recording(_) => Self::of(1 << 20, 16, 16),
-            _ => Self::default(),
-        }
-    }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         let of = self.given(options);

@@ -19,10 +19,12 @@ sizes! {
     /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
     Sorted, options of "sorted" {
         // All are below the next power of two.
-        keys: u32 = 262_000, json "keys", count list_keys "Keys that are inserted" ["262000"];
+        keys: u32 = 262_000, json "keys", count list_keys "Keys that are inserted" ["262000"],
+            when Occasion::Quick | Occasion::Recording(_) => 4000;
         entry_points: u32 = 4096, json "entry_points",
             count entry_points "Entry points of the list, a power of two: the fewer, the longer is \
-                                each walk" ["4096"];
+                                each walk" ["4096"],
+            when Occasion::Quick | Occasion::Recording(_) => 128;
     }
 }
 
@@ -79,20 +81,10 @@ impl Sorted {
 }
 
 impl Input for Sorted {
-    is_its_workload!();
+    is_its_workload!(sized);
     type Options = Options;
 
     const TAKES: &'static [SharedOption] = &[];
-
-    fn sized(occasion: Occasion) -> Self {
-        match occasion {
-            Occasion::Quick | Occasion::Recording(_) => Self {
-                keys: 4000,
-                entry_points: 128,
-            },
-            _ => Self::default(),
-        }
-    }
 
     fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
         Ok(self.given(options))
