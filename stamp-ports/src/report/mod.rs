@@ -11,8 +11,8 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `records` | the points of a document by the names of their fields; those of `bench sync` and `bench nw` |
-//! | `formula` | the language in which rows ask for numbers |
+//! | `records` | the points of a document by the names of their sets; those of `bench sync` and `bench nw` |
+//! | `formula` | the language in which rows, templates and the tables of documents ask for numbers |
 //! | `claim` | rows of claims and targets, and the function that judges them |
 //! | `sentence` | sentences as they are stated |
 //! | `stated` | pages, their parts and tables as they are stated |
@@ -23,8 +23,7 @@
 //! | `figure` | panels with a legend, in the page or as a file |
 //! | `page` | the page and its tables, written by `maud` |
 //!
-//! `paper`, `sync` and `nw` make records of each document, and answer the formulas that records
-//! alone do not.
+//! `paper`, `sync` and `nw` make records of each document.
 
 pub mod axis;
 pub mod chart;

@@ -1,4 +1,4 @@
-//! What the calls in the rows of `claims.json` stand for: the claims of Xu et al. 2014.
+//! The claims of Xu et al. 2014: the rows of `claims.json`.
 //!
 //! A rule that applies to several workloads or settings is judged in those that the document
 //! has points of. A gain over coarse-grained locking is one over the same transactions as
@@ -12,40 +12,24 @@ use super::view::{label, theirs};
 use crate::numbers::{count, of};
 use crate::paper::document::Paper;
 use crate::report::claim::{Claim, judge, rows};
-use crate::report::formula::{Answer, Source};
-use crate::report::records::{self, Sets};
+use crate::report::records::Sets;
 
-/// The records of a document, which answer formulas.
-#[derive(Debug)]
-pub(super) struct Asked(pub(super) Sets);
-
-impl Source for Asked {
-    const CALLS: &'static [&'static str] = records::CALLS;
-
-    fn number(&self, _: &str, _: &[&str]) -> Option<f64> {
-        None
-    }
-
-    fn whole(&self, name: &str, arguments: &[&str]) -> Option<Answer> {
-        self.0.answer(name, arguments)
-    }
-
-    fn shown(&self, name: &str, value: &str) -> String {
-        match (name, value.parse(), value.split_once(' ')) {
-            ("w", ..) => label(value),
-            ("bar", _, Some((workload, variant))) => format!("{} {variant}", label(workload)),
-            ("threads" | "workloads" | "lock", Ok(n), _) => of(n, name.trim_end_matches('s')),
-            ("size", Ok(n), _) => count(n),
-            _ => value.to_owned(),
-        }
+/// Returns how the value of a variable is shown.
+pub(super) fn shown(_: &Sets, name: &str, value: &str) -> String {
+    match (name, value.parse(), value.split_once(' ')) {
+        ("w", ..) => label(value),
+        ("bar", _, Some((workload, variant))) => format!("{} {variant}", label(workload)),
+        ("threads" | "workloads" | "lock", Ok(n), _) => of(n, name.trim_end_matches('s')),
+        ("size", Ok(n), _) => count(n),
+        _ => value.to_owned(),
     }
 }
 
 /// Judges all claims of the paper.
 pub fn all(paper: &Paper) -> Vec<Claim> {
-    let asked = Asked(sets(&theirs(paper)));
-    let rows = rows::<Asked>(include_str!("claims.json")).into_iter();
-    rows.map(|row| judge(&row, row.numbers(&asked))).collect()
+    let sets = sets(&theirs(paper));
+    let rows = rows(include_str!("claims.json"), &sets).into_iter();
+    rows.map(|row| judge(&row, &sets)).collect()
 }
 
 #[cfg(test)]

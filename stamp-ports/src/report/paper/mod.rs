@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `view` | names, orders, ratios: what all below ask of the document; what the paper says in figures |
 //! | `sets` | the points as records |
-//! | `claims` | the answers to formulas, and what the paper claims, as rows of `claims.json` |
+//! | `claims` | what the paper claims, as rows of `claims.json` |
 //!
 //! Figures, sentences, tables and what the paper says of the same are in `page.json`.
 
@@ -13,11 +13,9 @@ mod sets;
 pub mod view;
 
 use super::page::Report;
-use super::sentence::From;
 use super::stated::Page;
 use crate::numbers::times;
 use crate::paper::document::Paper;
-use claims::Asked;
 use maud::{Markup, html};
 use view::{apart, headline, label, over_critical_section, theirs};
 
@@ -26,11 +24,7 @@ use view::{apart, headline, label, over_critical_section, theirs};
 /// # Panics
 /// If `page.json` has not the form of a page's parts; a test reads it.
 pub fn report(paper: &Paper) -> Report<'_> {
-    let asked = Asked(sets::sets(paper));
-    let from = &From {
-        sets: &asked.0,
-        source: &asked,
-    };
+    let sets = &sets::sets(paper);
     let wrong: Vec<String> = paper
         .speedups
         .iter()
@@ -46,9 +40,9 @@ pub fn report(paper: &Paper) -> Report<'_> {
         wrong.join("; ")
     );
     let warnings = Some(warning).filter(|_| failed > 0);
-    let page = Page::read::<Asked>(include_str!("page.json"));
+    let page = Page::read(include_str!("page.json"), sets);
     let judged = [("claims", claims::all(paper))];
-    let report = page.report(&paper.head, from, &judged, warnings.into_iter().collect());
+    let report = page.report(&paper.head, sets, &judged, warnings.into_iter().collect());
     Report {
         lead: html! { (big(paper)) (report.lead) },
         ..report

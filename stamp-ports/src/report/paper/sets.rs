@@ -17,6 +17,7 @@
 //! | `characteristics`, `table-1` | what was measured of Table 1, and with the paper's rows |
 //! | `document` | what is so of the whole document |
 
+use super::claims::shown;
 use super::view::{
     self, abort_rate, apart, baseline, both, counts, critical_section, distinct, fastest, heading,
     label, largest, measured, over_cgl, over_critical_section, plain, runs, total, variants,
@@ -30,7 +31,7 @@ use crate::paper::document::{
 };
 use crate::report::claim::LEVEL;
 use crate::report::palette;
-use crate::report::records::{Record, Sets};
+use crate::report::records::{Fields, Record, Sets};
 use std::collections::BTreeMap;
 
 /// Returns all records of a document.
@@ -38,7 +39,7 @@ pub(super) fn sets(paper: &Paper) -> Sets {
     let apart = apart(paper);
     let pairs = pairs(paper);
     let mut sorted = pairs.clone();
-    sorted.sort_by_key(|pair| pair.0["total"].as_u64());
+    sorted.sort_by_key(|pair| pair["total"].as_u64());
     // Another note says why a launch did not run at all.
     let ran = |p: &&ThreadPoint| p.tx_per_s > 0.0 || p.note.is_none() || is_late(p);
     let threads = lines(paper);
@@ -57,7 +58,7 @@ pub(super) fn sets(paper: &Paper) -> Sets {
         .with("tried", tried.fold(0, u64::saturating_add))
         .with("searched", Some(search.len()).filter(|n| *n > 0))
         .with("stopped", searched);
-    let mut sets = Sets(BTreeMap::from([
+    let mut sets = [
         ("document", vec![document]),
         ("speedups", results(paper)),
         ("best", results(&apart)),
@@ -96,18 +97,18 @@ pub(super) fn sets(paper: &Paper) -> Sets {
                 .collect(),
         ),
         ("table-1", table_1(paper)),
-    ]));
-    for set in sets.0.values_mut() {
+    ];
+    for (_, set) in &mut sets {
         for (at, record) in set.iter_mut().enumerate() {
-            record.0.insert("at".into(), at.into());
+            record["at"] = at.into();
         }
     }
-    sets
+    Sets::new(sets).with(Vec::new(), shown)
 }
 
 /// The record of what names a workload.
 fn named(record: Record, workload: &str) -> Record {
-    let number = |name: &str| record.0.get(name)?.as_u64();
+    let number = |name: &str| record.get(name)?.as_u64();
     let (blocks, threads) = (number("blocks"), number("threads"));
     let launch = blocks
         .zip(threads)
@@ -277,7 +278,7 @@ fn reasons(paper: &Paper) -> Vec<Record> {
     results
         .flat_map(|record| {
             let with = |reason: &&String| {
-                let n = record.0["aborts"].get(reason.as_str()).cloned();
+                let n = record["aborts"].get(reason.as_str()).cloned();
                 record.clone().with("reason", reason.as_str()).with("n", n)
             };
             let all: Vec<Record> = reasons.iter().map(with).collect();

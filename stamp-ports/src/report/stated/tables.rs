@@ -1,10 +1,9 @@
 //! Tables as a page's JSON states them.
 
-use crate::report::formula::{Source, Variables, bindings};
+use crate::report::formula::{Variables, formulas_of};
 use crate::report::page::{NONE, table};
 use crate::report::palette;
-use crate::report::records::Record;
-use crate::report::sentence::{From, formulas_of};
+use crate::report::records::{Fields, Record, Sets};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -80,13 +79,13 @@ impl Table {
     }
 
     /// Returns the tables about a document.
-    pub fn made<S: Source>(&self, from: &From<'_, S>, those: &[&str]) -> Vec<Markup> {
-        let there = |[set, part]: &[&str; 2]| from.sets.of(set, &[part]).next().is_some();
+    pub fn made(&self, sets: &Sets, those: &[&str]) -> Vec<Markup> {
+        let there = |[set, part]: &[&str; 2]| sets.of(set, &[part]).next().is_some();
         if !self.if_any.iter().all(there) {
             return Vec::new();
         }
         let literal: Vec<Record> = self.rows.iter().map(|row| numbered(row)).collect();
-        let mut all: Vec<&Record> = from.sets.of(self.of, those).collect();
+        let mut all: Vec<&Record> = sets.of(self.of, those).collect();
         all.extend(&literal);
         if all.is_empty() {
             let none = html! { p .none { "Not measured." } };
@@ -101,10 +100,10 @@ impl Table {
                 None => groups.push((name, vec![record])),
             }
         }
-        groups.iter().map(|(_, own)| self.one(from, own)).collect()
+        groups.iter().map(|(_, own)| self.one(sets, own)).collect()
     }
 
-    fn one<S: Source>(&self, from: &From<'_, S>, records: &[&Record]) -> Markup {
+    fn one(&self, sets: &Sets, records: &[&Record]) -> Markup {
         let mut heads: Vec<String> = self
             .columns
             .iter()
@@ -116,12 +115,12 @@ impl Table {
                 .flat_map(|(_, c)| c.iter().map(|(_, head)| head.clone())),
         );
         let none = Variables::new();
-        let across = self.across.as_ref().map(|across| {
-            let all = bindings(from.source, &[across.each], &none);
-            (across, all.unwrap_or_default())
-        });
+        let across = self
+            .across
+            .as_ref()
+            .map(|across| (across, sets.choices(&[across.each], &none)));
         if let Some((across, all)) = &across {
-            let head = |v: &Variables| from.filled(across.head, (None, v)).unwrap_or_default();
+            let head = |v: &Variables| sets.filled(across.head, None, v).unwrap_or_default();
             heads.extend(all.iter().map(head));
         }
         let key = |record: &Record| -> Vec<Option<String>> {
@@ -136,7 +135,7 @@ impl Table {
             }
             let variables = variables(record, self.rows.is_empty());
             let cell = |template: &str, record: &Record, variables: &Variables| {
-                let filled = from.filled(template, (Some(record), variables));
+                let filled = sets.filled(template, Some(record), variables);
                 filled.unwrap_or_else(|| NONE.into())
             };
             let columns = self.columns.iter();
@@ -164,7 +163,7 @@ impl Table {
                 }
             }
         }
-        let name = from.filled(self.name, (records.first().copied(), &none));
+        let name = sets.filled(self.name, records.first().copied(), &none);
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         table(&name.unwrap_or_default(), &heads, &rows, self.left)
     }
@@ -180,9 +179,13 @@ fn numbered(row: &[serde_json::Value]) -> Record {
 
 /// Returns a row's fields as variables; a record of a set has none.
 fn variables(record: &Record, of_set: bool) -> Variables {
-    let fields = record.0.keys().filter(|_| !of_set);
+    let fields = record
+        .as_object()
+        .into_iter()
+        .flat_map(|fields| fields.keys())
+        .filter(|_| !of_set);
     fields
-        .map(|name| (format!("${name}"), record.word(name).unwrap_or_default()))
+        .map(|name| (name.clone(), record.word(name).unwrap_or_default()))
         .collect()
 }
 
