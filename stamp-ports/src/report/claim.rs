@@ -11,7 +11,7 @@
 //! - A difference counts if it is more than [`LEVEL`], and two times are equal if neither is more
 //!   than 1.25 times the other.
 
-use super::formula::{Cases, Numbers, Source, unknown};
+use super::formula::{Cases, Numbers, Source};
 use crate::error::Result;
 use crate::head::Head;
 use crate::numbers::{percent, times};
@@ -200,22 +200,6 @@ pub struct Row {
     pub theirs: &'static str,
     /// The parts of the rule.
     pub parts: Vec<Part>,
-}
-
-/// The rows of a file.
-///
-/// # Panics
-/// If the file has another form, or a formula calls what neither the language nor the document
-/// knows; a test reads each.
-pub fn rows(json: &'static str, source: &dyn Source) -> Vec<Row> {
-    let rows: Vec<Row> = serde_json::from_str(json).expect("the file has rows");
-    for row in &rows {
-        let cases = row.parts.iter().flat_map(|part| &part.cases);
-        if let Some(name) = unknown(source.calls(), cases.flat_map(Cases::formulas)) {
-            panic!("a formula of {} calls {name}, which nobody knows", row.id);
-        }
-    }
-    rows
 }
 
 /// A judged claim or target.

@@ -5,10 +5,10 @@ use super::axis::Axis;
 use super::chart::{self, Line, Panel, Texts};
 use super::claim::LEVEL;
 use super::figure::{Figure, Key, Sample};
-use super::formula::{Variables, filled, formulas_of};
+use super::formula::{Variables, filled};
 use super::palette::{self, Hue};
 use super::records::{Fields, Record, Sets};
-use super::sentence::{NOT_MEASURED, Sentence};
+use super::stated::{NOT_MEASURED, Sentence};
 use crate::numbers::of;
 use serde::Deserialize;
 use std::cmp::Ordering;
@@ -123,25 +123,7 @@ struct Shown<'b> {
     series: Vec<Series<'b>>,
 }
 
-/// Returns the formulas of some variables.
-fn calls(each: &[(&'static str, &'static str)]) -> impl Iterator<Item = &'static str> {
-    each.iter().map(|(_, values)| *values)
-}
-
 impl Drawing {
-    /// Returns all formulas.
-    pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        let panels = self.panels.iter();
-        calls(&self.each).chain(panels.flat_map(|panel| {
-            let lines = panel.lines.iter();
-            let lines = lines.flat_map(|l| calls(&l.each).chain(formulas_of(l.name)));
-            let said = panel.said.iter().flat_map(Sentence::formulas);
-            let texts = [panel.title, panel.below, panel.label, panel.told];
-            let texts = texts.into_iter().flat_map(formulas_of);
-            calls(&panel.each).chain(lines).chain(said).chain(texts)
-        }))
-    }
-
     /// Returns all kinds that stand in it.
     #[cfg(test)]
     pub fn kinds(&self) -> Vec<&'static str> {

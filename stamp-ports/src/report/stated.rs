@@ -1,19 +1,70 @@
-//! Pages, their parts and tables as a page's JSON states them, made from a document.
+//! Pages, their parts, sentences and tables as a page's JSON states them, made from a document.
 
 use super::claim::Claim;
 use super::drawing::Drawing;
 use super::figure::Figure;
-use super::formula::{self, Source as _, Variables};
+use super::formula::Variables;
 use super::page::{Report, Section};
 use super::records::{self, Sets};
-use super::sentence::{NOT_MEASURED, Sentence};
 use crate::head::Head;
+use crate::numbers::and;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 mod tables;
 
 pub use tables::Table;
+
+/// What stands where nothing was measured.
+pub const NOT_MEASURED: &str = "Not measured.";
+
+/// A sentence.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sentence {
+    /// Variables of the whole sentence, which stands once for each choice of them.
+    with: Vec<(&'static str, &'static str)>,
+    /// The template, in which `{items}` stands for the items.
+    text: &'static str,
+    /// Variables of the items.
+    each: Vec<(&'static str, &'static str)>,
+    /// The template of an item; those that are not known are left out.
+    item: &'static str,
+    /// What stands between items; nothing stands for commas and an `and`.
+    join: &'static str,
+    /// What is said if this cannot be.
+    or: &'static str,
+}
+
+impl Sentence {
+    /// Returns the sentences about a document.
+    pub fn said(&self, sets: &Sets, about: &Variables) -> Vec<String> {
+        let all = sets.choices(&self.with, about);
+        let mut said: Vec<String> = all.iter().filter_map(|v| self.one(sets, v)).collect();
+        if said.is_empty() && !self.or.is_empty() {
+            said.push(self.or.to_owned());
+        }
+        said
+    }
+
+    fn one(&self, sets: &Sets, with: &Variables) -> Option<String> {
+        if self.item.is_empty() {
+            return sets.filled(self.text, None, with);
+        }
+        let items = sets.choices(&self.each, with);
+        let items = items.iter().filter_map(|v| sets.filled(self.item, None, v));
+        let items: Vec<String> = items.collect();
+        let joined = if self.join.is_empty() {
+            and(&items)
+        } else {
+            items.join(self.join)
+        };
+        let (before, after) = self.text.split_once("{items}")?;
+        let before = sets.filled(before, None, with)?;
+        let after = sets.filled(after, None, with)?;
+        (!items.is_empty()).then(|| before + &joined + &after)
+    }
+}
 
 /// What a page says and shows of something.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -116,14 +167,6 @@ impl Part {
             only: self.only,
         }
     }
-
-    fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        let said = self.shows.iter();
-        let tables = self.tables.iter().chain(&self.open);
-        said.flat_map(Sentence::formulas)
-            .chain(tables.flat_map(Table::formulas))
-            .chain(self.figure.iter().flat_map(Drawing::formulas))
-    }
 }
 
 /// A page.
@@ -134,6 +177,8 @@ pub struct Page {
     title: &'static str,
     /// What it is about.
     lead: &'static str,
+    /// What stands in large letters, and what it is: of two, the first that is known.
+    headline: Vec<[Vec<Sentence>; 2]>,
     /// Words with what they mean.
     terms: Vec<(&'static str, &'static str)>,
     /// What a reader has to know before any figure.
@@ -147,26 +192,6 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads a page.
-    ///
-    /// # Panics
-    /// If the file has another form, or a formula calls what nobody knows; a test reads each.
-    pub fn read(json: &'static str, sets: &Sets) -> Self {
-        let page: Self = serde_json::from_str(json).expect("the file has a page");
-        let parts = page
-            .parts
-            .iter()
-            .map(|part| (part.id, part.formulas().collect()));
-        let note = page.note.iter().flat_map(Sentence::formulas).collect();
-        for (id, formulas) in parts.chain([("note", note)]) {
-            let formulas: Vec<&str> = formulas;
-            if let Some(name) = formula::unknown(sets.calls(), formulas) {
-                panic!("a formula of {id} calls {name}, which nobody knows");
-            }
-        }
-        page
-    }
-
     /// Makes the report about a document, with what was judged by the names of parts; the
     /// targets are named so.
     pub fn report<'d>(
@@ -221,7 +246,18 @@ impl Page {
             .note
             .iter()
             .flat_map(|note| note.said(sets, &Variables::new()));
+        let first = |all: &[Sentence]| {
+            let mut said = all.iter().flat_map(|s| s.said(sets, &Variables::new()));
+            said.next().unwrap_or_default()
+        };
         html! {
+            @if !self.headline.is_empty() {
+                div .headline {
+                    @for (class, [big, what]) in ["big", "second"].into_iter().zip(&self.headline) {
+                        div { span class=(class) { (first(big)) } span .what { (first(what)) } }
+                    }
+                }
+            }
             @if !self.lead.is_empty() { p .lead { (self.lead) } }
             @if !self.terms.is_empty() {
                 dl { @for (term, meaning) in &self.terms { dt { (term) } dd { (meaning) } } }
@@ -236,6 +272,7 @@ mod tests {
     //! Sentences and tables about a document that is made up.
 
     use super::*;
+    use crate::report::formula::read;
     use crate::report::page::NONE;
     use crate::report::records::Sets;
     use crate::testing::has;
@@ -306,6 +343,6 @@ mod tests {
     #[should_panic(expected = "a formula of here calls vaules, which nobody knows")]
     fn a_misspelt_call_is_an_error() {
         let page = r#"{"parts": [{"id": "here", "shows": [{"text": "{vaules(points.kind)}"}]}]}"#;
-        Page::read(page, &Sets::new([]));
+        read::<Page>(page, &[]);
     }
 }

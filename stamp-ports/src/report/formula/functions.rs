@@ -1,7 +1,6 @@
 //! The calls of the language, and the digits of numbers.
 
 use super::{Call, Failure, Found, Item, Scope, Variables, missing, split, wrong};
-use crate::numbers::{digits3, short};
 use serde_json::Value;
 
 /// What makes one number of several.
@@ -378,41 +377,4 @@ fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     };
     let spread = (sum(&a, &a) * sum(&b, &b)).sqrt();
     (spread > 0.0 && a.len() >= 4 && a.len() == b.len()).then(|| sum(&a, &b) / spread)
-}
-
-/// Shows a number by a unit and its digits.
-pub(super) fn in_digits(value: f64, form: &str) -> Found<String> {
-    let split = form.find(|c: char| c.is_ascii_digit());
-    let (unit, decimals) = form.split_at(split.unwrap_or(form.len()));
-    let decimals: usize = decimals.parse().unwrap_or(0);
-    Ok(match unit {
-        "n" => thousands(&format!("{value:.0}")),
-        "si" => {
-            let text = short(value);
-            let (digits, unit) = text.split_at(text.trim_end_matches(char::is_alphabetic).len());
-            format!("{digits} {unit}").trim_end().to_owned()
-        }
-        "" => thousands(&digits3(value)),
-        "r" if value < 0.095 => format!("{value:.*}x", if value < 0.0095 { 4 } else { 3 }),
-        "r" => thousands(&digits3(value)) + "x",
-        "x" => thousands(&format!("{value:.decimals$}")) + "x",
-        "%" => format!("{:.decimals$} %", value * 100.0),
-        "d" => format!("{value:.decimals$}"),
-        "more" | "less" if (value >= 0.0) == (unit == "more") || value == 0.0 => "reached".into(),
-        "more" | "less" => "missed".into(),
-        _ => return wrong(format!("`{form}` is not a format")),
-    })
-}
-
-/// Puts commas into the whole part of a decimal number.
-fn thousands(number: &str) -> String {
-    let whole = number.find('.').unwrap_or(number.len());
-    let mut grouped = String::new();
-    for (i, c) in number.char_indices() {
-        if i > 0 && i < whole && (whole - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(c);
-    }
-    grouped
 }

@@ -4,7 +4,8 @@
 //! The records are the points of the document, those of single hops, and what the schemes of the
 //! reduction cost; figures and tables are in `page.json`.
 
-use super::claim::{Claim, judge, rows};
+use super::claim::{Claim, Row, judge};
+use super::formula::{Source as _, read};
 use super::page::Report;
 use super::records::{self, Fields, Record, Sets, counts, record};
 use super::stated::Page;
@@ -20,7 +21,7 @@ const CLAIMS: &str = include_str!("claims.json");
 
 /// Judges rows.
 fn judged(bench: &Bench, sets: &Sets, stated: &'static str) -> Vec<Claim> {
-    let rows = rows(stated, sets).into_iter();
+    let rows = read::<Vec<Row>>(stated, sets.calls()).into_iter();
     rows.map(|row| records::judged(bench, judge(&row, sets)))
         .collect()
 }
@@ -30,7 +31,7 @@ pub fn report(bench: &Bench) -> Report<'_> {
     let sets = &sets(bench);
     let judged = [("targets", TARGETS), ("claims", CLAIMS)]
         .map(|(id, rows)| (id, judged(bench, sets, rows)));
-    let page = Page::read(include_str!("page.json"), sets);
+    let page: Page = read(include_str!("page.json"), sets.calls());
     page.report(&bench.head, sets, &judged, records::warnings(bench))
 }
 

@@ -1,6 +1,6 @@
 //! Tables as a page's JSON states them.
 
-use crate::report::formula::{Variables, formulas_of};
+use crate::report::formula::Variables;
 use crate::report::page::{NONE, table};
 use crate::report::palette;
 use crate::report::records::{Fields, Record, Sets};
@@ -64,20 +64,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// Returns all formulas.
-    pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        let cells = self
-            .columns
-            .iter()
-            .map(|(_, cell)| *cell)
-            .chain([self.name]);
-        let cells = cells.chain(self.by.iter().map(|by| by.cell));
-        let across = self.across.iter();
-        let each = across.clone().map(|across| across.each.1);
-        let cells = cells.chain(across.flat_map(|across| [across.head, across.cell]));
-        cells.flat_map(formulas_of).chain(each)
-    }
-
     /// Returns the tables about a document.
     pub fn made(&self, sets: &Sets, those: &[&str]) -> Vec<Markup> {
         let there = |[set, part]: &[&str; 2]| sets.of(set, &[part]).next().is_some();

@@ -107,6 +107,25 @@ fn spread(pair: &Pair, lines: f64) -> f64 {
     (pair.contended / lines).max(pair.uncontended)
 }
 
+/// Returns the ratios of an abstraction with their paths: `atomic_to_volatile.contended`.
+pub(super) fn ratios(machine: &Abstraction) -> Vec<Record> {
+    let mut all = Vec::new();
+    for (kind, ratios) in [
+        ("reads", json!(machine.reads)),
+        ("writes", json!(machine.writes)),
+    ] {
+        for (name, ratio) in ratios.as_object().into_iter().flatten() {
+            let pair = ratio.as_object().into_iter().flatten();
+            let pair = pair.map(|(end, ratio)| (format!("{name}.{end}"), ratio));
+            let plain = Some((name.clone(), ratio)).filter(|_| ratio.is_number());
+            all.extend(pair.chain(plain).map(|(name, value)| {
+                json!({"blocks": machine.blocks, "kind": kind, "ratio": name, "value": value})
+            }));
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

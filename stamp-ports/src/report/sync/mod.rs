@@ -15,8 +15,8 @@
 //! come from, the kernel with Anderson's lock prints "MCS" and the other way round, so two claims
 //! are judged in both readings.
 
-use super::claim::{Claim, Here, judge, rows};
-use super::formula::Condition;
+use super::claim::{Claim, Here, Row, judge};
+use super::formula::{Condition, Source as _, read};
 use super::page::Report;
 use super::palette::plain;
 use super::records::{self, Fields, Record, Sets, counts, record};
@@ -53,7 +53,7 @@ pub fn report(bench: &Bench) -> Report<'_> {
 
 /// The page as it is stated.
 fn page(sets: &Sets) -> Page {
-    Page::read(include_str!("page.json"), sets)
+    read(include_str!("page.json"), sets.calls())
 }
 
 /// The papers in the order of the page: what links call each, its authors and year, and its
@@ -87,7 +87,7 @@ pub fn all(bench: &Bench) -> Vec<Claim> {
                 ..claim
             }
         };
-        rows(stated, &theirs)
+        read::<Vec<Row>>(stated, theirs.calls())
             .into_iter()
             .map(judged)
             .collect::<Vec<_>>()
@@ -98,7 +98,7 @@ pub fn all(bench: &Bench) -> Vec<Claim> {
 /// Judges the targets, which name their sizes.
 pub fn all_targets(bench: &Bench) -> Vec<Claim> {
     let sets = sets(bench, true);
-    let rows = rows(include_str!("targets.json"), &sets).into_iter();
+    let rows = read::<Vec<Row>>(include_str!("targets.json"), sets.calls()).into_iter();
     rows.map(|row| records::judged(bench, judge(&row, &sets)))
         .collect()
 }
@@ -183,9 +183,9 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
         ("grids", blocks.collect()),
         (
             "memory",
-            ratios.flat_map(|ratios| of_machine(&ratios)).collect(),
+            ratios.flat_map(|ratios| choice::ratios(&ratios)).collect(),
         ),
-        ("machine", own.iter().flat_map(of_machine).collect()),
+        ("machine", own.iter().flat_map(choice::ratios).collect()),
         ("choice", own.iter().map(choice::choose).collect()),
         ("barriers", barriers.collect()),
         ("peers", peers(bench)),
@@ -243,25 +243,6 @@ fn of(point: &Point) -> Record {
         )
 }
 
-/// Returns the ratios of an abstraction with their paths: `atomic_to_volatile.contended`.
-fn of_machine(machine: &Abstraction) -> Vec<Record> {
-    let mut all = Vec::new();
-    for (kind, ratios) in [
-        ("reads", json!(machine.reads)),
-        ("writes", json!(machine.writes)),
-    ] {
-        for (name, ratio) in ratios.as_object().into_iter().flatten() {
-            let pair = ratio.as_object().into_iter().flatten();
-            let pair = pair.map(|(end, ratio)| (format!("{name}.{end}"), ratio));
-            let plain = Some((name.clone(), ratio)).filter(|_| ratio.is_number());
-            all.extend(pair.chain(plain).map(|(name, value)| {
-                json!({"blocks": machine.blocks, "kind": kind, "ratio": name, "value": value})
-            }));
-        }
-    }
-    all
-}
-
 fn peers(bench: &Bench) -> Vec<Record> {
     let peer = |name: &str| name.starts_with("cuda::") || name == "grid.sync";
     let all = || bench.points.iter().filter(|p| peer(&p.implementation));
@@ -285,7 +266,7 @@ pub(super) mod tests {
     use super::{all, all_targets, page, report, sets};
     use crate::points::Point;
     use crate::report::PAGE;
-    use crate::report::claim::{Claim, Verdict};
+    use crate::report::claim::Verdict;
     use crate::report::figure::Figure;
     use crate::report::stated::Part;
     use crate::report::tests::{HOSTILE, file, parse, words};
@@ -293,17 +274,6 @@ pub(super) mod tests {
     use crate::sync::Bench;
     use crate::testing::has;
     use sample::{empty, full};
-
-    /// The parts in the order of the page.
-    const PARTS: [&str; 7] = [
-        "counter",
-        "table",
-        "list",
-        "barrier",
-        "mutex",
-        "semaphore",
-        "sections",
-    ];
 
     mod rows;
     pub(in crate::report) mod sample;
@@ -334,8 +304,7 @@ pub(super) mod tests {
         let bench = full();
         for (_, figure) in drawn(&bench) {
             let looks = figure.legend.iter();
-            let looks = looks.map(|key| format!("{:?}", key.sample));
-            let looks: Vec<String> = looks.collect();
+            let looks: Vec<String> = looks.map(|key| format!("{:?}", key.sample)).collect();
             for (i, look) in looks.iter().enumerate() {
                 // Bars have their names beside them.
                 let again = looks[..i].contains(look) && !look.starts_with("Fill");
@@ -416,7 +385,7 @@ pub(super) mod tests {
         let bench = full();
         let text = page_of(&bench);
         let page = parse(&text);
-        for part in PARTS {
+        for part in "counter table list barrier mutex semaphore sections".split(' ') {
             let caption = format!("All points of the part {part}");
             let mut tables = page.descendants().filter(|n| n.has_tag_name("table"));
             let table = tables
@@ -499,85 +468,6 @@ pub(super) mod tests {
             .unwrap_err()
             .to_string();
         has(&error, "sync.json | paper.json");
-    }
-
-    /// The target about what begins with these words.
-    fn target(bench: &Bench, what: &str) -> Claim {
-        let mut all = all_targets(bench).into_iter();
-        all.find(|target| target.text.starts_with(what)).unwrap()
-    }
-
-    /// Makes the points of an implementation so many times as fast.
-    fn faster(bench: &mut Bench, kind: &str, by: f64) {
-        for point in bench.points.iter_mut().filter(|p| p.implementation == kind) {
-            point.ms /= by;
-            point.per_s *= by;
-        }
-    }
-
-    #[test]
-    fn targets_are_reached_in_part_or_missed_by_the_ratios() {
-        let mut bench = full();
-        // As made up, the default is as fast as its peer: not 1.3 times from 132 blocks on.
-        let mutex = target(&bench, "The default mutex");
-        assert_eq!(mutex.verdict, Verdict::Partly, "{mutex:?}");
-        faster(&mut bench, "default", 1.31);
-        assert_eq!(target(&bench, "The default mutex").verdict, Verdict::Holds);
-        faster(&mut bench, "default", 0.5);
-        assert_eq!(target(&bench, "The default mutex").verdict, Verdict::Fails);
-
-        assert_eq!(target(&bench, "Combining").verdict, Verdict::Fails);
-        faster(&mut bench, "combining", 10.0);
-        assert_eq!(target(&bench, "Combining").verdict, Verdict::Holds);
-        assert_eq!(target(&bench, "Hash table").verdict, Verdict::Holds);
-        has(&target(&bench, "Hash table").figures, "stm:fast");
-
-        assert_eq!(target(&bench, "Sorted list").verdict, Verdict::Fails);
-        faster(&mut bench, "stm:fast", 5.0);
-        assert_eq!(target(&bench, "Sorted list").verdict, Verdict::Holds);
-
-        assert_eq!(target(&bench, "Fairness").verdict, Verdict::Holds);
-        let unfair = bench
-            .points
-            .iter_mut()
-            .filter(|p| p.implementation == "default");
-        for point in unfair {
-            (point.most, point.fewest) = (Some(201), Some(100));
-        }
-        assert_eq!(target(&bench, "Fairness").verdict, Verdict::Fails);
-    }
-
-    #[test]
-    fn a_barrier_of_shorter_latency_reaches_its_target() {
-        let mut bench = full();
-        assert_eq!(
-            target(&bench, "The default barrier").verdict,
-            Verdict::Partly
-        );
-        faster(&mut bench, "counted", 1.3);
-        let barrier = target(&bench, "The default barrier");
-        assert_eq!(barrier.verdict, Verdict::Holds);
-        assert!(
-            barrier.figures.contains("1056 x 128, counted 0.77\u{d7}"),
-            "{barrier:?}"
-        );
-        // A point with the default's name is the default, even if another kind is faster.
-        let mut slow: Vec<_> = bench.points.clone();
-        slow.retain(|p| p.implementation == "tree");
-        for point in &mut slow {
-            point.asked.implementation = "default".into();
-            point.per_s /= 2.0;
-        }
-        bench.points.extend(slow);
-        assert_eq!(
-            target(&bench, "The default barrier").verdict,
-            Verdict::Fails
-        );
-        bench.points.retain(|p| p.implementation != "grid.sync");
-        assert_eq!(
-            target(&bench, "The default barrier").verdict,
-            Verdict::Unknown
-        );
     }
 
     #[test]
