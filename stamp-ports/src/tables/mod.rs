@@ -94,23 +94,17 @@ fn markdown(table: &Table, data: &Data<'_>) -> Found<String> {
         let lines: Vec<&str> = lines.collect();
         return Ok(format!("```text\n{}\n```\n", lines.join("\n").trim_end()));
     }
-    let columns: Vec<(&[String; 2], Option<&str>)> = table
-        .columns
+    let across: Vec<Option<&str>> = table
+        .across
         .iter()
-        .flat_map(|column| {
-            let across = column[1].contains("$across") || column[0].contains("$across");
-            let words: Vec<Option<&str>> = if across {
-                table
-                    .across
-                    .iter()
-                    .map(|word| Some(word.as_str()))
-                    .collect()
-            } else {
-                vec![None]
-            };
-            words.into_iter().map(move |word| (column, word))
-        })
+        .map(|word| Some(word.as_str()))
         .collect();
+    let columns = table.columns.iter().flat_map(|column| {
+        let is_across = column.iter().any(|text| text.contains("$across"));
+        let words = if is_across { &across[..] } else { &[None] };
+        words.iter().map(move |word| (column, *word))
+    });
+    let columns: Vec<(&[String; 2], Option<&str>)> = columns.collect();
     let head: Vec<String> = columns
         .iter()
         .map(|(column, across)| column[0].replace("$across", across.unwrap_or_default()))
