@@ -355,7 +355,7 @@ impl Document for Paper {
 }
 
 /// A verdict on the isolation of the transactions of a recorded run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Isolation {
     /// Whether every attempt saw a state that existed, in one order; absent where the run could
     /// not be judged.
@@ -381,16 +381,10 @@ pub struct Isolation {
 
 impl Isolation {
     /// That of a run that could not be judged.
-    pub const fn not_judged(why: String) -> Self {
+    pub fn not_judged(why: String) -> Self {
         Self {
-            opaque: None,
-            transactions: 0,
-            attempts: 0,
-            histories: 0,
-            blocks: 0,
-            threads: 0,
-            input: None,
             note: Some(why),
+            ..Self::default()
         }
     }
 

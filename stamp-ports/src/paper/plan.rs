@@ -32,29 +32,32 @@ impl Section {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Fig2, Self::Fig3, Self::Fig4, Self::Fig5, Self::Table1];
 
+    /// Its name at the command line, and what it shows.
+    const fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Fig2 => (
+                "fig2",
+                "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
+                 is searched",
+            ),
+            Self::Fig3 => ("fig3", "Figure 3: throughput by threads"),
+            Self::Fig4 => ("fig4", "Figure 4: EigenBench by shared words and locks"),
+            Self::Fig5 => ("fig5", "Figure 5: where the time goes"),
+            Self::Table1 => (
+                "table1",
+                "Table 1: what the workloads' transactions are like",
+            ),
+        }
+    }
+
     /// Its name at the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fig2 => "fig2",
-            Self::Fig3 => "fig3",
-            Self::Fig4 => "fig4",
-            Self::Fig5 => "fig5",
-            Self::Table1 => "table1",
-        }
+        self.row().0
     }
 
     /// What it shows.
     pub const fn shows(self) -> &'static str {
-        match self {
-            Self::Fig2 => {
-                "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
-                 is searched"
-            }
-            Self::Fig3 => "Figure 3: throughput by threads",
-            Self::Fig4 => "Figure 4: EigenBench by shared words and locks",
-            Self::Fig5 => "Figure 5: where the time goes",
-            Self::Table1 => "Table 1: what the workloads' transactions are like",
-        }
+        self.row().1
     }
 }
 

@@ -145,22 +145,31 @@ impl Asked<'_> {
 
 impl Paper {
     /// Sets what follows from other sections: each variant's ratios to `cgl` and to the
-    /// critical sections with the same workload, and the share of the time inside transactions.
+    /// critical sections with the same workload, those of kernels too, and the share of the time
+    /// inside transactions.
     pub fn compare(&mut self) {
-        let cgl: BTreeMap<String, f64> = self
-            .speedups
-            .iter()
-            .filter(|s| s.variant == "cgl" && s.tx_per_s > 0.0)
-            .map(|s| (s.workload.clone(), s.tx_per_s))
-            .collect();
-        self.compare_kernels();
-        for speedup in &mut self.speedups {
-            let ratio = cgl.get(&speedup.workload).map(|cgl| speedup.tx_per_s / cgl);
-            speedup.over_cgl = ratio.filter(|&ratio| ratio > 0.0);
-            let mut sections = self.critical_sections.iter();
-            let section = sections.find(|s| s.workload == speedup.workload && s.counts());
-            let ratio = section.map(|section| speedup.tx_per_s / section.tx_per_s);
-            speedup.over_critical_section = ratio.filter(|&ratio| ratio > 0.0);
+        // By workload, and by `workload/kernel`.
+        let mut cgl: BTreeMap<String, f64> = BTreeMap::new();
+        for s in self.speedups.iter().filter(|s| s.variant == "cgl") {
+            cgl.insert(s.workload.clone(), s.tx_per_s);
+            let kernels = s.kernels.iter();
+            cgl.extend(kernels.map(|k| (format!("{}/{}", s.workload, k.work()), k.tx_per_s())));
+        }
+        let sections = self.critical_sections.iter().filter(|s| s.counts()).rev();
+        let sections = sections.map(|s| (s.workload.clone(), s.tx_per_s));
+        let sections: BTreeMap<String, f64> = sections.collect();
+        let over = |rate: f64, all: &BTreeMap<String, f64>, name: &str| {
+            let base = all.get(name).filter(|base| **base > 0.0);
+            base.map(|base| rate / base).filter(|ratio| *ratio > 0.0)
+        };
+        for s in &mut self.speedups {
+            s.over_cgl = over(s.tx_per_s, &cgl, &s.workload);
+            s.over_critical_section = over(s.tx_per_s, &sections, &s.workload);
+            for kernel in s.kernels.iter_mut().filter(|k| k.commits > 0) {
+                let name = format!("{}/{}", s.workload, kernel.work());
+                kernel.over_cgl = over(kernel.tx_per_s(), &cgl, &name);
+                kernel.over_critical_section = over(kernel.tx_per_s(), &sections, &name);
+            }
         }
         for row in &mut self.characteristics {
             let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
@@ -169,35 +178,6 @@ impl Paper {
             let bar = of().find(|b| b.is_alone()).or_else(|| of().next());
             let native = bar.and_then(|b| b.shares.get("native"));
             row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
-        }
-    }
-
-    /// Sets the ratios of kernels, where a workload has several with transactions.
-    fn compare_kernels(&mut self) {
-        let cgl: BTreeMap<(String, String), f64> = (self.speedups.iter())
-            .filter(|s| s.variant == "cgl")
-            .flat_map(|s| s.kernels.iter().map(move |kernel| (s, kernel)))
-            .map(|(s, kernel)| {
-                (
-                    (s.workload.clone(), kernel.work().into()),
-                    kernel.tx_per_s(),
-                )
-            })
-            .collect();
-        for speedup in &mut self.speedups {
-            for kernel in speedup.kernels.iter_mut().filter(|k| k.commits > 0) {
-                let work = kernel.work().to_owned();
-                let name = format!("{}/{work}", speedup.workload);
-                let mut sections = self.critical_sections.iter();
-                let section = sections.find(|s| s.workload == name && s.counts());
-                let rate = kernel.tx_per_s();
-                let over = |base: Option<f64>| {
-                    let ratio = base.filter(|base| *base > 0.0).map(|base| rate / base);
-                    ratio.filter(|&ratio| ratio > 0.0)
-                };
-                kernel.over_cgl = over(cgl.get(&(speedup.workload.clone(), work)).copied());
-                kernel.over_critical_section = over(section.map(|section| section.tx_per_s));
-            }
         }
     }
 }

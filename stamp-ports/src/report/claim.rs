@@ -11,8 +11,7 @@
 //! - A difference counts if it is more than [`LEVEL`], and two times are equal if neither is more
 //!   than 1.25 times the other.
 
-use super::formula::{self, Cases, Source};
-pub use super::formula::{Found, one};
+use super::formula::{Cases, Numbers, Source};
 use crate::error::Result;
 use crate::head::Head;
 use crate::numbers::{percent, times};
@@ -203,33 +202,6 @@ pub struct Row {
     pub parts: Vec<Part>,
 }
 
-impl Row {
-    /// Returns the numbers of each part, by its cases.
-    pub fn numbers(&self, source: &impl Source) -> Vec<Found> {
-        let of = |cases: &Cases| formula::found(source, cases);
-        let parts = self.parts.iter();
-        parts
-            .map(|part| part.cases.iter().flat_map(of).collect())
-            .collect()
-    }
-}
-
-/// The rows of a file.
-///
-/// # Panics
-/// If the file has another form, or a formula calls what neither the language nor the document
-/// knows; a test reads each.
-pub fn rows<S: Source>(json: &'static str) -> Vec<Row> {
-    let rows: Vec<Row> = serde_json::from_str(json).expect("the file has rows");
-    for row in &rows {
-        let cases = row.parts.iter().flat_map(|part| &part.cases);
-        if let Some(name) = formula::unknown::<S>(cases.flat_map(Cases::formulas)) {
-            panic!("a formula of {} calls {name}, which nobody knows", row.id);
-        }
-    }
-    rows
-}
-
 /// A judged claim or target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Claim {
@@ -322,12 +294,19 @@ fn told(
     told.join("; ")
 }
 
+/// Judges a row by what a document answers to the formulas of its parts.
+pub fn judge(row: &Row, source: &dyn Source) -> Claim {
+    let of = |part: &Part| {
+        part.cases
+            .iter()
+            .flat_map(|cases| cases.found(source))
+            .collect()
+    };
+    judged(row, row.parts.iter().map(of).collect())
+}
+
 /// Judges a row by the numbers that were found for its parts.
-///
-/// # Panics
-/// If there are not as many parts: then the row and what finds its numbers do not fit.
-pub fn judge(row: &Row, found: Vec<Found>) -> Claim {
-    assert_eq!(row.parts.len(), found.len(), "the parts of {}", row.id);
+fn judged(row: &Row, found: Vec<Numbers>) -> Claim {
     let (mut cases, mut missing, mut beside) = (Vec::new(), Vec::new(), Vec::new());
     for (part, numbers) in row.parts.iter().zip(found) {
         for (name, value) in numbers {

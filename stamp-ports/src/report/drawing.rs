@@ -5,10 +5,10 @@ use super::axis::Axis;
 use super::chart::{self, Line, Panel, Texts};
 use super::claim::LEVEL;
 use super::figure::{Figure, Key, Sample};
-use super::formula::{Source, Variables, bindings, filled};
+use super::formula::{Variables, filled};
 use super::palette::{self, Hue};
-use super::records::Record;
-use super::sentence::{From, NOT_MEASURED, Sentence, formulas_of};
+use super::records::{Fields, Record, Sets};
+use super::stated::{NOT_MEASURED, Sentence};
 use crate::numbers::of;
 use serde::Deserialize;
 use std::cmp::Ordering;
@@ -123,25 +123,7 @@ struct Shown<'b> {
     series: Vec<Series<'b>>,
 }
 
-/// Returns the formulas of some variables.
-fn calls(each: &[(&'static str, &'static str)]) -> impl Iterator<Item = &'static str> {
-    each.iter().map(|(_, values)| *values)
-}
-
 impl Drawing {
-    /// Returns all formulas.
-    pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        let panels = self.panels.iter();
-        calls(&self.each).chain(panels.flat_map(|panel| {
-            let lines = panel.lines.iter();
-            let lines = lines.flat_map(|l| calls(&l.each).chain(formulas_of(l.name)));
-            let said = panel.said.iter().flat_map(Sentence::formulas);
-            let texts = [panel.title, panel.below, panel.label, panel.told];
-            let texts = texts.into_iter().flat_map(formulas_of);
-            calls(&panel.each).chain(lines).chain(said).chain(texts)
-        }))
-    }
-
     /// Returns all kinds that stand in it.
     #[cfg(test)]
     pub fn kinds(&self) -> Vec<&'static str> {
@@ -157,12 +139,11 @@ impl Drawing {
 
     /// Draws those panels that have a point, with one axis for each quantity and one legend, and
     /// says which have none.
-    pub fn drawn<S: Source>(&self, from: &From<'_, S>, id: &'static str, title: &str) -> Figure {
-        let groups = bindings(from.source, &self.each, &Variables::new());
-        let groups = groups.unwrap_or_default();
+    pub fn drawn(&self, sets: &Sets, id: &'static str, title: &str) -> Figure {
+        let groups = sets.choices(&self.each, &Variables::new());
         let all = groups.iter().flat_map(|group| {
             let panels = self.panels.iter();
-            panels.flat_map(|panel| panel.shown(from, group))
+            panels.flat_map(|panel| panel.shown(sets, group))
         });
         let (shown, missing): (Vec<Shown<'_>>, Vec<Shown<'_>>) = all.partition(Shown::is_there);
         let mut missing: Vec<String> = missing.into_iter().map(|shown| shown.title).collect();
@@ -191,9 +172,9 @@ impl Drawing {
         let (panels, about): (Vec<Panel>, Vec<Option<String>>) = shown
             .iter()
             .map(|s| match s.stated.x {
-                Some(x) => s.lines(from, x, &self.axes(from, s, &shown, x)),
-                None if s.stated.phases => s.stacks(from),
-                None => s.bars(from, &shown),
+                Some(x) => s.lines(sets, x, &self.axes(sets, s, &shown, x)),
+                None if s.stated.phases => s.stacks(sets),
+                None => s.bars(sets, &shown),
             })
             .unzip();
         let mut figure = Figure {
@@ -215,9 +196,9 @@ impl Drawing {
     }
 
     /// Returns the axes of a panel of lines.
-    fn axes<S: Source>(
+    fn axes(
         &self,
-        from: &From<'_, S>,
+        sets: &Sets,
         panel: &Shown<'_>,
         all: &[Shown<'_>],
         (_, field): (&str, &str),
@@ -233,7 +214,7 @@ impl Drawing {
             None => Axis::decimal(values),
         };
         let x = if self.apart {
-            let all = from.sets.of(panel.stated.of, &[]);
+            let all = sets.of(panel.stated.of, &[]);
             Axis::binary(all.filter_map(|record| record.number(field)))
         } else {
             Axis::binary(
@@ -249,27 +230,27 @@ impl Drawing {
 
 impl Stated {
     /// Returns the panels with their points.
-    fn shown<'b, S: Source>(&'b self, from: &From<'b, S>, group: &Variables) -> Vec<Shown<'b>> {
+    fn shown<'b>(&'b self, sets: &'b Sets, group: &Variables) -> Vec<Shown<'b>> {
         let quantity = QUANTITIES.iter().find(|q| q.field == self.y);
         let quantity = *quantity.expect("a quantity of a figure is one of those above");
-        let all = bindings(from.source, &self.each, group).unwrap_or_default();
+        let all = sets.choices(&self.each, group);
         let panel = |variables: Variables| Shown {
             stated: self,
-            title: from
-                .filled(self.title, (None, &variables))
+            title: sets
+                .filled(self.title, None, &variables)
                 .unwrap_or_default(),
             quantity,
-            series: self.series(from, &variables),
+            series: self.series(sets, &variables),
             variables,
         };
         all.into_iter().map(panel).collect()
     }
 
-    fn series<'b, S: Source>(&'b self, from: &From<'b, S>, panel: &Variables) -> Vec<Series<'b>> {
+    fn series<'b>(&'b self, sets: &'b Sets, panel: &Variables) -> Vec<Series<'b>> {
         let mut all: Vec<Series<'b>> = Vec::new();
         for lines in &self.lines {
             let kinds = lines.kinds.iter().map(|kind| {
-                let kind = ("$k".to_owned(), (*kind).to_owned());
+                let kind = ("k".to_owned(), (*kind).to_owned());
                 [&panel[..], &[kind]].concat()
             });
             let starts: Vec<Variables> = match lines.kinds.as_slice() {
@@ -278,9 +259,9 @@ impl Stated {
             };
             let each = starts
                 .iter()
-                .flat_map(|start| bindings(from.source, &lines.each, start).unwrap_or_default());
+                .flat_map(|start| sets.choices(&lines.each, start));
             for (i, variables) in each.enumerate() {
-                let mut line = self.line(from, lines, (i, &variables));
+                let mut line = self.line(sets, lines, (i, &variables));
                 if let (true, Some((_, point))) = (lines.flat, line.points.first()) {
                     let xs = || all.iter().flat_map(|s| s.points.iter().map(|p| p.0));
                     let ends = [xs().reduce(f64::min), xs().reduce(f64::max)];
@@ -294,9 +275,9 @@ impl Stated {
 
     /// Returns a line. Of several points at one place it has the one with the most operations,
     /// and of those the fastest.
-    fn line<'b, S: Source>(
+    fn line<'b>(
         &'b self,
-        from: &From<'b, S>,
+        sets: &'b Sets,
         lines: &Lines,
         (i, variables): (usize, &Variables),
     ) -> Series<'b> {
@@ -304,16 +285,10 @@ impl Stated {
             .those
             .iter()
             .chain(&lines.those)
-            .map(|condition| filled(condition, variables, |_, value| value.to_owned()));
-        let conditions: Vec<String> = conditions.collect();
-        let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();
-        let records = from
-            .sets
-            .0
-            .get(self.of)
-            .map_or(&[][..], Vec::as_slice)
-            .iter();
-        let own = records.filter(|record| conditions.iter().all(|c| record.meets(c)));
+            .map(|condition| filled(condition, variables));
+        let conditions: Vec<_> = conditions.collect();
+        let conditions: Vec<&str> = conditions.iter().map(|c| &**c).collect();
+        let own = sets.of(self.of, &conditions);
         let place = |record: &Record| match self.x.filter(|_| !lines.flat) {
             Some((_, field)) => record.number(field),
             None => Some(0.0),
@@ -326,7 +301,7 @@ impl Stated {
             ax.total_cmp(bx).then(more).then(by_time)
         });
         points.dedup_by(|later, earlier| later.0.total_cmp(&earlier.0).is_eq());
-        let kind = variables.iter().rev().find(|(name, _)| name == "$k");
+        let kind = variables.iter().rev().find(|(name, _)| name == "k");
         let kind = kind.map_or("", |(_, kind)| kind.as_str());
         let look = match (lines.slots.get(i), lines.look) {
             (Some(slot), _) => palette::line(*slot),
@@ -337,7 +312,7 @@ impl Stated {
         };
         let name = match lines.name {
             "" => Some(kind.to_owned()),
-            name => from.filled(name, (None, variables)),
+            name => sets.filled(name, None, variables),
         };
         let name = name.unwrap_or_default();
         Series { name, look, points }
@@ -369,9 +344,9 @@ impl Shown<'_> {
     }
 
     /// Returns what is said of it, if that is not computed.
-    fn said<S: Source>(&self, from: &From<'_, S>) -> Option<String> {
+    fn said(&self, sets: &Sets) -> Option<String> {
         let said = self.stated.said.as_ref()?;
-        Some(said.said(from, &self.variables).join(" "))
+        Some(said.said(sets, &self.variables).join(" "))
     }
 
     /// Says what is best and worst at an abscissa where more than one series has a point.
@@ -417,9 +392,9 @@ impl Shown<'_> {
         (!clauses.is_empty()).then(|| format!("{}: {}.", self.title, clauses.join("; ")))
     }
 
-    fn lines<S: Source>(
+    fn lines(
         &self,
-        from: &From<'_, S>,
+        sets: &Sets,
         (name, _): (&str, &str),
         [x, y]: &[Axis; 2],
     ) -> (Panel, Option<String>) {
@@ -429,8 +404,8 @@ impl Shown<'_> {
                     let value = self.quantity.show(value);
                     format!("{}, {}: {value}", s.name, place(x, name))
                 }
-                told => from
-                    .filled(told, (Some(point), &self.variables))
+                told => sets
+                    .filled(told, Some(point), &self.variables)
                     .unwrap_or_default(),
             };
             let points = s.points.iter().filter_map(|(x, point)| {
@@ -444,7 +419,7 @@ impl Shown<'_> {
             }
         };
         let lines: Vec<Line> = self.series.iter().map(line).collect();
-        let said = self.said(from);
+        let said = self.said(sets);
         let computed = self.sentence(name).filter(|_| said.is_none());
         let above = self
             .values()

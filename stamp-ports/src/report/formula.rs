@@ -1,34 +1,401 @@
-//! Which numbers decide a part of a row: the small language of the rows' `cases`.
+//! The language in which rows of claims, pages and tables of documents ask for numbers and words.
 //!
-//! A case has a name and a formula. A formula is a call or the quotient of two: `list(tas, $n) /
-//! list(ticket, $n)`. What a call means says the [`Source`], the document; its arguments are
-//! words, and a word `a|b` stands for a call with each. The calls in [`OF_NUMBERS`] make one
-//! number of several, if all of them are there; `all` makes 1 of ones and 0 where one is 0,
-//! whatever is missing. `each` gives variables a list of words, or a call that yields words and
-//! may name variables before it: the case stands once for each. Several variables can take their
-//! values together: `n+m` over `16+24 32+48`. A case without a name asks the document for numbers
-//! that have names already. A call that nobody knows is an error when the rows are read.
+//! An expression has operators `+ - * /` with blanks around them, of which `*` and `/` bind
+//! tighter, and between them numbers, words, paths and calls. A word `a|b` stands for both, `$n`
+//! for the value of a variable. What an expression yields is a list, and operators take the
+//! elements of two lists pair by pair.
+//!
+//! A path begins at a set of the document, `threads[variant=vbv].tx_per_s`, at a result file,
+//! `h200/paper.json:device.name`, or at the row that a template is about, `.tx_per_s`. Its steps
+//! are names of fields, separated by dots; a field of an array is that field of each of its
+//! elements, and `*` is all fields. `[key=value key!=value key^=beginning key>=value]` keeps the
+//! elements that match: `|` stands between values of which one is enough, `_` for a blank or
+//! itself, and `a/b` is a field of a field; behind `<`, `<=`, `>` and `>=` the name of another
+//! field stands for its value. What has no such field does not match.
+//!
+//! | call | stands for |
+//! | --- | --- |
+//! | those of [`OF_NUMBERS`] | one number of several, if all of them are there |
+//! | `values(path)` | its values without repetition |
+//! | `count(path)` | how many there are, which may be none |
+//! | `lowest(path, by, field)`, `highest` | the field of the element in which `by` is lowest, or highest |
+//! | `common(path)` | the numbers that are there for each choice of all alternatives, ascending |
+//! | `any(words)` | one word for all of them, for a condition |
+//! | `or(a, b, …)` | the first that is there |
+//! | `words(a, b, …)` | all of them |
+//! | `without(a, b, …)` | all of them but the first |
+//! | `is_one(a, b, …)` | 1 if the first is one of the others, else 0 |
+//! | `differ(a, b, …)` | 1, or 0 if all are the same |
+//! | `at_least(a, b)` | 1 if the first number is as large as the second or larger, else 0 |
+//! | `if(a, b)` | the second if the first is 1, else nothing |
+//! | `all(a, b, …)` | 1 of ones and 0 where one is 0, whatever is missing |
+//! | `correlation(a, b)` | the rank correlation |
+//! | `number(text, 1)` | the first number in a text |
+//!
+//! A document may define more ([`Call`]). An argument with `$each` stands for those with each of
+//! a table's words. `each` of a row gives variables the words of a list, or of an expression that
+//! may name variables before it; several take their values together: `n+m` over `16+24 32+48`.
+//!
+//! A template is a text with `{EXPRESSION | FORMAT}` in it; without a format it shows words. If one
+//! of them is not known, what stands behind ` || ` takes the template's place. [`show`] has the
+//! formats.
 
-use super::palette::plain;
 use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+
+mod functions;
+mod paths;
+
+pub use functions::OF_NUMBERS;
+use paths::show;
+pub use paths::{Condition, shown};
+
+/// Why there is no value.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It was not measured: nothing is selected, there is no such field, or it is null.
+    Missing(String),
+    /// The definition or the data are wrong.
+    Wrong(String),
+}
+
+/// A value, or why there is none.
+pub type Found<T> = Result<T, Failure>;
+
+/// Says that the definition or the data are wrong.
+pub fn wrong<T>(why: impl Into<String>) -> Found<T> {
+    Err(Failure::Wrong(why.into()))
+}
+
+/// Says that something was not measured.
+fn missing<T>(why: impl Into<String>) -> Found<T> {
+    Err(Failure::Missing(why.into()))
+}
+
+/// Names of variables with their values.
+pub type Variables = Vec<(String, String)>;
+
+/// Variables, with words between blanks or an expression; the first is the slowest to change.
+pub type Each = [(&'static str, &'static str)];
+
+/// A call that a document defines by others. Its value stands for each choice of the words that
+/// its arguments allow.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Call {
+    /// Its name and its arguments: `table(k, n)`.
+    pub call: &'static str,
+    /// Variables.
+    pub each: Vec<(&'static str, &'static str)>,
+    /// The expression.
+    pub value: &'static str,
+    /// Whether it stands for words; then its arguments are taken as they are.
+    pub words: bool,
+    /// How many words there have to be.
+    pub least: &'static str,
+    /// What is missing if there are fewer.
+    pub missing: &'static str,
+    /// The word if there is none.
+    pub or: Option<&'static str>,
+}
+
+impl Call {
+    /// Returns the name and the arguments.
+    fn head(&self) -> (&'static str, Vec<&'static str>) {
+        let (name, arguments) = self.call.split_once('(').unwrap_or((self.call, ""));
+        (name, split(arguments.trim_end_matches(')'), ',').collect())
+    }
+}
+
+/// What expressions ask.
+pub trait Source {
+    /// Returns where a path begins, and its steps from there; `None` if the word is no path.
+    fn start<'s>(&'s self, path: &'s str) -> Option<Found<(Vec<&'s Value>, &'s str)>>;
+
+    /// Returns the calls that it defines.
+    fn calls(&self) -> &[Call] {
+        &[]
+    }
+
+    /// Returns how a variable's value is shown.
+    fn shown(&self, _: &str, value: &str) -> String {
+        value.to_owned()
+    }
+}
+
+/// An element of what an expression yields.
+#[derive(Clone, Debug)]
+pub enum Item<'a> {
+    /// What was not measured.
+    Missing,
+    /// A word.
+    Word(Cow<'a, str>),
+    /// A number.
+    Number(f64),
+    /// A value of a document.
+    Node(&'a Value),
+}
+
+impl Item<'_> {
+    /// Returns the number, or that which a text is.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Missing => None,
+            Self::Word(word) => word.parse().ok(),
+            Self::Number(x) => Some(*x),
+            Self::Node(value) => value.as_f64().or_else(|| value.as_str()?.parse().ok()),
+        }
+    }
+
+    /// Returns the word.
+    pub fn word(&self) -> Option<String> {
+        match self {
+            Self::Missing | Self::Node(Value::Null) => None,
+            Self::Word(word) => Some(word.to_string()),
+            Self::Number(x) => Some(x.to_string()),
+            Self::Node(Value::String(text)) => Some(text.clone()),
+            Self::Node(value) => Some(value.to_string()),
+        }
+    }
+}
+
+/// Where expressions are evaluated.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// What they ask.
+    pub source: &'a dyn Source,
+    /// The row that a template is about.
+    pub row: Option<&'a Value>,
+    /// The variables.
+    pub variables: &'a [(String, String)],
+    /// The words for `$each`.
+    pub each: &'a [String],
+}
+
+impl<'a> Scope<'a> {
+    /// Returns the scope without a row.
+    pub const fn new(source: &'a dyn Source, variables: &'a [(String, String)]) -> Self {
+        Self {
+            source,
+            row: None,
+            variables,
+            each: &[],
+        }
+    }
+
+    /// Returns a template's text.
+    ///
+    /// # Errors
+    /// The first expression without a value.
+    pub fn text(self, template: &str) -> Found<String> {
+        let mut ways = template.split(" || ").map(|way| self.way(way));
+        let first = ways.next().unwrap_or_else(|| Ok(String::new()));
+        ways.fold(first, |text, way| match text {
+            Err(Failure::Missing(_)) => way,
+            known => known,
+        })
+    }
+
+    fn way(self, template: &str) -> Found<String> {
+        let (mut text, mut rest) = (String::new(), template);
+        while let Some((before, after)) = rest.split_once('{') {
+            let Some((inside, after)) = after.split_once('}') else {
+                return wrong(format!("`{template}` is not {{EXPRESSION | FORMAT}}"));
+            };
+            let (expression, form) = inside.rsplit_once(" | ").unwrap_or((inside, ""));
+            text += before;
+            let name = expression.strip_prefix('$').filter(|_| form.is_empty());
+            text += &match name {
+                Some(name) => match self.variables.iter().find(|(known, _)| known == name) {
+                    Some((_, value)) => self.source.shown(name, value),
+                    None => return missing(expression),
+                },
+                None => show(&self.items(expression.trim())?, expression, form.trim())?,
+            };
+            rest = after;
+        }
+        Ok(text + rest)
+    }
+
+    /// Returns what an expression yields.
+    ///
+    /// # Errors
+    /// A path or a call without a value, or what cannot be read.
+    pub fn items(self, expression: &'a str) -> Found<Vec<Item<'a>>> {
+        let mut words = split(expression, ' ');
+        let mut product = self.operand(words.next().unwrap_or_default())?;
+        let mut sum: Option<Vec<Item<'a>>> = None;
+        while let Some(operator) = words.next() {
+            let right = self.operand(words.next().unwrap_or_default())?;
+            match operator {
+                "*" => product = pairwise(product, &right, |a, b| a * b)?,
+                "/" => product = pairwise(product, &right, |a, b| a / b)?,
+                "+" | "-" => {
+                    let sign = Item::Number(if operator == "+" { 1.0 } else { -1.0 });
+                    let right = pairwise(vec![sign; right.len()], &right, |a, b| a * b)?;
+                    sum = Some(added(sum, std::mem::replace(&mut product, right))?);
+                }
+                other => return wrong(format!("`{other}` is not an operator")),
+            }
+        }
+        match sum {
+            Some(_) => added(sum, product),
+            None => Ok(product),
+        }
+    }
+
+    /// Returns the numbers of an expression.
+    fn numbers(self, expression: &'a str) -> Found<Vec<f64>> {
+        let number = |item: &Item<'_>| match item {
+            Item::Missing => missing(expression),
+            item => item
+                .number()
+                .map_or_else(|| wrong(format!("`{expression}` is not all numbers")), Ok),
+        };
+        self.items(expression)?.iter().map(number).collect()
+    }
+
+    /// Returns the words of an expression; what is missing has none.
+    fn words(self, expression: &'a str) -> Found<Vec<String>> {
+        Ok(self
+            .items(expression)?
+            .iter()
+            .filter_map(Item::word)
+            .collect())
+    }
+
+    fn operand(self, word: &'a str) -> Found<Vec<Item<'a>>> {
+        let call = word.strip_suffix(')').and_then(|call| call.split_once('('));
+        if let Some((name, arguments)) = call.filter(|(name, _)| !name.contains(['[', ':'])) {
+            return self.called(name, arguments);
+        }
+        if let Some(nodes) = self.path(word) {
+            return Ok(nodes?.into_iter().map(Item::Node).collect());
+        }
+        if word.is_empty() {
+            return wrong("an operand is missing");
+        }
+        let words = filled(word, self.variables);
+        let words = words
+            .split('|')
+            .map(|word| Item::Word(word.to_owned().into()));
+        Ok(words.collect())
+    }
+
+    /// Returns the variables' values, once for each choice of them.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn bindings(self, each: &Each) -> Result<Vec<Variables>, String> {
+        let mut all = vec![self.variables.to_vec()];
+        for (name, values) in each {
+            let mut next = Vec::new();
+            for variables in &all {
+                let scope = Scope { variables, ..self };
+                let values = if values.contains(['(', '[']) {
+                    scope.words(values)
+                } else {
+                    let words = values.split(' ');
+                    Ok(words.map(|word| filled(word, variables).into()).collect())
+                };
+                let values: Vec<String> = values.map_err(|failure| match failure {
+                    Failure::Missing(why) | Failure::Wrong(why) => why,
+                })?;
+                next.extend(values.iter().map(|value| {
+                    let names: Vec<&str> = name.split('+').collect();
+                    let pairs = names.iter().zip(value.splitn(names.len(), '+'));
+                    let pairs = pairs.map(|(name, value)| ((*name).to_owned(), value.to_owned()));
+                    variables.iter().cloned().chain(pairs).collect()
+                }));
+            }
+            all = next;
+        }
+        Ok(all)
+    }
+}
+
+/// Computes with two lists pair by pair.
+fn pairwise<'a>(
+    left: Vec<Item<'a>>,
+    right: &[Item<'_>],
+    of: fn(f64, f64) -> f64,
+) -> Found<Vec<Item<'a>>> {
+    if left.len() != right.len() {
+        return wrong("lists of several lengths are computed with");
+    }
+    let one = |(a, b): (Item<'a>, &Item<'_>)| match (&a, b) {
+        (Item::Missing, _) | (_, Item::Missing) => Ok(Item::Missing),
+        (a, b) => match a.number().zip(b.number()) {
+            Some((a, b)) => Ok(Item::Number(of(a, b))),
+            None => wrong("something is computed with that is no number"),
+        },
+    };
+    left.into_iter().zip(right).map(one).collect()
+}
+
+fn added<'a>(sum: Option<Vec<Item<'a>>>, next: Vec<Item<'a>>) -> Found<Vec<Item<'a>>> {
+    match sum {
+        Some(sum) => pairwise(sum, &next, |a, b| a + b),
+        None => Ok(next),
+    }
+}
+
+/// Cuts at a separator, except inside brackets and parentheses; what is empty is left out.
+fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    let words = text.split(move |c: char| {
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth -= 1,
+            _ => {}
+        }
+        c == separator && depth == 0
+    });
+    words.map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// Puts the variables' values in their places.
+pub fn filled<'t>(text: &'t str, variables: &[(String, String)]) -> Cow<'t, str> {
+    filled_as(text, variables, |_, value| value.to_owned())
+}
+
+/// The same, as they are shown.
+fn filled_as<'t>(
+    text: &'t str,
+    variables: &[(String, String)],
+    show: impl Fn(&str, &str) -> String,
+) -> Cow<'t, str> {
+    if !text.contains('$') {
+        return text.into();
+    }
+    let mut text = text.to_owned();
+    for (name, value) in variables {
+        let known = format!("${name}");
+        if text.contains(&known) {
+            text = text.replace(&known, &show(name, value));
+        }
+    }
+    text.into()
+}
 
 /// The numbers of a part with the names of their cases; a number that is missing is `None`.
-pub type Found = Vec<(String, Option<f64>)>;
+pub type Numbers = Vec<(String, Option<f64>)>;
 
 /// A single number.
-pub fn one(name: impl Into<String>, value: Option<f64>) -> Found {
+pub fn one(name: impl Into<String>, value: Option<f64>) -> Numbers {
     vec![(name.into(), value)]
 }
 
-/// A formula for each value of its variables.
+/// An expression for each choice of its variables.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cases {
     /// What a case is called, with variables.
     pub name: &'static str,
-    /// The variables, with their values between spaces, the first the slowest to change.
+    /// The variables.
     pub each: Vec<(&'static str, &'static str)>,
-    /// The formula.
+    /// The expression.
     pub value: &'static str,
     /// What is missing if the variables have no values.
     pub none: &'static str,
@@ -37,349 +404,91 @@ pub struct Cases {
     pub or: Option<&'static str>,
 }
 
-/// What a call stands for.
-pub enum Answer {
-    /// Words, or what is missing.
-    Words(Result<Vec<String>, String>),
-    /// Numbers.
-    Numbers(Vec<Option<f64>>),
-    /// Numbers with names.
-    Named(Found),
-}
-
-/// A document that is asked.
-pub trait Source {
-    /// The names of all calls.
-    const CALLS: &'static [&'static str];
-
-    /// Returns the number that a call stands for; `None` if it was not measured.
-    fn number(&self, name: &str, arguments: &[&str]) -> Option<f64>;
-
-    /// Returns what a call stands for that takes its arguments as they are; `None` if it is a
-    /// call for a single number.
-    fn whole(&self, _: &str, _: &[&str]) -> Option<Answer> {
-        None
-    }
-
-    /// Returns how a variable's value is shown.
-    fn shown(&self, _: &str, value: &str) -> String {
-        plain(value).to_owned()
-    }
-}
-
-/// What makes one number of several.
-type OfNumbers = fn(&[f64]) -> Option<f64>;
-
-/// The calls that make one number of several, of which there is at least one.
-pub const OF_NUMBERS: [(&str, OfNumbers); 11] = [
-    ("least", |all| all.iter().copied().reduce(f64::min)),
-    ("most", |all| all.iter().copied().reduce(f64::max)),
-    // The largest over the smallest.
-    ("spread", |all| {
-        let least = all.iter().copied().reduce(f64::min)?;
-        Some(all.iter().copied().reduce(f64::max)? / least)
-    }),
-    // The geometric mean.
-    ("mean", |all| {
-        let sum: f64 = all.iter().map(|x| x.ln()).sum();
-        Some((sum / all.len() as f64).exp())
-    }),
-    ("median", |all| {
-        let mut all = all.to_vec();
-        all.sort_by(f64::total_cmp);
-        Some(f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]))
-    }),
-    // The share of those below 1.
-    ("below_one", |all| {
-        let below = all.iter().filter(|x| **x < 1.0).count();
-        Some(below as f64 / all.len() as f64)
-    }),
-    ("first", |all| all.first().copied()),
-    ("last", |all| all.last().copied()),
-    // The last less the first.
-    ("change", |all| match all {
-        [first, .., last] => Some(last - first),
-        _ => None,
-    }),
-    // The larger of a ratio and its inverse.
-    ("either", |all| Some(all[0].max(1.0 / all[0]))),
-    // The largest ratio of neighbours, of which there must be three.
-    ("roughest", |all| {
-        let steps = all.windows(2).map(|p| (p[0] / p[1]).max(p[1] / p[0]));
-        steps.reduce(f64::max).filter(|_| all.len() >= 3)
-    }),
-];
-
-/// The calls of several numbers that [`OF_NUMBERS`] has not.
-const OF_LISTS: [&str; 2] = ["all", "correlation"];
-
-/// What a formula, or a part of one, stands for.
-pub enum Value {
-    /// Words.
-    Words(Vec<String>),
-    /// Numbers.
-    Numbers(Vec<Option<f64>>),
-}
-
-impl Value {
-    fn numbers(self) -> Vec<Option<f64>> {
-        match self {
-            Self::Numbers(numbers) => numbers,
-            Self::Words(_) => vec![None],
-        }
-    }
-}
-
-/// Names of variables, with their `$`, and their values.
-pub type Variables = Vec<(String, String)>;
-
-/// Returns a call in some formulas that neither the document nor this language knows.
-pub fn unknown<'t, S: Source>(formulas: impl IntoIterator<Item = &'t str>) -> Option<&'t str> {
-    let known = |name: &str| {
-        let of_numbers = OF_NUMBERS.iter().map(|(name, _)| name);
-        let mut all = of_numbers.chain(&OF_LISTS).chain(S::CALLS);
-        all.any(|known| *known == name)
-    };
-    let mut calls = formulas.into_iter().flat_map(|text| {
-        let tokens = tokens(text);
-        let pairs = tokens.windows(2).filter(|pair| pair[1] == "(");
-        pairs.map(|pair| pair[0]).collect::<Vec<_>>()
-    });
-    calls.find(|name| !known(name))
-}
-
 impl Cases {
-    /// Returns all formulas.
-    pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        self.each
-            .iter()
-            .map(|(_, values)| *values)
-            .chain([self.value])
-    }
-}
-
-/// Returns the variables' values, once for each choice of them, or what is missing.
-pub fn bindings<S: Source>(
-    source: &S,
-    each: &[(&str, &str)],
-    before: &Variables,
-) -> Result<Vec<Variables>, String> {
-    let mut all = vec![before.clone()];
-    for (name, values) in each {
-        let mut next = Vec::new();
-        for variables in &all {
-            let values = words(source, values, variables)?.into_iter();
-            next.extend(values.map(|value| {
-                let names: Vec<&str> = name.split('+').collect();
-                let pairs = names.iter().zip(value.splitn(names.len(), '+'));
-                let pairs = pairs.map(|(name, value)| (format!("${name}"), value.to_owned()));
-                variables
-                    .iter()
-                    .cloned()
-                    .chain(pairs)
-                    .collect::<Variables>()
-            }));
+    /// Returns the numbers, with their names.
+    pub fn found(&self, source: &dyn Source) -> Numbers {
+        let all = match Scope::new(source, &[]).bindings(&self.each) {
+            Ok(all) => all,
+            Err(missing) => return one(missing, None),
+        };
+        if all.is_empty() && !self.none.is_empty() {
+            return one(self.none, None);
         }
-        all = next;
+        let of = |variables: &Variables| {
+            let name = filled_as(self.name, variables, |name, value| {
+                source.shown(name, value)
+            });
+            let items = Scope::new(source, variables).items(self.value);
+            let value = items.ok().and_then(|items| items.first()?.number());
+            (name.into_owned(), value)
+        };
+        let mut found: Numbers = all.iter().map(of).collect();
+        if let Some(missing) = self.or {
+            let some = !found.is_empty();
+            found.retain(|(_, value)| value.is_some_and(|value| !value.is_nan()));
+            if found.is_empty() && some && !missing.is_empty() {
+                return one(missing, None);
+            }
+        }
+        found
     }
-    Ok(all)
 }
 
-/// Returns the tokens of a formula with the variables' values in their places.
-fn tokens_of(formula: &str, variables: &Variables) -> Vec<String> {
-    let fill = |token| filled(token, variables, |_, value| value.to_owned());
-    tokens(formula).into_iter().map(fill).collect()
+/// Reads what a file of JSON states.
+///
+/// # Panics
+/// If it has another form, or a formula in it calls what nobody knows; a test reads each file.
+pub fn read<T: Deserialize<'static>>(json: &'static str, calls: &[Call]) -> T {
+    let whole: Value = serde_json::from_str(json).expect("the file is JSON");
+    visit(&whole, "", "the file", calls);
+    serde_json::from_str(json).expect("the file has this form")
 }
 
-/// Returns what a formula stands for.
-pub fn value<S: Source>(source: &S, formula: &str, variables: &Variables) -> Value {
-    let tokens = tokens_of(formula, variables);
-    let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
-    quotient(source, &mut tokens.as_slice())
+/// Looks for calls that neither a source nor this language knows.
+fn visit(value: &Value, key: &str, id: &str, calls: &[Call]) {
+    match value {
+        Value::Array(all) => all.iter().for_each(|value| visit(value, key, id, calls)),
+        Value::Object(fields) => {
+            let id = fields.get("id").and_then(Value::as_str).unwrap_or(id);
+            for (key, value) in fields {
+                visit(value, key, id, calls);
+            }
+        }
+        Value::String(text) => {
+            let parts = text
+                .split('{')
+                .filter_map(|part| Some(part.split_once('}')?.0));
+            let parts = parts.map(|part| part.rsplit_once(" | ").map_or(part, |(part, _)| part));
+            let whole = ["value", "each", "with"]
+                .contains(&key)
+                .then_some(text.as_str());
+            if let Some(name) = parts
+                .chain(whole)
+                .find_map(|formula| unknown(formula, calls))
+            {
+                panic!("a formula of {id} calls {name}, which nobody knows");
+            }
+        }
+        _ => {}
+    }
 }
 
-/// Returns the numbers of a formula, with their names.
-pub fn found<S: Source>(source: &S, cases: &Cases) -> Found {
-    let all = match bindings(source, &cases.each, &Vec::new()) {
-        Ok(all) => all,
-        Err(missing) => return one(missing, None),
+/// Returns a call in an expression that nobody knows.
+fn unknown<'t>(formula: &'t str, calls: &[Call]) -> Option<&'t str> {
+    let is_known = |name: &&str| {
+        let of_numbers = OF_NUMBERS.iter().map(|(name, _)| *name);
+        let own = calls.iter().map(|call| call.head().0);
+        of_numbers
+            .chain(functions::OTHERS)
+            .chain(own)
+            .any(|known| known == *name)
     };
-    if all.is_empty() && !cases.none.is_empty() {
-        return one(cases.none, None);
-    }
-    let of = |variables: &Variables| {
-        if cases.name.is_empty() {
-            let tokens = tokens_of(cases.value, variables);
-            let words = tokens.iter().map(String::as_str);
-            let words: Vec<&str> = words.filter(|token| !"(),".contains(token)).collect();
-            return match source.whole(words[0], &words[1..]) {
-                Some(Answer::Named(found)) => found,
-                _ => one(cases.value, None),
-            };
-        }
-        let name = filled(cases.name, variables, |name, value| {
-            source.shown(name, value)
-        });
-        let value = value(source, cases.value, variables).numbers();
-        one(name, value.first().copied().flatten())
-    };
-    let mut found: Found = all.iter().flat_map(of).collect();
-    if let Some(missing) = cases.or {
-        let some = !found.is_empty();
-        found.retain(|(_, value)| value.is_some_and(|value| !value.is_nan()));
-        if found.is_empty() && some && !missing.is_empty() {
-            return one(missing, None);
-        }
-    }
-    found
-}
-
-/// Returns the values of a variable, or what is missing.
-fn words<S: Source>(source: &S, values: &str, set: &Variables) -> Result<Vec<String>, String> {
-    let Some((name, arguments)) = values.split_once('(') else {
-        return Ok(values.split(' ').map(str::to_owned).collect());
-    };
-    let arguments = arguments.trim_end_matches(')').split(',').map(str::trim);
-    let arguments: Vec<String> = arguments
-        .filter(|word| !word.is_empty())
-        .map(|word| filled(word, set, |_, value| value.to_owned()))
-        .collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match source.whole(name, &arguments) {
-        Some(Answer::Words(words)) => words,
-        _ => Err(values.to_owned()),
-    }
-}
-
-/// Puts the variables' values in their places.
-pub fn filled(text: &str, variables: &Variables, show: impl Fn(&str, &str) -> String) -> String {
-    let mut text = text.to_owned();
-    for (name, value) in variables {
-        if text.contains(name) {
-            text = text.replace(name, &show(&name[1..], value));
-        }
-    }
-    text
-}
-
-/// Returns the words, parentheses and commas of a formula.
-fn tokens(text: &str) -> Vec<&str> {
-    let apart = |c: char| "(),".contains(c);
-    let words = text.split(' ').flat_map(|word| {
-        word.split_inclusive(apart)
-            .flat_map(move |piece| match piece.char_indices().last() {
-                Some((last, c)) if apart(c) => [&piece[..last], &piece[last..]],
-                _ => [piece, ""],
-            })
+    let mut called = formula.match_indices('(').map(|(at, _)| {
+        let before = &formula[..at];
+        let name = before.rfind(|c: char| !c.is_alphanumeric() && c != '_');
+        &before[name.map_or(0, |name| name + 1)..]
     });
-    words.filter(|token| !token.is_empty()).collect()
-}
-
-fn quotient(source: &impl Source, rest: &mut &[&str]) -> Value {
-    let upper = term(source, rest);
-    if rest.first() != Some(&"/") {
-        return upper;
-    }
-    *rest = &rest[1..];
-    let (upper, lower) = (upper.numbers(), term(source, rest).numbers());
-    let pairs = upper.into_iter().zip(lower);
-    Value::Numbers(pairs.map(|(a, b)| Some(a? / b?)).collect())
-}
-
-fn term(source: &impl Source, rest: &mut &[&str]) -> Value {
-    let Some((name, after)) = rest.split_first() else {
-        return Value::Numbers(vec![None]);
-    };
-    *rest = after;
-    if rest.first() != Some(&"(") {
-        return Value::Words(name.split('|').map(str::to_owned).collect());
-    }
-    let mut arguments = Vec::new();
-    while let Some((token, after)) = rest.split_first() {
-        *rest = after;
-        if *token == ")" {
-            break;
-        }
-        arguments.push(quotient(source, rest));
-    }
-    applied(source, name, arguments)
-}
-
-fn applied(source: &impl Source, name: &str, arguments: Vec<Value>) -> Value {
-    let number = if name == "correlation" {
-        let of = |list: Value| list.numbers().into_iter().collect::<Option<Vec<f64>>>();
-        let mut lists = arguments.into_iter().filter_map(of);
-        let pair = lists.next().zip(lists.next());
-        pair.and_then(|(a, b)| correlation(&a, &b))
-    } else if name == "all" {
-        let all = arguments.into_iter().flat_map(Value::numbers);
-        // One that is 0 decides, even if another is missing.
-        let order = |x: Option<f64>| x.map_or(0.5, |x| x);
-        let least = all.map(order).reduce(f64::min);
-        least.filter(|least| [0.0, 1.0].contains(least))
-    } else if let Some((_, of)) = OF_NUMBERS.iter().find(|(known, _)| *known == name) {
-        let all: Option<Vec<f64>> = arguments.into_iter().flat_map(Value::numbers).collect();
-        all.filter(|all| !all.is_empty()).and_then(|all| of(&all))
-    } else {
-        return asked(source, name, arguments);
-    };
-    Value::Numbers(vec![number])
-}
-
-/// The rank correlation of two series (Spearman); `None` of fewer than four values, or if one
-/// series is constant.
-fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
-    // Equal values share the mean of their ranks.
-    let ranks = |values: &[f64]| -> Vec<f64> {
-        let rank = |v: &f64| {
-            let below = values.iter().filter(|w| *w < v).count();
-            let equal = values.iter().filter(|w| w.total_cmp(v).is_eq()).count();
-            below as f64 + (equal - 1) as f64 / 2.0
-        };
-        values.iter().map(rank).collect()
-    };
-    let (a, b) = (ranks(a), ranks(b));
-    let mean = (a.len() as f64 - 1.0) / 2.0;
-    let sum = |x: &[f64], y: &[f64]| -> f64 {
-        x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum()
-    };
-    let spread = (sum(&a, &a) * sum(&b, &b)).sqrt();
-    (spread > 0.0 && a.len() >= 4 && a.len() == b.len()).then(|| sum(&a, &b) / spread)
-}
-
-/// Asks the document once for each choice of the words that the arguments allow.
-fn asked(source: &impl Source, name: &str, arguments: Vec<Value>) -> Value {
-    let whole = arguments.iter().map(|argument| match argument {
-        Value::Words(words) => words.join("|"),
-        Value::Numbers(_) => String::new(),
-    });
-    let whole: Vec<String> = whole.collect();
-    let whole: Vec<&str> = whole.iter().map(String::as_str).collect();
-    match source.whole(name, &whole) {
-        Some(Answer::Words(Ok(words))) => return Value::Words(words),
-        Some(Answer::Numbers(numbers)) => return Value::Numbers(numbers),
-        Some(_) => return Value::Numbers(vec![None]),
-        None => {}
-    }
-    let mut all: Vec<Vec<String>> = vec![Vec::new()];
-    for argument in arguments {
-        let Value::Words(words) = argument else {
-            return Value::Numbers(vec![None]);
-        };
-        let with = |before: &Vec<String>, word: &String| {
-            [before.as_slice(), std::slice::from_ref(word)].concat()
-        };
-        all = all
-            .iter()
-            .flat_map(|before| words.iter().map(|word| with(before, word)))
-            .collect();
-    }
-    let mut numbers = Vec::new();
-    for arguments in all {
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        numbers.push(source.number(name, &arguments));
-    }
-    Value::Numbers(numbers)
+    called.find(|name| !is_known(name))
 }
 
 #[cfg(test)]

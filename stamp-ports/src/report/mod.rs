@@ -11,11 +11,10 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `records` | the points of a document by the names of their fields; those of `bench sync` and `bench nw` |
-//! | `formula` | the language in which rows ask for numbers |
+//! | `records` | the points of a document by the names of their sets; those of `bench sync` and `bench nw` |
+//! | `formula` | the language in which rows, templates and the tables of documents ask for numbers |
 //! | `claim` | rows of claims and targets, and the function that judges them |
-//! | `sentence` | sentences as they are stated |
-//! | `stated` | pages, their parts and tables as they are stated |
+//! | `stated` | pages, their parts, sentences and tables as they are stated |
 //! | `drawing` | figures as they are stated |
 //! | `axis` | axes and their ticks |
 //! | `palette` | colours, dashes and markers, the same everywhere |
@@ -23,8 +22,7 @@
 //! | `figure` | panels with a legend, in the page or as a file |
 //! | `page` | the page and its tables, written by `maud` |
 //!
-//! `paper`, `sync` and `nw` make records of each document, and answer the formulas that records
-//! alone do not.
+//! `paper`, `sync` and `nw` make records of each document.
 
 pub mod axis;
 pub mod chart;
@@ -37,7 +35,6 @@ pub mod page;
 pub mod palette;
 pub mod paper;
 pub mod records;
-pub mod sentence;
 pub mod stated;
 pub mod sync;
 
@@ -133,9 +130,68 @@ fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
 mod tests {
     //! What must be so of every report, whatever its document is about and whatever stands in it.
 
+    use super::claim::Claim;
+    use super::formula::Condition;
     use super::page::Report;
     use super::{PAGE, nw, paper, sync};
     use roxmltree::{Document, Node, ParsingOptions};
+    use serde_json::Value;
+
+    /// A document after changes: `SECTION[CONDITION ...] CHANGE ...`, where a change is
+    /// `FIELD=VALUE`, `FIELD*=FACTOR` or `gone`; or `SECTION + RECORD`.
+    pub(super) fn changed<D: crate::store::Document>(document: &D, changes: &str) -> D {
+        let mut whole = serde_json::to_value(document).unwrap();
+        for change in changes.split(';').map(str::trim).filter(|c| !c.is_empty()) {
+            if let Some((section, record)) = change.split_once(" + ") {
+                let record = serde_json::from_str(record).unwrap();
+                whole[section].as_array_mut().unwrap().push(record);
+                continue;
+            }
+            let (section, rest) = change.split_once('[').unwrap();
+            let (conditions, acts) = rest.split_once(']').unwrap();
+            let conditions = conditions.split_whitespace().map(Condition::new);
+            let conditions: Vec<Condition<'_>> = conditions.collect();
+            let is_of = |record: &Value| conditions.iter().all(|c| c.is_met(record));
+            let all = whole[section].as_array_mut().unwrap();
+            assert!(all.iter().any(is_of), "{change} changes nothing");
+            if acts.trim() == "gone" {
+                all.retain(|record| !is_of(record));
+                continue;
+            }
+            for record in all.iter_mut().filter(|record| is_of(record)) {
+                for act in acts.split_whitespace() {
+                    let (field, value) = act.split_once('=').unwrap();
+                    match field.strip_suffix('*') {
+                        Some(field) => {
+                            let factor: f64 = value.parse().unwrap();
+                            record[field] = (record[field].as_f64().unwrap() * factor).into();
+                        }
+                        None => {
+                            record[field] =
+                                serde_json::from_str(value).unwrap_or_else(|_| value.into());
+                        }
+                    }
+                }
+            }
+        }
+        D::parse(&whole.to_string()).unwrap()
+    }
+
+    /// Checks claims by their names: `X-1 holds: in the figures | X-2 here does not hold`.
+    pub(super) fn are(claims: &[Claim], expected: &str, why: &str) {
+        for expected in expected.split(" | ") {
+            let (id, rest) = expected.trim().split_once(' ').unwrap();
+            let (verdict, figures) = rest.split_once(": ").unwrap_or((rest, ""));
+            let claim = claims.iter().find(|claim| claim.id == id);
+            let claim = claim.unwrap_or_else(|| panic!("no claim {id}"));
+            let (own, verdict) = match verdict.strip_prefix("here ") {
+                Some(verdict) => (claim.here.as_ref().unwrap().verdict, verdict),
+                None => (claim.verdict, verdict),
+            };
+            assert_eq!(own.name(), verdict, "{why}: {claim:?}");
+            assert!(claim.figures.contains(figures), "{why}: {claim:?}");
+        }
+    }
 
     /// A text that would break a page which does not escape it.
     pub(super) const HOSTILE: &str =

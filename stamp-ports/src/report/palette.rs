@@ -239,21 +239,13 @@ pub fn marker(shape: usize) -> Vec<(i32, i32)> {
     }
 }
 
+/// The markers of the variants by their rank, and that of names that are not known. hv-sorting and
+/// tbv-sorting, compared most often, have the plainest two.
+const OF_RANKS: [usize; 10] = [5, 4, 2, 1, 0, 3, 7, CROSS, 6, 7];
+
 /// The marker of a variant.
 pub fn marker_of(variant: &str) -> usize {
-    // hv-sorting and tbv-sorting, compared most often, get the plainest two.
-    match rank(variant) {
-        4 => 0,
-        3 => 1,
-        0 => 5,
-        1 => 4,
-        2 => 2,
-        5 => 3,
-        // fast-table, optimized; fast, and names that are not known.
-        7 => CROSS,
-        8 => 6,
-        _ => 7,
-    }
+    OF_RANKS[rank(variant)]
 }
 
 /// Everything that a drawing may be coloured with.

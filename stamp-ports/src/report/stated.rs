@@ -1,19 +1,70 @@
-//! Pages, their parts and tables as a page's JSON states them, made from a document.
+//! Pages, their parts, sentences and tables as a page's JSON states them, made from a document.
 
 use super::claim::Claim;
 use super::drawing::Drawing;
 use super::figure::Figure;
-use super::formula::{self, Source, Variables};
+use super::formula::Variables;
 use super::page::{Report, Section};
-use super::records;
-use super::sentence::{From, NOT_MEASURED, Sentence};
+use super::records::{self, Sets};
 use crate::head::Head;
+use crate::numbers::and;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 mod tables;
 
 pub use tables::Table;
+
+/// What stands where nothing was measured.
+pub const NOT_MEASURED: &str = "Not measured.";
+
+/// A sentence.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sentence {
+    /// Variables of the whole sentence, which stands once for each choice of them.
+    with: Vec<(&'static str, &'static str)>,
+    /// The template, in which `{items}` stands for the items.
+    text: &'static str,
+    /// Variables of the items.
+    each: Vec<(&'static str, &'static str)>,
+    /// The template of an item; those that are not known are left out.
+    item: &'static str,
+    /// What stands between items; nothing stands for commas and an `and`.
+    join: &'static str,
+    /// What is said if this cannot be.
+    or: &'static str,
+}
+
+impl Sentence {
+    /// Returns the sentences about a document.
+    pub fn said(&self, sets: &Sets, about: &Variables) -> Vec<String> {
+        let all = sets.choices(&self.with, about);
+        let mut said: Vec<String> = all.iter().filter_map(|v| self.one(sets, v)).collect();
+        if said.is_empty() && !self.or.is_empty() {
+            said.push(self.or.to_owned());
+        }
+        said
+    }
+
+    fn one(&self, sets: &Sets, with: &Variables) -> Option<String> {
+        if self.item.is_empty() {
+            return sets.filled(self.text, None, with);
+        }
+        let items = sets.choices(&self.each, with);
+        let items = items.iter().filter_map(|v| sets.filled(self.item, None, v));
+        let items: Vec<String> = items.collect();
+        let joined = if self.join.is_empty() {
+            and(&items)
+        } else {
+            items.join(self.join)
+        };
+        let (before, after) = self.text.split_once("{items}")?;
+        let before = sets.filled(before, None, with)?;
+        let after = sets.filled(after, None, with)?;
+        (!items.is_empty()).then(|| before + &joined + &after)
+    }
+}
 
 /// What a page says and shows of something.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -49,34 +100,31 @@ pub struct Part {
 
 impl Part {
     /// Returns whether there is anything of it.
-    fn is_there<S: Source>(&self, from: &From<'_, S>) -> bool {
-        self.of.is_empty() || from.sets.of(self.of, &[]).next().is_some()
+    fn is_there(&self, sets: &Sets) -> bool {
+        self.of.is_empty() || sets.of(self.of, &[]).next().is_some()
     }
 
     /// Returns what it shows, in sentences.
-    fn said<S: Source>(&self, from: &From<'_, S>) -> Vec<String> {
-        if !self.is_there(from) {
+    fn said(&self, sets: &Sets) -> Vec<String> {
+        if !self.is_there(sets) {
             return vec![NOT_MEASURED.into()];
         }
         let none = Variables::new();
         self.shows
             .iter()
-            .flat_map(|s| s.said(from, &none))
+            .flat_map(|s| s.said(sets, &none))
             .collect()
     }
 
     /// Returns its figure, if it has one.
-    pub fn drawn<S: Source>(&self, from: &From<'_, S>) -> Option<Figure> {
-        let mut figure = self.figure.as_ref()?.drawn(from, self.id, self.name);
+    pub fn drawn(&self, sets: &Sets) -> Option<Figure> {
+        let mut figure = self.figure.as_ref()?.drawn(sets, self.id, self.name);
         let counts = |part: &str| {
             let part = format!("part={part}");
-            from.sets
-                .of("points", &[&part, "counts=1"])
-                .next()
-                .is_some()
+            sets.of("points", &[&part, "counts=1"]).next().is_some()
         };
         if !self.shows.is_empty() {
-            figure.about = self.said(from);
+            figure.about = self.said(sets);
         } else if figure.about == [NOT_MEASURED] && self.parts.first().is_some_and(|p| counts(p)) {
             figure.about = vec![
                 "Not measured with these launches; the table of all points has what was.".into(),
@@ -92,20 +140,20 @@ impl Part {
     }
 
     /// Returns its tables.
-    fn tables<S: Source>(&self, from: &From<'_, S>) -> Vec<Markup> {
-        let all = self.tables.iter().flat_map(|table| table.made(from, &[]));
+    fn tables(&self, sets: &Sets) -> Vec<Markup> {
+        let all = self.tables.iter().flat_map(|table| table.made(sets, &[]));
         let points: Table = serde_json::from_str(records::TABLE).expect("the file has a table");
         let parts = self.parts.iter().filter(|_| !self.points_elsewhere);
-        let points = parts.flat_map(|part| points.made(from, &[&format!("part={part}")]));
+        let points = parts.flat_map(|part| points.made(sets, &[&format!("part={part}")]));
         all.chain(points).collect()
     }
 
     /// Returns the section of a page, with its figure if it has one.
-    fn section<S: Source>(&self, from: &From<'_, S>, figure: Option<&Figure>) -> Section {
-        let open = self.open.iter().flat_map(|table| table.made(from, &[]));
+    fn section(&self, sets: &Sets, figure: Option<&Figure>) -> Section {
+        let open = self.open.iter().flat_map(|table| table.made(sets, &[]));
         if let Some(figure) = figure {
             let theirs = self.theirs.unwrap_or_default();
-            let mut section = Section::of_figure(figure, theirs, self.tables(from));
+            let mut section = Section::of_figure(figure, theirs, self.tables(sets));
             section.body.splice(1..1, open);
             section.only = self.only;
             return section;
@@ -113,19 +161,11 @@ impl Part {
         Section {
             id: self.id,
             name: self.name.into(),
-            shows: self.said(from),
+            shows: self.said(sets),
             theirs: self.theirs.map(String::from),
-            body: open.chain(self.tables(from)).collect(),
+            body: open.chain(self.tables(sets)).collect(),
             only: self.only,
         }
-    }
-
-    fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        let said = self.shows.iter();
-        let tables = self.tables.iter().chain(&self.open);
-        said.flat_map(Sentence::formulas)
-            .chain(tables.flat_map(Table::formulas))
-            .chain(self.figure.iter().flat_map(Drawing::formulas))
     }
 }
 
@@ -137,6 +177,8 @@ pub struct Page {
     title: &'static str,
     /// What it is about.
     lead: &'static str,
+    /// What stands in large letters, and what it is: of two, the first that is known.
+    headline: Vec<[Vec<Sentence>; 2]>,
     /// Words with what they mean.
     terms: Vec<(&'static str, &'static str)>,
     /// What a reader has to know before any figure.
@@ -150,39 +192,19 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads a page.
-    ///
-    /// # Panics
-    /// If the file has another form, or a formula calls what nobody knows; a test reads each.
-    pub fn read<S: Source>(json: &'static str) -> Self {
-        let page: Self = serde_json::from_str(json).expect("the file has a page");
-        let parts = page
-            .parts
-            .iter()
-            .map(|part| (part.id, part.formulas().collect()));
-        let note = page.note.iter().flat_map(Sentence::formulas).collect();
-        for (id, formulas) in parts.chain([("note", note)]) {
-            let formulas: Vec<&str> = formulas;
-            if let Some(name) = formula::unknown::<S>(formulas) {
-                panic!("a formula of {id} calls {name}, which nobody knows");
-            }
-        }
-        page
-    }
-
     /// Makes the report about a document, with what was judged by the names of parts; the
     /// targets are named so.
-    pub fn report<'d, S: Source>(
+    pub fn report<'d>(
         &self,
         head: &'d Head,
-        from: &From<'_, S>,
+        sets: &Sets,
         judged: &[(&str, Vec<Claim>)],
         warnings: Vec<String>,
     ) -> Report<'d> {
         let mut report = Report {
             title: self.title,
             head,
-            lead: self.head(from),
+            lead: self.head(sets),
             warnings,
             sections: Vec::new(),
             figures: Vec::new(),
@@ -205,13 +227,13 @@ impl Page {
         for part in self
             .parts
             .iter()
-            .filter(|part| !part.may_lack || part.is_there(from))
+            .filter(|part| !part.may_lack || part.is_there(sets))
         {
             let own = judged.iter().find(|(id, _)| *id == part.id);
-            let figure = part.drawn(from);
+            let figure = part.drawn(sets);
             report.sections.push(match (own, part.judged) {
                 (Some((_, own)), Some(how)) => Section::of_claims(part.id, part.name, own, how),
-                _ => part.section(from, figure.as_ref()),
+                _ => part.section(sets, figure.as_ref()),
             });
             report.figures.extend(figure);
         }
@@ -219,12 +241,23 @@ impl Page {
     }
 
     /// Returns what stands first on it.
-    fn head<S: Source>(&self, from: &From<'_, S>) -> Markup {
+    fn head(&self, sets: &Sets) -> Markup {
         let note = self
             .note
             .iter()
-            .flat_map(|note| note.said(from, &Variables::new()));
+            .flat_map(|note| note.said(sets, &Variables::new()));
+        let first = |all: &[Sentence]| {
+            let mut said = all.iter().flat_map(|s| s.said(sets, &Variables::new()));
+            said.next().unwrap_or_default()
+        };
         html! {
+            @if !self.headline.is_empty() {
+                div .headline {
+                    @for (class, [big, what]) in ["big", "second"].into_iter().zip(&self.headline) {
+                        div { span class=(class) { (first(big)) } span .what { (first(what)) } }
+                    }
+                }
+            }
             @if !self.lead.is_empty() { p .lead { (self.lead) } }
             @if !self.terms.is_empty() {
                 dl { @for (term, meaning) in &self.terms { dt { (term) } dd { (meaning) } } }
@@ -239,79 +272,69 @@ mod tests {
     //! Sentences and tables about a document that is made up.
 
     use super::*;
+    use crate::report::formula::read;
     use crate::report::page::NONE;
-    use crate::report::records::{Record, Sets};
+    use crate::report::records::Sets;
     use crate::testing::has;
     use serde_json::json;
 
     fn asked() -> Sets {
-        let rows = [
+        let rows = vec![
             json!({"kind": "a", "at": 1, "rate": 3.5, "right": true}),
             json!({"kind": "b", "at": 1, "rate": 2.5, "right": false}),
             json!({"kind": "a", "at": 2048, "rate": null}),
         ];
-        Sets([("points", rows.iter().map(Record::of).collect())].into())
+        Sets::new([("points", rows)])
     }
 
     #[test]
     fn sentences_are_filled_with_what_is_known() {
         let asked = asked();
-        let from = &From {
-            sets: &asked,
-            source: &asked,
-        };
         for (json, said) in [
             (
-                r#"{"text": "The most is {=most(list(points.rate)); times}."}"#,
+                r#"{"text": "The most is {max(points.rate) | times}."}"#,
                 &["The most is 3.50\u{d7}."][..],
             ),
-            (r#"{"text": "{=list(points.none)}"}"#, &[]),
-            (r#"{"text": "{=list(points.none)} || else"}"#, &["else"]),
-            (
-                r#"{"text": "{=list(points.none)}", "or": "none"}"#,
-                &["none"],
-            ),
+            (r#"{"text": "{points.none}"}"#, &[]),
+            (r#"{"text": "{points.none} || else"}"#, &["else"]),
+            (r#"{"text": "{points.none}", "or": "none"}"#, &["none"]),
             (
                 r#"{"with": [["k", "values(points.kind)"]], "text": "of {$k}: {items}.",
-                    "each": [["n", "values(points.at, kind=$k)"]], "join": "; ",
-                    "item": "{$n} {=list(points.rate, kind=$k, at=$n); one}"}"#,
+                    "each": [["n", "values(points[kind=$k].at)"]], "join": "; ",
+                    "item": "{$n} {points[kind=$k at=$n].rate | d1}"}"#,
                 &["of a: 1 3.5.", "of b: 1 2.5."],
             ),
         ] {
             let sentence: Sentence = serde_json::from_str(json).unwrap();
-            assert_eq!(sentence.said(from, &Variables::new()), said, "{json}");
+            assert_eq!(sentence.said(&asked, &Variables::new()), said, "{json}");
         }
     }
 
     #[test]
     fn a_table_has_a_row_a_record_or_a_column_a_value() {
         let asked = asked();
-        let from = &From {
-            sets: &asked,
-            source: &asked,
-        };
         let made = |json: &'static str| {
             let table: Table = serde_json::from_str(json).unwrap();
-            let made = table.made(from, &[]);
+            let made = table.made(&asked, &[]);
             let cells = made.iter().map(|table| table.0.replace("</t", " </t"));
             cells.collect::<Vec<_>>().join(" ")
         };
         let plain = made(
-            r#"{"of": "points", "columns": [["Kind", "{kind}"], ["Rate", "{rate:one}"],
-                ["Right", "{right:yes}"], ["Gone", "{gone}"]], "if_filled": ["Gone"]}"#,
+            r#"{"of": "points", "columns": [["Kind", "{.kind}"], ["Rate", "{.rate | d1}"],
+                ["Right", "{.right | yes}"], ["Gone", "{.gone}"]], "if_filled": ["Gone"]}"#,
         );
         assert!(plain.contains(">3.5 <") && plain.contains(">NO <") && !plain.contains("Gone"));
         let by = made(
-            r#"{"of": "points", "key": ["at"], "columns": [["At", "{at:count}"]],
-                "by": {"field": "kind", "cell": "{rate:one} || idle"}}"#,
+            r#"{"of": "points", "key": ["at"], "columns": [["At", "{.at | count}"]],
+                "by": {"field": "kind", "cell": "{.rate | d1} || idle"}}"#,
         );
         has(&by, ">a < | >b < | >2K < | >idle <");
         has(&by, NONE);
         let literal = made(
-            r#"{"rows": [["a", 1]], "columns": [["Kind", "{0}"],
-                ["Ours", "{=list(points.rate, kind=$0, at=$1); one}"]],
+            r#"{"rows": [["a", 1]], "columns": [["Kind", "{.0}"],
+                ["Ours", "{points[kind=$0 at=$1].rate | d1}"]],
                 "across": {"each": ["n", "values(points.at)"], "head": "At {$n}",
-                "cell": "{=list(points.rate, kind=$0, at=$n); two}"}}"#,
+                "cell": "{points[kind=$0 at=$n].rate | d2}"}}"#,
         );
         has(&literal, ">3.5 < | >At 2048 <");
     }
@@ -319,8 +342,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "a formula of here calls vaules, which nobody knows")]
     fn a_misspelt_call_is_an_error() {
-        Page::read::<Sets>(
-            r#"{"parts": [{"id": "here", "shows": [{"text": "{=vaules(points.kind)}"}]}]}"#,
-        );
+        let page = r#"{"parts": [{"id": "here", "shows": [{"text": "{vaules(points.kind)}"}]}]}"#;
+        read::<Page>(page, &[]);
     }
 }

@@ -1,43 +1,15 @@
-//! The result files, and the path by which a table names a value in them.
-//!
-//! A path is `FILE:STEPS`, or `.STEPS` within the row of a table whose rows come from the data.
-//! `FILE` is a file of the definitions or one of their aliases. Steps are names of fields,
-//! separated by dots; a field of an array is that field of each of its elements, `*` is all
-//! fields, and `[key=value key!=value key^=beginning]` keeps the elements that match, where `_`
-//! stands for a blank or itself and `a/b` is a field of a field:
-//!
-//! ```text
-//! h200/paper.json:speedups[workload=ra variant=hv-sorting].over_cgl
-//! ```
-//!
-//! What the tables are stands in rows of `tables.json`.
+//! The result files, and what the tables are: rows of `tables.json`.
 
+use crate::report::formula::{Failure, Found, Scope, Source, wrong};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Why there is no value.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// It was not measured: nothing is selected, there is no such field, or it is null.
-    Missing(String),
-    /// The definition or the data are wrong.
-    Wrong(String),
-}
-
-/// A value, or why there is none.
-pub type Found<T> = Result<T, Failure>;
-
-/// Says that the definition or the data are wrong.
-pub fn wrong<T>(why: impl Into<String>) -> Found<T> {
-    Err(Failure::Wrong(why.into()))
-}
-
 /// One result file: its text, and its values.
 #[derive(Debug)]
-struct File {
+struct Text {
     text: String,
     value: Value,
 }
@@ -46,7 +18,7 @@ struct File {
 #[derive(Debug)]
 pub struct Data<'d> {
     definitions: &'d Definitions,
-    files: BTreeMap<String, File>,
+    files: BTreeMap<String, Text>,
     used: RefCell<BTreeSet<String>>,
 }
 
@@ -73,7 +45,7 @@ impl<'d> Data<'d> {
         let mut files = BTreeMap::new();
         for (name, text) in texts {
             let value = parse(&name, &text).map_err(|error| format!("{name}: {error}"))?;
-            files.insert(name, File { text, value });
+            files.insert(name, Text { text, value });
         }
         Ok(Self {
             definitions,
@@ -97,42 +69,27 @@ impl<'d> Data<'d> {
         Ok(&self.file(file)?.value)
     }
 
-    fn file(&self, name: &str) -> Found<&File> {
+    fn file(&self, name: &str) -> Found<&Text> {
         self.used.borrow_mut().insert(name.to_owned());
         self.files
             .get(name)
             .ok_or_else(|| Failure::Wrong(format!("there is no result file {name}")))
     }
-
-    /// Returns the values that a path names, at least one; `row` is what a path without a file
-    /// begins at.
-    pub fn all<'a>(&'a self, path: &str, row: Option<&'a Value>) -> Found<Vec<&'a Value>> {
-        let Some((file, steps)) = path.split_once(':') else {
-            let steps = path.strip_prefix('.').zip(row);
-            let Some((steps, row)) = steps else {
-                return wrong(format!("`{path}` is not FILE:FIELD"));
-            };
-            return values(vec![row], steps, path);
-        };
-        match self.definitions.aliases.get(file) {
-            Some(alias) => self.all(&format!("{alias}.{steps}"), None),
-            None => values(vec![self.whole(file)?], steps, path),
-        }
-    }
 }
 
-/// Goes along steps; an array at the end is its elements.
-fn values<'a>(mut found: Vec<&'a Value>, steps: &str, path: &str) -> Found<Vec<&'a Value>> {
-    for step in split_steps(steps) {
-        found = follow(&found, step)?;
+impl Source for Data<'_> {
+    fn start<'s>(&'s self, path: &'s str) -> Option<Found<(Vec<&'s Value>, &'s str)>> {
+        let Some((file, steps)) = path.split_once(':') else {
+            return Some(wrong(format!("`{path}` is not FILE:FIELD")));
+        };
+        let Some(alias) = self.definitions.aliases.get(file) else {
+            return Some(self.whole(file).map(|whole| (vec![whole], steps)));
+        };
+        Some(
+            self.start(alias)?
+                .and_then(|(start, first)| Ok((Scope::new(self, &[]).walk(start, first)?, steps))),
+        )
     }
-    if let [Value::Array(elements)] = found[..] {
-        found = elements.iter().collect();
-    }
-    if found.is_empty() || found.iter().all(|value| value.is_null()) {
-        return Err(Failure::Missing(format!("nothing matches `{path}`")));
-    }
-    Ok(found)
 }
 
 /// The values of a file: JSON, one JSON value a line, or a log.
@@ -213,91 +170,12 @@ fn log_rows(text: &str) -> Vec<Value> {
     rows
 }
 
-/// Cuts steps at dots and before brackets, but not within brackets.
-fn split_steps(steps: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let (mut start, mut within) = (0, false);
-    for (i, c) in steps.char_indices() {
-        match c {
-            '[' | '.' if !within => {
-                found.push(&steps[start..i]);
-                within = c == '[';
-                start = i + usize::from(!within);
-            }
-            ']' => within = false,
-            _ => {}
-        }
-    }
-    found.push(&steps[start..]);
-    found.retain(|step| !step.is_empty());
-    found
-}
-
-/// Goes one step from each value.
-fn follow<'a>(values: &[&'a Value], step: &str) -> Found<Vec<&'a Value>> {
-    let elements = values.iter().flat_map(|value| match value {
-        Value::Array(elements) => elements.iter().collect(),
-        other => vec![*other],
-    });
-    if step == "*" {
-        let fields = elements.filter_map(Value::as_object);
-        return Ok(fields.flat_map(Map::values).collect());
-    }
-    let Some(filter) = step.strip_prefix('[') else {
-        let found: Vec<&Value> = elements.filter_map(|value| value.get(step)).collect();
-        return if found.is_empty() {
-            Err(Failure::Missing(format!(
-                "the data has no field `{step}` there"
-            )))
-        } else {
-            Ok(found)
-        };
-    };
-    let Some(filter) = filter.strip_suffix(']') else {
-        return wrong(format!("`{step}` has no end"));
-    };
-    let mut conditions = Vec::new();
-    for condition in filter.split_whitespace() {
-        let Some(parts) = condition.split_once('=') else {
-            return wrong(format!("`{condition}` is not key=value"));
-        };
-        conditions.push(parts);
-    }
-    let kept: Vec<&Value> = elements
-        .filter(|value| conditions.iter().all(|part| holds(value, *part)))
-        .collect();
-    if kept.is_empty() {
-        return Err(Failure::Missing(format!("nothing in the data is `{step}`")));
-    }
-    Ok(kept)
-}
-
-/// Whether a value has the field that a condition names, with that value; a key that ends in `!`
-/// asks for another value, one that ends in `^` for a beginning.
-fn holds(value: &Value, (key, wanted): (&str, &str)) -> bool {
-    let field = key.trim_end_matches(['!', '^']);
-    let found = field
-        .split('/')
-        .try_fold(value, |value, key| value.get(key));
-    let text = match found {
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-        None => return false,
-    };
-    let blank = wanted.replace('_', " ");
-    match &key[field.len()..] {
-        "^" => text.starts_with(wanted) || text.starts_with(&blank),
-        "!" => text != wanted && text != blank,
-        _ => text == wanted || text == blank,
-    }
-}
-
 /// The tables and the files that they are made from.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definitions {
     /// The result files.
-    pub files: Vec<Source>,
+    pub files: Vec<File>,
     /// Names of parts of files, each with the path that it stands for.
     pub aliases: BTreeMap<String, String>,
     /// The tables.
@@ -308,7 +186,7 @@ pub struct Definitions {
 /// not.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
+pub struct File {
     /// Its path below the folder of results.
     pub file: String,
     /// What it was measured on.

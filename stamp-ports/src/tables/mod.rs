@@ -9,12 +9,12 @@
 //!
 //! The text between them is a caption, which names the machine, the date and the commit of each
 //! file that the table was made from, and the table. Tables are rows of `tables.json`
-//! ([`data`]); their cells are templates ([`expression`]) of the values in the files.
+//! ([`data`]); their cells are templates ([`formula`](crate::report::formula)) of the values in the files.
 
 use crate::error::{Error, Result};
 use crate::out_file::write_whole;
-use data::{Data, Definitions, Failure, Found, Rows, Source, Table};
-use expression::Scope;
+use crate::report::formula::{Failure, Found, Scope, wrong};
+use data::{Data, Definitions, File, Rows, Table};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -23,7 +23,6 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
 pub mod data;
-pub mod expression;
 #[cfg(test)]
 mod tests;
 
@@ -95,23 +94,17 @@ fn markdown(table: &Table, data: &Data<'_>) -> Found<String> {
         let lines: Vec<&str> = lines.collect();
         return Ok(format!("```text\n{}\n```\n", lines.join("\n").trim_end()));
     }
-    let columns: Vec<(&[String; 2], Option<&str>)> = table
-        .columns
+    let across: Vec<Option<&str>> = table
+        .across
         .iter()
-        .flat_map(|column| {
-            let across = column[1].contains("$across") || column[0].contains("$across");
-            let words: Vec<Option<&str>> = if across {
-                table
-                    .across
-                    .iter()
-                    .map(|word| Some(word.as_str()))
-                    .collect()
-            } else {
-                vec![None]
-            };
-            words.into_iter().map(move |word| (column, word))
-        })
+        .map(|word| Some(word.as_str()))
         .collect();
+    let columns = table.columns.iter().flat_map(|column| {
+        let is_across = column.iter().any(|text| text.contains("$across"));
+        let words = if is_across { &across[..] } else { &[None] };
+        words.iter().map(move |word| (column, *word))
+    });
+    let columns: Vec<(&[String; 2], Option<&str>)> = columns.collect();
     let head: Vec<String> = columns
         .iter()
         .map(|(column, across)| column[0].replace("$across", across.unwrap_or_default()))
@@ -124,15 +117,18 @@ fn markdown(table: &Table, data: &Data<'_>) -> Found<String> {
     let rows: Vec<(&[String], Option<&Value>)> = match &table.rows {
         Rows::Words(rows) => rows.iter().map(|row| (row.as_slice(), None)).collect(),
         Rows::Elements(path) => {
-            let elements = data.all(path, None)?.into_iter();
-            elements.map(|row| (&[] as &[String], Some(row))).collect()
+            let rows = Scope::new(data, &[])
+                .path(path)
+                .unwrap_or_else(|| wrong("no path"))?;
+            let rows = rows.into_iter();
+            rows.map(|row| (&[] as &[String], Some(row))).collect()
         }
     };
     for (words, row) in rows {
         let scope = Scope {
-            data,
             row,
             each: &table.each,
+            ..Scope::new(data, &[])
         };
         let mut cells = Vec::new();
         for (column, across) in &columns {
@@ -168,7 +164,7 @@ fn filled(template: &str, table: &Table, words: &[String], across: Option<&str>)
                 text += "$each";
                 after.to_owned()
             }
-            None => return data::wrong(format!("`${name}` is no word of the table")),
+            None => return wrong(format!("`${name}` is no word of the table")),
         };
     }
     Ok(text + &rest)
@@ -177,7 +173,7 @@ fn filled(template: &str, table: &Table, words: &[String], across: Option<&str>)
 /// The caption of a table that was made from these files: files of the same machine, date and
 /// commit stand together.
 fn caption<'s>(
-    sources: impl Iterator<Item = &'s Source>,
+    sources: impl Iterator<Item = &'s File>,
     data: &Data<'_>,
 ) -> std::result::Result<String, String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
@@ -198,7 +194,7 @@ fn caption<'s>(
 
 /// Where the figures of a file come from: `NVIDIA H200, 2026-11-23, commit 55d7670`. What the file
 /// says counts; what the definitions add must not be in it.
-fn origin(source: &Source, data: &Data<'_>) -> std::result::Result<String, String> {
+fn origin(source: &File, data: &Data<'_>) -> std::result::Result<String, String> {
     let file = source.file.as_str();
     let whole = match data.whole(file) {
         Ok(Value::Array(elements)) => elements.first().unwrap_or(&Value::Null),

@@ -1,6 +1,8 @@
 //! Verdicts and rules of rows that are made up.
 
 use super::*;
+use crate::report::formula::read;
+use crate::report::records::Sets;
 
 /// What a row with one part says of these numbers.
 fn judged(bound: &str, values: &[Option<f64>]) -> (Verdict, String) {
@@ -19,7 +21,7 @@ fn judged(bound: &str, values: &[Option<f64>]) -> (Verdict, String) {
         parts: vec![part],
     };
     let named = |(i, value): (usize, &Option<f64>)| (format!("case {}", i + 1), *value);
-    let claim = judge(&row, vec![values.iter().enumerate().map(named).collect()]);
+    let claim = super::judged(&row, vec![values.iter().enumerate().map(named).collect()]);
     (claim.verdict, claim.figures)
 }
 
@@ -86,10 +88,7 @@ fn a_rule_is_made_from_its_parts() {
         {"what": "A / B", "bound": {"above": 1.05}},
         {"what": "C, of all", "bound": {"at_most": 0.5}, "unit": "percent"},
         {"bound": "shown"}]}]"#;
-    let rule = judge(
-        &rows::<crate::report::records::Sets>(row)[0],
-        vec![Vec::new(); 3],
-    )
-    .rule;
+    let sets = Sets::new([]);
+    let rule = judge(&read::<Vec<Row>>(row, sets.calls())[0], &sets).rule;
     assert_eq!(rule, "A / B > 1.05; C, of all, \u{2264} 50\u{a0}%");
 }

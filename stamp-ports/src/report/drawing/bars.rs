@@ -4,10 +4,9 @@ use super::{Series, Shown};
 use crate::numbers::{percent, time, times};
 use crate::report::axis::Axis;
 use crate::report::chart::{self, Bar, Panel, Stack, Texts};
-use crate::report::formula::Source;
+use crate::report::formula::shown;
 use crate::report::palette::{self, Hue};
-use crate::report::records::{Record, number};
-use crate::report::sentence::From;
+use crate::report::records::{Fields, Record, Sets};
 use std::cmp::Ordering;
 
 /// What excludes nothing: it is said apart from the locks.
@@ -64,11 +63,7 @@ impl Shown<'_> {
     }
 
     /// Draws bars, and says what they show.
-    pub(super) fn bars<S: Source>(
-        &self,
-        from: &From<'_, S>,
-        all: &[Shown<'_>],
-    ) -> (Panel, Option<String>) {
+    pub(super) fn bars(&self, sets: &Sets, all: &[Shown<'_>]) -> (Panel, Option<String>) {
         let beside = self.stated.beside;
         let value = |bar: &Series<'_>| self.ends(bar).map(|[value, ..]| value);
         let base = self
@@ -77,7 +72,7 @@ impl Shown<'_> {
             .find(|bar| bar.name == beside)
             .and_then(value);
         let bar = |bar: &Series<'_>| {
-            let filled = |template| from.filled(template, (point(bar), &self.variables));
+            let filled = |template| sets.filled(template, point(bar), &self.variables);
             let label = match self.stated.label {
                 "" => value(bar).map(time),
                 label => filled(label),
@@ -98,10 +93,10 @@ impl Shown<'_> {
             }
         };
         let bars: Vec<Bar> = self.series.iter().map(bar).collect();
-        let said = self.said(from);
+        let said = self.said(sets);
         let computed = Some(self.sentence_of_bars(&bars)).filter(|_| said.is_none());
         let (axis, zero) = self.axis(all);
-        let below = from.filled(self.stated.below, (None, &self.variables));
+        let below = sets.filled(self.stated.below, None, &self.variables);
         let texts = Texts {
             title: &self.title,
             below: &below.unwrap_or_default(),
@@ -138,7 +133,7 @@ impl Shown<'_> {
     }
 
     /// Draws bars of the phases of a thread's time.
-    pub(super) fn stacks<S: Source>(&self, from: &From<'_, S>) -> (Panel, Option<String>) {
+    pub(super) fn stacks(&self, sets: &Sets) -> (Panel, Option<String>) {
         let stack = |bar: &Series<'_>| {
             let segment = |hue: &Hue| {
                 let share = point(bar)
@@ -160,7 +155,7 @@ impl Shown<'_> {
             title: &self.title,
             below: self.stated.below,
             x: "% of the time (linear)",
-            about: &self.said(from).unwrap_or_default(),
+            about: &self.said(sets).unwrap_or_default(),
         };
         (chart::stacks(&texts, &stacks), None)
     }
@@ -188,7 +183,7 @@ pub(super) struct Quantity {
 pub(super) const QUANTITIES: [Quantity; 8] = [
     Quantity { field: "cost", name: "share of the time", form: "percent", unit: "", ends: ["the highest", "the lowest"], least: false },
     Quantity { field: "gain", name: "speed-up over cgl", form: "times", unit: "", ends: ["the highest", "the lowest"], least: false },
-    Quantity { field: "cycles", name: "cycles", form: "whole", unit: "", ends: ["the fewest cycles", "the most"], least: true },
+    Quantity { field: "cycles", name: "cycles", form: "d0", unit: "", ends: ["the fewest cycles", "the most"], least: true },
     Quantity { field: "ms", name: "kernel time in ms", form: "time", unit: "", ends: ["the shortest time", "the longest"], least: true },
     Quantity { field: "per_s", name: "operations a second", form: "short", unit: "/s", ends: ["the highest rate", "the lowest"], least: false },
     Quantity { field: "tx_per_s", name: "transactions a second", form: "short", unit: "/s", ends: ["the highest rate", "the lowest"], least: false },
@@ -199,6 +194,6 @@ pub(super) const QUANTITIES: [Quantity; 8] = [
 impl Quantity {
     /// Writes a number of it.
     pub(super) fn show(&self, x: f64) -> String {
-        number(x, None, self.form).unwrap_or_default() + self.unit
+        shown(x, self.form) + self.unit
     }
 }

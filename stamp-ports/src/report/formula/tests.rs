@@ -1,156 +1,180 @@
 //! Formulas about a document that is made up.
 
 use super::*;
+use serde_json::json;
 
 /// A document in which the value of a kind at `n` is its length times `n`; `none` is missing.
-struct Lengths;
+struct Lengths(Value, Vec<Call>);
 
 impl Source for Lengths {
-    const CALLS: &'static [&'static str] = &["t", "those", "lost", "it"];
-
-    fn number(&self, name: &str, arguments: &[&str]) -> Option<f64> {
-        let [kind, n] = arguments else { return None };
-        let n: f64 = n.parse().ok()?;
-        (name == "t" && *kind != "none").then_some(kind.len() as f64 * n)
+    fn start<'s>(&'s self, path: &'s str) -> Option<Found<(Vec<&'s Value>, &'s str)>> {
+        let steps = path.strip_prefix("all")?;
+        Some(Ok((vec![&self.0], steps)))
     }
 
-    fn whole(&self, name: &str, arguments: &[&str]) -> Option<Answer> {
-        let words = || arguments.join("|").split('|').map(str::to_owned).collect();
-        match name {
-            "those" => Some(Answer::Words(Ok(words()))),
-            "lost" => Some(Answer::Words(Err("what is lost".into()))),
-            "it" => {
-                let name = format!("{name} of {}", arguments.join(" and "));
-                Some(Answer::Named(one(name, Some(1.0))))
-            }
-            _ => None,
-        }
+    fn calls(&self) -> &[Call] {
+        &self.1
     }
 }
 
+fn lengths() -> Lengths {
+    let kinds = ["a", "ab", "abc", "abcd"];
+    let of = |kind: &str| {
+        let at = |n: u64| json!({"kind": kind, "n": n, "t": n * kind.len() as u64, "ten": 10});
+        (0..10).map(at).collect::<Vec<_>>()
+    };
+    let calls = r#"[
+        {"call": "t(k, n)", "value": "all[kind=$k n=$n].t"},
+        {"call": "those(a, b)", "value": "words($a, $b)", "words": true},
+        {"call": "lost(a)", "value": "none", "words": true, "least": "2", "missing": "what $a lost"},
+        {"call": "else(a)", "value": "values(all[kind=$a].kind)", "words": true, "or": "it"}]"#;
+    Lengths(
+        kinds.map(of).concat().into(),
+        serde_json::from_str(calls).unwrap(),
+    )
+}
+
+/// Expressions with their numbers.
+const ROWS: &str = "
+        t(ab, 3) / t(a, 2) => 3
+        min(t(ab|a, 3), t(abc, 1)) => 3
+        max(t(ab|a, 3), t(abc, 1)) => 6
+        spread(t(ab|a, 1|4)) => 8
+        mean(t(a, 2|8)) => 4
+        below_one(t(a, 1|2|3|4) / t(ab, 1|1|1|1)) => 0.25
+        max(t(ab, 1) / t(a, 1)) / min(t(abcd, 1) / t(a, 1)) => 0.5
+        max(t(those(ab, abc), 1)) => 3
+        max(t(lost(ab), 1)) => none
+        max(t(ab|none, 1)) => none
+        t(none, 1) / t(a, 1) => none
+        t(a, 2|3) / t(a, 2) => none
+        t(none, 1) / t(none, 1) => none
+        median(t(a, 4|1|2|3)) => 2.5
+        median(t(a, 4|1|3)) => 3
+        first(t(a, 2|3)) / last(t(a, 2|4)) => 0.5
+        change(t(a, 2|9|3)) => 1
+        change(t(a, 2)) => none
+        either(t(a, 2) / t(a, 8)) => 4
+        roughest(t(a, 1|3|4)) => 3
+        roughest(t(a, 1|3)) => none
+        all(t(a, 1), t(a, 1)) => 1
+        all(t(none, 1), t(a, 1)) => none
+        all(t(none, 1), t(a, 0)) => 0
+        correlation(t(a, 1|2|3|5), t(a, 2|4|8|9)) => 1
+        correlation(t(a, 1|2|3|5), t(a, 9|8|4|2)) => -1
+        correlation(t(a, 1|2|3), t(a, 2|4|8)) => none
+        correlation(t(a, 1|1|1|1), t(a, 2|4|8|9)) => none
+        1 + 2 * 3 - 4 / 2 => 5
+        sum(all[kind=a n<4].t) => 6
+        count(all[kind=a|ab n>t].t) => 0
+        count(all[kind!=a|ab n>=9].t) => 2
+        count(all[kind^=abc n<=1].t) => 4
+        count(all[other!=a].t) => 0
+        count(all[n=2.0].t) => 4
+        lowest(all[kind=ab n>3], t, n) => 4
+        highest(all[t<ten], t, t) => 9
+        sum(common(all[kind=a|ab|abc].t)) => 6
+        first(common(all[kind=a|ab n>0].t)) => 2
+        count(values(all[n=1|2].kind)) => 4
+        count(all[kind=any(a)].t) => 0
+        or(t(none, 1), t(a, 3), t(a, 4)) => 3
+        count(without(a, a|b, c)) => 2
+        is_one(a, b|c, a) => 1
+        is_one(a, b) => 0
+        differ(a, a, a) => 0
+        differ(a, a, b) => 1
+        at_least(2, 2) => 1
+        at_least(1, 2) => 0
+        if(at_least(2, 1), 7) => 7
+        if(at_least(1, 2), 7) => none
+        if(t(none, 1), 7) => none";
+
 #[test]
 fn formulas_mean_what_the_module_says() {
-    let number = |value| {
-        let found = found(
-            &Lengths,
-            &Cases {
-                name: "case",
-                value,
-                ..Cases::default()
-            },
-        );
-        assert_eq!(found.len(), 1, "{value}");
-        found[0].1
-    };
-    for (value, is) in [
-        ("t(ab/c, 2)", Some(8.0)),
-        ("t(ab, 3) / t(a, 2)", Some(3.0)),
-        ("least(t(ab|a, 3), t(abc, 1))", Some(3.0)),
-        ("most(t(ab|a, 3), t(abc, 1))", Some(6.0)),
-        ("spread(t(ab|a, 1|4))", Some(8.0)),
-        ("mean(t(a, 2|8))", Some(4.0)),
-        ("below_one(t(a, 1|2|3|4) / t(ab, 1|1|1|1))", Some(0.25)),
-        (
-            "most(t(ab, 1) / t(a, 1)) / least(t(abcd, 1) / t(a, 1))",
-            Some(0.5),
-        ),
-        ("most(t(those(ab, abc), 1))", Some(3.0)),
-        ("most(t(lost(ab), 1))", None),
-        ("most(t(ab|none, 1))", None),
-        ("t(none, 1) / t(a, 1)", None),
-        ("median(t(a, 4|1|2|3))", Some(2.5)),
-        ("median(t(a, 4|1|3))", Some(3.0)),
-        ("first(t(a, 2|3)) / last(t(a, 2|4))", Some(0.5)),
-        ("change(t(a, 2|9|3))", Some(1.0)),
-        ("change(t(a, 2))", None),
-        ("either(t(a, 2) / t(a, 8))", Some(4.0)),
-        ("roughest(t(a, 1|3|4))", Some(3.0)),
-        ("roughest(t(a, 1|3))", None),
-        ("all(t(a, 1), t(a, 1))", Some(1.0)),
-        ("all(t(none, 1), t(a, 1))", None),
-        ("all(t(none, 1), t(a, 0))", Some(0.0)),
-        ("correlation(t(a, 1|2|3|5), t(a, 2|4|8|9))", Some(1.0)),
-        ("correlation(t(a, 1|2|3|5), t(a, 9|8|4|2))", Some(-1.0)),
-        ("correlation(t(a, 1|2|3), t(a, 2|4|8))", None),
-        ("correlation(t(a, 1|1|1|1), t(a, 2|4|8|9))", None),
-    ] {
-        let found = number(value);
-        let same = match (found, is) {
-            (Some(a), Some(b)) => (a - b).abs() < 1e-12,
-            (a, b) => a.is_none() && b.is_none(),
+    let lengths = lengths();
+    for row in ROWS.trim().lines() {
+        let (value, is) = row.trim().split_once(" => ").unwrap();
+        let cases = Cases {
+            value,
+            ..Cases::default()
         };
-        assert!(same, "{value}: {found:?}");
+        let found = cases.found(&lengths);
+        assert_eq!(found.len(), 1, "{row}");
+        let same = match (found[0].1, is.parse::<f64>()) {
+            (Some(a), Ok(b)) => (a - b).abs() < 1e-12,
+            (a, b) => a.is_none() && b.is_err(),
+        };
+        assert!(same, "{row}: {found:?}");
     }
 }
 
 #[test]
 fn a_case_stands_once_for_each_value_and_is_named_by_it() {
-    let names = |name, each, value| -> Vec<String> {
-        let none = "nothing";
+    let lengths = lengths();
+    let every = [
+        (
+            "$k at $m",
+            vec![("k", "a/lane b"), ("n+m", "1+2 3+4")],
+            vec!["a/lane at 2", "a/lane at 4", "b at 2", "b at 4"],
+        ),
+        ("$k", vec![("k", "those(a, b)")], vec!["a", "b"]),
+        ("$k", vec![("k", "lost(a)")], vec!["what a lost"]),
+        ("$k", vec![("k", "else(none)")], vec!["it"]),
+        (
+            "$k $n",
+            vec![("k", "a b"), ("n", "those($k, c)")],
+            vec!["a a", "a c", "b b", "b c"],
+        ),
+        (
+            "$k",
+            vec![("k", "values(all[kind=none].kind)")],
+            vec!["nothing"],
+        ),
+    ];
+    for (name, each, names) in every {
         let cases = Cases {
             name,
             each,
-            value,
-            none,
+            value: "t($k, 1)",
+            none: "nothing",
             or: None,
         };
-        let found = found(&Lengths, &cases);
-        found.into_iter().map(|(name, _)| name).collect()
-    };
-    let pairs = vec![("k", "a/lane b"), ("n+m", "1+2 3+4")];
-    assert_eq!(
-        names("$k at $m", pairs, "t($k, $n)"),
-        ["a at 2", "a at 4", "b at 2", "b at 4"]
-    );
-    assert_eq!(
-        names("$k", vec![("k", "those(a, b)")], "t($k, 1)"),
-        ["a", "b"]
-    );
-    assert_eq!(
-        names("$k", vec![("k", "lost(a)")], "t($k, 1)"),
-        ["what is lost"]
-    );
-    let dependent = vec![("k", "a b"), ("n", "those($k, c)")];
-    assert_eq!(
-        names("$k $n", dependent, "t($n, 1)"),
-        ["a a", "a c", "b b", "b c"]
-    );
-    assert_eq!(
-        names("", vec![("n", "1 2")], "it(x, $n)"),
-        ["it of x and 1", "it of x and 2"]
-    );
+        let found = cases.found(&lengths).into_iter();
+        assert_eq!(found.map(|(name, _)| name).collect::<Vec<_>>(), names);
+    }
 }
 
 #[test]
 fn cases_that_a_document_need_not_have_are_left_out() {
-    let found = |kinds: &'static str, none, or| {
+    for (kinds, or, expected) in [
+        ("a none", "no kind", one("a", Some(1.0))),
+        ("none", "no kind", one("no kind", None)),
+        ("none", "", Numbers::new()),
+    ] {
+        let each = vec![("k", kinds)];
         let cases = Cases {
             name: "$k",
-            each: vec![("k", kinds)],
+            each,
             value: "t($k, 1)",
-            none,
-            or,
+            none: "",
+            or: Some(or),
         };
-        found(&Lengths, &cases)
-    };
-    assert_eq!(found("a none", "", Some("no kind")), one("a", Some(1.0)));
-    assert_eq!(found("none", "", Some("no kind")), one("no kind", None));
-    assert_eq!(found("none", "", Some("")), Found::new());
+        assert_eq!(cases.found(&lengths()), expected);
+    }
 }
 
 #[test]
 fn a_call_that_nobody_knows_is_found() {
-    let of = |each: &'static str, value| {
-        let each = vec![("k", each)];
-        let cases = Cases {
-            each,
-            value,
-            ..Cases::default()
-        };
-        unknown::<Lengths>(cases.formulas())
-    };
-    assert_eq!(of("a b", "most(t($k, 1) / t(a, 2))"), None);
-    assert_eq!(of("a b", "most(tt($k, 1) / t(a, 2))"), Some("tt"));
-    assert_eq!(of("a b", "moost(t($k, 1))"), Some("moost"));
-    assert_eq!(of("thoose(a)", "t($k, 1)"), Some("thoose"));
+    for (each, value, found) in [
+        ("a b", "max(t($k, 1) / t(a, 2))", None),
+        ("a b", "max(tt($k, 1) / t(a, 2))", Some("tt")),
+        ("a b", "maax(t($k, 1))", Some("maax")),
+        ("thoose(a)", "t($k, 1)", Some("thoose")),
+    ] {
+        let mut both = [each, value].into_iter();
+        assert_eq!(
+            both.find_map(|formula| unknown(formula, lengths().calls())),
+            found
+        );
+    }
 }

@@ -4,34 +4,35 @@
 //! The records are the points of the document, those of single hops, and what the schemes of the
 //! reduction cost; figures and tables are in `page.json`.
 
-use super::claim::{self, Claim, Row, judge};
+use super::claim::{Claim, Row, judge};
+use super::formula::{Source as _, read};
 use super::page::Report;
-use super::records::{self, Record, Sets, counts, record};
-use super::sentence::From;
+use super::records::{self, Fields, Record, Sets, counts, record};
 use super::stated::Page;
 use crate::nw::plan::{Case, HOPS};
 use crate::nw::reduction::{cost, names};
 use crate::points::Point;
 use crate::sync::Bench;
+use serde_json::json;
 
 /// The rows of the targets and of the claims.
 const TARGETS: &str = include_str!("targets.json");
 const CLAIMS: &str = include_str!("claims.json");
 
 /// Judges rows.
-fn judged(bench: &Bench, sets: &Sets, rows: &'static str) -> Vec<Claim> {
-    let of = |row: Row| records::judged(bench, judge(&row, row.numbers(sets)));
-    claim::rows::<Sets>(rows).into_iter().map(of).collect()
+fn judged(bench: &Bench, sets: &Sets, stated: &'static str) -> Vec<Claim> {
+    let rows = read::<Vec<Row>>(stated, sets.calls()).into_iter();
+    rows.map(|row| records::judged(bench, judge(&row, sets)))
+        .collect()
 }
 
 /// Returns the report about a document.
 pub fn report(bench: &Bench) -> Report<'_> {
     let sets = &sets(bench);
-    let from = &From { sets, source: sets };
     let judged = [("targets", TARGETS), ("claims", CLAIMS)]
         .map(|(id, rows)| (id, judged(bench, sets, rows)));
-    let page = Page::read::<Sets>(include_str!("page.json"));
-    page.report(&bench.head, from, &judged, records::warnings(bench))
+    let page: Page = read(include_str!("page.json"), sets.calls());
+    page.report(&bench.head, sets, &judged, records::warnings(bench))
 }
 
 /// Returns the record of a point with what its case is.
@@ -53,16 +54,13 @@ fn sets(bench: &Bench) -> Sets {
     let hops = points.iter().filter(|p| p.part == HOPS && counts(p));
     let costs = names().map(|scheme| {
         let bytes = cost(scheme).map(|(all, each)| format!("{all}, {each} a warp"));
-        Record::default()
-            .with("scheme", scheme)
-            .with("bytes", bytes)
+        json!({"scheme": scheme, "bytes": bytes})
     });
-    let sets = [
+    Sets::new([
         ("points", points.iter().map(of).collect()),
         ("hops", hops.map(of).collect()),
         ("costs", costs.collect()),
-    ];
-    Sets(sets.into())
+    ])
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `view` | names, orders, ratios: what all below ask of the document; what the paper says in figures |
 //! | `sets` | the points as records |
-//! | `claims` | the answers to formulas, and what the paper claims, as rows of `claims.json` |
+//! | `claims` | what the paper claims, as rows of `claims.json` |
 //!
 //! Figures, sentences, tables and what the paper says of the same are in `page.json`.
 
@@ -12,25 +12,18 @@ pub mod claims;
 mod sets;
 pub mod view;
 
+use super::formula::{Source as _, read};
 use super::page::Report;
-use super::sentence::From;
 use super::stated::Page;
-use crate::numbers::times;
 use crate::paper::document::Paper;
-use claims::Asked;
-use maud::{Markup, html};
-use view::{apart, headline, label, over_critical_section, theirs};
+use view::label;
 
 /// Returns the report about a document.
 ///
 /// # Panics
 /// If `page.json` has not the form of a page's parts; a test reads it.
 pub fn report(paper: &Paper) -> Report<'_> {
-    let asked = Asked(sets::sets(paper));
-    let from = &From {
-        sets: &asked.0,
-        source: &asked,
-    };
+    let sets = &sets::sets(paper);
     let wrong: Vec<String> = paper
         .speedups
         .iter()
@@ -46,55 +39,9 @@ pub fn report(paper: &Paper) -> Report<'_> {
         wrong.join("; ")
     );
     let warnings = Some(warning).filter(|_| failed > 0);
-    let page = Page::read::<Asked>(include_str!("page.json"));
+    let page: Page = read(include_str!("page.json"), sets.calls());
     let judged = [("claims", claims::all(paper))];
-    let report = page.report(&paper.head, from, &judged, warnings.into_iter().collect());
-    Report {
-        lead: html! { (big(paper)) (report.lead) },
-        ..report
-    }
-}
-
-/// The headline.
-fn big(paper: &Paper) -> Markup {
-    let apart = apart(&theirs(paper));
-    let found = headline(&apart);
-    let same = found.is_some_and(|(run, _)| view::plain(&run.workload) == "gn2");
-    html! {
-        div .headline {
-            div {
-                @if let Some((run, ratio)) = found {
-                    @let section = over_critical_section(&apart, run);
-                    span .big { (times(section.unwrap_or(ratio))) }
-                    span .what {
-                        "the largest speed-up of the paper\u{2019}s variants over "
-                        @if section.is_some() { "a hand-written critical section" } @else {
-                            "coarse-grained locking (cgl)"
-                        }
-                        " in " (label(&run.workload)) ": " (run.variant) ", on "
-                        (paper.head.device.name)
-                        @if section.is_some() { "; " (times(ratio)) " over cgl" }
-                    }
-                } @else {
-                    span .big { "\u{2013}" }
-                    span .what { "speed-up over coarse-grained locking: not measured" }
-                }
-            }
-            div {
-                span .second {
-                    (if same { "about" } else { "up to" }) " " (times_short(view::SPEEDUP_MAX))
-                }
-                span .what {
-                    "in the paper (2014)" (if same { " in the same" } else { "" }) ", on "
-                    (view::DEVICE)
-                }
-            }
-        }
-    }
-}
-
-fn times_short(ratio: f64) -> String {
-    format!("{ratio:.0}\u{d7}")
+    page.report(&paper.head, sets, &judged, warnings.into_iter().collect())
 }
 
 #[cfg(test)]
@@ -108,6 +55,7 @@ pub(super) mod tests {
     use crate::report::PAGE;
     use crate::report::tests::{HOSTILE, file, parse, words};
     use crate::store::Document as _;
+    use crate::testing::has;
     use roxmltree::{Document, Node};
     use serde_json::Value;
 
@@ -118,25 +66,14 @@ pub(super) mod tests {
     }
 
     /// The sample after a change of its JSON.
-    pub(super) fn changed(change: impl FnOnce(&mut Value)) -> Paper {
+    fn changed(change: impl FnOnce(&mut Value)) -> Paper {
         let mut value: Value = serde_json::from_str(SAMPLE).unwrap();
         change(&mut value);
         Paper::parse(&value.to_string()).unwrap()
     }
 
     pub(in crate::report) fn empty() -> Paper {
-        changed(|value| {
-            for section in [
-                "speedups",
-                "threads",
-                "eigenbench",
-                "breakdown",
-                "characteristics",
-                "search",
-            ] {
-                value[section] = Value::Array(Vec::new());
-            }
-        })
+        Paper::begin(sample().head)
     }
 
     fn section<'a, 'd>(page: &'a Document<'d>, id: &str) -> Node<'a, 'd> {
@@ -254,11 +191,12 @@ pub(super) mod tests {
             run["verified"] = false.into();
             run["error"] = "word 3 is 1, not 2".into();
         });
-        let apart = view::apart(&paper);
-        let (best, _) = view::headline(&apart).unwrap();
-        assert!(best.verified);
         let text = file(&report(&paper), PAGE);
         assert!(text.contains("RA egpgv: word 3 is 1, not 2"));
+        let (_, largest) = text
+            .split_once("The largest speed-up over cgl is ")
+            .unwrap();
+        assert!(!largest.split(" in ").next().unwrap().contains("egpgv"));
         assert!(file(&report(&paper), "figure-2.svg").contains("not verified"));
         // Nor is a baseline that is wrong a baseline.
         let paper = changed(|value| {
@@ -268,8 +206,11 @@ pub(super) mod tests {
                 }
             }
         });
-        assert!(view::headline(&view::apart(&paper)).is_none());
-        assert!(file(&report(&paper), PAGE).contains("no verified cgl to compare with"));
+        let text = file(&report(&paper), PAGE);
+        has(
+            &text,
+            "no verified cgl to compare with | speed-up over coarse-grained locking: not measured",
+        );
     }
 
     #[test]

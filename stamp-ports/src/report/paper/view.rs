@@ -26,9 +26,6 @@ const NAMES: [(&str, &str, &str); 9] = [
     ("bank", "bank", "transfers and audits"),
 ];
 
-/// The workloads of the paper's Figure 2.
-pub const THEIRS: [&str; 7] = ["ra", "ht", "genome", "gn1", "gn2", "labyrinth", "kmeans"];
-
 /// A workload's place in the paper's order, if it has one.
 fn place(workload: &str) -> Option<usize> {
     let plain = plain(workload);
@@ -51,32 +48,16 @@ pub fn heading(workload: &str) -> String {
     )
 }
 
-fn rank(workload: &str) -> usize {
-    place(workload).unwrap_or(NAMES.len())
+/// What orders workloads: the paper's first, in its order, and others behind by name.
+pub fn order(workload: &str) -> (usize, &str) {
+    (place(workload).unwrap_or(NAMES.len()), workload)
 }
 
-/// Names without repetition, in the paper's order, others behind by name.
-pub fn workloads<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<&'p str> {
-    let mut found: Vec<&str> = names.into_iter().collect();
-    found.sort_by_key(|name| (rank(name), *name));
-    found.dedup();
-    found
-}
-
-/// Names without repetition, in the order of the legends.
-pub fn variants<'p>(names: impl IntoIterator<Item = &'p str>) -> Vec<&'p str> {
-    let mut found: Vec<&str> = names.into_iter().collect();
-    found.sort_by_key(|name| (palette::rank(name), *name));
-    found.dedup();
-    found
-}
-
-/// Numbers without repetition, ascending.
-pub fn distinct(numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
-    let mut found: Vec<u64> = numbers.into_iter().collect();
-    found.sort_unstable();
-    found.dedup();
-    found
+/// The results in the order of the figures: by workload, and in the order of the legends.
+pub fn sorted(paper: &Paper) -> Vec<&Speedup> {
+    let mut all: Vec<&Speedup> = paper.speedups.iter().collect();
+    all.sort_by_key(|run| (order(&run.workload), palette::rank(&run.variant)));
+    all
 }
 
 /// Threads of a launch.
@@ -89,22 +70,6 @@ pub fn abort_rate(run: &Speedup) -> Option<f64> {
     let aborts: f64 = run.aborts.values().map(|&n| n as f64).sum();
     let attempts = aborts + run.commits as f64;
     (attempts > 0.0).then(|| aborts / attempts)
-}
-
-/// The results of a workload, in the order of the legends.
-pub fn runs<'p>(paper: &'p Paper, workload: &str) -> Vec<&'p Speedup> {
-    let mut found: Vec<&Speedup> = paper
-        .speedups
-        .iter()
-        .filter(|run| run.workload == workload)
-        .collect();
-    found.sort_by_key(|run| palette::rank(&run.variant));
-    found
-}
-
-/// The workloads with results.
-pub fn measured(paper: &Paper) -> Vec<&str> {
-    workloads(paper.speedups.iter().map(|run| run.workload.as_str()))
 }
 
 /// The rate of the coarse-grained lock.
@@ -156,15 +121,6 @@ pub fn both(paper: &Paper, run: &Speedup, over_cgl: f64) -> String {
     }
 }
 
-/// The fastest algorithm of a workload; `optimized` is one of the others and
-/// would win by chance.
-pub fn fastest<'p>(paper: &'p Paper, workload: &str) -> Option<&'p Speedup> {
-    runs(paper, workload)
-        .into_iter()
-        .filter(|run| counts(run) && run.variant != "optimized")
-        .max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s))
-}
-
 /// The document with the kernels of a workload, where it has several that run
 /// transactions, in the place of the whole: they do unlike work, and the paper
 /// shows GN-1 and GN-2 apart.
@@ -213,16 +169,6 @@ pub fn theirs(paper: &Paper) -> Paper {
     paper
 }
 
-/// The speed-up at the page's head: the largest in GN-2, for which alone the
-/// paper gives a number; else the largest in a workload of the paper's Figure
-/// 2; else the largest. `apart` is the document with kernels apart.
-pub fn headline(apart: &Paper) -> Option<(&Speedup, f64)> {
-    let theirs = |run: &Speedup| THEIRS.contains(&plain(&run.workload).as_str());
-    largest(apart, |run| plain(&run.workload) == "gn2")
-        .or_else(|| largest(apart, theirs))
-        .or_else(|| largest(apart, |_| true))
-}
-
 /// The largest speed-up over the coarse-grained lock, of these results.
 pub fn largest(paper: &Paper, of: impl Fn(&Speedup) -> bool) -> Option<(&Speedup, f64)> {
     paper
@@ -233,10 +179,6 @@ pub fn largest(paper: &Paper, of: impl Fn(&Speedup) -> bool) -> Option<(&Speedup
         .max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The largest speed-up over coarse-grained locking (abstract).
-pub const SPEEDUP_MAX: f64 = 20.0;
-/// Its device (section 4.1).
-pub const DEVICE: &str = "NVIDIA C2070 (Fermi), 1.15 GHz, 14 multiprocessors";
 /// Table 1, as printed, and the launches of Table 2, by the workload at the command line: shared
 /// data in words, words that a transaction reads and writes, transactions of a kernel, share of
 /// the time in transactions, probability of conflicts, and blocks x threads of a block where its

@@ -1,14 +1,13 @@
 //! Tables as a page's JSON states them.
 
-use crate::report::formula::{Source, Variables, bindings};
+use crate::report::formula::Variables;
 use crate::report::page::{NONE, table};
 use crate::report::palette;
-use crate::report::records::Record;
-use crate::report::sentence::{From, formulas_of};
+use crate::report::records::{Fields, Record, Sets};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// The columns of a table with a column for each value of a field.
+/// A column for each value of a field, the variants in their order and others behind by name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct By {
@@ -16,10 +15,6 @@ struct By {
     field: &'static str,
     /// The template of a cell.
     cell: &'static str,
-    /// The values with their headings; if there are none, the variants in their order, or what
-    /// stands there in that of its names.
-    #[serde(default)]
-    values: Vec<(&'static str, &'static str)>,
 }
 
 /// Columns with a variable.
@@ -65,28 +60,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// Returns all formulas.
-    pub fn formulas(&self) -> impl Iterator<Item = &'static str> {
-        let cells = self
-            .columns
-            .iter()
-            .map(|(_, cell)| *cell)
-            .chain([self.name]);
-        let cells = cells.chain(self.by.iter().map(|by| by.cell));
-        let across = self.across.iter();
-        let each = across.clone().map(|across| across.each.1);
-        let cells = cells.chain(across.flat_map(|across| [across.head, across.cell]));
-        cells.flat_map(formulas_of).chain(each)
-    }
-
     /// Returns the tables about a document.
-    pub fn made<S: Source>(&self, from: &From<'_, S>, those: &[&str]) -> Vec<Markup> {
-        let there = |[set, part]: &[&str; 2]| from.sets.of(set, &[part]).next().is_some();
+    pub fn made(&self, sets: &Sets, those: &[&str]) -> Vec<Markup> {
+        let there = |[set, part]: &[&str; 2]| sets.of(set, &[part]).next().is_some();
         if !self.if_any.iter().all(there) {
             return Vec::new();
         }
         let literal: Vec<Record> = self.rows.iter().map(|row| numbered(row)).collect();
-        let mut all: Vec<&Record> = from.sets.of(self.of, those).collect();
+        let mut all: Vec<&Record> = sets.of(self.of, those).collect();
         all.extend(&literal);
         if all.is_empty() {
             let none = html! { p .none { "Not measured." } };
@@ -101,29 +82,11 @@ impl Table {
                 None => groups.push((name, vec![record])),
             }
         }
-        groups.iter().map(|(_, own)| self.one(from, own)).collect()
+        groups.iter().map(|(_, own)| self.one(sets, own)).collect()
     }
 
-    fn one<S: Source>(&self, from: &From<'_, S>, records: &[&Record]) -> Markup {
-        let mut heads: Vec<String> = self
-            .columns
-            .iter()
-            .map(|(head, _)| (*head).into())
-            .collect();
-        let by = self.by.as_ref().map(|by| (by, by.columns(records)));
-        heads.extend(
-            by.iter()
-                .flat_map(|(_, c)| c.iter().map(|(_, head)| head.clone())),
-        );
-        let none = Variables::new();
-        let across = self.across.as_ref().map(|across| {
-            let all = bindings(from.source, &[across.each], &none);
-            (across, all.unwrap_or_default())
-        });
-        if let Some((across, all)) = &across {
-            let head = |v: &Variables| from.filled(across.head, (None, v)).unwrap_or_default();
-            heads.extend(all.iter().map(head));
-        }
+    fn one(&self, sets: &Sets, records: &[&Record]) -> Markup {
+        let columns = self.columns_of(sets, records);
         let key = |record: &Record| -> Vec<Option<String>> {
             self.key.iter().map(|name| record.word(name)).collect()
         };
@@ -134,40 +97,79 @@ impl Table {
             if !self.key.is_empty() && seen.contains(&own) {
                 continue;
             }
-            let variables = variables(record, self.rows.is_empty());
-            let cell = |template: &str, record: &Record, variables: &Variables| {
-                let filled = from.filled(template, (Some(record), variables));
-                filled.unwrap_or_else(|| NONE.into())
+            let cell = |column: &Column<'_>| {
+                let (field, value) = &column.of;
+                let is_of = |r: &&&Record| key(r) == own && r.word(field).as_ref() == Some(value);
+                let other = || records.iter().find(is_of);
+                let about = Some(record).filter(|_| field.is_empty()).or_else(other);
+                let variables = [
+                    variables(record, self.rows.is_empty()),
+                    column.variables.clone(),
+                ];
+                sets.filled(column.cell, Some(about?), &variables.concat())
             };
-            let columns = self.columns.iter();
-            let mut row: Vec<String> = columns.map(|(_, t)| cell(t, record, &variables)).collect();
-            if let Some((by, columns)) = &by {
-                row.extend(columns.iter().map(|(value, _)| {
-                    let mut same = records.iter().filter(|r| key(r) == own);
-                    let found = same.find(|r| r.word(by.field).as_ref() == Some(value));
-                    found.map_or_else(|| NONE.into(), |r| cell(by.cell, r, &variables))
-                }));
-            }
-            if let Some((across, all)) = &across {
-                let with = |v: &Variables| [&variables[..], &v[..]].concat();
-                row.extend(all.iter().map(|v| cell(across.cell, record, &with(v))));
-            }
+            let cells = columns
+                .iter()
+                .map(|c| cell(c).unwrap_or_else(|| NONE.into()));
+            rows.push(cells.collect());
             seen.push(own);
-            rows.push(row);
         }
-        for head in &self.if_filled {
-            let at = heads.iter().position(|known| known == head);
-            if let Some(at) = at.filter(|at| rows.iter().all(|row| row[*at] == NONE)) {
-                heads.remove(at);
-                for row in &mut rows {
-                    row.remove(at);
-                }
-            }
-        }
-        let name = from.filled(self.name, (records.first().copied(), &none));
-        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let is_filled = |i: &usize| {
+            let may_lack = self.if_filled.contains(&columns[*i].head.as_str());
+            !may_lack || rows.iter().any(|row| row[*i] != NONE)
+        };
+        let shown: Vec<usize> = (0..columns.len()).filter(is_filled).collect();
+        let pick = |row: &Vec<String>| shown.iter().map(|i| row[*i].clone()).collect();
+        let rows: Vec<Vec<String>> = rows.iter().map(pick).collect();
+        let heads: Vec<&str> = shown.iter().map(|i| columns[*i].head.as_str()).collect();
+        let name = sets.filled(self.name, records.first().copied(), &Variables::new());
         table(&name.unwrap_or_default(), &heads, &rows, self.left)
     }
+
+    /// Returns the columns: those that are stated, one for each value of a field, and one for each
+    /// choice of a variable.
+    fn columns_of(&self, sets: &Sets, records: &[&Record]) -> Vec<Column<'_>> {
+        let plain = self.columns.iter().map(|(head, cell)| Column {
+            head: (*head).into(),
+            cell,
+            ..Column::default()
+        });
+        let by = self.by.iter().flat_map(|by| {
+            let values = records.iter().filter_map(|record| record.word(by.field));
+            let mut values: Vec<String> = values.collect();
+            values.sort_by_key(|name| (palette::rank(name), name.clone()));
+            values.dedup();
+            values.into_iter().map(|value| Column {
+                head: value.replace('_', " "),
+                cell: by.cell,
+                of: (by.field, value),
+                ..Column::default()
+            })
+        });
+        let across = self.across.iter().flat_map(|across| {
+            let all = sets.choices(&[across.each], &Variables::new()).into_iter();
+            all.map(|variables| Column {
+                head: sets
+                    .filled(across.head, None, &variables)
+                    .unwrap_or_default(),
+                cell: across.cell,
+                variables,
+                ..Column::default()
+            })
+        });
+        plain.chain(by).chain(across).collect()
+    }
+}
+
+/// A column.
+#[derive(Debug, Default)]
+struct Column<'t> {
+    head: String,
+    /// The template of a cell.
+    cell: &'t str,
+    /// The field and its value of the record that a cell is about, if that is not the row's.
+    of: (&'t str, String),
+    variables: Variables,
 }
 
 /// Returns a row's fields by their numbers.
@@ -180,24 +182,8 @@ fn numbered(row: &[serde_json::Value]) -> Record {
 
 /// Returns a row's fields as variables; a record of a set has none.
 fn variables(record: &Record, of_set: bool) -> Variables {
-    let fields = record.0.keys().filter(|_| !of_set);
-    fields
-        .map(|name| (format!("${name}"), record.word(name).unwrap_or_default()))
-        .collect()
-}
-
-impl By {
-    /// Returns the values with their headings.
-    fn columns(&self, records: &[&Record]) -> Vec<(String, String)> {
-        if !self.values.is_empty() {
-            let own = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
-            return self.values.iter().map(own).collect();
-        }
-        let values = records.iter().filter_map(|record| record.word(self.field));
-        let mut values: Vec<String> = values.collect();
-        values.sort_by_key(|name| (palette::rank(name), name.clone()));
-        values.dedup();
-        let head = |name: String| (name.clone(), name.replace('_', " "));
-        values.into_iter().map(head).collect()
-    }
+    let fields = record.as_object().filter(|_| !of_set);
+    let names = fields.into_iter().flat_map(|fields| fields.keys());
+    let value = |name: &String| (name.clone(), record.word(name).unwrap_or_default());
+    names.map(value).collect()
 }

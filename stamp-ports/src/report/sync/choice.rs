@@ -19,49 +19,33 @@
 //!   cheapest chain at this number of blocks is chosen. A chain of flags counts as one access,
 //!   as there are enough threads in the leading block to look at all of them together.
 //!
-//! Here is also what the calls in the rows of Stuart and Owens (2011) stand for that are about the
-//! memory benchmarks and about choices, and those in the rows of the targets that compare the
-//! library's default, or the fastest of its kinds, with others. Of memory accesses verdicts rest on reads; the ratios of writes are printed beside them, as
+//! Of memory accesses verdicts rest on reads; the ratios of writes are printed beside them, as
 //! the times of stores measured so far are too short for as many accesses
 //! (`docs/lab-notes/2026-11-22-locks.md`). The mutex is measured with an increment inside and a
 //! common end, not by empty sections.
 
-use super::data::{At, BARRIER, Cell, Data, MUTEX, SEMAPHORE, blocks, over};
 use crate::measure::machine::abstraction::{Abstraction, Column, Pair, Ratios, TWICE};
-use crate::report::claim::{Found, one};
-use std::collections::BTreeSet;
+use crate::report::records::Record;
+use serde_json::json;
 use stm_sync::barrier::Kind;
 use stm_sync::chosen::Kind as MutexKind;
 use stm_sync::semaphore::Kind as SemaphoreKind;
 
-/// What suits a machine, by its abstraction.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Choice {
-    /// The barrier across as many blocks as the abstraction is of.
-    pub(super) barrier: Kind,
-    /// The mutex.
-    pub(super) mutex: MutexKind,
-    /// The semaphore of a count that few threads fill.
-    pub(super) semaphore_low: SemaphoreKind,
-    /// The semaphore of a count that nearly all find room in.
-    pub(super) semaphore_high: SemaphoreKind,
-}
-
-/// Chooses for a machine. The module's documentation has the rule.
-pub(super) fn choose(machine: &Abstraction) -> Choice {
+/// Returns the names of what suits a machine: the barrier across as many blocks as its
+/// abstraction is of, the mutex, the semaphore of a count that few threads fill, and that of a
+/// count that nearly all find room in. The module's documentation has the rule.
+pub(super) fn choose(machine: &Abstraction) -> Record {
     let cost = |&kind: &Kind| barrier_cost(machine, kind);
     let cheapest = (Kind::ALL.iter().copied()).min_by(|a, b| cost(a).total_cmp(&cost(b)));
-    let (mutex, semaphore_low) = if machine.atomic_to_poll() > TWICE {
+    let (mutex, low) = if machine.atomic_to_poll() > TWICE {
         (MutexKind::FetchAdd, SemaphoreKind::Sleeping)
     } else {
         (MutexKind::TasBackoff, SemaphoreKind::SpinBackoff)
     };
-    Choice {
-        barrier: cheapest.unwrap_or(Kind::Counted),
-        mutex,
-        semaphore_low,
-        semaphore_high: SemaphoreKind::Sleeping,
-    }
+    json!({
+        "barrier": cheapest.unwrap_or(Kind::Counted).name(), "mutex": mutex.name(),
+        "low": low.name(), "high": SemaphoreKind::Sleeping.name(),
+    })
 }
 
 /// Returns the cost of a barrier in volatile loads without contention: the sum over
@@ -123,169 +107,23 @@ fn spread(pair: &Pair, lines: f64) -> f64 {
     (pair.contended / lines).max(pair.uncontended)
 }
 
-/// The abstraction of as many blocks as the paper's newer device had, or of the last grid
-/// measured.
-fn machine(at: &At<'_>) -> Option<Abstraction> {
-    let machine = at.data.bench().machine.as_ref()?;
-    if !at.shape.of_paper {
-        return machine.abstraction();
+/// Returns the ratios of an abstraction with their paths: `atomic_to_volatile.contended`.
+pub(super) fn ratios(machine: &Abstraction) -> Vec<Record> {
+    let mut all = Vec::new();
+    for (kind, ratios) in [
+        ("reads", json!(machine.reads)),
+        ("writes", json!(machine.writes)),
+    ] {
+        for (name, ratio) in ratios.as_object().into_iter().flatten() {
+            let pair = ratio.as_object().into_iter().flatten();
+            let pair = pair.map(|(end, ratio)| (format!("{name}.{end}"), ratio));
+            let plain = Some((name.clone(), ratio)).filter(|_| ratio.is_number());
+            all.extend(pair.chain(plain).map(|(name, value)| {
+                json!({"blocks": machine.blocks, "kind": kind, "ratio": name, "value": value})
+            }));
+        }
     }
-    let grid = machine.grids.iter().find(|g| g.times_ns.blocks == 128)?;
-    Abstraction::of(&grid.times_ns)
-}
-
-/// Returns the blocks of the abstraction, or what is missing.
-pub(super) fn blocks_of_memory(at: &At<'_>) -> Result<Vec<String>, String> {
-    let with = if at.shape.of_paper {
-        " with 128 blocks"
-    } else {
-        ""
-    };
-    let found = machine(at).map(|machine| vec![machine.blocks.to_string()]);
-    found.ok_or_else(|| format!("the memory benchmarks{with}"))
-}
-
-/// Returns a ratio of `reads` or `writes` by its path: `atomic_to_volatile.contended`.
-pub(super) fn memory(at: &At<'_>, kind: &str, path: &str) -> Option<f64> {
-    ratio(&machine(at)?, kind, path)
-}
-
-/// Returns a ratio of an abstraction.
-pub(super) fn ratio(machine: &Abstraction, kind: &str, ratio: &str) -> Option<f64> {
-    let all = serde_json::to_value(machine).ok()?;
-    let path = format!("/{kind}/{}", ratio.replace('.', "/"));
-    all.pointer(&path)?.as_f64()
-}
-
-/// Returns our barriers beside the paper's two.
-pub(super) fn other_barriers() -> Vec<String> {
-    let all = Kind::ALL.iter().map(|kind| kind.name());
-    let others = all.filter(|kind| !["two-stage", "xiao-feng"].contains(kind));
-    others.map(str::to_owned).collect()
-}
-
-/// Whether the fastest kind with the most blocks is one of the choices, row by row of Table 5.
-pub(super) fn chosen(
-    at: &At<'_>,
-    barriers: &[&str],
-    mutexes: &[&str],
-    choices: &[&[&str]],
-) -> Found {
-    let semaphores = &["spin", "spin-backoff", "sleeping"][..];
-    let rows: [(&str, &str, &[&str], Option<u64>); 4] = [
-        ("barrier", BARRIER, barriers, None),
-        ("mutex", MUTEX, mutexes, None),
-        ("count 1", SEMAPHORE, semaphores, Some(1)),
-        ("count 120", SEMAPHORE, semaphores, Some(120)),
-    ];
-    let judge = |((name, part, kinds, count), choices): ((&str, &str, &[&str], _), &&[&str])| {
-        let full = at.full("fermi", part, kinds, count);
-        let rates = kinds
-            .iter()
-            .map(|k| Some((*k, at.rate(part, k, full, count)?)));
-        let rates: Option<Vec<(&str, f64)>> = rates.collect();
-        let best = rates.and_then(|all| all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)));
-        let Some((kind, _)) = best else {
-            return (name.to_owned(), None);
-        };
-        let (blocks, choice) = (blocks(full), choices.join(" or "));
-        let words = format!("{name} at {blocks}: {kind}, expected {choice}");
-        (words, Some(f64::from(u8::from(choices.contains(&kind)))))
-    };
-    rows.into_iter().zip(choices).map(judge).collect()
-}
-
-/// The same for the choices that the ratios of memory accesses predict.
-pub(super) fn predicted(at: &At<'_>, mutexes: &[&str]) -> Found {
-    let Some(machine) = machine(at) else {
-        return one("the memory benchmarks", None);
-    };
-    let choice = choose(&machine);
-    let barriers: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-    let choices = [
-        choice.barrier.name(),
-        choice.mutex.name(),
-        choice.semaphore_low.name(),
-        choice.semaphore_high.name(),
-    ];
-    let choices = choices.each_ref().map(std::slice::from_ref);
-    chosen(at, &barriers, mutexes, &choices)
-}
-
-/// The name of our default mutex, barrier and semaphore.
-const DEFAULT: &str = "default";
-const GRID: &str = "grid.sync";
-
-/// Returns the name and the value of our default, or, where no point has that name, of the
-/// fastest of our kinds, which the host chooses when it has measured them.
-pub(super) fn default_of<'b>(
-    data: &Data<'b>,
-    part: &str,
-    peer: &str,
-    rate: impl Fn(&str) -> Option<f64>,
-) -> Option<(&'b str, f64)> {
-    let kinds: BTreeSet<&str> = data
-        .points(part)
-        .map(|p| p.implementation.as_str())
-        .collect();
-    let ours = kinds.into_iter().filter(|kind| *kind != peer);
-    let rates: Vec<(&str, f64)> = ours.filter_map(|k| Some((k, rate(k)?))).collect();
-    let default = rates.iter().find(|(kind, _)| *kind == DEFAULT);
-    let fastest = rates.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    default.or(fastest).copied()
-}
-
-/// The latency of our default barrier over the peer's, at each block size.
-pub(super) fn barrier(at: &At<'_>, n: u32) -> Found {
-    let sizes = at.data.points(BARRIER).filter(|p| p.blocks == n);
-    let sizes: BTreeSet<u32> = sizes.map(|p| p.threads).collect();
-    let ratio = |threads| {
-        let rate = |kind: &str| {
-            let place = Cell::at(BARRIER, kind, (n, Some(threads)), None);
-            at.data.rate(&place)
-        };
-        let (name, ours) = default_of(&at.data, BARRIER, GRID, rate)?;
-        // Latencies are to each other as rates the other way round.
-        Some((format!("{n} x {threads}, {name}"), Some(rate(GRID)? / ours)))
-    };
-    let found: Found = sizes.into_iter().filter_map(ratio).collect();
-    if found.is_empty() {
-        one(blocks(n), None)
-    } else {
-        found
-    }
-}
-
-/// Ratios of times at each grid: of the fastest kinds whose names begin so.
-pub(super) fn places(
-    data: &Data<'_>,
-    (part, threads, parameter): (&str, u32, Option<(&str, u64)>),
-    names: [&str; 2],
-) -> Found {
-    let here = data.points(part).filter(|p| p.threads == threads);
-    let grids: BTreeSet<u32> = here.map(|p| p.blocks).collect();
-    let ratio = |blocks: u32| {
-        let shortest = |begin: &str| {
-            let kinds = data.points(part).map(|p| p.implementation.as_str());
-            let kinds: BTreeSet<&str> = kinds.filter(|kind| kind.starts_with(begin)).collect();
-            let shape = (blocks, Some(threads));
-            let time = |kind| data.time(&Cell::at(part, kind, shape, parameter));
-            let times = kinds
-                .into_iter()
-                .filter_map(|kind| Some((kind, time(kind)?)));
-            times.min_by(|a, b| a.1.total_cmp(&b.1))
-        };
-        let [a, b] = names.map(|name| (name, shortest(name)));
-        let name = |(name, found): (&str, Option<(&str, f64)>)| {
-            found.map_or_else(|| name.to_owned(), |(kind, _)| kind.to_owned())
-        };
-        let ratio = over(a.1.map(|a| a.1), b.1.map(|b| b.1));
-        (
-            format!("{blocks} x {threads}, {} / {}", name(a), name(b)),
-            ratio,
-        )
-    };
-    grids.into_iter().map(ratio).collect()
+    all
 }
 
 #[cfg(test)]
@@ -296,29 +134,15 @@ mod tests {
 
     #[test]
     fn the_choices_for_tesla_and_fermi_are_those_of_the_papers_table_5() {
-        let chosen = |benchmarks| {
-            let choice = choose(&Abstraction::of(benchmarks).unwrap());
-            (
-                choice.barrier,
-                choice.mutex,
-                choice.semaphore_low,
-                choice.semaphore_high,
-            )
-        };
-        let tesla = (
-            Kind::XiaoFeng,
-            MutexKind::FetchAdd,
-            SemaphoreKind::Sleeping,
-            SemaphoreKind::Sleeping,
-        );
-        let fermi = (
-            Kind::XiaoFeng,
-            MutexKind::TasBackoff,
-            SemaphoreKind::SpinBackoff,
-            SemaphoreKind::Sleeping,
-        );
-        assert_eq!(chosen(&TESLA), tesla);
-        assert_eq!(chosen(&FERMI), fermi);
+        for (benchmarks, mutex, low) in [
+            (&TESLA, "fetch-add", "sleeping"),
+            (&FERMI, "tas-backoff", "spin-backoff"),
+        ] {
+            let expected = json!({
+                "barrier": "xiao-feng", "mutex": mutex, "low": low, "high": "sleeping",
+            });
+            assert_eq!(choose(&Abstraction::of(benchmarks).unwrap()), expected);
+        }
     }
 
     /// The same times with every one of a column multiplied.
@@ -350,7 +174,7 @@ mod tests {
         let mut fast = TESLA;
         fast.reads.atomic = fast.reads.after_atomic;
         let choice = choose(&Abstraction::of(&fast).unwrap());
-        assert_eq!(choice.mutex, MutexKind::TasBackoff);
+        assert_eq!(choice["mutex"], "tas-backoff");
         // A machine with free atomics and slow stores would better count.
         let mut counts = FERMI;
         counts.writes.volatile.uncontended = 9.0;
@@ -362,8 +186,8 @@ mod tests {
         counts.reads.after_atomic = counts.reads.volatile;
         let choice = choose(&Abstraction::of(&counts).unwrap());
         assert!(
-            matches!(choice.barrier, Kind::Counted | Kind::Grouped),
-            "{choice:?}"
+            choice["barrier"] == "counted" || choice["barrier"] == "grouped",
+            "{choice}"
         );
     }
 }

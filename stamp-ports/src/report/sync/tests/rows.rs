@@ -2,280 +2,165 @@
 
 use super::sample::{empty, full, point};
 use crate::points::Point;
-use crate::report::claim::{Claim, Verdict};
-use crate::report::sync::all;
+use crate::report::claim::Verdict;
+use crate::report::sync::{all, all_targets};
+use crate::report::tests::{are, changed};
 use crate::sync::Bench;
-use crate::testing::has;
-
-/// The claim with this name.
-fn claim(bench: &Bench, id: &str) -> Claim {
-    let mut claims = all(bench).into_iter();
-    claims
-        .find(|claim| claim.id == id)
-        .unwrap_or_else(|| panic!("{id}"))
-}
-
-/// A document with these points.
-fn of(points: impl IntoIterator<Item = Point>) -> Bench {
-    let mut bench = empty();
-    bench.points.extend(points);
-    bench
-}
-
-/// The verdict with these times of the hash table at the paper's grid.
-fn table(id: &str, times: &[(&str, u64, f64)]) -> Claim {
-    let points = times.iter().map(|&(kind, buckets, ms)| {
-        let parameter = Some(("buckets", buckets));
-        point("table", kind, (30, 256), parameter, ms)
-    });
-    claim(&of(points), id)
-}
-
-#[test]
-fn a_claim_without_all_of_its_points_cannot_be_judged() {
-    let found = table("G-H2", &[("tas/lane", 16, 34.0)]);
-    assert_eq!(found.verdict, Verdict::Unknown);
-    assert_eq!(found.figures, "not measured: tas / mcs");
-    // The library's own kinds, which hand the lock on within a warp, do not stand in.
-    let found = table("G-H2", &[("tas", 16, 34.0), ("mcs", 16, 10.0)]);
-    assert_eq!(found.verdict, Verdict::Unknown);
-    // One of four ratios is missing: the others are shown, and decide nothing.
-    let some = [
-        ("ttas/lane", 32, 3.0),
-        ("mcs/lane", 32, 1.0),
-        ("ticket", 32, 1.0),
-    ];
-    let found = table("G-H6", &some);
-    assert_eq!(found.verdict, Verdict::Unknown);
-    has(
-        &found.figures,
-        "ttas / ticket 3.00\u{d7} | not measured: lock-free / mcs",
-    );
-}
 
 #[test]
 fn every_claim_of_a_full_document_is_judged() {
     for claim in all(&full()) {
         assert_ne!(claim.verdict, Verdict::Unknown, "{claim:?}");
-        assert_ne!(here(&claim), Verdict::Unknown, "{claim:?}");
+        let here = claim.here.as_ref().unwrap().verdict;
+        assert_ne!(here, Verdict::Unknown, "{claim:?}");
     }
 }
 
-/// The verdict at this machine's sizes.
-fn here(claim: &Claim) -> Verdict {
-    claim.here.as_ref().unwrap().verdict
-}
+/// Changes of the full document, and the verdicts then.
+const CHANGES: &str = "
+    => G-M2 holds | G-M3 does not hold | G-C13 does not hold | G-S1 does not hold | A-N1 holds
+    points[implementation^=coarse:] ms*=2 => G-M1 holds | G-M2 does not hold
+    points[implementation^=coarse:] ms*=2; points[implementation^=coarse: parameters/entry-points>=128] ms*=0.2 => G-M3 holds | G-M4 holds | G-M5 holds
+    points[part=counter implementation=ticket] ms*=0.1 => G-C13 holds | G-H11 holds | G-S1 holds: counter ticket, table mcs, list mcs
+    points[part=sections implementation=mcs blocks=512] verified=false => A-N1 holds in part: mcs wrong at 100 | A-N1 here holds
+    points[] note=null => A-N1 cannot be judged
+    points[part=sections implementation=anderson parameters/rounds=100] ms*=100 => A-L5 holds | A-L5x does not hold
+    => S-X7 holds: tas at 128 blocks 4.00\u{d7}
+    points[implementation=tas] fewest=0 => S-X7 holds: tas at 128 blocks \u{221e}
+    points[implementation=tas] most=null fewest=null => S-X7 cannot be judged
+    => S-A1 holds: contended reads at 128 blocks 2.99\u{d7} | S-A2 holds: volatile at 128 blocks 11.5\u{d7} | S-A3 holds: contended reads at 128 blocks 2.98\u{d7} | S-A4 holds: reads at 128 blocks 11.5\u{d7}";
 
-/// Changes the time of the points that `of` picks, by a factor.
-fn scaled(bench: &mut Bench, of: impl Fn(&Point) -> bool, factor: f64) {
-    for point in bench.points.iter_mut().filter(|p| of(p)) {
-        point.ms *= factor;
-        point.per_s /= factor;
+#[test]
+fn verdicts_follow_the_times_of_a_full_document() {
+    let full = full();
+    for row in CHANGES.trim().lines() {
+        let (changes, expected) = row.split_once("=>").unwrap();
+        are(&all(&changed(&full, changes)), expected, row);
     }
 }
 
-#[test]
-fn coupling_against_coarse_locking_follows_the_times() {
-    let mut bench = full();
-    let coarse = |p: &Point| p.implementation.starts_with("coarse:");
-    // Equal work but for the block size's 1.25.
-    assert_eq!(claim(&bench, "G-M2").verdict, Verdict::Holds);
-    assert_eq!(claim(&bench, "G-M3").verdict, Verdict::Fails);
-    scaled(&mut bench, coarse, 2.0);
-    assert_eq!(claim(&bench, "G-M1").verdict, Verdict::Holds);
-    assert_eq!(claim(&bench, "G-M2").verdict, Verdict::Fails);
-    scaled(
-        &mut bench,
-        |p| coarse(p) && p.parameters["entry-points"] >= 128,
-        0.2,
-    );
-    assert_eq!(claim(&bench, "G-M3").verdict, Verdict::Holds);
-    assert_eq!(claim(&bench, "G-M4").verdict, Verdict::Holds);
-    assert_eq!(claim(&bench, "G-M5").verdict, Verdict::Holds);
-}
+/// The same of targets. As made up, the default is as fast as its peer: not 1.3 times from 132
+/// blocks on. A point with the default's name is the default, even if another kind is faster.
+const TARGETS: &str = "
+    => T-1 holds in part | T-2 does not hold | T-3 holds | T-4 holds in part | T-5 does not hold: stm:fast | T-6 does not hold
+    points[implementation=default] ms*=0.763 per_s*=1.31 => T-1 holds
+    points[implementation=default] ms*=2 per_s*=0.5 => T-1 does not hold
+    points[implementation=combining] ms*=0.1 per_s*=10 => T-2 holds | T-5 holds
+    points[implementation=stm:fast] ms*=0.2 per_s*=5 => T-6 holds
+    points[implementation=default] most=201 fewest=100 => T-3 does not hold
+    points[implementation=counted] ms*=0.769 per_s*=1.3 => T-4 holds: 1056 x 128, counted 0.77\u{d7}
+    points[implementation=tree] per_s*=0.5 implementation=default => T-4 does not hold
+    points[implementation=grid.sync] gone => T-4 cannot be judged";
 
 #[test]
-fn the_winner_on_the_counter_is_the_fastest_at_the_largest_grid() {
-    let mut bench = full();
-    assert_eq!(
-        claim(&bench, "G-C13").verdict,
-        Verdict::Fails,
-        "mcs is made up to win"
-    );
-    assert_eq!(claim(&bench, "G-S1").verdict, Verdict::Fails, "everywhere");
-    scaled(
-        &mut bench,
-        |p| p.part == "counter" && p.implementation == "ticket",
-        0.1,
-    );
-    assert_eq!(claim(&bench, "G-C13").verdict, Verdict::Holds);
-    assert_eq!(claim(&bench, "G-H11").verdict, Verdict::Holds);
-    let first = claim(&bench, "G-S1");
-    assert_eq!(first.verdict, Verdict::Holds);
-    assert_eq!(first.figures, "counter ticket, table mcs, list mcs");
-}
-
-#[test]
-fn a_wrong_sum_with_a_lock_refutes_the_claim_and_does_not_hide() {
-    let mut bench = full();
-    assert_eq!(claim(&bench, "A-N1").verdict, Verdict::Holds);
-    let wrong =
-        |p: &&mut Point| p.part == "sections" && p.implementation == "mcs" && p.blocks == 512;
-    for point in bench.points.iter_mut().filter(wrong) {
-        point.verified = false;
+fn targets_are_reached_in_part_or_missed_by_the_ratios() {
+    let full = full();
+    for row in TARGETS.trim().lines() {
+        let (changes, expected) = row.split_once("=>").unwrap();
+        are(&all_targets(&changed(&full, changes)), expected, row);
     }
-    let found = claim(&bench, "A-N1");
-    assert_eq!(found.verdict, Verdict::Partly);
-    has(&found.figures, "mcs wrong at 100");
-    assert_eq!(here(&found), Verdict::Holds);
-    // Without the sum of the kernel without a lock nothing is said of it.
-    for point in &mut bench.points {
-        point.note = None;
+}
+
+/// A document with these points: `PART KIND BLOCKS THREADS TIME`, and a parameter.
+fn of(points: &str) -> Bench {
+    let mut bench = empty();
+    for text in points.split(", ") {
+        let words: Vec<&str> = text.split(' ').collect();
+        let [part, kind, blocks, threads, ms, ref rest @ ..] = words[..] else {
+            panic!("{text}");
+        };
+        let parameter = rest.first().map(|p| p.split_once('=').unwrap());
+        let parameter = parameter.map(|(name, n)| (name, n.parse().unwrap()));
+        let shape = (blocks.parse().unwrap(), threads.parse().unwrap());
+        let point: Point = point(part, kind, shape, parameter, ms.parse().unwrap());
+        bench.points.push(point);
     }
-    assert_eq!(claim(&bench, "A-N1").verdict, Verdict::Unknown);
+    bench
 }
 
 #[test]
-fn labels_exchanged_exchange_the_verdicts() {
-    let mut bench = full();
-    let slow = |p: &Point| {
-        p.part == "sections" && p.implementation == "anderson" && p.parameters["rounds"] == 100
+fn a_claim_is_judged_by_all_of_its_points_and_no_others() {
+    let near = "counter tas/lane 1 1 1, counter tas/lane 1 32 1.1, counter tas/lane 1 128 1.2, \
+                counter tas/lane 1 384 1.25, counter tas/lane 1 512 9";
+    let mutex = |n: u32, tas: f64, backoff: f64| {
+        format!(
+            "mutex tas {n} 128 {tas}, mutex tas-backoff {n} 128 {backoff}, mutex fetch-add {n} 128 4, \
+             mutex ring {n} 128 5"
+        )
     };
-    scaled(&mut bench, slow, 100.0);
-    assert_eq!(claim(&bench, "A-L5").verdict, Verdict::Holds);
-    assert_eq!(claim(&bench, "A-L5x").verdict, Verdict::Fails);
-}
-
-#[test]
-fn fairness_is_the_most_over_the_fewest_and_none_is_infinite() {
-    let mut bench = full();
-    let found = claim(&bench, "S-X7");
-    assert_eq!(found.verdict, Verdict::Holds);
-    has(&found.figures, "tas at 128 blocks 4.00\u{d7}");
-    let is_tas = |p: &&mut Point| p.implementation == "tas";
-    for point in bench.points.iter_mut().filter(is_tas) {
-        point.fewest = Some(0);
-    }
-    let found = claim(&bench, "S-X7");
-    assert_eq!(found.verdict, Verdict::Holds);
-    has(&found.figures, "tas at 128 blocks \u{221e}");
-    for point in bench.points.iter_mut().filter(is_tas) {
-        (point.most, point.fewest) = (None, None);
-    }
-    assert_eq!(claim(&bench, "S-X7").verdict, Verdict::Unknown);
-}
-
-#[test]
-fn fermi_s_times_behave_like_fermi() {
-    let bench = full();
-    for (id, said) in [
-        ("S-A1", "contended reads at 128 blocks 2.99\u{d7}"),
-        ("S-A2", "volatile at 128 blocks 11.5\u{d7}"),
-        ("S-A3", "contended reads at 128 blocks 2.98\u{d7}"),
-        ("S-A4", "reads at 128 blocks 11.5\u{d7}"),
+    let semaphore = |sleeping: f64| {
+        format!(
+            "semaphore spin 128 128 2 count=1, semaphore spin-backoff 128 128 1 count=1, \
+             semaphore sleeping 128 128 {sleeping} count=1"
+        )
+    };
+    let both = format!("{}, {}", mutex(128, 1.5, 1.0), mutex(264, 1.0, 2.0));
+    for (points, expected) in [
+        (
+            "table tas/lane 30 256 34 buckets=16",
+            "G-H2 cannot be judged: not measured: tas / mcs",
+        ),
+        // The library's own kinds, which hand the lock on within a warp, do not stand in.
+        (
+            "table tas 30 256 34 buckets=16, table mcs 30 256 10 buckets=16",
+            "G-H2 cannot be judged: not measured: tas / mcs",
+        ),
+        // One of four ratios is missing: the others are shown, and decide nothing.
+        (
+            "table ttas/lane 30 256 3 buckets=32, table mcs/lane 30 256 1 buckets=32, \
+             table ticket 30 256 1 buckets=32",
+            "G-H6 cannot be judged: ttas / ticket 3.00\u{d7} | G-H6 cannot be judged: not measured: lock-free / mcs",
+        ),
+        // One block is near a single thread until it is not.
+        (&format!("{near}, counter tas/lane 1 1024 2"), "G-C1 holds"),
+        (
+            &format!("{near}, counter tas/lane 1 1024 1.2"),
+            "G-C1 holds in part",
+        ),
+        // Without the largest block nothing says that it leaves.
+        (near, "G-C1 cannot be judged: not measured: 1024 threads"),
+        // Tesla's 240 blocks are missing, and 128 do not stand in for them.
+        (
+            &mutex(128, 1.5, 1.0),
+            "S-X2 holds: tas-backoff / tas at 128 blocks 1.50\u{d7} | S-X1 cannot be judged",
+        ),
+        (&both, "S-X2 holds | S-X2 here holds in part"),
+        // Tesla and Fermi are told apart at the low count.
+        (&semaphore(0.5), "S-E2 holds: sleeping is ahead by 2.00"),
+        (&semaphore(2.0), "S-E2 holds: spin-backoff is ahead by 2.00"),
+        (&semaphore(1.0), "S-E2 does not hold: ahead by 1.00"),
     ] {
-        let found = claim(&bench, id);
-        assert_eq!(found.verdict, Verdict::Holds, "{id}");
-        has(&found.figures, said);
+        are(&all(&of(points)), expected, points);
     }
-}
-
-/// A document with the counter's times of one kind at one grid of the paper, by threads.
-fn counter(kind: &str, times: &[(u32, u32, f64)]) -> Bench {
-    let at = |&(blocks, threads, ms)| point("counter", kind, (blocks, threads), None, ms);
-    of(times.iter().map(at))
-}
-
-#[test]
-fn one_block_is_near_a_single_thread_until_it_is_not() {
-    let near = [
-        (1, 1, 1.0),
-        (1, 32, 1.1),
-        (1, 128, 1.2),
-        (1, 384, 1.25),
-        (1, 512, 9.0),
-    ];
-    let verdict = |last: f64| {
-        let mut times = near.to_vec();
-        times.push((1, 1024, last));
-        claim(&counter("tas/lane", &times), "G-C1").verdict
-    };
-    assert_eq!(verdict(2.0), Verdict::Holds);
-    assert_eq!(verdict(1.2), Verdict::Partly);
-    // Without the largest block nothing says that it leaves.
-    let found = claim(&counter("tas/lane", &near), "G-C1");
-    assert_eq!(found.verdict, Verdict::Unknown);
-    assert!(
-        found.figures.ends_with("not measured: 1024 threads"),
-        "{found:?}"
-    );
 }
 
 #[test]
 fn the_optimum_of_a_lock_needs_three_block_sizes_of_all_kinds() {
-    let widths = |slowest: u32| -> Bench {
+    let widths = |slowest: u32, sizes: &[u32]| {
         let mut bench = empty();
         for entries in [16, 32, 64, 128] {
             for kind in ["tas/lane", "ttas/lane", "ticket", "mcs/lane"] {
-                for threads in [32, 128, 256, 1024] {
-                    let kind = format!("coarse:{kind}");
-                    let parameter = Some(("entry-points", entries));
+                for &threads in sizes {
+                    let (kind, parameter) = (format!("coarse:{kind}"), ("entry-points", entries));
                     let ms = if threads == slowest { 3.0 } else { 1.0 };
-                    let point = point("list", &kind, (30, threads), parameter, ms);
+                    let point = point("list", &kind, (30, threads), Some(parameter), ms);
                     bench.points.push(point);
                 }
             }
         }
-        bench
+        all(&bench)
     };
-    assert_eq!(claim(&widths(32), "G-K1").verdict, Verdict::Holds);
-    assert_eq!(claim(&widths(128), "G-K1").verdict, Verdict::Fails);
-    assert_eq!(claim(&widths(128), "G-K3").verdict, Verdict::Fails);
-    assert_eq!(claim(&widths(1024), "G-K4").verdict, Verdict::Holds);
-    let mut few = widths(32);
-    few.points.retain(|p| p.threads != 256 && p.threads != 1024);
-    assert_eq!(claim(&few, "G-K3").verdict, Verdict::Unknown);
-    assert_eq!(claim(&few, "G-K2").verdict, Verdict::Unknown);
-}
-
-#[test]
-fn rates_are_compared_at_the_blocks_of_the_papers_device() {
-    let mutex = |blocks: u32, tas: f64, backoff: f64| {
-        let kinds = [
-            ("tas", tas),
-            ("tas-backoff", backoff),
-            ("fetch-add", 4.0),
-            ("ring", 5.0),
-        ];
-        kinds.map(|(kind, ms)| point("mutex", kind, (blocks, 128), None, ms))
-    };
-    let mut bench = of(mutex(128, 1.5, 1.0));
-    let found = claim(&bench, "S-X2");
-    assert_eq!(found.verdict, Verdict::Holds, "{found:?}");
-    has(&found.figures, "tas-backoff / tas at 128 blocks 1.50\u{d7}");
-    // Tesla's 240 blocks are missing, and 128 do not stand in for them.
-    assert_eq!(claim(&bench, "S-X1").verdict, Verdict::Unknown);
-    bench.points.extend(mutex(264, 1.0, 2.0));
-    let found = claim(&bench, "S-X2");
-    assert_eq!(found.verdict, Verdict::Holds);
-    assert_eq!(here(&found), Verdict::Partly, "{found:?}");
-}
-
-#[test]
-fn tesla_and_fermi_are_told_apart_at_the_low_count() {
-    let semaphore = |sleeping: f64| {
-        let kinds = [("spin", 2.0), ("spin-backoff", 1.0), ("sleeping", sleeping)];
-        let at = |(kind, ms)| point("semaphore", kind, (128, 128), Some(("count", 1)), ms);
-        let bench = of(kinds.map(at));
-        claim(&bench, "S-E2")
-    };
-    for (sleeping, verdict, said) in [
-        (0.5, Verdict::Holds, "sleeping is ahead by 2.00"),
-        (2.0, Verdict::Holds, "spin-backoff is ahead by 2.00"),
-        (1.0, Verdict::Fails, "ahead by 1.00"),
+    let sizes = &[32, 128, 256, 1024];
+    for (slowest, sizes, expected) in [
+        (32, &sizes[..], "G-K1 holds"),
+        (128, sizes, "G-K1 does not hold | G-K3 does not hold"),
+        (1024, sizes, "G-K4 holds"),
+        (
+            32,
+            &sizes[..2],
+            "G-K3 cannot be judged | G-K2 cannot be judged",
+        ),
     ] {
-        let found = semaphore(sleeping);
-        assert_eq!(found.verdict, verdict);
-        has(&found.figures, said);
+        are(&widths(slowest, sizes), expected, "sizes");
     }
 }

@@ -1,16 +1,14 @@
 //! Documents that are made up.
 
-use crate::devices::{Description, Gpu};
-use crate::head::Head;
 use crate::measure::machine::abstraction::Benchmarks;
 use crate::measure::machine::abstraction::tests::FERMI;
-use crate::measure::machine::{GridTimes, Measurement, SCHEMA};
+use crate::measure::machine::{Measurement, SCHEMA};
 use crate::points::{Asked, Point};
 use crate::report::palette;
-use crate::report::sync::page;
+use crate::report::stated::Page;
 use crate::store::Document;
 use crate::sync::Bench;
-use std::collections::BTreeMap;
+use serde_json::json;
 
 /// A point with a time, which is right.
 pub(in crate::report) fn point(
@@ -29,39 +27,21 @@ pub(in crate::report) fn point(
 
 /// A document without points, of a GPU with 132 multiprocessors.
 pub(in crate::report) fn empty() -> Bench {
-    let head = Head {
-        format: Bench::FORMAT.into(),
-        version: "0.1.0".into(),
-        commit: Some("0123abc".into()),
-        ptx: Some("ptx-of-the-sample".into()),
-        compiler: Some("a compiler".into()),
-        driver: Some("1.2.3".into()),
-        command: "stamp bench sync --out sample".into(),
-        quick: false,
-        seed: 1,
-        started: "2026-01-31T12:00:00Z".into(),
-        seconds: 300.0,
-        complete: true,
-        device: Description {
-            id: "cuda:0".into(),
-            name: "a made-up GPU".into(),
-            processors: 132,
-            warp_width: 32,
-            threads_max: 1024,
-            blocks_max: 1 << 30,
-            shared_bytes_max: 1 << 16,
-            available_bytes: 1 << 36,
-            gpu: Some(Gpu {
-                compute_capability: "9.0".into(),
-                driver_cuda_version: "13.0".into(),
-                memory_bytes: 1 << 37,
-                l2_bytes: 50 << 20,
-                resident_threads_per_processor: 2048,
-            }),
+    let head = json!({
+        "format": Bench::FORMAT, "version": "0.1.0", "commit": "0123abc", "ptx": "ptx-of-the-sample",
+        "compiler": "a compiler", "driver": "1.2.3", "command": "stamp bench sync --out sample",
+        "quick": false, "seed": 1, "started": "2026-01-31T12:00:00Z", "seconds": 300.0,
+        "complete": true, "settings": {"program": "program-of-the-sample"},
+        "notes": ["SAMPLE: made up, none of it was measured."],
+        "device": {
+            "id": "cuda:0", "name": "a made-up GPU", "processors": 132, "warp_width": 32,
+            "threads_max": 1024, "blocks_max": 1 << 30, "shared_bytes_max": 1 << 16,
+            "available_bytes": 1_u64 << 36, "compute_capability": "9.0",
+            "driver_cuda_version": "13.0", "memory_bytes": 1_u64 << 37, "l2_bytes": 50 << 20,
+            "resident_threads_per_processor": 2048,
         },
-        settings: BTreeMap::from([("program".into(), "program-of-the-sample".into())]),
-        notes: vec!["SAMPLE: made up, none of it was measured.".into()],
-    };
+    });
+    let head = serde_json::from_value(head).unwrap();
     Bench {
         head,
         points: Vec::new(),
@@ -71,7 +51,8 @@ pub(in crate::report) fn empty() -> Bench {
 
 /// The kinds that stand in a figure.
 fn kinds(id: &str) -> Vec<&'static str> {
-    let part = page().parts.into_iter().find(|part| part.id == id);
+    let page: Page = serde_json::from_str(include_str!("../page.json")).unwrap();
+    let part = page.parts.into_iter().find(|part| part.id == id);
     part.map_or_else(Vec::new, |part| part.kinds())
 }
 
@@ -209,25 +190,15 @@ fn sections(all: &mut Vec<Point>) {
 
 /// Fermi's times of Table 1, as if they were ours.
 fn machine() -> Measurement {
-    let grid = |blocks| GridTimes {
-        why: "made up".into(),
-        threads: 32,
-        accesses: 1000,
-        times_ns: Benchmarks { blocks, ..FERMI },
+    let grid = |blocks| {
+        let times_ns = Benchmarks { blocks, ..FERMI };
+        json!({"why": "made up", "threads": 32, "accesses": 1000, "times_ns": times_ns})
     };
-    Measurement {
-        schema: SCHEMA,
-        version: "0.1.0".into(),
-        device: "cuda:0".into(),
-        name: "a made-up GPU".into(),
-        driver: "13.0".into(),
-        unix_time: 0,
-        seconds: 1.0,
-        sizes: "made up".into(),
-        grids: vec![grid(128), grid(1056)],
-        rates: Vec::new(),
-        barriers: Vec::new(),
-        semaphores: Vec::new(),
-        mutexes: Vec::new(),
-    }
+    let machine = json!({
+        "schema": SCHEMA, "version": "0.1.0", "device": "cuda:0", "name": "a made-up GPU",
+        "driver": "13.0", "unix_time": 0, "seconds": 1.0, "sizes": "made up",
+        "grids": [grid(128), grid(1056)], "rates": [], "barriers": [], "semaphores": [],
+        "mutexes": [],
+    });
+    serde_json::from_value(machine).unwrap()
 }

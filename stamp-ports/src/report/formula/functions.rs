@@ -1,0 +1,380 @@
+//! The calls of the language, and the digits of numbers.
+
+use super::{Call, Failure, Found, Item, Scope, Variables, missing, split, wrong};
+use serde_json::Value;
+
+/// What makes one number of several.
+type OfNumbers = fn(&[f64]) -> Option<f64>;
+
+/// The calls that make one number of several, of which there is at least one.
+pub const OF_NUMBERS: [(&str, OfNumbers); 14] = [
+    ("sum", |all| Some(all.iter().sum())),
+    ("min", |all| all.iter().copied().reduce(f64::min)),
+    ("max", |all| all.iter().copied().reduce(f64::max)),
+    // The value that all of them have.
+    ("same", same),
+    ("", same),
+    // The largest over the smallest.
+    ("spread", |all| {
+        let least = all.iter().copied().reduce(f64::min)?;
+        Some(all.iter().copied().reduce(f64::max)? / least)
+    }),
+    // The geometric mean.
+    ("mean", |all| {
+        let sum: f64 = all.iter().map(|x| x.ln()).sum();
+        Some((sum / all.len() as f64).exp())
+    }),
+    ("median", |all| {
+        let mut all = all.to_vec();
+        all.sort_by(f64::total_cmp);
+        Some(f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]))
+    }),
+    // The share of those below 1.
+    ("below_one", |all| {
+        let below = all.iter().filter(|x| **x < 1.0).count();
+        Some(below as f64 / all.len() as f64)
+    }),
+    ("first", |all| all.first().copied()),
+    ("last", |all| all.last().copied()),
+    // The last less the first.
+    ("change", |all| match all {
+        [first, .., last] => Some(last - first),
+        _ => None,
+    }),
+    // The larger of a ratio and its inverse.
+    ("either", |all| Some(all[0].max(1.0 / all[0]))),
+    // The largest ratio of neighbours, of which there must be three.
+    ("roughest", |all| {
+        let steps = all.windows(2).map(|p| (p[0] / p[1]).max(p[1] / p[0]));
+        steps.reduce(f64::max).filter(|_| all.len() >= 3)
+    }),
+];
+
+/// The other calls.
+pub(super) const OTHERS: [&str; 16] = [
+    "values",
+    "count",
+    "lowest",
+    "highest",
+    "common",
+    "any",
+    "or",
+    "words",
+    "without",
+    "is_one",
+    "differ",
+    "at_least",
+    "if",
+    "all",
+    "correlation",
+    "number",
+];
+
+fn same(all: &[f64]) -> Option<f64> {
+    let same = |x: &f64| x.total_cmp(&all[0]).is_eq();
+    all.iter().all(same).then(|| all[0])
+}
+
+/// Returns what there is, or nothing where it was not measured.
+fn if_there<T: Default>(found: Found<T>) -> Found<T> {
+    match found {
+        Err(Failure::Missing(_)) => Ok(T::default()),
+        found => found,
+    }
+}
+
+/// Returns words as elements.
+fn items<'a>(words: impl IntoIterator<Item = String>) -> Vec<Item<'a>> {
+    words
+        .into_iter()
+        .map(|word| Item::Word(word.into()))
+        .collect()
+}
+
+impl<'a> Scope<'a> {
+    /// Returns what a call stands for.
+    pub(super) fn called(self, name: &str, text: &'a str) -> Found<Vec<Item<'a>>> {
+        let arguments: Vec<&str> = split(text, ',').collect();
+        Ok(match (name, arguments.as_slice()) {
+            ("values", [path]) => {
+                let mut values = Vec::new();
+                for value in if_there(self.words(path))? {
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+                items(values)
+            }
+            ("lowest" | "highest", [path, by, field]) => {
+                let found = self.extreme(name == "lowest", path, [by, field])?;
+                found.into_iter().collect()
+            }
+            ("common", [path]) => self.common(path)?,
+            ("any", [words]) => items([self.words(words)?.join("|")]),
+            ("words", all) => items(self.all_words(all)?),
+            ("without", [but, all @ ..]) => {
+                let but = self.words(but)?;
+                let mut all = self.all_words(all)?;
+                all.retain(|word| !but.contains(word));
+                items(all)
+            }
+            ("or", all) => {
+                for argument in all {
+                    let found = if_there(self.items(argument))?;
+                    if !matches!(found.as_slice(), [] | [Item::Missing]) {
+                        return Ok(found);
+                    }
+                }
+                Vec::new()
+            }
+            ("if", [condition, value]) if if_there(self.numbers(condition))? == [1.0] => {
+                self.items(value)?
+            }
+            ("if", [_, _]) => Vec::new(),
+            _ => match self.counted(name, &arguments)? {
+                Some(number) => vec![Item::Number(number)],
+                None => self.defined(name, &arguments)?,
+            },
+        })
+    }
+
+    /// Returns the number that a call stands for which is not of numbers alone; `None` if it is none.
+    fn counted(self, name: &str, arguments: &[&'a str]) -> Found<Option<f64>> {
+        let number = match (name, arguments) {
+            ("count", [path]) => Some(if_there(self.items(path))?.len() as f64),
+            ("is_one", [one, all @ ..]) => Some(fact(
+                self.all_words(all)?.contains(&self.words(one)?.concat()),
+            )),
+            ("differ", all) => {
+                let all = self.all_words(all)?;
+                Some(fact(all.iter().any(|word| *word != all[0])))
+            }
+            ("at_least", [a, b]) => Some(fact(self.numbers(a)? >= self.numbers(b)?)),
+            ("all", all) => {
+                let missing = || Ok(vec![Item::Missing]);
+                let all = all.iter().map(|a| self.items(a).or_else(|_| missing()));
+                let all: Found<Vec<_>> = all.collect();
+                // One that is 0 decides, even if another is missing.
+                let order = |item: &Item<'_>| item.number().unwrap_or(0.5);
+                let least = all?.concat().iter().map(order).reduce(f64::min);
+                least.filter(|least| [0.0, 1.0].contains(least))
+            }
+            ("correlation", [a, b]) => correlation(&self.numbers(a)?, &self.numbers(b)?),
+            ("number", [text, n]) => {
+                let words = self.words(text)?.concat();
+                let mut numbers = words
+                    .split_whitespace()
+                    .filter_map(|word| word.parse().ok());
+                let n = n.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+                match n.and_then(|n| numbers.nth(n)) {
+                    Some(number) => Some(number),
+                    None => return wrong(format!("no {name}: {text}")),
+                }
+            }
+            _ => return Ok(None),
+        };
+        number.map_or_else(|| missing_call(name), |number| Ok(Some(number)))
+    }
+
+    /// Returns what a call that makes one number of several stands for, or one of the document's.
+    fn defined(self, name: &str, arguments: &[&'a str]) -> Found<Vec<Item<'a>>> {
+        let heads = self.source.calls().iter().map(|call| (call, call.head()));
+        for (call, (own, names)) in heads {
+            if own == name && names.len() == arguments.len() {
+                return call.evaluated(self, &names, arguments);
+            }
+        }
+        let Some((_, of)) = OF_NUMBERS.iter().find(|(known, _)| *known == name) else {
+            return wrong(format!("`{name}` is not a function"));
+        };
+        let mut numbers = Vec::new();
+        for argument in arguments {
+            if argument.contains("$each") {
+                for word in self.each {
+                    let argument = argument.replace("$each", word);
+                    numbers.extend(self.shorter().numbers(&argument)?);
+                }
+            } else {
+                numbers.extend(self.numbers(argument)?);
+            }
+        }
+        if numbers.is_empty() {
+            return missing_call(name);
+        }
+        match of(&numbers) {
+            Some(number) => Ok(vec![Item::Number(number)]),
+            None if name.is_empty() || name == "same" => {
+                wrong(format!("{numbers:?} are not the same"))
+            }
+            None => missing_call(name),
+        }
+    }
+
+    /// Returns the words of several expressions.
+    fn all_words(self, all: &[&'a str]) -> Found<Vec<String>> {
+        let all: Found<Vec<Vec<String>>> = all.iter().map(|a| self.words(a)).collect();
+        Ok(all?.concat())
+    }
+
+    /// Returns the field of the element in which `by` is lowest, or highest.
+    fn extreme(
+        self,
+        lowest: bool,
+        path: &'a str,
+        [by, field]: [&str; 2],
+    ) -> Found<Option<Item<'a>>> {
+        let nodes = if_there(self.items(path))?;
+        let known = nodes.iter().filter_map(|item| match item {
+            Item::Node(node) => {
+                let field = node.get(field).filter(|field| !field.is_null())?;
+                Some((node.get(by)?.as_f64()?, field))
+            }
+            _ => None,
+        });
+        let order = |a: &(f64, &Value), b: &(f64, &Value)| a.0.total_cmp(&b.0);
+        let found = if lowest {
+            known.min_by(order)
+        } else {
+            known.max_by(order)
+        };
+        Ok(found.map(|(_, value)| Item::Node(value)))
+    }
+
+    /// Returns the numbers that are there for each choice of all alternatives.
+    fn common(self, path: &str) -> Found<Vec<Item<'a>>> {
+        let mut paths = vec![String::new()];
+        for word in super::filled(path, self.variables).split_inclusive([' ', ']']) {
+            let (end, last) = word.split_at(word.trim_end_matches([' ', ']']).len());
+            let (name, values) = end.split_once('=').unwrap_or((end, ""));
+            let choices: Vec<String> = if end.contains('|') {
+                let values = values.split('|');
+                values
+                    .map(|value| format!("{name}={value}{last}"))
+                    .collect()
+            } else {
+                vec![word.to_owned()]
+            };
+            let with = |path: &String| {
+                choices
+                    .iter()
+                    .map(|c| format!("{path}{c}"))
+                    .collect::<Vec<_>>()
+            };
+            paths = paths.iter().flat_map(with).collect();
+        }
+        let mut common: Option<Vec<f64>> = None;
+        for path in &paths {
+            let here = if_there(self.shorter().numbers(path))?;
+            common = Some(match common {
+                None => here,
+                Some(before) => before.into_iter().filter(|x| here.contains(x)).collect(),
+            });
+        }
+        let mut common = common.unwrap_or_default();
+        common.sort_by(f64::total_cmp);
+        common.dedup();
+        Ok(common.into_iter().map(Item::Number).collect())
+    }
+
+    /// Returns the scope for expressions that live shorter.
+    const fn shorter<'s>(self) -> Scope<'s>
+    where
+        'a: 's,
+    {
+        self
+    }
+}
+
+/// A fact as a number.
+fn fact(is: bool) -> f64 {
+    f64::from(u8::from(is))
+}
+
+fn missing_call<T>(name: &str) -> Found<T> {
+    missing(format!("`{name}` has no value"))
+}
+
+impl Call {
+    fn evaluated<'a>(
+        &self,
+        scope: Scope<'a>,
+        names: &[&str],
+        arguments: &[&'a str],
+    ) -> Found<Vec<Item<'a>>> {
+        let mut choices: Vec<Variables> = vec![Vec::new()];
+        for (name, argument) in names.iter().zip(arguments) {
+            let mut words = match scope.words(argument) {
+                Err(Failure::Missing(_)) if !self.words => Vec::new(),
+                words => words?,
+            };
+            if self.words {
+                words = vec![words.join("|")];
+            }
+            let with = |before: &Variables, word: &String| {
+                let own = ((*name).to_owned(), word.clone());
+                [before.as_slice(), &[own]].concat()
+            };
+            let all = choices.iter();
+            choices = all
+                .flat_map(|before| words.iter().map(|word| with(before, word)))
+                .collect();
+        }
+        let mut found = Vec::new();
+        for variables in &choices {
+            let of_arguments = Scope::new(scope.source, variables);
+            let each = match of_arguments.bindings(&self.each) {
+                Err(why) if self.words => return missing(why),
+                each => each.unwrap_or_default(),
+            };
+            if self.words {
+                return self.of_words(of_arguments, &each);
+            }
+            let number = each.first().and_then(|variables| {
+                let items = Scope::new(scope.source, variables).items(self.value).ok()?;
+                items.first()?.number()
+            });
+            found.push(number.map_or(Item::Missing, Item::Number));
+        }
+        if found.is_empty() {
+            found.push(Item::Missing);
+        }
+        Ok(found)
+    }
+
+    fn of_words<'a>(&self, scope: Scope<'_>, each: &[Variables]) -> Found<Vec<Item<'a>>> {
+        let mut words = Vec::new();
+        for variables in each {
+            let more = Scope { variables, ..scope }.words(self.value);
+            words.extend(if_there(more)?);
+        }
+        words.extend(self.or.filter(|_| words.is_empty()).map(str::to_owned));
+        let variables = each.first().map_or(scope.variables, Vec::as_slice);
+        let least = super::filled(self.least, variables).parse().unwrap_or(0);
+        if words.len() < least {
+            let show = |name: &str, value: &str| scope.source.shown(name, value);
+            return missing(super::filled_as(self.missing, variables, show));
+        }
+        Ok(items(words))
+    }
+}
+
+/// The rank correlation of two series (Spearman); `None` of fewer than four values, or if one
+/// series is constant.
+fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    // Equal values share the mean of their ranks.
+    let ranks = |values: &[f64]| -> Vec<f64> {
+        let rank = |v: &f64| {
+            let below = values.iter().filter(|w| *w < v).count();
+            let equal = values.iter().filter(|w| w.total_cmp(v).is_eq()).count();
+            below as f64 + (equal - 1) as f64 / 2.0
+        };
+        values.iter().map(rank).collect()
+    };
+    let (a, b) = (ranks(a), ranks(b));
+    let mean = (a.len() as f64 - 1.0) / 2.0;
+    let sum = |x: &[f64], y: &[f64]| -> f64 {
+        x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum()
+    };
+    let spread = (sum(&a, &a) * sum(&b, &b)).sqrt();
+    (spread > 0.0 && a.len() >= 4 && a.len() == b.len()).then(|| sum(&a, &b) / spread)
+}

@@ -1,0 +1,263 @@
+//! Paths, their steps and conditions; and formats.
+
+use super::{Found, Item, Scope, filled, missing, wrong};
+use crate::numbers::{and, bytes, count, digits3, of, percent, short, time, times};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+impl<'a> Scope<'a> {
+    /// Returns the values that a path names, at least one; `None` if the word is no path.
+    pub fn path(self, path: &'a str) -> Option<Found<Vec<&'a Value>>> {
+        let (start, steps) = match path.strip_prefix('.').zip(self.row) {
+            Some((steps, row)) => (vec![row], steps),
+            None if path.parse::<f64>().is_ok() => return None,
+            None => match self.source.start(path)? {
+                Ok(start) => start,
+                Err(failure) => return Some(Err(failure)),
+            },
+        };
+        Some(self.walk(start, steps).and_then(|mut found| {
+            if let [Value::Array(elements)] = found[..] {
+                found = elements.iter().collect();
+            }
+            found.retain(|value| !value.is_null());
+            match found.as_slice() {
+                [] => missing(format!("nothing matches `{path}`")),
+                _ => Ok(found),
+            }
+        }))
+    }
+
+    /// Goes along steps.
+    ///
+    /// # Errors
+    /// A step that nothing has.
+    pub fn walk(self, mut found: Vec<&'a Value>, steps: &str) -> Found<Vec<&'a Value>> {
+        let (mut start, mut within) = (0, false);
+        let mut pieces = Vec::new();
+        for (i, c) in steps.char_indices().chain([(steps.len(), '.')]) {
+            match c {
+                '[' | '.' if !within || i == steps.len() => {
+                    pieces.push(&steps[start..i]);
+                    within = c == '[';
+                    start = i + usize::from(!within);
+                }
+                ']' => within = false,
+                _ => {}
+            }
+        }
+        for step in pieces.into_iter().filter(|step| !step.is_empty()) {
+            found = self.follow(&found, step)?;
+        }
+        Ok(found)
+    }
+
+    /// Goes one step from each value.
+    fn follow(self, values: &[&'a Value], step: &str) -> Found<Vec<&'a Value>> {
+        let elements = values.iter().flat_map(|value| match value {
+            Value::Array(elements) => elements.as_slice(),
+            other => std::slice::from_ref(*other),
+        });
+        if step == "*" {
+            let fields = elements.filter_map(Value::as_object);
+            return Ok(fields.flat_map(Map::values).collect());
+        }
+        let Some(filter) = step.strip_prefix('[') else {
+            let step = filled(step, self.variables);
+            let found: Vec<&Value> = elements.filter_map(|value| value.get(&*step)).collect();
+            return match found.as_slice() {
+                [] => missing(format!("the data has no field `{step}` there")),
+                _ => Ok(found),
+            };
+        };
+        let Some(filter) = filter.strip_suffix(']') else {
+            return wrong(format!("`{step}` has no end"));
+        };
+        let filter = filter.split_whitespace();
+        let conditions: Vec<Cow<'_, str>> = filter.map(|c| filled(c, self.variables)).collect();
+        if let Some(bad) = conditions.iter().find(|c| !c.contains(['=', '<', '>'])) {
+            return wrong(format!("`{bad}` is not key=value"));
+        }
+        let conditions: Vec<_> = conditions.iter().map(|c| Condition::new(c)).collect();
+        let kept: Vec<&Value> = elements
+            .filter(|value| conditions.iter().all(|condition| condition.is_met(value)))
+            .collect();
+        match kept.as_slice() {
+            [] => missing(format!("nothing in the data is `{step}`")),
+            _ => Ok(kept),
+        }
+    }
+}
+
+/// A condition of a path.
+#[derive(Debug)]
+pub struct Condition<'c> {
+    field: &'c str,
+    comparison: &'c str,
+    wanted: &'c str,
+    /// The values of which one is enough, and the numbers that they are.
+    values: Vec<(Cow<'c, str>, Option<f64>)>,
+}
+
+impl<'c> Condition<'c> {
+    /// Reads a condition.
+    pub fn new(text: &'c str) -> Self {
+        let at = text.find(['=', '!', '<', '>', '^']);
+        let (field, rest) = text.split_at(at.unwrap_or(text.len()));
+        let end = rest.find(|c| !"=!<>^".contains(c)).unwrap_or(rest.len());
+        let (comparison, wanted) = rest.split_at(end);
+        let own = wanted.split('|').map(Cow::from);
+        let blank = wanted.contains('_').then(|| wanted.replace('_', " "));
+        let blank = blank.iter().flat_map(|blank| blank.split('|'));
+        let values = own.chain(blank.map(|value| value.to_owned().into()));
+        Self {
+            field,
+            comparison,
+            wanted,
+            values: values
+                .map(|value| (value.clone(), value.parse().ok()))
+                .collect(),
+        }
+    }
+
+    /// Returns whether an object meets it.
+    pub fn is_met(&self, value: &Value) -> bool {
+        let field = |name: &str| {
+            let found = name
+                .split('/')
+                .try_fold(value, |value, name| value.get(name));
+            found.filter(|found| !found.is_null())
+        };
+        let Some(own) = field(self.field) else {
+            return false;
+        };
+        let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
+        let ordered = |is: fn(&f64, &f64) -> bool| {
+            let other = match field(self.wanted) {
+                Some(other) => number(other),
+                None => self.values[0].1,
+            };
+            number(own)
+                .zip(other)
+                .is_some_and(|(own, other)| is(&own, &other))
+        };
+        let text = match own {
+            Value::String(text) => Cow::from(text),
+            other => other.to_string().into(),
+        };
+        let same = |(word, x): &(Cow<'_, str>, Option<f64>)| {
+            let equal = |(a, b): (f64, f64)| a.total_cmp(&b).is_eq();
+            text == *word || x.is_some_and(|x| number(own).is_some_and(|own| equal((own, x))))
+        };
+        match self.comparison {
+            "=" => self.values.iter().any(same),
+            "!=" => !self.values.iter().any(same),
+            "^=" => self
+                .values
+                .iter()
+                .any(|(beginning, _)| text.starts_with(&**beginning)),
+            "<" => ordered(f64::lt),
+            "<=" => ordered(f64::le),
+            ">" => ordered(f64::gt),
+            ">=" => ordered(f64::ge),
+            _ => false,
+        }
+    }
+}
+
+/// Shows what an expression yields in a format. Of a document's words: none, or `text` in
+/// Markdown. `yes` is of a fact. Of a number: `times`, `percent`, `short`, `time`, `digits3`, `number`
+/// (all digits if it is whole), `count`, `bytes`, and `a thread` with the noun; and of one that
+/// must be there alone: `n` (whole), `si` (three digits and K, M or G), `3` (three digits), `r` (a
+/// ratio of three digits), or `x`, `%` or `d` with a number of decimals (a ratio, a share in per
+/// cent, a number). Of what is measured less its limit, `more` and `less` say whether a goal is
+/// reached, which is to be more or less than that.
+pub(super) fn show(items: &[Item<'_>], expression: &str, form: &str) -> Found<String> {
+    let words = || items.iter().filter_map(Item::word).collect::<Vec<String>>();
+    match (form, items) {
+        ("", _) => {
+            let words = words();
+            return if words.is_empty() {
+                missing(expression)
+            } else {
+                Ok(and(&words))
+            };
+        }
+        ("text", [_]) => return Ok(words().concat().replace('\u{a0}', " ").replace('|', "\\|")),
+        ("yes", [Item::Node(Value::Bool(yes)), ..]) => {
+            return Ok(if *yes { "yes" } else { "NO" }.into());
+        }
+        (_, [] | [Item::Missing, ..]) => return missing(expression),
+        _ => {}
+    }
+    let Some(x) = items[0].number() else {
+        return wrong(format!("`{expression}` is not a number"));
+    };
+    let exact = match items[0] {
+        Item::Node(value) => value.as_u64(),
+        _ => None,
+    };
+    let n = exact.or_else(|| (x >= 0.0 && x.fract() == 0.0).then_some(x as u64));
+    let whole =
+        |show: &dyn Fn(u64) -> String| n.map_or_else(|| missing(expression), |n| Ok(show(n)));
+    match form {
+        "times" => return Ok(times(x)),
+        "percent" => return Ok(percent(x)),
+        "short" => return Ok(short(x)),
+        "time" => return Ok(time(x)),
+        "number" if x.fract() == 0.0 => return Ok(format!("{x:.0}")),
+        "digits3" | "number" => return Ok(digits3(x)),
+        "count" => return whole(&count),
+        "bytes" => return whole(&bytes),
+        _ => {}
+    }
+    if let Some(noun) = form.strip_prefix("a ") {
+        return whole(&|n| of(n, noun));
+    }
+    if items.len() != 1 || !x.is_finite() {
+        return wrong(format!("`{expression}` is not one finite number"));
+    }
+    in_digits(x, form)
+}
+
+/// Shows a number in a format.
+pub fn shown(x: f64, form: &str) -> String {
+    show(&[Item::Number(x)], "", form).unwrap_or_default()
+}
+
+/// Shows a number by a unit and its digits.
+fn in_digits(value: f64, form: &str) -> Found<String> {
+    let split = form.find(|c: char| c.is_ascii_digit());
+    let (unit, decimals) = form.split_at(split.unwrap_or(form.len()));
+    let decimals: usize = decimals.parse().unwrap_or(0);
+    Ok(match unit {
+        "n" => thousands(&format!("{value:.0}")),
+        "si" => {
+            let text = short(value);
+            let (digits, unit) = text.split_at(text.trim_end_matches(char::is_alphabetic).len());
+            format!("{digits} {unit}").trim_end().to_owned()
+        }
+        "" => thousands(&digits3(value)),
+        "r" if value < 0.095 => format!("{value:.*}x", if value < 0.0095 { 4 } else { 3 }),
+        "r" => thousands(&digits3(value)) + "x",
+        "x" => thousands(&format!("{value:.decimals$}")) + "x",
+        "%" => format!("{:.decimals$} %", value * 100.0),
+        "d" => format!("{value:.decimals$}"),
+        "more" | "less" if (value >= 0.0) == (unit == "more") || value == 0.0 => "reached".into(),
+        "more" | "less" => "missed".into(),
+        _ => return wrong(format!("`{form}` is not a format")),
+    })
+}
+
+/// Puts commas into the whole part of a decimal number.
+fn thousands(number: &str) -> String {
+    let whole = number.find('.').unwrap_or(number.len());
+    let mut grouped = String::new();
+    for (i, c) in number.char_indices() {
+        if i > 0 && i < whole && (whole - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(c);
+    }
+    grouped
+}
