@@ -3,9 +3,8 @@
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
 use crate::error::{Error, Result};
-use crate::measure::machine::abstraction::{Abstraction, Column, Ratios};
-use crate::measure::machine::measure;
-use crate::measure::machine::{GridTimes, Measurement};
+use crate::measure::machine::abstraction::{Benchmarks, Column, Pair};
+use crate::measure::machine::{Measurement, measure};
 use crate::measure::meter::Progress;
 use crate::numbers::{bytes, digits3, short};
 use crate::output::align;
@@ -71,12 +70,12 @@ fn text(measurement: &Measurement) -> String {
             "Memory, ms: {} blocks ({}), {} accesses of one thread each",
             grid.times_ns.blocks, grid.why, grid.accesses
         );
-        section(title, &times(grid));
+        section(title, &times(&grid.times_ns));
     }
     let abstraction = measurement.abstraction();
-    if let Some(abstraction) = &abstraction {
+    if let (Some(abstraction), Some(last)) = (&abstraction, measurement.grids.last()) {
         let title = format!("Ratios at {} blocks", abstraction.blocks);
-        section(title, &ratios(abstraction));
+        section(title, &ratios(&last.times_ns));
     }
     let tables = [
         ("Random accesses a second", rates(measurement)),
@@ -103,67 +102,60 @@ fn text(measurement: &Measurement) -> String {
     lines.join("\n") + "\n"
 }
 
-/// One time of a column.
-type Time = fn(&Column) -> f64;
+/// The kinds of accesses, each a row of the paper's tables, or two.
+const KINDS: [(&str, fn(&Column) -> Pair); 3] = [
+    ("volatile", |column| column.volatile),
+    ("atomic", |column| column.atomic),
+    ("volatile after an atomic", |column| column.after_atomic),
+];
+
+/// A row: its name, and a figure of reads and one of writes.
+fn row(name: &str, times: &Benchmarks, figure: impl Fn(&Column) -> String) -> Vec<String> {
+    vec![name.into(), figure(&times.reads), figure(&times.writes)]
+}
+
+/// A row for each kind, contended and not.
+fn by_contention(
+    times: &Benchmarks,
+    of: impl IntoIterator<Item = (&'static str, fn(&Column) -> Pair)>,
+    figure: impl Fn(&Column, &Pair) -> [String; 2],
+) -> Vec<Vec<String>> {
+    let rows = of.into_iter().flat_map(|(name, pair)| {
+        let rows = [("contended", 0), ("not contended", 1)];
+        rows.map(|(how, i)| {
+            let name = format!("{name}, {how}");
+            row(&name, times, |column| {
+                figure(column, &pair(column))[i].clone()
+            })
+        })
+    });
+    rows.collect()
+}
 
 /// The rows of the paper's table 1.
-fn times(grid: &GridTimes) -> Vec<Vec<String>> {
-    let of = |f: Time| [&grid.times_ns.reads, &grid.times_ns.writes].map(|column| ms(f(column)));
-    let rows: [(&str, Time); 6] = [
-        ("volatile, contended", |c| c.volatile.contended),
-        ("volatile, not contended", |c| c.volatile.uncontended),
-        ("atomic, contended", |c| c.atomic.contended),
-        ("atomic, not contended", |c| c.atomic.uncontended),
-        ("volatile after an atomic, contended", |c| {
-            c.after_atomic.contended
-        }),
-        ("volatile after an atomic, not contended", |c| {
-            c.after_atomic.uncontended
-        }),
-    ];
-    let mut table = vec![["", "reads", "writes"].map(String::from).to_vec()];
-    table.extend(rows.map(|(name, f)| {
-        let [reads, writes] = of(f);
-        vec![name.into(), reads, writes]
-    }));
-    table
+fn times(times: &Benchmarks) -> Vec<Vec<String>> {
+    let head = ["", "reads", "writes"].map(String::from).to_vec();
+    let rows = by_contention(times, KINDS, |_, time| {
+        [time.contended, time.uncontended].map(ms)
+    });
+    [vec![head], rows].concat()
 }
 
 fn ms(ns: f64) -> String {
     format!("{:.3}", ns * 1e-6)
 }
 
-/// One ratio of reads or of writes.
-type Ratio = fn(&Ratios) -> f64;
-
 /// The rows of the paper's tables 2 and 3.
-fn ratios(abstraction: &Abstraction) -> Vec<Vec<String>> {
+fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
     let head = |cells: [&str; 3]| cells.map(String::from).to_vec();
-    let row = |(name, of): (&str, Ratio)| {
-        let [reads, writes] = [&abstraction.reads, &abstraction.writes].map(|r| digits3(of(r)));
-        vec![name.into(), reads, writes]
-    };
-    let contended: [(&str, Ratio); 3] = [
-        ("volatile", |r| r.volatile),
-        ("atomic", |r| r.atomic),
-        ("volatile after an atomic", |r| r.after_atomic),
-    ];
-    let to_volatile: [(&str, Ratio); 4] = [
-        ("atomic, contended", |r| r.atomic_to_volatile.contended),
-        ("atomic, not contended", |r| {
-            r.atomic_to_volatile.uncontended
-        }),
-        ("volatile after an atomic, contended", |r| {
-            r.after_atomic_to_volatile.contended
-        }),
-        ("volatile after an atomic, not contended", |r| {
-            r.after_atomic_to_volatile.uncontended
-        }),
-    ];
     let mut table = vec![head(["contended : not contended", "reads", "writes"])];
-    table.extend(contended.map(row));
+    table.extend(KINDS.map(|(name, pair)| row(name, times, |c| digits3(pair(c).ratio()))));
     table.push(head(["to volatile", "", ""]));
-    table.extend(to_volatile.map(row));
+    let others = KINDS.into_iter().skip(1);
+    table.extend(by_contention(times, others, |column, time| {
+        let ratio = time.over(&column.volatile);
+        [ratio.contended, ratio.uncontended].map(digits3)
+    }));
     table
 }
 
@@ -260,7 +252,7 @@ fn semaphores(measurement: &Measurement) -> Vec<Vec<String>> {
 mod tests {
     use super::*;
     use crate::measure::machine::abstraction::tests::FERMI;
-    use crate::measure::machine::{Barrier, Mutex, Rate, SCHEMA, Semaphore};
+    use crate::measure::machine::{Barrier, GridTimes, Mutex, Rate, SCHEMA, Semaphore};
 
     /// Figures of which every one is another.
     fn measurement() -> Measurement {

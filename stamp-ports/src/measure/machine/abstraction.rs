@@ -115,10 +115,9 @@ pub(super) fn rates(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) ->
         let words = Buffer::zeroed(device, (bytes / 8) as usize, "the words accessed")?;
         for (operation, name) in OPERATIONS {
             for (width, bits) in WIDTHS {
-                if bits == 128 && (operation == Operation::Add || device.atomics_bits() < 128) {
-                    continue;
-                }
-                if sizes.for_bounds && (bits == 128 || operation == Operation::Add) {
+                let (adds, wide) = (operation == Operation::Add, bits == 128);
+                let is_there = !wide || !adds && device.atomics_bits() == 128;
+                if !is_there || sizes.for_bounds && (adds || wide) {
                     continue;
                 }
                 say(format!("{name} of {bits} bits in {}", in_bytes(bytes)));
@@ -169,7 +168,7 @@ impl Pair {
     }
 
     /// Returns both times over those of another kind.
-    fn over(&self, other: &Self) -> Self {
+    pub fn over(&self, other: &Self) -> Self {
         Self {
             contended: self.contended / other.contended,
             uncontended: self.uncontended / other.uncontended,

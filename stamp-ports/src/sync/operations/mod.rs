@@ -12,6 +12,8 @@ mod barrier;
 mod mutex;
 mod semaphore;
 
+pub(crate) use mutex::made_on;
+
 use super::peers::{self, Peers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
@@ -57,12 +59,12 @@ const ENOUGH: u32 = 2;
 
 /// One launch.
 #[derive(Clone, Debug)]
-struct Run {
-    time: Duration,
+pub(crate) struct Run {
+    pub(crate) time: Duration,
     /// The operations of each block, where blocks may differ.
-    made: Vec<u32>,
+    pub(crate) made: Vec<u32>,
     /// What was wrong with the result.
-    fault: Option<String>,
+    pub(crate) fault: Option<String>,
 }
 
 /// Makes a run of a launch in which all blocks do the same.
