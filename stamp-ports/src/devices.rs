@@ -25,9 +25,6 @@ pub enum Choice {
 }
 
 /// Reads `auto`, `cpu`, `cuda` or `cuda:N`, and for GPUs `,atomics=64` behind it.
-///
-/// # Errors
-/// An unknown name, with the nearest known one.
 pub fn parse_choice(text: &str) -> Result<Choice> {
     if let Some(gpu) = text.strip_suffix(",atomics=64")
         && let Choice::Cuda(ordinal) = parse_choice(gpu)?
@@ -212,9 +209,6 @@ impl AnyDevice {
 
     /// Opens the device asked for; with [`Choice::Auto`] and no usable GPU,
     /// the CPU, and the reason.
-    ///
-    /// # Errors
-    /// The GPU's errors, if one was asked for.
     pub fn open(choice: Choice) -> Result<(Self, Option<String>)> {
         match choice {
             Choice::Cpu => Ok((Self::Cpu(Cpu::new()), None)),
@@ -295,9 +289,6 @@ impl AnyDevice {
     }
 
     /// All that is known about it.
-    ///
-    /// # Errors
-    /// The device's errors when it is asked for its memory.
     pub fn describe(&self) -> Result<Description> {
         let limits = self.limits();
         let gpu = match self {

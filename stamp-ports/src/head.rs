@@ -36,9 +36,6 @@ pub struct Program {
 impl Program {
     /// Returns what identifies the running program. `STAMP_COMMIT` names the commit of a
     /// program that was built without knowing it.
-    ///
-    /// # Errors
-    /// `STAMP_COMMIT` names another commit than the one that the program was built of.
     pub fn running() -> Result<Self> {
         let named = std::env::var("STAMP_COMMIT").ok();
         Ok(Self {

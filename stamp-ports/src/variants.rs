@@ -100,9 +100,6 @@ impl AskedVariant {
 
 /// Reads `all` or names separated by commas, and returns what each names, once; `unknown` says
 /// what is wrong with a name by the names that there are.
-///
-/// # Errors
-/// A name that nothing has.
 pub fn parse_list<T: Copy + PartialEq>(
     text: &str,
     known: &[T],
@@ -127,9 +124,6 @@ pub fn parse_list<T: Copy + PartialEq>(
 }
 
 /// Reads `all` or names separated by commas.
-///
-/// # Errors
-/// An unknown name, with the nearest known one.
 pub fn parse_variants(text: &str) -> Result<Vec<AskedVariant>> {
     parse_list(
         text,
@@ -143,9 +137,6 @@ pub fn parse_variants(text: &str) -> Result<Vec<AskedVariant>> {
 }
 
 /// Reads names of algorithms, which `optimized` is none of.
-///
-/// # Errors
-/// Those of [`parse_variants`], and `optimized`.
 pub fn parse_algorithms(text: &str) -> Result<Vec<Variant>> {
     if text == "all" {
         return Ok(Variant::ALL.to_vec());

@@ -53,18 +53,12 @@ struct Size {
 }
 
 /// Assembles all committed files, prints what each entry takes, and holds some to their ceilings.
-///
-/// # Errors
-/// The errors of [`ptxas::command`], and of [`check`].
 pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result<(), Error> {
     ptxas::command(&build::unpacked(tree)?, architectures, tree)?;
     check(tree)
 }
 
 /// Compares the modules of the table with their ceilings, and prints both.
-///
-/// # Errors
-/// [`Error::Check`] with every module that is above its ceiling, or is missing.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     let path = tree.root.join(FILE);
     let text = fs::read_to_string(&path)
@@ -191,9 +185,6 @@ pub(crate) struct Code {
 }
 
 /// Returns the disassembler beside an assembler.
-///
-/// # Errors
-/// [`Error::NoDisassembler`].
 pub(crate) fn disassembler(assembler: &Path) -> Result<PathBuf, Error> {
     let program = assembler.with_file_name("nvdisasm");
     if program.is_file() {

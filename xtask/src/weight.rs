@@ -17,9 +17,6 @@ const FILE: &str = "xtask/weight.txt";
 type Counts = [(&'static str, u64); 4];
 
 /// Counts the files that git tracks, prints each count beside its ceiling, and names what is above.
-///
-/// # Errors
-/// [`Error::Check`] with every count above its ceiling, and if the table or a file cannot be read.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     let text = read(&tree.root.join(FILE))?;
     let counts = count(&tree.root, &tracked(&tree.root)?)?;

@@ -215,17 +215,11 @@ impl<D: Device> Tables<D> {
 
     /// Fills the tables, and returns the time from the beginning of the first launch to the
     /// end of the last.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn fill(&self) -> Result<Duration> {
         with_kernel!(self, K => self.enqueue::<K>())
     }
 
     /// Records the launches, each replay of which fills the tables.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn recorded(&self) -> Result<Box<dyn Replay + '_>> {
         with_kernel!(self, K => self.record::<K>())
     }
@@ -249,9 +243,6 @@ impl<D: Device> Tables<D> {
 
     /// Returns the last rows of the tables, which have been filled; `passes` are those that
     /// they were made of.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let rows = self.rows.download()?;
         let last = |(i, pass): (usize, &Pass<'_>)| {

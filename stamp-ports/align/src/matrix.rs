@@ -47,9 +47,6 @@ pub struct Matrix {
 impl Matrix {
     /// Makes the matrix of letters that score `same` with themselves and `other` with
     /// others.
-    ///
-    /// # Errors
-    /// A letter that is there twice.
     pub fn of_match(letters: &[u8], same: i32, other: i32) -> Result<Self, String> {
         let alphabet = Alphabet::new(letters)?;
         let size = alphabet.len();
@@ -184,9 +181,6 @@ const NONE: u8 = u8::MAX;
 impl Alphabet {
     /// Makes an alphabet of letters, in upper case; a letter in lower case has the same code.
     /// Where the letters are those of nucleotides with one of T and U, the other is read as it.
-    ///
-    /// # Errors
-    /// A letter that is there twice.
     pub fn new(letters: &[u8]) -> Result<Self, String> {
         let mut codes = [NONE; 256];
         for (code, &letter) in (0..).zip(letters) {
@@ -232,9 +226,6 @@ impl Alphabet {
     }
 
     /// Returns the codes of a sequence.
-    ///
-    /// # Errors
-    /// The first letter that is none of the alphabet's, with its place from 1 on.
     pub fn codes(&self, name: &str, letters: &[u8]) -> Result<Vec<u8>, String> {
         let mut codes = Vec::with_capacity(letters.len());
         for (place, &letter) in (1..).zip(letters) {
@@ -312,9 +303,6 @@ pub const SCORE_LIMIT: i64 = 1 << 29;
 impl Scoring {
     /// Refuses costs that are negative, and lengths whose scores do not stay below
     /// [`SCORE_LIMIT`].
-    ///
-    /// # Errors
-    /// One line that names the cost or the lengths.
     pub fn check(&self, a: usize, b: usize) -> Result<(), String> {
         let Gap { open, extend } = self.gap;
         if open < 0 || extend < 0 {

@@ -48,15 +48,9 @@ pub trait Scorer {
 
     /// Returns the last row of each table. The scoring admits all of them
     /// ([`Scoring::check`]).
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>>;
 
     /// Returns what [`Scorer::last_rows`] does, inside a span that says what is filled where.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     fn traced_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
         let cells: u64 = passes.iter().map(Pass::cells).sum();
         let (on, tables) = (self.name(), passes.len());
@@ -65,9 +59,6 @@ pub trait Scorer {
     }
 
     /// Returns the score of each pair of sequences.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     fn scores(&mut self, pairs: &[(&[u8], &[u8])], scoring: &Scoring) -> Result<Vec<i64>> {
         let passes: Vec<_> = pairs
             .iter()

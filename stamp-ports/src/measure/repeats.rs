@@ -31,9 +31,6 @@ impl TimeMs {
 
 /// Returns the times of launches, the shortest first: of the first alone, if it takes longer than
 /// [`ONCE`], else of so many after it.
-///
-/// # Errors
-/// Those of a launch.
 pub fn timed<E>(
     repeat: usize,
     mut launch: impl FnMut() -> Result<Duration, E>,

@@ -212,9 +212,6 @@ pub fn resolve(
 }
 
 /// Refuses parameters that make no sense, before anything is made for them.
-///
-/// # Errors
-/// Names the parameter and the fix.
 pub fn check_input(workload: &dyn Sizes, transactions: u64) -> Result<()> {
     workload.check(transactions)?;
     if transactions == 0 {

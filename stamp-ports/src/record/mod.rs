@@ -72,9 +72,6 @@ pub fn record(
 
 /// Records as [`record`] does, and judges every history. Returns the row and the number of attempts
 /// that are not opaque.
-///
-/// # Errors
-/// As [`record`], and a history that cannot be judged.
 pub fn record_judged(
     device: &AnyDevice,
     variant: Variant,
@@ -91,9 +88,6 @@ pub fn record_judged(
 
 /// Records as [`record`] does, from a workload that `make` makes from a seed for
 /// each run.
-///
-/// # Errors
-/// As [`record`].
 pub fn record_made<D: Device, W: Workload>(
     device: &D,
     variant: Variant,
@@ -290,9 +284,6 @@ impl From<AnyInput> for Input {
 
 impl Input {
     /// The input of a workload: what `args` does not say suits the kind of device.
-    ///
-    /// # Errors
-    /// Options that contradict each other.
     pub fn new(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<Self, Error> {
         let mut args = args.clone();
         // A caller's transactions are those of all runs together.
@@ -316,9 +307,6 @@ impl Input {
 
     /// The workload; its input is generated from this seed, unless a file
     /// brings it.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or sizes from which nothing can be drawn.
     pub fn make(&self, seed: u64) -> Result<AnyWorkload, Error> {
         self.0.make(seed)
     }
@@ -326,9 +314,6 @@ impl Input {
 
 /// Refuses options that none of the workloads takes, and such as mean another
 /// thing for each of several.
-///
-/// # Errors
-/// [`Error::Usage`] and the like, with the option.
 pub fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
     // How many transactions to record is the same for all.
     let mut args = args.clone();

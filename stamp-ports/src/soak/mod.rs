@@ -41,10 +41,6 @@ mod step;
 const LINE_EVERY: Duration = Duration::from_mins(1);
 
 /// Soaks, and returns whether nothing was wrong, in this session and before.
-///
-/// # Errors
-/// A device that cannot be opened, a state that cannot be gone on with, or a
-/// file that cannot be written.
 pub fn soak(plan: &Plan) -> Result<bool> {
     let (device, note) = AnyDevice::open(plan.device)?;
     if let Some(note) = note {
@@ -134,38 +130,26 @@ pub enum Step {
     Histories,
 }
 
-impl Step {
-    const ALL: [Self; 5] = [
-        Self::Memories,
-        Self::Transfers,
-        Self::Runs,
-        Self::Faults,
-        Self::Histories,
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Memories => "memories",
-            Self::Transfers => "transfers",
-            Self::Runs => "runs",
-            Self::Faults => "faults",
-            Self::Histories => "histories",
-        }
-    }
-}
+/// The steps and their names.
+const STEPS: [(Step, &str); 5] = [
+    (Step::Memories, "memories"),
+    (Step::Transfers, "transfers"),
+    (Step::Runs, "runs"),
+    (Step::Faults, "faults"),
+    (Step::Histories, "histories"),
+];
 
 /// Several steps in one argument.
 type StepList = std::vec::Vec<Step>;
 
 /// Reads `all` or names of steps separated by commas.
-///
-/// # Errors
-/// An unknown name, with the known ones.
 fn parse_steps(text: &str) -> Result<StepList, Error> {
-    parse_list(text, &Step::ALL, Step::name, |name, known| {
+    let unknown = |name: &str, known: &[&str]| {
         let known = known.join(", ");
         format!("there is no step {name:?}: known are {known} and all")
-    })
+    };
+    let steps = parse_list(text, &STEPS, |(_, name)| name, unknown)?;
+    Ok(steps.into_iter().map(|(step, _)| step).collect())
 }
 
 /// What a soak is asked to do.
@@ -274,9 +258,6 @@ where
 
 impl Transfers {
     /// Makes accounts of each kind.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn all(device: &AnyDevice) -> Result<Vec<Self>, host::Error> {
         let (blocks, threads) = match device.kind() {
             DeviceKind::Cpu => (2, 1),

@@ -98,9 +98,6 @@ pub const OPERATIONS: [(&str, &str); 4] = [
 ];
 
 /// Reads `all`, or names of parts separated by commas.
-///
-/// # Errors
-/// An unknown name, with those that there are.
 pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
     let known = OPERATIONS.iter().chain(&sections::PARTS);
     points::parse_parts(text, &known.map(|part| part.0).collect::<Vec<_>>())

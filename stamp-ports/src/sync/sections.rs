@@ -179,9 +179,6 @@ fn excluding(
 }
 
 /// Measures an algorithm of the transactional memory.
-///
-/// # Errors
-/// The errors of its launches.
 pub fn transactions(
     device: &AnyDevice,
     workload: &AnyWorkload,

@@ -24,9 +24,6 @@ pub mod abstraction;
 mod waiting;
 
 /// Measures a device.
-///
-/// # Errors
-/// Those of the device.
 pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
     let start = Instant::now();
     let sizes = Sizes::of(device);
@@ -55,9 +52,6 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
 }
 
 /// Measures the rates of random accesses alone.
-///
-/// # Errors
-/// Those of the device.
 pub fn random_accesses(device: &AnyDevice, progress: &Progress, quick: bool) -> Result<Vec<Rate>> {
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
     let sizes = Sizes::of(device);

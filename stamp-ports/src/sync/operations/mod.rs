@@ -144,9 +144,6 @@ impl Runs {
 
 /// Lists the points for a device. Barriers whose blocks would not be resident together
 /// have as many blocks as are.
-///
-/// # Errors
-/// Those of the device, which is asked how many blocks are resident.
 pub fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Result<Vec<Asked>> {
     let mut all = mutex::points(device, effort, peers);
     all.extend(barrier::points(device, effort, peers)?);
@@ -205,9 +202,6 @@ fn unknown(what: &str, name: &str) -> Error {
 }
 
 /// Returns a parameter of a point.
-///
-/// # Errors
-/// The point has no such parameter, or a number above that of 32 bits.
 fn parameter(asked: &Asked, name: &str) -> Result<u32> {
     let value = asked.parameters.get(name);
     let value = value.and_then(|&n| u32::try_from(n).ok());
