@@ -28,15 +28,9 @@ pub(super) fn fill_whole(
         fill(&whole)?
     };
     let mut filled = filled.into_iter();
-    let rows = passes.iter().map(|pass| {
-        let mut row = LastRow::default();
-        if is_empty(pass) {
-            // Nothing is to be computed, and the order of the letters is all the same.
-            last_row(pass.a.iter(), &pass.b.iter(), scoring, pass.first, &mut row);
-        } else if let Some(next) = filled.next() {
-            row = next;
-        }
-        row
+    let rows = passes.iter().map(|pass| match is_empty(pass) {
+        true => last_row(pass, scoring),
+        false => filled.next().unwrap_or_default(),
     });
     Ok(rows.collect())
 }
@@ -97,16 +91,7 @@ impl Scorer for Host {
                 .map(|pass| last_row_in_bands(pass, scoring, cores))
                 .collect());
         }
-        Ok(on_all_cores(passes, |pass| {
-            let mut row = LastRow::default();
-            if pass.backward {
-                let (a, b) = (pass.a.iter().rev(), pass.b.iter().rev());
-                last_row(a, &b, scoring, pass.first, &mut row);
-            } else {
-                last_row(pass.a.iter(), &pass.b.iter(), scoring, pass.first, &mut row);
-            }
-            row
-        }))
+        Ok(on_all_cores(passes, |pass| last_row(pass, scoring)))
     }
 }
 
@@ -316,7 +301,7 @@ fn fill_block(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::align::{self, score};
+    use crate::align::score;
     use crate::testing::{drawn, scoring};
 
     #[test]
@@ -370,14 +355,8 @@ mod tests {
                     backward,
                     first,
                 };
-                let mut right = LastRow::default();
-                if backward {
-                    let (a, b) = (a.iter().rev(), b.iter().rev());
-                    align::last_row(a, &b, &scoring, first, &mut right);
-                } else {
-                    align::last_row(a.iter(), &b.iter(), &scoring, first, &mut right);
-                }
                 let found = last_row_in_bands(&pass, &scoring, workers);
+                let right = last_row(&pass, &scoring);
                 assert_eq!(found, right, "{rows} {columns} {gap:?} {backward} {first}");
             }
         }
