@@ -28,9 +28,12 @@ pub(super) fn fill_whole(
         fill(&whole)?
     };
     let mut filled = filled.into_iter();
-    let rows = passes.iter().map(|pass| match is_empty(pass) {
-        true => last_row(pass, scoring),
-        false => filled.next().unwrap_or_default(),
+    let rows = passes.iter().map(|pass| {
+        if is_empty(pass) {
+            last_row(pass, scoring)
+        } else {
+            filled.next().unwrap_or_default()
+        }
     });
     Ok(rows.collect())
 }

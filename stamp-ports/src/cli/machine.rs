@@ -102,8 +102,11 @@ fn text(measurement: &Measurement) -> String {
     lines.join("\n") + "\n"
 }
 
+/// A kind of accesses, and its times in a column.
+type Kind = (&'static str, fn(&Column) -> Pair);
+
 /// The kinds of accesses, each a row of the paper's tables, or two.
-const KINDS: [(&str, fn(&Column) -> Pair); 3] = [
+const KINDS: [Kind; 3] = [
     ("volatile", |column| column.volatile),
     ("atomic", |column| column.atomic),
     ("volatile after an atomic", |column| column.after_atomic),
@@ -117,7 +120,7 @@ fn row(name: &str, times: &Benchmarks, figure: impl Fn(&Column) -> String) -> Ve
 /// A row for each kind, contended and not.
 fn by_contention(
     times: &Benchmarks,
-    of: impl IntoIterator<Item = (&'static str, fn(&Column) -> Pair)>,
+    of: impl IntoIterator<Item = Kind>,
     figure: impl Fn(&Column, &Pair) -> [String; 2],
 ) -> Vec<Vec<String>> {
     let rows = of.into_iter().flat_map(|(name, pair)| {
@@ -251,77 +254,35 @@ fn semaphores(measurement: &Measurement) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::machine::SCHEMA;
     use crate::measure::machine::abstraction::tests::FERMI;
-    use crate::measure::machine::{Barrier, GridTimes, Mutex, Rate, SCHEMA, Semaphore};
+    use serde_json::json;
 
     /// Figures of which every one is another.
     fn measurement() -> Measurement {
-        let barrier = |blocks, algorithm: &str, ns| Barrier {
-            blocks,
-            threads: 128,
-            algorithm: algorithm.into(),
-            ns,
-        };
-        let mutex = |algorithm: &str, per_s, fewest| Mutex {
-            blocks: 8,
-            algorithm: algorithm.into(),
-            per_s,
-            most: 10,
-            fewest,
-        };
-        let rate = |bytes, operation: &str, per_s| Rate {
-            bytes,
-            operation: operation.into(),
-            bits: 64,
-            threads: 4,
-            per_s,
-        };
-        let semaphore = |algorithm: &str, count, per_s| Semaphore {
-            blocks: 8,
-            threads: 1,
-            count,
-            algorithm: algorithm.into(),
-            per_s,
-        };
-        Measurement {
-            schema: SCHEMA,
-            version: "0.1.0".into(),
-            device: "cuda:0".into(),
-            name: "a made-up GPU".into(),
-            driver: "13.0".into(),
-            unix_time: 0,
-            seconds: 1.0,
-            sizes: "made up".into(),
-            grids: vec![GridTimes {
-                why: "Fermi".into(),
-                threads: 128,
-                accesses: 1000,
-                times_ns: FERMI,
-            }],
-            rates: vec![
-                rate(4 << 20, "load", 5e9),
-                rate(4 << 20, "swap", 4e9),
-                rate(1 << 30, "load", 3e9),
-                rate(1 << 30, "swap", 2e9),
+        let rate = |bytes: u64, operation: &str, per_s: f64| json!({"bytes": bytes, "operation": operation, "bits": 64, "threads": 4, "per_s": per_s});
+        let barrier = |blocks: u32, of: &str, ns: f64| json!({"blocks": blocks, "threads": 128, "algorithm": of, "ns": ns});
+        let mutex = |of: &str, per_s: f64, fewest: u32| json!({"blocks": 8, "algorithm": of, "per_s": per_s, "most": 10, "fewest": fewest});
+        let semaphore = |of: &str, count: u32, per_s: f64| json!({"blocks": 8, "threads": 1, "count": count, "algorithm": of, "per_s": per_s});
+        let grid = json!({"why": "Fermi", "threads": 128, "accesses": 1000, "times_ns": FERMI});
+        let measured = json!({
+            "schema": SCHEMA, "version": "0.1.0", "device": "cuda:0", "name": "a made-up GPU",
+            "driver": "13.0", "unix_time": 0, "seconds": 1.0, "sizes": "made up", "grids": [grid],
+            "rates": [
+                rate(4 << 20, "load", 5e9), rate(4 << 20, "swap", 4e9),
+                rate(1 << 30, "load", 3e9), rate(1 << 30, "swap", 2e9),
             ],
-            barriers: vec![
-                barrier(8, "counted", 1000.0),
-                barrier(8, "led", 2000.0),
-                barrier(64, "counted", 4000.0),
-                barrier(64, "led", 3000.0),
+            "barriers": [
+                barrier(8, "counted", 1000.0), barrier(8, "led", 2000.0),
+                barrier(64, "counted", 4000.0), barrier(64, "led", 3000.0),
             ],
-            mutexes: vec![
-                mutex("tas", 9e6, 0),
-                mutex("mcs2", 6e6, 10),
-                mutex("fetch-add", 7e6, 5),
+            "mutexes": [mutex("tas", 9e6, 0), mutex("mcs2", 6e6, 10), mutex("fetch-add", 7e6, 5)],
+            "semaphores": [
+                semaphore("sleeping", 1, 1e6), semaphore("tickets", 1, 2e6),
+                semaphore("sleeping", 120, 4e6), semaphore("tickets", 120, 3e6),
             ],
-            semaphores: vec![
-                semaphore("sleeping", 1, 1e6),
-                semaphore("tickets", 1, 2e6),
-                semaphore("sleeping", 120, 4e6),
-                semaphore("tickets", 120, 3e6),
-            ],
-        }
+        });
+        serde_json::from_value(measured).unwrap()
     }
 
     #[test]

@@ -303,34 +303,20 @@ mod tests {
     /// Held by tests that compile the sources, as there is one place for what comes of it.
     static COMPILING: Mutex<()> = Mutex::new(());
 
-    /// Returns the choices of a compiler that is not there.
-    fn nowhere() -> Vec<PathBuf> {
-        choices(Some(Path::new("/nowhere/nvcc")))
-    }
-
     #[test]
-    fn an_unknown_nvcc_leaves_no_peers_and_one_line_that_names_it() {
-        let peers = Peers::compiled((9, 0), &nowhere());
-        for source in &SOURCES {
-            assert!(!peers.has(source.implementation));
-        }
+    fn an_unknown_nvcc_leaves_no_peers_and_one_line_that_names_it_and_the_cpu_has_none() {
+        let nowhere = Path::new("/nowhere/nvcc");
+        // It is named, so no other one is tried.
+        assert_eq!(choices(Some(nowhere)), [nowhere]);
+        let peers = Peers::compiled((9, 0), &choices(Some(nowhere)));
+        assert!(SOURCES.iter().all(|s| !peers.has(s.implementation)));
         let note = peers.note().expect("a note");
-        assert!(
-            note.contains("/nowhere/nvcc") && note.contains("--nvcc"),
-            "{note}"
-        );
+        crate::testing::has(note, "/nowhere/nvcc | --nvcc");
         assert_eq!(note.lines().count(), 1);
-    }
-
-    #[test]
-    fn the_cpu_has_no_peers_and_says_nothing() {
-        let peers = Peers::of(&AnyDevice::cpu(), Some(Path::new("/nowhere/nvcc")));
-        assert_eq!(peers, Peers::default());
-    }
-
-    #[test]
-    fn a_named_nvcc_is_the_only_one_tried() {
-        assert_eq!(nowhere(), [Path::new("/nowhere/nvcc")]);
+        assert_eq!(
+            Peers::of(&AnyDevice::cpu(), Some(nowhere)),
+            Peers::default()
+        );
     }
 
     /// Writes a program that stands in for `nvcc`.
