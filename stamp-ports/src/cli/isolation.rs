@@ -16,7 +16,6 @@ use crate::paper::document::Isolation;
 use crate::paper::document::{Paper, Speedup};
 use crate::paper::pieces::Piece;
 use crate::paper::plan::Plan;
-use crate::record::Input;
 use crate::record::{Settings, record_judged};
 use crate::store::Document;
 use crate::workloads::input::Occasion;
@@ -195,7 +194,7 @@ impl Judging<'_> {
                 result.resolved
             )));
         };
-        match self.record(variant, &Input::from(input), result) {
+        match self.record(variant, &input, result) {
             Err(Error::History(Unjudged::BufferFull { .. })) => {}
             other => return or_note(other),
         }
@@ -204,12 +203,12 @@ impl Judging<'_> {
             return Ok(Isolation::not_judged("its records do not fit".into()));
         };
         let summary = input.make(self.seed)?.sizes().summary();
-        let mut verdict = or_note(self.record(variant, &Input::from(input), result))?;
+        let mut verdict = or_note(self.record(variant, &input, result))?;
         verdict.input = Some(summary);
         Ok(verdict)
     }
 
-    fn record(&self, variant: Variant, input: &Input, result: &Speedup) -> Result<Isolation> {
+    fn record(&self, variant: Variant, input: &AnyInput, result: &Speedup) -> Result<Isolation> {
         let settings = Settings {
             transactions: result.transactions_full,
             runs_max: Some(1),

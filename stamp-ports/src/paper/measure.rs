@@ -431,7 +431,7 @@ impl<'s, 'a> Bench<'s, 'a> {
             ..Settings::default()
         };
         let mut found = Accesses::default();
-        let (device, input) = (self.search.runner.device(), input.into());
+        let device = self.search.runner.device();
         let recorded = record(device, recorded::ALGORITHM, &input, &settings, |history| {
             found.add(&history);
             Ok(ControlFlow::Continue(()))

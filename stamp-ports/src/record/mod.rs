@@ -58,7 +58,7 @@ mod session;
 pub fn record(
     device: &AnyDevice,
     variant: Variant,
-    input: &Input,
+    input: &AnyInput,
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
@@ -75,7 +75,7 @@ pub fn record(
 pub fn record_judged(
     device: &AnyDevice,
     variant: Variant,
-    input: &Input,
+    input: &AnyInput,
     settings: &Settings,
 ) -> Result<(Row, u64), Error> {
     let mut violations = 0;
@@ -152,7 +152,7 @@ pub fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,
     delayed: bool,
-    input: &Input,
+    input: &AnyInput,
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
@@ -272,43 +272,20 @@ pub const TRANSACTIONS: u64 = 100 << 10;
 /// are long.
 pub const TRANSACTIONS_OF_BLOCKS: u64 = 1 << 10;
 
-/// The input of a recording.
-#[derive(Clone, Debug)]
-pub struct Input(AnyInput);
-
-impl From<AnyInput> for Input {
-    fn from(input: AnyInput) -> Self {
-        Self(input)
-    }
+/// Returns the input of a workload: what `args` does not say suits the kind of device.
+pub fn input(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<AnyInput, Error> {
+    let mut args = args.clone();
+    // A caller's transactions are those of all runs together.
+    args.take_transactions();
+    args.input(name, Occasion::Recording(device))
 }
 
-impl Input {
-    /// The input of a workload: what `args` does not say suits the kind of device.
-    pub fn new(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<Self, Error> {
-        let mut args = args.clone();
-        // A caller's transactions are those of all runs together.
-        args.take_transactions();
-        Ok(Self(args.input(name, Occasion::Recording(device))?))
-    }
-
-    /// The workload's name.
-    pub const fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    /// Transactions to record, if the caller does not say.
-    pub const fn transactions(&self) -> u64 {
-        if self.0.is_by_blocks() {
-            TRANSACTIONS_OF_BLOCKS
-        } else {
-            TRANSACTIONS
-        }
-    }
-
-    /// The workload; its input is generated from this seed, unless a file
-    /// brings it.
-    pub fn make(&self, seed: u64) -> Result<AnyWorkload, Error> {
-        self.0.make(seed)
+/// Returns how many transactions are recorded of an input, if the caller does not say.
+pub const fn transactions(input: &AnyInput) -> u64 {
+    if input.is_by_blocks() {
+        TRANSACTIONS_OF_BLOCKS
+    } else {
+        TRANSACTIONS
     }
 }
 
@@ -342,19 +319,15 @@ mod tests {
 
     #[test]
     fn what_is_given_is_kept_and_the_rest_fits_the_device() {
-        let genome = |kind| {
-            let input = Input::new("genome", &args(&["-g", "99"]), kind).unwrap();
-            match input.0 {
-                AnyInput::Genome(genome) => genome,
-                other => panic!("{other:?}"),
-            }
+        let genome = |kind| match input("genome", &args(&["-g", "99"]), kind).unwrap() {
+            AnyInput::Genome(genome) => genome,
+            other => panic!("{other:?}"),
         };
         let (small, large) = (genome(DeviceKind::Cpu), genome(DeviceKind::Cuda));
         assert_eq!((small.bases, large.bases), (99, 99));
         assert!(small.segments < large.segments, "{small:?} {large:?}");
         // A file brings its own shape.
-        let of_file = Input::new("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap();
-        match of_file.0 {
+        match input("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap() {
             AnyInput::Labyrinth(labyrinth) => {
                 assert_eq!(labyrinth.grid, Grid::File("maze.txt".into()));
             }

@@ -342,7 +342,7 @@ impl<'a> Bench<'a> {
         };
         let input = AnyInput::sized(name, Occasion::Recording(kind));
         let input = input.ok_or_else(|| format!("{what}: there is no such workload"))?;
-        match record_judged(self.device, variant, &input.into(), &settings) {
+        match record_judged(self.device, variant, &input, &settings) {
             Ok((row, violations)) => match row.wrong_state {
                 None if violations == 0 => state.histories += 1,
                 None => return Err(format!("{what}: {violations} attempts are not opaque")),

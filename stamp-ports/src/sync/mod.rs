@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::head::Head;
 use crate::measure::machine::{self, Measurement};
 use crate::measure::meter::Progress;
-use crate::points::{self, Asked, Point};
+use crate::points::{self, Point};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
 use operations::Effort;
@@ -122,7 +122,13 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
     // The peers may be other ones than when it was begun.
     store.document.head.notes = notes;
     let began = Instant::now();
-    let everything = all_points(device, spec, &peers)?;
+    let effort = if spec.bench.quick {
+        Effort::Quick
+    } else {
+        Effort::Full
+    };
+    let mut everything = operations::points(device, effort, &peers)?;
+    everything.extend(plan::sections(device, spec.bench.quick));
     store.document.head.complete = false;
     let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
     if lacks_machine && spec.bench.has_time(began) {
@@ -145,7 +151,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
             if sections::PARTS.iter().any(|part| part.0 == asked.part) {
                 sections::measure(device, asked, spec.bench.seed)
             } else {
-                operations::measure(device, asked, effort(spec))
+                operations::measure(device, asked, effort)
             }
         },
     )?;
@@ -153,21 +159,6 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
         has_all && store.document.machine.is_some() && peers.note().is_none();
     store.save()?;
     Ok(store)
-}
-
-const fn effort(spec: &SyncSpec) -> Effort {
-    if spec.bench.quick {
-        Effort::Quick
-    } else {
-        Effort::Full
-    }
-}
-
-/// All points of a device.
-fn all_points(device: &AnyDevice, spec: &SyncSpec, peers: &Peers) -> Result<Vec<Asked>> {
-    let mut all = operations::points(device, effort(spec), peers)?;
-    all.extend(plan::sections(device, spec.bench.quick));
-    Ok(all)
 }
 
 #[cfg(test)]
