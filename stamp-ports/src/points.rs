@@ -109,13 +109,6 @@ impl Point {
         }
     }
 
-    /// Returns the point with a note, or without one.
-    #[must_use]
-    pub fn noted(mut self, note: Option<String>) -> Self {
-        self.note = note;
-        self
-    }
-
     /// Returns what it came to, on one line.
     pub fn told(&self) -> String {
         let found = match &self.note {

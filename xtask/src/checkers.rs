@@ -166,17 +166,10 @@ pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result<(), Error> {
     };
     let mut command = clean(Command::new("cargo"));
     // Macros have no interface that the tool could compare.
-    command.args([
-        "semver-checks",
-        "--package",
-        "stm-core",
-        "--package",
-        "stm-machine",
-        "--package",
-        "stm-sync",
-        "--package",
-        "stm-core-build",
-    ]);
-    command.args(["--all-features", "--baseline-rev", &revision]);
+    let compared = "semver-checks --package stm-core --package stm-machine --package stm-sync \
+                    --package stm-core-build --all-features --baseline-rev";
+    command
+        .args(compared.split_ascii_whitespace())
+        .arg(revision);
     run(tree, command, "cargo semver-checks")
 }

@@ -65,24 +65,13 @@ const STEPS: [Step; 10] = [
     // Every figure and table of the evaluation, small, the page about it, and what its document
     // says. The other tests of `stamp-ports` make some of them.
     Step::new("paper", |tree| {
-        let out = tree.target.join("paper-quick");
-        let out = out.display();
-        let bench = format!("bench paper --quick --fresh --device cpu --out {out}");
-        program(tree, "stamp", &bench)?;
-        program(tree, "stamp", &format!("report {out}"))?;
+        benched(tree, "paper")?;
         let whole = "test -p stamp-ports --all-features --test paper -- --ignored";
         cargo(tree, whole, &[])
     })
     .long(),
     // The same of synchronisation.
-    Step::new("sync", |tree| {
-        let out = tree.target.join("sync-quick");
-        let out = out.display();
-        let bench = format!("bench sync --quick --fresh --device cpu --out {out}");
-        program(tree, "stamp", &bench)?;
-        program(tree, "stamp", &format!("report {out}"))
-    })
-    .long(),
+    Step::new("sync", |tree| benched(tree, "sync")).long(),
     Step::new("floor", |tree| {
         program(tree, "stamp", "bench floor --quick --device cpu")
     })
@@ -154,6 +143,15 @@ const SECONDS_MAX: f64 = 720.0;
 
 /// The option with which this program runs [`BESIDE`].
 const ONLY_BESIDE: &str = "--only-beside";
+
+/// Measures what a publication shows, small, and makes the page about it.
+fn benched(tree: &Tree, what: &str) -> Result<(), Error> {
+    let out = tree.target.join(format!("{what}-quick"));
+    let out = out.display();
+    let bench = format!("bench {what} --quick --fresh --device cpu --out {out}");
+    program(tree, "stamp", &bench)?;
+    program(tree, "stamp", &format!("report {out}"))
+}
 
 /// Assembles the committed files.
 fn assembled(tree: &Tree, extent: ptxas::Extent) -> Result<(), Error> {

@@ -214,11 +214,6 @@ impl Alphabet {
         self.letters.is_empty()
     }
 
-    /// Returns the letter with a code.
-    pub fn letter(&self, code: u8) -> Option<u8> {
-        self.letters.get(usize::from(code)).copied()
-    }
-
     /// Returns whether it has all letters of a sequence.
     pub fn has_all(&self, letters: &[u8]) -> bool {
         let is_known = |&letter: &u8| self.codes[usize::from(letter)] != NONE;

@@ -73,7 +73,9 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let path = args.folder.join(Paper::FILE_NAME);
     let mut paper = read(&path)?;
     let device = device_of(&path, &paper.head.device.id)?;
-    let command = format!("stamp isolation {}", last_of(&args.folder));
+    // Without the path to it, as the document may be published.
+    let folder = args.folder.file_name().unwrap_or(args.folder.as_os_str());
+    let command = format!("stamp isolation {}", folder.to_string_lossy());
     let asked = (paper.head.quick, paper.head.seed);
     let head = Head::new(Paper::FORMAT, &device, &command, asked)?;
     if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {
@@ -82,8 +84,8 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
             path.display()
         )));
     }
-    let file = OutFile::new(&path)?;
-    drop(file);
+    // So that a path that cannot be written is found before the first run.
+    OutFile::new(&path)?;
     let mut piece = Piece::new(&head);
     let judging = Judging {
         device: &device,
@@ -165,12 +167,6 @@ fn device_of(path: &Path, id: &str) -> Result<AnyDevice> {
         ))
     })?;
     Ok(AnyDevice::Cuda(Cuda::new(ordinal)?))
-}
-
-/// A folder's own name, as the document may be published.
-fn last_of(folder: &Path) -> String {
-    let name = folder.file_name().unwrap_or(folder.as_os_str());
-    name.to_string_lossy().into_owned()
 }
 
 /// What is the same for all results.

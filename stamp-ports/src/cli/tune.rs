@@ -7,7 +7,6 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::head::{FIELDS, Head};
 use crate::measure::launches;
-use crate::measure::run_report::RunReport;
 use crate::measure::search::Tried;
 use crate::measure::search::{Found, SearchSpec};
 use crate::numbers::{count, short};
@@ -111,8 +110,8 @@ struct Document<'f> {
     #[serde(flatten)]
     head: Head,
     ratios: Vec<Value>,
-    runs: &'f [RunReport],
-    search: &'f [Tried],
+    #[serde(flatten)]
+    found: &'f Found,
 }
 
 /// The JSON document, an object a line, so that two of them can be compared.
@@ -133,8 +132,7 @@ fn document(head: Head, found: &Found) -> Result<String> {
     let document = Document {
         head,
         ratios,
-        runs: &found.runs,
-        search: &found.tried,
+        found,
     };
     to_text(&document, &[&FIELDS[..], &["ratios", "runs"]].concat())
 }

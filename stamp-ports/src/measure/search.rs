@@ -274,11 +274,12 @@ pub(crate) fn best_first<S, T>(
 }
 
 /// What a search found.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Found {
     /// The measurements.
     pub(crate) runs: Vec<RunReport>,
     /// Every launch that was tried.
+    #[serde(rename = "search")]
     pub(crate) tried: Vec<Tried>,
 }
 

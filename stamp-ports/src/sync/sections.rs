@@ -90,16 +90,6 @@ fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
     })
 }
 
-/// The contender that an implementation is.
-fn contender_of(implementation: &str) -> &str {
-    match implementation {
-        "none" => "added",
-        // The same lock, measured twice.
-        "tas-again" => "tas",
-        other => other,
-    }
-}
-
 /// Measures one point. What this point alone cannot do is in its note.
 ///
 /// # Errors
@@ -126,7 +116,12 @@ fn excluding(
     asked: &Asked,
     (seed, operations): (u64, u64),
 ) -> Result<Point> {
-    let name = contender_of(&asked.implementation);
+    let name = match asked.implementation.as_str() {
+        "none" => "added",
+        // The same lock, measured twice.
+        "tas-again" => "tas",
+        other => other,
+    };
     let contenders = workload.contenders();
     let Some(contender) = contenders.iter().find(|c| c.name == name) else {
         return Err(Error::Usage(format!(

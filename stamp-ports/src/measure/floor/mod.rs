@@ -21,8 +21,7 @@
 //! | `report` | the table and the document |
 
 use super::launches;
-use super::machine::{self, Rate};
-use super::meter::Progress;
+use super::machine::Rate;
 use super::run_report::{RunReport, resolve};
 use super::search::{Found, SearchSpec, Tried};
 use crate::devices::AnyDevice;
@@ -42,7 +41,7 @@ pub(crate) mod report;
 pub mod search;
 
 /// Everything that was measured.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Measured {
     /// Everything without transactions.
     pub(crate) runs: Vec<ContenderReport>,
@@ -56,8 +55,9 @@ pub(crate) struct Measured {
     pub(crate) rates: Vec<Rate>,
     /// What the verification of each workload covers.
     pub(crate) verifies: BTreeMap<&'static str, Verifies>,
-    /// The transactions that were asked for in a launch of each workload.
-    pub(crate) asked: BTreeMap<&'static str, u64>,
+    /// The workloads in their order, and the transactions that were asked for in a launch of each.
+    #[serde(skip)]
+    pub(crate) asked: Vec<(&'static str, u64)>,
     /// The bounds of protocols whose accesses and rates are known.
     pub(crate) bounds: Vec<BoundOf>,
 }
@@ -105,7 +105,7 @@ impl Measured {
         let sizes = workload.sizes();
         self.verifies.insert(sizes.name(), sizes.verifies());
         let asked = spec.stm.transactions_of(sizes);
-        self.asked.insert(sizes.name(), asked);
+        self.asked.push((sizes.name(), asked));
         self.add_contenders(device, workload, spec)?;
         if spec.with_stm {
             self.add_stm(device, workload, spec)?;
@@ -146,12 +146,6 @@ impl Measured {
         });
         let bounds: Vec<BoundOf> = bounds.collect();
         self.bounds.extend(bounds);
-    }
-
-    /// Measures the rates of random accesses.
-    pub(crate) fn add_rates(&mut self, device: &AnyDevice, quick: bool) -> Result<()> {
-        self.rates = machine::random_accesses(device, &Progress::new(), quick)?;
-        Ok(())
     }
 
     /// Measures the transactional memory; `fast` on a workload whose transactions add is a variant

@@ -358,29 +358,23 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_not_there_is_a_point_without_a_time_that_says_so() {
+    fn what_this_device_cannot_measure_is_a_point_without_a_time_that_says_why() {
         let device = AnyDevice::cpu();
-        for (part, name) in [
-            (mutex::PART, BINARY_SEMAPHORE),
-            (barrier::PART, GRID_SYNC),
-            (semaphore::PART, COUNTING_SEMAPHORE),
+        let tree = BarrierKind::Tree.name();
+        for (part, name, blocks, why) in [
+            (mutex::PART, BINARY_SEMAPHORE, 2, BINARY_SEMAPHORE),
+            (barrier::PART, GRID_SYNC, 2, GRID_SYNC),
+            (semaphore::PART, COUNTING_SEMAPHORE, 2, "GPU"),
+            // The number of blocks that would fit.
+            (barrier::PART, tree, 4097, "4096"),
         ] {
-            let asked = Asked::new(part, name, (2, 1), &[("count", 1)]);
+            let asked = Asked::new(part, name, (blocks, 1), &[("count", 1)]);
             let point = measure(&device, &asked, Effort::Quick).expect("a point");
-            assert!(point.answers(&asked) && !point.verified);
-            assert_eq!((point.repeat, point.operations), (0, 0));
+            assert!(point.answers(&asked) && !point.verified, "{name}");
+            assert_eq!((point.repeat, point.operations), (0, 0), "{name}");
             let note = point.note.expect("a note");
-            assert!(note.contains(name) && note.contains("GPU"), "{note}");
+            assert!(note.contains(why), "{note}");
         }
-    }
-
-    #[test]
-    fn a_grid_that_does_not_fit_is_a_point_with_the_number_that_would() {
-        let device = AnyDevice::cpu();
-        let asked = Asked::new(barrier::PART, BarrierKind::Tree.name(), (4097, 1), &[]);
-        let point = measure(&device, &asked, Effort::Quick).expect("a point");
-        let note = point.note.expect("a note");
-        assert!(note.contains("4096") && !point.verified, "{note}");
     }
 
     #[test]

@@ -74,19 +74,17 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
     let time = Duration::from_millis(ms);
     let size = Size { most, time };
     let runs = runs(size, |sections| make(device, asked, sections))?;
-    let point = runs.point(asked, 1, None);
-    Ok(match asked.implementation.as_str() {
-        DEFAULT | DEFAULT_SINGLE if point.verified => {
-            let kind = Defaults::of_device_kind(device).mutex().name();
-            let most = if asked.implementation == DEFAULT {
-                IN_A_ROW
-            } else {
-                1
-            };
-            point.noted(Some(format!("{kind}, {most} in a row at most")))
-        }
-        _ => point,
-    })
+    let mut point = runs.point(asked, 1, None);
+    let in_a_row = match asked.implementation.as_str() {
+        DEFAULT => Some(IN_A_ROW),
+        DEFAULT_SINGLE => Some(1),
+        _ => None,
+    };
+    if let Some(most) = in_a_row.filter(|_| point.verified) {
+        let kind = Defaults::of_device_kind(device).mutex().name();
+        point.note = Some(format!("{kind}, {most} in a row at most"));
+    }
+    Ok(point)
 }
 
 /// Makes one launch, given what launches a kernel with a counter and a word for each block,
