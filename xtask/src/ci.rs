@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stm_core_build::Toolchain;
+use stm_core_build::toolchain::output;
 
 /// A step: its name, and what it runs.
 struct Step {
@@ -170,15 +171,8 @@ fn lacks_assembler(tree: &Tree) -> Option<Error> {
 /// A component of the toolchain that is not installed.
 fn component(tree: &Tree, command: &str, component: &'static str) -> Option<Error> {
     let mut cargo = Command::new(cargo_program());
-    let there = cargo
-        .args([command, "--version"])
-        .current_dir(&tree.root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    (!there).then_some(Error::NoComponent(component))
+    cargo.args([command, "--version"]).current_dir(&tree.root);
+    (output(&mut cargo).is_none()).then_some(Error::NoComponent(component))
 }
 
 /// Whether what [`program`] runs has been built.
@@ -267,16 +261,12 @@ fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result<(), 
 /// there is a `nice`. Tests wait for each other in loops, and take several times as long
 /// if they have to share their cores with a compiler.
 fn yielding(program: &Path) -> Command {
-    let null = Stdio::null;
     let mut nice = Command::new("nice");
-    let there = nice.stdin(null()).stdout(null()).stderr(null()).status();
-    if there.is_ok_and(|status| status.success()) {
-        let mut nice = Command::new("nice");
-        nice.args(["-n", "19"]).arg(program);
-        nice
-    } else {
-        Command::new(program)
+    if output(&mut nice).is_none() {
+        return Command::new(program);
     }
+    nice.args(["-n", "19"]).arg(program);
+    nice
 }
 
 /// Runs steps in their order, all of them, so that one run tells everything that is
