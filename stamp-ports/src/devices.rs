@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::variants::nearest;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stm_core::Kernel;
@@ -49,6 +50,17 @@ pub fn parse_choice(text: &str) -> Result<Choice> {
     Err(Error::Usage(format!(
         "unknown device {text:?}: {meant}known are auto, cpu, cuda, cuda:N and cuda:N,atomics=64"
     )))
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Cpu => f.write_str("cpu"),
+            Self::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+            Self::CudaNarrow(ordinal) => write!(f, "cuda:{ordinal},atomics=64"),
+        }
+    }
 }
 
 /// A kind of device, for defaults.

@@ -19,6 +19,7 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::repeats::{ONCE, ms};
 use crate::points::{Asked, Point};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use stm_core::host::{self, Launch};
 
@@ -239,13 +240,8 @@ fn blocks(
             all.extend(others);
         }
     }
-    let mut seen = Vec::new();
-    all.retain(|&blocks| {
-        !seen.contains(&blocks) && {
-            seen.push(blocks);
-            true
-        }
-    });
+    let mut seen = BTreeSet::new();
+    all.retain(|&blocks| seen.insert(blocks));
     all
 }
 
@@ -258,7 +254,6 @@ const TIMES: (&[u32], &[u32]) = (&[1, 4], &[64, 128, 240, 512]);
 mod tests {
     use super::*;
     use crate::sync::peers::{BINARY_SEMAPHORE, COUNTING_SEMAPHORE, GRID_SYNC};
-    use std::collections::BTreeSet;
     use stm_core::host::{Buffer, Device};
     use stm_sync::barrier::Kind as BarrierKind;
     use stm_sync::semaphore::Kind as SemaphoreKind;
