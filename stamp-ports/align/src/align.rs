@@ -5,6 +5,7 @@
 //! short, or letter above letter.
 
 use crate::Pass;
+use crate::fasta::Sequence;
 use crate::matrix::{Gap, Scoring};
 use std::fmt::Write as _;
 
@@ -243,23 +244,12 @@ fn label(name: &str) -> String {
     kept.chain("...".chars()).collect()
 }
 
-/// A sequence of an alignment.
-#[derive(Clone, Copy, Debug)]
-pub struct Side<'x> {
-    /// Its name.
-    pub name: &'x str,
-    /// Its letters.
-    pub letters: &'x [u8],
-    /// Their codes, as many.
-    pub codes: &'x [u8],
-}
-
 /// Returns an alignment for people: lines of `width` columns, each with the places of its
 /// first and last letters, and `|` between letters that are equal. Long names are cut.
-pub fn lines(ops: &[Op], of_a: &Side<'_>, of_b: &Side<'_>, width: usize) -> String {
-    let (a, b) = (of_a.letters, of_b.letters);
-    let (name_a, name_b) = (label(of_a.name), label(of_b.name));
-    let equal = columns(ops, of_a.codes, of_b.codes).map(|column| column.0);
+pub fn lines(ops: &[Op], of_a: &Sequence, of_b: &Sequence, width: usize) -> String {
+    let (a, b) = (&of_a.record.letters, &of_b.record.letters);
+    let (name_a, name_b) = (label(&of_a.record.name), label(&of_b.record.name));
+    let equal = columns(ops, &of_a.codes, &of_b.codes).map(|column| column.0);
     let shown = columns(ops, a, b).zip(equal);
     let columns: Vec<Column> = shown.map(|((_, x, y), symbol)| (symbol, x, y)).collect();
     let names = name_a.chars().count().max(name_b.chars().count());
@@ -306,6 +296,7 @@ pub fn lines(ops: &[Op], of_a: &Side<'_>, of_b: &Side<'_>, width: usize) -> Stri
 mod tests {
     use super::*;
     use crate::divide::align;
+    use crate::fasta::Record;
     use crate::testing::{drawn, scoring};
     use Op::{OnlyA, OnlyB, Pair};
     use stm_kernels::draw::{below, draw};
@@ -384,15 +375,19 @@ mod tests {
         assert_eq!(cigar(&[], b"", b""), "");
     }
 
+    fn sequence(name: &str, letters: &[u8], codes: &[u8]) -> Sequence {
+        let (name, letters) = (name.to_owned(), letters.to_vec());
+        let record = Record { name, letters };
+        Sequence {
+            record,
+            codes: codes.to_vec(),
+        }
+    }
+
     #[test]
     fn people_see_letters_above_letters_and_places() {
-        let side = |name, letters, codes| Side {
-            name,
-            letters,
-            codes,
-        };
-        let a = side("a", b"ACGTA", b"ACGTA");
-        let text = lines(&OPS, &a, &side("bb", b"ACCGGA", b"ACCGGA"), 4);
+        let a = sequence("a", b"ACGTA", b"ACGTA");
+        let text = lines(&OPS, &a, &sequence("bb", b"ACCGGA", b"ACCGGA"), 4);
         let right = "a  1 ACGT 4\n     ||\nbb 1 AC-C 3\n\na  5 --A 5\n       |\nbb 4 GGA 6\n";
         assert_eq!(text, right);
     }
@@ -400,12 +395,11 @@ mod tests {
     #[test]
     fn codes_say_what_is_equal_and_long_names_are_cut() {
         let long = "n".repeat(120);
-        let side = |name, letters| Side {
-            name,
-            letters,
-            codes: &[0, 1],
-        };
-        let text = lines(&[Pair, Pair], &side(&long, b"AT"), &side("b", b"AU"), 60);
+        let (a, b) = (
+            sequence(&long, b"AT", &[0, 1]),
+            sequence("b", b"AU", &[0, 1]),
+        );
+        let text = lines(&[Pair, Pair], &a, &b, 60);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!("{}... 1 AT 2", "n".repeat(21)));
         assert_eq!(lines[1].trim(), "||");

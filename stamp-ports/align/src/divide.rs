@@ -9,7 +9,7 @@
 use super::Pass;
 use super::align::{Alignment, LastRow, Op, crossing, last_row, score_of, single};
 use super::scorer::{Scorer, on_all_cores};
-use crate::fasta::{Record, is_input, read, shown};
+use crate::fasta::{Record, Sequence, is_input, read, shown};
 use crate::matrix::{Scoring, one_with};
 use crate::{Error, Result};
 use std::convert::Infallible;
@@ -248,15 +248,6 @@ fn wrong(scorer: &dyn Scorer, what: &str) -> Error {
         scorer: scorer.name(),
         what: what.to_owned(),
     }
-}
-
-/// A sequence, and its letters as codes of the scoring's alphabet.
-#[derive(Clone, Debug)]
-pub struct Sequence {
-    /// Its name and its letters.
-    pub record: Record,
-    /// Its codes.
-    pub codes: Vec<u8>,
 }
 
 /// Two sequences to align.

@@ -10,14 +10,11 @@ use serde::Serialize;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
-use stm_align::align::Alignment;
-use stm_align::align::{Side, cigar, lines};
+use stm_align::align::{Alignment, cigar, lines};
 use stm_align::dataflow::Dataflow;
-use stm_align::divide::{LARGE, align_all, is_large};
-use stm_align::divide::{Pair, groups, read_pairs};
+use stm_align::divide::{LARGE, Pair, align_all, groups, is_large, read_pairs};
 use stm_align::fasta::plain;
-use stm_align::matrix::{Gap, Scoring};
-use stm_align::matrix::{Matrix, names};
+use stm_align::matrix::{Gap, Matrix, Scoring, names};
 use stm_align::scorer::{Host, Scorer};
 
 /// What `--help` says behind the options.
@@ -330,12 +327,7 @@ impl<'p> Shown<'p> {
         let Some(found) = alignment else {
             return Ok(());
         };
-        let [of_a, of_b] = [&pair.a, &pair.b].map(|sequence| Side {
-            name: &sequence.record.name,
-            letters: &sequence.record.letters,
-            codes: &sequence.codes,
-        });
         writeln!(out)?;
-        write!(out, "{}", lines(&found.ops, &of_a, &of_b, COLUMNS))
+        write!(out, "{}", lines(&found.ops, &pair.a, &pair.b, COLUMNS))
     }
 }

@@ -5,6 +5,7 @@ use super::name_list::NameList;
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::numbers::{parse_count, parse_count_32};
+use crate::out_file::make_folder;
 use crate::record::{self, RA_MUTANTS, Row, Settings, check_options, record_mutant};
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
@@ -200,10 +201,7 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
         Form::of(args.input.shared.is_static).check(variant.into())?;
     }
     if let Some(dir) = &args.out {
-        std::fs::create_dir_all(dir).map_err(|source| Error::File {
-            path: dir.clone(),
-            source,
-        })?;
+        make_folder(dir)?;
     }
     let mut right = true;
     for name in &args.workload {

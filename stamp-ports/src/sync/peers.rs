@@ -148,12 +148,12 @@ impl Peers {
 /// Returns the compilers to try, in this order.
 fn choices(named: Option<&Path>) -> Vec<PathBuf> {
     let of_environment = || env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty());
-    match named.map(Path::to_owned) {
+    match named
+        .map(Path::to_owned)
+        .or_else(|| of_environment().map(PathBuf::from))
+    {
         Some(nvcc) => vec![nvcc],
-        None => match of_environment() {
-            Some(nvcc) => vec![nvcc.into()],
-            None => vec!["nvcc".into(), "/usr/local/cuda/bin/nvcc".into()],
-        },
+        None => vec!["nvcc".into(), "/usr/local/cuda/bin/nvcc".into()],
     }
 }
 
