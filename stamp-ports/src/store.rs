@@ -108,7 +108,8 @@ pub trait Document: Serialize + DeserializeOwned {
 pub struct Store<T> {
     /// The document.
     pub document: T,
-    path: PathBuf,
+    /// Where the document is.
+    pub path: PathBuf,
     began: Instant,
     seconds_before: f64,
 }
@@ -171,11 +172,6 @@ impl<T: Document> Store<T> {
         self.document.head().seconds = seconds;
         self.document.finish();
         OutFile::new(&self.path)?.write(&self.document.to_text()?)
-    }
-
-    /// Where the document is.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }
 

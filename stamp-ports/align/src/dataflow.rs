@@ -49,7 +49,7 @@ impl<D: Device> Strips<D> {
         let layout = Layout::new(&tables, limits.warp_width, affine);
         let alphabet = scoring.matrix.alphabet.len();
         let extend = scoring.gap.extend;
-        let scores = transformed_scores(scoring.matrix.scores(), alphabet, extend);
+        let scores = transformed_scores(&scoring.matrix.scores, alphabet, extend);
         let alphabet = alphabet as u32 + 1;
         let warps = match limits.warp_width {
             // Threads of the CPU that wait take its cores from others.

@@ -142,7 +142,7 @@ impl<D: Device> Tables<D> {
         let layout = Layout::new(&tables, cut.side, affine);
         let alphabet = scoring.matrix.alphabet.len();
         let extend = scoring.gap.extend;
-        let scores = transformed_scores(scoring.matrix.scores(), alphabet, extend);
+        let scores = transformed_scores(&scoring.matrix.scores, alphabet, extend);
         Ok(Self {
             matrices: Buffer::from_slice(device, &layout.matrices, "matrices")?,
             letters: Buffer::from_slice(device, &layout.letters, "letters of sequences")?,

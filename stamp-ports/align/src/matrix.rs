@@ -41,7 +41,8 @@ pub struct Matrix {
     pub name: String,
     /// The letters, in the order of rows and columns.
     pub alphabet: Alphabet,
-    scores: Vec<i32>,
+    /// All scores, row by row.
+    pub scores: Vec<i32>,
 }
 
 impl Matrix {
@@ -123,11 +124,6 @@ impl Matrix {
     /// letters.
     pub fn score(&self, a: u8, b: u8) -> i32 {
         self.scores[usize::from(a) * self.alphabet.len() + usize::from(b)]
-    }
-
-    /// Returns all scores, row by row.
-    pub fn scores(&self) -> &[i32] {
-        &self.scores
     }
 
     /// Returns the largest and the smallest score.

@@ -6,7 +6,6 @@
 //! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
 //! as, which has the same launch.
 
-use super::name_list::NameList;
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::head::Head;
@@ -17,7 +16,7 @@ use crate::paper::document::{Paper, Speedup};
 use crate::paper::pieces::Piece;
 use crate::paper::plan::Plan;
 use crate::record::{Settings, record_judged};
-use crate::store::Document;
+use crate::store::{Document, NameList};
 use crate::workloads::input::Occasion;
 use crate::workloads::{AnyInput, parse_names};
 use clap::Args;

@@ -1,12 +1,12 @@
 //! The command `record`: workloads recorded on a device, and their histories judged or kept.
 
 use super::console::open;
-use super::name_list::NameList;
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::numbers::{parse_count, parse_count_32};
 use crate::out_file::make_folder;
 use crate::record::{self, RA_MUTANTS, Row, Settings, check_options, record_mutant};
+use crate::store::NameList;
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
 use crate::workloads::options::WorkloadArgs;

@@ -115,7 +115,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
          any other is the median of 5 after one that does not count."
             .to_owned(),
     ];
-    notes.extend(peers.note().map(str::to_owned));
+    notes.extend(peers.note.clone());
     let mut head = spec.bench.head(Bench::FORMAT, device, command)?;
     head.notes.clone_from(&notes);
     let mut store = Store::<Bench>::open(&spec.bench, head)?;
@@ -156,7 +156,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
         },
     )?;
     store.document.head.complete =
-        has_all && store.document.machine.is_some() && peers.note().is_none();
+        has_all && store.document.machine.is_some() && peers.note.is_none();
     store.save()?;
     Ok(store)
 }

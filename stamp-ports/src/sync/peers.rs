@@ -67,8 +67,8 @@ static COMPILED: RwLock<BTreeMap<&'static str, String>> = RwLock::new(BTreeMap::
 pub struct Peers {
     /// Those that can be launched.
     there: Vec<&'static str>,
-    /// Why others are missing.
-    note: Option<String>,
+    /// Why others are missing, in one line.
+    pub note: Option<String>,
 }
 
 impl Peers {
@@ -88,11 +88,6 @@ impl Peers {
     /// Returns whether there is a peer of this name.
     pub fn has(&self, implementation: &str) -> bool {
         self.there.contains(&implementation)
-    }
-
-    /// Returns why peers are missing, in one line, if some are.
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
     }
 
     /// Compiles all sources with the first compiler that can be run.
@@ -310,7 +305,7 @@ mod tests {
         assert_eq!(choices(Some(nowhere)), [nowhere]);
         let peers = Peers::compiled((9, 0), &choices(Some(nowhere)));
         assert!(SOURCES.iter().all(|s| !peers.has(s.implementation)));
-        let note = peers.note().expect("a note");
+        let note = peers.note.as_deref().expect("a note");
         crate::testing::has(note, "/nowhere/nvcc | --nvcc");
         assert_eq!(note.lines().count(), 1);
         assert_eq!(
@@ -360,7 +355,7 @@ mod tests {
     sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#,
         );
         let peers = Peers::compiled((8, 0), &[PathBuf::from("/nowhere/nvcc"), nvcc]);
-        assert_eq!(peers.note(), None);
+        assert_eq!(peers.note.as_deref(), None);
         has::<SectionsPeer>(&peers, BINARY_SEMAPHORE);
         has::<EntriesPeer>(&peers, COUNTING_SEMAPHORE);
         has::<CheckedEntriesPeer>(&peers, COUNTING_SEMAPHORE);
@@ -389,7 +384,7 @@ mod tests {
         });
         assert!(peers.has(BINARY_SEMAPHORE) && peers.has(COUNTING_SEMAPHORE));
         assert!(!peers.has(GRID_SYNC));
-        let note = peers.note().expect("a note");
+        let note = peers.note.as_deref().expect("a note");
         assert!(
             note.contains(GRID_SYNC) && note.contains(".version 9.5"),
             "{note}"
@@ -411,7 +406,7 @@ mod tests {
     fn a_real_nvcc_compiles_what_the_launches_pass() {
         let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
         let peers = Peers::compiled((9, 0), &choices(None));
-        assert_eq!(peers.note(), None);
+        assert_eq!(peers.note.as_deref(), None);
         is_right::<SectionsPeer>();
         is_right::<EntriesPeer>();
         is_right::<CheckedEntriesPeer>();
@@ -428,7 +423,7 @@ mod tests {
             "[ \"$1\" = --version ] && exit 0\necho 'no such arch' >&2\nexit 1",
         );
         let peers = Peers::compiled((9, 0), &[nvcc]);
-        let note = peers.note().expect("a note");
+        let note = peers.note.as_deref().expect("a note");
         assert_eq!(
             note.matches("no such arch").count(),
             SOURCES.len(),
