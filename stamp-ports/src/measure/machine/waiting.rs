@@ -40,17 +40,19 @@ pub(super) fn barriers(
     say: &impl Fn(String),
 ) -> Result<Vec<Barrier>> {
     let mut found = Vec::new();
-    for &blocks in &sizes.meetings {
-        for &kind in BarrierKind::ALL {
-            let shape = (blocks, sizes.meeting_threads);
-            let asked = Asked::new("barrier", kind.name(), shape, &[]);
-            found.extend(point(device, &asked, say)?.map(|point| Barrier {
-                blocks,
-                threads: asked.threads,
-                algorithm: asked.implementation,
-                ns: 1e9 / point.per_s,
-            }));
-        }
+    let kinds = || BarrierKind::ALL.iter().map(|kind| kind.name());
+    let all = sizes
+        .meetings
+        .iter()
+        .flat_map(|&n| kinds().map(move |kind| (n, kind)));
+    for (blocks, kind) in all {
+        let asked = Asked::new("barrier", kind, (blocks, sizes.meeting_threads), &[]);
+        found.extend(point(device, &asked, say)?.map(|point| Barrier {
+            blocks,
+            threads: asked.threads,
+            algorithm: asked.implementation,
+            ns: 1e9 / point.per_s,
+        }));
     }
     Ok(found)
 }
