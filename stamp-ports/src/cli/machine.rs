@@ -225,7 +225,7 @@ fn barriers(measurement: &Measurement) -> Vec<Vec<String>> {
 /// A row for each kind, and a column for each number of blocks.
 fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
     table("blocks", &measurement.mutexes, |mutex| {
-        let ratio = mutex.most_to_fewest();
+        let ratio = f64::from(mutex.most) / f64::from(mutex.fewest);
         let fair = if ratio.is_finite() {
             format!("{ratio:.2}")
         } else {
