@@ -53,11 +53,6 @@ impl TileKernel {
             Self::Cells => shared_words_of_cells(side),
         }
     }
-
-    /// Returns whether it computes affine gaps.
-    pub const fn has_affine(self) -> bool {
-        matches!(self, Self::Tiles(_))
-    }
 }
 
 /// How tables are cut, and what computes the tiles.
@@ -67,19 +62,6 @@ pub struct Cut {
     pub kernel: TileKernel,
     /// The side of a tile, a power of two, at least 4.
     pub side: u32,
-}
-
-impl Cut {
-    /// Returns how a device cuts tables whose size is not known: on a GPU with tiles of one
-    /// warp whose lanes have four rows each, and on the CPU with few threads.
-    pub fn best<D: Device>(device: &D) -> Self {
-        let warp_width = device.limits().warp_width;
-        let side = if warp_width == 1 { 64 } else { 128 };
-        Self {
-            kernel: TileKernel::tiles(side, warp_width),
-            side,
-        }
-    }
 }
 
 /// Evaluates `$body` with the type `$K` of the kernel of some [`Tables`].
