@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::variants::nearest;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stm_core::Kernel;
@@ -25,9 +26,6 @@ pub enum Choice {
 }
 
 /// Reads `auto`, `cpu`, `cuda` or `cuda:N`, and for GPUs `,atomics=64` behind it.
-///
-/// # Errors
-/// An unknown name, with the nearest known one.
 pub fn parse_choice(text: &str) -> Result<Choice> {
     if let Some(gpu) = text.strip_suffix(",atomics=64")
         && let Choice::Cuda(ordinal) = parse_choice(gpu)?
@@ -52,6 +50,17 @@ pub fn parse_choice(text: &str) -> Result<Choice> {
     Err(Error::Usage(format!(
         "unknown device {text:?}: {meant}known are auto, cpu, cuda, cuda:N and cuda:N,atomics=64"
     )))
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Cpu => f.write_str("cpu"),
+            Self::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+            Self::CudaNarrow(ordinal) => write!(f, "cuda:{ordinal},atomics=64"),
+        }
+    }
 }
 
 /// A kind of device, for defaults.
@@ -212,9 +221,6 @@ impl AnyDevice {
 
     /// Opens the device asked for; with [`Choice::Auto`] and no usable GPU,
     /// the CPU, and the reason.
-    ///
-    /// # Errors
-    /// The GPU's errors, if one was asked for.
     pub fn open(choice: Choice) -> Result<(Self, Option<String>)> {
         match choice {
             Choice::Cpu => Ok((Self::Cpu(Cpu::new()), None)),
@@ -295,9 +301,6 @@ impl AnyDevice {
     }
 
     /// All that is known about it.
-    ///
-    /// # Errors
-    /// The device's errors when it is asked for its memory.
     pub fn describe(&self) -> Result<Description> {
         let limits = self.limits();
         let gpu = match self {

@@ -36,9 +36,6 @@ pub struct Program {
 impl Program {
     /// Returns what identifies the running program. `STAMP_COMMIT` names the commit of a
     /// program that was built without knowing it.
-    ///
-    /// # Errors
-    /// `STAMP_COMMIT` names another commit than the one that the program was built of.
     pub fn running() -> Result<Self> {
         let named = std::env::var("STAMP_COMMIT").ok();
         Ok(Self {
@@ -194,34 +191,29 @@ impl Head {
     pub fn other_build(&self, now: &Self) -> Option<String> {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.into());
         let at = |head: &Self| format!("{} of commit {}", text(&head.ptx), text(&head.commit));
-        let (before, after) = (&self.device, &now.device);
-        if (&before.id, &before.name) != (&after.id, &after.name) {
-            let name =
-                |device: &Description| format!("{:?}", format!("{}: {}", device.id, device.name));
-            return Some(format!(
-                "on another device: {}, not {}",
-                name(before),
-                name(after)
-            ));
-        }
-        if self.driver != now.driver {
-            let (before, after) = (text(&self.driver), text(&now.driver));
-            return Some(format!("with another driver: {before}, not {after}"));
-        }
-        if self.ptx != now.ptx {
-            return Some(format!(
-                "by a build with other kernels: PTX {}, not {}",
-                at(self),
-                at(now)
-            ));
-        }
-        if self.commit != now.commit {
-            let (before, after) = (text(&self.commit), text(&now.commit));
-            return Some(format!(
-                "by a build of another commit: {before}, not {after}"
-            ));
-        }
-        None
+        let name =
+            |head: &Self| format!("{:?}", format!("{}: {}", head.device.id, head.device.name));
+        let of = |text: &dyn Fn(&Self) -> String| (text(self), text(now));
+        let rows = [
+            ("on another device: ", name(self) != name(now), of(&name)),
+            (
+                "with another driver: ",
+                self.driver != now.driver,
+                of(&|head| text(&head.driver)),
+            ),
+            (
+                "by a build with other kernels: PTX ",
+                self.ptx != now.ptx,
+                of(&at),
+            ),
+            (
+                "by a build of another commit: ",
+                self.commit != now.commit,
+                of(&|head| text(&head.commit)),
+            ),
+        ];
+        let first = rows.into_iter().find(|(_, differs, _)| *differs);
+        first.map(|(what, _, (before, after))| format!("{what}{before}, not {after}"))
     }
 
     /// Returns the first setting that differs, that of the program's file last.

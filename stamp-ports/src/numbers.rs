@@ -5,9 +5,6 @@ use std::time::Duration;
 
 /// Reads a count: digits with optional underscores, then optionally K, M, G or
 /// T (powers of 1024); or `2^n`.
-///
-/// # Errors
-/// One line that says what is accepted.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     let bad = || {
         format!("{text:?} is no count: write a whole number such as 1048576, 1_048_576, 1M or 2^20")
@@ -38,18 +35,12 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
 }
 
 /// As [`parse_count`], for counts of 32 bits.
-///
-/// # Errors
-/// As there, and for counts of 2^32 or more.
 pub fn parse_count_32(text: &str) -> Result<u32, String> {
     u32::try_from(parse_count(text)?)
         .map_err(|_| format!("{text:?} is too large: at most {}", u32::MAX))
 }
 
 /// Reads a list of counts separated by commas.
-///
-/// # Errors
-/// As [`parse_count`].
 pub fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
     text.split(',')
         .map(|part| parse_count(part.trim()))
@@ -57,9 +48,6 @@ pub fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
 }
 
 /// Reads a time in seconds, above 0.
-///
-/// # Errors
-/// One line that says what is accepted.
 pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()

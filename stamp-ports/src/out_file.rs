@@ -31,9 +31,6 @@ enum Target {
 
 impl OutFile {
     /// Looks at the path, and leaves it as it is.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a path that cannot be written.
     pub fn new(path: &Path) -> Result<Self> {
         let refused = |why: String| Err(Error::Usage(format!("--out {}: {why}", path.display())));
         let folder = match path.parent() {
@@ -141,9 +138,6 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Makes a folder, unless it is there.
-///
-/// # Errors
-/// [`Error::File`] for one that cannot be made.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|source| Error::File {
         path: folder.to_owned(),
@@ -152,9 +146,6 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
 }
 
 /// Writes files of these names into a folder, each whole.
-///
-/// # Errors
-/// [`Error::File`] for one that cannot be written.
 pub(crate) fn write_all<const N: usize>(folder: &Path, files: [(&str, &str); N]) -> Result<()> {
     for (name, text) in files {
         let path = folder.join(name);

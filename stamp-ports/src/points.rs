@@ -109,13 +109,6 @@ impl Point {
         }
     }
 
-    /// Returns the point with a note, or without one.
-    #[must_use]
-    pub fn noted(mut self, note: Option<String>) -> Self {
-        self.note = note;
-        self
-    }
-
     /// Returns what it came to, on one line.
     pub fn told(&self) -> String {
         let found = match &self.note {
@@ -146,9 +139,6 @@ impl Point {
 }
 
 /// Reads `all`, or names of parts that are known, separated by commas.
-///
-/// # Errors
-/// An unknown name, with those that there are.
 pub fn parse_parts(text: &str, known: &[&'static str]) -> Result<Vec<&'static str>> {
     parse_list(
         text,
@@ -165,9 +155,6 @@ pub fn parse_parts(text: &str, known: &[&'static str]) -> Result<Vec<&'static st
 
 /// Measures the points of some parts that a document lacks, as long as there is time, and writes
 /// it after each; `of` are its points. Returns whether it has every point then.
-///
-/// # Errors
-/// The file's errors or the device's.
 pub fn add_missing<T: Document>(
     store: &mut Store<T>,
     of: fn(&mut T) -> &mut Vec<Point>,

@@ -56,9 +56,6 @@ impl BenchSpec {
     }
 
     /// Begins the head of the document; `command` is how the program was called.
-    ///
-    /// # Errors
-    /// Those of [`Head::new`].
     pub fn head(&self, format: &str, device: &AnyDevice, command: &str) -> Result<Head> {
         let command = published(command, &self.out);
         Head::new(format, device, &command, (self.quick, self.seed))
@@ -101,9 +98,6 @@ pub trait Document: Serialize + DeserializeOwned {
 
     /// Returns it as text: a field a line, and a point a line in the sections, so that two
     /// documents can be compared.
-    ///
-    /// # Errors
-    /// None that is known: every field has a form in JSON.
     fn to_text(&self) -> Result<String> {
         to_text(self, &[&FIELDS, Self::SECTIONS].concat())
     }
@@ -114,7 +108,8 @@ pub trait Document: Serialize + DeserializeOwned {
 pub struct Store<T> {
     /// The document.
     pub document: T,
-    path: PathBuf,
+    /// Where the document is.
+    pub path: PathBuf,
     began: Instant,
     seconds_before: f64,
 }
@@ -172,26 +167,15 @@ impl<T: Document> Store<T> {
     }
 
     /// Writes the document, whole or not at all.
-    ///
-    /// # Errors
-    /// The file's errors.
     pub fn save(&mut self) -> Result<()> {
         let seconds = self.seconds_before + self.began.elapsed().as_secs_f64();
         self.document.head().seconds = seconds;
         self.document.finish();
         OutFile::new(&self.path)?.write(&self.document.to_text()?)
     }
-
-    /// Where the document is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
 }
 
 /// Reads a document of a format that `writer` writes.
-///
-/// # Errors
-/// What is wrong with it, and the fix.
 fn parse<T: DeserializeOwned>(text: &str, format: &str, writer: &str) -> Result<T> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| Error::Usage(format!("it is not JSON: {error}")))?;
@@ -217,9 +201,6 @@ fn parse<T: DeserializeOwned>(text: &str, format: &str, writer: &str) -> Result<
 
 /// Returns a document as JSON with these fields first, in this order, and a line for each
 /// entry of a list.
-///
-/// # Errors
-/// A field that has no form in JSON.
 pub fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<String> {
     let Value::Object(mut left) = serde_json::to_value(document).map_err(std::io::Error::from)?
     else {

@@ -43,36 +43,33 @@ impl AskedVariant {
         }
     }
 
-    /// One sentence about it.
-    pub const fn about(self) -> &'static str {
+    /// What holds for an algorithm, or for `optimized`.
+    fn of<T>(self, algorithm: fn(Variant) -> T, optimized: T) -> T {
         match self {
-            Self::Algorithm(algorithm) => algorithm.about(),
-            Self::Optimized => "hv-sorting if stripes outnumber locks, else tbv-sorting",
+            Self::Algorithm(this) => algorithm(this),
+            Self::Optimized => optimized,
         }
+    }
+
+    /// One sentence about it.
+    pub fn about(self) -> &'static str {
+        let optimized = "hv-sorting if stripes outnumber locks, else tbv-sorting";
+        self.of(Variant::about, optimized)
     }
 
     /// Whether it is one of Xu et al. 2014.
-    pub const fn is_paper(self) -> bool {
-        match self {
-            Self::Algorithm(algorithm) => algorithm.is_paper(),
-            Self::Optimized => true,
-        }
+    pub fn is_paper(self) -> bool {
+        self.of(Variant::is_paper, true)
     }
 
     /// Whether the time of its phases can be taken.
-    pub const fn has_profile(self) -> bool {
-        match self {
-            Self::Algorithm(algorithm) => algorithm.has_profile(),
-            Self::Optimized => true,
-        }
+    pub fn has_profile(self) -> bool {
+        self.of(Variant::has_profile, true)
     }
 
     /// Whether it narrows a warp under contention and has the gate.
-    pub const fn has_scheduler(self) -> bool {
-        match self {
-            Self::Algorithm(algorithm) => with_algorithm!(algorithm, A => A::SCHEDULED),
-            Self::Optimized => false,
-        }
+    pub fn has_scheduler(self) -> bool {
+        self.of(|this| with_algorithm!(this, A => A::SCHEDULED), false)
     }
 
     /// The algorithm to run: itself, or for `optimized` the one that the sizes
@@ -88,21 +85,16 @@ impl AskedVariant {
     }
 
     /// Whether the lock table matters to it.
-    pub const fn uses_lock_table(self) -> bool {
-        match self {
-            Self::Algorithm(algorithm) => {
-                stm_core::with_algorithm!(algorithm, A => <A as Algorithm>::USES_LOCK_TABLE)
-            }
-            Self::Optimized => true,
-        }
+    pub fn uses_lock_table(self) -> bool {
+        self.of(
+            |this| with_algorithm!(this, A => <A as Algorithm>::USES_LOCK_TABLE),
+            true,
+        )
     }
 }
 
 /// Reads `all` or names separated by commas, and returns what each names, once; `unknown` says
 /// what is wrong with a name by the names that there are.
-///
-/// # Errors
-/// A name that nothing has.
 pub fn parse_list<T: Copy + PartialEq>(
     text: &str,
     known: &[T],
@@ -127,9 +119,6 @@ pub fn parse_list<T: Copy + PartialEq>(
 }
 
 /// Reads `all` or names separated by commas.
-///
-/// # Errors
-/// An unknown name, with the nearest known one.
 pub fn parse_variants(text: &str) -> Result<Vec<AskedVariant>> {
     parse_list(
         text,
@@ -143,9 +132,6 @@ pub fn parse_variants(text: &str) -> Result<Vec<AskedVariant>> {
 }
 
 /// Reads names of algorithms, which `optimized` is none of.
-///
-/// # Errors
-/// Those of [`parse_variants`], and `optimized`.
 pub fn parse_algorithms(text: &str) -> Result<Vec<Variant>> {
     if text == "all" {
         return Ok(Variant::ALL.to_vec());

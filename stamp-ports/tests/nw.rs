@@ -12,7 +12,8 @@ use common::{
 use serde_json::Value;
 use stamp_ports::workloads::nw::Nw;
 use std::fs;
-use stm_align::align::{Op, align, score, score_of};
+use stm_align::align::{Op, score, score_of};
+use stm_align::divide::align;
 use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_kernels::draw::{below, draw};
 

@@ -121,19 +121,8 @@ pub(crate) fn package(tree: &Tree) -> Result<(), Error> {
                 let _ = writeln!(wrong, "{name} has no {file}");
             }
         }
-        let found = std::fs::read_dir(&folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .find(|entry| {
-                let file = entry.file_name().to_string_lossy().into_owned();
-                let version = file.strip_prefix(&format!("{name}-")).map(str::to_owned);
-                version.is_some_and(|v| {
-                    v.strip_suffix(".crate")
-                        .is_some_and(|v| v.starts_with(char::is_numeric))
-                })
-            });
-        let bytes = found.and_then(|entry| Some(entry.metadata().ok()?.len()));
+        let file = format!("{name}-{}.crate", env!("CARGO_PKG_VERSION"));
+        let bytes = folder.join(file).metadata().ok().map(|about| about.len());
         match bytes {
             Some(bytes) if bytes <= PACKAGE_BYTES_MAX => {
                 println!("{name}: {} files, {bytes} bytes", listed.lines().count());
@@ -166,17 +155,10 @@ pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result<(), Error> {
     };
     let mut command = clean(Command::new("cargo"));
     // Macros have no interface that the tool could compare.
-    command.args([
-        "semver-checks",
-        "--package",
-        "stm-core",
-        "--package",
-        "stm-machine",
-        "--package",
-        "stm-sync",
-        "--package",
-        "stm-core-build",
-    ]);
-    command.args(["--all-features", "--baseline-rev", &revision]);
+    let compared = "semver-checks --package stm-core --package stm-machine --package stm-sync \
+                    --package stm-core-build --all-features --baseline-rev";
+    command
+        .args(compared.split_ascii_whitespace())
+        .arg(revision);
     run(tree, command, "cargo semver-checks")
 }

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stm_core_build::Toolchain;
+use stm_core_build::toolchain::output;
 
 /// A step: its name, and what it runs.
 struct Step {
@@ -65,24 +66,13 @@ const STEPS: [Step; 10] = [
     // Every figure and table of the evaluation, small, the page about it, and what its document
     // says. The other tests of `stamp-ports` make some of them.
     Step::new("paper", |tree| {
-        let out = tree.target.join("paper-quick");
-        let out = out.display();
-        let bench = format!("bench paper --quick --fresh --device cpu --out {out}");
-        program(tree, "stamp", &bench)?;
-        program(tree, "stamp", &format!("report {out}"))?;
+        benched(tree, "paper")?;
         let whole = "test -p stamp-ports --all-features --test paper -- --ignored";
         cargo(tree, whole, &[])
     })
     .long(),
     // The same of synchronisation.
-    Step::new("sync", |tree| {
-        let out = tree.target.join("sync-quick");
-        let out = out.display();
-        let bench = format!("bench sync --quick --fresh --device cpu --out {out}");
-        program(tree, "stamp", &bench)?;
-        program(tree, "stamp", &format!("report {out}"))
-    })
-    .long(),
+    Step::new("sync", |tree| benched(tree, "sync")).long(),
     Step::new("floor", |tree| {
         program(tree, "stamp", "bench floor --quick --device cpu")
     })
@@ -155,6 +145,15 @@ const SECONDS_MAX: f64 = 720.0;
 /// The option with which this program runs [`BESIDE`].
 const ONLY_BESIDE: &str = "--only-beside";
 
+/// Measures what a publication shows, small, and makes the page about it.
+fn benched(tree: &Tree, what: &str) -> Result<(), Error> {
+    let out = tree.target.join(format!("{what}-quick"));
+    let out = out.display();
+    let bench = format!("bench {what} --quick --fresh --device cpu --out {out}");
+    program(tree, "stamp", &bench)?;
+    program(tree, "stamp", &format!("report {out}"))
+}
+
 /// Assembles the committed files.
 fn assembled(tree: &Tree, extent: ptxas::Extent) -> Result<(), Error> {
     ptxas::check(&build::unpacked(tree)?, ptxas::ci_takes, extent, tree)
@@ -172,15 +171,8 @@ fn lacks_assembler(tree: &Tree) -> Option<Error> {
 /// A component of the toolchain that is not installed.
 fn component(tree: &Tree, command: &str, component: &'static str) -> Option<Error> {
     let mut cargo = Command::new(cargo_program());
-    let there = cargo
-        .args([command, "--version"])
-        .current_dir(&tree.root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    (!there).then_some(Error::NoComponent(component))
+    cargo.args([command, "--version"]).current_dir(&tree.root);
+    (output(&mut cargo).is_none()).then_some(Error::NoComponent(component))
 }
 
 /// Whether what [`program`] runs has been built.
@@ -269,16 +261,12 @@ fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result<(), 
 /// there is a `nice`. Tests wait for each other in loops, and take several times as long
 /// if they have to share their cores with a compiler.
 fn yielding(program: &Path) -> Command {
-    let null = Stdio::null;
     let mut nice = Command::new("nice");
-    let there = nice.stdin(null()).stdout(null()).stderr(null()).status();
-    if there.is_ok_and(|status| status.success()) {
-        let mut nice = Command::new("nice");
-        nice.args(["-n", "19"]).arg(program);
-        nice
-    } else {
-        Command::new(program)
+    if output(&mut nice).is_none() {
+        return Command::new(program);
     }
+    nice.args(["-n", "19"]).arg(program);
+    nice
 }
 
 /// Runs steps in their order, all of them, so that one run tells everything that is

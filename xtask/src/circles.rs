@@ -124,7 +124,8 @@ fn name(module: &[String]) -> String {
 
 /// The paths in a module's code, from the crate's root.
 fn paths(text: &str, module: &[String]) -> Vec<Module> {
-    let code = without_tests(&blank_comments(text));
+    let code = blank_comments(text);
+    let code = without_tests(&code);
     let mut found = Vec::new();
     for start in ["crate::", "self::", "super::"] {
         for (at, _) in code.match_indices(start) {
@@ -156,42 +157,15 @@ fn paths(text: &str, module: &[String]) -> Vec<Module> {
     found
 }
 
-/// What stands before a module of unit tests.
-const TEST: &str = "#[cfg(test)]\n";
-
-/// The code without its unit tests, which may stand anywhere: a module in the file, or the
-/// declaration of one beside it.
-fn without_tests(code: &str) -> String {
-    let mut kept = String::new();
-    let mut rest = code;
-    let begins = |text: &str| {
-        let after = |at: usize| {
-            let item = &text[at + TEST.len()..];
-            item.split(['{', ';'])
-                .next()
-                .is_some_and(|head| head.ends_with("mod tests ") || head.ends_with("mod tests"))
-        };
-        text.match_indices(TEST)
-            .map(|(at, _)| at)
-            .find(|&at| after(at))
+/// The code without its unit tests, behind which clippy lets nothing stand.
+fn without_tests(code: &str) -> &str {
+    let begins = |at: usize, test: &str| {
+        let item = code[at + test.len()..].split(['{', ';']).next();
+        item.is_some_and(|head| head.ends_with("mod tests "))
     };
-    while let Some(at) = begins(rest) {
-        kept.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let body = rest.find(['{', ';']).unwrap_or(rest.len());
-        let mut open = 0usize;
-        let end = rest[body..].char_indices().find_map(|(at, c)| {
-            match c {
-                '{' => open += 1,
-                '}' => open = open.saturating_sub(1),
-                _ => {}
-            }
-            (open == 0).then_some(body + at + 1)
-        });
-        rest = &rest[end.unwrap_or(rest.len())..];
-    }
-    kept.push_str(rest);
-    kept
+    let mut found = code.match_indices("#[cfg(test)]\n");
+    let first = found.find(|&(at, test)| begins(at, test));
+    first.map_or(code, |(at, _)| &code[..at])
 }
 
 /// Adds every path of a tree such as `a::{b, c::{d, e}}`; returns what follows it.
@@ -279,9 +253,9 @@ mod tests {
             use crate::a::{self, B, c::{D, E as F}};\n\
             pub use super::g::H;\n\
             fn f() { crate::i::j(); $crate::k::l(); }\n\
-            #[cfg(test)]\npub(crate) mod tests { use crate::m; fn f() {} }\n\
             #[cfg(test)]\nmod tests;\n\
-            fn g() { crate::n::o(); }\n";
+            fn g() { crate::n::o(); }\n\
+            #[cfg(test)]\npub(crate) mod tests { use crate::m; fn f() {} }\n";
         let mut found = paths(text, &module("x::y"));
         found.sort();
         let expected = [

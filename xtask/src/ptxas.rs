@@ -43,9 +43,6 @@ pub(crate) struct Usage {
 }
 
 /// The assembler to use.
-///
-/// # Errors
-/// [`Error::BadPtxas`] or [`Error::NoPtxas`].
 pub(crate) fn find(tree: &Tree) -> Result<PathBuf, Error> {
     if let Some(path) = std::env::var_os("STM_PTXAS").map(PathBuf::from) {
         return if path.is_file() {
@@ -106,9 +103,6 @@ fn children(dir: &Path) -> Vec<PathBuf> {
 /// Assembles every file of `dir` for each of `architectures`, on all cores.
 /// Returns what each entry takes on [`REPORTED`], or on the last architecture
 /// if that is not among them.
-///
-/// # Errors
-/// [`Error::Check`] with everything that ptxas refused.
 pub(crate) fn assemble(
     ptxas: &Path,
     dir: &Path,

@@ -19,11 +19,12 @@
 
 use crate::error::Error;
 use crate::ptxas::{self, Usage};
+use crate::weight::ceilings;
 use crate::{Tree, build};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use stm_core_build::files::read;
 
 /// The file with the ceilings, from the workspace's root.
 const FILE: &str = "xtask/sizes.txt";
@@ -38,38 +39,22 @@ const COLUMNS: [&str; 6] = [
     "bytes of stack",
 ];
 
-/// A row of the file: a module, as a folder and a name (`ra/fast`), and the most that it may have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Ceiling {
-    module: String,
-    at_most: [u32; 6],
-}
-
 /// What a module has, and the most atomics for which one wait is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Size {
-    has: [u32; 6],
+    has: [u64; 6],
     together: u32,
 }
 
 /// Assembles all committed files, prints what each entry takes, and holds some to their ceilings.
-///
-/// # Errors
-/// The errors of [`ptxas::command`], and of [`check`].
 pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result<(), Error> {
     ptxas::command(&build::unpacked(tree)?, architectures, tree)?;
     check(tree)
 }
 
 /// Compares the modules of the table with their ceilings, and prints both.
-///
-/// # Errors
-/// [`Error::Check`] with every module that is above its ceiling, or is missing.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    let path = tree.root.join(FILE);
-    let text = fs::read_to_string(&path)
-        .map_err(|e| Error::Check(format!("{FILE} cannot be read: {e}")))?;
-    let ceilings = parse(&text)?;
+    let ceilings = ceilings(&read(&tree.root.join(FILE))?, FILE, COLUMNS)?;
     let assembler = ptxas::find(tree)?;
     let programs = (&*assembler, &*disassembler(&assembler)?);
     let dir = build::unpacked(tree)?;
@@ -87,15 +72,15 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
         "together"
     );
     let mut wrong = Vec::new();
-    for ceiling in &ceilings {
-        let size = size(programs, &dir, &ceiling.module, &cubin)?;
+    for (module, at_most) in &ceilings {
+        let size = size(programs, &dir, module, &cubin)?;
         let [lines, instructions, registers, spills, waits, stack] =
-            [0, 1, 2, 3, 4, 5].map(|i| format!("{}/{}", size.has[i], ceiling.at_most[i]));
+            [0, 1, 2, 3, 4, 5].map(|i| format!("{}/{}", size.has[i], at_most[i]));
         println!(
             "{:<23} {lines:>11} {instructions:>12} {registers:>9} {spills:>9} {waits:>6} {stack:>9} {:>8}",
-            ceiling.module, size.together
+            module, size.together
         );
-        wrong.extend(ceiling.complaints(size));
+        wrong.extend(complaints(module, size.has, *at_most));
     }
     if wrong.is_empty() {
         Ok(())
@@ -121,8 +106,7 @@ fn size(
             "{FILE} names {module}, which is not committed"
         )));
     }
-    let text = fs::read_to_string(&file)
-        .map_err(|e| Error::Check(format!("{} cannot be read: {e}", file.display())))?;
+    let text = read(&file)?;
     let remarks = ptxas::one(assembler, &file, ptxas::REPORTED, "-O3", cubin);
     let entries = ptxas::parse(&remarks.map_err(Error::Check)?);
     let most = |of: fn(&Usage) -> u32| entries.iter().map(of).max().unwrap_or(0);
@@ -132,51 +116,32 @@ fn size(
         waits,
         together,
     } = code;
-    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let lines = number(text.lines().count());
     let frames = stm_core_build::rules::local_frames(&text);
-    let stack = number(frames.iter().map(|&(_, bytes)| bytes).max().unwrap_or(0));
+    let stack = frames
+        .iter()
+        .map(|&(_, bytes)| bytes as u64)
+        .max()
+        .unwrap_or(0);
     let (registers, spills) = (most(|e| e.registers), most(|e| e.spill_bytes));
     Ok(Size {
-        has: [lines, instructions, registers, spills, waits, stack],
+        has: [
+            text.lines().count() as u64,
+            instructions.into(),
+            registers.into(),
+            spills.into(),
+            waits.into(),
+            stack,
+        ],
         together,
     })
 }
 
-impl Ceiling {
-    /// Returns what is above the ceiling.
-    fn complaints(&self, size: Size) -> Vec<String> {
-        let all = COLUMNS.iter().zip(size.has).zip(self.at_most);
-        all.filter(|((_, has), at_most)| has > at_most)
-            .map(|((what, has), at_most)| format!("{}: {has} {what}, above {at_most}", self.module))
-            .collect()
-    }
-}
-
-/// Reads the table: a module and its ceilings on each line that is not a comment.
-fn parse(text: &str) -> Result<Vec<Ceiling>, Error> {
-    let rows = text
-        .lines()
-        .enumerate()
-        .map(|(number, line)| (number + 1, line.split('#').next().unwrap_or("").trim()))
-        .filter(|(_, line)| !line.is_empty());
-    rows.map(|(number, line)| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let wrong = || {
-            let columns = COLUMNS.join(", ");
-            Error::Check(format!(
-                "{FILE}:{number}: `{line}` is not a module, {columns}"
-            ))
-        };
-        let (module, numbers) = words.split_first().ok_or_else(wrong)?;
-        let numbers = numbers.iter().map(|word| word.parse().map_err(|_| wrong()));
-        let numbers = numbers.collect::<Result<Vec<u32>, Error>>()?;
-        Ok(Ceiling {
-            module: (*module).to_owned(),
-            at_most: numbers.try_into().map_err(|_| wrong())?,
-        })
-    })
-    .collect()
+/// Returns what is above the ceilings of a module.
+fn complaints(module: &str, has: [u64; 6], at_most: [u64; 6]) -> Vec<String> {
+    let all = COLUMNS.iter().zip(has).zip(at_most);
+    all.filter(|((_, has), at_most)| has > at_most)
+        .map(|((what, has), at_most)| format!("{module}: {has} {what}, above {at_most}"))
+        .collect()
 }
 
 /// What a module has in machine code.
@@ -191,9 +156,6 @@ pub(crate) struct Code {
 }
 
 /// Returns the disassembler beside an assembler.
-///
-/// # Errors
-/// [`Error::NoDisassembler`].
 pub(crate) fn disassembler(assembler: &Path) -> Result<PathBuf, Error> {
     let program = assembler.with_file_name("nvdisasm");
     if program.is_file() {
@@ -273,48 +235,39 @@ fn registers(text: &str) -> impl Iterator<Item = u32> + '_ {
 mod tests {
     use super::*;
 
-    fn row() -> Ceiling {
-        Ceiling {
-            module: "ra/fast".to_owned(),
-            at_most: [100, 80, 40, 0, 3, 16],
-        }
-    }
-
     #[test]
-    fn a_table_is_read_and_a_bad_row_is_named() {
+    fn the_table_is_read_and_a_bad_row_is_named() {
+        let parse = |text: &str| ceilings(text, FILE, COLUMNS);
         let text = "# a comment\n\nra/fast 100 80 40 0 3 16 # as measured\n";
-        assert_eq!(parse(text).unwrap(), [row()]);
+        let row = ("ra/fast".to_owned(), [100, 80, 40, 0, 3, 16]);
+        assert_eq!(parse(text).unwrap(), [row]);
         for bad in [
             "ra/fast 100 80 40 0 3",
             "ra/fast 100 80 many 0 3 16",
-            "ra/fast 1 2 3 4 5 6 7",
+            "1 2 3 4 5 6",
         ] {
             let said = parse(&format!("# one\n{bad}\n")).unwrap_err().to_string();
             assert!(said.contains("sizes.txt:2") && said.contains(bad), "{said}");
+        }
+        let all = parse(include_str!("../sizes.txt")).unwrap();
+        for workload in ["ra", "bank", "ht", "eigenbench", "map", "list", "queue"] {
+            let module = format!("{workload}/fast");
+            assert!(all.iter().any(|(name, _)| *name == module), "{module}");
         }
     }
 
     #[test]
     fn what_is_above_its_ceiling_is_named_with_both_numbers() {
-        let size = |has| Size { has, together: 16 };
-        assert!(row().complaints(size([100, 80, 40, 0, 3, 16])).is_empty());
+        let at_most = [100, 80, 40, 0, 3, 16];
+        assert!(complaints("ra/fast", at_most, at_most).is_empty());
         assert_eq!(
-            row().complaints(size([101, 80, 39, 0, 4, 17])),
+            complaints("ra/fast", [101, 80, 39, 0, 4, 17], at_most),
             [
                 "ra/fast: 101 lines of PTX, above 100",
                 "ra/fast: 4 waits for atomics, above 3",
                 "ra/fast: 17 bytes of stack, above 16"
             ]
         );
-    }
-
-    #[test]
-    fn the_tables_modules_are_those_of_the_guard() {
-        let ceilings = parse(include_str!("../sizes.txt")).unwrap();
-        for workload in ["ra", "bank", "ht", "eigenbench", "map", "list", "queue"] {
-            let module = format!("{workload}/fast");
-            assert!(ceilings.iter().any(|c| c.module == module), "{module}");
-        }
     }
 
     fn of_lines(lines: &[&str]) -> Code {

@@ -6,9 +6,9 @@
 
 use crate::Tree;
 use crate::error::Error;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
+use stm_core_build::files::read;
 
 /// The table of the ceilings, from the workspace's root.
 const FILE: &str = "xtask/weight.txt";
@@ -17,9 +17,6 @@ const FILE: &str = "xtask/weight.txt";
 type Counts = [(&'static str, u64); 4];
 
 /// Counts the files that git tracks, prints each count beside its ceiling, and names what is above.
-///
-/// # Errors
-/// [`Error::Check`] with every count above its ceiling, and if the table or a file cannot be read.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     let text = read(&tree.root.join(FILE))?;
     let counts = count(&tree.root, &tracked(&tree.root)?)?;
@@ -86,31 +83,42 @@ fn count(root: &Path, files: &[String]) -> Result<Counts, Error> {
 
 /// Returns the name, the count and the ceiling of each row of the table.
 fn rows(text: &str, counts: &Counts) -> Result<Vec<(&'static str, u64, u64)>, Error> {
-    let lines = text.lines().map(str::trim);
-    let given: Vec<(&str, &str)> = lines
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .map(|line| line.rsplit_once(' ').unwrap_or((line, "")))
-        .collect();
+    let given = ceilings(text, FILE, ["number"])?;
     let known = |name: &str| counts.iter().any(|(other, _)| *other == name);
-    if let Some((name, _)) = given.iter().find(|(name, _)| !known(name.trim())) {
+    if let Some((name, _)) = given.iter().find(|(name, _)| !known(name)) {
         return Err(Error::Check(format!("{FILE}: `{name}` is not counted")));
     }
-    counts
-        .iter()
-        .map(|&(name, now)| {
-            let most = given.iter().find(|(other, _)| other.trim() == name);
-            let most = most.and_then(|(_, most)| most.parse().ok());
-            let most = most
-                .ok_or_else(|| Error::Check(format!("{FILE} has no number in a row `{name}`")))?;
-            Ok((name, now, most))
-        })
-        .collect()
+    let rows = counts.iter().map(|&(name, now)| {
+        let row = given.iter().find(|(other, _)| other == name);
+        let (_, [most]) = row.ok_or_else(|| Error::Check(format!("{FILE} has no row `{name}`")))?;
+        Ok((name, now, *most))
+    });
+    rows.collect()
 }
 
-/// Reads a file of the tree.
-fn read(path: &Path) -> Result<String, Error> {
-    fs::read_to_string(path)
-        .map_err(|e| Error::Check(format!("{} cannot be read: {e}", path.display())))
+/// Reads a table of ceilings: a name and a number for each column on each line that is not a comment.
+pub(crate) fn ceilings<const N: usize>(
+    text: &str,
+    file: &str,
+    columns: [&str; N],
+) -> Result<Vec<(String, [u64; N])>, Error> {
+    let lines = (1..).zip(text.lines());
+    let lines = lines.map(|(number, line)| (number, line.split('#').next().unwrap_or("").trim()));
+    let rows = lines.filter(|(_, line)| !line.is_empty());
+    let row = |(number, line): (usize, &str)| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (name, numbers) = words.split_at(words.len().saturating_sub(N));
+        let numbers: Result<Vec<u64>, _> = numbers.iter().map(|word| word.parse()).collect();
+        let numbers = numbers.ok().and_then(|numbers| numbers.try_into().ok());
+        let found = numbers.filter(|_| !name.is_empty());
+        found.map(|n| (name.join(" "), n)).ok_or_else(|| {
+            let columns = columns.join(", ");
+            Error::Check(format!(
+                "{file}:{number}: `{line}` is not a name, {columns}"
+            ))
+        })
+    };
+    rows.map(row).collect()
 }
 
 #[cfg(test)]
@@ -139,7 +147,7 @@ mod tests {
     fn a_row_that_is_missing_or_unknown_or_no_number_is_named() {
         for (row, instead, named) in [
             ("files   7\n", "", "`files`"),
-            ("files   7", "files many", "`files`"),
+            ("files   7", "files many", "weight.txt:3: `files many`"),
             ("files   7", "folders 7", "`folders`"),
         ] {
             let table = TABLE.replace(row, instead);

@@ -1,10 +1,11 @@
 //! The best global alignment on the host, which judges what a device finds.
 //!
-//! [`score`] keeps two rows (Gotoh 1982). [`align`] finds where the best alignment crosses the
-//! middle row, by a pass from each end, and does the same above and below (Hirschberg 1975; with
-//! affine gaps Myers and Miller 1988), so it takes twice the time of the score, and memory for
-//! a few rows. An alignment as text is short, or letter above letter.
+//! [`score`] keeps two rows (Gotoh 1982). From the last rows above and below the middle follows where
+//! the best alignment crosses it, by which [`crate::divide`] divides it. An alignment as text is
+//! short, or letter above letter.
 
+use crate::Pass;
+use crate::fasta::Sequence;
 use crate::matrix::{Gap, Scoring};
 use std::fmt::Write as _;
 
@@ -42,9 +43,13 @@ pub struct LastRow {
 /// Returns the score of the best alignment of two sequences of codes that
 /// [`Scoring::check`] admits.
 pub fn score(a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
-    let mut row = LastRow::default();
-    last_row(a.iter(), &b.iter(), scoring, scoring.gap.open, &mut row);
-    i64::from(row.best[b.len()])
+    let pass = Pass {
+        a,
+        b,
+        backward: false,
+        first: scoring.gap.open,
+    };
+    i64::from(last_row(&pass, scoring).best[b.len()])
 }
 
 /// Returns the score of an alignment, which must be one of these sequences.
@@ -79,51 +84,29 @@ pub fn score_of(ops: &[Op], a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
     sum
 }
 
-/// Returns a best alignment of two sequences of codes that [`Scoring::check`] admits.
-pub fn align(a: &[u8], b: &[u8], scoring: &Scoring) -> Alignment {
-    let open = scoring.gap.open;
-    let ops = align_part(a, b, scoring, [open, open]);
-    Alignment {
-        score: score_of(&ops, a, b, scoring),
-        ops,
+/// Returns the last row of a table.
+pub(super) fn last_row(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
+    let (a, b) = (pass.a.iter(), pass.b.iter());
+    if pass.backward {
+        filled(a.rev(), &b.rev(), scoring, pass.first)
+    } else {
+        filled(a, &b, scoring, pass.first)
     }
 }
 
-/// Returns a best alignment of two parts of sequences. A gap below letters of A that
-/// touches the beginning costs `open[0]` to open, one that touches the end `open[1]`:
-/// nothing where it goes on beyond.
-pub(super) fn align_part(a: &[u8], b: &[u8], scoring: &Scoring, open: [i32; 2]) -> Vec<Op> {
-    let mut aligner = Aligner {
-        scoring,
-        ops: Vec::with_capacity(a.len() + b.len()),
-        rows: [LastRow::default(), LastRow::default()],
-    };
-    aligner.between(a, b, open);
-    aligner.ops
-}
-
-struct Aligner<'s> {
-    scoring: &'s Scoring,
-    ops: Vec<Op>,
-    rows: [LastRow; 2],
-}
-
-/// Fills the last row of the alignments of `a` and `b`, in the order of the iterators; a
+/// Returns the last row of the alignments of `a` and `b`, in the order of the iterators; a
 /// gap below letters of A that begins with the first letter costs `first` to open.
-pub(super) fn last_row<'x>(
+fn filled<'x>(
     a: impl Iterator<Item = &'x u8>,
     b: &(impl Iterator<Item = &'x u8> + Clone),
     scoring: &Scoring,
     first: i32,
-    LastRow { best, in_gap }: &mut LastRow,
-) {
+) -> LastRow {
     let Gap { open, extend } = scoring.gap;
     let columns = b.clone().count();
-    best.clear();
     // Costs fit 32 bits, as the scoring was checked.
-    best.extend((0..=columns).map(|j| -scoring.gap.cost(j) as i32));
-    in_gap.clear();
-    in_gap.extend(best.iter().map(|score| score - open));
+    let mut best: Vec<i32> = (0..=columns).map(|j| -scoring.gap.cost(j) as i32).collect();
+    let mut in_gap: Vec<i32> = best.iter().map(|score| score - open).collect();
     let mut edge = -first;
     for &letter in a {
         edge -= extend;
@@ -138,6 +121,7 @@ pub(super) fn last_row<'x>(
         }
     }
     in_gap[0] = best[0];
+    LastRow { best, in_gap }
 }
 
 /// Where a best alignment crosses from the upper part of A to the lower.
@@ -183,64 +167,27 @@ pub(super) fn crossing(above: &LastRow, below: &LastRow, gap: Gap) -> Crossing {
     found
 }
 
-impl Aligner<'_> {
-    /// Adds a best alignment of `a` and `b`, with gaps at its ends as in [`align_part`].
-    fn between(&mut self, a: &[u8], b: &[u8], open: [i32; 2]) {
-        match (a, b) {
-            (_, []) => self.ops.extend(a.iter().map(|_| Op::OnlyA)),
-            ([], _) => self.ops.extend(b.iter().map(|_| Op::OnlyB)),
-            ([letter], _) => self.single(*letter, b, open),
-            _ => self.divide(a, b, open),
-        }
-    }
-
-    /// Adds a best alignment of one letter.
-    fn single(&mut self, letter: u8, b: &[u8], open: [i32; 2]) {
-        let gap = self.scoring.gap;
-        let alone = -i64::from(open[0].min(open[1]) + gap.extend) - gap.cost(b.len());
-        let paired = (0..b.len()).map(|j| {
-            let score = i64::from(self.scoring.matrix.score(letter, b[j]));
-            (score - gap.cost(j) - gap.cost(b.len() - 1 - j), j)
-        });
-        let best = paired.max().filter(|(score, _)| *score >= alone);
-        let only_b = |n: usize| std::iter::repeat_n(Op::OnlyB, n);
-        match best {
-            Some((_, j)) => {
-                self.ops.extend(only_b(j));
-                self.ops.push(Op::Pair);
-                self.ops.extend(only_b(b.len() - 1 - j));
-            }
-            None if open[0] <= open[1] => {
-                self.ops.push(Op::OnlyA);
-                self.ops.extend(only_b(b.len()));
-            }
-            None => {
-                self.ops.extend(only_b(b.len()));
-                self.ops.push(Op::OnlyA);
-            }
-        }
-    }
-
-    /// Adds a best alignment of two letters of A or more, of the halves above and below.
-    fn divide(&mut self, a: &[u8], b: &[u8], [first, last]: [i32; 2]) {
-        let gap = self.scoring.gap;
-        let middle = a.len() / 2;
-        let (above, below) = a.split_at(middle);
-        let [forward, backward] = &mut self.rows;
-        last_row(above.iter(), &b.iter(), self.scoring, first, forward);
-        let (below_back, b_back) = (below.iter().rev(), b.iter().rev());
-        last_row(below_back, &b_back, self.scoring, last, backward);
-        let found = crossing(forward, backward, gap);
-        let (left, right) = b.split_at(found.column);
-        if found.through {
-            self.between(&above[..middle - 1], left, [first, 0]);
-            self.ops.extend([Op::OnlyA; 2]);
-            self.between(&below[1..], right, [0, last]);
-        } else {
-            self.between(above, left, [first, gap.open]);
-            self.between(below, right, [gap.open, last]);
-        }
-    }
+/// Returns the best alignment of a part that has at most one letter of A, or none of B. A gap below it that touches the beginning
+/// costs `open[0]` to open, one that touches the end `open[1]`: nothing where it goes on beyond.
+pub(super) fn single(a: &[u8], b: &[u8], scoring: &Scoring, open: [i32; 2]) -> Vec<Op> {
+    let only_b = |n: usize| std::iter::repeat_n(Op::OnlyB, n);
+    let &[letter] = a else {
+        let only_a = std::iter::repeat_n(Op::OnlyA, a.len());
+        return only_a.chain(only_b(b.len())).collect();
+    };
+    let gap = scoring.gap;
+    let alone = -i64::from(open[0].min(open[1]) + gap.extend) - gap.cost(b.len());
+    let paired = (0..b.len()).map(|j| {
+        let score = i64::from(scoring.matrix.score(letter, b[j]));
+        (score - gap.cost(j) - gap.cost(b.len() - 1 - j), j)
+    });
+    let (op, before) = match paired.max().filter(|(score, _)| *score >= alone) {
+        Some((_, j)) => (Op::Pair, j),
+        None if open[0] <= open[1] => (Op::OnlyA, 0),
+        None => (Op::OnlyA, b.len()),
+    };
+    let after = b.len() - before - usize::from(op == Op::Pair);
+    only_b(before).chain([op]).chain(only_b(after)).collect()
 }
 
 /// Returns an alignment in CIGAR: runs of equal letters (`=`), of other pairs (`X`), of
@@ -297,23 +244,12 @@ fn label(name: &str) -> String {
     kept.chain("...".chars()).collect()
 }
 
-/// A sequence of an alignment.
-#[derive(Clone, Copy, Debug)]
-pub struct Side<'x> {
-    /// Its name.
-    pub name: &'x str,
-    /// Its letters.
-    pub letters: &'x [u8],
-    /// Their codes, as many.
-    pub codes: &'x [u8],
-}
-
 /// Returns an alignment for people: lines of `width` columns, each with the places of its
 /// first and last letters, and `|` between letters that are equal. Long names are cut.
-pub fn lines(ops: &[Op], of_a: &Side<'_>, of_b: &Side<'_>, width: usize) -> String {
-    let (a, b) = (of_a.letters, of_b.letters);
-    let (name_a, name_b) = (label(of_a.name), label(of_b.name));
-    let equal = columns(ops, of_a.codes, of_b.codes).map(|column| column.0);
+pub fn lines(ops: &[Op], of_a: &Sequence, of_b: &Sequence, width: usize) -> String {
+    let (a, b) = (&of_a.record.letters, &of_b.record.letters);
+    let (name_a, name_b) = (label(&of_a.record.name), label(&of_b.record.name));
+    let equal = columns(ops, &of_a.codes, &of_b.codes).map(|column| column.0);
     let shown = columns(ops, a, b).zip(equal);
     let columns: Vec<Column> = shown.map(|((_, x, y), symbol)| (symbol, x, y)).collect();
     let names = name_a.chars().count().max(name_b.chars().count());
@@ -359,6 +295,8 @@ pub fn lines(ops: &[Op], of_a: &Side<'_>, of_b: &Side<'_>, width: usize) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::divide::align;
+    use crate::fasta::Record;
     use crate::testing::{drawn, scoring};
     use Op::{OnlyA, OnlyB, Pair};
     use stm_kernels::draw::{below, draw};
@@ -437,15 +375,19 @@ mod tests {
         assert_eq!(cigar(&[], b"", b""), "");
     }
 
+    fn sequence(name: &str, letters: &[u8], codes: &[u8]) -> Sequence {
+        let (name, letters) = (name.to_owned(), letters.to_vec());
+        let record = Record { name, letters };
+        Sequence {
+            record,
+            codes: codes.to_vec(),
+        }
+    }
+
     #[test]
     fn people_see_letters_above_letters_and_places() {
-        let side = |name, letters, codes| Side {
-            name,
-            letters,
-            codes,
-        };
-        let a = side("a", b"ACGTA", b"ACGTA");
-        let text = lines(&OPS, &a, &side("bb", b"ACCGGA", b"ACCGGA"), 4);
+        let a = sequence("a", b"ACGTA", b"ACGTA");
+        let text = lines(&OPS, &a, &sequence("bb", b"ACCGGA", b"ACCGGA"), 4);
         let right = "a  1 ACGT 4\n     ||\nbb 1 AC-C 3\n\na  5 --A 5\n       |\nbb 4 GGA 6\n";
         assert_eq!(text, right);
     }
@@ -453,12 +395,11 @@ mod tests {
     #[test]
     fn codes_say_what_is_equal_and_long_names_are_cut() {
         let long = "n".repeat(120);
-        let side = |name, letters| Side {
-            name,
-            letters,
-            codes: &[0, 1],
-        };
-        let text = lines(&[Pair, Pair], &side(&long, b"AT"), &side("b", b"AU"), 60);
+        let (a, b) = (
+            sequence(&long, b"AT", &[0, 1]),
+            sequence("b", b"AU", &[0, 1]),
+        );
+        let text = lines(&[Pair, Pair], &a, &b, 60);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!("{}... 1 AT 2", "n".repeat(21)));
         assert_eq!(lines[1].trim(), "||");

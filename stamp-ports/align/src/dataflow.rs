@@ -42,9 +42,6 @@ pub struct Strips<D: Device> {
 
 impl<D: Device> Strips<D> {
     /// Makes the tables of passes, none of which has an empty sequence.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     pub fn new(device: &D, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
         let affine = !scoring.gap.is_linear();
         let tables: Vec<Table<'_>> = passes.iter().map(Pass::table).collect();
@@ -52,7 +49,7 @@ impl<D: Device> Strips<D> {
         let layout = Layout::new(&tables, limits.warp_width, affine);
         let alphabet = scoring.matrix.alphabet.len();
         let extend = scoring.gap.extend;
-        let scores = transformed_scores(scoring.matrix.scores(), alphabet, extend);
+        let scores = transformed_scores(&scoring.matrix.scores, alphabet, extend);
         let alphabet = alphabet as u32 + 1;
         let warps = match limits.warp_width {
             // Threads of the CPU that wait take its cores from others.
@@ -96,9 +93,6 @@ impl<D: Device> Strips<D> {
     }
 
     /// Fills the tables, and returns the time of the launch.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn fill(&mut self) -> Result<Duration> {
         self.next.clear()?;
         // New tags, unless there are none left.
@@ -139,9 +133,6 @@ impl<D: Device> Strips<D> {
 
     /// Returns the last rows of the tables, which have been filled; `passes` are those that
     /// they were made of. A row of which the launch has not put every value is empty.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let found = self.channels.download()?;
         let last = |(i, pass): (usize, &Pass<'_>)| {

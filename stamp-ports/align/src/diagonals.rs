@@ -53,11 +53,6 @@ impl TileKernel {
             Self::Cells => shared_words_of_cells(side),
         }
     }
-
-    /// Returns whether it computes affine gaps.
-    pub const fn has_affine(self) -> bool {
-        matches!(self, Self::Tiles(_))
-    }
 }
 
 /// How tables are cut, and what computes the tiles.
@@ -67,19 +62,6 @@ pub struct Cut {
     pub kernel: TileKernel,
     /// The side of a tile, a power of two, at least 4.
     pub side: u32,
-}
-
-impl Cut {
-    /// Returns how a device cuts tables whose size is not known: on a GPU with tiles of one
-    /// warp whose lanes have four rows each, and on the CPU with few threads.
-    pub fn best<D: Device>(device: &D) -> Self {
-        let warp_width = device.limits().warp_width;
-        let side = if warp_width == 1 { 64 } else { 128 };
-        Self {
-            kernel: TileKernel::tiles(side, warp_width),
-            side,
-        }
-    }
 }
 
 /// Evaluates `$body` with the type `$K` of the kernel of some [`Tables`].
@@ -142,7 +124,7 @@ impl<D: Device> Tables<D> {
         let layout = Layout::new(&tables, cut.side, affine);
         let alphabet = scoring.matrix.alphabet.len();
         let extend = scoring.gap.extend;
-        let scores = transformed_scores(scoring.matrix.scores(), alphabet, extend);
+        let scores = transformed_scores(&scoring.matrix.scores, alphabet, extend);
         Ok(Self {
             matrices: Buffer::from_slice(device, &layout.matrices, "matrices")?,
             letters: Buffer::from_slice(device, &layout.letters, "letters of sequences")?,
@@ -215,17 +197,11 @@ impl<D: Device> Tables<D> {
 
     /// Fills the tables, and returns the time from the beginning of the first launch to the
     /// end of the last.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn fill(&self) -> Result<Duration> {
         with_kernel!(self, K => self.enqueue::<K>())
     }
 
     /// Records the launches, each replay of which fills the tables.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn recorded(&self) -> Result<Box<dyn Replay + '_>> {
         with_kernel!(self, K => self.record::<K>())
     }
@@ -249,9 +225,6 @@ impl<D: Device> Tables<D> {
 
     /// Returns the last rows of the tables, which have been filled; `passes` are those that
     /// they were made of.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let rows = self.rows.download()?;
         let last = |(i, pass): (usize, &Pass<'_>)| {

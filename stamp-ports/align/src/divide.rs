@@ -1,16 +1,18 @@
 //! Alignments of batches of pairs, of which a [`Scorer`] fills the large tables.
 //!
-//! As on the host alone, a part is divided where its best alignment crosses the middle row
-//! (Hirschberg 1975; Myers and Miller 1988). The parts of all pairs are divided together, in
-//! rounds: in a round the scorer gets two tables of half the size for each part that is
-//! large. What is small enough is aligned by the host, on all cores.
+//! A part is divided where its best alignment crosses the middle row (Hirschberg 1975; with affine
+//! gaps Myers and Miller 1988), so an alignment takes twice the time of its score, and memory for a
+//! few rows. The parts of all pairs are divided together, in rounds: in a round the scorer gets two
+//! tables of half the size for each part that is large. What is small enough is divided further by
+//! the host, on all cores.
 
 use super::Pass;
-use super::align::{Alignment, LastRow, Op, align_part, crossing, score_of};
+use super::align::{Alignment, LastRow, Op, crossing, last_row, score_of, single};
 use super::scorer::{Scorer, on_all_cores};
-use crate::fasta::{Record, is_input, read, shown};
+use crate::fasta::{Record, Sequence, is_input, read, shown};
 use crate::matrix::{Scoring, one_with};
 use crate::{Error, Result};
+use std::convert::Infallible;
 use std::ops::Range;
 use std::path::Path;
 
@@ -38,11 +40,21 @@ struct Part {
     pair: usize,
     a: Range<usize>,
     b: Range<usize>,
-    /// What gaps that touch its ends cost to open, as in [`align_part`].
+    /// What gaps that touch its ends cost to open, as in [`single`].
     open: [i32; 2],
 }
 
 impl Part {
+    /// Returns all of a pair.
+    fn whole(pair: usize, (a, b): (&[u8], &[u8]), scoring: &Scoring) -> Self {
+        Self {
+            pair,
+            a: 0..a.len(),
+            b: 0..b.len(),
+            open: [scoring.gap.open; 2],
+        }
+    }
+
     fn is_large(&self, limit: u64) -> bool {
         is_large(self.a.len(), self.b.len(), limit)
     }
@@ -107,17 +119,32 @@ pub fn align_all(
     scorer: &mut dyn Scorer,
     limit: u64,
 ) -> Result<Vec<Alignment>> {
-    let open = scoring.gap.open;
-    let whole = |(pair, (a, b)): (usize, &(&[u8], &[u8]))| {
-        Piece::Part(Part {
-            pair,
-            a: 0..a.len(),
-            b: 0..b.len(),
-            open: [open, open],
-        })
-    };
-    let mut pieces: Vec<Piece> = pairs.iter().enumerate().map(whole).collect();
+    let whole = |(i, pair): (usize, &(&[u8], &[u8]))| Piece::Part(Part::whole(i, *pair, scoring));
+    let pieces = pairs.iter().enumerate().map(whole).collect();
     let mut told: Vec<Option<i64>> = vec![None; pairs.len()];
+    let fill = |passes: &[Pass<'_>]| {
+        let rows = scorer.traced_rows(passes, scoring)?;
+        if rows.len() == passes.len() {
+            Ok(rows)
+        } else {
+            Err(wrong(scorer, "a table has no last row"))
+        }
+    };
+    let pieces = divided(pieces, pairs, (scoring, limit), fill, |pair, score| {
+        told[pair].get_or_insert(score);
+    })?;
+    joined(&pieces, pairs, scoring, &told).map_err(|what| wrong(scorer, &what))
+}
+
+/// Divides parts until none is large, by the last rows of tables that `fill` fills, and tells the
+/// pair and the score of each that it divides.
+fn divided<E>(
+    mut pieces: Vec<Piece>,
+    pairs: &[(&[u8], &[u8])],
+    (scoring, limit): (&Scoring, u64),
+    mut fill: impl FnMut(&[Pass<'_>]) -> Result<Vec<LastRow>, E>,
+    mut tell: impl FnMut(usize, i64),
+) -> Result<Vec<Piece>, E> {
     loop {
         let large = pieces.iter().filter_map(|piece| match piece {
             Piece::Part(part) if part.is_large(limit) => Some(part.passes(pairs[part.pair])),
@@ -125,19 +152,17 @@ pub fn align_all(
         });
         let passes: Vec<Pass<'_>> = large.flatten().collect();
         if passes.is_empty() {
-            break;
+            return Ok(pieces);
         }
-        let rows = scorer.traced_rows(&passes, scoring)?;
+        let rows = fill(&passes)?;
         let mut rows = rows.chunks_exact(2);
         let mut next = Vec::with_capacity(pieces.len() + passes.len());
         for piece in pieces {
             match &piece {
                 Piece::Part(part) if part.is_large(limit) => {
-                    let Some(two) = rows.next() else {
-                        return Err(wrong(scorer, "a table has no last row"));
-                    };
+                    let two = rows.next().expect("the last rows of every table");
                     let (parts, score) = part.divided(two, scoring);
-                    told[part.pair].get_or_insert(score);
+                    tell(part.pair, score);
                     next.extend(parts);
                 }
                 _ => next.push(piece),
@@ -145,7 +170,33 @@ pub fn align_all(
         }
         pieces = next;
     }
-    joined(&pieces, pairs, scoring, &told).map_err(|what| wrong(scorer, &what))
+}
+
+/// Returns a best alignment of a part, all by the host.
+fn align_part(part: &Part, pairs: &[(&[u8], &[u8])], scoring: &Scoring) -> Vec<Op> {
+    let fill = |passes: &[Pass<'_>]| {
+        let rows = passes.iter().map(|pass| last_row(pass, scoring));
+        Ok::<_, Infallible>(rows.collect())
+    };
+    let whole = vec![Piece::Part(part.clone())];
+    let Ok(pieces) = divided(whole, pairs, (scoring, 0), fill, |_, _| ());
+    let aligned = pieces.into_iter().map(|piece| match piece {
+        Piece::Gap(letters) => vec![Op::OnlyA; letters],
+        Piece::Part(Part { pair, a, b, open }) => {
+            single(&pairs[pair].0[a], &pairs[pair].1[b], scoring, open)
+        }
+    });
+    aligned.flatten().collect()
+}
+
+/// Returns a best alignment of two sequences of codes that [`Scoring::check`] admits, all by one
+/// core of the host.
+pub fn align(a: &[u8], b: &[u8], scoring: &Scoring) -> Alignment {
+    let ops = align_part(&Part::whole(0, (a, b), scoring), &[(a, b)], scoring);
+    Alignment {
+        score: score_of(&ops, a, b, scoring),
+        ops,
+    }
 }
 
 /// Aligns all parts on the host, and joins the pieces of each pair.
@@ -164,11 +215,7 @@ fn joined(
     let span = tracing::info_span!("align small parts", on = "host", parts, cells).entered();
     let aligned = on_all_cores(pieces, |piece| match piece {
         Piece::Gap(letters) => vec![Op::OnlyA; *letters],
-        Piece::Part(part) => {
-            let (a, b) = pairs[part.pair];
-            let (a, b) = (&a[part.a.clone()], &b[part.b.clone()]);
-            align_part(a, b, scoring, part.open)
-        }
+        Piece::Part(part) => align_part(part, pairs, scoring),
     });
     drop(span);
     let mut ops: Vec<Vec<Op>> = vec![Vec::new(); pairs.len()];
@@ -201,15 +248,6 @@ fn wrong(scorer: &dyn Scorer, what: &str) -> Error {
         scorer: scorer.name(),
         what: what.to_owned(),
     }
-}
-
-/// A sequence, and its letters as codes of the scoring's alphabet.
-#[derive(Clone, Debug)]
-pub struct Sequence {
-    /// Its name and its letters.
-    pub record: Record,
-    /// Its codes.
-    pub codes: Vec<u8>,
 }
 
 /// Two sequences to align.
@@ -311,7 +349,6 @@ pub fn groups(mut pairs: &[Pair]) -> impl Iterator<Item = &[Pair]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::align::align;
     use crate::scorer::Host;
     use crate::testing::{drawn, scoring};
 

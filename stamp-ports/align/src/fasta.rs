@@ -16,6 +16,15 @@ pub struct Record {
     pub letters: Vec<u8>,
 }
 
+/// A sequence, and its letters as codes of the scoring's alphabet.
+#[derive(Clone, Debug)]
+pub struct Sequence {
+    /// Its name and its letters.
+    pub record: Record,
+    /// Its codes.
+    pub codes: Vec<u8>,
+}
+
 /// Whether a path is `-`, the standard input.
 pub fn is_input(path: &Path) -> bool {
     path == Path::new("-")

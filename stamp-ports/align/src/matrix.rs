@@ -41,15 +41,13 @@ pub struct Matrix {
     pub name: String,
     /// The letters, in the order of rows and columns.
     pub alphabet: Alphabet,
-    scores: Vec<i32>,
+    /// All scores, row by row.
+    pub scores: Vec<i32>,
 }
 
 impl Matrix {
     /// Makes the matrix of letters that score `same` with themselves and `other` with
     /// others.
-    ///
-    /// # Errors
-    /// A letter that is there twice.
     pub fn of_match(letters: &[u8], same: i32, other: i32) -> Result<Self, String> {
         let alphabet = Alphabet::new(letters)?;
         let size = alphabet.len();
@@ -128,11 +126,6 @@ impl Matrix {
         self.scores[usize::from(a) * self.alphabet.len() + usize::from(b)]
     }
 
-    /// Returns all scores, row by row.
-    pub fn scores(&self) -> &[i32] {
-        &self.scores
-    }
-
     /// Returns the largest and the smallest score.
     pub fn range(&self) -> (i32, i32) {
         let scores = self.scores.iter().copied();
@@ -184,9 +177,6 @@ const NONE: u8 = u8::MAX;
 impl Alphabet {
     /// Makes an alphabet of letters, in upper case; a letter in lower case has the same code.
     /// Where the letters are those of nucleotides with one of T and U, the other is read as it.
-    ///
-    /// # Errors
-    /// A letter that is there twice.
     pub fn new(letters: &[u8]) -> Result<Self, String> {
         let mut codes = [NONE; 256];
         for (code, &letter) in (0..).zip(letters) {
@@ -220,11 +210,6 @@ impl Alphabet {
         self.letters.is_empty()
     }
 
-    /// Returns the letter with a code.
-    pub fn letter(&self, code: u8) -> Option<u8> {
-        self.letters.get(usize::from(code)).copied()
-    }
-
     /// Returns whether it has all letters of a sequence.
     pub fn has_all(&self, letters: &[u8]) -> bool {
         let is_known = |&letter: &u8| self.codes[usize::from(letter)] != NONE;
@@ -232,9 +217,6 @@ impl Alphabet {
     }
 
     /// Returns the codes of a sequence.
-    ///
-    /// # Errors
-    /// The first letter that is none of the alphabet's, with its place from 1 on.
     pub fn codes(&self, name: &str, letters: &[u8]) -> Result<Vec<u8>, String> {
         let mut codes = Vec::with_capacity(letters.len());
         for (place, &letter) in (1..).zip(letters) {
@@ -312,9 +294,6 @@ pub const SCORE_LIMIT: i64 = 1 << 29;
 impl Scoring {
     /// Refuses costs that are negative, and lengths whose scores do not stay below
     /// [`SCORE_LIMIT`].
-    ///
-    /// # Errors
-    /// One line that names the cost or the lengths.
     pub fn check(&self, a: usize, b: usize) -> Result<(), String> {
         let Gap { open, extend } = self.gap;
         if open < 0 || extend < 0 {

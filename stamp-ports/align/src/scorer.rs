@@ -29,14 +29,11 @@ pub(super) fn fill_whole(
     };
     let mut filled = filled.into_iter();
     let rows = passes.iter().map(|pass| {
-        let mut row = LastRow::default();
         if is_empty(pass) {
-            // Nothing is to be computed, and the order of the letters is all the same.
-            last_row(pass.a.iter(), &pass.b.iter(), scoring, pass.first, &mut row);
-        } else if let Some(next) = filled.next() {
-            row = next;
+            last_row(pass, scoring)
+        } else {
+            filled.next().unwrap_or_default()
         }
-        row
     });
     Ok(rows.collect())
 }
@@ -48,15 +45,9 @@ pub trait Scorer {
 
     /// Returns the last row of each table. The scoring admits all of them
     /// ([`Scoring::check`]).
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>>;
 
     /// Returns what [`Scorer::last_rows`] does, inside a span that says what is filled where.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     fn traced_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
         let cells: u64 = passes.iter().map(Pass::cells).sum();
         let (on, tables) = (self.name(), passes.len());
@@ -65,9 +56,6 @@ pub trait Scorer {
     }
 
     /// Returns the score of each pair of sequences.
-    ///
-    /// # Errors
-    /// Too little memory, or an error of the device.
     fn scores(&mut self, pairs: &[(&[u8], &[u8])], scoring: &Scoring) -> Result<Vec<i64>> {
         let passes: Vec<_> = pairs
             .iter()
@@ -106,16 +94,7 @@ impl Scorer for Host {
                 .map(|pass| last_row_in_bands(pass, scoring, cores))
                 .collect());
         }
-        Ok(on_all_cores(passes, |pass| {
-            let mut row = LastRow::default();
-            if pass.backward {
-                let (a, b) = (pass.a.iter().rev(), pass.b.iter().rev());
-                last_row(a, &b, scoring, pass.first, &mut row);
-            } else {
-                last_row(pass.a.iter(), &pass.b.iter(), scoring, pass.first, &mut row);
-            }
-            row
-        }))
+        Ok(on_all_cores(passes, |pass| last_row(pass, scoring)))
     }
 }
 
@@ -325,7 +304,7 @@ fn fill_block(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::align::{self, score};
+    use crate::align::score;
     use crate::testing::{drawn, scoring};
 
     #[test]
@@ -379,14 +358,8 @@ mod tests {
                     backward,
                     first,
                 };
-                let mut right = LastRow::default();
-                if backward {
-                    let (a, b) = (a.iter().rev(), b.iter().rev());
-                    align::last_row(a, &b, &scoring, first, &mut right);
-                } else {
-                    align::last_row(a.iter(), &b.iter(), &scoring, first, &mut right);
-                }
                 let found = last_row_in_bands(&pass, &scoring, workers);
+                let right = last_row(&pass, &scoring);
                 assert_eq!(found, right, "{rows} {columns} {gap:?} {backward} {first}");
             }
         }

@@ -104,7 +104,7 @@ pub fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
             found.same.push(point.name.clone());
             continue;
         }
-        meter.progress().say(&point.name);
+        meter.progress.say(&point.name);
         let arguments = spec.arguments(point);
         let run = |program: &Program| program.run(&arguments, spec.limit);
         let pair = |is_first: bool| -> Result<(Run, Run)> {

@@ -1,7 +1,6 @@
 //! The command `bench against`.
 
-use super::console::{DocumentArgs, open};
-use super::name_list::described;
+use super::console::{DocumentArgs, described, open};
 use crate::against::child::Program;
 use crate::against::{Spec, measure, points, report};
 use crate::devices::{Choice, DeviceKind, parse_choice};

@@ -6,10 +6,10 @@
 use super::console::DocumentArgs;
 use super::machine::DeviceArgs;
 use super::memory_args::MemoryArgs;
-use super::name_list::NameList;
 use crate::devices::{Choice, parse_choice};
 use crate::measure::launches;
 use crate::numbers::{parse_count, parse_count_32, parse_counts, parse_seconds};
+use crate::store::NameList;
 use crate::variants::{AskedVariant, parse_variants};
 use crate::workloads::options::WorkloadArgs;
 use crate::workloads::{kmeans, labyrinth, parse_names};

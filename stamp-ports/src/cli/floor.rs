@@ -6,6 +6,8 @@ use crate::error::Result;
 use crate::measure::floor::report;
 use crate::measure::floor::{FloorSpec, Measured};
 use crate::measure::launches;
+use crate::measure::machine::random_accesses;
+use crate::measure::meter::Progress;
 use crate::measure::search::SearchSpec;
 use crate::workloads::input::Occasion;
 
@@ -51,7 +53,7 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     }
     let mut measured = Measured::default();
     if workloads.iter().any(|w| w.sizes().accesses().is_some()) {
-        measured.add_rates(&device, args.quick)?;
+        measured.rates = random_accesses(&device, &Progress::new(), args.quick)?;
     }
     for workload in &workloads {
         measured.add(&device, workload, &spec)?;

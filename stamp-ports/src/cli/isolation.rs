@@ -6,7 +6,6 @@
 //! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
 //! as, which has the same launch.
 
-use super::name_list::NameList;
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::head::Head;
@@ -16,9 +15,8 @@ use crate::paper::document::Isolation;
 use crate::paper::document::{Paper, Speedup};
 use crate::paper::pieces::Piece;
 use crate::paper::plan::Plan;
-use crate::record::Input;
 use crate::record::{Settings, record_judged};
-use crate::store::Document;
+use crate::store::{Document, NameList};
 use crate::workloads::input::Occasion;
 use crate::workloads::{AnyInput, parse_names};
 use clap::Args;
@@ -74,7 +72,9 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let path = args.folder.join(Paper::FILE_NAME);
     let mut paper = read(&path)?;
     let device = device_of(&path, &paper.head.device.id)?;
-    let command = format!("stamp isolation {}", last_of(&args.folder));
+    // Without the path to it, as the document may be published.
+    let folder = args.folder.file_name().unwrap_or(args.folder.as_os_str());
+    let command = format!("stamp isolation {}", folder.to_string_lossy());
     let asked = (paper.head.quick, paper.head.seed);
     let head = Head::new(Paper::FORMAT, &device, &command, asked)?;
     if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {
@@ -83,8 +83,8 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
             path.display()
         )));
     }
-    let file = OutFile::new(&path)?;
-    drop(file);
+    // So that a path that cannot be written is found before the first run.
+    OutFile::new(&path)?;
     let mut piece = Piece::new(&head);
     let judging = Judging {
         device: &device,
@@ -168,12 +168,6 @@ fn device_of(path: &Path, id: &str) -> Result<AnyDevice> {
     Ok(AnyDevice::Cuda(Cuda::new(ordinal)?))
 }
 
-/// A folder's own name, as the document may be published.
-fn last_of(folder: &Path) -> String {
-    let name = folder.file_name().unwrap_or(folder.as_os_str());
-    name.to_string_lossy().into_owned()
-}
-
 /// What is the same for all results.
 struct Judging<'d> {
     device: &'d AnyDevice,
@@ -195,7 +189,7 @@ impl Judging<'_> {
                 result.resolved
             )));
         };
-        match self.record(variant, &Input::from(input), result) {
+        match self.record(variant, &input, result) {
             Err(Error::History(Unjudged::BufferFull { .. })) => {}
             other => return or_note(other),
         }
@@ -204,12 +198,12 @@ impl Judging<'_> {
             return Ok(Isolation::not_judged("its records do not fit".into()));
         };
         let summary = input.make(self.seed)?.sizes().summary();
-        let mut verdict = or_note(self.record(variant, &Input::from(input), result))?;
+        let mut verdict = or_note(self.record(variant, &input, result))?;
         verdict.input = Some(summary);
         Ok(verdict)
     }
 
-    fn record(&self, variant: Variant, input: &Input, result: &Speedup) -> Result<Isolation> {
+    fn record(&self, variant: Variant, input: &AnyInput, result: &Speedup) -> Result<Isolation> {
         let settings = Settings {
             transactions: result.transactions_full,
             runs_max: Some(1),

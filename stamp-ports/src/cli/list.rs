@@ -8,32 +8,25 @@ use crate::numbers::bytes;
 use crate::output::align;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::ContenderKind;
-use crate::workloads::input::Occasion;
-use crate::workloads::input::SEED;
+use crate::workloads::input::{Occasion, SEED};
 use crate::workloads::{AnyInput, WORKLOADS};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 use stm_core::host::Device;
 
-/// The implementations of a workload without transactions, for `bench sync` or else for
-/// `bench floor`.
-fn without_transactions(workload: &str, of_sync: bool) -> Result<Vec<&'static str>> {
-    let Some(input) = AnyInput::sized(workload, Occasion::Quick) else {
-        return Ok(Vec::new());
-    };
-    let workload = input.make(SEED)?;
-    let contenders = workload.contenders().into_iter();
-    let these =
-        contenders.filter(|contender| (contender.kind == ContenderKind::Excluding) == of_sync);
-    Ok(these.map(|contender| contender.name).collect())
-}
-
-/// The workloads that have such implementations, with their names.
+/// The workloads that have implementations without transactions, for `bench sync` or else for
+/// `bench floor`, with their names.
 fn implementations(of_sync: bool) -> Result<Vec<(&'static str, Vec<&'static str>)>> {
     let mut all = Vec::new();
     for &(workload, _) in WORKLOADS {
-        let names = without_transactions(workload, of_sync)?;
+        let input = AnyInput::sized(workload, Occasion::Quick);
+        let Some(made) = input.map(|input| input.make(SEED)).transpose()? else {
+            continue;
+        };
+        let mut contenders = made.contenders();
+        contenders.retain(|c| (c.kind == ContenderKind::Excluding) == of_sync);
+        let names: Vec<_> = contenders.iter().map(|contender| contender.name).collect();
         if !names.is_empty() {
             all.push((workload, names));
         }

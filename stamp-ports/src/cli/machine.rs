@@ -3,9 +3,8 @@
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
 use crate::error::{Error, Result};
-use crate::measure::machine::abstraction::{Abstraction, Column, Ratios};
-use crate::measure::machine::measure;
-use crate::measure::machine::{GridTimes, Measurement};
+use crate::measure::machine::abstraction::{Benchmarks, Column, Pair};
+use crate::measure::machine::{Measurement, measure};
 use crate::measure::meter::Progress;
 use crate::numbers::{bytes, digits3, short};
 use crate::output::align;
@@ -71,12 +70,12 @@ fn text(measurement: &Measurement) -> String {
             "Memory, ms: {} blocks ({}), {} accesses of one thread each",
             grid.times_ns.blocks, grid.why, grid.accesses
         );
-        section(title, &times(grid));
+        section(title, &times(&grid.times_ns));
     }
     let abstraction = measurement.abstraction();
-    if let Some(abstraction) = &abstraction {
+    if let (Some(abstraction), Some(last)) = (&abstraction, measurement.grids.last()) {
         let title = format!("Ratios at {} blocks", abstraction.blocks);
-        section(title, &ratios(abstraction));
+        section(title, &ratios(&last.times_ns));
     }
     let tables = [
         ("Random accesses a second", rates(measurement)),
@@ -103,67 +102,63 @@ fn text(measurement: &Measurement) -> String {
     lines.join("\n") + "\n"
 }
 
-/// One time of a column.
-type Time = fn(&Column) -> f64;
+/// A kind of accesses, and its times in a column.
+type Kind = (&'static str, fn(&Column) -> Pair);
+
+/// The kinds of accesses, each a row of the paper's tables, or two.
+const KINDS: [Kind; 3] = [
+    ("volatile", |column| column.volatile),
+    ("atomic", |column| column.atomic),
+    ("volatile after an atomic", |column| column.after_atomic),
+];
+
+/// A row: its name, and a figure of reads and one of writes.
+fn row(name: &str, times: &Benchmarks, figure: impl Fn(&Column) -> String) -> Vec<String> {
+    vec![name.into(), figure(&times.reads), figure(&times.writes)]
+}
+
+/// A row for each kind, contended and not.
+fn by_contention(
+    times: &Benchmarks,
+    of: impl IntoIterator<Item = Kind>,
+    figure: impl Fn(&Column, &Pair) -> [String; 2],
+) -> Vec<Vec<String>> {
+    let rows = of.into_iter().flat_map(|(name, pair)| {
+        let rows = [("contended", 0), ("not contended", 1)];
+        rows.map(|(how, i)| {
+            let name = format!("{name}, {how}");
+            row(&name, times, |column| {
+                figure(column, &pair(column))[i].clone()
+            })
+        })
+    });
+    rows.collect()
+}
 
 /// The rows of the paper's table 1.
-fn times(grid: &GridTimes) -> Vec<Vec<String>> {
-    let of = |f: Time| [&grid.times_ns.reads, &grid.times_ns.writes].map(|column| ms(f(column)));
-    let rows: [(&str, Time); 6] = [
-        ("volatile, contended", |c| c.volatile.contended),
-        ("volatile, not contended", |c| c.volatile.uncontended),
-        ("atomic, contended", |c| c.atomic.contended),
-        ("atomic, not contended", |c| c.atomic.uncontended),
-        ("volatile after an atomic, contended", |c| {
-            c.after_atomic.contended
-        }),
-        ("volatile after an atomic, not contended", |c| {
-            c.after_atomic.uncontended
-        }),
-    ];
-    let mut table = vec![["", "reads", "writes"].map(String::from).to_vec()];
-    table.extend(rows.map(|(name, f)| {
-        let [reads, writes] = of(f);
-        vec![name.into(), reads, writes]
-    }));
-    table
+fn times(times: &Benchmarks) -> Vec<Vec<String>> {
+    let head = ["", "reads", "writes"].map(String::from).to_vec();
+    let rows = by_contention(times, KINDS, |_, time| {
+        [time.contended, time.uncontended].map(ms)
+    });
+    [vec![head], rows].concat()
 }
 
 fn ms(ns: f64) -> String {
     format!("{:.3}", ns * 1e-6)
 }
 
-/// One ratio of reads or of writes.
-type Ratio = fn(&Ratios) -> f64;
-
 /// The rows of the paper's tables 2 and 3.
-fn ratios(abstraction: &Abstraction) -> Vec<Vec<String>> {
+fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
     let head = |cells: [&str; 3]| cells.map(String::from).to_vec();
-    let row = |(name, of): (&str, Ratio)| {
-        let [reads, writes] = [&abstraction.reads, &abstraction.writes].map(|r| digits3(of(r)));
-        vec![name.into(), reads, writes]
-    };
-    let contended: [(&str, Ratio); 3] = [
-        ("volatile", |r| r.volatile),
-        ("atomic", |r| r.atomic),
-        ("volatile after an atomic", |r| r.after_atomic),
-    ];
-    let to_volatile: [(&str, Ratio); 4] = [
-        ("atomic, contended", |r| r.atomic_to_volatile.contended),
-        ("atomic, not contended", |r| {
-            r.atomic_to_volatile.uncontended
-        }),
-        ("volatile after an atomic, contended", |r| {
-            r.after_atomic_to_volatile.contended
-        }),
-        ("volatile after an atomic, not contended", |r| {
-            r.after_atomic_to_volatile.uncontended
-        }),
-    ];
     let mut table = vec![head(["contended : not contended", "reads", "writes"])];
-    table.extend(contended.map(row));
+    table.extend(KINDS.map(|(name, pair)| row(name, times, |c| digits3(pair(c).ratio()))));
     table.push(head(["to volatile", "", ""]));
-    table.extend(to_volatile.map(row));
+    let others = KINDS.into_iter().skip(1);
+    table.extend(by_contention(times, others, |column, time| {
+        let ratio = time.over(&column.volatile);
+        [ratio.contended, ratio.uncontended].map(digits3)
+    }));
     table
 }
 
@@ -230,7 +225,7 @@ fn barriers(measurement: &Measurement) -> Vec<Vec<String>> {
 /// A row for each kind, and a column for each number of blocks.
 fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
     table("blocks", &measurement.mutexes, |mutex| {
-        let ratio = mutex.most_to_fewest();
+        let ratio = f64::from(mutex.most) / f64::from(mutex.fewest);
         let fair = if ratio.is_finite() {
             format!("{ratio:.2}")
         } else {
@@ -259,77 +254,35 @@ fn semaphores(measurement: &Measurement) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::machine::SCHEMA;
     use crate::measure::machine::abstraction::tests::FERMI;
-    use crate::measure::machine::{Barrier, Mutex, Rate, SCHEMA, Semaphore};
+    use serde_json::json;
 
     /// Figures of which every one is another.
     fn measurement() -> Measurement {
-        let barrier = |blocks, algorithm: &str, ns| Barrier {
-            blocks,
-            threads: 128,
-            algorithm: algorithm.into(),
-            ns,
-        };
-        let mutex = |algorithm: &str, per_s, fewest| Mutex {
-            blocks: 8,
-            algorithm: algorithm.into(),
-            per_s,
-            most: 10,
-            fewest,
-        };
-        let rate = |bytes, operation: &str, per_s| Rate {
-            bytes,
-            operation: operation.into(),
-            bits: 64,
-            threads: 4,
-            per_s,
-        };
-        let semaphore = |algorithm: &str, count, per_s| Semaphore {
-            blocks: 8,
-            threads: 1,
-            count,
-            algorithm: algorithm.into(),
-            per_s,
-        };
-        Measurement {
-            schema: SCHEMA,
-            version: "0.1.0".into(),
-            device: "cuda:0".into(),
-            name: "a made-up GPU".into(),
-            driver: "13.0".into(),
-            unix_time: 0,
-            seconds: 1.0,
-            sizes: "made up".into(),
-            grids: vec![GridTimes {
-                why: "Fermi".into(),
-                threads: 128,
-                accesses: 1000,
-                times_ns: FERMI,
-            }],
-            rates: vec![
-                rate(4 << 20, "load", 5e9),
-                rate(4 << 20, "swap", 4e9),
-                rate(1 << 30, "load", 3e9),
-                rate(1 << 30, "swap", 2e9),
+        let rate = |bytes: u64, operation: &str, per_s: f64| json!({"bytes": bytes, "operation": operation, "bits": 64, "threads": 4, "per_s": per_s});
+        let barrier = |blocks: u32, of: &str, ns: f64| json!({"blocks": blocks, "threads": 128, "algorithm": of, "ns": ns});
+        let mutex = |of: &str, per_s: f64, fewest: u32| json!({"blocks": 8, "algorithm": of, "per_s": per_s, "most": 10, "fewest": fewest});
+        let semaphore = |of: &str, count: u32, per_s: f64| json!({"blocks": 8, "threads": 1, "count": count, "algorithm": of, "per_s": per_s});
+        let grid = json!({"why": "Fermi", "threads": 128, "accesses": 1000, "times_ns": FERMI});
+        let measured = json!({
+            "schema": SCHEMA, "version": "0.1.0", "device": "cuda:0", "name": "a made-up GPU",
+            "driver": "13.0", "unix_time": 0, "seconds": 1.0, "sizes": "made up", "grids": [grid],
+            "rates": [
+                rate(4 << 20, "load", 5e9), rate(4 << 20, "swap", 4e9),
+                rate(1 << 30, "load", 3e9), rate(1 << 30, "swap", 2e9),
             ],
-            barriers: vec![
-                barrier(8, "counted", 1000.0),
-                barrier(8, "led", 2000.0),
-                barrier(64, "counted", 4000.0),
-                barrier(64, "led", 3000.0),
+            "barriers": [
+                barrier(8, "counted", 1000.0), barrier(8, "led", 2000.0),
+                barrier(64, "counted", 4000.0), barrier(64, "led", 3000.0),
             ],
-            mutexes: vec![
-                mutex("tas", 9e6, 0),
-                mutex("mcs2", 6e6, 10),
-                mutex("fetch-add", 7e6, 5),
+            "mutexes": [mutex("tas", 9e6, 0), mutex("mcs2", 6e6, 10), mutex("fetch-add", 7e6, 5)],
+            "semaphores": [
+                semaphore("sleeping", 1, 1e6), semaphore("tickets", 1, 2e6),
+                semaphore("sleeping", 120, 4e6), semaphore("tickets", 120, 3e6),
             ],
-            semaphores: vec![
-                semaphore("sleeping", 1, 1e6),
-                semaphore("tickets", 1, 2e6),
-                semaphore("sleeping", 120, 4e6),
-                semaphore("tickets", 120, 3e6),
-            ],
-        }
+        });
+        serde_json::from_value(measured).unwrap()
     }
 
     #[test]

@@ -54,9 +54,6 @@ pub struct MemoryArgs {
 
 impl MemoryArgs {
     /// The sizes, for these variants.
-    ///
-    /// # Errors
-    /// Options that none of the variants takes.
     pub fn spec(&self, variants: &[AskedVariant]) -> Result<MemorySpec> {
         let schedules = AskedVariant::all()
             .into_iter()

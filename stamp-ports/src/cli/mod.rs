@@ -2,9 +2,9 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `args`, `memory_args`, `name_list` | the options |
+//! | `args`, `memory_args` | the options |
 //! | `one_line` | the parser's errors |
-//! | `console` | the device that is opened, and what became of standard output |
+//! | `console` | the device that is opened, what became of standard output, and lists of names |
 //! | `workload_help` | the help of `run` and `tune`, which is that of a workload |
 //! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
@@ -24,7 +24,6 @@ pub mod isolation;
 mod list;
 pub mod machine;
 pub mod memory_args;
-pub mod name_list;
 pub mod nw;
 mod nw_bench;
 pub mod one_line;

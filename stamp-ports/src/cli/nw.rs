@@ -7,18 +7,14 @@ use crate::measure::meter::Progress;
 use crate::variants::suggestion;
 use clap::Args;
 use serde::Serialize;
-use std::fmt;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
-use stm_align::align::Alignment;
-use stm_align::align::{Side, cigar, lines};
+use stm_align::align::{Alignment, cigar, lines};
 use stm_align::dataflow::Dataflow;
-use stm_align::divide::{LARGE, align_all, is_large};
-use stm_align::divide::{Pair, groups, read_pairs};
+use stm_align::divide::{LARGE, Pair, align_all, groups, is_large, read_pairs};
 use stm_align::fasta::plain;
-use stm_align::matrix::{Gap, Scoring};
-use stm_align::matrix::{Matrix, names};
+use stm_align::matrix::{Gap, Matrix, Scoring, names};
 use stm_align::scorer::{Host, Scorer};
 
 /// What `--help` says behind the options.
@@ -99,71 +95,41 @@ pub struct NwArgs {
     pub json: bool,
 }
 
-/// What fills the tables.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Where {
-    /// A GPU where there is one and the tables are large, else the host.
-    Auto,
-    /// The host's cores.
-    Host,
-    /// A device.
-    Device(Choice),
-}
+/// What fills the tables: a device, or none, which is the host's cores. `auto` is a GPU where there
+/// is one and the tables are large, else the host.
+pub type Where = std::option::Option<Choice>;
 
 /// Reads `auto`, `host`, or the name of a device.
 fn parse_where(text: &str) -> Result<Where, String> {
-    match text {
-        "auto" => Ok(Where::Auto),
-        "host" => Ok(Where::Host),
-        name => match parse_choice(name) {
-            Ok(choice) => Ok(Where::Device(choice)),
-            Err(error) => Err(error
-                .to_string()
-                .replace("known are auto,", "known are host, auto,")),
-        },
+    if text == "host" {
+        return Ok(None);
     }
-}
-
-impl fmt::Display for Where {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            // `auto` is read before the names of devices.
-            Self::Auto | Self::Device(Choice::Auto) => f.write_str("auto"),
-            Self::Host => f.write_str("host"),
-            Self::Device(Choice::Cpu) => f.write_str("cpu"),
-            Self::Device(Choice::Cuda(ordinal)) => write!(f, "cuda:{ordinal}"),
-            Self::Device(Choice::CudaNarrow(ordinal)) => {
-                write!(f, "cuda:{ordinal},atomics=64")
-            }
-        }
-    }
+    let choice = parse_choice(text).map(Some);
+    choice.map_err(|error| {
+        let error = error.to_string();
+        error.replace("known are auto,", "known are host, auto,")
+    })
 }
 
 /// From how many cells on, of all tables, a GPU is opened that nobody has asked for: the
 /// host takes some seconds for so many.
 const CELLS_OF_GPU: u64 = 1 << 31;
 
-impl Where {
-    /// Returns what fills the tables of these pairs.
-    fn scorer(self, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {
-        let choice = match self {
-            Self::Host => return Ok(Box::new(Host)),
-            Self::Device(choice) => choice,
-            Self::Auto => {
-                let cells = |pair: &Pair| pair.a.codes.len() as u64 * pair.b.codes.len() as u64;
-                if pairs.iter().map(cells).sum::<u64>() < CELLS_OF_GPU {
-                    return Ok(Box::new(Host));
-                }
-                Choice::Auto
-            }
-        };
-        let (device, _) = AnyDevice::open(choice)?;
-        if self == Self::Auto && device.kind() == DeviceKind::Cpu {
-            // The host does the same with less ado.
-            return Ok(Box::new(Host));
-        }
-        Ok(Box::new(Dataflow { device }))
+/// Returns what fills the tables of these pairs.
+fn scorer(asked: Where, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {
+    let cells = |pair: &Pair| pair.a.codes.len() as u64 * pair.b.codes.len() as u64;
+    let are_small = || pairs.iter().map(cells).sum::<u64>() < CELLS_OF_GPU;
+    let choice = match asked {
+        None => return Ok(Box::new(Host)),
+        Some(Choice::Auto) if are_small() => return Ok(Box::new(Host)),
+        Some(choice) => choice,
+    };
+    let (device, _) = AnyDevice::open(choice)?;
+    if choice == Choice::Auto && device.kind() == DeviceKind::Cpu {
+        // The host does the same with less ado.
+        return Ok(Box::new(Host));
     }
+    Ok(Box::new(Dataflow { device }))
 }
 
 /// Reads points, which may be negative.
@@ -214,7 +180,7 @@ pub(super) fn nw(args: &NwArgs) -> Result<bool> {
     let span = tracing::info_span!("read sequences").entered();
     let pairs = read_pairs(&args.a, &args.b, &scoring)?;
     drop(span);
-    let mut scorer = args.device.scorer(&pairs)?;
+    let mut scorer = scorer(args.device, &pairs)?;
     let printed = align(args, &scoring, &pairs, &mut *scorer, &progress);
     told(true, printed)
 }
@@ -268,7 +234,9 @@ fn align(
 ) -> Result<()> {
     let mut done = 0;
     let device = scorer.name();
-    let asked = args.device.to_string();
+    let asked = args
+        .device
+        .map_or_else(|| "host".into(), |choice| choice.to_string());
     for group in groups(pairs) {
         progress.say(match group {
             [pair] => format!(
@@ -359,12 +327,7 @@ impl<'p> Shown<'p> {
         let Some(found) = alignment else {
             return Ok(());
         };
-        let [of_a, of_b] = [&pair.a, &pair.b].map(|sequence| Side {
-            name: &sequence.record.name,
-            letters: &sequence.record.letters,
-            codes: &sequence.codes,
-        });
         writeln!(out)?;
-        write!(out, "{}", lines(&found.ops, &of_a, &of_b, COLUMNS))
+        write!(out, "{}", lines(&found.ops, &pair.a, &pair.b, COLUMNS))
     }
 }

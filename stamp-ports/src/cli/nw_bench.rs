@@ -1,7 +1,6 @@
 //! The command `bench nw`.
 
-use super::console::open;
-use super::name_list::described;
+use super::console::{described, open};
 use super::sync::told_of;
 use crate::error::Result;
 use crate::nw::plan::{PARTS, STM};
@@ -54,7 +53,7 @@ Examples:
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = nw::bench(&device, spec, command)?;
-    told_of(&store.document.0, &spec.only, store.path())
+    told_of(&store.document.0, &spec.only, &store.path)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The command `bench paper`.
 
-use super::console::{open, told};
-use super::name_list::described;
+use super::console::{described, open, told};
 use crate::error::Result;
 use crate::numbers::{count, digits3};
 use crate::output::align;
@@ -150,7 +149,7 @@ fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
         paper.search.len(),
         paper.threads.len(),
         paper.eigenbench.len(),
-        store.path().display()
+        store.path.display()
     )?;
     if !paper.head.complete {
         writeln!(

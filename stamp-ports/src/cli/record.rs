@@ -1,16 +1,16 @@
 //! The command `record`: workloads recorded on a device, and their histories judged or kept.
 
 use super::console::open;
-use super::name_list::NameList;
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::numbers::{parse_count, parse_count_32};
-use crate::record::{Input, check_options};
-use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
+use crate::out_file::make_folder;
+use crate::record::{self, RA_MUTANTS, Row, Settings, check_options, record_mutant};
+use crate::store::NameList;
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
 use crate::workloads::options::WorkloadArgs;
-use crate::workloads::parse_names;
+use crate::workloads::{AnyInput, parse_names};
 use clap::{Arg, Args};
 use std::io::{Write, stderr, stdout};
 use std::ops::ControlFlow;
@@ -162,13 +162,13 @@ fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> (u32, u3
     }
 }
 
-fn settings(args: &RecordArgs, input: &Input, shape: (u32, u32)) -> Settings {
+fn settings(args: &RecordArgs, input: &AnyInput, shape: (u32, u32)) -> Settings {
     Settings {
         transactions: args
             .input
             .shared
             .transactions
-            .unwrap_or(input.transactions()),
+            .unwrap_or(record::transactions(input)),
         blocks: args.blocks.unwrap_or(shape.0),
         threads: args.threads.unwrap_or(shape.1),
         locks: args.locks,
@@ -201,14 +201,11 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
         Form::of(args.input.shared.is_static).check(variant.into())?;
     }
     if let Some(dir) = &args.out {
-        std::fs::create_dir_all(dir).map_err(|source| Error::File {
-            path: dir.clone(),
-            source,
-        })?;
+        make_folder(dir)?;
     }
     let mut right = true;
     for name in &args.workload {
-        let input = Input::new(name, &args.input, kind)?;
+        let input = record::input(name, &args.input, kind)?;
         if !args.json {
             say(format_args!("{name} on {}", device.name()))?;
             say(format_args!(
@@ -238,7 +235,7 @@ fn record_variant(
     device: &AnyDevice,
     args: &RecordArgs,
     variant: Variant,
-    input: &Input,
+    input: &AnyInput,
     settings: &Settings,
 ) -> Result<bool> {
     let judge = args.check || args.page.is_some() || args.out.is_none();
@@ -249,7 +246,7 @@ fn record_variant(
         (true, false) => "-static",
         (true, true) => "-static-wide",
     };
-    let row = record(device, variant, input, settings, |history: History| {
+    let row = record::record(device, variant, input, settings, |history: History| {
         if let Some(dir) = &args.out {
             let file = format!("{}-{variant}{form}-{number}.history", input.name());
             history.save(&dir.join(file))?;
@@ -278,7 +275,7 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
         ));
     };
     check_options(&[name], &args.input)?;
-    let input = Input::new(name, &args.input, DeviceKind::Cuda)?;
+    let input = record::input(name, &args.input, DeviceKind::Cuda)?;
     let settings = settings(args, &input, (132, 256));
     say(format_args!(
         "{:<32}{:>9}{:>14}{:>14}{:>11}  {}",
@@ -301,7 +298,7 @@ fn record_defect(
     device: &AnyDevice,
     mutant: Mutant,
     delayed: bool,
-    input: &Input,
+    input: &AnyInput,
     settings: &Settings,
 ) -> Result<String> {
     let mut judged = Judged::default();

@@ -163,19 +163,14 @@ pub(super) fn late_ratios(reports: &[RunReport]) -> String {
 
 /// The runs for which no time was left, in a sentence.
 pub(super) fn skipped_rows(skipped: &[(&str, &str)]) -> String {
-    let mut workloads: Vec<(&str, Vec<&str>)> = Vec::new();
-    for &(workload, variant) in skipped {
-        match workloads.last_mut() {
-            Some((last, variants)) if *last == workload => variants.push(variant),
-            _ => workloads.push((workload, vec![variant])),
-        }
-    }
-    let each = workloads.iter();
-    let each = each.map(|(workload, variants)| format!("{workload} {}", variants.join(", ")));
-    let each: Vec<String> = each.collect();
-    if each.is_empty() {
+    if skipped.is_empty() {
         return String::new();
     }
+    let each = skipped.chunk_by(|a, b| a.0 == b.0).map(|of| {
+        let variants: Vec<&str> = of.iter().map(|(_, variant)| *variant).collect();
+        format!("{} {}", of[0].0, variants.join(", "))
+    });
+    let each: Vec<String> = each.collect();
     format!(
         "\nSkipped, as a run without arguments is short: {}.\n`stamp run WORKLOAD --variant all` makes \
          these runs.\n",

@@ -1,7 +1,6 @@
 //! The command `bench sync`.
 
-use super::console::{open, told};
-use super::name_list::described;
+use super::console::{described, open, told};
 use crate::error::Result;
 use crate::numbers::short;
 use crate::output::align;
@@ -39,7 +38,7 @@ Examples:
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = sync::sync(&device, spec, command)?;
-    told_of(&store.document, &spec.only, store.path())
+    told_of(&store.document, &spec.only, &store.path)
 }
 
 /// Whether a point was measured and its result is wrong.

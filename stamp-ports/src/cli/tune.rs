@@ -7,7 +7,6 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::head::{FIELDS, Head};
 use crate::measure::launches;
-use crate::measure::run_report::RunReport;
 use crate::measure::search::Tried;
 use crate::measure::search::{Found, SearchSpec};
 use crate::numbers::{count, short};
@@ -86,37 +85,20 @@ fn report(
 
 /// The three fastest launches of each search.
 fn runners_up(found: &Found) -> Vec<Vec<String>> {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut last = (("", "", 0), 0);
-    for tried in &found.tried {
-        let key = (&*tried.workload, &*tried.variant, tried.locks);
-        last = if last.0 == key {
-            (key, last.1 + 1)
-        } else {
-            (key, 0)
-        };
-        let shape = format!(
-            "{}x{} {}",
-            tried.blocks,
-            tried.threads,
-            short(tried.tx_per_s)
-        );
-        match last.1 {
-            0 => rows.push(vec![
-                tried.workload.clone(),
-                tried.variant.clone(),
-                count(tried.locks),
-                shape,
-            ]),
-            1 | 2 => {
-                if let Some(row) = rows.last_mut() {
-                    row.push(shape);
-                }
-            }
-            _ => {}
-        }
-    }
-    rows
+    let of_one_search = |a: &Tried, b: &Tried| {
+        (&a.workload, &a.variant, a.locks) == (&b.workload, &b.variant, b.locks)
+    };
+    let rows = found.tried.chunk_by(of_one_search).map(|of| {
+        let mut row = vec![
+            of[0].workload.clone(),
+            of[0].variant.clone(),
+            count(of[0].locks),
+        ];
+        let best = of.iter().take(3);
+        row.extend(best.map(|t| format!("{}x{} {}", t.blocks, t.threads, short(t.tx_per_s))));
+        row
+    });
+    rows.collect()
 }
 
 /// The format of the document.
@@ -128,8 +110,8 @@ struct Document<'f> {
     #[serde(flatten)]
     head: Head,
     ratios: Vec<Value>,
-    runs: &'f [RunReport],
-    search: &'f [Tried],
+    #[serde(flatten)]
+    found: &'f Found,
 }
 
 /// The JSON document, an object a line, so that two of them can be compared.
@@ -150,8 +132,7 @@ fn document(head: Head, found: &Found) -> Result<String> {
     let document = Document {
         head,
         ratios,
-        runs: &found.runs,
-        search: &found.tried,
+        found,
     };
     to_text(&document, &[&FIELDS[..], &["ratios", "runs"]].concat())
 }

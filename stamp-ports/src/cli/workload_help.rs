@@ -2,7 +2,7 @@
 //! options and those that all share; or, if it names none, the list of workloads and the shared options.
 
 use super::args::{COUNTS, Cli};
-use super::name_list::described;
+use super::console::described;
 use crate::workloads::WORKLOADS;
 use crate::workloads::options::WorkloadArgs;
 use clap::CommandFactory;

@@ -116,9 +116,18 @@ pub(crate) const ROOMY: Capacity = Capacity {
     ..Capacity::DEFAULT
 };
 
+/// Makes a memory of an algorithm, whose launches may take so long.
+fn memory_of(
+    device: &AnyDevice,
+    algorithm: Variant,
+    capacity: Capacity,
+    limit: Duration,
+) -> Result<Memory, String> {
+    Memory::new(device, algorithm, capacity, Some(limit)).map_err(|error| wrong(&error))
+}
+
 fn memory(device: &AnyDevice) -> Result<Memory, String> {
-    Memory::new(device, Variant::Fast, ROOMY, Some(StmConfig::TIME_LIMIT))
-        .map_err(|error| wrong(&error))
+    memory_of(device, Variant::Fast, ROOMY, StmConfig::TIME_LIMIT)
 }
 
 /// Runs transactions; every other case ends with it or begins with it.
@@ -131,112 +140,84 @@ pub(super) fn works(device: &AnyDevice) -> Verdict {
 /// A launch that may take so long commits something, however busy the machine is.
 const A_COMMIT_FITS: Duration = Duration::from_millis(100);
 
-/// A fault from which a memory recovers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Recovered {
-    /// A launch without an end, and its time limit.
-    TimeLimit(Duration),
-    /// Sets of so many entries, of which one has to hold one more: the write set or the read set.
-    FullSet { entries: u32, of_writes: bool },
-    /// Indices below this number, of which there are only [`WORDS`].
-    OutOfRange(u32),
+/// Runs a load that a memory cannot carry, and returns the error that the user sees, or what is
+/// wrong with it or with the memory thereafter.
+fn recovers(
+    mut memory: Memory,
+    load: Load,
+    is_right: impl Fn(&Error) -> bool,
+) -> Result<Error, String> {
+    let seen = expected(memory.run(load), is_right)?;
+    memory.is_whole()?;
+    Ok(seen)
 }
 
-impl Recovered {
-    /// Returns what it is called in the state of a soak.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::TimeLimit(_) => "time limit",
-            Self::FullSet { .. } => "full set",
-            Self::OutOfRange(_) => "out of range",
-        }
-    }
+/// Makes a launch without an end, which its time limit stops.
+pub(crate) fn time_limit(
+    device: &AnyDevice,
+    algorithm: Variant,
+    limit: Duration,
+) -> Result<Error, String> {
+    let load = Load {
+        transactions: 1 << 40,
+        ..Load::LIGHT
+    };
+    let memory = memory_of(device, algorithm, ROOMY, limit)?;
+    recovers(memory, load, |error| {
+        matches!(error, Error::Timeout { limit: asked, committed, .. }
+            if *asked == limit && (*committed > 0 || limit < A_COMMIT_FITS))
+    })
+}
 
-    /// Returns the sets of the memory and the load that make it happen.
-    fn made_of(self) -> (Capacity, Load) {
-        match self {
-            Self::TimeLimit(_) => {
-                let transactions = 1 << 40;
-                let load = Load {
-                    transactions,
-                    ..Load::LIGHT
-                };
-                (ROOMY, load)
-            }
-            Self::FullSet { entries, of_writes } => {
-                let (reads, writes) = if of_writes {
-                    (64, entries)
-                } else {
-                    (entries, 64)
-                };
-                let capacity = Capacity {
-                    reads,
-                    writes,
-                    ..Capacity::DEFAULT
-                };
-                let load = Load {
-                    reads: entries + 1,
-                    writes: if of_writes { entries + 1 } else { 1 },
-                    transactions: 500,
-                    ..Load::LIGHT
-                };
-                (capacity, load)
-            }
-            Self::OutOfRange(words) => {
-                // So many that one of them has an index that does not exist.
-                let transactions = 1 << 20;
-                let load = Load {
-                    words,
-                    transactions,
-                    ..Load::LIGHT
-                };
-                (ROOMY, load)
-            }
-        }
-    }
+/// Makes transactions with one entry more than the write set or the read set has.
+pub(crate) fn full_set(
+    device: &AnyDevice,
+    algorithm: Variant,
+    entries: u32,
+    of_writes: bool,
+) -> Result<Error, String> {
+    let (set, reads, writes) = if of_writes {
+        ("write set", 64, entries)
+    } else {
+        ("read set", entries, 64)
+    };
+    let capacity = Capacity {
+        reads,
+        writes,
+        ..Capacity::DEFAULT
+    };
+    let load = |entries| Load {
+        reads: entries,
+        writes: if of_writes { entries } else { 1 },
+        transactions: 500,
+        ..Load::LIGHT
+    };
+    let mut memory = memory_of(device, algorithm, capacity, StmConfig::TIME_LIMIT)?;
+    // As many as there are entries fit.
+    memory.run(load(entries)).map_err(|error| wrong(&error))?;
+    recovers(memory, load(entries + 1), |error| {
+        matches!(error, Error::CapacityExceeded { set: named, limit, .. }
+            if (*named, *limit) == (set, entries))
+    })
+}
 
-    fn is_right(self, error: &Error) -> bool {
-        match (self, error) {
-            (
-                Self::TimeLimit(asked),
-                Error::Timeout {
-                    limit, committed, ..
-                },
-            ) => *limit == asked && (*committed > 0 || asked < A_COMMIT_FITS),
-            (Self::FullSet { entries, of_writes }, Error::CapacityExceeded { set, limit, .. }) => {
-                let named = if of_writes { "write set" } else { "read set" };
-                *limit == entries && *set == named
-            }
-            (Self::OutOfRange(_), Error::OutOfRange { index, len, .. }) => {
-                *len == u64::from(WORDS) && index >= len
-            }
-            _ => false,
-        }
-    }
-
-    /// Injects it into a memory of an algorithm, and returns the error that the user sees, or what
-    /// is wrong with it or with the memory thereafter.
-    pub(crate) fn inject(self, device: &AnyDevice, algorithm: Variant) -> Result<Error, String> {
-        let (capacity, load) = self.made_of();
-        let limit = match self {
-            Self::TimeLimit(limit) => limit,
-            _ => StmConfig::TIME_LIMIT,
-        };
-        let memory = Memory::new(device, algorithm, capacity, Some(limit));
-        let mut memory = memory.map_err(|error| wrong(&error))?;
-        if let Self::FullSet { entries, of_writes } = self {
-            // As many as there are entries fit.
-            let fits = Load {
-                reads: entries,
-                writes: if of_writes { entries } else { 1 },
-                ..load
-            };
-            memory.run(fits).map_err(|error| wrong(&error))?;
-        }
-        let seen = expected(memory.run(load), |error| self.is_right(error))?;
-        memory.is_whole()?;
-        Ok(seen)
-    }
+/// Makes indices below this number of words, of which there are only [`WORDS`].
+pub(crate) fn beyond_the_end(
+    device: &AnyDevice,
+    algorithm: Variant,
+    words: u32,
+) -> Result<Error, String> {
+    let load = Load {
+        words,
+        // So many that one of them has an index that does not exist.
+        transactions: 1 << 20,
+        ..Load::LIGHT
+    };
+    let memory = memory_of(device, algorithm, ROOMY, StmConfig::TIME_LIMIT)?;
+    recovers(memory, load, |error| {
+        matches!(error, Error::OutOfRange { index, len, .. }
+            if *len == u64::from(WORDS) && index >= len)
+    })
 }
 
 fn set_full(device: &AnyDevice) -> Verdict {
@@ -244,8 +225,7 @@ fn set_full(device: &AnyDevice) -> Verdict {
         // Below and above the entries that `fast` keeps in registers.
         for entries in [5, 40] {
             for of_writes in [false, true] {
-                let fault = Recovered::FullSet { entries, of_writes };
-                seen(fault.inject(device, algorithm)?);
+                seen(full_set(device, algorithm, entries, of_writes)?);
             }
         }
     }
@@ -253,13 +233,12 @@ fn set_full(device: &AnyDevice) -> Verdict {
 }
 
 fn out_of_range(device: &AnyDevice) -> Verdict {
-    seen(Recovered::OutOfRange(2 * WORDS).inject(device, Variant::Fast)?);
+    seen(beyond_the_end(device, Variant::Fast, 2 * WORDS)?);
     Ok(())
 }
 
 fn timeout(device: &AnyDevice) -> Verdict {
-    let fault = Recovered::TimeLimit(A_COMMIT_FITS);
-    seen(fault.inject(device, Variant::Fast)?);
+    seen(time_limit(device, Variant::Fast, A_COMMIT_FITS)?);
     Ok(())
 }
 

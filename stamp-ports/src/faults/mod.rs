@@ -115,9 +115,6 @@ pub struct Plan {
 }
 
 /// Injects faults. Returns whether the user saw what he is to see of each.
-///
-/// # Errors
-/// A name of no fault, a device that cannot be opened, or a file that cannot be written.
 pub fn faults(plan: &Plan) -> Result<bool> {
     if let Some(case) = &plan.case {
         return run_case(case, plan.device);
@@ -143,9 +140,6 @@ pub(crate) fn shown_by(kind: DeviceKind) -> impl Iterator<Item = &'static Case> 
 
 /// Injects one fault in this process. Returns whether the user saw what he is
 /// to see.
-///
-/// # Errors
-/// A name of no fault, or a device that cannot be opened.
 fn run_case(name: &str, choice: Choice) -> Result<bool> {
     let case = CASES.iter().find(|case| case.name == name);
     let case = case.ok_or_else(|| Error::Usage(format!("there is no fault {name:?}")))?;
@@ -163,9 +157,6 @@ fn run_case(name: &str, choice: Choice) -> Result<bool> {
 
 /// Injects all faults that the device can show, and writes `faults.json` and
 /// `faults.txt` into a folder.
-///
-/// # Errors
-/// A device that cannot be opened, or a file that cannot be written.
 fn run_all(choice: Choice, only: &[String], out: &Path) -> Result<Findings> {
     if let Some(unknown) = only.iter().find(|n| CASES.iter().all(|c| c.name != **n)) {
         let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();

@@ -22,7 +22,8 @@ struct Cost {
 /// Counts points.
 #[derive(Debug)]
 pub struct Meter {
-    progress: Progress,
+    /// The spinner, for what happens within a point.
+    pub progress: Progress,
     lines: bool,
     costs: BTreeMap<String, Cost>,
 }
@@ -39,11 +40,6 @@ impl Meter {
             lines: !stderr().is_terminal(),
             costs,
         }
-    }
-
-    /// The spinner, for what happens within a point.
-    pub const fn progress(&self) -> &Progress {
-        &self.progress
     }
 
     /// Counts a point of a kind that was measured, and says so.

@@ -1,9 +1,9 @@
 //! The search for the best launch of each variant.
 //!
 //! 1. Every shape is probed: few transactions first, then as many as fill
-//!    `PROBE`, so that a slow shape costs no more than a fast one. A launch
-//!    that reaches `PROBE_LIMIT` is stopped and counted by what it committed.
-//! 2. The best few run again with as many transactions as fill `TRIAL`.
+//!    the time of a probe, so that a slow shape costs no more than a fast one. A launch
+//!    that reaches its limit is stopped and counted by what it committed.
+//! 2. The best few run again with as many transactions as fill the time of a trial.
 //! 3. The best of each variant is measured and verified, repeatedly, with as
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
@@ -21,20 +21,12 @@ use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Stm, StmConfig};
 
-/// The kernel's time in a probe of a shape.
-const PROBE: Duration = Duration::from_millis(15);
-/// Longer, and a probe is stopped.
-const PROBE_LIMIT: Duration = Duration::from_millis(250);
 /// Transactions of the first probe.
 const PROBE_TRANSACTIONS: u64 = 2048;
 /// The fewest transactions that fill a time.
 const FILL_MIN: u64 = 1024;
 /// The most by which a probe has more transactions than the last.
 const PROBE_GROWTH_MAX: f64 = 32.0;
-/// Shapes that get a trial.
-const TRIALS: usize = 4;
-/// The kernel's time in a trial.
-const TRIAL: Duration = Duration::from_millis(150);
 /// The kernel's time in a measurement.
 const MEASURE: Duration = Duration::from_millis(500);
 
@@ -53,10 +45,10 @@ pub(crate) struct Effort {
 
 /// The effort of `stamp tune`.
 const TUNE: Effort = Effort {
-    probe: PROBE,
-    probe_limit: PROBE_LIMIT,
-    trials: TRIALS,
-    trial: TRIAL,
+    probe: Duration::from_millis(15),
+    probe_limit: Duration::from_millis(250),
+    trials: 4,
+    trial: Duration::from_millis(150),
 };
 
 /// The searches of one workload on one device.
@@ -262,9 +254,6 @@ impl<'s, 'a> Search<'s, 'a> {
 
 /// Probes every shape, and tries the best few of them again. Returns all that was tried, the best
 /// first.
-///
-/// # Errors
-/// Those of a launch.
 pub(crate) fn best_first<S, T>(
     of: &mut S,
     (shapes, trials): (&[(u32, u32)], usize),
@@ -285,11 +274,12 @@ pub(crate) fn best_first<S, T>(
 }
 
 /// What a search found.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Found {
     /// The measurements.
     pub(crate) runs: Vec<RunReport>,
     /// Every launch that was tried.
+    #[serde(rename = "search")]
     pub(crate) tried: Vec<Tried>,
 }
 

@@ -108,9 +108,6 @@ pub struct Inputs {
 
 impl Inputs {
     /// Draws the sequences of a case from a seed: all letters alike, independent of each other.
-    ///
-    /// # Errors
-    /// Lengths whose scores are too large.
     pub fn new(case: &Case, seed: u64) -> Result<Self> {
         let scoring = scoring(case)?;
         let letters = u32::try_from(case.letters).unwrap_or(u32::MAX);
@@ -172,9 +169,6 @@ pub struct NwSpec {
 }
 
 /// Reads `all`, or names of parts separated by commas.
-///
-/// # Errors
-/// An unknown name, with those that there are.
 pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
     points::parse_parts(text, &PARTS.map(|(part, _)| part))
 }

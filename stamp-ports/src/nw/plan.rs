@@ -235,22 +235,14 @@ fn compare(plan: &mut Plan, sizes: &Sizes, compared: Case) {
         affine: true,
         ..compared
     };
+    let protein = |case| Case {
+        protein: true,
+        ..case
+    };
     let compared = [
         ("affine", affine),
-        (
-            "protein",
-            Case {
-                protein: true,
-                ..compared
-            },
-        ),
-        (
-            "protein",
-            Case {
-                protein: true,
-                ..affine
-            },
-        ),
+        ("protein", protein(compared)),
+        ("protein", protein(affine)),
         ("batch", batch),
     ];
     for (part, case) in compared {

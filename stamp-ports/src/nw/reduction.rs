@@ -84,9 +84,6 @@ pub fn cost(name: &str) -> Option<(u32, u32)> {
 }
 
 /// Measures a scheme: a launch to warm up, and one whose rounds count.
-///
-/// # Errors
-/// An error of the device, or a scheme that there is not.
 pub fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let Some(scheme) = SCHEMES.iter().find(|s| s.name == asked.implementation) else {
         return Err(Error::Usage(format!(
@@ -174,9 +171,6 @@ const HOPS_ROUNDS: u32 = 10_000;
 const HOPS_ROUNDS_CPU: u32 = 100;
 
 /// Measures a point: a launch to warm up, and one that counts.
-///
-/// # Errors
-/// An error of the device, or a memory that there is not.
 pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let (launch, threads) = hops_shape(asked)?;
     let run_hops = match asked.implementation.as_str() {

@@ -6,7 +6,7 @@ use super::document::{
 use super::plan::{DESCRIBED, LOCKS, Plan, Room};
 use super::recorded::{self, Accesses};
 use crate::error::{Result, given_up};
-use crate::measure::floor::search::{self as floor, Outcome, Setting, Shapes};
+use crate::measure::floor::search::{self as floor, Setting, shapes_of_critical_sections};
 use crate::measure::launches;
 use crate::measure::meter::Progress;
 use crate::measure::run_report::{RunReport, RunSpec, resolve};
@@ -149,7 +149,7 @@ impl<'s, 'a> Bench<'s, 'a> {
     pub(super) fn critical_sections(&mut self) -> Result<Vec<CriticalSection>> {
         let (kind, limits) = (self.room.kind, &self.room.limits);
         let by_blocks = self.workload.sizes().by_blocks();
-        let shapes = Shapes::of_critical_sections(kind, limits, by_blocks, self.plan.quick);
+        let shapes = shapes_of_critical_sections(kind, limits, by_blocks, self.plan.quick);
         let setting = Setting {
             seed: self.seed,
             transactions: self.search.transactions,
@@ -164,7 +164,7 @@ impl<'s, 'a> Bench<'s, 'a> {
                 continue;
             }
             let of = self.workload.sizes();
-            let Outcome { run, tried } = floor::measure(device, of, &contender, &setting)?;
+            let (run, tried) = floor::measure(device, of, &contender, &setting)?;
             let rate = |ms: f64| run.transactions as f64 / (ms * 1e-3).max(1e-9);
             found.push(CriticalSection {
                 // `critical_gn1` is that of the kernel `gn1`.
@@ -431,7 +431,7 @@ impl<'s, 'a> Bench<'s, 'a> {
             ..Settings::default()
         };
         let mut found = Accesses::default();
-        let (device, input) = (self.search.runner.device(), input.into());
+        let device = self.search.runner.device();
         let recorded = record(device, recorded::ALGORITHM, &input, &settings, |history| {
             found.add(&history);
             Ok(ControlFlow::Continue(()))

@@ -73,7 +73,7 @@ mod tests {
             transactions: 500,
             ..Settings::default()
         };
-        let (cpu, input) = (AnyDevice::cpu(), AnyInput::Ra(ra).into());
+        let (cpu, input) = (AnyDevice::cpu(), AnyInput::Ra(ra));
         let mut found = Accesses::default();
         let recorded = record(&cpu, ALGORITHM, &input, &settings, |history| {
             found.add(&history);

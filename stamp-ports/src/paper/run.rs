@@ -121,7 +121,7 @@ fn measure(
         if begins && !spec.bench.has_time(began) {
             break;
         }
-        let progress = meter.progress();
+        let progress = &meter.progress;
         progress.say(format!("{}: its data", group.input.name()));
         let workload = group.input.make(spec.bench.seed)?;
         let transactions = plan.transactions(workload.sizes());
@@ -254,7 +254,7 @@ fn run_point(
 ) -> Result<String> {
     Ok(match *point {
         Point::Speedup(variant) => {
-            let (found, tried) = bench.speedup(variant, &paper.speedups, meter.progress())?;
+            let (found, tried) = bench.speedup(variant, &paper.speedups, &meter.progress)?;
             paper.search.extend(tried);
             let verdict = verdict(found.verified);
             let what = rate(found.tx_per_s, (found.blocks, found.threads));

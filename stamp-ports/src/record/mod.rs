@@ -58,7 +58,7 @@ mod session;
 pub fn record(
     device: &AnyDevice,
     variant: Variant,
-    input: &Input,
+    input: &AnyInput,
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
@@ -72,13 +72,10 @@ pub fn record(
 
 /// Records as [`record`] does, and judges every history. Returns the row and the number of attempts
 /// that are not opaque.
-///
-/// # Errors
-/// As [`record`], and a history that cannot be judged.
 pub fn record_judged(
     device: &AnyDevice,
     variant: Variant,
-    input: &Input,
+    input: &AnyInput,
     settings: &Settings,
 ) -> Result<(Row, u64), Error> {
     let mut violations = 0;
@@ -91,9 +88,6 @@ pub fn record_judged(
 
 /// Records as [`record`] does, from a workload that `make` makes from a seed for
 /// each run.
-///
-/// # Errors
-/// As [`record`].
 pub fn record_made<D: Device, W: Workload>(
     device: &D,
     variant: Variant,
@@ -158,7 +152,7 @@ pub fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,
     delayed: bool,
-    input: &Input,
+    input: &AnyInput,
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
@@ -278,57 +272,25 @@ pub const TRANSACTIONS: u64 = 100 << 10;
 /// are long.
 pub const TRANSACTIONS_OF_BLOCKS: u64 = 1 << 10;
 
-/// The input of a recording.
-#[derive(Clone, Debug)]
-pub struct Input(AnyInput);
-
-impl From<AnyInput> for Input {
-    fn from(input: AnyInput) -> Self {
-        Self(input)
-    }
+/// Returns the input of a workload: what `args` does not say suits the kind of device.
+pub fn input(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<AnyInput, Error> {
+    let mut args = args.clone();
+    // A caller's transactions are those of all runs together.
+    args.take_transactions();
+    args.input(name, Occasion::Recording(device))
 }
 
-impl Input {
-    /// The input of a workload: what `args` does not say suits the kind of device.
-    ///
-    /// # Errors
-    /// Options that contradict each other.
-    pub fn new(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<Self, Error> {
-        let mut args = args.clone();
-        // A caller's transactions are those of all runs together.
-        args.take_transactions();
-        Ok(Self(args.input(name, Occasion::Recording(device))?))
-    }
-
-    /// The workload's name.
-    pub const fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    /// Transactions to record, if the caller does not say.
-    pub const fn transactions(&self) -> u64 {
-        if self.0.is_by_blocks() {
-            TRANSACTIONS_OF_BLOCKS
-        } else {
-            TRANSACTIONS
-        }
-    }
-
-    /// The workload; its input is generated from this seed, unless a file
-    /// brings it.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or sizes from which nothing can be drawn.
-    pub fn make(&self, seed: u64) -> Result<AnyWorkload, Error> {
-        self.0.make(seed)
+/// Returns how many transactions are recorded of an input, if the caller does not say.
+pub const fn transactions(input: &AnyInput) -> u64 {
+    if input.is_by_blocks() {
+        TRANSACTIONS_OF_BLOCKS
+    } else {
+        TRANSACTIONS
     }
 }
 
 /// Refuses options that none of the workloads takes, and such as mean another
 /// thing for each of several.
-///
-/// # Errors
-/// [`Error::Usage`] and the like, with the option.
 pub fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
     // How many transactions to record is the same for all.
     let mut args = args.clone();
@@ -357,19 +319,15 @@ mod tests {
 
     #[test]
     fn what_is_given_is_kept_and_the_rest_fits_the_device() {
-        let genome = |kind| {
-            let input = Input::new("genome", &args(&["-g", "99"]), kind).unwrap();
-            match input.0 {
-                AnyInput::Genome(genome) => genome,
-                other => panic!("{other:?}"),
-            }
+        let genome = |kind| match input("genome", &args(&["-g", "99"]), kind).unwrap() {
+            AnyInput::Genome(genome) => genome,
+            other => panic!("{other:?}"),
         };
         let (small, large) = (genome(DeviceKind::Cpu), genome(DeviceKind::Cuda));
         assert_eq!((small.bases, large.bases), (99, 99));
         assert!(small.segments < large.segments, "{small:?} {large:?}");
         // A file brings its own shape.
-        let of_file = Input::new("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap();
-        match of_file.0 {
+        match input("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap() {
             AnyInput::Labyrinth(labyrinth) => {
                 assert_eq!(labyrinth.grid, Grid::File("maze.txt".into()));
             }

@@ -184,10 +184,21 @@ impl<'a, D: Device> Session<'a, D> {
         stm.observe(records.probe());
         let header = self.header(workload, seed);
         let algorithm = self.row.variant;
-        let mut recording = Recording::new(records, header, initial, &mut self.row, sink);
+        let mut recording = Recording {
+            records,
+            header,
+            initial,
+            pending: Statistics::default(),
+            kernel: Duration::ZERO,
+            row: &mut self.row,
+            sink,
+            full: None,
+            ended: Ok(ControlFlow::Continue(())),
+        };
         let each = workload.is_reset_between_launches();
         let mut after_each = |time, statistics: &Statistics| {
-            recording.add(time, *statistics);
+            recording.pending += *statistics;
+            recording.kernel += time;
             if each {
                 recording.take();
             }
@@ -197,7 +208,7 @@ impl<'a, D: Device> Session<'a, D> {
         if !each {
             recording.take();
         }
-        let (full, ended) = recording.finish();
+        let Recording { full, ended, .. } = recording;
         self.stm = Some(stm);
         if let Some(wrong) = prepared.verify(done.statistics.commits, transactions)? {
             self.row.wrong_state.get_or_insert(wrong);
@@ -271,13 +282,13 @@ fn lanes(shape: Launch) -> u64 {
 
 /// A launch whose records did not fit: the lane that needed the most words, and
 /// how many.
-pub(super) struct BufferFull {
-    pub(super) lane: u32,
-    pub(super) needed: u64,
+struct BufferFull {
+    lane: u32,
+    needed: u64,
 }
 
 /// The records of a run, and where their histories go.
-pub(super) struct Recording<'a, 's, D: Device> {
+struct Recording<'a, 's, D: Device> {
     records: Records<D>,
     header: Header,
     initial: InitialMemory,
@@ -292,42 +303,9 @@ pub(super) struct Recording<'a, 's, D: Device> {
     ended: Result<ControlFlow<()>, Error>,
 }
 
-impl<'a, 's, D: Device> Recording<'a, 's, D> {
-    /// Begins with nothing recorded.
-    pub(super) fn new(
-        records: Records<D>,
-        header: Header,
-        initial: InitialMemory,
-        row: &'a mut Row,
-        sink: &'a mut Sink<'s>,
-    ) -> Self {
-        Self {
-            records,
-            header,
-            initial,
-            pending: Statistics::default(),
-            kernel: Duration::ZERO,
-            row,
-            sink,
-            full: None,
-            ended: Ok(ControlFlow::Continue(())),
-        }
-    }
-
-    /// Adds what a launch did.
-    pub(super) fn add(&mut self, time: Duration, statistics: Statistics) {
-        self.pending += statistics;
-        self.kernel += time;
-    }
-
-    /// Ends the recording: the launch that needed the most room, of those that
-    /// had too little; and whether the sink has seen enough, or what went wrong.
-    pub(super) fn finish(self) -> (Option<BufferFull>, Result<ControlFlow<()>, Error>) {
-        (self.full, self.ended)
-    }
-
+impl<D: Device> Recording<'_, '_, D> {
     /// Makes a history of the records since the last.
-    pub(super) fn take(&mut self) {
+    fn take(&mut self) {
         if matches!(self.ended, Ok(ControlFlow::Continue(()))) {
             self.ended = self.history();
         }

@@ -24,6 +24,7 @@ use clap::Args;
 use state::State;
 use std::io::{Write, stdout};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 use step::Bench;
 use stm_core::algorithm::{Algorithm, Fast};
@@ -41,10 +42,6 @@ mod step;
 const LINE_EVERY: Duration = Duration::from_mins(1);
 
 /// Soaks, and returns whether nothing was wrong, in this session and before.
-///
-/// # Errors
-/// A device that cannot be opened, a state that cannot be gone on with, or a
-/// file that cannot be written.
 pub fn soak(plan: &Plan) -> Result<bool> {
     let (device, note) = AnyDevice::open(plan.device)?;
     if let Some(note) = note {
@@ -134,38 +131,26 @@ pub enum Step {
     Histories,
 }
 
-impl Step {
-    const ALL: [Self; 5] = [
-        Self::Memories,
-        Self::Transfers,
-        Self::Runs,
-        Self::Faults,
-        Self::Histories,
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Memories => "memories",
-            Self::Transfers => "transfers",
-            Self::Runs => "runs",
-            Self::Faults => "faults",
-            Self::Histories => "histories",
-        }
-    }
-}
+/// The steps and their names.
+const STEPS: [(Step, &str); 5] = [
+    (Step::Memories, "memories"),
+    (Step::Transfers, "transfers"),
+    (Step::Runs, "runs"),
+    (Step::Faults, "faults"),
+    (Step::Histories, "histories"),
+];
 
 /// Several steps in one argument.
 type StepList = std::vec::Vec<Step>;
 
 /// Reads `all` or names of steps separated by commas.
-///
-/// # Errors
-/// An unknown name, with the known ones.
 fn parse_steps(text: &str) -> Result<StepList, Error> {
-    parse_list(text, &Step::ALL, Step::name, |name, known| {
+    let unknown = |name: &str, known: &[&str]| {
         let known = known.join(", ");
         format!("there is no step {name:?}: known are {known} and all")
-    })
+    };
+    let steps = parse_list(text, &STEPS, |(_, name)| name, unknown)?;
+    Ok(steps.into_iter().map(|(step, _)| step).collect())
 }
 
 /// What a soak is asked to do.
@@ -208,27 +193,17 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
 /// The binary logarithm of the accounts of a row of sums.
 const ROW_LOG2: u32 = 4;
 
-/// Where the accounts are.
-enum Accounts {
-    /// Cells of 32 bits.
-    Narrow(TxArray<AnyDevice, u32>),
-    /// Cells of 64 bits.
-    Wide(TxArray<AnyDevice, u64>),
-    /// Rows of sums, which are added to, and what the kernel takes beside them.
-    Rows {
-        accounts: Sums<AnyDevice, i32>,
-        nothing: Buffer<AnyDevice, i32>,
-        tables: Buffer<AnyDevice, u64>,
-        findings: Buffer<AnyDevice, u64>,
-    },
-}
+/// Makes a launch of so many transfers between accounts, drawn from a seed.
+type Launcher = Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> Result<Statistics, host::Error>>;
+
+/// Adds up all accounts, in numbers that wrap as they do.
+type Adder = Box<dyn Fn() -> Result<u64, host::Error>>;
 
 /// Accounts, and the memory by which they change.
 struct Transfers {
     stm: Stm<AnyDevice>,
-    accounts: Accounts,
-    /// The number of accounts.
-    count: u32,
+    launch: Launcher,
+    sum: Adder,
     launches: u64,
 }
 
@@ -240,43 +215,61 @@ const fn count(kind: DeviceKind) -> u32 {
     }
 }
 
-/// Makes accounts of a type.
-fn cells<T: Element + Pod>(device: &AnyDevice) -> Result<TxArray<AnyDevice, T>, host::Error> {
-    let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
-    TxArray::zeroed(
-        device,
-        layout,
-        count(device.kind()) as usize,
-        "the accounts",
-    )
-}
-
-/// Runs transfers between accounts of a type.
-fn run_cells<T: Element + Pod>(
-    stm: &mut Stm<AnyDevice>,
-    accounts: &TxArray<AnyDevice, T>,
-    transactions: u64,
-    seed: u64,
-) -> Result<Statistics, host::Error>
+/// Accounts in cells of a type.
+fn cells<T: Element + Pod>(
+    device: &AnyDevice,
+    add: fn(Vec<T>) -> u64,
+) -> Result<(Launcher, Adder), host::Error>
 where
     cells::Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
 {
-    let params = TransferParams {
-        stm: stm.handle::<Fast>(),
-        accounts: accounts.try_view::<Fast>()?,
-        transactions,
-        seed,
-    };
-    // SAFETY: the parameters hold this memory's handle and a view of an array that lives on, and
-    // nothing else uses them.
-    unsafe { stm.launch::<cells::Transfers<Fast, T>>(&params) }.map(|(_, done)| done)
+    let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
+    let count = count(device.kind()) as usize;
+    let accounts = Rc::new(TxArray::zeroed(device, layout, count, "the accounts")?);
+    let same = Rc::clone(&accounts);
+    let launch: Launcher = Box::new(move |stm, transactions, seed| {
+        let params = TransferParams {
+            stm: stm.handle::<Fast>(),
+            accounts: accounts.try_view::<Fast>()?,
+            transactions,
+            seed,
+        };
+        // SAFETY: the parameters hold this memory's handle and a view of an array that lives on, and
+        // nothing else uses them.
+        unsafe { stm.launch::<cells::Transfers<Fast, T>>(&params) }.map(|(_, done)| done)
+    });
+    Ok((launch, Box::new(move || same.download().map(add))))
+}
+
+/// Accounts in rows of sums, which are added to.
+fn rows(device: &AnyDevice) -> Result<(Launcher, Adder), host::Error> {
+    let count = count(device.kind());
+    let rows = (count >> ROW_LOG2) as usize;
+    let accounts = Rc::new(Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?);
+    let nothing = Buffer::zeroed(device, 1, "the sums of ranges")?;
+    let tables = Buffer::zeroed(device, 1, "the tables")?;
+    let findings = Buffer::zeroed(device, FINDINGS, "the findings")?;
+    let same = Rc::clone(&accounts);
+    let launch: Launcher = Box::new(move |stm, transactions, seed| {
+        let params = BankAddsParams {
+            stm: stm.handle::<Fast>(),
+            accounts: accounts.view(),
+            row_log2: ROW_LOG2,
+            sums: nothing.tarray(),
+            tables: tables.tarray(),
+            findings: findings.tarray(),
+            transactions,
+            plan: BankPlan::new(seed, count, count, 0, true),
+        };
+        // SAFETY: as in `cells`; the buffers live on, too.
+        unsafe { stm.launch::<BankAdds<Fast>>(&params) }.map(|(_, done)| done)
+    });
+    let add = |all: Vec<i32>| u64::from(all.into_iter().fold(0, i32::wrapping_add) as u32);
+    Ok((launch, Box::new(move || same.download().map(add))))
 }
 
 impl Transfers {
     /// Makes accounts of each kind.
-    ///
-    /// # Errors
-    /// The device's errors.
     fn all(device: &AnyDevice) -> Result<Vec<Self>, host::Error> {
         let (blocks, threads) = match device.kind() {
             DeviceKind::Cpu => (2, 1),
@@ -286,22 +279,18 @@ impl Transfers {
             time_limit: None,
             ..StmConfig::default()
         };
-        let rows = (count(device.kind()) >> ROW_LOG2) as usize;
         let kinds = [
-            Accounts::Narrow(cells(device)?),
-            Accounts::Wide(cells(device)?),
-            Accounts::Rows {
-                accounts: Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?,
-                nothing: Buffer::zeroed(device, 1, "the sums of ranges")?,
-                tables: Buffer::zeroed(device, 1, "the tables")?,
-                findings: Buffer::zeroed(device, FINDINGS, "the findings")?,
-            },
+            cells::<u32>(device, |all| {
+                all.into_iter().fold(0, u32::wrapping_add).into()
+            })?,
+            cells::<u64>(device, |all| all.into_iter().fold(0, u64::wrapping_add))?,
+            rows(device)?,
         ];
-        let with_memory = |accounts| {
+        let with_memory = |(launch, sum)| {
             Ok(Self {
                 stm: Stm::new(device, Launch::new(blocks, threads), config)?,
-                accounts,
-                count: count(device.kind()),
+                launch,
+                sum,
                 launches: 0,
             })
         };
@@ -312,9 +301,9 @@ impl Transfers {
     fn run(&mut self, transactions: u64) -> Result<Statistics, String> {
         let launch = self.launches;
         let told = |error: host::Error| format!("launch {launch} of transfers: {error}");
-        let done = self.launch(transactions).map_err(told)?;
+        let done = (self.launch)(&mut self.stm, transactions, launch).map_err(told)?;
         self.launches += 1;
-        let sum = self.sum().map_err(told)?;
+        let sum = (self.sum)().map_err(told)?;
         if (done.commits, sum) != (transactions, 0) {
             return Err(format!(
                 "launch {launch} of transfers: {} of {transactions} committed, and the accounts add \
@@ -323,47 +312,5 @@ impl Transfers {
             ));
         }
         Ok(done)
-    }
-
-    fn launch(&mut self, transactions: u64) -> Result<Statistics, host::Error> {
-        let (stm, seed, count) = (&mut self.stm, self.launches, self.count);
-        match &self.accounts {
-            Accounts::Narrow(accounts) => run_cells(stm, accounts, transactions, seed),
-            Accounts::Wide(accounts) => run_cells(stm, accounts, transactions, seed),
-            Accounts::Rows {
-                accounts,
-                nothing,
-                tables,
-                findings,
-            } => {
-                let params = BankAddsParams {
-                    stm: stm.handle::<Fast>(),
-                    accounts: accounts.view(),
-                    row_log2: ROW_LOG2,
-                    sums: nothing.tarray(),
-                    tables: tables.tarray(),
-                    findings: findings.tarray(),
-                    transactions,
-                    plan: BankPlan::new(seed, count, count, 0, true),
-                };
-                // SAFETY: as in `run_cells`.
-                unsafe { stm.launch::<BankAdds<Fast>>(&params) }.map(|(_, done)| done)
-            }
-        }
-    }
-
-    /// Returns the sum of all accounts, which wraps as they do.
-    fn sum(&self) -> Result<u64, host::Error> {
-        Ok(match &self.accounts {
-            Accounts::Narrow(accounts) => {
-                let all = accounts.download()?.into_iter();
-                all.fold(0, u32::wrapping_add).into()
-            }
-            Accounts::Wide(accounts) => accounts.download()?.into_iter().fold(0, u64::wrapping_add),
-            Accounts::Rows { accounts, .. } => {
-                let all = accounts.download()?.into_iter();
-                u64::from(all.fold(0, i32::wrapping_add) as u32)
-            }
-        })
     }
 }

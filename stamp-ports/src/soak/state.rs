@@ -68,9 +68,6 @@ impl State {
     }
 
     /// Reads the state of a soak.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is no such state.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let refused = |why: String| Error::Usage(format!("--resume {}: {why}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
@@ -78,9 +75,6 @@ impl State {
     }
 
     /// Reads a state from its text.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn parse(text: &str) -> std::result::Result<Self, String> {
         let state: Self = serde_json::from_str(text)
             .map_err(|error| format!("it is no state of a soak: {error}"))?;
@@ -94,9 +88,6 @@ impl State {
     }
 
     /// Writes the state and the log into a folder, each file whole.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)? + "\n";
         write_all(folder, [(FILE_NAME, &json), ("soak.txt", &self.text())])

@@ -4,7 +4,7 @@ use super::state::State;
 use super::{Plan, Step, StepList, Transfers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Error;
-use crate::faults::cases::{ROOMY, Recovered};
+use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
 use crate::faults::kernels::{Load, Memory, WORDS};
 use crate::faults::{inject, shown_by};
 use crate::measure::run_report::RunSpec;
@@ -53,7 +53,7 @@ impl Chance {
 }
 
 /// How often one of these is drawn.
-const WEIGHTS: [(Step, u32); 3] = [(Step::Runs, 12), (Step::Faults, 7), (Step::Histories, 1)];
+const WEIGHTS: [(Step, usize); 3] = [(Step::Runs, 12), (Step::Faults, 7), (Step::Histories, 1)];
 
 /// One in so many faults is one of `stamp faults`, in a process of its own.
 const IN_A_PROCESS: u32 = 16;
@@ -80,9 +80,6 @@ pub(super) const ALGORITHMS: [Variant; 3] = [Variant::Fast, Variant::FastTable, 
 
 impl<'a> Bench<'a> {
     /// Allocates the memories that live long.
-    ///
-    /// # Errors
-    /// The device's errors.
     pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> Result<Self, host::Error> {
         let mut only = plan.only.clone();
         only.retain(|&step| step != Step::Histories || !plan.no_histories);
@@ -119,19 +116,16 @@ impl<'a> Bench<'a> {
         if self.only.contains(&Step::Transfers) {
             self.transfer(state, &mut chance)?;
         }
-        let asked = WEIGHTS.iter().filter(|(step, _)| self.only.contains(step));
-        let all: u32 = asked.clone().map(|(_, weight)| weight).sum();
-        let mut left = if all > 0 { chance.below(all) } else { 0 };
-        let drawn = asked.clone().find(|(_, weight)| {
-            let is_here = left < *weight;
-            left = left.saturating_sub(*weight);
-            is_here
-        });
-        match drawn.map(|(step, _)| step) {
-            Some(Step::Runs) => self.run(state, &mut chance),
-            Some(Step::Faults) => self.inject(state, &mut chance),
-            Some(Step::Histories) => self.record(state, &mut chance),
-            _ => Ok(()),
+        let asked = WEIGHTS.into_iter().filter(|(s, _)| self.only.contains(s));
+        let asked = asked.flat_map(|(step, weight)| std::iter::repeat_n(step, weight));
+        let asked: StepList = asked.collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        match chance.one_of(&asked) {
+            Step::Runs => self.run(state, &mut chance),
+            Step::Faults => self.inject(state, &mut chance),
+            _ => self.record(state, &mut chance),
         }
     }
 
@@ -181,9 +175,6 @@ impl<'a> Bench<'a> {
     }
 
     /// Checks the memories that live long in full.
-    ///
-    /// # Errors
-    /// What was wrong.
     pub(super) fn check_service(&mut self) -> Result<(), Wrong> {
         let text = |error: host::Error| error.to_string();
         let all = self.service.iter_mut();
@@ -299,17 +290,28 @@ impl<'a> Bench<'a> {
             return Ok(());
         }
         let algorithm = chance.one_of(&ALGORITHMS);
-        let fault = match chance.below(4) {
-            0 | 1 => Recovered::TimeLimit(Duration::from_millis(1 + u64::from(chance.below(100)))),
-            2 => Recovered::FullSet {
+        let (fault, seen) = match chance.below(4) {
+            0 | 1 => {
+                let limit = Duration::from_millis(1 + u64::from(chance.below(100)));
+                ("time limit", time_limit(self.device, algorithm, limit))
+            }
+            2 => {
                 // What runs thereafter must fit.
-                entries: (2 + chance.below(40)).max(Load::LIGHT.reads),
-                of_writes: chance.below(2) == 0,
-            },
-            _ => Recovered::OutOfRange(WORDS + 1 + chance.below(WORDS)),
+                let entries = (2 + chance.below(40)).max(Load::LIGHT.reads);
+                let of_writes = chance.below(2) == 0;
+                let seen = full_set(self.device, algorithm, entries, of_writes);
+                ("full set", seen)
+            }
+            _ => {
+                let words = WORDS + 1 + chance.below(WORDS);
+                (
+                    "out of range",
+                    beyond_the_end(self.device, algorithm, words),
+                )
+            }
         };
-        let what = format!("{}, {algorithm}", fault.name());
-        match fault.inject(self.device, algorithm) {
+        let what = format!("{fault}, {algorithm}");
+        match seen {
             Ok(host::Error::Timeout { committed, .. }) => state.commits += committed,
             Ok(_) => {}
             Err(wrong) => return Err(format!("{what}: {wrong}")),
@@ -340,7 +342,7 @@ impl<'a> Bench<'a> {
         };
         let input = AnyInput::sized(name, Occasion::Recording(kind));
         let input = input.ok_or_else(|| format!("{what}: there is no such workload"))?;
-        match record_judged(self.device, variant, &input.into(), &settings) {
+        match record_judged(self.device, variant, &input, &settings) {
             Ok((row, violations)) => match row.wrong_state {
                 None if violations == 0 => state.histories += 1,
                 None => return Err(format!("{what}: {violations} attempts are not opaque")),

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::head::Head;
 use crate::measure::machine::{self, Measurement};
 use crate::measure::meter::Progress;
-use crate::points::{self, Asked, Point};
+use crate::points::{self, Point};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
 use operations::Effort;
@@ -98,9 +98,6 @@ pub const OPERATIONS: [(&str, &str); 4] = [
 ];
 
 /// Reads `all`, or names of parts separated by commas.
-///
-/// # Errors
-/// An unknown name, with those that there are.
 pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
     let known = OPERATIONS.iter().chain(&sections::PARTS);
     points::parse_parts(text, &known.map(|part| part.0).collect::<Vec<_>>())
@@ -118,14 +115,20 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
          any other is the median of 5 after one that does not count."
             .to_owned(),
     ];
-    notes.extend(peers.note().map(str::to_owned));
+    notes.extend(peers.note.clone());
     let mut head = spec.bench.head(Bench::FORMAT, device, command)?;
     head.notes.clone_from(&notes);
     let mut store = Store::<Bench>::open(&spec.bench, head)?;
     // The peers may be other ones than when it was begun.
     store.document.head.notes = notes;
     let began = Instant::now();
-    let everything = all_points(device, spec, &peers)?;
+    let effort = if spec.bench.quick {
+        Effort::Quick
+    } else {
+        Effort::Full
+    };
+    let mut everything = operations::points(device, effort, &peers)?;
+    everything.extend(plan::sections(device, spec.bench.quick));
     store.document.head.complete = false;
     let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
     if lacks_machine && spec.bench.has_time(began) {
@@ -148,29 +151,14 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
             if sections::PARTS.iter().any(|part| part.0 == asked.part) {
                 sections::measure(device, asked, spec.bench.seed)
             } else {
-                operations::measure(device, asked, effort(spec))
+                operations::measure(device, asked, effort)
             }
         },
     )?;
     store.document.head.complete =
-        has_all && store.document.machine.is_some() && peers.note().is_none();
+        has_all && store.document.machine.is_some() && peers.note.is_none();
     store.save()?;
     Ok(store)
-}
-
-const fn effort(spec: &SyncSpec) -> Effort {
-    if spec.bench.quick {
-        Effort::Quick
-    } else {
-        Effort::Full
-    }
-}
-
-/// All points of a device.
-fn all_points(device: &AnyDevice, spec: &SyncSpec, peers: &Peers) -> Result<Vec<Asked>> {
-    let mut all = operations::points(device, effort(spec), peers)?;
-    all.extend(plan::sections(device, spec.bench.quick));
-    Ok(all)
 }
 
 #[cfg(test)]

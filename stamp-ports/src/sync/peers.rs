@@ -67,8 +67,8 @@ static COMPILED: RwLock<BTreeMap<&'static str, String>> = RwLock::new(BTreeMap::
 pub struct Peers {
     /// Those that can be launched.
     there: Vec<&'static str>,
-    /// Why others are missing.
-    note: Option<String>,
+    /// Why others are missing, in one line.
+    pub note: Option<String>,
 }
 
 impl Peers {
@@ -88,11 +88,6 @@ impl Peers {
     /// Returns whether there is a peer of this name.
     pub fn has(&self, implementation: &str) -> bool {
         self.there.contains(&implementation)
-    }
-
-    /// Returns why peers are missing, in one line, if some are.
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
     }
 
     /// Compiles all sources with the first compiler that can be run.
@@ -148,12 +143,12 @@ impl Peers {
 /// Returns the compilers to try, in this order.
 fn choices(named: Option<&Path>) -> Vec<PathBuf> {
     let of_environment = || env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty());
-    match named.map(Path::to_owned) {
+    match named
+        .map(Path::to_owned)
+        .or_else(|| of_environment().map(PathBuf::from))
+    {
         Some(nvcc) => vec![nvcc],
-        None => match of_environment() {
-            Some(nvcc) => vec![nvcc.into()],
-            None => vec!["nvcc".into(), "/usr/local/cuda/bin/nvcc".into()],
-        },
+        None => vec!["nvcc".into(), "/usr/local/cuda/bin/nvcc".into()],
     }
 }
 
@@ -303,34 +298,20 @@ mod tests {
     /// Held by tests that compile the sources, as there is one place for what comes of it.
     static COMPILING: Mutex<()> = Mutex::new(());
 
-    /// Returns the choices of a compiler that is not there.
-    fn nowhere() -> Vec<PathBuf> {
-        choices(Some(Path::new("/nowhere/nvcc")))
-    }
-
     #[test]
-    fn an_unknown_nvcc_leaves_no_peers_and_one_line_that_names_it() {
-        let peers = Peers::compiled((9, 0), &nowhere());
-        for source in &SOURCES {
-            assert!(!peers.has(source.implementation));
-        }
-        let note = peers.note().expect("a note");
-        assert!(
-            note.contains("/nowhere/nvcc") && note.contains("--nvcc"),
-            "{note}"
-        );
+    fn an_unknown_nvcc_leaves_no_peers_and_one_line_that_names_it_and_the_cpu_has_none() {
+        let nowhere = Path::new("/nowhere/nvcc");
+        // It is named, so no other one is tried.
+        assert_eq!(choices(Some(nowhere)), [nowhere]);
+        let peers = Peers::compiled((9, 0), &choices(Some(nowhere)));
+        assert!(SOURCES.iter().all(|s| !peers.has(s.implementation)));
+        let note = peers.note.as_deref().expect("a note");
+        crate::testing::has(note, "/nowhere/nvcc | --nvcc");
         assert_eq!(note.lines().count(), 1);
-    }
-
-    #[test]
-    fn the_cpu_has_no_peers_and_says_nothing() {
-        let peers = Peers::of(&AnyDevice::cpu(), Some(Path::new("/nowhere/nvcc")));
-        assert_eq!(peers, Peers::default());
-    }
-
-    #[test]
-    fn a_named_nvcc_is_the_only_one_tried() {
-        assert_eq!(nowhere(), [Path::new("/nowhere/nvcc")]);
+        assert_eq!(
+            Peers::of(&AnyDevice::cpu(), Some(nowhere)),
+            Peers::default()
+        );
     }
 
     /// Writes a program that stands in for `nvcc`.
@@ -374,7 +355,7 @@ mod tests {
     sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#,
         );
         let peers = Peers::compiled((8, 0), &[PathBuf::from("/nowhere/nvcc"), nvcc]);
-        assert_eq!(peers.note(), None);
+        assert_eq!(peers.note.as_deref(), None);
         has::<SectionsPeer>(&peers, BINARY_SEMAPHORE);
         has::<EntriesPeer>(&peers, COUNTING_SEMAPHORE);
         has::<CheckedEntriesPeer>(&peers, COUNTING_SEMAPHORE);
@@ -403,7 +384,7 @@ mod tests {
         });
         assert!(peers.has(BINARY_SEMAPHORE) && peers.has(COUNTING_SEMAPHORE));
         assert!(!peers.has(GRID_SYNC));
-        let note = peers.note().expect("a note");
+        let note = peers.note.as_deref().expect("a note");
         assert!(
             note.contains(GRID_SYNC) && note.contains(".version 9.5"),
             "{note}"
@@ -425,7 +406,7 @@ mod tests {
     fn a_real_nvcc_compiles_what_the_launches_pass() {
         let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
         let peers = Peers::compiled((9, 0), &choices(None));
-        assert_eq!(peers.note(), None);
+        assert_eq!(peers.note.as_deref(), None);
         is_right::<SectionsPeer>();
         is_right::<EntriesPeer>();
         is_right::<CheckedEntriesPeer>();
@@ -442,7 +423,7 @@ mod tests {
             "[ \"$1\" = --version ] && exit 0\necho 'no such arch' >&2\nexit 1",
         );
         let peers = Peers::compiled((9, 0), &[nvcc]);
-        let note = peers.note().expect("a note");
+        let note = peers.note.as_deref().expect("a note");
         assert_eq!(
             note.matches("no such arch").count(),
             SOURCES.len(),

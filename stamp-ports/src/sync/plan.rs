@@ -152,13 +152,7 @@ pub fn sections(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     if quick || device.kind() == DeviceKind::Cpu {
         small(&mut all);
     } else {
-        let processors = device.limits().processors;
-        tables(&mut all, processors);
-        lists(&mut all, processors);
-        critical(&mut all, processors);
-        counters(&mut all, processors);
-        at_machine_size(&mut all, processors);
-        lists_long(&mut all);
+        full(&mut all, device.limits().processors);
     }
     all
 }
@@ -174,45 +168,62 @@ fn small(all: &mut Vec<Asked>) {
     SECTION.add(all, &[0, 100], &[(16, 2)], &[&SECTIONS]);
 }
 
-/// The hash table: at the paper's shape, and at this machine's.
-fn tables(all: &mut Vec<Asked>, processors: u32) {
-    let of = table(PAIRS);
-    of.add(all, &[16, 32, 64, 256], &[(30, 256)], &[&TABLES, &OF_GROTE]);
-    let kinds: [&[_]; 3] = [&TABLES, &TABLES_FEW, &OF_GROTE];
-    of.add(all, &[16], &[(processors, 256)], &kinds);
-}
-
 /// Numbers of entry points of the sorted list, the most first.
 const ENTRY_POINTS: [u64; 9] = [4096, 2048, 1024, 512, 256, 128, 64, 32, 16];
 
-/// The sorted list, as far as it does not take long.
-fn lists(all: &mut Vec<Asked>, processors: u32) {
-    let (of, theirs, here) = (list(LIST_KEYS), [(30, 128)], [(processors, 128)]);
+/// The increments of the counter.
+const ITEMS: [u64; 1] = [32_768];
+
+/// The points at the papers' shapes, and at those of a machine with so many multiprocessors.
+fn full(all: &mut Vec<Asked>, processors: u32) {
+    // The hash table.
+    let (of, here) = (table(PAIRS), [(processors, 256)]);
+    of.add(all, &[16, 32, 64, 256], &[(30, 256)], &[&TABLES, &OF_GROTE]);
+    of.add(all, &[16], &here, &[&TABLES, &TABLES_FEW, &OF_GROTE]);
+    // The sorted list, as far as it does not take long.
+    let (list, theirs, ours) = (list(LIST_KEYS), [(30, 128)], [(processors, 128)]);
     let first = &["coupled:tas", "stm:fast"];
     let then = &["coupled:ttas", "coupled:ticket", "coupled:mcs2"];
-    of.add(all, &[16], &theirs, &[first, then]);
-    of.add(all, &[16], &here, &[first]);
-    of.add(all, &ENTRY_POINTS[..8], &theirs, &[&COUPLED, &["stm:fast"]]);
+    list.add(all, &[16], &theirs, &[first, then]);
+    list.add(all, &[16], &ours, &[first]);
+    list.add(all, &ENTRY_POINTS[..8], &theirs, &[&COUPLED, &["stm:fast"]]);
     let coarse = &["coarse:tas/lane", "coarse:ttas/lane", "coarse:ttas"];
-    of.add(all, &ENTRY_POINTS[..7], &theirs, &[coarse]);
+    list.add(all, &ENTRY_POINTS[..7], &theirs, &[coarse]);
     for entry_points in [4096, 1024, 256] {
-        of.add(all, &[entry_points], &theirs, &[&["stm:hv-sorting"]]);
+        list.add(all, &[entry_points], &theirs, &[&["stm:hv-sorting"]]);
         let kinds = &["coupled:ttas", "coarse:ttas", "stm:fast"];
-        of.add(all, &[entry_points], &here, &[kinds]);
+        list.add(all, &[entry_points], &ours, &[kinds]);
     }
     for threads in [32, 64, 256, 512, 1024] {
-        of.add(all, &[128, 64], &[(30, threads)], &[&COARSE]);
+        list.add(all, &[128, 64], &[(30, threads)], &[&COARSE]);
     }
-    of.add(all, &[128, 64], &theirs, &[&COARSE[2..]]);
-}
-
-/// The points of the sorted list that take long.
-fn lists_long(all: &mut Vec<Asked>) {
-    let (of, few) = (list(LIST_KEYS), [32, 16]);
+    list.add(all, &[128, 64], &theirs, &[&COARSE[2..]]);
+    critical(all, processors);
+    // The counter.
+    COUNTER.add(all, &ITEMS, &[(1, 1)], &[&OF_GROTE]);
+    let shapes = [(32, 1024), (32, 256), (32, 32), (processors, 256)];
+    COUNTER.add(all, &ITEMS, &shapes, &[&COUNTERS, &OF_GROTE]);
+    for threads in [1024, 32, 64, 128, 256, 384, 512, 192, 768] {
+        let shapes = [1, 8, 16, 32].map(|blocks| (blocks, threads));
+        COUNTER.add(all, &ITEMS, &shapes, &[&OF_GROTE]);
+    }
+    // What the papers have at their shapes once more, at this machine's.
+    of.add(all, &[32, 64, 256], &here, &[&["lock-free"], &OF_GROTE]);
+    for entry_points in ENTRY_POINTS {
+        let coarse = if entry_points >= 128 { 2 } else { 0 };
+        let kinds: [&[_]; 3] = [&COUPLED, &["stm:fast"], &COARSE[..coarse]];
+        list.add(all, &[entry_points], &ours, &kinds);
+    }
+    for blocks in [processors.div_ceil(2), processors, 2 * processors] {
+        let shapes = [32, 64, 128, 256, 384, 512, 1024].map(|threads| (blocks, threads));
+        COUNTER.add(all, &ITEMS, &shapes, &[&OF_GROTE]);
+    }
+    // The points of the sorted list that take long.
+    let few = [32, 16];
     let coarse = &["coarse:ttas/lane", "coarse:tas/lane"];
-    of.add(all, &few, &[(30, 128)], &[coarse]);
+    list.add(all, &few, &theirs, &[coarse]);
     let shapes = [32, 64, 128, 256, 512, 1024].map(|threads| (30, threads));
-    of.add(all, &few, &shapes, &[&COARSE[1..]]);
+    list.add(all, &few, &shapes, &[&COARSE[1..]]);
 }
 
 /// Critical sections: at the paper's shape, and at this machine's.
@@ -240,35 +251,6 @@ fn critical(all: &mut Vec<Asked>, processors: u32) {
     }
 }
 
-/// The increments of the counter.
-const ITEMS: [u64; 1] = [32_768];
-
-/// The counter: at the paper's shapes, and at this machine's.
-fn counters(all: &mut Vec<Asked>, processors: u32) {
-    COUNTER.add(all, &ITEMS, &[(1, 1)], &[&OF_GROTE]);
-    let shapes = [(32, 1024), (32, 256), (32, 32), (processors, 256)];
-    COUNTER.add(all, &ITEMS, &shapes, &[&COUNTERS, &OF_GROTE]);
-    for threads in [1024, 32, 64, 128, 256, 384, 512, 192, 768] {
-        let shapes = [1, 8, 16, 32].map(|blocks| (blocks, threads));
-        COUNTER.add(all, &ITEMS, &shapes, &[&OF_GROTE]);
-    }
-}
-
-/// What the papers have at their shapes once more, at this machine's.
-fn at_machine_size(all: &mut Vec<Asked>, processors: u32) {
-    let here = [(processors, 256)];
-    table(PAIRS).add(all, &[32, 64, 256], &here, &[&["lock-free"], &OF_GROTE]);
-    for entry_points in ENTRY_POINTS {
-        let coarse = if entry_points >= 128 { 2 } else { 0 };
-        let kinds: [&[_]; 3] = [&COUPLED, &["stm:fast"], &COARSE[..coarse]];
-        list(LIST_KEYS).add(all, &[entry_points], &[(processors, 128)], &kinds);
-    }
-    for blocks in [processors.div_ceil(2), processors, 2 * processors] {
-        let shapes = [32, 64, 128, 256, 384, 512, 1024].map(|threads| (blocks, threads));
-        COUNTER.add(all, &ITEMS, &shapes, &[&OF_GROTE]);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,12 +259,7 @@ mod tests {
     #[test]
     fn no_point_is_asked_for_twice() {
         let mut full = Vec::new();
-        tables(&mut full, 132);
-        lists(&mut full, 132);
-        critical(&mut full, 132);
-        counters(&mut full, 132);
-        at_machine_size(&mut full, 132);
-        lists_long(&mut full);
+        super::full(&mut full, 132);
         let quick = sections(&AnyDevice::Cpu(Cpu::new()), true);
         for all in [full, quick] {
             for (i, point) in all.iter().enumerate() {

@@ -90,16 +90,6 @@ fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
     })
 }
 
-/// The contender that an implementation is.
-fn contender_of(implementation: &str) -> &str {
-    match implementation {
-        "none" => "added",
-        // The same lock, measured twice.
-        "tas-again" => "tas",
-        other => other,
-    }
-}
-
 /// Measures one point. What this point alone cannot do is in its note.
 ///
 /// # Errors
@@ -119,25 +109,6 @@ pub fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
     Ok(given_up(measured)?.unwrap_or_else(|why| Point::without_time(asked, why)))
 }
 
-/// The checks of the launches of a point: each launch is judged, until that has taken as
-/// long as a point may; of those with the most data, the first and the last.
-#[derive(Default)]
-struct Checks {
-    spent: Duration,
-    wrong: Option<String>,
-}
-
-impl Checks {
-    fn judge(&mut self, verify: impl FnOnce() -> Result<Option<String>>) -> Result<()> {
-        if self.wrong.is_none() && self.spent < CHECKS {
-            let began = Instant::now();
-            self.wrong = verify()?;
-            self.spent += began.elapsed();
-        }
-        Ok(())
-    }
-}
-
 /// Measures a contender of the workload.
 fn excluding(
     device: &AnyDevice,
@@ -145,7 +116,12 @@ fn excluding(
     asked: &Asked,
     (seed, operations): (u64, u64),
 ) -> Result<Point> {
-    let name = contender_of(&asked.implementation);
+    let name = match asked.implementation.as_str() {
+        "none" => "added",
+        // The same lock, measured twice.
+        "tas-again" => "tas",
+        other => other,
+    };
     let contenders = workload.contenders();
     let Some(contender) = contenders.iter().find(|c| c.name == name) else {
         return Err(Error::Usage(format!(
@@ -156,32 +132,31 @@ fn excluding(
     };
     let mut data = contender.prepare(device, seed, operations)?;
     let shape = (asked.blocks, asked.threads);
-    let mut checks = Checks::default();
+    // Each launch is judged, until that has taken as long as a point may.
+    let (mut spent, mut wrong) = (Duration::ZERO, None);
     let launch = || -> Result<Duration> {
         let time = data.launch(device, shape, operations)?;
-        checks.judge(|| data.verify(operations))?;
+        if wrong.is_none() && spent < CHECKS {
+            let began = Instant::now();
+            wrong = data.verify(operations)?;
+            spent += began.elapsed();
+        }
         Ok(time)
     };
     let times = timed(REPEAT as usize, launch)?;
     let ms: Vec<f64> = times.into_iter().map(ms).collect();
     // The last launch is judged in any case.
-    let wrong = match checks.wrong {
-        Some(wrong) => Some(wrong),
-        None => data.verify(operations)?,
-    };
-    let found = Point::timed(asked, operations, &ms, wrong);
-    let note = if found.verified { data.note()? } else { None };
-    Ok(if note.is_some() {
-        found.noted(note)
-    } else {
-        found
-    })
+    if wrong.is_none() {
+        wrong = data.verify(operations)?;
+    }
+    let mut found = Point::timed(asked, operations, &ms, wrong);
+    if found.verified {
+        found.note = data.note()?;
+    }
+    Ok(found)
 }
 
 /// Measures an algorithm of the transactional memory.
-///
-/// # Errors
-/// The errors of its launches.
 pub fn transactions(
     device: &AnyDevice,
     workload: &AnyWorkload,

@@ -21,17 +21,16 @@
 //! | `report` | the table and the document |
 
 use super::launches;
-use super::machine::{self, Rate};
-use super::meter::Progress;
+use super::machine::Rate;
 use super::run_report::{RunReport, resolve};
-use super::search::{SearchSpec, Tried};
+use super::search::{Found, SearchSpec, Tried};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::workload::{Accesses, Verifies};
 use bound::{Bound, Protocol};
-use search::{ContenderReport, Outcome, Setting, Shapes, TriedContender};
+use search::{ContenderReport, Setting, TriedContender};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
@@ -42,7 +41,7 @@ pub(crate) mod report;
 pub mod search;
 
 /// Everything that was measured.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Measured {
     /// Everything without transactions.
     pub(crate) runs: Vec<ContenderReport>,
@@ -56,8 +55,9 @@ pub(crate) struct Measured {
     pub(crate) rates: Vec<Rate>,
     /// What the verification of each workload covers.
     pub(crate) verifies: BTreeMap<&'static str, Verifies>,
-    /// The transactions that were asked for in a launch of each workload.
-    pub(crate) asked: BTreeMap<&'static str, u64>,
+    /// The workloads in their order, and the transactions that were asked for in a launch of each.
+    #[serde(skip)]
+    pub(crate) asked: Vec<(&'static str, u64)>,
     /// The bounds of protocols whose accesses and rates are known.
     pub(crate) bounds: Vec<BoundOf>,
 }
@@ -105,8 +105,11 @@ impl Measured {
         let sizes = workload.sizes();
         self.verifies.insert(sizes.name(), sizes.verifies());
         let asked = spec.stm.transactions_of(sizes);
-        self.asked.insert(sizes.name(), asked);
-        self.add_measurements(device, workload, spec)?;
+        self.asked.push((sizes.name(), asked));
+        self.add_contenders(device, workload, spec)?;
+        if spec.with_stm {
+            self.add_stm(device, workload, spec)?;
+        }
         if let Some(accesses) = workload.sizes().accesses() {
             self.add_bounds(accesses, runs, stm);
         }
@@ -145,32 +148,37 @@ impl Measured {
         self.bounds.extend(bounds);
     }
 
-    /// Measures the rates of random accesses.
-    pub(crate) fn add_rates(&mut self, device: &AnyDevice, quick: bool) -> Result<()> {
-        self.rates = machine::random_accesses(device, &Progress::new(), quick)?;
-        Ok(())
-    }
-
-    fn add_measurements(
+    /// Measures the transactional memory; `fast` on a workload whose transactions add is a variant
+    /// of its own.
+    fn add_stm(
         &mut self,
         device: &AnyDevice,
         workload: &AnyWorkload,
         spec: &FloorSpec,
     ) -> Result<()> {
-        self.add_contenders(device, workload, spec)?;
-        if !spec.with_stm {
-            return Ok(());
-        }
         let shapes = stm_shapes(device, workload, spec);
-        let found = spec.stm.search(device, workload, &shapes)?;
-        self.stm.extend(found.runs);
-        self.stm_search.extend(found.tried);
-        match workload.with_adds() {
-            Some(adds) if spec.stm.variants.contains(&Variant::Fast.into()) => {
-                self.add_fast_adds(device, &adds, spec, &shapes)
+        let mut add = |found: Found| {
+            self.stm.extend(found.runs);
+            self.stm_search.extend(found.tried);
+        };
+        add(spec.stm.search(device, workload, &shapes)?);
+        let fast = Variant::Fast.into();
+        let adds = workload.with_adds();
+        if let Some(adds) = adds.filter(|_| spec.stm.variants.contains(&fast)) {
+            let stm = SearchSpec {
+                variants: vec![fast],
+                ..spec.stm.clone()
+            };
+            let mut found = stm.search(device, &adds, &shapes)?;
+            for run in &mut found.runs {
+                run.variant = FAST_ADDS;
             }
-            _ => Ok(()),
+            for tried in &mut found.tried {
+                tried.variant = FAST_ADDS.into();
+            }
+            add(found);
         }
+        Ok(())
     }
 
     fn add_contenders(
@@ -182,8 +190,8 @@ impl Measured {
         let (limits, resident) = (device.limits(), device.resident_threads());
         let by_blocks = workload.sizes().by_blocks();
         let of_sections =
-            Shapes::of_critical_sections(device.kind(), &limits, by_blocks, spec.quick);
-        let shapes = Shapes::new(device.kind(), &limits, resident, spec.quick);
+            search::shapes_of_critical_sections(device.kind(), &limits, by_blocks, spec.quick);
+        let shapes = search::shapes(device.kind(), &limits, resident, spec.quick);
         let mut contenders = workload.contenders();
         contenders.retain(|contender| contender.kind != ContenderKind::Excluding);
         for contender in contenders {
@@ -198,36 +206,10 @@ impl Measured {
                     &shapes
                 },
             };
-            let Outcome { run, tried } =
-                search::measure(device, workload.sizes(), &contender, &setting)?;
+            let (run, tried) = search::measure(device, workload.sizes(), &contender, &setting)?;
             self.runs.push(run);
             self.search.extend(tried);
         }
-        Ok(())
-    }
-
-    /// Measures `fast` on a workload whose transactions add, as a variant of its
-    /// own.
-    fn add_fast_adds(
-        &mut self,
-        device: &AnyDevice,
-        adds: &AnyWorkload,
-        spec: &FloorSpec,
-        shapes: &[(u32, u32)],
-    ) -> Result<()> {
-        let stm = SearchSpec {
-            variants: vec![Variant::Fast.into()],
-            ..spec.stm.clone()
-        };
-        let mut found = stm.search(device, adds, shapes)?;
-        for run in &mut found.runs {
-            run.variant = FAST_ADDS;
-        }
-        for tried in &mut found.tried {
-            tried.variant = FAST_ADDS.into();
-        }
-        self.stm.extend(found.runs);
-        self.stm_search.extend(found.tried);
         Ok(())
     }
 

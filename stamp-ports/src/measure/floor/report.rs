@@ -1,20 +1,16 @@
 //! What `bench floor` prints and writes.
 
-use super::search::{ContenderReport, TriedContender};
-use super::{BoundOf, Measured};
+use super::Measured;
+use super::search::ContenderReport;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::head::{FIELDS, Head};
-use crate::measure::machine::Rate;
 use crate::measure::run_report::RunReport;
-use crate::measure::search::Tried;
 use crate::numbers::{count, digits3, short};
 use crate::output::align;
 use crate::store;
 use crate::workloads::contender::ContenderKind;
-use crate::workloads::workload::Verifies;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::Write;
 use stm_core::host::Device;
 
@@ -88,13 +84,8 @@ struct Floor<'m> {
     #[serde(flatten)]
     head: Head,
     ratios: Vec<Ratio>,
-    bounds: &'m [BoundOf],
-    rates: &'m [Rate],
-    verifies: &'m BTreeMap<&'static str, Verifies>,
-    runs: &'m [ContenderReport],
-    stm: &'m [RunReport],
-    search: &'m [TriedContender],
-    stm_search: &'m [Tried],
+    #[serde(flatten)]
+    measured: &'m Measured,
 }
 
 /// The JSON document, an object a line, so that two of them can be compared.
@@ -103,13 +94,7 @@ pub(crate) fn document(head: Head, measured: &Measured) -> Result<String> {
     let document = Floor {
         head,
         ratios: ratios(measured),
-        bounds: &measured.bounds,
-        rates: &measured.rates,
-        verifies: &measured.verifies,
-        runs: &measured.runs,
-        stm: &measured.stm,
-        search: &measured.search,
-        stm_search: &measured.stm_search,
+        measured,
     };
     store::to_text(&document, &[&FIELDS[..], &sections].concat())
 }
@@ -119,45 +104,44 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
         "workload", "what", "kind", "launch", "tx", "ms", "tx/s", "ops/s", "verified",
     ];
     let mut rows = vec![header.map(String::from).to_vec()];
-    let mut workloads: Vec<&str> = Vec::new();
-    let names = measured.runs.iter().map(|run| run.workload);
-    for name in names.chain(measured.stm.iter().map(|report| report.workload)) {
-        if !workloads.contains(&name) {
-            workloads.push(name);
-        }
-    }
-    for workload in workloads {
+    let mut row = |of: [&str; 3], (blocks, threads): (u32, u32), tx, ms, rate, ops, verified| {
+        let mut row = of.map(String::from).to_vec();
+        row.extend([
+            format!("{blocks}x{threads}"),
+            tx,
+            digits3(ms),
+            short(rate),
+            ops,
+        ]);
+        row.push(verdict(verified).into());
+        rows.push(row);
+    };
+    for &(workload, full) in &measured.asked {
         let runs = measured.runs.iter().filter(|run| run.workload == workload);
         for run in runs.clone() {
-            rows.push(vec![
-                workload.into(),
-                run.name.into(),
-                run.kind.name().into(),
-                format!("{}x{}", run.blocks, run.threads),
+            row(
+                [workload, run.name, run.kind.name()],
+                (run.blocks, run.threads),
                 of_full(run.transactions, run.transactions_full),
-                digits3(run.time_ms.median),
-                short(run.tx_per_s),
+                run.time_ms.median,
+                run.tx_per_s,
                 short(run.ops_per_s),
-                verdict(run.verified).into(),
-            ]);
+                run.verified,
+            );
         }
         // Where all contenders do a transaction's whole work.
         let operations = runs.clone().next().map(|run| run.ops_per_s / run.tx_per_s);
         for report in measured.stm.iter().filter(|r| r.workload == workload) {
             let operations = operations.filter(|_| report.kernels.len() < 2);
-            let asked = measured.asked.get(workload).copied();
-            let full = asked.unwrap_or(report.transactions);
-            rows.push(vec![
-                workload.into(),
-                report.variant.into(),
-                "stm".into(),
-                format!("{}x{}", report.blocks, report.threads),
+            row(
+                [workload, report.variant, "stm"],
+                (report.blocks, report.threads),
                 of_full(report.transactions, full),
-                digits3(report.time_ms.median),
-                short(report.tx_per_s),
+                report.time_ms.median,
+                report.tx_per_s,
                 operations.map_or("-".into(), |n| short(n * report.tx_per_s)),
-                verdict(Some(report.verified)).into(),
-            ]);
+                Some(report.verified),
+            );
         }
     }
     rows

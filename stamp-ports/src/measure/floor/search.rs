@@ -36,50 +36,42 @@ const PROBE_MS: f64 = 10.0;
 /// The longest measurement of critical sections in `bench floor`, in milliseconds.
 pub const MEASURE_MS: f64 = 500.0;
 
-/// The launch shapes that are tried: blocks, then threads a block.
-#[derive(Clone, Debug)]
-pub struct Shapes(Vec<(u32, u32)>);
-
-impl Shapes {
-    /// The shapes of `tune` that fill at least half of the device; with `quick`,
-    /// one.
-    pub fn new(kind: DeviceKind, limits: &Limits, resident: u64, quick: bool) -> Self {
-        if quick {
-            return Self(vec![filling(limits)]);
-        }
-        let mut shapes = launches::shapes(kind, limits, resident);
-        if kind == DeviceKind::Cuda {
-            shapes.retain(|&(b, t)| b >= limits.processors && t >= 2 * limits.warp_width);
-        }
-        Self(shapes)
+/// The launch shapes that are tried, blocks, then threads a block: those of `tune` that fill at
+/// least half of the device; with `quick`, one.
+pub fn shapes(kind: DeviceKind, limits: &Limits, resident: u64, quick: bool) -> Vec<(u32, u32)> {
+    if quick {
+        return vec![filling(limits)];
     }
-
-    /// The shapes for critical sections: from one thread on, as each thread more is one
-    /// more that waits for the lock; of a workload whose blocks work together from a few
-    /// warps on, as one thread of each wants it.
-    pub fn of_critical_sections(
-        kind: DeviceKind,
-        limits: &Limits,
-        by_blocks: bool,
-        quick: bool,
-    ) -> Self {
-        let p = limits.processors;
-        let (blocks, threads): (&[u32], &[u32]) = match (kind, quick) {
-            (DeviceKind::Cuda, true) if by_blocks => (&[p], &[256]),
-            (DeviceKind::Cuda, false) if by_blocks => {
-                (&[16, p / 2, p, 2 * p, 4 * p], &[64, 128, 256, 512])
-            }
-            (DeviceKind::Cpu, true) => (&[1, p], &[1]),
-            (DeviceKind::Cpu, false) => (&[1, p, 2 * p], &[1, 2]),
-            (DeviceKind::Cuda, true) => (&[1, 16], &[1, 32]),
-            (DeviceKind::Cuda, false) => {
-                (&[1, 2, 4, 16, p / 2, p], &[1, 4, 8, 16, 32, 64, 128, 256])
-            }
-        };
-        let mut shapes = launches::grid(blocks, threads, u64::MAX);
-        shapes.retain(|&(_, threads)| threads <= limits.threads_max);
-        Self(shapes)
+    let mut shapes = launches::shapes(kind, limits, resident);
+    if kind == DeviceKind::Cuda {
+        shapes.retain(|&(b, t)| b >= limits.processors && t >= 2 * limits.warp_width);
     }
+    shapes
+}
+
+/// The shapes for critical sections: from one thread on, as each thread more is one
+/// more that waits for the lock; of a workload whose blocks work together from a few
+/// warps on, as one thread of each wants it.
+pub fn shapes_of_critical_sections(
+    kind: DeviceKind,
+    limits: &Limits,
+    by_blocks: bool,
+    quick: bool,
+) -> Vec<(u32, u32)> {
+    let p = limits.processors;
+    let (blocks, threads): (&[u32], &[u32]) = match (kind, quick) {
+        (DeviceKind::Cuda, true) if by_blocks => (&[p], &[256]),
+        (DeviceKind::Cuda, false) if by_blocks => {
+            (&[16, p / 2, p, 2 * p, 4 * p], &[64, 128, 256, 512])
+        }
+        (DeviceKind::Cpu, true) => (&[1, p], &[1]),
+        (DeviceKind::Cpu, false) => (&[1, p, 2 * p], &[1, 2]),
+        (DeviceKind::Cuda, true) => (&[1, 16], &[1, 32]),
+        (DeviceKind::Cuda, false) => (&[1, 2, 4, 16, p / 2, p], &[1, 4, 8, 16, 32, 64, 128, 256]),
+    };
+    let mut shapes = launches::grid(blocks, threads, u64::MAX);
+    shapes.retain(|&(_, threads)| threads <= limits.threads_max);
+    shapes
 }
 
 /// A launch that was tried.
@@ -156,15 +148,6 @@ pub struct ContenderReport {
     pub parameters: serde_json::Map<String, serde_json::Value>,
 }
 
-/// A measurement and its search.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The best launch, measured.
-    pub run: ContenderReport,
-    /// All launches, the fastest first.
-    pub tried: Vec<TriedContender>,
-}
-
 /// What holds for all contenders of a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
@@ -175,7 +158,7 @@ pub struct Setting<'a> {
     /// Timed launches.
     pub repeat: u32,
     /// The launch shapes to try.
-    pub shapes: &'a Shapes,
+    pub shapes: &'a [(u32, u32)],
     /// The longest measurement of critical sections, in milliseconds.
     pub measure_ms: f64,
 }
@@ -239,12 +222,12 @@ impl Bench<'_> {
     }
 
     /// Steps 1 and 2.
-    fn search(&mut self, shapes: &Shapes) -> Result<Vec<TriedContender>> {
-        if let Some(&first) = shapes.0.first() {
+    fn search(&mut self, shapes: &[(u32, u32)]) -> Result<Vec<TriedContender>> {
+        if let Some(&first) = shapes.first() {
             self.probe(first)?;
         }
         // Of one shape there is no better one.
-        let trials = if shapes.0.len() > 1 { CANDIDATES } else { 0 };
+        let trials = if shapes.len() > 1 { CANDIDATES } else { 0 };
         let again = |bench: &mut Self, tried: &mut TriedContender| {
             for _ in 0..TRIALS {
                 let before = tried.time_ms;
@@ -254,13 +237,14 @@ impl Bench<'_> {
             Ok(())
         };
         let rate = |tried: &TriedContender| -tried.each_ms();
-        let mut found = best_first(self, (&shapes.0, trials), Self::probe, again, rate)?;
+        let mut found = best_first(self, (shapes, trials), Self::probe, again, rate)?;
         found.retain(|tried| tried.time_ms.is_finite());
         Ok(found)
     }
 }
 
-/// Searches and measures a contender.
+/// Searches and measures a contender. Returns the best launch, measured, and all launches that were
+/// tried, the fastest first.
 ///
 /// # Errors
 /// Too little memory, or of the device. A wrong result is no error, but a run
@@ -270,7 +254,7 @@ pub fn measure(
     of: &dyn Sizes,
     contender: &BoundContender<'_>,
     setting: &Setting<'_>,
-) -> Result<Outcome> {
+) -> Result<(ContenderReport, Vec<TriedContender>)> {
     let progress = Progress::new();
     progress.say(format!("{}: {}", of.name(), contender.name));
     let data = contender.prepare(device, setting.seed, setting.transactions)?;
@@ -339,5 +323,5 @@ pub fn measure(
             .map(|(name, value)| (name.to_owned(), value))
             .collect(),
     };
-    Ok(Outcome { run, tried })
+    Ok((run, tried))
 }

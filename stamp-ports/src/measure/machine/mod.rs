@@ -24,9 +24,6 @@ pub mod abstraction;
 mod waiting;
 
 /// Measures a device.
-///
-/// # Errors
-/// Those of the device.
 pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
     let start = Instant::now();
     let sizes = Sizes::of(device);
@@ -55,9 +52,6 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
 }
 
 /// Measures the rates of random accesses alone.
-///
-/// # Errors
-/// Those of the device.
 pub fn random_accesses(device: &AnyDevice, progress: &Progress, quick: bool) -> Result<Vec<Rate>> {
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
     let sizes = Sizes::of(device);
@@ -141,13 +135,6 @@ pub struct Mutex {
     pub fewest: u32,
 }
 
-impl Mutex {
-    /// Returns how many times as many sections a block has made as another one.
-    pub fn most_to_fewest(&self) -> f64 {
-        f64::from(self.most) / f64::from(self.fewest)
-    }
-}
-
 /// The rate of one semaphore.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Semaphore {
@@ -202,15 +189,9 @@ impl Measurement {
 
     /// Returns the fastest barrier that was measured for each number of blocks.
     pub fn fastest_barriers(&self) -> Vec<&Barrier> {
-        let mut fastest: Vec<&Barrier> = Vec::new();
-        for barrier in &self.barriers {
-            match fastest.iter_mut().find(|b| b.blocks == barrier.blocks) {
-                None => fastest.push(barrier),
-                Some(found) if barrier.ns < found.ns => *found = barrier,
-                Some(_) => {}
-            }
-        }
-        fastest
+        let of_one_grid = self.barriers.chunk_by(|a, b| a.blocks == b.blocks);
+        let fastest = of_one_grid.filter_map(|of| of.iter().min_by(|a, b| a.ns.total_cmp(&b.ns)));
+        fastest.collect()
     }
 
     /// Returns the document that `stamp device --measure --json` prints: the measurement

@@ -8,11 +8,11 @@ use super::{Barrier, Mutex, Semaphore, Sizes, median, net};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::points::{Asked, Point};
-use crate::sync::operations::{self, Effort};
+use crate::sync::operations::{self, Effort, made_on};
 use std::time::Duration;
-use stm_core::host::{self, Buffer, Device, Launch};
+use stm_core::host::{self, Device, Launch};
 use stm_core::internal::observe::Observation;
-use stm_kernels::sections::{SectionsChosen, SectionsChosenParams};
+use stm_kernels::sections::SectionsChosen;
 use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::chosen::Kind;
 use stm_sync::host::Locks;
@@ -40,17 +40,19 @@ pub(super) fn barriers(
     say: &impl Fn(String),
 ) -> Result<Vec<Barrier>> {
     let mut found = Vec::new();
-    for &blocks in &sizes.meetings {
-        for &kind in BarrierKind::ALL {
-            let shape = (blocks, sizes.meeting_threads);
-            let asked = Asked::new("barrier", kind.name(), shape, &[]);
-            found.extend(point(device, &asked, say)?.map(|point| Barrier {
-                blocks,
-                threads: asked.threads,
-                algorithm: asked.implementation,
-                ns: 1e9 / point.per_s,
-            }));
-        }
+    let kinds = || BarrierKind::ALL.iter().map(|kind| kind.name());
+    let all = sizes
+        .meetings
+        .iter()
+        .flat_map(|&n| kinds().map(move |kind| (n, kind)));
+    for (blocks, kind) in all {
+        let asked = Asked::new("barrier", kind, (blocks, sizes.meeting_threads), &[]);
+        found.extend(point(device, &asked, say)?.map(|point| Barrier {
+            blocks,
+            threads: asked.threads,
+            algorithm: asked.implementation,
+            ns: 1e9 / point.per_s,
+        }));
     }
     Ok(found)
 }
@@ -80,9 +82,6 @@ pub(super) fn semaphores(
     Ok(found)
 }
 
-/// The words of a line, which the counter has for itself.
-const LINE: usize = 32;
-
 /// Measures every mutex with every number of blocks that are resident together.
 pub(super) fn mutexes(
     device: &AnyDevice,
@@ -103,29 +102,26 @@ pub(super) fn mutexes(
         }
         for &kind in Kind::ALL {
             say(format!("the mutex {}, {blocks} blocks", kind.name()));
-            let mut unfairest = None;
+            let (mut ratio, mut unfairest) = (0.0, (0, 0));
             let with = median(sizes.times, || {
                 let (time, made) = sections(device, &launch, kind, sizes.sections)?;
-                let made = (
-                    made.iter().copied().max().unwrap_or(0),
-                    made.iter().copied().min().unwrap_or(0),
-                );
-                let ratio = |(most, fewest): (u32, u32)| f64::from(most) / f64::from(fewest);
-                if unfairest.is_none_or(|before| ratio(made) > ratio(before)) {
-                    unfairest = Some(made);
+                let most = made.iter().copied().max().unwrap_or(0);
+                let fewest = made.iter().copied().min().unwrap_or(0);
+                if f64::from(most) / f64::from(fewest) > ratio {
+                    ratio = f64::from(most) / f64::from(fewest);
+                    unfairest = (most, fewest);
                 }
                 Ok(time)
             })?;
             let without = median(sizes.times, || {
                 sections(device, &launch, kind, 0).map(|(time, _)| time)
             })?;
-            let (most, fewest) = unfairest.unwrap_or((0, 0));
             found.push(Mutex {
                 blocks,
                 algorithm: kind.name().into(),
                 per_s: f64::from(sizes.sections) / net(with, without) * 1e9,
-                most,
-                fewest,
+                most: unfairest.0,
+                fewest: unfairest.1,
             });
         }
     }
@@ -140,17 +136,9 @@ fn sections(
     sections: u32,
 ) -> std::result::Result<(Duration, Vec<u32>), host::Error> {
     let locks = Locks::chosen(device, kind, 1, launch.blocks.into(), "the mutex")?;
-    let counter = Buffer::<_, u32>::zeroed(device, LINE, "the counter")?;
-    let made = Buffer::<_, u32>::zeroed(device, launch.blocks as usize, "sections of blocks")?;
-    let params = SectionsChosenParams {
-        locks: locks.view(),
-        counter: counter.tarray(),
-        made: made.tarray(),
-        sections,
-        in_a_row: 1,
-    };
-    // SAFETY: the lock and the buffers live until the launch has ended.
-    let time = unsafe { device.launch::<SectionsChosen>(launch, &params) }?;
-    locks.check()?;
-    Ok((time, made.download()?))
+    let run = made_on(device, launch, sections, &locks, 1)?;
+    match run.fault {
+        None => Ok((run.time, run.made)),
+        Some(what) => Err(host::Error::Corrupt { what }),
+    }
 }

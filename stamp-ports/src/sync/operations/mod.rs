@@ -12,11 +12,14 @@ mod barrier;
 mod mutex;
 mod semaphore;
 
+pub(crate) use mutex::made_on;
+
 use super::peers::{self, Peers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::repeats::{ONCE, ms};
 use crate::points::{Asked, Point};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use stm_core::host::{self, Launch};
 
@@ -57,12 +60,12 @@ const ENOUGH: u32 = 2;
 
 /// One launch.
 #[derive(Clone, Debug)]
-struct Run {
-    time: Duration,
+pub(crate) struct Run {
+    pub(crate) time: Duration,
     /// The operations of each block, where blocks may differ.
-    made: Vec<u32>,
+    pub(crate) made: Vec<u32>,
     /// What was wrong with the result.
-    fault: Option<String>,
+    pub(crate) fault: Option<String>,
 }
 
 /// Makes a run of a launch in which all blocks do the same.
@@ -142,9 +145,6 @@ impl Runs {
 
 /// Lists the points for a device. Barriers whose blocks would not be resident together
 /// have as many blocks as are.
-///
-/// # Errors
-/// Those of the device, which is asked how many blocks are resident.
 pub fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Result<Vec<Asked>> {
     let mut all = mutex::points(device, effort, peers);
     all.extend(barrier::points(device, effort, peers)?);
@@ -203,9 +203,6 @@ fn unknown(what: &str, name: &str) -> Error {
 }
 
 /// Returns a parameter of a point.
-///
-/// # Errors
-/// The point has no such parameter, or a number above that of 32 bits.
 fn parameter(asked: &Asked, name: &str) -> Result<u32> {
     let value = asked.parameters.get(name);
     let value = value.and_then(|&n| u32::try_from(n).ok());
@@ -243,13 +240,8 @@ fn blocks(
             all.extend(others);
         }
     }
-    let mut seen = Vec::new();
-    all.retain(|&blocks| {
-        !seen.contains(&blocks) && {
-            seen.push(blocks);
-            true
-        }
-    });
+    let mut seen = BTreeSet::new();
+    all.retain(|&blocks| seen.insert(blocks));
     all
 }
 
@@ -262,7 +254,6 @@ const TIMES: (&[u32], &[u32]) = (&[1, 4], &[64, 128, 240, 512]);
 mod tests {
     use super::*;
     use crate::sync::peers::{BINARY_SEMAPHORE, COUNTING_SEMAPHORE, GRID_SYNC};
-    use std::collections::BTreeSet;
     use stm_core::host::{Buffer, Device};
     use stm_sync::barrier::Kind as BarrierKind;
     use stm_sync::semaphore::Kind as SemaphoreKind;
@@ -362,29 +353,23 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_not_there_is_a_point_without_a_time_that_says_so() {
+    fn what_this_device_cannot_measure_is_a_point_without_a_time_that_says_why() {
         let device = AnyDevice::cpu();
-        for (part, name) in [
-            (mutex::PART, BINARY_SEMAPHORE),
-            (barrier::PART, GRID_SYNC),
-            (semaphore::PART, COUNTING_SEMAPHORE),
+        let tree = BarrierKind::Tree.name();
+        for (part, name, blocks, why) in [
+            (mutex::PART, BINARY_SEMAPHORE, 2, BINARY_SEMAPHORE),
+            (barrier::PART, GRID_SYNC, 2, GRID_SYNC),
+            (semaphore::PART, COUNTING_SEMAPHORE, 2, "GPU"),
+            // The number of blocks that would fit.
+            (barrier::PART, tree, 4097, "4096"),
         ] {
-            let asked = Asked::new(part, name, (2, 1), &[("count", 1)]);
+            let asked = Asked::new(part, name, (blocks, 1), &[("count", 1)]);
             let point = measure(&device, &asked, Effort::Quick).expect("a point");
-            assert!(point.answers(&asked) && !point.verified);
-            assert_eq!((point.repeat, point.operations), (0, 0));
+            assert!(point.answers(&asked) && !point.verified, "{name}");
+            assert_eq!((point.repeat, point.operations), (0, 0), "{name}");
             let note = point.note.expect("a note");
-            assert!(note.contains(name) && note.contains("GPU"), "{note}");
+            assert!(note.contains(why), "{note}");
         }
-    }
-
-    #[test]
-    fn a_grid_that_does_not_fit_is_a_point_with_the_number_that_would() {
-        let device = AnyDevice::cpu();
-        let asked = Asked::new(barrier::PART, BarrierKind::Tree.name(), (4097, 1), &[]);
-        let point = measure(&device, &asked, Effort::Quick).expect("a point");
-        let note = point.note.expect("a note");
-        assert!(note.contains("4096") && !point.verified, "{note}");
     }
 
     #[test]

@@ -74,19 +74,17 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
     let time = Duration::from_millis(ms);
     let size = Size { most, time };
     let runs = runs(size, |sections| make(device, asked, sections))?;
-    let point = runs.point(asked, 1, None);
-    Ok(match asked.implementation.as_str() {
-        DEFAULT | DEFAULT_SINGLE if point.verified => {
-            let kind = Defaults::of_device_kind(device).mutex().name();
-            let most = if asked.implementation == DEFAULT {
-                IN_A_ROW
-            } else {
-                1
-            };
-            point.noted(Some(format!("{kind}, {most} in a row at most")))
-        }
-        _ => point,
-    })
+    let mut point = runs.point(asked, 1, None);
+    let in_a_row = match asked.implementation.as_str() {
+        DEFAULT => Some(IN_A_ROW),
+        DEFAULT_SINGLE => Some(1),
+        _ => None,
+    };
+    if let Some(most) = in_a_row.filter(|_| point.verified) {
+        let kind = Defaults::of_device_kind(device).mutex().name();
+        point.note = Some(format!("{kind}, {most} in a row at most"));
+    }
+    Ok(point)
 }
 
 /// Makes one launch, given what launches a kernel with a counter and a word for each block,
@@ -125,8 +123,9 @@ fn of_kind<K: LockKind>(device: &AnyDevice, asked: &Asked, sections: u32) -> Res
 where
     Sections<K>: Kernel<Params = SectionsParams<K>>,
 {
-    let locks = Locks::<_, K>::new(device, 1, users(&shape(asked)), "the lock")?;
-    made_on(device, asked, sections, &locks, 1)
+    let shape = shape(asked);
+    let locks = Locks::<_, K>::new(device, 1, users(&shape), "the lock")?;
+    made_on(device, &shape, sections, &locks, 1)
 }
 
 /// Makes sections on the mutex that suits the device, which a thread keeps for some of
@@ -136,15 +135,15 @@ fn default<const IN_A_ROW: u32>(
     asked: &Asked,
     sections: u32,
 ) -> Result<Run, Error> {
-    let users = users(&shape(asked));
-    let locks = Defaults::of_device_kind(device).mutexes(device, 1, users, "the mutex")?;
-    made_on(device, asked, sections, &locks, IN_A_ROW)
+    let shape = shape(asked);
+    let locks = Defaults::of_device_kind(device).mutexes(device, 1, users(&shape), "the mutex")?;
+    made_on(device, &shape, sections, &locks, IN_A_ROW)
 }
 
 /// Makes sections on a lock, up to so many of a thread in a row.
-fn made_on<K: LockKind>(
+pub(crate) fn made_on<K: LockKind>(
     device: &AnyDevice,
-    asked: &Asked,
+    shape: &Launch,
     sections: u32,
     locks: &Locks<AnyDevice, K>,
     in_a_row: u32,
@@ -152,8 +151,7 @@ fn made_on<K: LockKind>(
 where
     Sections<K>: Kernel<Params = SectionsParams<K>>,
 {
-    let shape = shape(asked);
-    let run = counted(device, &shape, sections, |counter, made| {
+    let run = counted(device, shape, sections, |counter, made| {
         let params = SectionsParams {
             locks: locks.view(),
             counter,
@@ -162,7 +160,7 @@ where
             in_a_row,
         };
         // SAFETY: the locks and the buffers live until the launch has ended.
-        unsafe { device.launch::<Sections<K>>(&shape, &params) }
+        unsafe { device.launch::<Sections<K>>(shape, &params) }
     })?;
     locks.check()?;
     Ok(run)

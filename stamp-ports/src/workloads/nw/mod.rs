@@ -196,7 +196,7 @@ impl Workload for Nw {
         let letters: Vec<u32> = letters.iter().map(|&code| u32::from(code) + 1).collect();
         let scoring = linear_nucleotides();
         let alphabet = scoring.matrix.alphabet.len();
-        let scores = transformed_scores(scoring.matrix.scores(), alphabet, scoring.gap.extend);
+        let scores = transformed_scores(&scoring.matrix.scores, alphabet, scoring.gap.extend);
         Ok(NwData {
             cells: TxArray::from_slice(device, Layout::Plain, &border, "the cells")?,
             order: Buffer::from_slice(device, &self.order(), "the order of the cells")?,
