@@ -5,12 +5,13 @@ use crate::devices::{AnyDevice, Choice, parse_choice};
 use crate::error::{Error, Result};
 use crate::head::{FIELDS, Head};
 use crate::numbers::parse_count;
-use crate::out_file::OutFile;
+use crate::out_file::{OutFile, write_whole};
 use crate::workloads::input::SEED;
 use clap::Args;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
@@ -224,6 +225,129 @@ pub fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<String> {
     Ok(text + "\n}\n")
 }
 
+/// What was measured by one command.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Made {
+    /// The name of the file.
+    pub file: String,
+    /// The command.
+    pub command: String,
+    /// The time when it ended, UTC.
+    pub ended: String,
+    /// The time that it took, over all commands that went on with it.
+    pub seconds: f64,
+    /// Whether everything that can be verified was.
+    pub verified: bool,
+    /// Whether it is whole.
+    pub complete: bool,
+}
+
+/// What `bench all` measured, with the checksums of its files: `all.json` among them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sealed {
+    /// What all of them have in common.
+    #[serde(flatten)]
+    pub head: Head,
+    /// What made them.
+    pub pieces: Vec<Made>,
+    /// The checksums of the files.
+    pub files: BTreeMap<String, String>,
+}
+
+/// The format of that file.
+pub const SEALED: &str = "stamp-all/1";
+/// Its name.
+pub const SEALS: &str = "all.json";
+
+/// Returns the checksum of a file's bytes: a CRC of 32 bits, which tells a file that was edited or
+/// cut off from the one that was written.
+fn checksum(bytes: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(bytes))
+}
+
+/// Refuses files of a folder, or of a folder in it, that are not as they were when `bench all` had
+/// measured them. A folder without `all.json` has none such.
+///
+/// # Errors
+/// A file was changed, cut off, replaced or removed since.
+pub fn check_seals(folder: &Path) -> Result<()> {
+    let inner = fs::read_dir(folder).into_iter().flatten().flatten();
+    for folder in inner.map(|entry| entry.path()).chain([folder.to_owned()]) {
+        let Some(all) = sealed(&folder)? else {
+            continue;
+        };
+        for (name, sum) in &all.files {
+            let path = folder.join(name);
+            let found = match fs::read(&path) {
+                Ok(bytes) if checksum(&bytes) == *sum => continue,
+                Ok(bytes) => format!("has the checksum {}", checksum(&bytes)),
+                Err(error) => format!("cannot be read: {error}"),
+            };
+            return Err(Error::Usage(format!(
+                "{} was changed since it was measured: it {found}, and {SEALS} beside it says \
+                 {sum}: restore the file, or measure it again with `stamp bench all`",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Reads `all.json` of a folder, if it is there.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn sealed(folder: &Path) -> Result<Option<Sealed>> {
+    let path = folder.join(SEALS);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let wrong = |why: String| {
+        let path = path.display();
+        Error::Usage(format!("{path}: {why}: restore it, or name another folder"))
+    };
+    let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let all: Sealed = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    if all.head.format == SEALED {
+        return Ok(Some(all));
+    }
+    Err(wrong(format!(
+        "its format is {:?}, not {SEALED:?}",
+        all.head.format
+    )))
+}
+
+impl Sealed {
+    /// Writes it, with the checksums that the files have now; one that is measured has none.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn write(&mut self, folder: &Path, measured: Option<&str>) -> Result<()> {
+        self.files.clear();
+        let done = |made: &&Made| measured != Some(&made.file);
+        for made in self.pieces.iter().filter(done) {
+            if let Ok(bytes) = fs::read(folder.join(&made.file)) {
+                self.files.insert(made.file.clone(), checksum(&bytes));
+            }
+        }
+        let path = folder.join(SEALS);
+        let text = to_text(self, &[&FIELDS[..], &["pieces", "files"]].concat())?;
+        write_whole(&path, &text).map_err(|source| Error::File { path, source })
+    }
+
+    /// Returns whether a command is done, and what it took so far.
+    pub fn state(&self, command: &str) -> (bool, f64) {
+        let made = self.pieces.iter().find(|made| made.command == command);
+        made.map_or((false, 0.0), |made| (made.complete, made.seconds))
+    }
+
+    /// Notes what a command has made, in place of what it had made before.
+    pub fn note(&mut self, made: Made) {
+        self.pieces.retain(|other| other.command != made.command);
+        self.pieces.push(made);
+    }
+}
+
 /// The command without the path to its own folder or file, which is nobody else's: the document
 /// may be published.
 pub fn published(command: &str, folder: &Path) -> String {
@@ -233,5 +357,61 @@ pub fn published(command: &str, folder: &Path) -> String {
             name.to_string_lossy().as_ref(),
         ),
         None => command.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::head::utc;
+    use crate::testing::has;
+    use std::time::SystemTime;
+
+    #[test]
+    fn a_file_that_was_changed_is_refused_and_others_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let device = crate::devices::AnyDevice::cpu();
+        let mut all = Sealed {
+            head: Head::new(SEALED, &device, "stamp", (true, 1)).unwrap(),
+            pieces: Vec::new(),
+            files: BTreeMap::new(),
+        };
+        all.note(Made {
+            file: "a.json".into(),
+            command: "stamp".into(),
+            ended: utc(SystemTime::now()),
+            seconds: 1.0,
+            verified: true,
+            complete: true,
+        });
+        fs::write(folder.path().join("a.json"), "{}").unwrap();
+        all.write(folder.path(), None).unwrap();
+        check_seals(folder.path()).unwrap();
+        let path = folder.path().join("a.json");
+        for (text, parts) in [
+            (
+                Some("{ }"),
+                "a.json was changed | checksum | stamp bench all",
+            ),
+            (None, "a.json was changed | cannot be read"),
+        ] {
+            match text {
+                Some(text) => fs::write(&path, text).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
+            has(&check_seals(folder.path()).unwrap_err().to_string(), parts);
+        }
+        assert_eq!(
+            sealed(folder.path()).unwrap().unwrap().state("stamp"),
+            (true, 1.0)
+        );
+        // A file that is measured may be interrupted, and is no error then.
+        fs::write(&path, "{").unwrap();
+        all.write(folder.path(), Some("a.json")).unwrap();
+        fs::write(&path, "{}").unwrap();
+        check_seals(folder.path()).unwrap();
+        fs::write(folder.path().join(SEALS), "{\"format\":\"x\"}").unwrap();
+        has(&sealed(folder.path()).unwrap_err().to_string(), "all.json");
+        check_seals(Path::new("no such folder")).unwrap();
     }
 }

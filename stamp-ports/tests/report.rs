@@ -115,14 +115,15 @@ fn names(files: &[(String, String)]) -> Vec<&str> {
 #[test]
 fn the_committed_reports_are_what_the_program_makes_of_the_committed_documents() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-    for (name, folder_of) in [
-        ("paper.json", "report"),
-        ("sync.json", "report/sync"),
-        ("nw.json", "report/nw"),
+    for (machine, name, folder_of) in [
+        ("h200", "paper.json", "report"),
+        ("h200", "sync.json", "report/sync"),
+        ("h100", "nw.json", "report/nw"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let document = folder.path().join(name);
-        fs::copy(docs.join("results/h200").join(name), &document).unwrap();
+        let results = docs.join("results").join(machine);
+        fs::copy(results.join(name), &document).unwrap();
         right(&report(folder.path()));
         fs::remove_file(document).unwrap();
         let (made, committed) = (files(folder.path()), files(&docs.join(folder_of)));
@@ -131,7 +132,7 @@ fn the_committed_reports_are_what_the_program_makes_of_the_committed_documents()
             assert!(
                 made == committed,
                 "docs/{folder_of}/{file} is not what `stamp report` writes of \
-                 docs/results/h200/{name}"
+                 docs/results/{machine}/{name}"
             );
         }
     }
@@ -166,14 +167,14 @@ fn a_document_is_compared_and_put_right() {
 
     right(&write);
     let made = fs::read_to_string(&path).unwrap();
-    assert!(made.contains("| RA | 199 | 876 | 843 |"), "{made}");
+    assert!(made.contains("| RA | 212 | 1,309 | 1,063 |"), "{made}");
     assert!(made.starts_with("# Page\n") && made.ends_with("<!-- end -->\n\nMore.\n"));
     assert_eq!(right(&check), "");
 
     let changed = |from: &str, to: &str| fs::write(&path, made.replace(from, to)).unwrap();
-    changed("| 199 |", "| 198 |");
+    changed("| 212 |", "| 211 |");
     ended(1, &check);
-    changed("commit 498c9f0", "commit 498c9f1");
+    changed("commit 2f54e7e", "commit 2f54e7f");
     ended(1, &check);
     changed("<!-- end -->", "");
     let (_, errors) = ended(2, &check);

@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::head::{FIELDS, Head, UNKNOWN, utc};
 use crate::numbers::parse_count;
 use crate::out_file::{make_folder, write_whole};
-use crate::store::{published, to_text};
+use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, published, sealed, to_text};
 use clap::Args;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -163,75 +163,13 @@ impl Piece {
     }
 }
 
-/// What was measured by one command.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Made {
-    file: String,
-    command: String,
-    /// The time when it ended, UTC.
-    ended: String,
-    /// The time that it took, over all commands that went on with it.
-    seconds: f64,
-    /// Whether everything that can be verified was.
-    verified: bool,
-    /// Whether it is whole.
-    complete: bool,
-}
-
-/// The file that says what made the others: `all.json`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct All {
-    #[serde(flatten)]
-    head: Head,
-    pieces: Vec<Made>,
-    /// The checksums of the files.
-    files: BTreeMap<String, String>,
-}
-
-const FORMAT: &str = "stamp-all/1";
-const NAME: &str = "all.json";
-
-/// Returns the checksum of a file's bytes: a CRC of 32 bits, which tells a file that was edited or
-/// cut off from the one that was written.
-fn checksum(bytes: &[u8]) -> String {
-    format!("{:08x}", crc32fast::hash(bytes))
-}
-
-/// Refuses files of a folder, or of a folder in it, that are not as they were when `bench all` had
-/// measured them. A folder without `all.json` has none such.
-///
-/// # Errors
-/// A file was changed, cut off, replaced or removed since.
-pub(super) fn check_seals(folder: &Path) -> Result<()> {
-    let inner = fs::read_dir(folder).into_iter().flatten().flatten();
-    for folder in inner.map(|entry| entry.path()).chain([folder.to_owned()]) {
-        let Some(all) = read(&folder)? else {
-            continue;
-        };
-        for (name, sum) in &all.files {
-            let path = folder.join(name);
-            let found = match fs::read(&path) {
-                Ok(bytes) if checksum(&bytes) == *sum => continue,
-                Ok(bytes) => format!("has the checksum {}", checksum(&bytes)),
-                Err(error) => format!("cannot be read: {error}"),
-            };
-            return Err(Error::Usage(format!(
-                "{} was changed since it was measured: it {found}, and {NAME} beside it says \
-                 {sum}: restore the file, or measure it again with `stamp bench all`",
-                path.display()
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// Makes the page about each document of a folder of `bench all`, in `DIR/report`; `false` if it is
 /// no such folder.
 ///
 /// # Errors
 /// A document that was changed, or those of the pages.
 pub(super) fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
-    if read(folder)?.is_none() {
+    if sealed(folder)?.is_none() {
         return Ok(false);
     }
     check_seals(folder)?;
@@ -254,53 +192,6 @@ pub(super) fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
     Ok(true)
 }
 
-/// Reads `all.json` of a folder, if it is there.
-fn read(folder: &Path) -> Result<Option<All>> {
-    let path = folder.join(NAME);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let wrong = |why: String| {
-        let path = path.display();
-        Error::Usage(format!("{path}: {why}: restore it, or name another folder"))
-    };
-    let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
-    let all: All = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    if all.head.format == FORMAT {
-        return Ok(Some(all));
-    }
-    Err(wrong(format!(
-        "its format is {:?}, not {FORMAT:?}",
-        all.head.format
-    )))
-}
-
-impl All {
-    /// Writes it, with the checksums that the files have now.
-    fn write(&mut self, folder: &Path) -> Result<()> {
-        for made in &self.pieces {
-            if let Ok(bytes) = fs::read(folder.join(&made.file)) {
-                self.files.insert(made.file.clone(), checksum(&bytes));
-            }
-        }
-        let path = folder.join(NAME);
-        let text = to_text(self, &[&FIELDS[..], &["pieces", "files"]].concat())?;
-        write_whole(&path, &text).map_err(|source| Error::File { path, source })
-    }
-
-    /// Returns whether a command is done, and what it took so far.
-    fn state(&self, command: &str) -> (bool, f64) {
-        let made = self.pieces.iter().find(|made| made.command == command);
-        made.map_or((false, 0.0), |made| (made.complete, made.seconds))
-    }
-
-    /// Notes what a command has made, in place of what it had made before.
-    fn note(&mut self, made: Made) {
-        self.pieces.retain(|other| other.command != made.command);
-        self.pieces.push(made);
-    }
-}
-
 /// Measures everything. Returns whether all that was to be verified was, in this command and before.
 ///
 /// # Errors
@@ -313,7 +204,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     };
     let device = open(args.device.unwrap_or(default))?;
     let head = Head::new(
-        FORMAT,
+        SEALED,
         &device,
         &published(command, &args.out),
         (args.quick, 1),
@@ -344,6 +235,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
             continue;
         }
         writeln!(stdout(), "{}/{count} {line}", i + 1)?;
+        all.write(&args.out, Some(piece.file))?;
         let start = Instant::now();
         let (verified, whole) = measure(piece, &words, args, left, &all.head)?;
         complete &= whole;
@@ -356,18 +248,18 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
             complete: whole,
         });
         all.head.seconds = before + began.elapsed().as_secs_f64();
-        all.write(&args.out)?;
+        all.write(&args.out, None)?;
     }
     all.head.complete = complete;
-    all.write(&args.out)?;
+    all.write(&args.out, None)?;
     told(&all, args)
 }
 
 /// Begins the folder, or goes on with what is there.
-fn begin(args: &AllArgs, head: Head) -> Result<All> {
+fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
     make_folder(&args.out)?;
-    let Some(all) = read(&args.out)? else {
-        return Ok(All {
+    let Some(all) = sealed(&args.out)? else {
+        return Ok(Sealed {
             head,
             pieces: Vec::new(),
             files: BTreeMap::new(),
@@ -375,7 +267,7 @@ fn begin(args: &AllArgs, head: Head) -> Result<All> {
     };
     if let Some(what) = all.head.difference(&head) {
         return Err(Error::Usage(format!(
-            "--out {}: {NAME} was begun {what}: go on with what began it, or name another folder",
+            "--out {}: {SEALS} was begun {what}: go on with what began it, or name another folder",
             args.out.display()
         )));
     }
@@ -384,12 +276,12 @@ fn begin(args: &AllArgs, head: Head) -> Result<All> {
 }
 
 /// Says what there is.
-fn told(all: &All, args: &AllArgs) -> Result<bool> {
+fn told(all: &Sealed, args: &AllArgs) -> Result<bool> {
     let wrong = all.pieces.iter().filter(|made| !made.verified);
     for made in wrong.clone() {
         writeln!(stdout(), "NOT verified, or failed: {}", made.command)?;
     }
-    let (done, path) = (all.pieces.len(), args.out.join(NAME));
+    let (done, path) = (all.pieces.len(), args.out.join(SEALS));
     let seconds = all.head.seconds;
     writeln!(
         stdout(),
@@ -450,6 +342,7 @@ fn measure(
             let mut member = value(&part)?;
             // The name of the temporary file says nothing.
             member["command"] = format!("stamp {} --out {}", words.join(" "), piece.file).into();
+            list.retain(|other| other["command"] != member["command"]);
             list.push(member);
             let list: Vec<String> = list.iter().map(Value::to_string).collect();
             format!("[\n{}\n]\n", list.join(",\n"))
@@ -540,57 +433,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_changed_is_refused_and_others_are_not() {
+    fn what_another_program_began_is_left_as_it_is_and_other_folders_have_no_pages_of_all() {
         let folder = tempfile::tempdir().unwrap();
-        let device = crate::devices::AnyDevice::cpu();
-        let mut all = All {
-            head: Head::new(FORMAT, &device, "stamp", (true, 1)).unwrap(),
-            pieces: Vec::new(),
-            files: BTreeMap::new(),
-        };
-        all.note(Made {
-            file: "a.json".into(),
-            command: "stamp".into(),
-            ended: utc(SystemTime::now()),
-            seconds: 1.0,
-            verified: true,
-            complete: true,
-        });
-        fs::write(folder.path().join("a.json"), "{}").unwrap();
-        all.write(folder.path()).unwrap();
-        check_seals(folder.path()).unwrap();
-        let path = folder.path().join("a.json");
-        for (text, parts) in [
-            (
-                Some("{ }"),
-                "a.json was changed | checksum | stamp bench all",
-            ),
-            (None, "a.json was changed | cannot be read"),
-        ] {
-            match text {
-                Some(text) => fs::write(&path, text).unwrap(),
-                None => fs::remove_file(&path).unwrap(),
-            }
-            has(&check_seals(folder.path()).unwrap_err().to_string(), parts);
-            assert!(report(folder.path(), None).is_err());
-        }
-        assert_eq!(
-            read(folder.path()).unwrap().unwrap().state("stamp"),
-            (true, 1.0)
-        );
-        // A folder that something else has written is left as it is.
-        fs::write(folder.path().join(NAME), "{\"format\":\"x\"}").unwrap();
-        let error = all_of(folder.path()).unwrap_err().to_string();
-        has(&error, "all.json");
-        assert_eq!(
-            fs::read_to_string(folder.path().join(NAME)).unwrap(),
-            "{\"format\":\"x\"}"
-        );
-        check_seals(Path::new("no such folder")).unwrap();
-        assert!(!report(Path::new("no such folder"), None).unwrap());
-    }
-
-    fn all_of(out: &Path) -> Result<bool> {
-        all(&args(out), "stamp bench all")
+        let path = folder.path().join(SEALS);
+        assert!(!report(folder.path(), None).unwrap());
+        fs::write(&path, "{\"format\":\"x\"}").unwrap();
+        let error = all(&args(folder.path()), "stamp bench all").unwrap_err();
+        has(&error.to_string(), "all.json");
+        assert!(report(folder.path(), None).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"format\":\"x\"}");
     }
 }

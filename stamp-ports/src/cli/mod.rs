@@ -101,7 +101,7 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Record(args)) => record::record_command(args),
         Some(Command::Isolation(args)) => isolation::isolation(args),
         Some(Command::Report(args)) if args.tables => {
-            all::check_seals(&args.folder)?;
+            crate::store::check_seals(&args.folder)?;
             crate::tables::tables(&args.folder, &args.documents, args.check)
         }
         Some(Command::Report(args)) => {

@@ -1,13 +1,14 @@
 //! Records: the points of a document by the names of their sets, which formulas ask.
 //!
 //! The points of `bench sync` and `bench nw` are here too: which count, as records, and in the table of
-//! all.
+//! all; and sentences about a document, as they are stated.
 
 use super::claim::Claim;
 use super::formula::{Call, Condition, Found, Scope, Source, Variables};
+use crate::numbers::and;
 use crate::points::Point;
 use crate::sync::Bench;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -229,4 +230,54 @@ pub fn record(point: &Point) -> Record {
         )
         .with("hop", hop)
         .with("sound", sound)
+}
+/// What stands where nothing was measured.
+pub const NOT_MEASURED: &str = "Not measured.";
+
+/// A sentence.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sentence {
+    /// Variables of the whole sentence, which stands once for each choice of them.
+    with: Vec<(&'static str, &'static str)>,
+    /// The template, in which `{items}` stands for the items.
+    text: &'static str,
+    /// Variables of the items.
+    each: Vec<(&'static str, &'static str)>,
+    /// The template of an item; those that are not known are left out.
+    item: &'static str,
+    /// What stands between items; nothing stands for commas and an `and`.
+    join: &'static str,
+    /// What is said if this cannot be.
+    or: &'static str,
+}
+
+impl Sentence {
+    /// Returns the sentences about a document.
+    pub fn said(&self, sets: &Sets, about: &Variables) -> Vec<String> {
+        let all = sets.choices(&self.with, about);
+        let mut said: Vec<String> = all.iter().filter_map(|v| self.one(sets, v)).collect();
+        if said.is_empty() && !self.or.is_empty() {
+            said.push(self.or.to_owned());
+        }
+        said
+    }
+
+    fn one(&self, sets: &Sets, with: &Variables) -> Option<String> {
+        if self.item.is_empty() {
+            return sets.filled(self.text, None, with);
+        }
+        let items = sets.choices(&self.each, with);
+        let items = items.iter().filter_map(|v| sets.filled(self.item, None, v));
+        let items: Vec<String> = items.collect();
+        let joined = if self.join.is_empty() {
+            and(&items)
+        } else {
+            items.join(self.join)
+        };
+        let (before, after) = self.text.split_once("{items}")?;
+        let before = sets.filled(before, None, with)?;
+        let after = sets.filled(after, None, with)?;
+        (!items.is_empty()).then(|| before + &joined + &after)
+    }
 }

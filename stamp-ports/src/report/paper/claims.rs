@@ -8,23 +8,10 @@
 //! variants are judged: the others are not what it makes claims about.
 
 use super::sets::sets;
-use super::view::{label, theirs};
-use crate::numbers::{count, of};
+use super::view::theirs;
 use crate::paper::document::Paper;
 use crate::report::claim::{Claim, Row, judge};
 use crate::report::formula::{Source as _, read};
-use crate::report::records::Sets;
-
-/// Returns how the value of a variable is shown.
-pub(super) fn shown(_: &Sets, name: &str, value: &str) -> String {
-    match (name, value.parse(), value.split_once(' ')) {
-        ("w", ..) => label(value),
-        ("bar", _, Some((workload, variant))) => format!("{} {variant}", label(workload)),
-        ("threads" | "workloads" | "lock", Ok(n), _) => of(n, name.trim_end_matches('s')),
-        ("size", Ok(n), _) => count(n),
-        _ => value.to_owned(),
-    }
-}
 
 /// Judges all claims of the paper.
 pub fn all(paper: &Paper) -> Vec<Claim> {

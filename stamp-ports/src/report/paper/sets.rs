@@ -17,10 +17,9 @@
 //! | `characteristics`, `table-1` | what was measured of Table 1, and with the paper's rows |
 //! | `document` | what is so of the whole document |
 
-use super::claims::shown;
 use super::view::{
     self, abort_rate, apart, baseline, both, counts, critical_section, heading, label, largest,
-    order, over_cgl, over_critical_section, plain, sorted, total,
+    order, over_cgl, over_critical_section, plain, shown, sorted, total,
 };
 use crate::measure::search::TIME_LIMIT;
 use crate::numbers::{count, short, times};

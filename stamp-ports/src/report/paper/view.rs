@@ -8,9 +8,10 @@
 //! Tables 1 and 2 and the sections named. Its Figures 2 to 5 are drawings
 //! without numbers, so only what the text says of them can be quoted.
 
-use crate::numbers::times;
+use crate::numbers::{self, count, times};
 use crate::paper::document::{CriticalSection, KernelPart, Paper, Speedup};
 use crate::report::palette;
+use crate::report::records::Sets;
 use crate::variants::AskedVariant;
 
 /// The workloads in the paper's order, with its names and what they are.
@@ -25,6 +26,17 @@ const NAMES: [(&str, &str, &str); 9] = [
     ("eigenbench", "EB", "EigenBench"),
     ("bank", "bank", "transfers and audits"),
 ];
+
+/// Returns how the value of a variable is shown.
+pub(super) fn shown(_: &Sets, name: &str, value: &str) -> String {
+    match (name, value.parse(), value.split_once(' ')) {
+        ("w", ..) => label(value),
+        ("bar", _, Some((workload, variant))) => format!("{} {variant}", label(workload)),
+        ("threads" | "workloads" | "lock", Ok(n), _) => numbers::of(n, name.trim_end_matches('s')),
+        ("size", Ok(n), _) => count(n),
+        _ => value.to_owned(),
+    }
+}
 
 /// A workload's place in the paper's order, if it has one.
 fn place(workload: &str) -> Option<usize> {
