@@ -25,11 +25,11 @@ use std::time::{Instant, SystemTime};
 /// The end of the help.
 pub(super) const HELP: &str = "\
 What is measured, in this order: `bench floor` of seven workloads and settings
-beside what one writes by hand (fast.json), EigenBench by shared words and launch
+beside what one writes by hand (fast.json), EigenBench by words and launches
 (eigenbench.json), RA and HT by launches and locks (ra-ht.json), `bench nw`
 (nw.json), `bench paper` of the paper's workloads and the bank (paper.json), and
-`bench sync` (sync.json). all.json names the commands, with the time of each, and
-has the checksums of the files.
+`bench sync` (sync.json). all.json names the commands, with the time of each,
+and has the checksums of the files.
 
 After an interruption, or the end of --for, the same command goes on where it
 stopped. Every file is of one commit, device and driver: what another program
@@ -81,6 +81,12 @@ struct Piece {
 
 /// The paper's figures and tables, of its workloads and the bank.
 const PAPER: &str = "bench paper --workload ra,ht,genome,labyrinth,kmeans,eigenbench,bank";
+
+/// The file into which a command writes what is not a file of the folder yet.
+const PART: &str = ".part.json";
+
+/// The runs that a command of [`Kind::Runs`] prints: one of each of its variants.
+const RUNS: usize = 2;
 
 /// What stands behind the device's name for one without accesses of 128 bits.
 const NARROW: &str = ",atomics=64";
@@ -258,7 +264,15 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
 /// Begins the folder, or goes on with what is there.
 fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
     make_folder(&args.out)?;
-    let Some(all) = sealed(&args.out)? else {
+    let Some(mut all) = sealed(&args.out)? else {
+        let mut files = pieces(args.quick).into_iter().map(|piece| piece.file);
+        if let Some(file) = files.find(|file| args.out.join(file).exists()) {
+            return Err(Error::Usage(format!(
+                "--out {}: {file} is there, and no {SEALS} that says what made it: name another \
+                 folder",
+                args.out.display()
+            )));
+        }
         return Ok(Sealed {
             head,
             pieces: Vec::new(),
@@ -272,6 +286,8 @@ fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
         )));
     }
     check_seals(&args.out)?;
+    // What is gone is made again.
+    (all.pieces).retain(|made| args.out.join(&made.file).is_file());
     Ok(all)
 }
 
@@ -305,7 +321,9 @@ fn measure(
     left: Option<u64>,
     head: &Head,
 ) -> Result<(bool, bool)> {
-    let part = args.out.join(".part.json");
+    let part = args.out.join(PART);
+    let _ = fs::remove_file(&part);
+    let start = Instant::now();
     let mut command = Command::new(std::env::current_exe()?);
     command.args(words);
     match piece.kind {
@@ -326,17 +344,28 @@ fn measure(
         .output()?;
     let printed = String::from_utf8_lossy(&out.stdout);
     let path = args.out.join(piece.file);
+    let lines: Vec<&str> = printed
+        .lines()
+        .filter(|line| line.starts_with('{'))
+        .collect();
+    let is_made = match piece.kind {
+        Kind::Resumed => path.is_file(),
+        Kind::Whole | Kind::Member => part.is_file(),
+        Kind::Runs => lines.len() == RUNS,
+    };
     // What it said stands on standard error already, and the others do not depend on it.
-    if !matches!(out.status.code(), Some(0 | 1)) {
+    if !matches!(out.status.code(), Some(0 | 1)) || !is_made {
         return Ok((false, false));
     }
     let verified = out.status.success();
     let text = match piece.kind {
         Kind::Resumed => {
-            let whole = value(&path)?["complete"] == Value::Bool(true);
-            return Ok((verified, whole));
+            // It was asked for a part of what the document can have, so it is done if it ended by
+            // itself.
+            let in_time = left.is_none_or(|left| start.elapsed().as_secs() < left);
+            return Ok((verified, in_time));
         }
-        Kind::Whole => fs::read_to_string(&part)?,
+        Kind::Whole => fs::read_to_string(&part)?.replace(PART, piece.file),
         Kind::Member => {
             let mut list = list_in(&path, |file| file)?;
             let mut member = value(&part)?;
@@ -349,12 +378,12 @@ fn measure(
         }
         Kind::Runs => {
             let mut runs = list_in(&path, |file| &file["runs"])?;
-            for line in printed.lines().filter(|line| line.starts_with('{')) {
+            for line in lines {
                 runs.push(serde_json::from_str(line).map_err(std::io::Error::from)?);
             }
             let head = Head {
                 format: "stamp-runs/1".into(),
-                command: format!("stamp {}", words.join(" ")),
+                complete: true,
                 ..head.clone()
             };
             to_text(&Runs { head, runs }, &[&FIELDS[..], &["runs"]].concat())?
@@ -433,10 +462,20 @@ mod tests {
     }
 
     #[test]
+    fn the_help_fits_80_columns() {
+        assert!(HELP.lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
     fn what_another_program_began_is_left_as_it_is_and_other_folders_have_no_pages_of_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(SEALS);
         assert!(!report(folder.path(), None).unwrap());
+        let fast = folder.path().join("fast.json");
+        fs::write(&fast, "[]").unwrap();
+        let error = all(&args(folder.path()), "stamp bench all").unwrap_err();
+        has(&error.to_string(), "fast.json is there | all.json");
+        assert_eq!(fs::read_to_string(&fast).unwrap(), "[]");
         fs::write(&path, "{\"format\":\"x\"}").unwrap();
         let error = all(&args(folder.path()), "stamp bench all").unwrap_err();
         has(&error.to_string(), "all.json");

@@ -11,7 +11,7 @@ use super::repeats::{TimeMs, ms};
 use super::run_report::{NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::variants::no_profile_of;
+use crate::variants::{AskedVariant, no_profile_of};
 use crate::workloads::AnyWorkload;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
@@ -33,8 +33,8 @@ pub struct Runner<'a> {
     phases: Phases<'a>,
     /// Whether results are verified.
     verifies: bool,
-    /// Whether the data are in their first state already.
-    is_reset: bool,
+    /// What the data are in their first state for already: a variant, and a shape.
+    ready_for: Option<(AskedVariant, (u32, u32))>,
 }
 
 impl std::fmt::Debug for Runner<'_> {
@@ -72,7 +72,7 @@ impl<'a> Runner<'a> {
             seed,
             phases,
             verifies: true,
-            is_reset: false,
+            ready_for: None,
         })
     }
 
@@ -88,14 +88,14 @@ impl<'a> Runner<'a> {
     /// Too little memory, or another error of the device.
     pub fn make_ready(&mut self, spec: &RunSpec) -> Result<()> {
         drop(self.begin(spec)?);
-        self.reset()?;
-        self.is_reset = true;
+        self.reset(spec)?;
+        self.ready_for = Some((spec.variant, spec.shape));
         Ok(())
     }
 
     /// Puts the data into their first state, if they are not.
-    fn reset(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.is_reset) {
+    fn reset(&mut self, spec: &RunSpec) -> Result<()> {
+        if self.ready_for.take() == Some((spec.variant, spec.shape)) {
             return Ok(());
         }
         let prepared = &mut self.prepared;
@@ -134,7 +134,7 @@ impl<'a> Runner<'a> {
     pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
         self.load(self.algorithm(spec))?;
-        self.is_reset = false;
+        self.ready_for = None;
         let prepared = &mut self.prepared;
         self.phases.time(Phase::Reset, || prepared.clear())?;
         self.run(&mut stm, spec, None)
@@ -331,7 +331,7 @@ impl<'a> Runner<'a> {
         let mut runs = Vec::new();
         let warm = u32::from(spec.repeat > 1);
         for i in 0..spec.repeat.max(1) + warm {
-            self.reset()?;
+            self.reset(spec)?;
             let mut profile = Ok(Profile::default());
             let run = match rows.as_deref_mut() {
                 None => self.run(stm, spec, None)?,

@@ -104,11 +104,14 @@ fn synchronised<W: Workload>(of: &W) -> Vec<Left> {
     all
 }
 
-/// Asserts that they are, and that others are wrong: without synchronisation in more runs than so
-/// many, and critical sections in some under a lock without its fences.
+/// Asserts that they are, and that others are wrong: without synchronisation, where there is such a
+/// contender, in more runs than so many, which are not 0, and critical sections in some under a
+/// lock without its fences.
 fn right_and_wrong<W: Workload>(of: &W, more_than: u32) {
     synchronised(of);
-    for open in left(of, &[ContenderKind::Unsynchronised], None) {
+    let open = left(of, &[ContenderKind::Unsynchronised], None);
+    assert_eq!(open.is_empty(), more_than == 0, "{}", of.name());
+    for open in open {
         assert!(open.wrong > more_than, "{}: {}", open.name, open.wrong);
     }
     for defect in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
@@ -175,7 +178,11 @@ fn the_queue_gives_values_in_the_order_of_their_positions() {
 
 #[test]
 fn kmeans_adds_every_point_once_by_every_rival() {
-    right_and_wrong(&Kmeans::drawn(2, (37, 1), 2), 10);
+    let kmeans = Kmeans::drawn(2, (37, 1), 2);
+    right_and_wrong(&kmeans, 10);
+    let all = synchronised(&kmeans).into_iter();
+    let rivals = all.filter(|left| left.kind == ContenderKind::SpecialPurpose);
+    assert_eq!(rivals.count(), 3);
 }
 
 #[test]
