@@ -1,6 +1,6 @@
 //! The command `bench all`: everything that a document shows, by one program on one machine.
 //!
-//! It is a list of commands of this program ([`pieces`]), each run as a process of its own, so that
+//! It is a list of commands of this program (`pieces`), each run as a process of its own, so that
 //! a context that is lost takes nothing else along. What they measure goes into a few files of the
 //! folder, and `all.json` says of each which command made it, how long that took, and the checksum
 //! that the file had: `stamp report` refuses a file that was changed since.

@@ -37,7 +37,7 @@
 //! may name variables before it; several take their values together: `n+m` over `16+24 32+48`.
 //!
 //! A template is a text with `{EXPRESSION | FORMAT}` in it; without a format it shows words. If one
-//! of them is not known, what stands behind ` || ` takes the template's place. [`show`] has the
+//! of them is not known, what stands behind ` || ` takes the template's place. `show` has the
 //! formats.
 
 use serde::Deserialize;
