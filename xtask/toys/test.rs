@@ -7,7 +7,7 @@ use stm_core::algorithm::Variant;
 use stm_core::collections::{TToy, Toy as Place};
 use stm_core::host::{Buffer, Launch};
 use stm_core::prelude::*;
-use stm_core::with_algorithm;
+use stm_core::{Kernel, TArray, with_algorithm};
 use stm_kernels::toy::increments;
 use stm_sync::host::Locks;
 use stm_sync::{LockKind, TLocks};
