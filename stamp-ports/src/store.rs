@@ -48,12 +48,7 @@ pub struct BenchSpec {
 impl BenchSpec {
     /// Returns the device that is asked for.
     pub fn choice(&self) -> Choice {
-        let default = if self.quick {
-            Choice::Cpu
-        } else {
-            Choice::Auto
-        };
-        self.device.unwrap_or(default)
+        chosen(self.device, self.quick)
     }
 
     /// Begins the head of the document; `command` is how the program was called.
@@ -67,6 +62,11 @@ impl BenchSpec {
         self.seconds
             .is_none_or(|seconds| began.elapsed() < Duration::from_secs(seconds))
     }
+}
+
+/// Returns the device that is asked for, or the one that suits the size.
+pub fn chosen(device: Option<Choice>, quick: bool) -> Choice {
+    device.unwrap_or(if quick { Choice::Cpu } else { Choice::Auto })
 }
 
 /// A document that grows point by point.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::head::{FIELDS, Head, UNKNOWN, utc};
 use crate::numbers::parse_count;
 use crate::out_file::{make_folder, write_whole};
-use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, published, sealed, to_text};
+use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, published, sealed, to_text};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -143,11 +143,6 @@ fn pieces(quick: bool) -> Vec<Piece> {
 }
 
 impl Piece {
-    /// Whether the command has `--quick`, and has not got it already.
-    fn takes_quick(&self) -> bool {
-        self.words.starts_with("bench") && !self.words.ends_with("--quick")
-    }
-
     /// The words of the command.
     fn words(&self, args: &AllArgs, device: &str) -> Vec<String> {
         let (words, narrow) = match self.words.strip_suffix(NARROW) {
@@ -158,11 +153,10 @@ impl Piece {
         let mut words: Vec<String> = words.split(' ').map(Into::into).collect();
         words.extend(["--device".into(), format!("{device}{narrow}")]);
         if args.quick {
-            let small = ["--transactions".into(), "4K".into()];
-            if self.takes_quick() {
+            if !self.words.starts_with("bench") {
+                words.extend(["--transactions".into(), "4K".into()]);
+            } else if !self.words.ends_with("--quick") {
                 words.push("--quick".into());
-            } else if !self.words.starts_with("bench") {
-                words.extend(small);
             }
         }
         words
@@ -203,12 +197,7 @@ pub(super) fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
 /// # Errors
 /// A program of changed sources, a folder that another program began, a file that was changed.
 pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
-    let default = if args.quick {
-        Choice::Cpu
-    } else {
-        Choice::Auto
-    };
-    let device = open(args.device.unwrap_or(default))?;
+    let device = open(chosen(args.device, args.quick))?;
     let head = Head::new(
         SEALED,
         &device,

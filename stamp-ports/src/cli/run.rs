@@ -147,8 +147,8 @@ impl Plan<'_> {
     }
 
     /// Makes the data of a workload, in the state in which the first run finds them, while other
-    /// threads have the driver compile the modules of its rows, if nobody does that ahead. All are compiled when it returns: a compilation beside a
-    /// launch could be in the launch's time.
+    /// threads have the driver compile the modules of its rows, if nobody does that ahead. All are
+    /// compiled when it returns: a compilation beside a launch could be in the launch's time.
     fn runner<'r>(
         &self,
         workload: &'r AnyWorkload,
