@@ -44,7 +44,7 @@
 //!
 //! ```toml
 //! [dev-dependencies]
-//! verify = { version = "0.1", default-features = false }
+//! verify = { version = "0.2", default-features = false }
 //!
 //! [profile.dev]
 //! opt-level = 1 # a simulation is ten times as fast

@@ -109,9 +109,19 @@ fn pieces(quick: bool) -> Vec<Piece> {
         "--workload kmeans --variant cgl --repeat 1",
         "--workload genome",
         "--workload genome ,atomics=64",
-        "--workload labyrinth",
+        "--workload labyrinth --variant hv-sorting,fast --repeat 3",
         "--workload eigenbench",
+        "--workload ra,ht --static --variant fast",
+        "--workload bank --audit-share 0 --static --variant fast",
+        // From all conflicting with each other to nearly none.
+        "--workload bank --audit-share 0 --accounts 4 --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 64 --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 1K --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 16K --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 128K --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 1M --variant cgl,fast --repeat 3",
         "--workload ra,ht,bank,eigenbench,kmeans,queue,genome --variant cgl,fast --repeat 3 --quick",
+        "--workload pool,list,map,ordered,vacation,counter --variant cgl,fast --repeat 3 --quick",
     ];
     let floors =
         floors.map(|words| piece("fast.json", Kind::Member, &format!("bench floor {words}")));

@@ -182,7 +182,7 @@ pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<N
     let mut head = spec.bench.head(NwBench::FORMAT, device, command)?;
     head.notes = vec![
         "Times are the device's, from the beginning of the first launch to the end of the last. A \
-         point that takes more than 2 s is measured once, any other is the median of 5 after one \
+         point that takes more than 0.2 s is measured once, any other is the median of 5 after one \
          that does not count. A point of the reduction is one launch after one that does not count; \
          its cycles are the median of the launch's rounds. Operations are cells of the tables, and \
          hand-overs in the reduction."

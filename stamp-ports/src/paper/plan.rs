@@ -251,11 +251,12 @@ impl Plan {
             (DeviceKind::Cpu, false) => launches::shapes(room.kind, &room.limits, room.resident),
             (DeviceKind::Cuda, true) => room.shapes(&[1, p, 4 * p], &[32, 64]),
             (DeviceKind::Cuda, false) => {
-                let blocks = [1, 4, 16, p / 2, p, 2 * p, 4 * p, 8 * p];
+                let blocks = [1, 16, p, 4 * p, 8 * p];
                 let mut shapes = room.shapes(&blocks, &[32, 64, 256]);
                 // Less than a warp is the best launch where all want the same words: the
                 // paper's for k-means has 64 blocks of 4.
-                shapes.extend(room.shapes(&[1, 16, 64, p], &[1, 4]));
+                shapes.extend(room.shapes(&[1], &[1]));
+                shapes.extend(room.shapes(&[16, 64, p], &[4]));
                 shapes
             }
         }
@@ -276,11 +277,11 @@ impl Plan {
             (DeviceKind::Cuda, true, _) => room.shapes(&[1, p, 4 * p], &[64]),
             // A block is one worker, whatever its threads.
             (DeviceKind::Cuda, false, true) => {
-                room.shapes(&[1, 4, 16, 64, p, 4 * p, 8 * p, 16 * p], &[256])
+                room.shapes(&[1, 16, p, 4 * p, 8 * p, 16 * p], &[256])
             }
             (DeviceKind::Cuda, false, _) => {
                 let mut shapes = room.shapes(&[1], &[32]);
-                let blocks = [1, 4, 16, 64, p, 4 * p, 16 * p, 32 * p, 64 * p];
+                let blocks = [16, p, 4 * p, 16 * p, 32 * p, 64 * p];
                 shapes.extend(room.shapes(&blocks, &[64]));
                 shapes
             }
@@ -305,7 +306,9 @@ impl Plan {
             (DeviceKind::Cpu, true) => room.shapes(&[p], &[1]),
             (DeviceKind::Cpu, false) => room.shapes(&[p], &[1, 4]),
             (DeviceKind::Cuda, true) => room.shapes(&[p], &[64]),
-            (DeviceKind::Cuda, false) => room.shapes(&[16, 64, p, 4 * p, 16 * p], &[64]),
+            // The first has fewer than the thousand threads below which the paper says that
+            // two variants are level.
+            (DeviceKind::Cuda, false) => room.shapes(&[8, p, 4 * p, 16 * p], &[64]),
         }
     }
 

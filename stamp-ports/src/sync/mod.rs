@@ -111,7 +111,7 @@ pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
 pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<Bench>> {
     let peers = Peers::of(device, spec.nvcc.as_deref());
     let mut notes = vec![
-        "Times are the device's for a launch. A point that takes more than 2 s is measured once, \
+        "Times are the device's for a launch. A point that takes more than 0.2 s is measured once, \
          any other is the median of 5 after one that does not count."
             .to_owned(),
     ];

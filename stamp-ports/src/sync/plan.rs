@@ -194,7 +194,7 @@ fn full(all: &mut Vec<Asked>, processors: u32) {
         let kinds = &["coupled:ttas", "coarse:ttas", "stm:fast"];
         list.add(all, &[entry_points], &ours, &[kinds]);
     }
-    for threads in [32, 64, 256, 512, 1024] {
+    for threads in [32, 256, 1024] {
         list.add(all, &[128, 64], &[(30, threads)], &[&COARSE]);
     }
     list.add(all, &[128, 64], &theirs, &[&COARSE[2..]]);
@@ -215,14 +215,14 @@ fn full(all: &mut Vec<Asked>, processors: u32) {
         list.add(all, &[entry_points], &ours, &kinds);
     }
     for blocks in [processors.div_ceil(2), processors, 2 * processors] {
-        let shapes = [32, 64, 128, 256, 384, 512, 1024].map(|threads| (blocks, threads));
+        let shapes = [32, 128, 256, 512, 1024].map(|threads| (blocks, threads));
         COUNTER.add(all, &ITEMS, &shapes, &[&OF_GROTE]);
     }
     // The points of the sorted list that take long.
     let few = [32, 16];
     let coarse = &["coarse:ttas/lane", "coarse:tas/lane"];
     list.add(all, &few, &theirs, &[coarse]);
-    let shapes = [32, 64, 128, 256, 512, 1024].map(|threads| (30, threads));
+    let shapes = [32, 128, 256, 1024].map(|threads| (30, threads));
     list.add(all, &few, &shapes, &[&COARSE[1..]]);
 }
 
