@@ -57,7 +57,7 @@ impl<D: Device> Stm<D> {
     /// use stm_core::prelude::*;
     ///
     /// #[kernel]
-    /// pub fn raise(stm: &Stm, words: Cells<u32>, by: u32) {
+    /// pub fn raise_by(stm: &Stm, words: Cells<u32>, by: u32) {
     ///     stm.each(0..words.len(), |tx, i| {
     ///         let word = tx.read(words, i)?;
     ///         tx.write(words, i, word + by)
@@ -69,7 +69,7 @@ impl<D: Device> Stm<D> {
     /// let words = stm.array("words", &[0u32; 10])?;
     /// let (_, done) = stm.in_order(|queue| {
     ///     for by in 1..=4 {
-    ///         raise::enqueue(queue, Launch::new(2, 4), &words, by)?;
+    ///         raise_by::enqueue(queue, Launch::new(2, 4), &words, by)?;
     ///     }
     ///     Ok(())
     /// })?;

@@ -229,7 +229,7 @@ impl<D: Device> Pool<D> {
 ///
 /// /// Even transactions push their number, odd ones pop one.
 /// #[kernel]
-/// pub fn stack(stm: &Stm, top: Cells<u32>, entries: Nodes<Entry>) {
+/// pub fn push_or_pop(stm: &Stm, top: Cells<u32>, entries: Nodes<Entry>) {
 ///     stm.each(0..1_000, |tx, i| {
 ///         let first = Node::from_bits(tx.read(top, 0)?);
 ///         if i % 2 == 0 {
@@ -251,7 +251,7 @@ impl<D: Device> Pool<D> {
 /// let mut stm = Stm::on(&cpu)?;
 /// let top = stm.array("top", &[Node::NIL.bits()])?;
 /// let entries = Nodes::<_, Entry>::new(&cpu, stm_core::Layout::Cells, 600, "entries")?;
-/// let done = stack::launch(&mut stm, Launch::new(2, 4), &top, &entries)?;
+/// let done = push_or_pop::launch(&mut stm, Launch::new(2, 4), &top, &entries)?;
 /// let pops = done.commits - 500;
 /// entries.pool().check(500 - pops)?; // no node is lost, none has leaked
 /// # Ok(())

@@ -286,7 +286,7 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// use stm_core::prelude::*;
     ///
     /// #[kernel]
-    /// pub fn count(stm: &Stm, words: Map<u32, u32>, keys: Input<u32>) {
+    /// pub fn count_keys(stm: &Stm, words: Map<u32, u32>, keys: Input<u32>) {
     ///     stm.in_step().each(0..keys.len(), |tx, i| {
     ///         let key = keys.get(stm.lane(), i).unwrap_or(0);
     ///         let mut entry = words.entry(tx, key)?;

@@ -215,7 +215,7 @@ pub struct List<D: Device, K, V>(Lists<D, K, V>, u32);
 ///
 /// /// Counts how often each of the words occurs.
 /// #[kernel]
-/// pub fn count<L: Lane, A: Algorithm>(
+/// pub fn count_words<L: Lane, A: Algorithm>(
 ///     lane: &L, stm: &StmRef<A>, words: &Input<u32>, counts: &TMap<A, u32, u64>,
 /// ) {
 ///     stm.for_each(lane, 0..words.len(), |tx, i| {
@@ -233,7 +233,7 @@ pub struct List<D: Device, K, V>(Lists<D, K, V>, u32);
 /// // A node for each word, and one more for each lane.
 /// let counts = Map::new(&cpu, Layout::Cells, 5 + 8, "the counts")?;
 /// let mut stm = Stm::on(&cpu)?;
-/// count::launch(&mut stm, Launch::new(2, 4), &words, &counts)?;
+/// count_words::launch(&mut stm, Launch::new(2, 4), &words, &counts)?;
 /// let counted = counts.download()?;
 /// assert_eq!(counted, [(1, 2), (3, 1), (4, 1), (5, 1)].into());
 /// # Ok(())
