@@ -46,8 +46,7 @@ use stm_machine::host::{Device, Error, ForeignArray, Pod};
 /// raise_one::launch(&mut stm, Launch::new(2, 4), &cells)?;
 /// cells.copy_to(&mut words)?;
 /// assert_eq!(data, [3; 10]);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 pub trait ForeignView<T: Element> {
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter.

@@ -16,6 +16,31 @@ use stm_machine::{Kernel, Stop};
 ///
 /// The functions `enqueue` and `enqueue_with` of a [`#[kernel]`](macro@crate::kernel)
 /// add a launch.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// #[kernel]
+/// pub fn double(stm: &Stm, words: Cells<u64>) {
+///     stm.update_each(0..words.len(), words, |i| [i], |_, [word]| Some([2 * word]));
+/// }
+///
+/// # fn main() -> Result<(), stm_core::host::Error> {
+/// use stm_core::host::{Error, InOrder};
+///
+/// /// Doubles all words ten times.
+/// fn enqueue<'env>(
+///     queue: &InOrder<'_, 'env, Cpu>, words: &'env TxArray<Cpu, u64>,
+/// ) -> Result<(), Error> {
+///     (0..10).try_for_each(|_| double::enqueue(queue, Launch::new(1, 4), words))
+/// }
+///
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let words = stm.array("words", &[1u64; 20])?;
+/// stm.in_order(|queue| enqueue(queue, &words))?;
+/// assert_eq!(words.download()?, [1 << 10; 20]);
+/// # Ok(()) }
+/// ```
 pub struct InOrder<'scope, 'env, D: Device> {
     stm: RefCell<&'scope mut Stm<D>>,
     /// What the launches have in use until all have ended.
@@ -75,8 +100,7 @@ impl<D: Device> Stm<D> {
     /// })?;
     /// assert_eq!(done.commits, 40);
     /// assert_eq!(words.download()?, [10; 10]);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors
