@@ -25,7 +25,7 @@ use stm_machine::{Element, WordAddress};
 /// ```
 /// use stm_core::collections::Key;
 ///
-/// assert_eq!((u32::BITS, <u64 as Key>::BITS), (32, 64));
+/// assert_eq!((<u32 as Key>::BITS, <u64 as Key>::BITS), (32, 64));
 /// // The hash spreads neighbours, and depends on the upper half too.
 /// assert_ne!(Key::hash(1u64), Key::hash(1u64 << 32 | 1));
 /// ```

@@ -39,7 +39,8 @@ pub trait Form {
 }
 
 /// `len` items in the memory of a device, for transactions of any algorithm: the layout is a value
-/// and can be changed. [`TxArray`](super::TxArray) and [`Records`](super::Records) are such arrays.
+/// and can be changed; a launch under an algorithm with another one is [`Error::WrongLayout`].
+/// [`TxArray`](super::TxArray) and [`Records`](super::Records) are such arrays.
 ///
 /// ```
 /// use stm_core::Layout;

@@ -14,8 +14,8 @@ use stm_machine::host::{Device, Error, Memory};
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
 /// in the memory of a device.
 ///
-/// A pool must have room for the nodes of the data and for those that attempts
-/// in progress hold, which is up to one for each allocation of each lane.
+/// A pool must have room for the nodes of the data and for those that attempts in progress hold, which is up to
+/// one for each allocation of each lane; without it a launch ends with [`Error::PoolExhausted`].
 ///
 /// Every launch may use it. [`Self::refresh`] between two launches lets
 /// transactions of `fast` and `fast-table` store to nodes at once that are free
@@ -353,8 +353,8 @@ impl<D: Device, R: Record> Nodes<D, R> {
     }
 }
 
-/// Records that belong to the transactions of one loop by their numbers
-/// ([`StmRef::for_each_preassigned`](crate::StmRef::for_each_preassigned)).
+/// Records that belong to the transactions of one loop by their numbers ([`StmRef::for_each_preassigned`](crate::StmRef::for_each_preassigned)).
+/// A second loop before [`Self::reuse`] ends its launch with [`Error::BadNode`].
 ///
 /// ```
 /// use stm_core::host::PreassignedNodes;
