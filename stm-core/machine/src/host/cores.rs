@@ -1,8 +1,16 @@
 //! Work that all cores of the host share.
 
 use core::ops::Range;
+use std::sync::OnceLock;
 use std::thread;
 use std::vec::Vec;
+
+/// Returns how many cores this program may use. On Linux the answer takes some files, as of
+/// control groups, so it is asked for once.
+pub(super) fn cores() -> u64 {
+    static CORES: OnceLock<u64> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from) as u64)
+}
 
 /// Splits the numbers below `count` into ranges, one for each core if there are many, works
 /// on all of them at the same time, and returns the results in the order of the ranges. `worth`
@@ -11,8 +19,11 @@ use std::vec::Vec;
 /// # Panics
 /// It panics with the first panic of `work`.
 pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R + Sync) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, usize::from) as u64;
-    let parts = cores.min(count / worth).max(1);
+    let parts = match count / worth {
+        // Most calls: how many cores there are is not worth a look.
+        0 | 1 => 1,
+        most => cores().min(most),
+    };
     let range = |part: u64| count * part / parts..count * (part + 1) / parts;
     if parts == 1 {
         return vec![work(range(0))];

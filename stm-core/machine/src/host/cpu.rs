@@ -4,6 +4,7 @@
 //! takes the next block when it has finished one. A cooperative launch gets a
 //! team for every block.
 
+use crate::host::cores::cores;
 use crate::host::device::{Device, Launch, Limits, Memory, StopAt, check_range};
 use crate::host::error::Error;
 use crate::kernel::Kernel;
@@ -39,7 +40,7 @@ impl Cpu {
     /// Makes a device of all cores that this process may use.
     pub fn new() -> Self {
         Self {
-            cores: thread::available_parallelism().map_or(1, |n| n.get() as u32),
+            cores: cores() as u32,
             os_threads: u64::MAX,
         }
     }
