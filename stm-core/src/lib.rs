@@ -192,8 +192,8 @@ mod book {
     struct Reference;
 
     /// A kernel with locks becomes one with transactions.
-    #[doc = include_str!("../../docs/book/src/locks.md")]
-    struct Locks;
+    #[doc = include_str!("../../docs/book/src/from-a-lock.md")]
+    struct FromALock;
 
     /// Locks, barriers and semaphores beside transactions.
     #[doc = include_str!("../../docs/book/src/synchronisation.md")]
