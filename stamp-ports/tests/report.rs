@@ -121,10 +121,10 @@ fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
     };
     refused(
         folder.path(),
-        "there is no | paper.json | stamp bench paper --out",
+        "there is no | paper.json | stamp bench all --out",
     );
     let none = folder.path().join("none");
-    refused(&none, "there is no folder | stamp bench paper --out");
+    refused(&none, "there is no folder | stamp bench all --out");
     let truncated = &SAMPLE.as_bytes()[..SAMPLE.len() / 2];
     for (bytes, part) in [
         (&b""[..], "not JSON"),
@@ -226,14 +226,15 @@ fn a_document_is_compared_and_put_right() {
 
     right(&write);
     let made = fs::read_to_string(&path).unwrap();
-    assert!(made.contains("| RA | 212 | 1,309 | 1,063 |"), "{made}");
+    let row = made.lines().find(|line| line.starts_with("| RA | "));
+    let row = row.unwrap_or_else(|| panic!("{made}"));
     assert!(made.starts_with("# Page\n") && made.ends_with("<!-- end -->\n\nMore.\n"));
     assert_eq!(right(&check), "");
 
     let changed = |from: &str, to: &str| fs::write(&path, made.replace(from, to)).unwrap();
-    changed("| 212 |", "| 211 |");
+    changed(row, &row.replacen("| RA | ", "| RA | 1", 1));
     ended(1, &check);
-    changed("commit 2f54e7e", "commit 2f54e7f");
+    changed(", commit ", ", commit 0");
     ended(1, &check);
     changed("<!-- end -->", "");
     let (_, errors) = ended(2, &check);

@@ -42,7 +42,7 @@ fn the_same_command_goes_on_and_other_parts_are_added() {
     // The page is made of what there is.
     let out = sync.folder();
     right(&format!("report {}", out.display()));
-    for name in ["report.html", "claims.json", "barriers.svg"] {
+    for name in ["report.html", "claims.json"] {
         assert!(out.join("report").join(name).is_file(), "{name}");
     }
 }

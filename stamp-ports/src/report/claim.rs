@@ -380,24 +380,18 @@ impl Claim {
 /// How many of some claims came out how, in sentences: of those that can be judged and are listed,
 /// and of the others.
 pub fn tally(claims: &[Claim], what: &str) -> String {
-    let mut told = format!("{} {what}.", claims.len());
-    for (listed, name) in [(true, "Verdicts"), (false, "Not listed")] {
-        let mut counts: Vec<(&str, usize)> = Vec::new();
-        for verdict in Verdict::ALL {
-            let own = claims.iter().filter(|claim| claim.verdict == verdict);
-            let count = own.filter(|claim| claim.is_judged() == listed).count();
-            counts.push((verdict.name(), count));
-        }
-        counts.retain(|(_, count)| *count > 0);
-        let counts: Vec<String> = counts
-            .iter()
-            .map(|(name, n)| format!("{name} {n}"))
-            .collect();
-        if !counts.is_empty() {
-            told += &format!(" {name}: {}.", counts.join(", "));
-        }
-    }
-    told
+    let counts = |name: &str, listed: bool| {
+        let own = claims.iter().filter(|claim| claim.is_judged() == listed);
+        let count = |verdict| own.clone().filter(|claim| claim.verdict == verdict).count();
+        let all = Verdict::ALL.map(|verdict| (verdict.name(), count(verdict)));
+        let some = all.into_iter().filter(|(_, n)| *n > 0);
+        let some: Vec<String> = some.map(|(name, n)| format!("{name} {n}")).collect();
+        let some = some.join(", ");
+        Some(format!(" {name}: {some}.")).filter(|_| !some.is_empty())
+    };
+    let told = [counts("Verdicts", true), counts("Not listed", false)];
+    let told: String = told.into_iter().flatten().collect();
+    format!("{} {what}.{told}", claims.len())
 }
 
 /// The judged claims of all reports as JSON, each with the part of the page that it is of.
@@ -419,11 +413,13 @@ pub fn to_json(head: &Head, reports: &[Report]) -> Result<String> {
         started: &'d str,
         #[serde(skip_serializing_if = "Option::is_none")]
         commit: Option<&'d str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ptx: Option<&'d str>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         targets: Vec<Of<'d>>,
         claims: Vec<Of<'d>>,
     }
-    fn all<'d>(reports: &'d [Report], of: fn(&Report) -> &[Claim]) -> Vec<Of<'d>> {
+    fn all(reports: &[Report], of: fn(&Report) -> &[Claim]) -> Vec<Of<'_>> {
         let each = reports.iter().flat_map(|report| {
             let part = report.id;
             of(report).iter().map(move |claim| Of { part, claim })
@@ -435,6 +431,7 @@ pub fn to_json(head: &Head, reports: &[Report]) -> Result<String> {
         device: &head.device.name,
         started: &head.started,
         commit: head.commit.as_deref(),
+        ptx: head.ptx.as_deref(),
         targets: all(reports, |report| &report.targets),
         claims: all(reports, |report| &report.claims),
     };

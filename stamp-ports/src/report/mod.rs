@@ -290,12 +290,15 @@ mod tests {
     /// which hostile texts and numbers stand; and of a single one.
     fn each(check: impl Fn(&[Report])) {
         let nw = || nw::report(&nw::tests::document(true, 0.3));
-        let of = |paper, bench| [paper::report(&paper), sync::report(&bench), nw()];
-        let full = of(paper::tests::sample(), sync::tests::sample::full());
-        let [paper, sync, nw_too] = full;
-        check(&[cost::tests::full(), paper, sync, nw_too]);
-        check(&of(paper::tests::empty(), sync::tests::sample::empty()));
-        check(&of(paper::tests::hostile(), sync::tests::hostile()));
+        let (paper, bench) = (paper::tests::sample(), sync::tests::sample::full());
+        let (paper, sync) = (paper::report(&paper), sync::report(&bench));
+        check(&[cost::tests::full(), paper, sync, nw()]);
+        for (paper, bench) in [
+            (paper::tests::empty(), sync::tests::sample::empty()),
+            (paper::tests::hostile(), sync::tests::hostile()),
+        ] {
+            check(&[paper::report(&paper), sync::report(&bench), nw()]);
+        }
         check(&[nw()]);
     }
 

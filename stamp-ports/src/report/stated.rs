@@ -160,9 +160,10 @@ impl Page {
             .map(|text| text.replace("{format}", &head.format))
             .collect();
         for (id, claims) in judged {
-            let all = match id.ends_with("targets") {
-                true => &mut report.targets,
-                false => &mut report.claims,
+            let all = if id.ends_with("targets") {
+                &mut report.targets
+            } else {
+                &mut report.claims
             };
             all.extend(claims.iter().cloned());
         }

@@ -36,16 +36,14 @@ pub struct Floor {
 pub fn parse(text: &str) -> Result<Vec<Floor>> {
     let mut all: Vec<Floor> = serde_json::from_str(text)
         .map_err(|error| Error::Usage(format!("it is no list of `bench floor`: {error}")))?;
-    match all.iter().find(|floor| floor.head.format != FORMAT) {
-        Some(Floor { head, .. }) => Err(Error::Usage(format!(
+    if let Some(other) = all.iter().find(|floor| floor.head.format != FORMAT) {
+        return Err(Error::Usage(format!(
             "a format in it is {:?}, not {FORMAT:?}: use the program that wrote it",
-            head.format
-        ))),
-        None => {
-            all.retain(|floor| !rates(floor).is_empty());
-            Ok(all)
-        }
+            other.head.format
+        )));
     }
+    all.retain(|floor| !rates(floor).is_empty());
+    Ok(all)
 }
 
 /// The rates of a document by what has them, if it has those of transactions, of one lock of
