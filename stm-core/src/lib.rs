@@ -19,16 +19,13 @@
 //!     });
 //! }
 //!
-//! # #[cfg(feature = "host")]
-//! # fn main() -> Result<(), stm_core::host::Error> {
+//! # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
 //! let mut stm = Stm::on(&Cpu::new())?; // or `Cuda::new(0)?`
 //! let accounts = stm.array("accounts", &[10u32; 200])?;
 //! let done = pay::launch(&mut stm, Launch::new(4, 8), &accounts, 5_000)?;
 //! assert_eq!(done.commits, 1_000); // 100 accounts of 10 are emptied
-//! # Ok(())
-//! # }
-//! # #[cfg(not(feature = "host"))]
-//! # fn main() {}
+//! # Ok(()) }
+//! # #[cfg(not(feature = "host"))] fn main() {}
 //! ```
 //!
 //! The closure is the transaction: [`Tx`] has what it may do, `?` carries a conflict out of it, and
@@ -83,7 +80,34 @@ pub use array::{
     Field, Input, Layout, Node, Output, Preassigned, Record, Summand, TArray, TCells, TNodes,
     TPool, TPreassigned, TRecords, TSums, View,
 };
-pub use kernel::{Kernel, Plain};
+pub use kernel::Kernel;
+/// Data that a kernel takes by value: the trait, and the derive that implements it for a struct.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// #[derive(Clone, Copy, Plain)]
+/// #[repr(C)]
+/// pub struct Price { base: u32, per_item: u32 }
+///
+/// /// Stores what each number of items costs.
+/// #[kernel]
+/// pub fn price_all(stm: &Stm, costs: Cells<u32>, price: Price) {
+///     stm.each(0..costs.len(), |tx, i| {
+///         tx.write(costs, i, price.base + price.per_item * i as u32)
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let costs = stm.array("costs", &[0u32; 3])?;
+/// let price = Price { base: 10, per_item: 2 };
+/// price_all::launch(&mut stm, Launch::new(1, 2), &costs, price)?;
+/// assert_eq!(costs.download()?, [10, 12, 14]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
+pub use kernel::Plain;
 pub use memory::Element;
 pub use run::loops::{KernelStm, KernelTeams};
 #[doc = include_str!("kernel/attribute.md")]

@@ -38,7 +38,7 @@ cargo xtask docs            write the tables of the documents, from docs/results
 cargo xtask docs --check    compare them, and check figures in sentences, and links
 cargo xtask names           write the public names of stm-core, stm-machine and stm-sync into
                             docs/public-names.txt
-cargo xtask names --check   compare them
+cargo xtask names --check   compare them; each of stm-core has an example that runs
 cargo xtask examples        the packages of docs/examples: tests, programs, PTX
 cargo xtask book            build the book, docs/book, into target/book (mdbook)
 cargo xtask circles         files that import each other in a circle of more than two

@@ -4,13 +4,18 @@
 //! The names are those of rustdoc's JSON, which has each item once and says what is hidden. It is
 //! not stable, so the compiler has to be told that it is wanted; a build directory of its own keeps
 //! that away from the others.
+//!
+//! Each name of the first package has an example that runs, and the kernels of a package's examples
+//! have names of their own: rustdoc compiles all examples as one program, or if that fails each alone.
 
 use crate::Tree;
 use crate::command::cargo;
 use crate::error::Error;
+use crate::weight::tracked;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 use stm_core_build::files::read;
 
 /// The list, from the workspace's root.
@@ -21,6 +26,9 @@ const PACKAGES: [&str; 3] = ["stm-core", "stm-machine", "stm-sync"];
 
 /// The most names that the first package may have, without those of its prelude, which are others'.
 const NAMES_MAX: usize = 95;
+
+/// Where the examples are that rustdoc compiles with those of the first package.
+const EXAMPLES: [&str; 3] = ["stm-core/src/", "docs/book/src/", "README.md"];
 
 /// What stands above the names.
 const HEAD: &str = "\
@@ -53,8 +61,28 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     )))
 }
 
+/// Checks that no two kernels have one name, of the examples that are compiled as one program.
+fn check_examples(tree: &Tree) -> Result<(), Error> {
+    let mut seen = BTreeSet::new();
+    let is_among = |path: &String| EXAMPLES.iter().any(|part| path.starts_with(part));
+    for path in tracked(&tree.root)?.into_iter().filter(is_among) {
+        let text = read(&tree.root.join(&path))?;
+        let is_rust = Path::new(&path).extension().is_some_and(|end| end == "rs");
+        if let Some(name) = kernels(&text, is_rust)
+            .into_iter()
+            .find(|name| !seen.insert(name.clone()))
+        {
+            return Err(Error::Check(format!(
+                "{path}: an example before has a kernel `{name}`"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the list as it should be.
 fn list(tree: &Tree) -> Result<String, Error> {
+    check_examples(tree)?;
     let target = tree.target.join("names");
     let flags = "-Zunstable-options --output-format=json";
     let environment = [
@@ -65,19 +93,31 @@ fn list(tree: &Tree) -> Result<String, Error> {
     let packages = PACKAGES.map(|name| format!("--package {name}")).join(" ");
     let command = format!("doc --quiet --no-deps --all-features {packages}");
     cargo(tree, &command, &environment)?;
-    let mut text = HEAD.to_owned();
+    let mut all = Vec::new();
     for package in PACKAGES {
         let file = package.replace('-', "_") + ".json";
         let json = read(&target.join("doc").join(file))?;
-        let json = serde_json::from_str(&json)
+        let json: Value = serde_json::from_str(&json)
             .map_err(|error| Error::Check(format!("rustdoc's JSON of {package}: {error}")))?;
+        all.push(json);
+    }
+    let mut text = HEAD.to_owned();
+    for (package, json) in PACKAGES.into_iter().zip(&all) {
         let is_first = package == PACKAGES[0];
-        let (names, count) = Names::of(&json, is_first);
+        let Names {
+            lines, count, bare, ..
+        } = Names::of(json, &all, is_first);
         if count == 0 || is_first && count > NAMES_MAX {
             let wrong = format!("{package} has {count} public names, of at most {NAMES_MAX}");
             return Err(Error::Check(wrong));
         }
-        let _ = write!(text, "\n# {package}: {count} names\n{names}");
+        if is_first && !bare.is_empty() {
+            let bare = bare.join("\n");
+            return Err(Error::Check(format!(
+                "no example that runs documents\n{bare}"
+            )));
+        }
+        let _ = write!(text, "\n# {package}: {count} names\n{lines}");
     }
     Ok(text)
 }
@@ -85,19 +125,46 @@ fn list(tree: &Tree) -> Result<String, Error> {
 /// What reads the names of a crate.
 struct Names<'a> {
     json: &'a Value,
+    /// What all packages have.
+    all: &'a [Value],
     /// Whether the public parts of each name are listed.
     parts: bool,
+    /// The names of each module.
+    lines: String,
+    /// How many there are without preludes.
     count: usize,
+    /// Those without an example that runs.
+    bare: Vec<String>,
 }
 
 impl<'a> Names<'a> {
-    /// Returns the names of each module, and how many there are without preludes.
-    fn of(json: &'a Value, parts: bool) -> (String, usize) {
-        let count = 0;
-        let mut names = Names { json, parts, count };
+    fn of(json: &'a Value, all: &'a [Value], parts: bool) -> Self {
+        let (lines, count, bare) = (String::new(), 0, Vec::new());
+        let mut names = Names {
+            json,
+            all,
+            parts,
+            lines,
+            count,
+            bare,
+        };
         let root = names.item(&json["root"]);
-        let text = names.module(root, root["name"].as_str().unwrap_or_default());
-        (text, names.count)
+        names.lines = names.module(root, root["name"].as_str().unwrap_or_default());
+        names
+    }
+
+    /// Returns whether the documentation of an export or of what it exports, which may be an item of
+    /// another package, has an example that runs.
+    fn has_example(&self, export: &Value, target: &Value) -> bool {
+        let id = kind(export).1["id"].to_string();
+        let path = &self.json["paths"][id]["path"];
+        let elsewhere = self.all.iter().flat_map(|other| {
+            let paths = other["paths"].as_object().into_iter().flatten();
+            let same = paths.filter(|(_, about)| !path.is_null() && about["path"] == *path);
+            same.map(|(id, _)| &other["index"][id])
+        });
+        let mut items = [export, target].into_iter().chain(elsewhere);
+        items.any(|item| item["docs"].as_str().is_some_and(runs))
     }
 
     /// Returns an item of the crate by its number, or nothing.
@@ -131,6 +198,10 @@ impl<'a> Names<'a> {
                 _ => (&found["name"], found),
             };
             let name = name.as_str().unwrap_or_default();
+            if !path.ends_with("::prelude") && name != "prelude" && !self.has_example(found, target)
+            {
+                self.bare.push(format!("{path}::{name}"));
+            }
             if kind(target).0 == "module" {
                 inside += &self.module(target, &format!("{path}::{name}"));
             } else if path.ends_with("::prelude") {
@@ -181,6 +252,44 @@ fn kind(item: &Value) -> (&str, &Value) {
     first.map_or(("", &Value::Null), |(kind, about)| (kind, about))
 }
 
+/// Returns whether a documentation has a block of code that is compiled and run.
+fn runs(documentation: &str) -> bool {
+    let mut fences = documentation
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("```"));
+    // Every second one closes a block.
+    std::iter::from_fn(|| Some((fences.next()?, fences.next()))).any(|(words, _)| {
+        let words = words.split(',').map(str::trim);
+        words
+            .into_iter()
+            .all(|word| ["", "rust", "standalone_crate"].contains(&word))
+    })
+}
+
+/// Returns the kernels of the examples in a file that rustdoc compiles as one program.
+fn kernels(text: &str, is_rust: bool) -> Vec<String> {
+    let (mut names, mut open, mut here, mut found) = (Vec::new(), false, false, false);
+    for line in text.lines().map(str::trim_start) {
+        let comment = line.strip_prefix("///").or(line.strip_prefix("//!"));
+        let Some(line) = comment.or((!is_rust).then_some(line)) else {
+            continue;
+        };
+        let line = line.trim_start().trim_start_matches("# ").trim_start();
+        if let Some(words) = line.strip_prefix("```") {
+            open = !open;
+            let alone = ["compile_fail", "standalone_crate", "ignore"];
+            here = open && !alone.iter().any(|word| words.contains(word));
+        } else if here && line.starts_with("#[kernel") {
+            found = true;
+        } else if let (true, Some(rest)) = (found, line.strip_prefix("pub fn ")) {
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+            names.extend(end.map(|end| rest[..end].to_owned()));
+            found = false;
+        }
+    }
+    names
+}
+
 /// Returns the elements of an array.
 fn all(array: &Value) -> impl Iterator<Item = &Value> {
     array.as_array().into_iter().flatten()
@@ -188,11 +297,13 @@ fn all(array: &Value) -> impl Iterator<Item = &Value> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn names_are_those_of_modules_and_of_what_they_export() {
         let json = serde_json::json!({"root": 0, "paths": {"9": {"path": ["b", "Lane"]}}, "index": {
             "0": {"name": "a", "inner": {"module": {"items": [1, 2, 3]}}},
-            "1": {"name": "m", "inner": {"module": {"items": [4]}}},
+            "1": {"name": "m", "docs": "```\n```", "inner": {"module": {"items": [4]}}},
             "2": {"inner": {"use": {"name": "T", "id": 4}}},
             "3": {"inner": {"use": {"name": "Lane", "id": 9}}},
             "4": {"name": "S", "inner": {"struct": {"kind": {"plain": {"fields": [5, 6]}}, "impls": [7]}}},
@@ -201,8 +312,37 @@ mod tests {
             "7": {"inner": {"impl": {"trait": null, "items": [8]}}},
             "8": {"name": "get", "visibility": "public"},
         }});
-        let (names, count) = super::Names::of(&json, true);
+        let other = serde_json::json!({"paths": {"1": {"path": ["b", "Lane"]}}, "index": {
+            "1": {"docs": "A lane.\n\n```\nrun();\n```"},
+        }});
+        let all = [json, other];
+        let names = Names::of(&all[0], &all, true);
         let expected = "a\n  Lane = b::Lane\n  T struct: get open\na::m\n  S struct: get open\n";
-        assert_eq!((names.as_str(), count), (expected, 5));
+        assert_eq!((names.lines.as_str(), names.count), (expected, 5));
+        assert_eq!(names.bare, ["a::m::S", "a::T"]);
+    }
+
+    #[test]
+    fn kernels_are_those_of_the_examples_that_are_one_program() {
+        let text =
+            "```\n# #[kernel]\n# pub fn a(\n```\n```compile_fail\n#[kernel]\npub fn b(\n```\n";
+        assert_eq!(kernels(text, false), ["a"]);
+        assert_eq!(kernels(text, true), [""; 0]);
+        assert_eq!(
+            kernels(&format!("/// {}", text.replace('\n', "\n/// ")), true),
+            ["a"]
+        );
+    }
+
+    #[test]
+    fn an_example_runs_unless_its_block_says_otherwise() {
+        for (documentation, expected) in [
+            ("```\nrun();\n```", true),
+            ("```compile_fail,E1\n```\n\n```rust\n```", true),
+            ("```rust,no_run\n```\n```text\n```", false),
+            ("A sentence.", false),
+        ] {
+            assert_eq!(runs(documentation), expected, "{documentation}");
+        }
     }
 }

@@ -106,7 +106,6 @@ fn pieces(quick: bool) -> Vec<Piece> {
         "--workload bank --audit-share 0 --zipf 0.9",
         "--workload bank --audit-share 50 --audit-range 1K",
         "--workload kmeans",
-        "--workload kmeans --variant cgl --repeat 1",
         "--workload genome",
         "--workload genome ,atomics=64",
         "--workload labyrinth --variant hv-sorting,fast --repeat 3",

@@ -161,6 +161,38 @@ pub(super) fn late_ratios(reports: &[RunReport]) -> String {
     }
 }
 
+/// What a reader may conclude from runs of several variants on a CPU: which of them suit it, and
+/// that a GPU is another matter.
+pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
+    let mut suits: Vec<(&str, Vec<&str>)> = Vec::new();
+    for of in reports.chunk_by(|a, b| a.workload == b.workload) {
+        let verified = of.iter().filter(|report| report.verified);
+        let best = verified.max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s));
+        let Some(best) = best.filter(|best| of.len() > 1 && best.device == "cpu") else {
+            continue;
+        };
+        match suits
+            .iter_mut()
+            .find(|(variant, _)| *variant == best.variant)
+        {
+            Some((_, workloads)) => workloads.push(best.workload),
+            None => suits.push((best.variant, vec![best.workload])),
+        }
+    }
+    if suits.is_empty() {
+        return String::new();
+    }
+    let each = suits.iter();
+    let each = each.map(|(variant, workloads)| format!("{variant} in {}", workloads.join(", ")));
+    let each: Vec<String> = each.collect();
+    format!(
+        "\nFastest on this CPU: {}.\nThat every variant is right is what this table shows. It says little \
+         about a GPU, where thousands of\nthreads would wait for one lock: take `fast` there, and what is \
+         fastest here for a program of the CPU.\n",
+        each.join("; ")
+    )
+}
+
 /// The runs for which no time was left, in a sentence.
 pub(super) fn skipped_rows(skipped: &[(&str, &str)]) -> String {
     if skipped.is_empty() {

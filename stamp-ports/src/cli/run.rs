@@ -3,7 +3,7 @@
 use super::args::RunArgs;
 use super::console::{check_options, open, told, workloads};
 use super::demonstration::{self, Ahead};
-use super::rows::{Row, Rows, late_ratios, skipped_rows};
+use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
 use crate::devices::{AnyDevice, Choice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::launches;
@@ -306,6 +306,7 @@ impl Shown {
         let mut out = stdout().lock();
         write!(out, "{}", late_ratios(&self.reports))?;
         write!(out, "{}", skipped_rows(&self.skipped))?;
+        write!(out, "{}", on_a_cpu(&self.reports))?;
         write!(out, "{}", legend(&self.reports))?;
         Ok(write!(out, "{}", output::breakdown_table(&self.reports))?)
     }
@@ -460,6 +461,12 @@ mod tests {
         assert_eq!(shown.skipped.len(), 2 * variants.len() - first.len());
         let told = skipped_rows(&shown.skipped);
         assert!(told.contains("pool hv-sorting, ") && told.contains("; counter hv-sorting"));
+        let told = on_a_cpu(&shown.reports);
+        assert!(
+            told.contains(" in pool") && told.contains("counter"),
+            "{told}"
+        );
+        assert_eq!(on_a_cpu(&shown.reports[..1]), "");
         // With time enough nothing is skipped.
         plan.within = Some(Duration::from_mins(10));
         let mut shown = Shown::new(true);

@@ -55,7 +55,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         transactions: u64,
     ) -> Self {
         let config = config_of(runner.workload(), LOCKS);
-        let shapes = plan.search_shapes(room);
+        let shapes = plan.search_shapes(room, workload.sizes().by_blocks());
         Self {
             plan,
             room,

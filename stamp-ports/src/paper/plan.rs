@@ -244,9 +244,13 @@ impl Plan {
     }
 
     /// Figure 2: the launches that are searched.
-    pub fn search_shapes(&self, room: &Room) -> Vec<(u32, u32)> {
+    pub fn search_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
         match (room.kind, self.quick) {
+            // A block is one worker, whatever its threads.
+            (DeviceKind::Cuda, false) if by_blocks => {
+                room.shapes(&[1, 16, p, 4 * p, 8 * p], &[256])
+            }
             (DeviceKind::Cpu, true) => room.shapes(&[1, p], &[1, 2]),
             (DeviceKind::Cpu, false) => launches::shapes(room.kind, &room.limits, room.resident),
             (DeviceKind::Cuda, true) => room.shapes(&[1, p, 4 * p], &[32, 64]),
@@ -380,7 +384,7 @@ mod tests {
             ]
         }) {
             let plan = Plan::new(quick);
-            assert!(!plan.search_shapes(&room).is_empty());
+            assert!(!plan.search_shapes(&room, false).is_empty());
             assert!(!plan.thread_shapes(&room, true).is_empty());
             assert!(!plan.fig4_shapes(&room).is_empty());
         }

@@ -133,10 +133,11 @@ fn excluding(
     let mut data = contender.prepare(device, seed, operations)?;
     let shape = (asked.blocks, asked.threads);
     // Each launch is judged, until that has taken as long as a point may.
-    let (mut spent, mut wrong) = (Duration::ZERO, None);
+    let (mut spent, mut wrong, mut is_judged) = (Duration::ZERO, None, false);
     let launch = || -> Result<Duration> {
         let time = data.launch(device, shape, operations)?;
-        if wrong.is_none() && spent < CHECKS {
+        is_judged = wrong.is_none() && spent < CHECKS;
+        if is_judged {
             let began = Instant::now();
             wrong = data.verify(operations)?;
             spent += began.elapsed();
@@ -146,7 +147,7 @@ fn excluding(
     let times = timed(REPEAT as usize, launch)?;
     let ms: Vec<f64> = times.into_iter().map(ms).collect();
     // The last launch is judged in any case.
-    if wrong.is_none() {
+    if wrong.is_none() && !is_judged {
         wrong = data.verify(operations)?;
     }
     let mut found = Point::timed(asked, operations, &ms, wrong);

@@ -97,7 +97,7 @@ impl<T> Expectation<T> {
 }
 
 /// The least transactions whose replay is worth a thread.
-const WORTH: u64 = 1 << 15;
+pub(super) const WORTH: u64 = 1 << 15;
 
 /// Works on ranges of the transactions below `count`, as
 /// [`host::in_ranges`](stm_core::internal::host::in_ranges) does.

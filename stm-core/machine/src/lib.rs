@@ -25,8 +25,7 @@
 //! let mut watchdog = Watchdog::new(&cpu, None)?;
 //! number::launch(&cpu, &mut watchdog, Launch::new(2, 2), &words)?;
 //! assert_eq!(words.download()?, [0, 1, 2, 3]);
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! Without features the crate is `no_std` and is what a kernel links. The

@@ -30,6 +30,14 @@ pub struct Inside;
 pub trait Sealed {}
 
 /// How the threads of a launch are divided into those that run transactions.
+///
+/// ```
+/// use stm_core::algorithm::{Algorithm, Cgl, Egpgv, Fast, Granule};
+///
+/// assert_eq!(Fast::GRANULE, Granule::Lane);
+/// assert_eq!(Cgl::GRANULE, Granule::LaneInTurn);
+/// assert_eq!(Egpgv::GRANULE, Granule::Block);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Granule {
     /// Every lane runs transactions, and all lanes of a warp at the same time.
@@ -85,7 +93,21 @@ pub trait Change<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
     fn change(&mut self, tx: &mut Tx<'_, L, A>, old: [T; N]) -> Option<[T; W]>;
 }
 
-/// A concurrency-control algorithm.
+/// A concurrency-control algorithm: the parameter of what runs under any of them.
+///
+/// Kernels and functions name it in their bounds, and its constants tell what it can do. Its functions are
+/// the steps of an attempt, which the loops and [`Tx`] take; nobody else takes them, or implements it.
+///
+/// ```
+/// use stm_core::algorithm::{Algorithm, Cgl, Fast};
+///
+/// /// Says whether the warps of a launch may run transactions as teams.
+/// fn teams_under<A: Algorithm>() -> String {
+///     format!("{}: {}", A::NAME, A::TEAMS)
+/// }
+/// assert_eq!(teams_under::<Fast>(), "fast: true");
+/// assert_eq!(teams_under::<Cgl>(), "cgl: false");
+/// ```
 pub trait Algorithm: Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
     const VARIANT: Variant;

@@ -20,6 +20,15 @@
 //! Invariant: the state of an attempt (sets, snapshot, scratch memory) belongs
 //! to the algorithm ([`Algorithm::Attempt`]), and no algorithm uses that of
 //! another.
+//!
+//! ```
+//! use stm_core::algorithm::{Algorithm, HvSorting, Variant};
+//!
+//! for &variant in Variant::ALL {
+//!     println!("{variant}: {}", variant.about());
+//! }
+//! assert_eq!(Variant::from_name("hv-sorting"), Some(HvSorting::VARIANT));
+//! ```
 
 pub(crate) mod contract;
 pub(crate) mod fast;

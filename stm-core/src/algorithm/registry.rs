@@ -17,9 +17,46 @@ macro_rules! algorithms {
     ($d:tt $(
         $type:ident in $($module:ident)::+, $entry:ident, $name:literal, $origin:ident, $teams:ident, $sums:ident, $about:literal;
     )*) => {
-        $(pub use super::$($module)::+::$type;)*
+        $(
+            #[doc = concat!("`", $name, "`: ", $about, ".")]
+            ///
+            /// A kernel that names it runs under it, on arrays in its layout:
+            ///
+            /// ```
+            #[doc = concat!("use stm_core::algorithm::", stringify!($type), ";")]
+            /// use stm_core::prelude::*;
+            ///
+            #[doc = concat!("#[kernel(", stringify!($type), ")]")]
+            #[doc = concat!("pub fn raise_", stringify!($entry), "(stm: &Stm, words: Cells<u32>) {")]
+            ///     stm.each(0..100, |tx, i| {
+            ///         let word = tx.read(words, i % 10)?;
+            ///         tx.write(words, i % 10, word + 1)
+            ///     });
+            /// }
+            ///
+            /// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+            /// let mut stm = Stm::on(&Cpu::new())?;
+            /// let mut words = stm.array("words", &[0u32; 10])?;
+            #[doc = concat!("words.arrange::<", stringify!($type), ">()?;")]
+            #[doc = concat!("raise_", stringify!($entry), "::launch(&mut stm, Launch::new(2, 4), &words)?;")]
+            /// assert_eq!(words.download()?, [10; 10]);
+            /// # Ok(()) }
+            /// # #[cfg(not(feature = "host"))] fn main() {}
+            /// ```
+            pub use super::$($module)::+::$type;
+        )*
 
-        /// An algorithm of the registry.
+        /// An algorithm of the registry as a value, for what chooses one at run time
+        /// ([`with_algorithm!`](crate::with_algorithm) leads back to the type).
+        ///
+        /// ```
+        /// use stm_core::algorithm::Variant;
+        ///
+        /// let named = Variant::from_name("fast-table");
+        /// assert_eq!(named, Some(Variant::FastTable));
+        /// let of_the_paper = Variant::ALL.iter().filter(|variant| variant.is_paper());
+        /// assert_eq!(of_the_paper.count(), 6);
+        /// ```
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Variant {
             $(

@@ -21,6 +21,16 @@ use stm_machine::{Layout, View};
 ///
 /// `CellWord` in `memory/version.rs` describes the bits of the words. A cell of all zeros is the
 /// value 0 that no transaction has written.
+///
+/// ```
+/// use stm_core::algorithm::{Algorithm, Fast, HvSorting};
+/// use stm_core::{Layout, TArray, TCells, View};
+///
+/// // The arrays of `fast`; those of the other algorithms are plain.
+/// assert_eq!(<TCells<u32> as View<u32>>::LAYOUT, Layout::Cells);
+/// let _: fn(<Fast as Algorithm>::Array<u32>) -> TCells<u32> = |array| array;
+/// let _: fn(<HvSorting as Algorithm>::Array<u32>) -> TArray<u32> = |array| array;
+/// ```
 #[repr(C)]
 pub struct TCells<T> {
     start: *mut u64,

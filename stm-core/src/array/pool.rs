@@ -46,12 +46,21 @@ const PROBES: u32 = 32;
 /// The number of words whose loads are in flight together.
 const LINE_WORDS: usize = 8;
 
-/// The name of a node of a pool, in 32 bits.
+/// The name of a node of a pool, in 32 bits, so that a word of an array or a field of a record can be a
+/// link to it.
 ///
 /// | bits | meaning |
 /// | --- | --- |
 /// | upper | the tag of the pool, not 0; as many bits as the index leaves free |
 /// | lower | the index of the node, in as many bits as the largest index needs |
+///
+/// ```
+/// use stm_core::Node;
+///
+/// let link = Node::NIL.bits(); // what a word holds that leads nowhere
+/// assert_eq!(link, 0);
+/// assert!(Node::from_bits(link).is_nil());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(transparent)]
 pub struct Node(u32);
@@ -119,6 +128,31 @@ pub(crate) fn freed_twice(before: u64, operand: u64, subject: u64) -> u64 {
 
 /// A view of a pool, small enough to be a kernel parameter. The host's
 /// [`Pool`](crate::host::Pool) makes one.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Allocates a node for each transaction, and uses its index in an array.
+/// #[kernel]
+/// pub fn occupy(stm: &Stm, nodes: Pool, users: Cells<u32>) {
+///     stm.each(0..5, |tx, i| {
+///         let node = tx.alloc(nodes)?;
+///         let index = nodes.index(node).unwrap_or(0);
+///         tx.write(users, index.into(), i as u32 + 1)
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let users = stm.array("users", &[0u32; 8])?;
+/// let nodes = stm_core::host::Pool::new(&cpu, 8, "nodes")?;
+/// occupy::launch(&mut stm, Launch::new(1, 2), &nodes, &users)?;
+/// assert_eq!(nodes.free_nodes()?, 3);
+/// assert_eq!(users.download()?.iter().sum::<u32>(), 15);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TPool {
@@ -330,6 +364,32 @@ impl TPool {
 /// [`Tx::alloc_record`](crate::Tx::alloc_record) allocates a node and
 /// initialises it. The records of a pool are reached through it alone, which
 /// lets the library initialise a fresh node by plain stores.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// stm_core::record! { pub struct Job { pub next: u32, pub size: u32 } }
+///
+/// /// Puts a job in front of the others.
+/// #[kernel]
+/// pub fn add_jobs(stm: &Stm, first: Cells<u32>, jobs: Nodes<Job>) {
+///     stm.each(0..6, |tx, i| {
+///         let next = tx.read(first, 0)?;
+///         let job = tx.alloc_record(jobs, Job { next, size: i as u32 })?;
+///         tx.write(first, 0, job.bits())
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let first = stm.array("first", &[Node::NIL.bits()])?;
+/// let jobs = stm_core::host::Nodes::<_, Job>::new(&cpu, stm_core::Layout::Cells, 8, "jobs")?;
+/// add_jobs::launch(&mut stm, Launch::new(1, 2), &first, &jobs)?;
+/// jobs.pool().check(6)?;
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TNodes<A, R> {
     pub(crate) pool: TPool,

@@ -27,6 +27,30 @@ use stm_machine::Lane;
 
 /// A view of preassigned nodes, small enough to be a kernel parameter. The
 /// host's [`PreassignedNodes`](crate::host::PreassignedNodes) makes one.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// stm_core::record! { pub struct Place { pub taken_by: u64 } }
+///
+/// /// Gives each transaction the place of its number.
+/// #[kernel]
+/// pub fn take_places(stm: &Stm, places: Preassigned<Place>) {
+///     stm.each_preassigned(places.transactions(), places, |tx, i, mine| {
+///         tx.init(&mine, 0, Place { taken_by: 10 * i })
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let mut places =
+///     stm_core::host::PreassignedNodes::<_, Place>::new(&cpu, stm_core::Layout::Cells, 1, 3, "places")?;
+/// take_places::launch(&mut stm, Launch::new(1, 2), &mut places)?;
+/// assert_eq!(places.records().download()?[2].taken_by, 20);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TPreassigned<A, R> {
     header: *mut u64,
@@ -157,6 +181,31 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
 /// The records that belong to the transaction that an attempt runs
 /// (`StmRef::for_each_preassigned`). They cannot leave the attempt, so no other
 /// transaction initialises them.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// stm_core::record! { pub struct Half { pub of: u64 } }
+///
+/// /// Initialises both records of each transaction.
+/// #[kernel]
+/// pub fn halves(stm: &Stm, nodes: Preassigned<Half>) {
+///     stm.each_preassigned(nodes.transactions(), nodes, |tx, i, mine| {
+///         assert_eq!((mine.first(), mine.count()), (2 * i, 2));
+///         (0..mine.count()).try_for_each(|k| tx.init(&mine, k, Half { of: i }))
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let mut nodes =
+///     stm_core::host::PreassignedNodes::<_, Half>::new(&cpu, stm_core::Layout::Cells, 2, 3, "halves")?;
+/// halves::launch(&mut stm, Launch::new(1, 2), &mut nodes)?;
+/// assert_eq!(nodes.records().download()?[5].of, 2);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 pub struct Preassigned<'x, A, R> {
     pub(crate) records: TRecords<A, R>,
     first: u64,

@@ -29,6 +29,18 @@ use stm_machine::{Layout, View};
 /// [`record!`](crate::record) implements it; its items are for that macro and
 /// for the library.
 ///
+/// ```
+/// use stm_core::{Record, record};
+///
+/// record! { #[derive(Default)] pub struct Point { pub x: f32, pub y: f32 } }
+///
+/// /// A function for records of any type.
+/// fn zeros<R: Record + Default>(count: usize) -> Vec<R> {
+///     vec![R::default(); count]
+/// }
+/// assert_eq!(zeros::<Point>(2)[1], Point { x: 0.0, y: 0.0 });
+/// ```
+///
 /// # Safety
 /// [`Self::FIELDS`] has as many fields of 64 bits as [`Self::Wide`] counts, and as many of 32 as
 /// [`Self::Narrow`]: the place of a field in memory is computed of them.
@@ -125,6 +137,31 @@ impl<T: Element, const N: usize> Fields for [T; N] {
 /// The name of a field of the record `R`, whose type is `T`.
 /// [`record!`](crate::record) makes one for each field: `Account::balance()`
 /// names the field `balance` of `Account`.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// stm_core::record! { pub struct Account { pub owner: u32, pub balance: u64 } }
+///
+/// /// Pays interest of one in ten; the owner's word is not touched.
+/// #[kernel]
+/// pub fn pay_interest(stm: &Stm, accounts: Records<Account>) {
+///     stm.each(0..accounts.len(), |tx, i| {
+///         let balance = tx.read_field(accounts, i, Account::balance())?;
+///         tx.write_field(accounts, i, Account::balance(), balance + balance / 10)
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let data = [Account { owner: 7, balance: 200 }];
+/// let accounts = stm_core::host::Records::from_slice(&cpu, stm_core::Layout::Cells, &data, "accounts")?;
+/// pay_interest::launch(&mut stm, Launch::new(1, 1), &accounts)?;
+/// assert_eq!(accounts.download()?, [Account { owner: 7, balance: 220 }]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 pub struct Field<R, T> {
     /// The number of fields of the same width before it.
     position: u32,
@@ -234,6 +271,31 @@ pub(crate) const fn offset<R: Record, T: Element>(layout: Layout, position: u64)
 ///
 /// [`Tx::read_record`] and [`Tx::write_record`] access whole records,
 /// [`Tx::read_field`] and [`Tx::write_field`] single fields.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// stm_core::record! { pub struct Pair { pub left: u32, pub right: u64 } }
+///
+/// /// Exchanges the two fields of each record.
+/// #[kernel]
+/// pub fn exchange(stm: &Stm, pairs: Records<Pair>) {
+///     stm.each(0..pairs.len(), |tx, i| {
+///         let Pair { left, right } = tx.read_record(pairs, i)?;
+///         tx.write_record(pairs, i, Pair { left: right as u32, right: left.into() })
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let data = [Pair { left: 1, right: 2 }];
+/// let pairs = stm_core::host::Records::from_slice(&cpu, stm_core::Layout::Cells, &data, "pairs")?;
+/// exchange::launch(&mut stm, Launch::new(1, 1), &pairs)?;
+/// assert_eq!(pairs.download()?, [Pair { left: 2, right: 1 }]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TRecords<A, R> {
     start: *mut u8,

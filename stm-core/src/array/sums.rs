@@ -63,6 +63,13 @@ mod sealed {
 
 /// An element that atomics can add to: `u32`, `i32`, `u64` and `i64`, which
 /// wrap, and `f32`, whose sums depend on the order of the additions.
+///
+/// ```
+/// use stm_core::Summand;
+///
+/// assert_eq!(u32::MAX.plus(3), 2); // integers wrap
+/// assert_eq!(1.5f32.plus(0.25), 1.75);
+/// ```
 pub trait Summand: Element + sealed::Sealed {
     /// The kind of its additions.
     #[doc(hidden)]
@@ -101,6 +108,29 @@ summand!(i64, Wide, |a, b| a.wrapping_add(b));
 /// same element do not conflict, while a read conflicts with additions anywhere
 /// in its row. Long rows make additions cheap, as each transaction touches the
 /// header of each of its rows twice; short rows make reads succeed more often.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Counts words by their last digit.
+/// #[kernel]
+/// pub fn histogram(stm: &Stm, words: Input<u32>, counts: Sums<u32>) {
+///     stm.each(0..words.len(), |tx, i| {
+///         let digit = words.get(stm.lane(), i).unwrap_or(0) % 10;
+///         tx.add(counts, 0, digit, 1) // conflicts with no other addition
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let words = Buffer::from_slice(&cpu, &[11u32, 21, 32], "words")?;
+/// let counts = stm_core::host::Sums::<_, u32>::zeroed(&cpu, 1, 10, "counts")?;
+/// histogram::launch(&mut stm, Launch::new(1, 2), &words, &counts)?;
+/// assert_eq!(counts.download()?[..4], [0, 2, 1, 0]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TSums<T> {
     start: *mut u64,

@@ -19,6 +19,16 @@ use stm_machine::Lane;
 use stm_machine::{Element, WordAddress};
 
 /// A type of keys: `u32` or `u64`.
+///
+/// A map finds a key's bucket by the upper bits of the hash.
+///
+/// ```
+/// use stm_core::collections::Key;
+///
+/// assert_eq!((<u32 as Key>::BITS, <u64 as Key>::BITS), (32, 64));
+/// // The hash spreads neighbours, and depends on the upper half too.
+/// assert_ne!(Key::hash(1u64), Key::hash(1u64 << 32 | 1));
+/// ```
 pub trait Key: Element + Ord + core::fmt::Debug {
     /// The number of bits of a key.
     const BITS: u32;
@@ -57,6 +67,15 @@ impl Key for u64 {
 
 /// A node of a container, as the host sees it: a key, `LINKS` links to other
 /// nodes, and a value.
+///
+/// ```
+/// use stm_core::collections::Item;
+///
+/// let item = Item { key: 7u32, links: [0], value: 1.5f64 };
+/// assert_eq!((item.key, item.value), (7, 1.5));
+/// // The names of its fields, for reads and writes of one of them.
+/// let _ = (Item::<u32, f64, 1>::key(), Item::<u32, f64, 1>::link::<0>(), Item::<u32, f64, 1>::value());
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Item<K, V, const LINKS: usize> {
     /// The key.

@@ -52,8 +52,8 @@ use stm_machine::Lane;
 /// One ordered list, small enough to be a kernel parameter. The host's
 /// [`List`](super::List) makes one.
 ///
-/// Under `fast` and `fast-table` a walk releases the words that it has passed. The
-/// transaction conflicts only with changes around the places that it came to, and
+/// Under `fast` and `fast-table` a walk releases the words that it has passed (early release:
+/// Herlihy, Luchangco, Moir and Scherer 2003). The transaction conflicts only with changes around the places that it came to, and
 /// its read set needs little room. Results of operations still belong to one
 /// state, as the words that stay in the read set prove them.
 ///
@@ -61,6 +61,30 @@ use stm_machine::Lane;
 /// begin at a word of their own, so that a walk is as long as its range. The order
 /// remains that of all keys. [`Self::first`], [`Self::next_after`] and [`Self::pop_first`]
 /// then read a word of each empty range that they pass, for which the read set needs room.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Serves the most urgent one who waits, and appends a new one.
+/// #[kernel]
+/// pub fn serve(stm: &Stm, waiting: List<u32, u32>, served: Output<u32>) {
+///     stm.into(served).each(0..served.len(), |tx, i| {
+///         waiting.insert(tx, 100 + i as u32, 0)?;
+///         Ok(waiting.pop_first(tx)?.map_or(0, |(urgency, _)| urgency))
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let mut waiting = stm_core::collections::List::new(&cpu, stm_core::Layout::Cells, 10, "waiting")?;
+/// waiting.upload([(7, 0), (3, 0)])?;
+/// let mut served = Buffer::zeroed(&cpu, 3, "served")?;
+/// serve::launch(&mut stm, Launch::new(1, 1), &waiting, &mut served)?;
+/// assert_eq!(served.download()?, [3u32, 7, 100]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TList<A: Algorithm, K, V> {
     /// A list for each range of keys, in their order.

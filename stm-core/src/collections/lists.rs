@@ -21,10 +21,43 @@ mod entry;
 pub use entry::ListEntry;
 
 /// A node of a list: its link leads to the next node.
+///
+/// ```
+/// use stm_core::collections::ListItem;
+///
+/// let last = ListItem { key: 9u64, links: [0], value: 2u32 };
+/// assert_eq!(last.links, [0]); // there is no next node
+/// ```
 pub type ListItem<K, V> = Item<K, V, 1>;
 
 /// Lists whose nodes come from one pool, numbered from 0, small enough to be a
 /// kernel parameter. The host's [`Lists`](super::Lists) makes one.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Takes the first entry of each list and puts it into list 0.
+/// #[kernel]
+/// pub fn gather_firsts(stm: &Stm, lists: Lists<u32, u32>) {
+///     stm.each(1..lists.lists(), |tx, i| {
+///         if let Some((key, value)) = lists.pop_first(tx, i)? {
+///             lists.insert(tx, 0, key, value)?;
+///         }
+///         Ok(())
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// use stm_core::{Layout, collections::Lists};
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let mut lists = Lists::new(&cpu, Layout::Cells, 3, 10, "lists")?;
+/// lists.upload(&[vec![], vec![(4u32, 40u32), (6, 60)], vec![(5, 50)]])?;
+/// gather_firsts::launch(&mut stm, Launch::new(1, 2), &lists)?;
+/// assert_eq!(lists.download()?, [vec![(4, 40), (5, 50)], vec![(6, 60)], vec![]]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TLists<A: Algorithm, K, V> {
     heads: A::Array<u32>,
@@ -50,6 +83,32 @@ impl<A: Algorithm, K, V> core::fmt::Debug for TLists<A, K, V> {
 /// Where an entry is that an attempt has found ([`ListEntry::place`]). It does not
 /// borrow the transaction, so that an attempt can hold several, and it cannot leave
 /// the attempt.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Lets two accounts have the mean of what they had.
+/// #[kernel]
+/// pub fn level(stm: &Stm, accounts: Map<u32, u64>) {
+///     stm.each(0..1, |tx, _| {
+///         let (Some((a, of_a)), Some((b, of_b))) = (accounts.locate(tx, 1)?, accounts.locate(tx, 2)?) else {
+///             return tx.cancel();
+///         };
+///         accounts.set_at(tx, a, (of_a + of_b) / 2)?; // no second search
+///         accounts.set_at(tx, b, (of_a + of_b).div_ceil(2))
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let mut accounts = stm_core::collections::Map::new(&cpu, stm_core::Layout::Cells, 2, "accounts")?;
+/// accounts.upload([(1, 10), (2, 3)])?;
+/// level::launch(&mut stm, Launch::new(1, 1), &accounts)?;
+/// assert_eq!(accounts.download()?, [(1, 6), (2, 7)].into());
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 pub struct ListPlace<'a, K, V> {
     node: Node,
     of: PhantomData<&'a (K, V)>,

@@ -11,6 +11,31 @@ use stm_machine::Lane;
 
 /// A hash map, small enough to be a kernel parameter. The host's
 /// [`Map`](super::Map) makes one.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Gives each key twice its value, and the next key the same.
+/// #[kernel]
+/// pub fn copy_up(stm: &Stm, map: Map<u32, u32>) {
+///     stm.each(0..1, |tx, _| {
+///         let value = map.get(tx, 5)?.unwrap_or(0);
+///         map.insert(tx, 5, 2 * value)?;
+///         map.insert(tx, 6, 2 * value)?;
+///         Ok(())
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let mut map = stm_core::collections::Map::new(&cpu, stm_core::Layout::Cells, 4, "map")?;
+/// map.upload([(5, 21)])?;
+/// copy_up::launch(&mut stm, Launch::new(1, 1), &map)?;
+/// assert_eq!(map.download()?, [(5, 42), (6, 42)].into());
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TMap<A: Algorithm, K, V>(TLists<A, K, V>);
 

@@ -72,7 +72,35 @@ pub(crate) type Leaf<K, V> = Item<K, V, 0>;
 pub(crate) type Branch<K> = Item<K, u32, WAYS>;
 
 /// A map in the order of its keys, small enough to be a kernel parameter. The
-/// host's [`OrderedMap`](super::OrderedMap) makes one.
+/// host's [`OrderedMap`](super::OrderedMap) makes one. It is a radix tree with compressed paths, as
+/// PATRICIA is (Morrison 1968).
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Adds up the values from key 10 up to, and without, key 30.
+/// #[kernel]
+/// pub fn sum_range(stm: &Stm, map: OrderedMap<u32, u64>, sum: Cells<u64>) {
+///     stm.each(0..1, |tx, _| {
+///         let (mut total, mut before) = (0, 9);
+///         while let Some((key, value)) = map.next_after(tx, before)?.filter(|(key, _)| *key < 30) {
+///             (total, before) = (total + value, key);
+///         }
+///         tx.write(sum, 0, total)
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let sum = stm.array("sum", &[0u64])?;
+/// let mut map = stm_core::collections::OrderedMap::new(&cpu, stm_core::Layout::Cells, 4, "map")?;
+/// map.upload([(5, 1), (10, 2), (20, 4), (30, 8)])?;
+/// sum_range::launch(&mut stm, Launch::new(1, 1), &map, &sum)?;
+/// assert_eq!(sum.download()?, [6]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TOrderedMap<A: Algorithm, K, V> {
     root: A::Array<u32>,

@@ -21,6 +21,32 @@ const PUSHED: u64 = 1;
 
 /// A bounded first-in-first-out queue, small enough to be a kernel parameter. The
 /// host's [`Queue`](super::Queue) makes one.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Even transactions push, odd ones pop; who finds the queue full or empty waits.
+/// #[kernel]
+/// pub fn pass_through(stm: &Stm, queue: Queue<u32>, sum: Sums<u64>) {
+///     stm.each(0..100, |tx, i| {
+///         if i % 2 == 0 {
+///             return queue.push(tx, 1).map(|_| ());
+///         }
+///         let value = queue.pop(tx)?;
+///         tx.add(sum, 0, 0, u64::from(value))
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let queue = stm_core::collections::Queue::new(&cpu, stm_core::Layout::Cells, 8, "queue")?;
+/// let sum = stm_core::host::Sums::zeroed(&cpu, 1, 1, "sum")?;
+/// pass_through::launch(&mut stm, Launch::new(1, 2), &queue, &sum)?;
+/// assert_eq!((queue.counts()?, sum.download()?), ([50, 50], vec![50u64]));
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TQueue<A: Algorithm, T: Element> {
     counts: A::Array<u32>,

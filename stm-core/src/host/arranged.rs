@@ -39,7 +39,21 @@ pub trait Form {
 }
 
 /// `len` items in the memory of a device, for transactions of any algorithm: the layout is a value
-/// and can be changed. [`TxArray`](super::TxArray) and [`Records`](super::Records) are such arrays.
+/// and can be changed; a launch under an algorithm with another one is [`Error::WrongLayout`].
+/// [`TxArray`](super::TxArray) and [`Records`](super::Records) are such arrays.
+///
+/// ```
+/// use stm_core::Layout;
+/// use stm_core::algorithm::HvSorting;
+/// use stm_core::prelude::*;
+///
+/// let mut words = TxArray::from_slice(&Cpu::new(), Layout::Cells, &[1u32, 2, 3], "words")?;
+/// assert_eq!(words.bytes(), 24); // a version beside each value
+/// words.arrange::<HvSorting>()?;
+/// assert_eq!((words.layout(), words.bytes()), (Layout::Plain, 12));
+/// assert_eq!(words.download()?, [1, 2, 3]);
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Arranged<D: Device, F> {
     pub(super) device: D,

@@ -12,6 +12,23 @@ use stm_machine::{Element, Layout};
 
 /// A launch that has ended: its time and the statistics of its transactions, to
 /// which it dereferences.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// #[kernel]
+/// pub fn fill(stm: &Stm, words: Cells<u32>) {
+///     stm.each(0..words.len(), |tx, i| tx.write(words, i, 1));
+/// }
+///
+/// # fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let words = stm.array("words", &[0u32; 50])?;
+/// let done = fill::launch(&mut stm, Launch::new(1, 4), &words)?;
+/// println!("{:?}: {} attempts", done.time, done.attempts);
+/// assert_eq!((done.commits, done.aborted()), (50, 0));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// The time that the kernel ran, by the device's own clock where it has one.

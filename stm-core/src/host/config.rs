@@ -6,7 +6,7 @@ use crate::tx::stm_ref::RetryLimits;
 use std::time::Duration;
 use stm_machine::host::Error;
 
-/// The sizes and limits of a transactional memory ([`Stm::with`](super::Stm::with)).
+/// The sizes and limits of a transactional memory; [`Stm::with`](super::Stm::with) refuses a bad one with [`Error::BadConfig`].
 ///
 /// ```
 /// use stm_core::host::Capacity;

@@ -21,7 +21,7 @@ use stm_machine::host::{Device, Error, ForeignArray, Pod};
 /// use stm_core::prelude::*;
 ///
 /// #[kernel]
-/// pub fn raise(stm: &Stm, words: Cells<u32>) {
+/// pub fn raise_one(stm: &Stm, words: Cells<u32>) {
 ///     stm.each(0..words.len(), |tx, i| {
 ///         let word = tx.read(words, i)?;
 ///         tx.write(words, i, word + 1)
@@ -35,7 +35,7 @@ use stm_machine::host::{Device, Error, ForeignArray, Pod};
 /// // As it is.
 /// let mut stm = Stm::on(&device)?;
 /// let words = device.borrow("words", &mut data)?;
-/// raise::launch_with::<FastTable, _>(&mut stm, Launch::new(2, 4), &words)?;
+/// raise_one::launch_with::<FastTable, _>(&mut stm, Launch::new(2, 4), &words)?;
 /// assert_eq!(data, [2; 10]);
 ///
 /// // Through cells.
@@ -43,11 +43,10 @@ use stm_machine::host::{Device, Error, ForeignArray, Pod};
 /// let mut cells = stm.array("cells", &[0u32; 10])?;
 /// let mut words = device.borrow("words", &mut data)?;
 /// cells.copy_from(&words)?;
-/// raise::launch(&mut stm, Launch::new(2, 4), &cells)?;
+/// raise_one::launch(&mut stm, Launch::new(2, 4), &cells)?;
 /// cells.copy_to(&mut words)?;
 /// assert_eq!(data, [3; 10]);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 pub trait ForeignView<T: Element> {
     /// Returns a view for transactions of algorithm `A`, as a kernel parameter.

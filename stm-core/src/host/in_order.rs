@@ -16,6 +16,31 @@ use stm_machine::{Kernel, Stop};
 ///
 /// The functions `enqueue` and `enqueue_with` of a [`#[kernel]`](macro@crate::kernel)
 /// add a launch.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// #[kernel]
+/// pub fn double(stm: &Stm, words: Cells<u64>) {
+///     stm.update_each(0..words.len(), words, |i| [i], |_, [word]| Some([2 * word]));
+/// }
+///
+/// # fn main() -> Result<(), stm_core::host::Error> {
+/// use stm_core::host::{Error, InOrder};
+///
+/// /// Doubles all words ten times.
+/// fn enqueue<'env>(
+///     queue: &InOrder<'_, 'env, Cpu>, words: &'env TxArray<Cpu, u64>,
+/// ) -> Result<(), Error> {
+///     (0..10).try_for_each(|_| double::enqueue(queue, Launch::new(1, 4), words))
+/// }
+///
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let words = stm.array("words", &[1u64; 20])?;
+/// stm.in_order(|queue| enqueue(queue, &words))?;
+/// assert_eq!(words.download()?, [1 << 10; 20]);
+/// # Ok(()) }
+/// ```
 pub struct InOrder<'scope, 'env, D: Device> {
     stm: RefCell<&'scope mut Stm<D>>,
     /// What the launches have in use until all have ended.
@@ -57,7 +82,7 @@ impl<D: Device> Stm<D> {
     /// use stm_core::prelude::*;
     ///
     /// #[kernel]
-    /// pub fn raise(stm: &Stm, words: Cells<u32>, by: u32) {
+    /// pub fn raise_by(stm: &Stm, words: Cells<u32>, by: u32) {
     ///     stm.each(0..words.len(), |tx, i| {
     ///         let word = tx.read(words, i)?;
     ///         tx.write(words, i, word + by)
@@ -69,14 +94,13 @@ impl<D: Device> Stm<D> {
     /// let words = stm.array("words", &[0u32; 10])?;
     /// let (_, done) = stm.in_order(|queue| {
     ///     for by in 1..=4 {
-    ///         raise::enqueue(queue, Launch::new(2, 4), &words, by)?;
+    ///         raise_by::enqueue(queue, Launch::new(2, 4), &words, by)?;
     ///     }
     ///     Ok(())
     /// })?;
     /// assert_eq!(done.commits, 40);
     /// assert_eq!(words.download()?, [10; 10]);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     ///
     /// # Errors

@@ -14,12 +14,22 @@ use stm_machine::host::{Device, Error, Memory};
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
 /// in the memory of a device.
 ///
-/// A pool must have room for the nodes of the data and for those that attempts
-/// in progress hold, which is up to one for each allocation of each lane.
+/// A pool must have room for the nodes of the data and for those that attempts in progress hold, which is up to
+/// one for each allocation of each lane; without it a launch ends with [`Error::PoolExhausted`].
 ///
 /// Every launch may use it. [`Self::refresh`] between two launches lets
 /// transactions of `fast` and `fast-table` store to nodes at once that are free
 /// then; without it everything is right and some of it slower.
+///
+/// ```
+/// use stm_core::host::{Cpu, Error, Pool};
+///
+/// let mut pool = Pool::new(&Cpu::new(), 100, "nodes")?;
+/// let nodes = pool.take(3)?; // for data that the host puts there
+/// assert_eq!((nodes.len(), pool.free_nodes()?), (3, 97));
+/// assert!(matches!(pool.check(4), Err(Error::PoolCount { taken: 3, .. })));
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Pool<D: Device> {
     memory: D::Memory,
@@ -210,26 +220,18 @@ impl<D: Device> Pool<D> {
     }
 }
 
-/// A pool whose nodes are records of type `R`
-/// ([`Tx::alloc_record`](crate::Tx::alloc_record)).
+/// A pool whose nodes are records of type `R` ([`Tx::alloc_record`](crate::Tx::alloc_record)), in the
+/// memory of a device. A kernel receives it as a [`TNodes`].
 ///
 /// ```
 /// use stm_core::host::Nodes;
 /// use stm_core::prelude::*;
 ///
-/// stm_core::record! {
-///     /// An entry of a stack.
-///     pub struct Entry {
-///         /// The link to the entry below.
-///         pub below: u32,
-///         /// The number that was pushed.
-///         pub number: u32,
-///     }
-/// }
+/// stm_core::record! { pub struct Entry { pub below: u32, pub number: u32 } }
 ///
 /// /// Even transactions push their number, odd ones pop one.
 /// #[kernel]
-/// pub fn stack(stm: &Stm, top: Cells<u32>, entries: Nodes<Entry>) {
+/// pub fn push_or_pop(stm: &Stm, top: Cells<u32>, entries: Nodes<Entry>) {
 ///     stm.each(0..1_000, |tx, i| {
 ///         let first = Node::from_bits(tx.read(top, 0)?);
 ///         if i % 2 == 0 {
@@ -251,11 +253,10 @@ impl<D: Device> Pool<D> {
 /// let mut stm = Stm::on(&cpu)?;
 /// let top = stm.array("top", &[Node::NIL.bits()])?;
 /// let entries = Nodes::<_, Entry>::new(&cpu, stm_core::Layout::Cells, 600, "entries")?;
-/// let done = stack::launch(&mut stm, Launch::new(2, 4), &top, &entries)?;
+/// let done = push_or_pop::launch(&mut stm, Launch::new(2, 4), &top, &entries)?;
 /// let pops = done.commits - 500;
 /// entries.pool().check(500 - pops)?; // no node is lost, none has leaked
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 pub struct Nodes<D: Device, R> {
     pool: Pool<D>,
@@ -352,8 +353,35 @@ impl<D: Device, R: Record> Nodes<D, R> {
     }
 }
 
-/// Records that belong to the transactions of one loop by their numbers
-/// ([`StmRef::for_each_preassigned`](crate::StmRef::for_each_preassigned)).
+/// Records that belong to the transactions of one loop by their numbers ([`StmRef::for_each_preassigned`](crate::StmRef::for_each_preassigned)).
+/// A second loop before [`Self::reuse`] ends its launch with [`Error::BadNode`].
+///
+/// ```
+/// use stm_core::host::PreassignedNodes;
+/// use stm_core::prelude::*;
+///
+/// stm_core::record! { pub struct Link { pub below: u32 } }
+///
+/// /// Pushes an entry for each number, without an allocation.
+/// #[kernel]
+/// pub fn push_own(stm: &Stm, top: Cells<u32>, links: Preassigned<Link>) {
+///     stm.each_preassigned(links.transactions(), links, |tx, _, mine| {
+///         let below = tx.read(top, 0)?;
+///         tx.write(top, 0, mine.first() as u32 + 1)?;
+///         tx.init(&mine, 0, Link { below })
+///     });
+/// }
+///
+/// # fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let top = stm.array("top", &[0u32])?;
+/// let mut links = PreassignedNodes::new(&cpu, stm_core::Layout::Cells, 1, 20, "links")?;
+/// push_own::launch(&mut stm, Launch::new(1, 4), &top, &mut links)?;
+/// assert_eq!(links.records().download()?.iter().filter(|link| link.below == 0).count(), 1);
+/// links.reuse()?; // for the next launch
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct PreassignedNodes<D: Device, R> {
     header: D::Memory,

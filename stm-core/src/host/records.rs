@@ -15,6 +15,19 @@ use stm_machine::{Element, Layout, WordAddress};
 ///
 /// What [`TxArray`](super::TxArray) says about the versions of cells holds for
 /// records as well.
+///
+/// ```
+/// use stm_core::Layout;
+/// use stm_core::host::{Cpu, Records};
+///
+/// stm_core::record! { pub struct Particle { pub at: f64, pub hits: u32 } }
+///
+/// let mut particles = Records::zeroed(&Cpu::new(), Layout::Cells, 2, "particles")?;
+/// particles.upload(&[Particle { at: 0.5, hits: 0 }, Particle { at: 1.5, hits: 3 }])?;
+/// assert_eq!(particles.download()?[1].hits, 3);
+/// assert_eq!(Records::<Cpu, Particle>::field_names(), ["at", "hits"]);
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
 pub type Records<D, R> = Arranged<D, Structs<R>>;
 
 /// Says that the items of an array are records.

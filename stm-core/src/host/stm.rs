@@ -27,7 +27,20 @@ use stm_machine::host::{Device, Error, Launch, Memory, StopAt};
 use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
 use stm_machine::{Kernel, Stop};
 
-/// The statistics of a launch's transactions. `attempts == commits + aborts`.
+/// The counts of what the transactions of a launch did: `attempts == commits + aborts`, summed over the
+/// reasons.
+///
+/// ```
+/// use stm_core::host::Statistics;
+///
+/// let mut all = Statistics::default();
+/// let launch = Statistics { attempts: 12, commits: 10, rounds: 4, round_lanes: 12, ..Default::default() };
+/// all += launch;
+/// all += launch;
+/// assert_eq!(all.attempts, 24);
+/// assert_eq!(all.active_lanes(), Some(3.0)); // of a warp, on average
+/// assert_eq!((all.aborted_for("commit_stale"), all.waits()), (0, 0));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Attempts begun.
@@ -105,6 +118,25 @@ fn region_bytes<D: Device>(device: &D, launch: Launch, capacity: Capacity) -> Re
 /// A transactional memory on a device: the clock, the lock table, the logs of
 /// every warp, and the statistics. It serves any number of launches of any
 /// shape ([`Self::reshape`]), and runs one algorithm.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// #[kernel]
+/// pub fn step(stm: &Stm, words: Cells<u32>) {
+///     stm.update_each(0..100, words, |i| [i % 8], |_, [word]| Some([word + 1]));
+/// }
+///
+/// # fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let words = stm.array("words", &[0u32; 8])?;
+/// for shape in [Launch::new(1, 2), Launch::new(3, 8)] {
+///     step::launch(&mut stm, shape, &words)?;
+/// }
+/// stm.check_in_full()?; // nothing is left unfinished
+/// assert_eq!(words.download()?.iter().sum::<u32>(), 200);
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct Stm<D: Device> {
     device: D,

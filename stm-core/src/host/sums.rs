@@ -11,6 +11,17 @@ use stm_machine::host::{Device, Error, Pod};
 /// algorithm, as all of them use the same layout ([`TSums`]).
 ///
 /// A launch continues with what the one before left, under whatever algorithm.
+///
+/// ```
+/// use stm_core::host::{Cpu, Sums};
+///
+/// // Two rows of three: a transaction that reads conflicts with additions to the same row alone.
+/// let mut sums = Sums::from_slice(&Cpu::new(), 3, &[1u64, 2, 3, 4, 5, 6], "sums")?;
+/// assert_eq!((sums.rows(), sums.row_len()), (2, 3));
+/// sums.clear()?;
+/// assert_eq!(sums.download()?, [0; 6]);
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Sums<D: Device, T> {
     memory: Allocation<D::Memory>,

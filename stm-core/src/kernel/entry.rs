@@ -35,6 +35,41 @@ macro_rules! __host {
 /// 128 bits, which pays for a kernel with 64-bit elements in cells. `registers
 /// { fast: 128 }` bounds the registers of a thread, where the compiler would
 /// use more and too few threads would fit on a multiprocessor.
+///
+/// ```
+/// use stm_core::prelude::*;
+/// use stm_core::View;
+///
+/// /// Adds one to each word.
+/// pub struct AddOne<A>(std::marker::PhantomData<A>);
+///
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// pub struct AddOneParams<A: Algorithm> {
+///     stm: StmRef<A>,
+///     words: A::Array<u32>,
+/// }
+///
+/// impl<A: Algorithm> AddOne<A> {
+///     fn body<L: Lane>(lane: &L, params: &AddOneParams<A>) {
+///         let words = &params.words;
+///         params.stm.update_each(lane, 0..words.len(), words, |i| [i], |_, [n]| Some([n + 1]));
+///     }
+/// }
+///
+/// stm_core::kernels!(AddOne, AddOneParams, "add_one_to_each", [Fast]);
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let words = stm.array("words", &[4u32; 3])?;
+/// stm.set_up::<Fast>(Launch::new(1, 2))?;
+/// let params = AddOneParams { stm: stm.handle::<Fast>(), words: words.view::<Fast>() };
+/// // SAFETY: the words live, and nothing else accesses them.
+/// unsafe { stm.launch::<AddOne<Fast>>(&params) }?;
+/// assert_eq!(words.download()?, [5; 3]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[macro_export]
 macro_rules! kernels {
     ($kernel:ident, $params:ident, $name:literal

@@ -28,5 +28,5 @@ pub use stm_machine::kernel::*;
 /// pub fn walk(_stm: &Stm) {}
 /// # fn main() {}
 /// ```
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "host"))]
 struct Refused;

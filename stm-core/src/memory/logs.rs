@@ -53,7 +53,20 @@ pub(crate) const fn state_of(mark: u32) -> u32 {
     mark & 3
 }
 
-/// The number of entries of each log of one transaction.
+/// The number of entries of each log of one transaction, in [`StmConfig`](crate::host::StmConfig).
+///
+/// A transaction that needs more ends the launch with
+/// [`Error::CapacityExceeded`](crate::host::Error::CapacityExceeded), which names the log. Each thread of a
+/// launch has its own logs.
+///
+/// ```
+/// # #[cfg(feature = "host")] {
+/// use stm_core::host::Capacity;
+///
+/// let capacity = Capacity { reads: 256, ..Capacity::DEFAULT };
+/// assert_eq!((capacity.writes, capacity.locks()), (32, 288));
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Capacity {

@@ -42,8 +42,7 @@ use stm_machine::{Element, Lane, Output};
 ///     });
 /// }
 ///
-/// # #[cfg(feature = "host")]
-/// # fn main() -> Result<(), stm_core::host::Error> {
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
 /// let cpu = Cpu::new();
 /// let mut stm = Stm::on(&cpu)?;
 /// let next = stm.array("next", &[0u64])?;
@@ -52,10 +51,8 @@ use stm_machine::{Element, Lane, Output};
 /// let mut drawn = drawn.download()?;
 /// drawn.sort_unstable();
 /// assert!(drawn.into_iter().eq(0..100));
-/// # Ok(())
-/// # }
-/// # #[cfg(not(feature = "host"))]
-/// # fn main() {}
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 #[derive(Debug)]
 pub struct KernelStm<'k, L, A, R = (), T = Nothing> {
@@ -286,7 +283,7 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// use stm_core::prelude::*;
     ///
     /// #[kernel]
-    /// pub fn count(stm: &Stm, words: Map<u32, u32>, keys: Input<u32>) {
+    /// pub fn count_keys(stm: &Stm, words: Map<u32, u32>, keys: Input<u32>) {
     ///     stm.in_step().each(0..keys.len(), |tx, i| {
     ///         let key = keys.get(stm.lane(), i).unwrap_or(0);
     ///         let mut entry = words.entry(tx, key)?;
@@ -392,6 +389,29 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
 }
 
 /// The teams of a launch: its warps, or its `BLOCKS`.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Moves all that the accounts have to the first one, in one transaction of a block.
+/// #[kernel(teams)]
+/// pub fn collect(stm: &Stm, accounts: Cells<u64>) {
+///     stm.block().each(0..1, |tx, _| {
+///         let mine = u64::from(tx.rank());
+///         let had = tx.read(accounts, Some(mine))?.unwrap_or(0);
+///         let sum = (0..tx.size()).map(|rank| tx.told_by(rank, had)).sum();
+///         tx.write(accounts, Some((mine, if mine == 0 { sum } else { 0 })))
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let accounts = stm.array("accounts", &[1u64, 2, 3, 4])?;
+/// collect::launch(&mut stm, Launch::new(1, 4), &accounts)?;
+/// assert_eq!(accounts.download()?, [10, 0, 0, 0]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct KernelTeams<'k, L, A, const BLOCKS: bool>(KernelStm<'k, L, A>);
 

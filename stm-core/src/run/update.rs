@@ -59,8 +59,7 @@ impl<A: Algorithm> StmRef<A> {
     /// # let mut stm = Stm::on(&Cpu::new())?;
     /// # let words = stm.array("words", &[0u32; 40])?;
     /// # clear::launch(&mut stm, Launch::new(1, 1), &words)?;
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
     /// ```
     /// - Elements of two arrays, or of two memories, cannot be named: there is one `array`, and it
     ///   has the layout of this memory's algorithm.
@@ -74,20 +73,20 @@ impl<A: Algorithm> StmRef<A> {
     ///
     /// /// Payments between accounts.
     /// #[kernel]
-    /// pub fn pay(stm: &Stm, accounts: Cells<u32>, payments: u64) {
+    /// pub fn settle(stm: &Stm, accounts: Cells<u32>, payments: u64) {
     ///     stm.update_each(0..payments, accounts, |i| [i % 100, 100 + i % 7], |_, [a, b]| {
     ///         (a != 0).then(|| [a - 1, b + 1])
     ///     });
     /// }
     ///
-    /// # fn main() -> Result<(), stm_core::host::Error> {
+    /// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
     /// let mut stm = Stm::on(&Cpu::new())?;
     /// let accounts = stm.array("accounts", &[10u32; 200])?;
-    /// let done = pay::launch(&mut stm, Launch::new(4, 8), &accounts, 5_000)?;
+    /// let done = settle::launch(&mut stm, Launch::new(4, 8), &accounts, 5_000)?;
     /// assert_eq!(done.commits, 5_000); // 4,000 of them found an empty account
     /// assert_eq!(accounts.download()?[..100], [0; 100]);
-    /// # Ok(())
-    /// # }
+    /// # Ok(()) }
+    /// # #[cfg(not(feature = "host"))] fn main() {}
     /// ```
     #[inline(always)]
     pub fn update_each<L: Lane, T: Element, const N: usize, const W: usize>(

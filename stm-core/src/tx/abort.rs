@@ -25,6 +25,27 @@
 ///
 /// 32 bits, so that a `TxResult` of an array of words has no odd-sized tag: the
 /// compiler would move the array byte by byte.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Takes one from each account that has one, and is cancelled for the others.
+/// #[kernel]
+/// pub fn take_one(stm: &Stm, accounts: Cells<u32>) {
+///     stm.each(0..accounts.len(), |tx, i| match tx.read(accounts, i)? {
+///         0 => tx.cancel(), // Err(Abort::User { .. })
+///         n => tx.write(accounts, i, n - 1),
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let accounts = stm.array("accounts", &[3u32, 0, 5])?;
+/// let done = take_one::launch(&mut stm, Launch::new(1, 2), &accounts)?;
+/// assert_eq!((done.commits, done.aborted_for("user")), (2, 1));
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u32)]
 pub enum Abort {
@@ -212,5 +233,33 @@ pub(crate) struct Fault {
     pub(crate) details: (u64, u64),
 }
 
-/// The result of a transactional operation.
+/// The result of a transactional operation, which a transaction passes on with `?`.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Takes `n` from an account, if it has as much.
+/// #[transactional]
+/// fn withdraw(tx: &mut Tx, accounts: Cells<u32>, i: u64, n: u32) -> TxResult<bool> {
+///     let balance = tx.read(accounts, i)?; // a conflict goes to the loop, which tries again
+///     if balance < n {
+///         return Ok(false);
+///     }
+///     tx.write(accounts, i, balance - n)?;
+///     Ok(true)
+/// }
+///
+/// #[kernel]
+/// pub fn withdraw_each(stm: &Stm, accounts: Cells<u32>) {
+///     stm.each(0..accounts.len(), |tx, i| withdraw(tx, accounts, i, 5).map(|_| ()));
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let accounts = stm.array("accounts", &[8u32, 3])?;
+/// withdraw_each::launch(&mut stm, Launch::new(1, 2), &accounts)?;
+/// assert_eq!(accounts.download()?, [3, 3]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 pub type TxResult<T> = Result<T, Abort>;

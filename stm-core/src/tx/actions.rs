@@ -83,6 +83,32 @@ const ADDRESS_MASK: u64 = (1 << OP_SHIFT) - 1;
 /// fences, sees the transaction's writes. It is not part of the transaction:
 /// between the commit and the action, others may see the one without the other.
 /// The array must be one that no transaction reads or writes.
+///
+/// ```
+/// use stm_core::prelude::*;
+/// use stm_core::{Action, TArray};
+///
+/// /// Counts the transactions that have committed, in an array that none of them reads.
+/// #[kernel]
+/// pub fn announce<L: Lane, A: Algorithm>(
+///     lane: &L, stm: &StmRef<A>, slots: &A::Array<u64>, ready: &TArray<u32>,
+/// ) {
+///     stm.for_each(lane, 0..slots.len(), |tx, i| {
+///         tx.write(slots, i, i)?;
+///         tx.at_commit(Action::add(ready, 0, 1))
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let slots = stm.array("slots", &[0u64; 30])?;
+/// let ready = Buffer::zeroed(&cpu, 1, "ready")?;
+/// announce::launch(&mut stm, Launch::new(1, 3), &slots, &ready)?;
+/// assert_eq!(ready.download()?, [30u32]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Action {
     op: Op,

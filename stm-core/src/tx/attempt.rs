@@ -44,6 +44,30 @@ pub(crate) struct PoolSearch {
 /// writes are buffered until the commit. Every operation returns a
 /// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
 /// continue, and it does not commit even if its closure swallows the error.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Moves one from each account to the next.
+/// #[kernel]
+/// pub fn shift(stm: &Stm, accounts: Cells<u32>) {
+///     stm.each(0..accounts.len(), |tx, i| {
+///         let to = (i + 1) % accounts.len();
+///         let [a, b] = tx.read_many(accounts, [i, to])?;
+///         tx.write(accounts, i, a - 1)?;
+///         assert_eq!(tx.read(accounts, i)?, a - 1); // its own write
+///         tx.write(accounts, to, b + 1)
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let accounts = stm.array("accounts", &[5u32; 10])?;
+/// shift::launch(&mut stm, Launch::new(2, 4), &accounts)?;
+/// assert_eq!(accounts.download()?, [5; 10]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) lane: &'a L,
     pub(crate) stm: &'a StmRef<A>,

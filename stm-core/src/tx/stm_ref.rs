@@ -11,9 +11,20 @@ use stm_machine::Lane;
 use stm_machine::observe::ProbeBuffer;
 
 /// Limits of waits and retries: how often a wait polls, and how often a commit
-/// tries to acquire its locks. The paper's waits are unbounded; on a warp in
+/// tries to acquire its locks. The waits of Xu et al. 2014 are unbounded; on a warp in
 /// lockstep, a lane that waits for ever can keep the very lane that it waits
 /// for from running.
+///
+/// ```
+/// # #[cfg(feature = "host")] {
+/// use stm_core::host::{RetryLimits, StmConfig};
+///
+/// // Transactions that meet 100 conflicts in a row are given up, and counted.
+/// let retry_limits = RetryLimits { retries_max: 100, ..RetryLimits::DEFAULT };
+/// let config = StmConfig { retry_limits, ..StmConfig::default() };
+/// assert_eq!(config.retry_limits.lanes_max, 32);
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct RetryLimits {
@@ -64,6 +75,27 @@ impl Default for RetryLimits {
 /// The metadata of a transactional memory with algorithm `A`: a `Copy` handle
 /// that is part of a kernel's parameters. The host's `Stm` owns the metadata
 /// that it points to.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Adds to one word, in the form that names its lane and its algorithm.
+/// #[kernel]
+/// pub fn add_one<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, sum: &A::Array<u64>) {
+///     let _ = stm.atomically(lane, |tx| {
+///         let n = tx.read(sum, 0)?;
+///         tx.write(sum, 0, n + 1)
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let sum = stm.array("sum", &[0u64])?;
+/// add_one::launch(&mut stm, Launch::new(2, 4), &sum)?;
+/// assert_eq!(sum.download()?, [8]); // one for each thread
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct StmRef<A> {
     pub(crate) globals: *mut Globals,

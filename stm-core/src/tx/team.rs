@@ -38,6 +38,29 @@ use stm_machine::{Element, WordAddress};
 /// A team reads and writes words, defers actions and runs alternatives. It has no
 /// operations on sums and on records, allocates and frees no nodes of pools, has
 /// no preassigned nodes, and runs no transaction inside of another one.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Writes to each element how many of a block's threads found an odd number.
+/// #[kernel(teams)]
+/// pub fn count_odd(stm: &Stm, words: Cells<u32>) {
+///     stm.block().each(0..1, |tx, _| {
+///         let mine = u64::from(tx.rank());
+///         let odd = tx.read(words, Some(mine))?.is_some_and(|word| word % 2 == 1);
+///         let count = (0..tx.size()).map(|rank| tx.told_by(rank, odd.into())).sum::<u64>();
+///         tx.write(words, Some((mine, count as u32)))
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let words = stm.array("words", &[5u32, 6, 7])?;
+/// count_odd::launch(&mut stm, Launch::new(1, 3), &words)?;
+/// assert_eq!(words.download()?, [2; 3]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) tx: Tx<'a, L, A>,
     /// The lanes of the team.

@@ -94,8 +94,7 @@
 //! // SAFETY: all of them live until the launch has ended.
 //! unsafe { barrier.launch::<Totals>(&mut watchdog, &params) }?;
 //! assert_eq!(totals.download()?, [36; 8]);
-//! # Ok(())
-//! # }
+//! # Ok(()) }
 //! ```
 //!
 //! # Locks and transactions

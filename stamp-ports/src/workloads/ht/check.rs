@@ -6,11 +6,12 @@
 //! transaction must commit, every node must be there: so transactions were all
 //! or nothing.
 
-use crate::workloads::compare::in_ranges;
+use crate::workloads::compare::WORTH;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stm_core::Node;
+use stm_core::internal::host::in_ranges;
 use stm_kernels::ht::{HtPoolNode, bucket_of_key, key_of_node};
 
 /// The keys of so many nodes.
@@ -89,7 +90,10 @@ pub(super) fn difference(
     let nodes = keys.len();
     let seen: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
     let mut found = 0;
-    for walked in in_ranges(heads.len() as u64, |buckets| {
+    // A walk takes as long as its chains, so the fewer buckets there are, the more each is worth.
+    let buckets = heads.len() as u64;
+    let worth = (buckets * WORTH / (nodes as u64).max(1)).max(1);
+    for walked in in_ranges(worth, buckets, |buckets| {
         walk((heads, nexts, keys), buckets, &seen)
     }) {
         match walked {

@@ -192,7 +192,8 @@ impl Input for KmeansInput {
         let passes_max = match occasion {
             Occasion::Quick => 20,
             Occasion::Recording(_) => RECORDED_PASSES_MAX,
-            Occasion::Floor(_) => FLOOR_PASSES_MAX,
+            // Passes are alike, so a few show the rate.
+            Occasion::Floor(_) | Occasion::Paper => FLOOR_PASSES_MAX,
             _ => full.passes_max,
         };
         Self {

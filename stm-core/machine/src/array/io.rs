@@ -7,6 +7,28 @@ use crate::lane::Lane;
 use crate::memory::word::Element;
 
 /// Plain input: an array that is read only, during the launch.
+///
+/// ```
+/// use stm_machine::{Input, Lane, Output, host::{Buffer, Cpu, Launch, Watchdog}, kernel};
+///
+/// /// Squares each element.
+/// #[kernel]
+/// pub fn square<L: Lane>(lane: &L, from: &Input<u32>, to: &Output<u32>) {
+///     let i = lane.grid_thread();
+///     if let Some(value) = from.get(lane, i) {
+///         to.set(lane, i, value * value);
+///     }
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// let cpu = Cpu::new();
+/// let from = Buffer::from_slice(&cpu, &[1u32, 2, 3], "from")?;
+/// let mut to = Buffer::zeroed(&cpu, 3, "to")?;
+/// square::launch(&cpu, &mut Watchdog::new(&cpu, None)?, Launch::new(1, 4), &from, &mut to)?;
+/// assert_eq!(to.download()?, [1u32, 4, 9]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Input<T>(TArray<T>);
@@ -45,6 +67,25 @@ impl<T: Element> Input<T> {
 }
 
 /// Results: an array each of whose elements one lane writes.
+///
+/// ```
+/// use stm_machine::{Lane, Output, host::{Buffer, Cpu, Launch, Watchdog}, kernel};
+///
+/// /// Says for each element which block has written it.
+/// #[kernel]
+/// pub fn sign<L: Lane>(lane: &L, to: &Output<u32>) {
+///     let is_inside = to.set(lane, lane.grid_thread(), lane.block_index());
+///     assert!(is_inside || lane.grid_thread() >= to.len());
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut to = Buffer::zeroed(&cpu, 3, "to")?;
+/// sign::launch(&cpu, &mut Watchdog::new(&cpu, None)?, Launch::new(2, 2), &mut to)?;
+/// assert_eq!(to.download()?, [0u32, 0, 1]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Output<T>(TArray<T>);

@@ -12,6 +12,27 @@ use core::marker::PhantomData;
 ///
 /// An index past the end is an error that the host reports with the index; it
 /// never becomes a wild access.
+///
+/// ```
+/// use stm_machine::{Lane, TArray, host::{Buffer, Cpu, Launch, Watchdog}, kernel};
+///
+/// /// Adds up what the threads have, by atomic additions.
+/// #[kernel]
+/// pub fn add_up<L: Lane>(lane: &L, sum: &TArray<u64>) {
+///     if let Some(sum) = sum.get(0) {
+///         // SAFETY: a live word of this launch.
+///         unsafe { lane.add_relaxed_64(sum, lane.grid_thread()) };
+///     }
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// let cpu = Cpu::new();
+/// let sum = Buffer::<_, u64>::zeroed(&cpu, 1, "sum")?;
+/// add_up::launch(&cpu, &mut Watchdog::new(&cpu, None)?, Launch::new(2, 4), &sum)?;
+/// assert_eq!(sum.download()?, [28]); // 0 + 1 + … + 7
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[repr(C)]
 pub struct TArray<T> {
     pointer: *mut T,

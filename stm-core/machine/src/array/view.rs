@@ -9,6 +9,13 @@ use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
 
 /// The layout of elements in memory.
+///
+/// ```
+/// use stm_machine::Layout;
+///
+/// assert_eq!((Layout::Plain.stride::<u32>(), Layout::Plain.stride::<f64>()), (4, 8));
+/// assert_eq!((Layout::Cells.stride::<u32>(), Layout::Cells.stride::<f64>()), (8, 16)); // bytes
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layout {
     /// The elements follow each other, as in a slice.
@@ -35,6 +42,29 @@ impl Layout {
 /// A view lives for as long as anybody keeps it, and its memory does not. It is therefore neither
 /// `Send` nor `Sync`: a kernel has it for the time of its launch, as no static and no other thread
 /// takes it.
+///
+/// ```
+/// use stm_machine::{Lane, Output, TArray, View, host::{Buffer, Cpu, Launch, Watchdog}, kernel};
+///
+/// /// Returns the sum of what an array of any layout holds.
+/// fn total<L: Lane>(lane: &L, words: &impl View<u32>) -> u32 {
+///     (0..words.len()).filter_map(|i| words.peek(lane, i)).sum()
+/// }
+///
+/// #[kernel]
+/// pub fn add_all<L: Lane>(lane: &L, words: &TArray<u32>, sum: &Output<u32>) {
+///     sum.set(lane, 0, total(lane, words));
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// let cpu = Cpu::new();
+/// let words = Buffer::from_slice(&cpu, &[1u32, 2, 3], "words")?;
+/// let mut sum = Buffer::zeroed(&cpu, 1, "sum")?;
+/// add_all::launch(&cpu, &mut Watchdog::new(&cpu, None)?, Launch::new(1, 1), &words, &mut sum)?;
+/// assert_eq!(sum.download()?, [6u32]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 ///
 /// # Safety
 /// 1. [`Self::word`] returns the word of an element for each index below [`Self::len`], of the memory

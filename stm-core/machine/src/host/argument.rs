@@ -32,6 +32,23 @@ use std::vec::Vec;
 /// | `&GridBarrier<D, B>`, `&Semaphores<D, S>` | `&TBarrier<B>`, `&TSemaphores<S>` |
 /// | `&Channels<D, T>`, `&Rings<D, T>` | `&TChannels<T>`, `&TRings<T>` |
 ///
+/// ```
+/// use stm_machine::host::{Argument, Buffer, Cpu, Device};
+/// use stm_machine::{Input, Output};
+///
+/// /// What a function of one's own takes that launches a kernel.
+/// fn lend<D: Device>(
+///     device: &D, from: impl Argument<D, Input<u32>>, to: impl Argument<D, Output<u32>>,
+/// ) -> Result<(u64, u64), stm_machine::host::Error> {
+///     Ok((from.parameter(device, "from")?.len(), to.parameter(device, "to")?.len()))
+/// }
+///
+/// let cpu = Cpu::new();
+/// let (from, mut to) = (Buffer::zeroed(&cpu, 3, "from")?, Buffer::zeroed(&cpu, 2, "to")?);
+/// assert_eq!(lend(&cpu, &from, &mut to)?, (3, 2));
+/// # Ok::<(), stm_machine::host::Error>(())
+/// ```
+///
 /// # Safety
 /// The parameter that [`Self::parameter`] returns refers to memory of that
 /// device, in the layout that its type says, which lives and is accessed by
@@ -82,6 +99,20 @@ fn in_use() -> MutexGuard<'static, BTreeSet<Place>> {
 /// An owner lends its memory by a shared reference, so that a launch takes one array for two
 /// parameters and several launches in order take it again. Two launches at the same time, by two
 /// transactional memories or on two devices, would each trust versions and locks of its own.
+///
+/// ```
+/// use stm_machine::host::{Argument, Buffer, Cpu, Error, Holds};
+/// use stm_machine::TArray;
+///
+/// let words = Buffer::<_, u32>::zeroed(&Cpu::new(), 3, "words")?;
+/// let hold = |holds: &mut Holds| Argument::<Cpu, TArray<u32>>::hold(&&words, holds, "words");
+/// let (mut first, mut second) = (Holds::new(), Holds::new());
+/// hold(&mut first)?;
+/// assert_eq!(hold(&mut second), Err(Error::InUse { what: "words" }));
+/// drop(first); // the launch has ended
+/// hold(&mut second)?;
+/// # Ok::<(), stm_machine::host::Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Holds(Vec<Place>);
 

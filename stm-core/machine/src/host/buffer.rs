@@ -7,8 +7,24 @@ use crate::memory::word::Element;
 use core::marker::PhantomData;
 use std::vec::Vec;
 
-/// A type whose every bit pattern is a value and which has no padding, so that
-/// it may be copied as bytes.
+/// A type whose values may be copied to a device as bytes and back: every bit pattern is a value, and there
+/// is no padding.
+///
+/// ```
+/// use stm_machine::host::{Buffer, Cpu, Pod};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// #[repr(C)]
+/// struct Pixel { red: u8, green: u8, blue: u8 }
+///
+/// // SAFETY: three bytes, without padding, each of which may have any value.
+/// unsafe impl Pod for Pixel {}
+///
+/// let white = Pixel { red: 255, green: 255, blue: 255 };
+/// let pixels = Buffer::from_slice(&Cpu::new(), &[white; 4], "pixels")?;
+/// assert_eq!(pixels.download()?[3], white);
+/// # Ok::<(), stm_machine::host::Error>(())
+/// ```
 ///
 /// # Safety
 /// The type has these properties.
@@ -24,7 +40,18 @@ macro_rules! pod {
 }
 pod!(u8 u16 u32 u64 i32 i64 f32 f64);
 
-/// `len` elements of `T` in the memory of a device.
+/// `len` elements of `T` in the memory of a device: plain data, for the input and the results of kernels.
+///
+/// ```
+/// use stm_machine::host::{Buffer, Cpu};
+///
+/// let mut words = Buffer::from_slice(&Cpu::new(), &[1u32, 2, 3], "words")?;
+/// words.upload(&[4, 5, 6])?;
+/// assert_eq!(words.download()?, [4, 5, 6]);
+/// words.clear()?;
+/// assert_eq!((words.len(), words.download()?), (3, vec![0; 3]));
+/// # Ok::<(), stm_machine::host::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Buffer<D: Device, T> {
     memory: D::Memory,

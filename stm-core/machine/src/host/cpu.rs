@@ -19,7 +19,15 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The CPU device.
+/// The CPU as a device: threads of the system run the kernels, each of which is a warp of its own.
+///
+/// ```
+/// use stm_machine::host::{Cpu, Device};
+///
+/// let cpu = Cpu::new();
+/// assert_eq!((cpu.id(), cpu.limits().warp_width), ("cpu".to_owned(), 1));
+/// println!("{}", cpu.name());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cpu {
     cores: u32,

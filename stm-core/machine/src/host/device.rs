@@ -88,7 +88,17 @@ pub struct StopAt {
     pub after: Option<Duration>,
 }
 
-/// The shape of a launch.
+/// The shape of a launch: how many blocks of how many threads, and what each block gets.
+///
+/// ```
+/// use stm_machine::host::{Cpu, Device, Error, Launch};
+///
+/// let shape = Launch::new(4, 128); // 512 threads
+/// shape.check(&Cpu::new().limits())?;
+/// let empty = Launch { threads: 0, ..shape };
+/// assert!(matches!(empty.check(&Cpu::new().limits()), Err(Error::ZeroLaunch { .. })));
+/// # Ok::<(), stm_machine::host::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
     /// The number of blocks of the grid.
@@ -155,6 +165,35 @@ impl Launch {
     }
 }
 
+impl Error {
+    /// Refuses a configuration value that is out of its range.
+    ///
+    /// # Errors
+    /// [`Error::BadConfig`] if `fits` is false.
+    pub fn unless(
+        fits: bool,
+        what: &'static str,
+        value: impl Into<u64>,
+        expected: &'static str,
+    ) -> Result<(), Self> {
+        let value = value.into();
+        fits.then_some(()).ok_or(Self::BadConfig {
+            what,
+            value,
+            expected,
+        })
+    }
+
+    /// Refuses a dimension of a launch that is too large.
+    ///
+    /// # Errors
+    /// [`Error::LaunchTooLarge`] if `asked` is above `limit`.
+    pub fn above(what: &'static str, asked: u32, limit: u32) -> Result<(), Self> {
+        let too_large = Self::LaunchTooLarge { what, asked, limit };
+        (asked <= limit).then_some(()).ok_or(too_large)
+    }
+}
+
 /// A clock that takes times between launches in order ([`Device::laps`]).
 pub trait Laps {
     /// Takes the time at which all that has been launched before has ended.
@@ -188,6 +227,18 @@ impl Laps for HostLaps {
 }
 
 /// A machine that allocates memory and launches kernels.
+///
+/// ```
+/// use stm_machine::host::{Buffer, Cpu, Device, Error};
+///
+/// /// Does its work on whichever device it is given.
+/// fn copy_back<D: Device>(device: &D, data: &[f64]) -> Result<Vec<f64>, Error> {
+///     println!("{} on {} processors", device.name(), device.limits().processors);
+///     Buffer::from_slice(device, data, "the data")?.download()
+/// }
+/// assert_eq!(copy_back(&Cpu::new(), &[0.5])?, [0.5]);
+/// # Ok::<(), stm_machine::host::Error>(())
+/// ```
 pub trait Device: Clone {
     /// The type of its allocations.
     type Memory: Memory;

@@ -5,6 +5,14 @@ use std::time::Duration;
 
 /// An error of a device or a launch. Its text is one line that names the value
 /// and the fix.
+///
+/// ```
+/// use stm_machine::host::{Cpu, Device, Error, Launch};
+///
+/// let refused = Launch::new(0, 32).check(&Cpu::new().limits());
+/// let Err(error @ Error::ZeroLaunch { .. }) = refused else { panic!("{refused:?}") };
+/// assert_eq!(error.to_string(), "0 blocks: a launch needs 1 or more");
+/// ```
 #[derive(thiserror::Error, Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -468,33 +476,4 @@ pub enum Error {
         /// The driver's code.
         code: String,
     },
-}
-
-impl Error {
-    /// Refuses a configuration value that is out of its range.
-    ///
-    /// # Errors
-    /// [`Error::BadConfig`] if `fits` is false.
-    pub fn unless(
-        fits: bool,
-        what: &'static str,
-        value: impl Into<u64>,
-        expected: &'static str,
-    ) -> Result<(), Self> {
-        let value = value.into();
-        fits.then_some(()).ok_or(Self::BadConfig {
-            what,
-            value,
-            expected,
-        })
-    }
-
-    /// Refuses a dimension of a launch that is too large.
-    ///
-    /// # Errors
-    /// [`Error::LaunchTooLarge`] if `asked` is above `limit`.
-    pub fn above(what: &'static str, asked: u32, limit: u32) -> Result<(), Self> {
-        let too_large = Self::LaunchTooLarge { what, asked, limit };
-        (asked <= limit).then_some(()).ok_or(too_large)
-    }
 }

@@ -32,8 +32,20 @@ use core::marker::PhantomData;
 /// let words = Cpu::new().borrow("words", &mut data)?;
 /// data[0] = 2;
 /// println!("{}", words.len());
-/// # Ok(())
-/// # }
+/// # Ok(()) }
+/// ```
+///
+/// ```
+/// use stm_machine::host::{Buffer, Cpu, ForeignArray};
+///
+/// let cpu = Cpu::new();
+/// let mut data = vec![1u32, 2, 3];
+/// let words = cpu.borrow("words", &mut data)?; // no copy
+/// assert_eq!((words.len(), words.name()), (3, "words"));
+/// data[0] = 5; // the borrow has ended
+/// let mut buffer = Buffer::from_slice(&cpu, &data, "buffer")?;
+/// assert_eq!(ForeignArray::of_buffer(&mut buffer)?.len(), 3);
+/// # Ok::<(), stm_machine::host::Error>(())
 /// ```
 pub struct ForeignArray<'a, D: Device, T> {
     start: *mut T,
@@ -46,6 +58,28 @@ pub struct ForeignArray<'a, D: Device, T> {
 
 /// Foreign memory that a launch reads and nobody writes
 /// ([`ForeignArray::as_input`]).
+///
+/// ```
+/// use stm_machine::host::{Cpu, Launch, Watchdog};
+/// use stm_machine::{Input, Lane, Output, kernel};
+///
+/// /// Copies.
+/// #[kernel]
+/// pub fn copy_each<L: Lane>(lane: &L, from: &Input<u32>, to: &Output<u32>) {
+///     let i = lane.grid_thread();
+///     from.get(lane, i).map(|value| to.set(lane, i, value));
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// let cpu = Cpu::new();
+/// let (mut from, mut to) = (vec![4u32, 5], vec![0u32; 2]);
+/// let (read, mut written) = (cpu.borrow("from", &mut from)?, cpu.borrow("to", &mut to)?);
+/// let mut watchdog = Watchdog::new(&cpu, None)?;
+/// copy_each::launch(&cpu, &mut watchdog, Launch::new(1, 2), read.as_input(), &mut written)?;
+/// assert_eq!(to, [4, 5]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct ForeignInput<'b, 'a, D: Device, T>(&'b ForeignArray<'a, D, T>);
 

@@ -26,6 +26,37 @@ impl<K> Unnoted for K {}
 /// The same `run` becomes PTX (through an `extern "ptx-kernel"` entry point
 /// named [`Kernel::ENTRY`] that takes [`Kernel::Params`] by value and calls
 /// it), a call on CPU threads, or fibres in the simulator of the crate `verify`.
+///
+/// The attribute [`#[kernel]`](macro@crate::kernel) makes one of a function. By hand it is:
+///
+/// ```
+/// use stm_machine::{Kernel, Lane, TArray};
+///
+/// struct Number;
+///
+/// impl Kernel for Number {
+///     const ENTRY: &'static str = "number";
+///     type Params = TArray<u32>;
+///
+///     fn run<L: Lane>(lane: &L, words: &TArray<u32>) {
+///         if let Some(word) = words.get(lane.grid_thread()) {
+///             // SAFETY: a live word of this launch.
+///             unsafe { lane.store_relaxed_32(word, lane.grid_thread() as u32) };
+///         }
+///     }
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// use stm_machine::host::{Buffer, Cpu, Device, Launch};
+///
+/// let cpu = Cpu::new();
+/// let words = Buffer::<_, u32>::zeroed(&cpu, 3, "words")?;
+/// // SAFETY: the words live until the launch has ended, and nothing else accesses them.
+/// unsafe { cpu.launch::<Number>(&Launch::new(1, 3), &words.tarray()) }?;
+/// assert_eq!(words.download()?, [0, 1, 2]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 pub trait Kernel: 'static {
     /// The name of the PTX entry point. Those of other builds have a suffix
     /// ([`Build::suffix`]).

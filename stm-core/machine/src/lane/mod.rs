@@ -42,6 +42,20 @@ pub use stop::Stop;
 ///
 /// Launches are one-dimensional: `grid_dim` blocks of `block_dim` threads.
 ///
+/// ```
+/// # use stm_machine::{Lane, Output, host::{Buffer, Cpu, Launch, Watchdog}, kernel};
+/// #[kernel]
+/// pub fn number_each<L: Lane>(lane: &L, to: &Output<u32>) {
+///     to.set(lane, lane.grid_thread(), lane.block_index() * lane.block_dim() + lane.thread_index());
+/// }
+/// # fn main() -> Result<(), stm_machine::host::Error> {
+/// # let cpu = Cpu::new();
+/// let mut to = Buffer::zeroed(&cpu, 4, "to")?;
+/// number_each::launch(&cpu, &mut Watchdog::new(&cpu, None)?, Launch::new(2, 2), &mut to)?;
+/// assert_eq!(to.download()?, [0u32, 1, 2, 3]);
+/// # Ok(()) }
+/// ```
+///
 /// # Safety of the memory methods
 ///
 /// Every `unsafe` method that takes a pointer requires:
@@ -66,8 +80,8 @@ pub use stop::Stop;
 ///    warp's width and the same for all who meet at that barrier; and as many threads come each time.
 #[allow(clippy::missing_safety_doc)] // stated once, above
 pub trait Lane {
-    /// How far [`Self::clock`] must go before a launch ends in which all threads inside an operation wait
-    /// and others are outside: about a second, except in a simulator.
+    /// How far [`Self::clock`] must go before a launch ends in which all threads inside an operation wait and
+    /// others are outside: about a second, except in a simulator.
     const PATIENCE: u64 = 1 << 30;
 
     /// The type of the probe of the code that lanes of this machine run.
@@ -128,8 +142,8 @@ pub trait Lane {
     unsafe fn load_acquire_32(&self, p: *const u32) -> u32;
     /// `ld.acquire.gpu` of 64 bits.
     unsafe fn load_acquire_64(&self, p: *const u64) -> u64;
-    /// Loads two words of 64 bits that lie together at a multiple of 16 bytes: the first by
-    /// `ld.acquire.gpu`, the second by `ld.relaxed.gpu`, in any order. On a GPU it is one request.
+    /// Loads two words of 64 bits that lie together at a multiple of 16 bytes: the first by `ld.acquire.gpu`,
+    /// the second by `ld.relaxed.gpu`, in any order. On a GPU it is one request.
     #[inline(always)]
     unsafe fn load_acquire_and_next_64(&self, p: *const u64) -> [u64; 2] {
         // SAFETY: the caller gives two valid addresses.
@@ -170,9 +184,8 @@ pub trait Lane {
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64);
     /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns nothing, so nothing waits.
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32);
-    /// Does [`Self::load_relaxed_64`] if `on`, else returns `otherwise`. On a
-    /// GPU it is a predicate and no branch, so that several loads are in flight
-    /// together.
+    /// Does [`Self::load_relaxed_64`] if `on`, else returns `otherwise`. On a GPU it is a predicate and no
+    /// branch, so that several loads are in flight together.
     #[inline(always)]
     unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
         if on {
@@ -190,10 +203,9 @@ pub trait Lane {
             unsafe { self.store_relaxed_64(p, v) };
         }
     }
-    /// Does [`Self::cas_relaxed_64`] if `on`; else the result is meaningless.
-    /// On a GPU there is no branch, which would wait for the result: if not
-    /// `on`, the operation is made on `idle`, a word that nobody else uses and
-    /// whose value nobody needs.
+    /// Does [`Self::cas_relaxed_64`] if `on`; else the result is meaningless. On a GPU there is no branch,
+    /// which would wait for the result: if not `on`, the operation is made on `idle`, a word that nobody else
+    /// uses and whose value nobody needs.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn cas_relaxed_64_if(
         &self,
@@ -222,9 +234,8 @@ pub trait Lane {
             0
         }
     }
-    /// Returns whether the lane has the operations of 128 bits below, which is
-    /// the same for all lanes of a device. Where it does not, they must not be
-    /// called.
+    /// Returns whether the lane has the operations of 128 bits below, which is the same for all lanes of a
+    /// device. Where it does not, they must not be called.
     fn has_wide_atomics(&self) -> bool;
     /// `ld.relaxed.gpu` of 128 bits: two words of 64, the one at `p` first, in one access.
     unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2];
@@ -250,8 +261,8 @@ pub trait Lane {
             unsafe { self.store_relaxed_128(p, v) };
         }
     }
-    /// Does [`Self::cas_relaxed_128`] if `on`, in the same way as
-    /// [`Self::cas_relaxed_64_if`]; `idle` has 128 bits.
+    /// Does [`Self::cas_relaxed_128`] if `on`, in the same way as [`Self::cas_relaxed_64_if`]; `idle` has 128
+    /// bits.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn cas_relaxed_128_if(
         &self,
@@ -273,15 +284,15 @@ pub trait Lane {
             expected
         }
     }
-    /// `ld.global.nc` of 32 bits that nobody writes while the kernel runs: a load that
-    /// caches close to the lanes may answer, and that nothing orders.
+    /// `ld.global.nc` of 32 bits that nobody writes while the kernel runs: a load that caches close to the
+    /// lanes may answer, and that nothing orders.
     #[inline(always)]
     unsafe fn load_constant_32(&self, p: *const u32) -> u32 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_relaxed_32(p) }
     }
-    /// `ld.global` of 64 bits that a cache close to the lanes may answer. No other thread
-    /// may store the word between two fences with which this lane synchronises.
+    /// `ld.global` of 64 bits that a cache close to the lanes may answer. No other thread may store the word
+    /// between two fences with which this lane synchronises.
     #[inline(always)]
     unsafe fn load_weak_64(&self, p: *const u64) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
@@ -295,9 +306,9 @@ pub trait Lane {
     }
     /// `fence.acq_rel.gpu`.
     fn fence(&self);
-    /// `fence.acq_rel.cta`: a fence between threads of one block, for words of shared
-    /// memory. The CPU and a simulator have only the fence between all threads, so a
-    /// test there would not notice that blocks need the stronger one.
+    /// `fence.acq_rel.cta`: a fence between threads of one block, for words of shared memory. The CPU and a
+    /// simulator have only the fence between all threads, so a test there would not notice that blocks need
+    /// the stronger one.
     fn fence_block(&self);
 
     /// `ld` of 32 bits that only this lane writes.
@@ -313,8 +324,8 @@ pub trait Lane {
     fn shared_words(&self) -> u32;
     /// `ld.relaxed.cta.shared` of word `i`, `i < shared_words()`.
     unsafe fn shared_load_32(&self, i: u32) -> u32;
-    /// `ld.relaxed.cta.shared.v4` of the four words from `i` on, a multiple of 4: four
-    /// loads in one instruction, each as [`Self::shared_load_32`] does it.
+    /// `ld.relaxed.cta.shared.v4` of the four words from `i` on, a multiple of 4: four loads in one
+    /// instruction, each as [`Self::shared_load_32`] does it.
     #[inline(always)]
     unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
         // SAFETY: the caller upholds the contract of this function.
@@ -329,8 +340,8 @@ pub trait Lane {
     }
     /// `st.relaxed.cta.shared` of word `i`, `i < shared_words()`.
     unsafe fn shared_store_32(&self, i: u32, v: u32);
-    /// `st.relaxed.cta.shared.v4` to the four words from `i` on, a multiple of 4: four
-    /// stores in one instruction, each as [`Self::shared_store_32`] does it.
+    /// `st.relaxed.cta.shared.v4` to the four words from `i` on, a multiple of 4: four stores in one
+    /// instruction, each as [`Self::shared_store_32`] does it.
     #[inline(always)]
     unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
         // SAFETY: the caller upholds the contract of this function.
@@ -345,57 +356,52 @@ pub trait Lane {
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32;
     /// `atom.relaxed.cta.shared.cas` of word `i`; returns the word found.
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32;
-    /// `ld.relaxed.cta.shared` of the 64 bits at word `i`, which is even, and `i + 1 <
-    /// shared_words()`. A word that is accessed with 64 bits is not accessed with 32
-    /// bits in the same launch.
+    /// `ld.relaxed.cta.shared` of the 64 bits at word `i`, which is even, and `i + 1 < shared_words()`. A
+    /// word that is accessed with 64 bits is not accessed with 32 bits in the same launch.
     unsafe fn shared_load_64(&self, i: u32) -> u64;
     /// `st.relaxed.cta.shared` of the 64 bits at word `i`, under the same conditions.
     unsafe fn shared_store_64(&self, i: u32, v: u64);
-    /// `bar.sync 0`: every thread of the block arrives before any continues,
-    /// and everything that a thread wrote before is visible to all of them
-    /// afterwards.
+    /// `bar.sync 0`: every thread of the block arrives before any continues, and everything that a thread
+    /// wrote before is visible to all of them afterwards.
     unsafe fn barrier(&self);
-    /// `bar.red.or.pred 0`: does a [`Self::barrier`] and returns to every
-    /// thread of the block whether `predicate` holds for any of them.
+    /// `bar.red.or.pred 0`: does a [`Self::barrier`] and returns to every thread of the block whether
+    /// `predicate` holds for any of them.
     unsafe fn barrier_any(&self, predicate: bool) -> bool;
-    /// `bar.red.popc.u32 0`: does a [`Self::barrier`] and returns to every
-    /// thread of the block for how many of them `predicate` holds. On a GPU and
-    /// on the CPU, threads that have ended are not waited for and do not count.
+    /// `bar.red.popc.u32 0`: does a [`Self::barrier`] and returns to every thread of the block for how many
+    /// of them `predicate` holds. On a GPU and on the CPU, threads that have ended are not waited for and do
+    /// not count.
     unsafe fn barrier_count(&self, predicate: bool) -> u32;
-    /// `bar.sync id, threads`: arrives at named barrier `id`, 1 to 15 (0 is that of
-    /// [`Self::barrier`]), and waits until `threads` threads have come, by this or by
-    /// [`Self::barrier_named_arrive`]. What they wrote before is visible to those that
-    /// waited.
+    /// `bar.sync id, threads`: arrives at named barrier `id`, 1 to 15 (0 is that of [`Self::barrier`]), and
+    /// waits until `threads` threads have come, by this or by [`Self::barrier_named_arrive`]. What they wrote
+    /// before is visible to those that waited.
     unsafe fn barrier_named_sync(&self, id: u32, threads: u32);
     /// `bar.arrive id, threads`: arrives as [`Self::barrier_named_sync`] does, and goes on at once.
     unsafe fn barrier_named_arrive(&self, id: u32, threads: u32);
-    /// `mbarrier.init.shared::cta.b64`: makes the 64 bits at word `i` of shared memory
-    /// (`i` as for [`Self::shared_load_64`]) a barrier of `count` arrivals, 1 to 2^20 - 1 (4,095
-    /// where the lane has no atomics of 128 bits), in phase 0. A
-    /// [`Self::barrier`] stands between this and its first use. The words are used by
-    /// no other operation in the same launch.
+    /// `mbarrier.init.shared::cta.b64`: makes the 64 bits at word `i` of shared memory (`i` as for
+    /// [`Self::shared_load_64`]) a barrier of `count` arrivals, 1 to 2^20 - 1 (4,095 where the lane has no
+    /// atomics of 128 bits), in phase 0. A [`Self::barrier`] stands between this and its first use. The words
+    /// are used by no other operation in the same launch.
     #[inline(always)]
     unsafe fn mbarrier_init(&self, i: u32, count: u32) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::init(self, i, count) }
     }
-    /// `mbarrier.arrive.shared::cta.b64`, with release: counts one arrival. The last of
-    /// a phase ends it and begins the next.
+    /// `mbarrier.arrive.shared::cta.b64`, with release: counts one arrival. The last of a phase ends it and
+    /// begins the next.
     #[inline(always)]
     unsafe fn mbarrier_arrive(&self, i: u32) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::arrive(self, i) }
     }
-    /// `mbarrier.try_wait.parity.shared::cta.b64`, with acquire: returns whether the
-    /// phase with this parity, 0 for the first, has ended. It may return only some
-    /// time later.
+    /// `mbarrier.try_wait.parity.shared::cta.b64`, with acquire: returns whether the phase with this parity,
+    /// 0 for the first, has ended. It may return only some time later.
     #[inline(always)]
     unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::try_wait(self, i, parity) }
     }
-    /// `%cluster_nctarank`: returns the number of blocks of a cluster, which reach each
-    /// other's shared memory: 1 in a launch without clusters.
+    /// `%cluster_nctarank`: returns the number of blocks of a cluster, which reach each other's shared
+    /// memory: 1 in a launch without clusters.
     #[inline(always)]
     fn cluster_size(&self) -> u32 {
         1
@@ -405,10 +411,9 @@ pub trait Lane {
     fn cluster_rank(&self) -> u32 {
         0
     }
-    /// `ld.relaxed.cluster.shared::cluster`: [`Self::shared_load_64`] from the shared
-    /// memory of block `rank` of the cluster, `rank < cluster_size()`, which has begun
-    /// and not ended ([`Self::cluster_barrier`]). What several blocks access is
-    /// accessed by this and [`Self::cluster_store_64`] only.
+    /// `ld.relaxed.cluster.shared::cluster`: [`Self::shared_load_64`] from the shared memory of block `rank`
+    /// of the cluster, `rank < cluster_size()`, which has begun and not ended ([`Self::cluster_barrier`]).
+    /// What several blocks access is accessed by this and [`Self::cluster_store_64`] only.
     #[inline(always)]
     unsafe fn cluster_load_64(&self, _rank: u32, i: u32) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
@@ -420,8 +425,8 @@ pub trait Lane {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.shared_store_64(i, v) };
     }
-    /// `barrier.cluster`: does for all threads of the cluster what [`Self::barrier`]
-    /// does for those of a block, and with the same obligation for all of them.
+    /// `barrier.cluster`: does for all threads of the cluster what [`Self::barrier`] does for those of a
+    /// block, and with the same obligation for all of them.
     #[inline(always)]
     unsafe fn cluster_barrier(&self) {
         // SAFETY: the caller upholds the contract of this function.
@@ -436,11 +441,11 @@ pub trait Lane {
     unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32;
     /// `match.any.sync` of 64 bits: the lanes of `mask` that passed the same value.
     unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32;
-    /// `bar.warp.sync`: the lanes of `mask` wait for each other, and everything
-    /// that one wrote before is visible to all of them afterwards.
+    /// `bar.warp.sync`: the lanes of `mask` wait for each other, and everything that one wrote before is
+    /// visible to all of them afterwards.
     unsafe fn sync_warp(&self, mask: u32);
-    /// `activemask`: returns the mask of the lanes that happen to run together here, the same to each.
-    /// Others may come later. Those that it names may take part in warp operations with it as the mask.
+    /// `activemask`: returns the mask of the lanes that happen to run together here, the same to each. Others
+    /// may come later. Those that it names may take part in warp operations with it as the mask.
     fn active_mask(&self) -> u32;
     /// Says whether lanes of a warp can wait for each other by polling.
     fn lanes_can_wait(&self) -> bool {
@@ -451,34 +456,30 @@ pub trait Lane {
     /// Yields for about `ns` nanoseconds inside a wait (`nanosleep`; on the CPU, yields the core).
     fn pause(&self, ns: u32);
 
-    /// Loads a counter that only grows for an observer: the result is at least the
-    /// newest value that this lane has read or knows of, and no attempt that it
-    /// goes on with may be affected. A GPU and a CPU have nothing better than an
-    /// acquire load, which orders the accesses that follow; a simulator answers
-    /// from outside of the memory model.
+    /// Loads a counter that only grows for an observer: the result is at least the newest value that this
+    /// lane has read or knows of, and no attempt that it goes on with may be affected. A GPU and a CPU have
+    /// nothing better than an acquire load, which orders the accesses that follow; a simulator answers from
+    /// outside of the memory model.
     #[inline(always)]
     unsafe fn observed_clock(&self, p: *const u64) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_acquire_64(p) }
     }
-    /// Returns the number of bits of a version in a cell of 32 bits of value.
-    /// It is 31 on every machine that ships; the simulator has fewer, so that
-    /// versions wrap around in every run.
+    /// Returns the number of bits of a version in a cell of 32 bits of value. It is 31 on every machine that
+    /// ships; the simulator has fewer, so that versions wrap around in every run.
     #[inline(always)]
     fn version_bits(&self) -> u32 {
         31
     }
-    /// Returns a measure of time, without ordering anything: while it grows by
-    /// at most [`Self::ticks_limit`], at most 2^([`Self::version_bits`] - 2)
-    /// ticks are drawn from the word at `ticks`. The difference of two results is
-    /// taken modulo 2^32.
+    /// Returns a measure of time, without ordering anything: while it grows by at most [`Self::ticks_limit`],
+    /// at most 2^([`Self::version_bits`] - 2) ticks are drawn from the word at `ticks`. The difference of two
+    /// results is taken modulo 2^32.
     ///
     /// # Safety
     /// `ticks` is live.
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32;
-    /// Returns the measure for a value loaded from that word after `before` was
-    /// measured. A machine whose loads may be far behind, as those of the
-    /// simulator, measures from the value.
+    /// Returns the measure for a value loaded from that word after `before` was measured. A machine whose
+    /// loads may be far behind, as those of the simulator, measures from the value.
     #[inline(always)]
     fn ticks_loaded(&self, before: u32, loaded: u64) -> u32 {
         let _ = loaded;
@@ -487,9 +488,8 @@ pub trait Lane {
     /// Returns by how much [`Self::ticks_bound`] may grow.
     fn ticks_limit(&self) -> u32;
 
-    /// Waits now and then, on a machine that is to make seeded defects show
-    /// sooner. It is called where fences are, whether one is left out or not; on
-    /// a machine that ships it is nothing.
+    /// Waits now and then, on a machine that is to make seeded defects show sooner. It is called where fences
+    /// are, whether one is left out or not; on a machine that ships it is nothing.
     #[inline(always)]
     fn delay_at_fence(&self) {}
     /// Returns whether a seeded defect is switched on, which it never is on a machine that ships.

@@ -7,6 +7,14 @@ mod sealed {
 /// A type that fits one word of 32 or 64 bits: `u32`, `i32`,
 /// `f32`, `u64`, `i64`, `f64`. Values are compared by their bits, so that a
 /// `NaN` equals itself and validation never mistakes it for a change.
+///
+/// ```
+/// use stm_machine::Element;
+///
+/// assert!(f64::WIDE && !i32::WIDE);
+/// assert_eq!((-1i32).to_bits64(), u32::MAX.into());
+/// assert_eq!(f32::from_bits64(1.5f32.to_bits64()), 1.5);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of an array",
     note = "the elements of an array are words: `u32`, `i32`, `f32`, `u64`, `i64` or `f64`; structs of them are in `Records` (`record!`)"

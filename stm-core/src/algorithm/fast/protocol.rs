@@ -48,9 +48,9 @@ use stm_machine::{Element, Lane, WordAddress};
 #[derive(Clone, Copy, Debug)]
 pub struct Versioned<S, const INLINE: usize = 64>(PhantomData<S>);
 
-/// `fast`: versions beside the values.
+/// After TL2 (Dice, Shalev, Shavit 2006) with snapshot extension (Riegel, Felber, Fetzer 2006).
 pub type Fast = Versioned<Cells>;
-/// `fast-table`: versions in the lock table.
+/// The protocol of [`Fast`], with versions in the lock table.
 pub type FastTable = Versioned<Table>;
 
 /// The state of an attempt.

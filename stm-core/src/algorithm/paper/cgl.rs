@@ -31,7 +31,7 @@ use stm_machine::lane::{Lane, records};
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};
 
-/// `cgl`: one coarse-grained lock, which a transaction holds from its begin to its end; the baseline.
+/// The lock is held from a transaction's begin to its end. It is the baseline of Xu et al. 2014.
 #[derive(Clone, Copy, Debug)]
 pub struct Cgl;
 

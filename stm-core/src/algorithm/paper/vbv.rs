@@ -28,7 +28,7 @@ use stm_machine::TArray;
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};
 
-/// `vbv`: validation by values against one sequence lock, as in `NOrec`.
+/// After `NOrec` (Dalessandro, Spear, Scott 2010), as Xu et al. 2014 compare it.
 #[derive(Clone, Copy, Debug)]
 pub struct Vbv;
 

@@ -43,17 +43,15 @@ use stm_machine::{Element, WordAddress};
 #[derive(Clone, Copy, Debug)]
 pub struct VersionLocks<V, Q>(PhantomData<(V, Q)>);
 
-/// `tbv-sorting`: time-stamp validation, with locks acquired in ascending
-/// order.
+/// Time-stamp validation alone, as Xu et al. 2014 compare it; locks are acquired in ascending order.
 pub type TbvSorting = VersionLocks<Tbv, Sorted>;
-/// `hv-sorting`: hierarchical validation, with locks acquired in ascending
-/// order (Algorithm 3).
+/// Hierarchical validation, with locks acquired in ascending order: Algorithm 3 of Xu et al. 2014.
 pub type HvSorting = VersionLocks<Hierarchical, Sorted>;
-/// `hv-backoff`: hierarchical validation, with locks acquired in the order of
-/// first access and retried one lane at a time.
+/// Hierarchical validation, with locks acquired in the order of first access and retried one lane at
+/// a time: section 4.2 of Xu et al. 2014.
 pub type HvBackoff = VersionLocks<Hierarchical, Backoff>;
-/// `egpgv`: one transaction a block at a time, which waits for each lock in the
-/// order of first access.
+/// One transaction a block at a time, which waits for each lock in the order of first access, after
+/// Cederman, Tsigas and Chaudhry 2010.
 pub type Egpgv = VersionLocks<Tbv, Blocking>;
 
 /// Returns the variant of the registry for a combination of schemes.

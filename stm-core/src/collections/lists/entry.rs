@@ -13,6 +13,33 @@ use stm_machine::observe::Mutant;
 
 /// The place of a key in a list, as [`TLists::entry`] finds it. It borrows the
 /// transaction, so that nothing changes the list before the entry is used.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Counts down, and removes what has come to 0.
+/// #[kernel]
+/// pub fn count_down(stm: &Stm, counts: Map<u32, u32>) {
+///     stm.each(0..2, |tx, i| {
+///         let mut entry = counts.entry(tx, i as u32)?;
+///         match entry.get()? {
+///             Some(n) if n > 1 => entry.insert(n - 1)?,
+///             _ => entry.remove()?,
+///         };
+///         Ok(())
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let mut counts = stm_core::collections::Map::new(&cpu, stm_core::Layout::Cells, 2, "counts")?;
+/// counts.upload([(0, 5), (1, 1)])?;
+/// count_down::launch(&mut stm, Launch::new(1, 2), &counts)?;
+/// assert_eq!(counts.download()?, [(0, 4)].into());
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 pub struct ListEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
     pub(super) tx: &'t mut Tx<'a, L, A>,
     pub(super) lists: TLists<A, K, V>,

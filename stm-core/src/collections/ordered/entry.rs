@@ -12,6 +12,34 @@ use stm_machine::Lane;
 /// The place of a key in an ordered map, as [`TOrderedMap::entry`] finds it. It
 /// borrows the transaction, so that nothing changes the map before the entry is
 /// used.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Sells one of what is there, and takes away what is sold out.
+/// #[kernel]
+/// pub fn sell_one(stm: &Stm, stock: OrderedMap<u64, u32>, items: Input<u64>) {
+///     stm.each(0..items.len(), |tx, i| {
+///         let mut entry = stock.entry(tx, items.get(stm.lane(), i).unwrap_or(0))?;
+///         match entry.get()? {
+///             Some(n) if n > 1 => entry.insert(n - 1)?,
+///             _ => entry.remove()?,
+///         };
+///         Ok(())
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let cpu = Cpu::new();
+/// let mut stm = Stm::on(&cpu)?;
+/// let mut stock = stm_core::collections::OrderedMap::new(&cpu, stm_core::Layout::Cells, 4, "stock")?;
+/// stock.upload([(10, 2), (20, 1)])?;
+/// let items = Buffer::from_slice(&cpu, &[10, 20], "items")?;
+/// sell_one::launch(&mut stm, Launch::new(1, 2), &stock, &items)?;
+/// assert_eq!(stock.download()?, [(10, 1)].into());
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
 pub struct OrderedEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
     pub(super) tx: &'t mut Tx<'a, L, A>,
     pub(super) map: TOrderedMap<A, K, V>,

@@ -14,8 +14,20 @@ use stm_machine::{Element, Layout, WordAddress};
 /// The number of lists that are worth a thread.
 const WORTH: u64 = 1 << 14;
 
-/// Ordered lists whose nodes come from one pool, numbered from 0
-/// ([`TLists`]).
+/// Ordered lists whose nodes come from one pool, numbered from 0, in the memory of a device. A kernel
+/// receives them as [`TLists`].
+///
+/// ```
+/// use stm_core::Layout;
+/// use stm_core::collections::Lists;
+/// use stm_core::host::Cpu;
+///
+/// let mut lists = Lists::new(&Cpu::new(), Layout::Cells, 2, 10, "lists")?;
+/// lists.upload(&[vec![(2u32, 20u32), (1, 10)], vec![(3, 30)]])?;
+/// assert_eq!(lists.download()?, [vec![(1, 10), (2, 20)], vec![(3, 30)]]);
+/// assert_eq!((lists.lists(), lists.capacity()), (2, 10));
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
 pub struct Lists<D: Device, K, V> {
     heads: TxArray<D, u32>,
     nodes: Nodes<D, ListItem<K, V>>,
@@ -202,42 +214,46 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     }
 }
 
-/// One ordered list ([`TList`]), and the bits of a key that say where in its range
-/// it is.
-pub struct List<D: Device, K, V>(Lists<D, K, V>, u32);
-
-/// A hash map ([`TMap`]).
+/// One ordered list in the memory of a device, with the bits of a key that say where in its range it is. A
+/// kernel receives it as a [`TList`].
 ///
 /// ```
-/// use stm_core::collections::{Map, TMap};
-/// use stm_core::prelude::*;
 /// use stm_core::Layout;
+/// use stm_core::collections::List;
+/// use stm_core::host::Cpu;
+///
+/// let mut list = List::new(&Cpu::new(), Layout::Cells, 10, "list")?;
+/// list.upload([(7u32, 70u32), (3, 30)])?;
+/// assert_eq!(list.download()?, [(3, 30), (7, 70)]);
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
+pub struct List<D: Device, K, V>(Lists<D, K, V>, u32);
+
+/// A hash map in the memory of a device. A kernel receives it as a [`TMap`].
+///
+/// ```
+/// use stm_core::prelude::*;
 ///
 /// /// Counts how often each of the words occurs.
 /// #[kernel]
-/// pub fn count<L: Lane, A: Algorithm>(
-///     lane: &L, stm: &StmRef<A>, words: &Input<u32>, counts: &TMap<A, u32, u64>,
-/// ) {
-///     stm.for_each(lane, 0..words.len(), |tx, i| {
-///         let word = words.get(lane, i).unwrap_or(0);
-///         let mut entry = counts.entry(tx, word)?;
+/// pub fn count_words(stm: &Stm, words: Input<u32>, counts: Map<u32, u64>) {
+///     stm.each(0..words.len(), |tx, i| {
+///         let mut entry = counts.entry(tx, words.get(stm.lane(), i).unwrap_or(0))?;
 ///         let before = entry.get()?.unwrap_or(0);
-///         entry.insert(before + 1)?;
-///         Ok(())
+///         entry.insert(before + 1).map(|_| ())
 ///     });
 /// }
 ///
 /// # fn main() -> Result<(), stm_core::host::Error> {
+/// use stm_core::{Layout, collections::Map};
 /// let cpu = Cpu::new();
 /// let words = Buffer::from_slice(&cpu, &[3_u32, 1, 4, 1, 5], "the words")?;
 /// // A node for each word, and one more for each lane.
 /// let counts = Map::new(&cpu, Layout::Cells, 5 + 8, "the counts")?;
 /// let mut stm = Stm::on(&cpu)?;
-/// count::launch(&mut stm, Launch::new(2, 4), &words, &counts)?;
-/// let counted = counts.download()?;
-/// assert_eq!(counted, [(1, 2), (3, 1), (4, 1), (5, 1)].into());
-/// # Ok(())
-/// # }
+/// count_words::launch(&mut stm, Launch::new(2, 4), &words, &counts)?;
+/// assert_eq!(counts.download()?, [(1, 2), (3, 1), (4, 1), (5, 1)].into());
+/// # Ok(()) }
 /// ```
 pub struct Map<D: Device, K, V>(Lists<D, K, V>);
 

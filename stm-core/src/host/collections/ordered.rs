@@ -11,7 +11,19 @@ use std::vec::Vec;
 use stm_machine::host::{Device, Error};
 use stm_machine::{Element, Layout};
 
-/// A map in the order of its keys ([`TOrderedMap`]).
+/// A map in the order of its keys, in the memory of a device. A kernel receives it as a [`TOrderedMap`].
+///
+/// ```
+/// use stm_core::Layout;
+/// use stm_core::collections::OrderedMap;
+/// use stm_core::host::Cpu;
+///
+/// let mut map = OrderedMap::new(&Cpu::new(), Layout::Cells, 10, "map")?;
+/// map.upload([(1u64 << 40, 2.5f32), (1, 0.5)])?;
+/// map.arrange_as(Layout::Plain)?; // for another algorithm
+/// assert_eq!(map.download()?.first_key_value(), Some((&1, &0.5)));
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
 pub struct OrderedMap<D: Device, K, V> {
     root: TxArray<D, u32>,
     leaves: Nodes<D, Leaf<K, V>>,

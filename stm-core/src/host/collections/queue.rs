@@ -9,7 +9,19 @@ use std::vec::Vec;
 use stm_machine::host::{Device, Error, Pod};
 use stm_machine::{Element, Layout};
 
-/// A bounded first-in-first-out queue ([`TQueue`]).
+/// A bounded first-in-first-out queue in the memory of a device. A kernel receives it as a [`TQueue`].
+///
+/// ```
+/// use stm_core::Layout;
+/// use stm_core::collections::Queue;
+/// use stm_core::host::Cpu;
+///
+/// let mut queue = Queue::new(&Cpu::new(), Layout::Cells, 4, "queue")?;
+/// queue.upload(&[1.5f64, 2.5], 10)?; // at the positions 10 and 11
+/// assert_eq!(queue.download()?, [1.5, 2.5]);
+/// assert_eq!(queue.counts()?, [10, 12]); // popped and pushed
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
 pub struct Queue<D: Device, T> {
     counts: TxArray<D, u32>,
     ring: TxArray<D, T>,

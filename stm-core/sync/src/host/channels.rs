@@ -42,8 +42,7 @@ use stm_machine::{Element, Kernel, Stop};
 ///     sums::launch(&device, &mut watchdog, shape, &channels, &mut found, tag)?;
 ///     assert_eq!(found.download()?, [0u32, 1, 3, 6, 10, 15]);
 /// }
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 ///
 /// Blocks that wait for blocks with higher numbers must be resident together with them
@@ -156,8 +155,7 @@ impl<D: Device, T: Element> Channels<D, T> {
 /// let shape = Launch { cooperative: true, ..Launch::new(2, 1) };
 /// squares::launch(&device, &mut watchdog, shape, &rings, &mut sum, 100)?;
 /// assert_eq!(sum.download()?, [328_350u64]);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 ///
 /// After a launch that ended with an error, or in which not all values were taken, call

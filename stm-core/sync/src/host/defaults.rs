@@ -47,8 +47,7 @@ use stm_machine::host::{Device, Error, Launch};
 /// add::launch(&device, &mut watchdog, Launch::new(4, 2), &mutexes, &data, 100)?;
 /// mutexes.check()?;
 /// assert_eq!(data.download()?, [800u32]);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 ///
 /// # What they rest on

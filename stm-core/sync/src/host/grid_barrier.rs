@@ -51,8 +51,7 @@ use stm_machine::{Kernel, Stop};
 /// // Blocks that need not be resident together might wait for each other for ever.
 /// let shape = Launch::new(4, 2);
 /// assert!(count::launch(&device, &mut watchdog, shape, &barrier, &sum, &mut found).is_err());
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 ///
 /// After a launch of a kernel that ended with an error, call [`Self::reset`].

@@ -47,8 +47,7 @@ const LINE_WORDS: u64 = 32;
 /// add::launch(&device, &mut watchdog, Launch::new(4, 2), &locks, &data, 100)?;
 /// locks.check()?;
 /// assert_eq!(data.download()?, [800u32]);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 #[derive(Debug)]
 pub struct Locks<D: Device, K> {

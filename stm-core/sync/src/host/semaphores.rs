@@ -41,8 +41,7 @@ use stm_machine::{Kernel, Stop};
 /// let data = Buffer::zeroed(&device, 1, "data")?;
 /// add::launch(&device, &mut watchdog, Launch::new(4, 2), &semaphores, &data, 100)?;
 /// assert_eq!(data.download()?, [800u32]);
-/// # Ok(())
-/// # }
+/// # Ok(()) }
 /// ```
 ///
 /// After a launch that ended with an error, call [`Self::reset`].

@@ -16,7 +16,16 @@ use std::prelude::v1::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The properties of a GPU.
+/// The properties of a GPU, as its driver reports them ([`Cuda::info`]).
+///
+/// ```
+/// use stm_machine::host::Cuda;
+///
+/// if let Ok(gpu) = Cuda::new(0) {
+///     let info = gpu.info();
+///     println!("{}: {} GiB, {:?}", info.name, info.memory_bytes >> 30, info.compute_capability);
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CudaInfo {
     /// Its name.
@@ -163,7 +172,17 @@ unsafe impl Send for Context {}
 // SAFETY: as above; the mutable parts are behind mutexes.
 unsafe impl Sync for Context {}
 
-/// A GPU. Clones refer to the same context.
+/// An NVIDIA GPU as a device, through its driver. Clones refer to the same context.
+///
+/// ```
+/// use stm_machine::host::{Buffer, Cuda, Error};
+///
+/// match Cuda::new(0) {
+///     Ok(gpu) => assert_eq!(Buffer::from_slice(&gpu, &[1u32, 2], "words")?.download()?, [1, 2]),
+///     Err(error) => println!("no GPU to use: {error}"), // take `Cpu::new()`
+/// }
+/// # Ok::<(), stm_machine::host::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Cuda {
     pub(crate) context: Arc<Context>,
