@@ -166,7 +166,7 @@ fn any_bytes_as_results_are_results_or_an_error_and_can_be_reported() {
             return None;
         }
         fs::write(folder.path().join("paper.json"), bytes).expect("a file");
-        report(folder.path(), None)
+        report(folder.path(), None, None)
             .err()
             .map(|error| error.to_string())
     });

@@ -6,11 +6,14 @@
 mod common;
 
 use common::{ended, has, refused, refused_rows, right};
+use stamp_ports::head::Head;
+use stamp_ports::nw::NwBench;
 use stamp_ports::paper::document::Paper;
 use stamp_ports::paper::pieces::Piece;
 use stamp_ports::store::Document;
+use stamp_ports::sync::Bench;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const SAMPLE: &str = include_str!("data/paper-sample.json");
 
@@ -18,28 +21,94 @@ fn report(folder: &Path) -> String {
     format!("report {}", folder.display())
 }
 
+/// Where the page of a folder is.
+fn page_of(folder: &Path) -> PathBuf {
+    folder.join("report/report.html")
+}
+
 #[test]
 fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("paper.json"), SAMPLE).unwrap();
-    for title in ["First", "Second"] {
-        let out = right(&format!("{} --title {title}", report(folder.path())));
-        has(&out, "report.html");
-        let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-        has(&page, &format!("<h1>{title}</h1>"));
+    let elsewhere = folder.path().join("else/where");
+    let out = format!(" --out {}", elsewhere.display());
+    for (title, out, pages) in [
+        ("First", "", folder.path().join("report")),
+        ("Second", "", folder.path().join("report")),
+        ("Third", &*out, elsewhere),
+    ] {
+        let told = right(&format!("{} --title {title}{out}", report(folder.path())));
+        has(&told, "report.html, 4 figures and claims.json");
+        let made = files(&pages);
+        let figures = "figure-2.svg figure-3.svg figure-4.svg figure-5.svg";
+        let expected = format!("claims.json {figures} report.html");
+        assert_eq!(names(&made).join(" "), expected);
+        has(&made.last().unwrap().1, &format!("<h1>{title}</h1>"));
     }
-    let expected = [
-        "claims.json",
-        "figure-2.svg",
-        "figure-3.svg",
-        "figure-4.svg",
-        "figure-5.svg",
-        "paper.json",
-        "report.html",
-    ];
-    assert_eq!(names(&files(folder.path())), expected);
-    let unchanged = fs::read_to_string(folder.path().join("paper.json")).unwrap();
-    assert_eq!(unchanged, SAMPLE);
+    assert_eq!(files(folder.path()), [("paper.json".into(), SAMPLE.into())]);
+}
+
+#[test]
+fn documents_of_one_measurement_make_one_page_and_others_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paper = Paper::parse(SAMPLE).unwrap();
+    (paper.head.commit, paper.head.ptx) = (Some("aaaa".into()), Some("1111".into()));
+    let others = |change: fn(&mut Head)| {
+        let mut head = paper.head.clone();
+        change(&mut head);
+        let (sync, nw) = (Bench::begin(head.clone()), NwBench::begin(head));
+        for (name, text) in [
+            ("paper.json", paper.to_text()),
+            (
+                "sync.json",
+                sync.to_text().map(|text| of_format(&text, Bench::FORMAT)),
+            ),
+            (
+                "nw.json",
+                nw.to_text().map(|text| of_format(&text, NwBench::FORMAT)),
+            ),
+        ] {
+            fs::write(folder.path().join(name), text.unwrap()).unwrap();
+        }
+    };
+    let page = page_of(folder.path());
+    for (change, parts) in [
+        (
+            (|head| head.device.name = "another".into()) as fn(&mut Head),
+            "paper.json is of | sync.json is of another, commit aaaa | on another device",
+        ),
+        (
+            |head| head.commit = Some("bbbb".into()),
+            "commit aaaa | commit bbbb",
+        ),
+        (
+            |head| head.driver = Some("1.3".into()),
+            "another driver | 1.3 | stamp bench all",
+        ),
+    ] {
+        others(change);
+        refused(&report(folder.path()), parts);
+        assert!(!page.exists());
+    }
+    others(|_| ());
+    right(&report(folder.path()));
+    let text = fs::read_to_string(page).unwrap();
+    for part in ["paper", "sync", "nw"] {
+        has(
+            &text,
+            &format!("<a href=\"#{part}\"> | <article id=\"{part}\">"),
+        );
+    }
+    assert_eq!(
+        text.matches("commit aaaa").count(),
+        1,
+        "the head says it once"
+    );
+}
+
+/// A document with the name of a format.
+fn of_format(text: &str, format: &str) -> String {
+    text.replace(Paper::FORMAT, format)
 }
 
 #[test]
@@ -48,14 +117,14 @@ fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
     let document = folder.path().join("paper.json");
     let refused = |folder: &Path, parts: &str| {
         refused(&report(folder), parts);
-        assert!(!folder.join("report.html").exists());
+        assert!(!folder.join("report").exists());
     };
     refused(
         folder.path(),
-        "there is no | paper.json | stamp bench paper --out",
+        "there is no | paper.json | stamp bench all --out",
     );
     let none = folder.path().join("none");
-    refused(&none, "there is no folder | stamp bench paper --out");
+    refused(&none, "there is no folder | stamp bench all --out");
     let truncated = &SAMPLE.as_bytes()[..SAMPLE.len() / 2];
     for (bytes, part) in [
         (&b""[..], "not JSON"),
@@ -83,13 +152,13 @@ fn pieces_of_two_builds_are_refused_with_both_named() {
     };
     write(&paper);
     right(&report(folder.path()));
-    fs::remove_file(folder.path().join("report.html")).unwrap();
+    fs::remove_file(page_of(folder.path())).unwrap();
     let mut other = paper.clone();
     other.pieces.push(Piece::new(&paper.head));
     other.pieces[1].ptx = "2222".into();
     write(&other);
     refused(&report(folder.path()), "PTX | 1111 | 2222 | --fresh");
-    assert!(!folder.path().join("report.html").exists());
+    assert!(!page_of(folder.path()).exists());
 }
 
 /// The files of a folder with their texts.
@@ -113,28 +182,18 @@ fn names(files: &[(String, String)]) -> Vec<&str> {
 /// A new measurement or another rule changes these files; then the prose around
 /// the table of `docs/evaluation.md` has to be read again.
 #[test]
-fn the_committed_reports_are_what_the_program_makes_of_the_committed_documents() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-    for (machine, name, folder_of) in [
-        ("h200", "paper.json", "report"),
-        ("h200", "sync.json", "report/sync"),
-        ("h100", "nw.json", "report/nw"),
-    ] {
-        let folder = tempfile::tempdir().unwrap();
-        let document = folder.path().join(name);
-        let results = docs.join("results").join(machine);
-        fs::copy(results.join(name), &document).unwrap();
-        right(&report(folder.path()));
-        fs::remove_file(document).unwrap();
-        let (made, committed) = (files(folder.path()), files(&docs.join(folder_of)));
-        assert_eq!(names(&made), names(&committed));
-        for ((file, made), (_, committed)) in made.iter().zip(&committed) {
-            assert!(
-                made == committed,
-                "docs/{folder_of}/{file} is not what `stamp report` writes of \
-                 docs/results/{machine}/{name}"
-            );
-        }
+fn the_committed_page_is_what_the_program_makes_of_the_committed_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().display();
+    right(&format!("report {}/h100 --out {out}", results()));
+    let committed = Path::new(&results()).join("../report");
+    let (made, committed) = (files(folder.path()), files(&committed));
+    assert_eq!(names(&made), names(&committed));
+    for ((file, made), (_, committed)) in made.iter().zip(&committed) {
+        assert!(
+            made == committed,
+            "docs/report/{file} is not what `stamp report` writes of docs/results/h100"
+        );
     }
 }
 
@@ -167,14 +226,15 @@ fn a_document_is_compared_and_put_right() {
 
     right(&write);
     let made = fs::read_to_string(&path).unwrap();
-    assert!(made.contains("| RA | 212 | 1,309 | 1,063 |"), "{made}");
+    let row = made.lines().find(|line| line.starts_with("| RA | "));
+    let row = row.unwrap_or_else(|| panic!("{made}"));
     assert!(made.starts_with("# Page\n") && made.ends_with("<!-- end -->\n\nMore.\n"));
     assert_eq!(right(&check), "");
 
     let changed = |from: &str, to: &str| fs::write(&path, made.replace(from, to)).unwrap();
-    changed("| 212 |", "| 211 |");
+    changed(row, &row.replacen("| RA | ", "| RA | 1", 1));
     ended(1, &check);
-    changed("commit 2f54e7e", "commit 2f54e7f");
+    changed(", commit ", ", commit 0");
     ended(1, &check);
     changed("<!-- end -->", "");
     let (_, errors) = ended(2, &check);
@@ -187,6 +247,7 @@ fn what_cannot_be_done_is_refused_on_one_line() {
         "report nowhere --tables => cannot read nowhere/h200/paper.json
          report nowhere README.md => --tables
          report nowhere --tables --check => FILE
-         report nowhere --tables --title T => --title",
+         report nowhere --tables --title T => --title
+         report nowhere --tables --out F => --out",
     );
 }

@@ -42,7 +42,9 @@ fn the_same_command_goes_on_and_other_parts_are_added() {
     // The page is made of what there is.
     let out = sync.folder();
     right(&format!("report {}", out.display()));
-    assert!(out.join("report.html").is_file() && out.join("claims-sync.json").is_file());
+    for name in ["report.html", "claims.json"] {
+        assert!(out.join("report").join(name).is_file(), "{name}");
+    }
 }
 
 #[test]

@@ -178,35 +178,6 @@ impl Piece {
     }
 }
 
-/// Makes the page about each document of a folder of `bench all`, in `DIR/report`; `false` if it is
-/// no such folder.
-///
-/// # Errors
-/// A document that was changed, or those of the pages.
-pub(super) fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
-    if sealed(folder)?.is_none() {
-        return Ok(false);
-    }
-    check_seals(folder)?;
-    for (name, page) in [("paper.json", ""), ("sync.json", "sync"), ("nw.json", "nw")] {
-        let (from, to) = (folder.join(name), folder.join("report").join(page));
-        if !from.is_file() {
-            continue;
-        }
-        make_folder(&to)?;
-        let copy = to.join(name);
-        let failed = |source| Error::File {
-            path: copy.clone(),
-            source,
-        };
-        fs::copy(&from, &copy).map_err(failed)?;
-        let made = crate::report::report(&to, title);
-        fs::remove_file(&copy).map_err(failed)?;
-        made?;
-    }
-    Ok(true)
-}
-
 /// Measures everything. Returns whether all that was to be verified was, in this command and before.
 ///
 /// # Errors
@@ -478,10 +449,9 @@ mod tests {
     }
 
     #[test]
-    fn what_another_program_began_is_left_as_it_is_and_other_folders_have_no_pages_of_all() {
+    fn what_another_program_began_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(SEALS);
-        assert!(!report(folder.path(), None).unwrap());
         let fast = folder.path().join("fast.json");
         fs::write(&fast, "[]").unwrap();
         let error = all(&args(folder.path()), "stamp bench all").unwrap_err();
@@ -490,7 +460,8 @@ mod tests {
         fs::write(&path, "{\"format\":\"x\"}").unwrap();
         let error = all(&args(folder.path()), "stamp bench all").unwrap_err();
         has(&error.to_string(), "all.json");
-        assert!(report(folder.path(), None).is_err());
+        let error = crate::report::report(folder.path(), None, None).unwrap_err();
+        has(&error.to_string(), "all.json");
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"format\":\"x\"}");
     }
 }

@@ -153,13 +153,13 @@ Examples:
     /// Judge a recorded run of each result of `bench paper`
     #[command(after_help = super::isolation::HELP)]
     Isolation(super::isolation::IsolationArgs),
-    /// Write a page and figures about what `bench paper`, `sync` or `nw` measured
+    /// Write a page and figures about what was measured
     #[command(after_help = "\
-Reads DIR/paper.json and writes DIR/report.html, one page that needs nothing
-beside itself, each of its figures as DIR/figure-N.svg, and the paper's claims
-with their rules and verdicts as DIR/claims.json. Of DIR/sync.json, which
-`bench sync` wrote, it makes the same, with DIR/claims-sync.json, and of
-DIR/nw.json, which `bench nw` wrote, with DIR/claims-nw.json.
+Writes report.html, one page that needs nothing beside itself, with a part for
+each of DIR/paper.json, sync.json and nw.json that is there; the same figures as
+SVG files; and the papers' claims with their rules and verdicts as claims.json.
+Where DIR/fast.json has the commands of `bench all` for it, contention.svg shows
+transactions beside a lock. All is to be of one machine and one build.
 
 With --tables it prints the tables of the project's documents instead, made from
 the result files in DIR. With FILEs it puts each table between its two markers,
@@ -168,6 +168,7 @@ the result files in DIR. With FILEs it puts each table between its two markers,
 
 Examples:
   stamp report results --title \"The evaluation on our machine\"
+  stamp report docs/results/h100 --out docs/report
   stamp report docs/results --tables
   stamp report docs/results --tables --check README.md docs/*.md")]
     Report(ReportArgs),
@@ -176,7 +177,7 @@ Examples:
 /// The options of `report`.
 #[derive(Args, Debug, Clone)]
 pub struct ReportArgs {
-    /// The folder that `bench paper`, `bench sync` or `bench nw` wrote
+    /// The folder that `bench all`, `bench paper`, `bench sync` or `bench nw` wrote
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Print the tables of the documents, or put them into these
@@ -188,6 +189,9 @@ pub struct ReportArgs {
     /// Documents with tables between markers
     #[arg(value_name = "FILE", requires = "tables")]
     pub documents: Vec<PathBuf>,
+    /// The folder of the page, made if it is not there [default: DIR/report]
+    #[arg(long, value_name = "DIR", conflicts_with = "tables")]
+    pub out: Option<PathBuf>,
     /// The page's title
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,

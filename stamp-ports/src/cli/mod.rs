@@ -105,8 +105,7 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
             crate::tables::tables(&args.folder, &args.documents, args.check)
         }
         Some(Command::Report(args)) => {
-            let title = args.title.as_deref();
-            Ok(all::report(&args.folder, title)? || crate::report::report(&args.folder, title)?)
+            crate::report::report(&args.folder, args.out.as_deref(), args.title.as_deref())
         }
         Some(Command::Bench(Bench::All(args))) => all::all(args, line),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),

@@ -156,17 +156,6 @@ fn panel(texts: &Texts<'_>, height: i32, draw: impl FnOnce(&Area<'_>) -> String)
     }
 }
 
-/// In the place of a panel that there are no data for.
-pub fn nothing(title: &str) -> Panel {
-    let texts = Texts {
-        title,
-        below: "not measured",
-        x: "",
-        about: "not measured",
-    };
-    panel(&texts, TOP, |_| String::new())
-}
-
 /// An invisible mark that tells about the visible one below it.
 fn hit(hits: &mut String, told: &str, [left, top, right, bottom]: [i32; 4]) {
     if told.is_empty() {

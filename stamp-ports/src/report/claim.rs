@@ -12,6 +12,7 @@
 //!   than 1.25 times the other.
 
 use super::formula::{Cases, Numbers, Source};
+use super::page::Report;
 use crate::error::Result;
 use crate::head::Head;
 use crate::numbers::{percent, times};
@@ -24,7 +25,7 @@ pub const LEVEL: f64 = 0.05;
 const LISTED: usize = 8;
 
 /// The format of the file with the judged claims.
-pub const FORMAT: &str = "stamp-claims/2";
+pub const FORMAT: &str = "stamp-claims/3";
 
 /// A judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,20 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them.
+    const ALL: [Self; 5] = [
+        Self::Holds,
+        Self::Partly,
+        Self::Fails,
+        Self::Unknown,
+        Self::WithoutLock,
+    ];
+
+    /// Returns whether anything was judged.
+    pub const fn is_known(self) -> bool {
+        matches!(self, Self::Holds | Self::Partly | Self::Fails)
+    }
+
     /// Returns the verdict in words.
     pub const fn name(self) -> &'static str {
         match self {
@@ -348,6 +363,12 @@ fn judged(row: &Row, found: Vec<Numbers>) -> Claim {
 pub const NO_SECTION: &str = "a hand-written critical section";
 
 impl Claim {
+    /// Returns whether it can be judged, at some sizes.
+    pub fn is_judged(&self) -> bool {
+        let here = self.here.as_ref().map(|here| here.verdict);
+        self.verdict.is_known() || here.is_some_and(Verdict::is_known)
+    }
+
     /// Returns the claim as one that the whole document cannot judge, and why.
     #[must_use]
     pub fn without_judgement(mut self, why: &str) -> Self {
@@ -356,30 +377,34 @@ impl Claim {
     }
 }
 
-/// How many of some claims came out how, in a sentence.
+/// How many of some claims came out how, in sentences: of those that can be judged and are listed,
+/// and of the others.
 pub fn tally(claims: &[Claim], what: &str) -> String {
-    let count = |verdict| claims.iter().filter(|c| c.verdict == verdict).count();
-    let mut text = format!(
-        "Of {} {what}, {} hold, {} hold in part, {} do not hold, and {} cannot be judged by this \
-         document",
-        claims.len(),
-        count(Verdict::Holds),
-        count(Verdict::Partly),
-        count(Verdict::Fails),
-        count(Verdict::Unknown) + count(Verdict::WithoutLock),
-    );
-    if count(Verdict::WithoutLock) > 0 {
-        let n = count(Verdict::WithoutLock);
-        text = format!("{text}, {n} of them because it has no critical section written by hand");
-    }
-    text + "."
+    let counts = |name: &str, listed: bool| {
+        let own = claims.iter().filter(|claim| claim.is_judged() == listed);
+        let count = |verdict| own.clone().filter(|claim| claim.verdict == verdict).count();
+        let all = Verdict::ALL.map(|verdict| (verdict.name(), count(verdict)));
+        let some = all.into_iter().filter(|(_, n)| *n > 0);
+        let some: Vec<String> = some.map(|(name, n)| format!("{name} {n}")).collect();
+        let some = some.join(", ");
+        Some(format!(" {name}: {some}.")).filter(|_| !some.is_empty())
+    };
+    let told = [counts("Verdicts", true), counts("Not listed", false)];
+    let told: String = told.into_iter().flatten().collect();
+    format!("{} {what}.{told}", claims.len())
 }
 
-/// The judged claims as JSON.
+/// The judged claims of all reports as JSON, each with the part of the page that it is of.
 ///
 /// # Errors
 /// None that is known: every field has a form in JSON.
-pub fn to_json(head: &Head, targets: &[Claim], claims: &[Claim]) -> Result<String> {
+pub fn to_json(head: &Head, reports: &[Report]) -> Result<String> {
+    #[derive(Serialize)]
+    struct Of<'d> {
+        part: &'static str,
+        #[serde(flatten)]
+        claim: &'d Claim,
+    }
     #[derive(Serialize)]
     struct Judged<'d> {
         format: &'static str,
@@ -388,17 +413,27 @@ pub fn to_json(head: &Head, targets: &[Claim], claims: &[Claim]) -> Result<Strin
         started: &'d str,
         #[serde(skip_serializing_if = "Option::is_none")]
         commit: Option<&'d str>,
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        targets: &'d [Claim],
-        claims: &'d [Claim],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ptx: Option<&'d str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        targets: Vec<Of<'d>>,
+        claims: Vec<Of<'d>>,
+    }
+    fn all(reports: &[Report], of: fn(&Report) -> &[Claim]) -> Vec<Of<'_>> {
+        let each = reports.iter().flat_map(|report| {
+            let part = report.id;
+            of(report).iter().map(move |claim| Of { part, claim })
+        });
+        each.collect()
     }
     let judged = Judged {
         format: FORMAT,
         device: &head.device.name,
         started: &head.started,
         commit: head.commit.as_deref(),
-        targets,
-        claims,
+        ptx: head.ptx.as_deref(),
+        targets: all(reports, |report| &report.targets),
+        claims: all(reports, |report| &report.claims),
     };
     Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
 }

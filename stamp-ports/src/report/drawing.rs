@@ -7,7 +7,7 @@ use super::claim::LEVEL;
 use super::figure::{Figure, Key, Sample};
 use super::formula::{Variables, filled};
 use super::palette::{self, Hue};
-use super::records::{Fields, NOT_MEASURED, Record, Sentence, Sets};
+use super::records::{Fields, Record, Sentence, Sets};
 use crate::numbers::of;
 use serde::Deserialize;
 use std::cmp::Ordering;
@@ -137,8 +137,8 @@ impl Drawing {
     }
 
     /// Draws those panels that have a point, with one axis for each quantity and one legend, and
-    /// says which have none.
-    pub fn drawn(&self, sets: &Sets, id: &'static str, title: &str) -> Figure {
+    /// says which have none; nothing if none has one.
+    pub fn drawn(&self, sets: &Sets, id: &'static str, title: &str) -> Option<Figure> {
         let groups = sets.choices(&self.each, &Variables::new());
         let all = groups.iter().flat_map(|group| {
             let panels = self.panels.iter();
@@ -184,14 +184,11 @@ impl Drawing {
             panels,
             pairs: self.pairs,
         };
-        if figure.panels.is_empty() {
-            figure.panels.push(chart::nothing(&figure.title));
-            figure.about = vec![NOT_MEASURED.into()];
-        } else if !missing.is_empty() {
+        if !missing.is_empty() {
             let missing = missing.join("; ");
             figure.about.push(format!("Not measured: {missing}."));
         }
-        figure
+        (!figure.panels.is_empty()).then_some(figure)
     }
 
     /// Returns the axes of a panel of lines.
@@ -436,7 +433,7 @@ impl Shown<'_> {
             about: said
                 .as_ref()
                 .or(computed.as_ref())
-                .map_or(NOT_MEASURED, |s| s.as_str()),
+                .map_or("Not measured.", |s| s.as_str()),
         };
         (chart::lines(&texts, x, y, &lines), computed)
     }

@@ -1,20 +1,20 @@
-//! `stamp report DIR`: one page about what `stamp bench paper`, `stamp bench sync` or `stamp
-//! bench nw` measured, by the document in the folder.
+//! `stamp report DIR`: one page about what `stamp bench all`, or `bench paper`, `sync` and `nw`,
+//! measured, with a part for each document in the folder.
 //!
-//! The document goes in; `DIR/report.html`, an SVG file for each figure and the judged claims as
-//! JSON come out. The page needs nothing beside itself and runs no script. It follows the
-//! reader's light or dark theme, is a column on a phone, and prints in black on white.
+//! The documents go in; the page, an SVG file for each figure and the judged claims as JSON come
+//! out, in a folder of their own. The page needs nothing beside itself and runs no script. It
+//! follows the reader's light or dark theme, is a column on a phone, and prints in black on white.
 //!
-//! A page is a list of figures, tables and claims, stated in JSON: `page.json` beside the module
-//! of each document, and a file of rows for the claims of each source. One engine makes all three
-//! pages of them:
+//! A part is a list of figures, tables and claims, stated in JSON: `page.json` beside the module
+//! of each document, and a file of rows for the claims of each source. One engine makes all of
+//! them:
 //!
 //! | module | is |
 //! | --- | --- |
 //! | `records` | the points of a document by the names of their sets; those of `bench sync` and `bench nw` |
 //! | `formula` | the language in which rows, templates and the tables of documents ask for numbers |
 //! | `claim` | rows of claims and targets, and the function that judges them |
-//! | `stated` | pages, their parts, sentences and tables as they are stated |
+//! | `stated` | what is said of a document, with its sections, sentences and tables as they are stated |
 //! | `drawing` | figures as they are stated |
 //! | `axis` | axes and their ticks |
 //! | `palette` | colours, dashes and markers, the same everywhere |
@@ -22,11 +22,12 @@
 //! | `figure` | panels with a legend, in the page or as a file |
 //! | `page` | the page and its tables, written by `maud` |
 //!
-//! `paper`, `sync` and `nw` make records of each document.
+//! `cost`, `paper`, `sync` and `nw` make records of each document.
 
 pub mod axis;
 pub mod chart;
 pub mod claim;
+pub mod cost;
 pub mod drawing;
 pub mod figure;
 pub mod formula;
@@ -39,28 +40,31 @@ pub mod stated;
 pub mod sync;
 
 use crate::error::{Error, Result};
+use crate::head::{Head, UNKNOWN};
 use crate::numbers::of;
 use crate::nw::NwBench;
-use crate::out_file::write_whole;
+use crate::out_file::{make_folder, write_whole};
 use crate::paper::document::Paper;
-use crate::store::Document;
+use crate::store::{Document, SEALS, check_seals, sealed};
 use crate::sync::Bench;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::Path;
 
-/// The page's name in the folder.
+/// The page's name in its folder.
 pub const PAGE: &str = "report.html";
 
-/// The command `report`.
+/// The command `report`: makes the page in `out`, or else in `DIR/report`.
 ///
 /// # Errors
-/// One line: no folder, no document in it, another format, a file that cannot
-/// be written.
-pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
+/// One line: no folder, no document in it, another format, documents of two measurements, one
+/// that was changed, a file that cannot be written.
+pub fn report(folder: &Path, out: Option<&Path>, title: Option<&str>) -> Result<bool> {
     let files = made(folder, title)?;
+    let out = out.map_or_else(|| folder.join("report"), Path::to_owned);
+    make_folder(&out)?;
     for (name, text) in &files {
-        let path = folder.join(name);
+        let path = out.join(name);
         write_whole(&path, text).map_err(|error| {
             Error::Usage(format!(
                 "cannot write {}: {error}: make the folder one that can be written",
@@ -68,62 +72,105 @@ pub fn report(folder: &Path, title: Option<&str>) -> Result<bool> {
             ))
         })?;
     }
-    let figures = of(files.len() as u64 - 2, "figure");
-    let claims = files.last().map_or("", |(name, _)| name);
-    writeln!(
-        stdout(),
-        "{}, {figures} and {claims}",
-        folder.join(PAGE).display()
-    )?;
+    let (figures, page) = (of(files.len() as u64 - 2, "figure"), out.join(PAGE));
+    let claims = page::CLAIMS;
+    writeln!(stdout(), "{}, {figures} and {claims}", page.display())?;
     Ok(true)
 }
 
-/// The files of the report about the only document in a folder.
-fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
-    let known = [Paper::FILE_NAME, Bench::FILE_NAME, NwBench::FILE_NAME];
-    let there = |name: &&str| folder.join(name).is_file();
-    let found: Vec<&str> = known.into_iter().filter(there).collect();
-    if let [one, other, ..] = found[..] {
-        return Err(Error::Usage(format!(
-            "{} has {one} and {other}, and both make {PAGE}: give each a folder of its own",
-            folder.display(),
-        )));
-    }
-    let Some(&name) = found.first() else {
-        let fix = "give the folder that `stamp bench paper --out`, `bench sync --out` or `bench nw --out` wrote";
-        let shown = folder.display();
-        return Err(Error::Usage(if folder.is_file() {
-            format!("{shown} is a file: {fix}")
-        } else if folder.is_dir() {
-            format!(
-                "there is no {}: {fix}",
-                folder.join(Paper::FILE_NAME).display()
-            )
-        } else {
-            format!("there is no folder {shown}: {fix}")
-        }));
-    };
+/// Reads a document of a folder, if it is there.
+fn read<T>(folder: &Path, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> Result<Option<T>> {
     let path = folder.join(name);
+    if !path.is_file() {
+        return Ok(None);
+    }
     let shown = path.display();
     let bytes =
         fs::read(&path).map_err(|error| Error::Usage(format!("cannot read {shown}: {error}")))?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Error::Usage(format!("{shown} is no text, so it is no document of ours")))?;
-    let refused = |error: Error| Error::Usage(format!("{shown}: {error}"));
-    if name == NwBench::FILE_NAME {
-        return nw::report(&NwBench::parse(&text).map_err(refused)?.0).files(title);
+    match parse(&text) {
+        Err(error) => Err(Error::Usage(format!("{shown}: {error}"))),
+        Ok(document) => Ok(Some(document)),
     }
-    if name == Bench::FILE_NAME {
-        return sync::report(&Bench::parse(&text).map_err(refused)?).files(title);
-    }
-    let paper = Paper::parse(&text).map_err(refused)?;
+}
+
+/// Reads a document of `bench paper` whose pieces are of one build.
+fn paper_of(text: &str) -> Result<Paper> {
+    let paper = Paper::parse(text)?;
     match paper.mixed() {
-        None => paper::report(&paper).files(title),
+        None => Ok(paper),
         Some(why) => Err(Error::Usage(format!(
-            "{shown}: {why}: figures of two builds are not compared, so measure it again with \
+            "{why}: figures of two builds are not compared, so measure it again with \
              `stamp bench paper --fresh`"
         ))),
     }
+}
+
+/// The files of the page about the documents in a folder.
+fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
+    check_seals(folder)?;
+    let all = sealed(folder)?.map(|all| all.head);
+    let floors = read(folder, cost::FILE_NAME, cost::parse)?.unwrap_or_default();
+    let paper = read(folder, Paper::FILE_NAME, paper_of)?;
+    let sync = read(folder, Bench::FILE_NAME, Bench::parse)?;
+    let nw = read(folder, NwBench::FILE_NAME, NwBench::parse)?;
+    let reports = [
+        (cost::FILE_NAME, cost::report(&floors)),
+        (Paper::FILE_NAME, paper.as_ref().map(paper::report)),
+        (Bench::FILE_NAME, sync.as_ref().map(sync::report)),
+        (NwBench::FILE_NAME, nw.map(|nw| nw::report(&nw.0))),
+    ];
+    let there = reports.into_iter();
+    let there = there.filter_map(|(name, report)| Some((name, report?)));
+    let (names, reports): (Vec<&str>, Vec<_>) = there.unzip();
+    if reports.is_empty() {
+        return Err(nothing_in(folder));
+    }
+    let floors = floors.iter().map(|floor| (cost::FILE_NAME, &floor.head));
+    let heads = names
+        .into_iter()
+        .zip(reports.iter().map(|report| &report.head));
+    let sealed = all.iter().map(|head| (SEALS, head));
+    one_measurement(folder, sealed.chain(floors).chain(heads).collect())?;
+    page::files(all.as_ref(), &reports, title)
+}
+
+/// Refuses documents that are of two machines or of two builds.
+fn one_measurement(folder: &Path, heads: Vec<(&str, &Head)>) -> Result<()> {
+    let of = |(name, head): (&str, &Head)| {
+        let commit = head.commit.as_deref().unwrap_or(UNKNOWN);
+        format!("{name} is of {}, commit {commit}", head.device.name)
+    };
+    let first = heads[0];
+    for other in heads {
+        if let Some(what) = first.1.other_build(other.1) {
+            return Err(Error::Usage(format!(
+                "{}: {}, and {}: {} was begun {what}: a page is of one measurement, so give each \
+                 a folder of its own, or measure all with `stamp bench all`",
+                folder.display(),
+                of(first),
+                of(other),
+                first.0
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Says why there is no page about a folder.
+fn nothing_in(folder: &Path) -> Error {
+    let fix = "give the folder that `stamp bench all --out`, `bench paper --out`, `bench sync --out` or \
+               `bench nw --out` wrote";
+    let shown = folder.display();
+    Error::Usage(if folder.is_file() {
+        format!("{shown} is a file: {fix}")
+    } else if folder.is_dir() {
+        let path = folder.join(Paper::FILE_NAME);
+        format!("there is no {}: {fix}", path.display())
+    } else {
+        format!("there is no folder {shown}: {fix}")
+    })
 }
 
 #[cfg(test)]
@@ -132,8 +179,8 @@ mod tests {
 
     use super::claim::Claim;
     use super::formula::Condition;
-    use super::page::Report;
-    use super::{PAGE, nw, paper, sync};
+    use super::page::{CLAIMS, Report, files};
+    use super::{PAGE, cost, nw, paper, sync};
     use roxmltree::{Document, Node, ParsingOptions};
     use serde_json::Value;
 
@@ -209,7 +256,7 @@ mod tests {
 
     /// The page and the figures as an XML parser takes them: HTML's `meta` has no end, and it is the
     /// only such element that a page may have.
-    pub(super) fn xml_files(report: &Report<'_>, title: Option<&str>) -> Vec<(String, String)> {
+    fn xml_files(reports: &[Report], title: Option<&str>) -> Vec<(String, String)> {
         let closed = |text: &str| {
             let mut parts = text.split("<meta ");
             let first = parts.next().unwrap().to_owned();
@@ -218,18 +265,18 @@ mod tests {
                 format!("{whole}<meta {attributes}/>{rest}")
             })
         };
-        let mut files = report.files(title).unwrap();
+        let mut files = files(None, reports, title).unwrap();
         let claims = files.pop().unwrap();
-        assert_eq!(claims.0, report.claims_file);
+        assert_eq!(claims.0, CLAIMS);
         files
             .into_iter()
             .map(|(name, text)| (name, closed(&text)))
             .collect()
     }
 
-    /// The page or a figure.
-    pub(super) fn file(report: &Report<'_>, name: &str) -> String {
-        let mut found = xml_files(report, None).into_iter();
+    /// The page about one document, or a figure.
+    pub(super) fn file(report: Report, name: &str) -> String {
+        let mut found = xml_files(&[report], None).into_iter();
         found.find(|(n, _)| n == name).unwrap().1
     }
 
@@ -239,36 +286,28 @@ mod tests {
         texts.filter_map(|n| n.text()).collect()
     }
 
-    /// Checks reports about each kind of document: complete ones, ones without a point, and ones in
-    /// which hostile texts and numbers stand.
-    fn each(check: impl Fn(&Report<'_>)) {
-        let papers = [
-            paper::tests::sample(),
-            paper::tests::empty(),
-            paper::tests::hostile(),
-        ];
-        for document in &papers {
-            check(&paper::report(document));
+    /// Checks pages: of all kinds of documents, complete ones, ones without a point, and ones in
+    /// which hostile texts and numbers stand; and of a single one.
+    fn each(check: impl Fn(&[Report])) {
+        let nw = || nw::report(&nw::tests::document(true, 0.3));
+        let (paper, bench) = (paper::tests::sample(), sync::tests::sample::full());
+        let (paper, sync) = (paper::report(&paper), sync::report(&bench));
+        check(&[cost::tests::full(), paper, sync, nw()]);
+        for (paper, bench) in [
+            (paper::tests::empty(), sync::tests::sample::empty()),
+            (paper::tests::hostile(), sync::tests::hostile()),
+        ] {
+            check(&[paper::report(&paper), sync::report(&bench), nw()]);
         }
-        let benches = [
-            sync::tests::sample::full(),
-            sync::tests::sample::empty(),
-            sync::tests::hostile(),
-        ];
-        for document in &benches {
-            check(&sync::report(document));
-        }
-        check(&nw::report(&nw::tests::document(true, 0.3)));
+        check(&[nw()]);
     }
 
     #[test]
     fn every_file_is_well_formed_and_needs_nothing_else() {
-        each(|report| {
-            let files = xml_files(report, Some(HOSTILE));
-            let figures = report
-                .figures
-                .iter()
-                .map(|figure| format!("{}.svg", figure.id));
+        each(|reports| {
+            let files = xml_files(reports, Some(HOSTILE));
+            let figures = reports.iter().flat_map(|report| &report.figures);
+            let figures = figures.map(|figure| format!("{}.svg", figure.id));
             let right: Vec<String> = std::iter::once(PAGE.to_owned()).chain(figures).collect();
             assert_eq!(files.iter().map(|f| f.0.clone()).collect::<Vec<_>>(), right);
             for (name, text) in &files {
@@ -299,9 +338,9 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_links_lead_somewhere() {
-        each(|report| {
-            let text = file(report, PAGE);
-            let page = parse(&text);
+        each(|reports| {
+            let text = &xml_files(reports, None)[0].1;
+            let page = parse(text);
             let ids = page.descendants().filter_map(|n| n.attribute("id"));
             let mut ids: Vec<&str> = ids.collect();
             let all = ids.len();
@@ -320,8 +359,8 @@ mod tests {
 
     #[test]
     fn every_drawing_can_be_read_aloud() {
-        each(|report| {
-            for (name, text) in xml_files(report, None) {
+        each(|reports| {
+            for (name, text) in xml_files(reports, None) {
                 let parsed = parse(&text);
                 let all = parsed.descendants();
                 let drawings = all.filter(|n| n.attribute("role") == Some("img"));
@@ -339,8 +378,8 @@ mod tests {
 
     #[test]
     fn the_page_has_its_title_every_claim_and_where_it_was_measured() {
-        each(|report| {
-            let text = &xml_files(report, Some("Ours & theirs"))[0].1;
+        each(|reports| {
+            let text = &xml_files(reports, Some("Ours & theirs"))[0].1;
             let page = parse(text);
             for tag in ["title", "h1"] {
                 let mut all = page.descendants();
@@ -348,39 +387,42 @@ mod tests {
                 assert_eq!(words(node), "Ours & theirs");
             }
             let told = words(page.root());
-            let commit = report
-                .head
-                .commit
-                .as_deref()
-                .unwrap_or("commit not recorded");
-            assert!(told.contains(commit) && told.contains(&report.head.started));
-            for claim in report.claims.iter().chain(&report.targets) {
-                for said in [
-                    claim.id,
-                    claim.text,
-                    &claim.rule,
-                    claim.verdict.name(),
-                    &claim.figures,
-                ] {
-                    assert!(told.contains(said), "{said}");
+            for report in reports {
+                let commit = report.head.commit.as_deref();
+                let commit = commit.unwrap_or("commit not recorded");
+                assert!(told.contains(commit) && told.contains(&report.head.started));
+                for claim in report.claims.iter().chain(&report.targets) {
+                    let verdict = claim.verdict.name();
+                    for said in [claim.text, &claim.rule, verdict, &claim.figures] {
+                        assert!(told.contains(said) || !claim.is_judged(), "{said}");
+                    }
+                    let name = format!("{}: {}", claim.id, claim.text);
+                    assert_eq!(told.contains(&name), claim.is_judged(), "{name}");
                 }
             }
-            assert_eq!(told.contains("A quick run"), report.head.quick);
-            assert_eq!(told.contains("interrupted"), !report.head.complete);
+            let any = |is: fn(&Report) -> bool| reports.iter().any(is);
+            assert_eq!(told.contains("A quick run"), any(|r| r.head.quick));
+            assert_eq!(told.contains("interrupted"), any(|r| !r.head.complete));
         });
     }
 
     #[test]
     fn the_claims_as_json_are_those_of_the_page() {
-        each(|report| {
-            let files = report.files(None).unwrap();
+        each(|reports| {
+            let files = files(None, reports, None).unwrap();
             let (_, text) = files.last().unwrap();
             let json: serde_json::Value = serde_json::from_str(text).unwrap();
-            assert_eq!(json["started"], report.head.started);
+            assert_eq!(json["started"], reports[0].head.started);
             let written = json["claims"].as_array().unwrap();
-            assert_eq!(written.len(), report.claims.len());
-            for (written, claim) in written.iter().zip(&report.claims) {
-                assert_eq!(written["id"], claim.id);
+            let claims = reports
+                .iter()
+                .flat_map(|r| r.claims.iter().map(|c| (r.id, c)));
+            assert_eq!(written.len(), claims.clone().count());
+            for (written, (part, claim)) in written.iter().zip(claims) {
+                assert_eq!(
+                    (&written["part"], &written["id"]),
+                    (&part.into(), &claim.id.into())
+                );
                 assert_eq!(written["rule"], claim.rule);
                 assert_eq!(written["verdict"], claim.verdict.name());
                 assert_eq!(written["figures"], claim.figures);
@@ -392,12 +434,36 @@ mod tests {
 
     #[test]
     fn names_of_claims_are_unique_and_no_rule_ends_its_sentence() {
-        each(|report| {
-            let all: Vec<_> = report.claims.iter().chain(&report.targets).collect();
-            for (i, claim) in all.iter().enumerate() {
-                let again = all[..i].iter().any(|other| other.id == claim.id);
-                assert!(!again && !claim.rule.ends_with('.'), "{}", claim.id);
+        each(|reports| {
+            for report in reports {
+                let all: Vec<_> = report.claims.iter().chain(&report.targets).collect();
+                for (i, claim) in all.iter().enumerate() {
+                    let again = all[..i].iter().any(|other| other.id == claim.id);
+                    assert!(!again && !claim.rule.ends_with('.'), "{}", claim.id);
+                }
             }
+        });
+    }
+
+    #[test]
+    fn what_all_documents_say_of_the_measurement_is_said_once() {
+        each(|reports| {
+            let text = &xml_files(reports, None)[0].1;
+            let page = parse(text);
+            let facts = |node: Node<'_, '_>| -> Vec<String> {
+                let lists = node.descendants().filter(|n| n.has_tag_name("dt"));
+                let of = |n: Node<'_, '_>| words(n) + &words(n.next_sibling().unwrap());
+                lists.map(of).collect()
+            };
+            let header = page.descendants().find(|n| n.has_tag_name("header"));
+            let of_all = facts(header.unwrap());
+            let parts = page.descendants().filter(|n| n.has_tag_name("article"));
+            for part in parts {
+                let again = facts(part);
+                let again = again.iter().find(|fact| of_all.contains(fact));
+                assert_eq!(again, None);
+            }
+            assert!(of_all.iter().any(|fact| fact.starts_with("Machine")) || reports.len() > 1);
         });
     }
 }

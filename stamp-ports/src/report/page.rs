@@ -1,6 +1,7 @@
-//! A page: a head, sections with figures, tables and claims, a footer; and the tables.
+//! The page: a head, a part for each document with its sections of figures, tables and claims;
+//! and the tables.
 
-use super::claim::{self, Claim, tally};
+use super::claim::{self, Claim};
 use super::figure::Figure;
 use super::{PAGE, palette};
 use crate::devices::Description;
@@ -19,124 +20,145 @@ pub struct Section {
     /// What it shows, in sentences.
     pub shows: Vec<String>,
     /// What the paper says of the same.
-    pub theirs: Option<String>,
+    pub theirs: Option<&'static str>,
     /// Its figures and tables.
     pub body: Vec<Markup>,
     /// What `--only` of the command calls it, if it is one of its parts.
     pub only: Option<&'static str>,
 }
 
-impl Section {
-    /// Returns the section of a figure, what the paper says of the same, and the tables that
-    /// open on demand.
-    pub fn of_figure(figure: &Figure, theirs: &str, tables: Vec<Markup>) -> Self {
-        let figure_and_tables = std::iter::once(figure.in_page()).chain(or_details(tables));
-        Self {
-            id: figure.id,
-            name: figure.title.clone(),
-            shows: figure.about.clone(),
-            theirs: Some(theirs.into()),
-            body: figure_and_tables.collect(),
-            only: None,
-        }
-    }
-
-    /// Returns the section of some claims: how many hold, what all rules have in common, and
-    /// the table.
-    pub fn of_claims(id: &'static str, name: &str, claims: &[Claim], about: &str) -> Self {
-        let what = if id == "targets" { "targets" } else { "claims" };
-        Self {
-            id,
-            name: name.into(),
-            shows: vec![format!("{} {about}", tally(claims, what))],
-            body: vec![claims_table(&format!("{name}, judged by rules"), claims)],
-            ..Self::default()
-        }
-    }
-}
-
-/// What a report is made of.
+/// What is reported about a document: a part of the page.
 #[derive(Debug)]
-pub struct Report<'d> {
-    /// The title of the page unless another is given.
+pub struct Report {
+    /// Its name in links and beside each claim.
+    pub id: &'static str,
+    /// Its heading.
     pub title: &'static str,
     /// Where and how the document was measured.
-    pub head: &'d Head,
-    /// What stands first on the page.
+    pub head: Head,
+    /// What stands first in it.
     pub lead: Markup,
     /// What a reader has to know before any figure.
     pub warnings: Vec<String>,
     /// The sections.
     pub sections: Vec<Section>,
+    /// The names of sections of which nothing was measured.
+    pub lacking: Vec<&'static str>,
     /// The figures, which are files too.
     pub figures: Vec<Figure>,
     /// What the library is to reach.
     pub targets: Vec<Claim>,
     /// What the papers claim.
     pub claims: Vec<Claim>,
-    /// The name of the file with targets and claims.
-    pub claims_file: &'static str,
-    /// The paragraphs of the page's end.
+    /// The paragraphs of its end.
     pub footer: Vec<String>,
 }
 
-impl Report<'_> {
-    /// Returns the files of the report by their names: the page, the figures, the claims.
-    ///
-    /// # Errors
-    /// None that is known: every field of the claims has a form in JSON.
-    pub fn files(&self, title: Option<&str>) -> Result<Vec<(String, String)>> {
-        let page = self.page(title.unwrap_or(self.title));
-        let figures = self.figures.iter();
-        let drawings = figures.map(|figure| (format!("{}.svg", figure.id), figure.file()));
-        // JSON has a way to write every character, so the claims stay as they are.
-        let claims = claim::to_json(self.head, &self.targets, &self.claims)?;
-        Ok(std::iter::once((PAGE.into(), page))
-            .chain(drawings)
-            .map(|(name, text)| (name, printable(&text)))
-            .chain([(self.claims_file.to_owned(), claims)])
-            .collect())
-    }
+/// The name of the file with targets and claims.
+pub const CLAIMS: &str = "claims.json";
 
-    /// Returns the page as a file.
-    fn page(&self, title: &str) -> String {
-        let head_of_run = self.head;
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" xmlns="http://www.w3.org/1999/xhtml" {
-                (head(title))
-                body {
-                    header {
-                        h1 { (title) }
-                        (self.lead)
-                        @if head_of_run.quick {
-                            p .warn {
-                                "A quick run: small inputs and few points, to see that everything works. \
-                                 Its figures are not comparable with the paper\u{2019}s."
-                            }
-                        }
-                        @if !head_of_run.complete {
-                            p .warn { "The run was interrupted or is still going: points are missing." }
-                        }
-                        @for warning in &self.warnings { p .warn { (warning) } }
-                        (facts(head_of_run))
-                        @if !head_of_run.notes.is_empty() {
-                            ul .note { @for note in &head_of_run.notes { li { (note) } } }
-                        }
-                        nav aria-label="Sections" {
-                            ul {
-                                @for section in &self.sections {
-                                    li { a href={ "#" (section.id) } { (section.name) } }
-                                }
+/// The title of the page unless another is given.
+const TITLE: &str = "The measurements of GPU-STM";
+
+/// Returns the files of the page by their names: the page, the figures of all reports, the claims.
+/// `head` is of the command that measured all, if there was one.
+///
+/// # Errors
+/// None that is known: every field of the claims has a form in JSON.
+///
+/// # Panics
+/// If there is no report.
+pub fn files(
+    head: Option<&Head>,
+    reports: &[Report],
+    title: Option<&str>,
+) -> Result<Vec<(String, String)>> {
+    let page = page(head, reports, title.unwrap_or(TITLE));
+    let figures = reports.iter().flat_map(|report| &report.figures);
+    let drawings = figures.map(|figure| (format!("{}.svg", figure.id), figure.file()));
+    // JSON has a way to write every character, so the claims stay as they are.
+    let claims = claim::to_json(head.unwrap_or(&reports[0].head), reports)?;
+    Ok(std::iter::once((PAGE.into(), page))
+        .chain(drawings)
+        .map(|(name, text)| (name, printable(&text)))
+        .chain([(CLAIMS.to_owned(), claims)])
+        .collect())
+}
+
+/// Returns the page as a file. Its head says what holds of all reports, and each part what
+/// differs.
+fn page(head: Option<&Head>, reports: &[Report], title: &str) -> String {
+    let each: Vec<Vec<Fact>> = reports.iter().map(|report| facts(&report.head)).collect();
+    let mut of_all = head.map_or_else(|| each[0].clone(), facts);
+    if head.is_none() {
+        of_all.retain(|fact| each.iter().all(|own| own.contains(fact)));
+    }
+    let own = each.into_iter().map(|mut own| {
+        own.retain(|fact| !of_all.contains(fact));
+        own
+    });
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" xmlns="http://www.w3.org/1999/xhtml" {
+            (page_head(title))
+            body {
+                header {
+                    h1 { (title) }
+                    (list(&of_all))
+                    nav aria-label="Parts" {
+                        ol {
+                            @for report in reports {
+                                li { a href={ "#" (report.id) } { (report.title) } }
                             }
                         }
                     }
-                    main { @for s in &self.sections { (section(&head_of_run.command, s)) } }
-                    footer { @for text in &self.footer { p { (text) } } }
                 }
+                main { @for (report, own) in reports.iter().zip(own) { (report.part(&own)) } }
             }
-        };
-        page.into_string() + "\n"
+        }
+    };
+    page.into_string() + "\n"
+}
+
+impl Report {
+    /// Returns the part of the page, with the facts that are its own.
+    fn part(&self, own: &[Fact]) -> Markup {
+        let head = &self.head;
+        html! {
+            article id=(self.id) {
+                h2 { (self.title) }
+                (self.lead)
+                @if head.quick {
+                    p .warn {
+                        "A quick run: small inputs and few points, to see that everything works. \
+                         Its figures are not comparable with the paper\u{2019}s."
+                    }
+                }
+                @if !head.complete {
+                    p .warn { "The run was interrupted or is still going: points are missing." }
+                }
+                @for warning in &self.warnings { p .warn { (warning) } }
+                (list(own))
+                (settings(head))
+                @if !head.notes.is_empty() {
+                    ul .note { @for note in &head.notes { li { (note) } } }
+                }
+                @if self.sections.len() > 1 {
+                    nav aria-label={ "Sections: " (self.title) } {
+                        ul {
+                            @for section in &self.sections {
+                                li { a href={ "#" (section.id) } { (section.name) } }
+                            }
+                        }
+                    }
+                }
+                @if !self.lacking.is_empty() {
+                    p .lacking { "Not measured: " (self.lacking.join("; ")) "." }
+                }
+                @for s in &self.sections { (section(s)) }
+                div .foot { @for text in &self.footer { p { (text) } } }
+            }
+        }
     }
 }
 
@@ -149,7 +171,7 @@ fn printable(text: &str) -> String {
     text.replace(bad, "\u{fffd}")
 }
 
-fn head(title: &str) -> Markup {
+fn page_head(title: &str) -> Markup {
     html! {
         head {
             meta charset="utf-8";
@@ -192,33 +214,69 @@ fn took(seconds: f64) -> String {
     }
 }
 
+/// What a document says of where and how it was measured: a name and a value.
+type Fact = (String, String);
+
+/// The name of the one that is a command.
+const COMMAND: &str = "Command";
+
 /// Where and how a document was measured.
-fn facts(head: &Head) -> Markup {
+fn facts(head: &Head) -> Vec<Fact> {
     let commit = head.commit.as_deref().unwrap_or("not recorded");
-    let kernels = match (&head.ptx, &head.compiler) {
-        (Some(ptx), Some(compiler)) => Some(format!("PTX {ptx}, by {compiler}")),
-        _ => None,
-    };
+    let program = format!(
+        "stamp {}, commit {commit}, seed {}",
+        head.version, head.seed
+    );
+    let kernels = head.ptx.as_ref().zip(head.compiler.as_ref());
+    let kernels = kernels.map(|(ptx, compiler)| format!("PTX {ptx}, by {compiler}"));
+    let rows = [
+        ("Machine", Some(machine(&head.device))),
+        ("Driver", head.driver.clone()),
+        ("Begun", Some(head.started.clone())),
+        ("Took", Some(took(head.seconds))),
+        (COMMAND, Some(head.command.clone())),
+        ("Program", Some(program)),
+        ("Kernels", kernels),
+    ];
+    let rows = rows.into_iter();
+    let known = rows.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    known.collect()
+}
+
+/// Settings that other facts say.
+const SAID: [&str; 3] = ["--quick", "--seed", "program"];
+
+/// What was set, to be opened on demand: it may be long.
+fn settings(head: &Head) -> Markup {
+    let settings = head.settings.iter();
+    let rows = settings.filter(|(name, _)| !SAID.contains(&name.as_str()));
+    let rows: Vec<Fact> = rows
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     html! {
-        dl {
-            dt { "Machine" } dd { (machine(&head.device)) }
-            @if let Some(driver) = &head.driver { dt { "Driver" } dd { (driver) } }
-            dt { "Begun" } dd { (head.started) }
-            dt { "Took" } dd { (took(head.seconds)) }
-            dt { "Command" } dd { code { (head.command) } }
-            dt { "Program" } dd { "stamp " (head.version) ", commit " (commit) ", seed " (head.seed) }
-            @if let Some(kernels) = kernels { dt { "Kernels" } dd { (kernels) } }
-            @for (name, value) in &head.settings {
-                dt { (name) } dd { (value) }
+        @if !rows.is_empty() {
+            details { summary { "Inputs and settings" } (list(&rows)) }
+        }
+    }
+}
+
+fn list(facts: &[Fact]) -> Markup {
+    html! {
+        @if !facts.is_empty() {
+            dl {
+                @for (name, value) in facts {
+                    dt { (name) }
+                    dd { @if name == COMMAND { code { (value) } } @else { (value) } }
+                }
             }
         }
     }
 }
 
-fn section(command: &str, section: &Section) -> Markup {
+fn section(section: &Section) -> Markup {
     html! {
         section id=(section.id) {
-            h2 { (section.name) }
+            h3 { (section.name) }
             @if let [sentence] = section.shows.as_slice() {
                 p { (sentence) }
             } @else {
@@ -230,8 +288,7 @@ fn section(command: &str, section: &Section) -> Markup {
             @for part in &section.body { (part) }
             @if let Some(only) = section.only {
                 p .by {
-                    "Measured by " code { (command) } "; this part alone: the same with "
-                    code { "--only " (only) } "."
+                    "This section alone: the same command with " code { "--only " (only) } "."
                 }
             }
         }
@@ -294,9 +351,11 @@ pub fn or_details(tables: Vec<Markup>) -> Vec<Markup> {
 }
 
 /// Claims with their rules, figures and verdicts; columns that no claim fills are left out.
-pub fn claims_table(caption: &str, claims: &[Claim]) -> Markup {
+/// `part` is that of the page.
+pub fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
     let theirs = claims.iter().any(|claim| !claim.theirs.is_empty());
-    let here = claims.iter().any(|claim| claim.here.is_some());
+    let here_of = |claim: &&Claim| claim.here.clone().filter(|here| here.verdict.is_known());
+    let here = claims.iter().any(|claim| here_of(claim).is_some());
     let head = [
         ("Claim", true),
         ("The paper\u{2019}s figures", theirs),
@@ -321,20 +380,20 @@ pub fn claims_table(caption: &str, claims: &[Claim]) -> Markup {
             }
             tbody {
                 @for claim in claims {
-                    tr id=[Some(claim.id).filter(|id| !id.is_empty())] {
+                    @let own = here_of(claim);
+                    tr id={ (part) "-" (claim.id) } {
                         th scope="row" .word {
-                            @if !claim.id.is_empty() { (claim.id) ": " }
-                            (claim.text)
+                            (claim.id) ": " (claim.text)
                             @if !claim.section.is_empty() { " (" (claim.section) ")" }
                             p .rule { "It holds if: " (claim.rule) "." }
                         }
                         @if theirs { td .word .quoted { (claim.theirs) } }
                         td .word .measured { (claim.figures) }
-                        @if here { td .word .here { (known(claim.here.as_ref(), |h| h.figures.clone())) } }
+                        @if here { td .word .here { (known(own.as_ref(), |own| own.figures.clone())) } }
                         td .word .verdict {
                             strong class=(claim.verdict.class()) { (claim.verdict.name()) }
-                            @if let Some(here) = &claim.here {
-                                p .rule { "here: " (here.verdict.name()) }
+                            @if let Some(own) = own {
+                                p .rule { "here: " (own.verdict.name()) }
                             }
                         }
                     }

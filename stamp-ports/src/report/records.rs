@@ -231,9 +231,6 @@ pub fn record(point: &Point) -> Record {
         .with("hop", hop)
         .with("sound", sound)
 }
-/// What stands where nothing was measured.
-pub const NOT_MEASURED: &str = "Not measured.";
-
 /// A sentence.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -1,11 +1,12 @@
-//! Pages, their parts, sentences and tables as a page's JSON states them, made from a document.
+//! What a page says and shows of a document, with its sections, sentences and tables, as its JSON
+//! states it.
 
-use super::claim::Claim;
+use super::claim::{Claim, tally};
 use super::drawing::Drawing;
 use super::figure::Figure;
 use super::formula::Variables;
-use super::page::{Report, Section};
-use super::records::{self, NOT_MEASURED, Sentence, Sets};
+use super::page::{Report, Section, claims_table, or_details};
+use super::records::{self, Sentence, Sets};
 use crate::head::Head;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -24,8 +25,6 @@ pub struct Part {
     name: &'static str,
     /// The set that it is about: if that is empty, nothing was measured.
     of: &'static str,
-    /// Whether a page does without it if nothing was measured.
-    may_lack: bool,
     /// What all rules have in common, if it is of claims.
     judged: Option<&'static str>,
     /// What it shows.
@@ -47,16 +46,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// Returns whether there is anything of it.
-    fn is_there(&self, sets: &Sets) -> bool {
-        self.of.is_empty() || sets.of(self.of, &[]).next().is_some()
-    }
-
     /// Returns what it shows, in sentences.
     fn said(&self, sets: &Sets) -> Vec<String> {
-        if !self.is_there(sets) {
-            return vec![NOT_MEASURED.into()];
-        }
         let none = Variables::new();
         self.shows
             .iter()
@@ -64,19 +55,11 @@ impl Part {
             .collect()
     }
 
-    /// Returns its figure, if it has one.
+    /// Returns its figure, if it has one and any of its points was measured.
     pub fn drawn(&self, sets: &Sets) -> Option<Figure> {
-        let mut figure = self.figure.as_ref()?.drawn(sets, self.id, self.name);
-        let counts = |part: &str| {
-            let part = format!("part={part}");
-            sets.of("points", &[&part, "counts=1"]).next().is_some()
-        };
+        let mut figure = self.figure.as_ref()?.drawn(sets, self.id, self.name)?;
         if !self.shows.is_empty() {
             figure.about = self.said(sets);
-        } else if figure.about == [NOT_MEASURED] && self.parts.first().is_some_and(|p| counts(p)) {
-            figure.about = vec![
-                "Not measured with these launches; the table of all points has what was.".into(),
-            ];
         }
         Some(figure)
     }
@@ -96,31 +79,43 @@ impl Part {
         all.chain(points).collect()
     }
 
-    /// Returns the section of a page, with its figure if it has one.
-    fn section(&self, sets: &Sets, figure: Option<&Figure>) -> Section {
-        let open = self.open.iter().flat_map(|table| table.made(sets, &[]));
-        if let Some(figure) = figure {
-            let theirs = self.theirs.unwrap_or_default();
-            let mut section = Section::of_figure(figure, theirs, self.tables(sets));
-            section.body.splice(1..1, open);
-            section.only = self.only;
-            return section;
+    /// Returns the section of a page, with its figure if it has one; none if nothing of it was
+    /// measured.
+    fn section(&self, sets: &Sets, figure: Option<&Figure>) -> Option<Section> {
+        let is_there = self.of.is_empty() || sets.of(self.of, &[]).next().is_some();
+        let mut tables = self.tables(sets);
+        let elsewhere = self.figure.is_some() && figure.is_none();
+        if !is_there || (elsewhere && tables.is_empty()) {
+            return None;
         }
-        Section {
+        let mut shows = figure.map_or_else(|| self.said(sets), |figure| figure.about.clone());
+        if elsewhere {
+            shows = vec![
+                "Nothing was measured with these launches; the tables have what was asked for."
+                    .into(),
+            ];
+        } else if figure.is_some() {
+            tables = or_details(tables);
+        }
+        let open = self.open.iter().flat_map(|table| table.made(sets, &[]));
+        let drawn = figure.map(Figure::in_page).into_iter();
+        Some(Section {
             id: self.id,
             name: self.name.into(),
-            shows: self.said(sets),
-            theirs: self.theirs.map(String::from),
-            body: open.chain(self.tables(sets)).collect(),
+            shows,
+            theirs: self.theirs,
+            body: drawn.chain(open).chain(tables).collect(),
             only: self.only,
-        }
+        })
     }
 }
 
-/// A page.
+/// What a page says of a document.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Page {
+    /// Its name in links and beside each claim.
+    id: &'static str,
     /// Its title.
     title: &'static str,
     /// What it is about.
@@ -131,8 +126,6 @@ pub struct Page {
     terms: Vec<(&'static str, &'static str)>,
     /// What a reader has to know before any figure.
     note: Option<Sentence>,
-    /// The name of the file with targets and claims.
-    claims_file: &'static str,
     /// Its parts in their order.
     pub parts: Vec<Part>,
     /// The paragraphs of its end; `{format}` is that of the document.
@@ -140,25 +133,26 @@ pub struct Page {
 }
 
 impl Page {
-    /// Makes the report about a document, with what was judged by the names of parts; the
-    /// targets are named so.
-    pub fn report<'d>(
+    /// Makes the report about a document, with what was judged by the names of parts; those of
+    /// targets end so.
+    pub fn report(
         &self,
-        head: &'d Head,
+        head: &Head,
         sets: &Sets,
         judged: &[(&str, Vec<Claim>)],
         warnings: Vec<String>,
-    ) -> Report<'d> {
+    ) -> Report {
         let mut report = Report {
+            id: self.id,
             title: self.title,
-            head,
+            head: head.clone(),
             lead: self.head(sets),
             warnings,
             sections: Vec::new(),
+            lacking: Vec::new(),
             figures: Vec::new(),
             targets: Vec::new(),
             claims: Vec::new(),
-            claims_file: self.claims_file,
             footer: Vec::new(),
         };
         let footer = self.footer.iter();
@@ -166,26 +160,44 @@ impl Page {
             .map(|text| text.replace("{format}", &head.format))
             .collect();
         for (id, claims) in judged {
-            let all = match *id {
-                "targets" => &mut report.targets,
-                _ => &mut report.claims,
+            let all = if id.ends_with("targets") {
+                &mut report.targets
+            } else {
+                &mut report.claims
             };
             all.extend(claims.iter().cloned());
         }
-        for part in self
-            .parts
-            .iter()
-            .filter(|part| !part.may_lack || part.is_there(sets))
-        {
+        for part in &self.parts {
             let own = judged.iter().find(|(id, _)| *id == part.id);
             let figure = part.drawn(sets);
-            report.sections.push(match (own, part.judged) {
-                (Some((_, own)), Some(how)) => Section::of_claims(part.id, part.name, own, how),
+            let section = match (own, part.judged) {
+                (Some((_, own)), Some(how)) => Some(self.judged(part, own, how)),
                 _ => part.section(sets, figure.as_ref()),
-            });
+            };
+            match section {
+                Some(section) => report.sections.push(section),
+                None => report.lacking.push(part.name),
+            }
             report.figures.extend(figure);
         }
         report
+    }
+
+    /// Returns the section of some claims: how many hold, what all rules have in common, and
+    /// the table of those that can be judged.
+    fn judged(&self, part: &Part, claims: &[Claim], how: &str) -> Section {
+        let is_target = part.id.ends_with("targets");
+        let what = if is_target { "targets" } else { "claims" };
+        let there: Vec<&Claim> = claims.iter().filter(|claim| claim.is_judged()).collect();
+        let caption = format!("{}, judged by rules", part.name);
+        let table = (!there.is_empty()).then(|| claims_table(&caption, self.id, &there));
+        Section {
+            id: part.id,
+            name: part.name.into(),
+            shows: vec![format!("{} {how}", tally(claims, what))],
+            body: table.into_iter().collect(),
+            ..Section::default()
+        }
     }
 
     /// Returns what stands first on it.

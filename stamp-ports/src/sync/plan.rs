@@ -175,7 +175,7 @@ const ENTRY_POINTS: [u64; 9] = [4096, 2048, 1024, 512, 256, 128, 64, 32, 16];
 const ITEMS: [u64; 1] = [32_768];
 
 /// The points at the papers' shapes, and at those of a machine with so many multiprocessors.
-fn full(all: &mut Vec<Asked>, processors: u32) {
+pub(crate) fn full(all: &mut Vec<Asked>, processors: u32) {
     // The hash table.
     let (of, here) = (table(PAIRS), [(processors, 256)]);
     of.add(all, &[16, 32, 64, 256], &[(30, 256)], &[&TABLES, &OF_GROTE]);

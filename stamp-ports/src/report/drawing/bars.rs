@@ -92,7 +92,9 @@ impl Shown<'_> {
                 label,
             }
         };
-        let bars: Vec<Bar> = self.series.iter().map(bar).collect();
+        // Where there is no point, none was asked for.
+        let there = self.series.iter().filter(|bar| point(bar).is_some());
+        let bars: Vec<Bar> = there.map(bar).collect();
         let said = self.said(sets);
         let computed = Some(self.sentence_of_bars(&bars)).filter(|_| said.is_none());
         let (axis, zero) = self.axis(all);

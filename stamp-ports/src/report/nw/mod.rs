@@ -27,9 +27,9 @@ fn judged(bench: &Bench, sets: &Sets, stated: &'static str) -> Vec<Claim> {
 }
 
 /// Returns the report about a document.
-pub fn report(bench: &Bench) -> Report<'_> {
+pub fn report(bench: &Bench) -> Report {
     let sets = &sets(bench);
-    let judged = [("targets", TARGETS), ("claims", CLAIMS)]
+    let judged = [("nw-targets", TARGETS), ("nw-claims", CLAIMS)]
         .map(|(id, rows)| (id, judged(bench, sets, rows)));
     let page: Page = read(include_str!("page.json"), sets.calls());
     page.report(&bench.head, sets, &judged, records::warnings(bench))
@@ -73,6 +73,7 @@ pub(super) mod tests {
     use crate::nw::plan::{DIAGONALS, GRAPH, HOPS, REDUCTION};
     use crate::points::{Asked, Point};
     use crate::report::claim::Verdict;
+    use crate::report::page::files;
     use crate::report::sync::tests::sample::empty;
     use crate::store::Document;
     use crate::sync::Bench;
@@ -235,8 +236,7 @@ pub(super) mod tests {
     #[test]
     fn the_page_shows_what_there_is() {
         let bench = document(true, 0.3);
-        let made = report(&bench).files(None).unwrap();
-        let page = &made[0].1;
+        let page = &files(None, &[report(&bench)], None).unwrap()[0].1;
         for shown in [
             "a GPU &lt;of tests&gt;",
             "48.8 ms",
@@ -261,9 +261,8 @@ pub(super) mod tests {
     #[test]
     fn hops_are_on_the_page_if_they_were_measured() {
         let shown = |bench: &Bench| {
-            let made = report(bench).files(None).unwrap();
-            made.into_iter()
-                .any(|(_, text)| text.contains("A value that goes round threads"))
+            let page = &files(None, &[report(bench)], None).unwrap()[0].1;
+            page.contains("A value that goes round threads")
         };
         let mut bench = document(true, 0.3);
         assert!(!shown(&bench));

@@ -1,11 +1,12 @@
 //! Verdicts from points that are made up for them.
 
 use super::sample::{empty, full, point};
-use crate::points::Point;
+use crate::points::{Asked, Point};
 use crate::report::claim::Verdict;
 use crate::report::sync::{all, all_targets};
 use crate::report::tests::{are, changed};
 use crate::sync::Bench;
+use std::collections::BTreeSet;
 
 #[test]
 fn every_claim_of_a_full_document_is_judged() {
@@ -14,6 +15,27 @@ fn every_claim_of_a_full_document_is_judged() {
         let here = claim.here.as_ref().unwrap().verdict;
         assert_ne!(here, Verdict::Unknown, "{claim:?}");
     }
+}
+
+/// A claim about a point that no command ever measures is none that can be judged.
+#[test]
+fn the_plan_has_the_points_of_every_claim_about_workloads() {
+    let mut bench = full();
+    let mut plan = Vec::new();
+    crate::sync::plan::full(&mut plan, bench.head.device.processors);
+    let parts: BTreeSet<String> = plan.iter().map(|asked| asked.part.clone()).collect();
+    let is_of = |point: &Point, asked: &Asked| {
+        let mut parameters = point.parameters.iter();
+        (&point.part, &point.implementation) == (&asked.part, &asked.implementation)
+            && (point.blocks, point.threads) == (asked.blocks, asked.threads)
+            && parameters.all(|(name, n)| asked.parameters.get(name) == Some(n))
+    };
+    let is_there = |point: &Point| plan.iter().any(|asked| is_of(point, asked));
+    (bench.points).retain(|point| !parts.contains(&point.part) || is_there(point));
+    let claims = all(&bench);
+    let never = claims.iter().filter(|claim| !claim.is_judged());
+    let never: Vec<String> = never.map(|c| format!("{}: {}", c.id, c.figures)).collect();
+    assert!(never.is_empty(), "{never:#?}");
 }
 
 /// Changes of the full document, and the verdicts then.

@@ -1,0 +1,141 @@
+//! What transactions cost beside one lock, from all in conflict with each other to nearly none:
+//! transfers between ever more accounts, as `bench all` measures them by `bench floor`.
+//!
+//! The records are the rates of `fast`, of `cgl`, and of the same transfers as critical sections
+//! of a hand-written lock; the figure and the table are in `page.json`.
+
+use super::formula::{Source as _, read};
+use super::page::Report;
+use super::records::{Fields, Record, Sets};
+use super::stated::Page;
+use crate::error::{Error, Result};
+use crate::head::Head;
+use crate::measure::floor::report::FORMAT;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The file with the documents of `bench floor`.
+pub const FILE_NAME: &str = "fast.json";
+
+/// A document of `bench floor`, as far as it is reported on.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Floor {
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub head: Head,
+    /// What was written by hand.
+    runs: Vec<Value>,
+    /// The transactional memory.
+    stm: Vec<Value>,
+}
+
+/// Reads a list of documents, and returns those with the rates that are shown here.
+///
+/// # Errors
+/// One line: not JSON, not such a list, a field that is wrong.
+pub fn parse(text: &str) -> Result<Vec<Floor>> {
+    let mut all: Vec<Floor> = serde_json::from_str(text)
+        .map_err(|error| Error::Usage(format!("it is no list of `bench floor`: {error}")))?;
+    if let Some(other) = all.iter().find(|floor| floor.head.format != FORMAT) {
+        return Err(Error::Usage(format!(
+            "a format in it is {:?}, not {FORMAT:?}: use the program that wrote it",
+            other.head.format
+        )));
+    }
+    all.retain(|floor| !rates(floor).is_empty());
+    Ok(all)
+}
+
+/// The rates of a document by what has them, if it has those of transactions, of one lock of
+/// theirs, and of a lock written by hand.
+fn rates(floor: &Floor) -> Vec<Record> {
+    let of = |(all, field): (&[Value], &str), what: &str| {
+        let mut all = all.iter();
+        let is_plain = |run: &&Value| {
+            let is_zero = |name: &str| run["parameters"][name] == 0;
+            run["workload"] == "bank" && is_zero("audit_percent") && is_zero("zipf_thousandths")
+        };
+        let run = all.find(|run| run[field] == what && run["verified"] == true && is_plain(run))?;
+        let record = run.clone().with("what", what);
+        Some(record.with("accounts", run["parameters"]["accounts"].clone()))
+    };
+    let (stm, runs) = ((&floor.stm[..], "variant"), (&floor.runs[..], "kind"));
+    let all = [(stm, "fast"), (runs, "critical-section"), (stm, "cgl")];
+    let all: Option<Vec<Record>> = all.into_iter().map(|(from, what)| of(from, what)).collect();
+    all.unwrap_or_default()
+}
+
+/// Returns the report about documents, if there are any.
+pub fn report(all: &[Floor]) -> Option<Report> {
+    let mut head = all.first()?.head.clone();
+    head.seconds = all.iter().map(|floor| floor.head.seconds).sum();
+    let mut rates: Vec<Record> = all.iter().flat_map(rates).collect();
+    rates.sort_by_key(|rate| rate["accounts"].as_u64());
+    let sets = Sets::new([("rates", rates)]);
+    let page: Page = read(include_str!("page.json"), sets.calls());
+    Some(page.report(&head, &sets, &[], Vec::new()))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    //! The report about documents with known rates.
+
+    use super::{parse, report};
+    use crate::report::page::Report;
+    use crate::report::paper::tests::sample;
+    use crate::testing::has;
+    use serde_json::{Value, json};
+
+    /// Documents of transfers between so many accounts, with the rates of `fast`, of a lock and
+    /// of `cgl`.
+    fn documents(all: &[(u64, [f64; 3])]) -> String {
+        let of = |(accounts, [fast, lock, cgl]): &(u64, [f64; 3])| {
+            let run = |field: &str, name: &str, rate: &f64| {
+                json!({"workload": "bank", field: name, "tx_per_s": rate, "verified": true,
+                    "blocks": 2, "threads": 32, "parameters":
+                    {"accounts": accounts, "audit_percent": 0, "zipf_thousandths": 0}})
+            };
+            let mut floor = json!(sample().head);
+            floor["format"] = super::FORMAT.into();
+            floor["stm"] = vec![run("variant", "fast", fast), run("variant", "cgl", cgl)].into();
+            floor["runs"] = vec![run("kind", "critical-section", lock)].into();
+            floor
+        };
+        json!(all.iter().map(of).collect::<Vec<_>>()).to_string()
+    }
+
+    pub(in crate::report) fn full() -> Report {
+        let all = documents(&[(1024, [8e6, 2e6, 1e6]), (4, [1e6, 2e6, 1e6])]);
+        report(&parse(&all).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_picture_has_three_lines_and_the_ratios_are_said() {
+        let figure = full().figures.remove(0);
+        assert_eq!((figure.id, figure.legend.len()), ("contention", 3));
+        let said = figure.about.join(" ");
+        has(&said, "0.50\u{d7} with 4 | 4.00\u{d7} with 1K");
+        for line in ["fast", "critical-section", "cgl"] {
+            assert!(figure.panels[0].marks.0.contains(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_lacks_a_line_or_is_of_other_transfers_is_left_out() {
+        let all: Value = serde_json::from_str(&documents(&[(4, [1.0, 1.0, 1.0])])).unwrap();
+        for (list, field, value) in [
+            ("runs", "kind", json!("special-purpose")),
+            ("stm", "verified", json!(false)),
+            ("stm", "variant", json!("fast, static")),
+            ("stm", "parameters", json!({"audit_percent": 10})),
+        ] {
+            let mut other = all.clone();
+            other[0][list][0][field] = value;
+            let other = parse(&other.to_string()).unwrap();
+            assert!(other.is_empty() && report(&other).is_none(), "{field}");
+        }
+        let wrong = documents(&[(4, [1.0; 3])]).replace(super::FORMAT, "stamp-floor/9");
+        has(&parse(&wrong).unwrap_err().to_string(), "stamp-floor/9");
+        has(&parse("{}").unwrap_err().to_string(), "no list");
+    }
+}
