@@ -14,16 +14,14 @@
 //! | global, private to one lane (its logs) | `private_*` | none |
 //! | shared memory of a block | `shared_*`, indexed in 32-bit words from the start of the dynamic shared memory | relaxed, `.cta` |
 //!
-//! # Warps
-//!
-//! A warp is [`Lane::warp_width`] lanes that run together: 32 on a GPU, 1 on the CPU, 1 to 32 in a simulator.
+//! A *warp* is [`Lane::warp_width`] lanes that run together: 32 on a GPU, 1 on the CPU, 1 to 32 in a simulator.
 //! A warp operation names the lanes that take part in a mask; all of them must call it with the same mask.
 
 use crate::observe::mutant::Mutant;
-use crate::observe::probe::Probe;
+use crate::observe::probe::{LogRecord, ProbeBuffer};
 
 mod hooks;
-pub use hooks::{begin_scratch, records, times};
+pub use hooks::{Silent, Stop, begin_scratch, records, times};
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod cpu;
@@ -35,8 +33,6 @@ mod gpu_access;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
 mod mbarrier;
-mod stop;
-pub use stop::Stop;
 
 /// One thread of a launch, and the operations it may perform.
 ///
@@ -72,7 +68,6 @@ pub trait Lane {
 
     /// The type of the probe of the code that lanes of this machine run.
     type Probe: Probe;
-
     /// Returns the probe of the code that this lane runs.
     fn probe(&self) -> Self::Probe;
 
@@ -132,13 +127,9 @@ pub trait Lane {
     /// `ld.acquire.gpu`, the second by `ld.relaxed.gpu`, in any order. On a GPU it is one request.
     #[inline(always)]
     unsafe fn load_acquire_and_next_64(&self, p: *const u64) -> [u64; 2] {
+        let next = p.wrapping_add(1);
         // SAFETY: the caller gives two valid addresses.
-        unsafe {
-            [
-                self.load_acquire_64(p),
-                self.load_relaxed_64(p.wrapping_add(1)),
-            ]
-        }
+        unsafe { [self.load_acquire_64(p), self.load_relaxed_64(next)] }
     }
     /// `st.relaxed.gpu` of 32 bits.
     unsafe fn store_relaxed_32(&self, p: *mut u32, v: u32);
@@ -170,9 +161,8 @@ pub trait Lane {
     unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64);
     /// `red.relaxed.gpu.add` of an `f32`, whose bits are a 32-bit word; returns nothing, so nothing waits.
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32);
-    /// Does [`Self::load_relaxed_64`] if `on`, else returns `otherwise`. On a
-    /// GPU it is a predicate and no branch, so that several loads are in flight
-    /// together.
+    /// Does [`Self::load_relaxed_64`] if `on`, else returns `otherwise`. On a GPU it is a predicate and no
+    /// branch, so that several loads are in flight together.
     #[inline(always)]
     unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
         if on {
@@ -190,20 +180,18 @@ pub trait Lane {
             unsafe { self.store_relaxed_64(p, v) };
         }
     }
-    /// Does [`Self::cas_relaxed_64`] if `on`; else the result is meaningless.
-    /// On a GPU there is no branch, which would wait for the result: if not
-    /// `on`, the operation is made on `idle`, a word that nobody else uses and
-    /// whose value nobody needs.
+    /// Does [`Self::cas_relaxed_64`] if `on`; else the result is meaningless. On a GPU there is no branch,
+    /// which would wait for the result: if not `on`, the operation is made on `idle`, a word that nobody else
+    /// uses and whose value nobody needs.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn cas_relaxed_64_if(
         &self,
         on: bool,
         p: *mut u64,
-        idle: *mut u64,
+        _idle: *mut u64,
         expected: u64,
         new: u64,
     ) -> u64 {
-        let _ = idle;
         if on {
             // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_64(p, expected, new) }
@@ -213,8 +201,7 @@ pub trait Lane {
     }
     /// Does [`Self::fetch_or_relaxed_64`] if `on`, in the same way as [`Self::cas_relaxed_64_if`].
     #[inline(always)]
-    unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
-        let _ = idle;
+    unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, _idle: *mut u64, v: u64) -> u64 {
         if on {
             // SAFETY: the caller upholds the contract of this function.
             unsafe { self.fetch_or_relaxed_64(p, v) }
@@ -222,9 +209,8 @@ pub trait Lane {
             0
         }
     }
-    /// Returns whether the lane has the operations of 128 bits below, which is
-    /// the same for all lanes of a device. Where it does not, they must not be
-    /// called.
+    /// Returns whether the lane has the operations of 128 bits below, which is the same for all lanes of a
+    /// device. Where it does not, they must not be called.
     fn has_wide_atomics(&self) -> bool;
     /// `ld.relaxed.gpu` of 128 bits: two words of 64, the one at `p` first, in one access.
     unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2];
@@ -318,14 +304,7 @@ pub trait Lane {
     #[inline(always)]
     unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
         // SAFETY: the caller upholds the contract of this function.
-        unsafe {
-            [
-                self.shared_load_32(i),
-                self.shared_load_32(i + 1),
-                self.shared_load_32(i + 2),
-                self.shared_load_32(i + 3),
-            ]
-        }
+        [0, 1, 2, 3].map(|k| unsafe { self.shared_load_32(i + k) })
     }
     /// `st.relaxed.cta.shared` of word `i`, `i < shared_words()`.
     unsafe fn shared_store_32(&self, i: u32, v: u32);
@@ -333,27 +312,22 @@ pub trait Lane {
     /// stores in one instruction, each as [`Self::shared_store_32`] does it.
     #[inline(always)]
     unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
-        // SAFETY: the caller upholds the contract of this function.
-        unsafe {
-            self.shared_store_32(i, v[0]);
-            self.shared_store_32(i + 1, v[1]);
-            self.shared_store_32(i + 2, v[2]);
-            self.shared_store_32(i + 3, v[3]);
+        for (i, v) in (i..).zip(v) {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { self.shared_store_32(i, v) };
         }
     }
     /// `atom.relaxed.cta.shared.add` of word `i`; returns the word found.
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32;
     /// `atom.relaxed.cta.shared.cas` of word `i`; returns the word found.
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32;
-    /// `ld.relaxed.cta.shared` of the 64 bits at word `i`, which is even, and `i + 1 <
-    /// shared_words()`. A word that is accessed with 64 bits is not accessed with 32
-    /// bits in the same launch.
+    /// `ld.relaxed.cta.shared` of the 64 bits at word `i`, which is even, and `i + 1 < shared_words()`. A
+    /// word that is accessed with 64 bits is not accessed with 32 bits in the same launch.
     unsafe fn shared_load_64(&self, i: u32) -> u64;
     /// `st.relaxed.cta.shared` of the 64 bits at word `i`, under the same conditions.
     unsafe fn shared_store_64(&self, i: u32, v: u64);
-    /// `bar.sync 0`: every thread of the block arrives before any continues,
-    /// and everything that a thread wrote before is visible to all of them
-    /// afterwards.
+    /// `bar.sync 0`: every thread of the block arrives before any continues, and everything that a thread
+    /// wrote before is visible to all of them afterwards.
     unsafe fn barrier(&self);
     /// `bar.red.or.pred 0`: does a [`Self::barrier`] and returns to every
     /// thread of the block whether `predicate` holds for any of them.
@@ -362,18 +336,16 @@ pub trait Lane {
     /// thread of the block for how many of them `predicate` holds. On a GPU and
     /// on the CPU, threads that have ended are not waited for and do not count.
     unsafe fn barrier_count(&self, predicate: bool) -> u32;
-    /// `bar.sync id, threads`: arrives at named barrier `id`, 1 to 15 (0 is that of
-    /// [`Self::barrier`]), and waits until `threads` threads have come, by this or by
-    /// [`Self::barrier_named_arrive`]. What they wrote before is visible to those that
-    /// waited.
+    /// `bar.sync id, threads`: arrives at named barrier `id`, 1 to 15 (0 is that of [`Self::barrier`]), and
+    /// waits until `threads` threads have come, by this or by [`Self::barrier_named_arrive`]. What they wrote
+    /// before is visible to those that waited.
     unsafe fn barrier_named_sync(&self, id: u32, threads: u32);
     /// `bar.arrive id, threads`: arrives as [`Self::barrier_named_sync`] does, and goes on at once.
     unsafe fn barrier_named_arrive(&self, id: u32, threads: u32);
-    /// `mbarrier.init.shared::cta.b64`: makes the 64 bits at word `i` of shared memory
-    /// (`i` as for [`Self::shared_load_64`]) a barrier of `count` arrivals, 1 to 2^20 - 1 (4,095
-    /// where the lane has no atomics of 128 bits), in phase 0. A
-    /// [`Self::barrier`] stands between this and its first use. The words are used by
-    /// no other operation in the same launch.
+    /// `mbarrier.init.shared::cta.b64`: makes the 64 bits at word `i` of shared memory (`i` as for
+    /// [`Self::shared_load_64`]) a barrier of `count` arrivals, 1 to 2^20 - 1 (4,095 where the lane has no
+    /// atomics of 128 bits), in phase 0. A [`Self::barrier`] stands between this and its first use. The words
+    /// are used by no other operation in the same launch.
     #[inline(always)]
     unsafe fn mbarrier_init(&self, i: u32, count: u32) {
         // SAFETY: the caller upholds the contract of this function.
@@ -386,9 +358,8 @@ pub trait Lane {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::arrive(self, i) }
     }
-    /// `mbarrier.try_wait.parity.shared::cta.b64`, with acquire: returns whether the
-    /// phase with this parity, 0 for the first, has ended. It may return only some
-    /// time later.
+    /// `mbarrier.try_wait.parity.shared::cta.b64`, with acquire: returns whether the phase with this parity,
+    /// 0 for the first, has ended. It may return only some time later.
     #[inline(always)]
     unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool {
         // SAFETY: the caller upholds the contract of this function.
@@ -405,10 +376,9 @@ pub trait Lane {
     fn cluster_rank(&self) -> u32 {
         0
     }
-    /// `ld.relaxed.cluster.shared::cluster`: [`Self::shared_load_64`] from the shared
-    /// memory of block `rank` of the cluster, `rank < cluster_size()`, which has begun
-    /// and not ended ([`Self::cluster_barrier`]). What several blocks access is
-    /// accessed by this and [`Self::cluster_store_64`] only.
+    /// `ld.relaxed.cluster.shared::cluster`: [`Self::shared_load_64`] from the shared memory of block `rank`
+    /// of the cluster, `rank < cluster_size()`, which has begun and not ended ([`Self::cluster_barrier`]).
+    /// What several blocks access is accessed by this and [`Self::cluster_store_64`] only.
     #[inline(always)]
     unsafe fn cluster_load_64(&self, _rank: u32, i: u32) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
@@ -451,45 +421,39 @@ pub trait Lane {
     /// Yields for about `ns` nanoseconds inside a wait (`nanosleep`; on the CPU, yields the core).
     fn pause(&self, ns: u32);
 
-    /// Loads a counter that only grows for an observer: the result is at least the
-    /// newest value that this lane has read or knows of, and no attempt that it
-    /// goes on with may be affected. A GPU and a CPU have nothing better than an
-    /// acquire load, which orders the accesses that follow; a simulator answers
-    /// from outside of the memory model.
+    /// Loads a counter that only grows for an observer: the result is at least the newest value that this
+    /// lane has read or knows of, and no attempt that it goes on with may be affected. A GPU and a CPU have
+    /// nothing better than an acquire load, which orders the accesses that follow; a simulator answers from
+    /// outside of the memory model.
     #[inline(always)]
     unsafe fn observed_clock(&self, p: *const u64) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_acquire_64(p) }
     }
-    /// Returns the number of bits of a version in a cell of 32 bits of value.
-    /// It is 31 on every machine that ships; the simulator has fewer, so that
-    /// versions wrap around in every run.
+    /// Returns the number of bits of a version in a cell of 32 bits of value. It is 31 on every machine that
+    /// ships; the simulator has fewer, so that versions wrap around in every run.
     #[inline(always)]
     fn version_bits(&self) -> u32 {
         31
     }
-    /// Returns a measure of time, without ordering anything: while it grows by
-    /// at most [`Self::ticks_limit`], at most 2^([`Self::version_bits`] - 2)
-    /// ticks are drawn from the word at `ticks`. The difference of two results is
-    /// taken modulo 2^32.
+    /// Returns a measure of time, without ordering anything: while it grows by at most [`Self::ticks_limit`],
+    /// at most 2^([`Self::version_bits`] - 2) ticks are drawn from the word at `ticks`. The difference of two
+    /// results is taken modulo 2^32.
     ///
     /// # Safety
     /// `ticks` is live.
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32;
-    /// Returns the measure for a value loaded from that word after `before` was
-    /// measured. A machine whose loads may be far behind, as those of the
-    /// simulator, measures from the value.
+    /// Returns the measure for a value loaded from that word after `before` was measured. A machine whose
+    /// loads may be far behind, as those of the simulator, measures from the value.
     #[inline(always)]
-    fn ticks_loaded(&self, before: u32, loaded: u64) -> u32 {
-        let _ = loaded;
+    fn ticks_loaded(&self, before: u32, _loaded: u64) -> u32 {
         before
     }
     /// Returns by how much [`Self::ticks_bound`] may grow.
     fn ticks_limit(&self) -> u32;
 
-    /// Waits now and then, on a machine that is to make seeded defects show
-    /// sooner. It is called where fences are, whether one is left out or not; on
-    /// a machine that ships it is nothing.
+    /// Waits now and then, on a machine that is to make seeded defects show sooner. It is called where fences
+    /// are, whether one is left out or not; on a machine that ships it is nothing.
     #[inline(always)]
     fn delay_at_fence(&self) {}
     /// Returns whether a seeded defect is switched on, which it never is on a machine that ships.
@@ -497,4 +461,40 @@ pub trait Lane {
     fn mutant(&self, _mutant: Mutant) -> bool {
         false
     }
+}
+
+/// An observer of the code that a lane runs.
+pub trait Probe: Copy {
+    /// Says whether it may want records. Code that exists only for them depends on this constant.
+    const RECORDS: bool;
+    /// Says whether it may want marks. If not, a mark compiles to no code at all.
+    const TIMES: bool;
+    /// The position of a lane in its part of the buffer while the lane runs.
+    type Cursor: Copy;
+    /// Returns whether it wants records.
+    #[inline(always)]
+    fn records(self) -> bool {
+        Self::RECORDS
+    }
+    /// Returns whether it wants marks.
+    #[inline(always)]
+    fn times(self) -> bool {
+        Self::TIMES
+    }
+    /// Opens the calling lane's part of the buffer.
+    ///
+    /// # Safety
+    /// `place` is live and holds a buffer that has a part for each lane, zero before the first launch that
+    /// uses it; nobody else uses the calling lane's part while the kernel runs.
+    unsafe fn open<L: Lane>(self, lane: &L, place: *const ProbeBuffer) -> Self::Cursor;
+    /// Observes an event, given the record that describes it.
+    fn record<L: Lane>(self, lane: &L, cursor: &mut Self::Cursor, record: LogRecord);
+    /// Marks the end of a phase: the lane's time since the last mark, or since
+    /// `open`, belongs to `phase`, which is below [`PHASES`](crate::observe::profiler::PHASES).
+    fn spent<L: Lane>(self, lane: &L, cursor: &mut Self::Cursor, phase: usize);
+    /// Settles the time marked since the last call. All of it counts as that of the phase
+    /// `instead`, if there is one; else the phases keep it.
+    fn settle(self, cursor: &mut Self::Cursor, instead: Option<usize>);
+    /// Stores the cursor where the next `open` finds it.
+    fn close<L: Lane>(self, lane: &L, cursor: Self::Cursor);
 }
