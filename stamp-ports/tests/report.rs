@@ -7,7 +7,7 @@ mod common;
 
 use common::{ended, has, refused, refused_rows, right};
 use stamp_ports::paper::document::Paper;
-use stamp_ports::paper::pieces::Piece;
+use stamp_ports::paper::plan::Piece;
 use stamp_ports::store::Document;
 use std::fs;
 use std::path::Path;

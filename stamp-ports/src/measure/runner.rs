@@ -4,11 +4,11 @@
 //! one: neither the input's making and copying, nor the metadata's allocation,
 //! nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
-use super::breakdown::Breakdown;
 use super::meter::Progress;
-use super::phases::{Phase, Phases};
-use super::repeats::{TimeMs, ms};
+use super::meter::{Phase, Phases};
+use super::run_report::Breakdown;
 use super::run_report::{NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
+use super::{TimeMs, ms};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::variants::{AskedVariant, no_profile_of};

@@ -6,7 +6,7 @@
 //! transactions that committed, by the kernel's own time; a share is from 0 to
 //! 1; an abort rate is attempts that aborted over all attempts.
 
-use super::pieces::Piece;
+use super::plan::Piece;
 use crate::head::Head;
 use crate::measure::search::Tried;
 use crate::numbers::count;

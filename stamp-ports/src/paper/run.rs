@@ -4,7 +4,7 @@
 use super::Unit;
 use super::document::{Breakdown, Paper, Speedup};
 use super::measure::Bench;
-use super::pieces::Piece;
+use super::plan::Piece;
 use super::plan::{DESCRIBED, LOCKS, Plan, Room, Section, parse_sections};
 use super::points::{Asked, Point};
 use crate::devices::AnyDevice;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
-use crate::workloads::memory::{Accessed, zeros};
+use crate::workloads::workload::{Accessed, zeros};
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{Device, Pod, Sums, TxArray};
 use stm_core::{Element, Summand};

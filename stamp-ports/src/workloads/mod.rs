@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `mod.rs` | its data on a device: prepared, put back, launched; and its input, if there is no file for it |
 //! | `input.rs` | its sizes as a plain value, with defaults and checks, and its options at the command line |
-//! | `check.rs` | what must hold afterwards |
+//! | `check.rs`, or in `mod.rs` | what must hold afterwards |
 //! | `floor.rs`, or in `mod.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
 //!
 //! `map`, `ordered` and `list` are one workload with three containers, in `container`.
@@ -13,15 +13,14 @@
 //! | --- | --- |
 //! | [`input`] | what an input is, and the options that several share |
 //! | [`form`] | the dynamic and the static form of transactions |
-//! | [`workload`] | what a workload is |
+//! | [`workload`] | what a workload is, and the memory of its data |
 //! | [`prepared`] | any workload with its data on a device |
-//! | [`launcher`] | one run: its launches, their times and statistics summed |
-//! | [`series`] | launches that the host enqueues without waiting for each |
+//! | [`launcher`] | one run: its launches, their times and statistics summed; and series of launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
 //! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | work under locks, by combining, in critical sections and without synchronisation |
 //! | [`options`] | the options of all workloads |
-//! | [`compare`], [`memory`], `prelude` | what drivers share |
+//! | [`compare`], `prelude` | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names
 /// and sentences, the enums below and what is made of them, and the options at
@@ -95,11 +94,9 @@ pub mod exclusion;
 pub mod form;
 pub mod input;
 pub mod launcher;
-pub mod memory;
 pub mod options;
 pub mod plain;
 pub mod prepared;
-pub mod series;
 pub mod workload;
 
 mod prelude {
@@ -114,7 +111,7 @@ mod prelude {
         Input, Occasion, SharedOption, SharedOptions, is_its_workload, sizes,
     };
     pub(super) use super::launcher::Launcher;
-    pub(super) use super::memory::{Accessed, accessed, check_memory, zeros};
+    pub(super) use super::workload::{Accessed, accessed, check_memory, zeros};
     pub(super) use super::workload::{Accesses, Run, Sizes, Verdict, Verifies, Workload, sets};
     pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};

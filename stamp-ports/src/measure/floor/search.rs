@@ -13,13 +13,13 @@
 
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
+use crate::measure::TimeMs;
 use crate::measure::launches;
 use crate::measure::meter::Progress;
-use crate::measure::repeats::TimeMs;
 use crate::measure::search::best_first;
 use crate::workloads::contender::{BoundContender, ContenderKind, PreparedContender};
-use crate::workloads::memory::filling;
 use crate::workloads::workload::Sizes;
+use crate::workloads::workload::filling;
 use serde::Serialize;
 use stm_core::host;
 use stm_core::internal::host::Limits;

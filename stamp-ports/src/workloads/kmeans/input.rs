@@ -6,8 +6,8 @@ use super::points::Points;
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
 use crate::workloads::input::{Origin, SEED, file_name};
-use crate::workloads::memory::check_host_memory;
 use crate::workloads::prelude::*;
+use crate::workloads::workload::check_host_memory;
 use std::path::PathBuf;
 
 /// The most coordinates of a point: a transaction's sets hold a row.

@@ -424,4 +424,4 @@ fn enter_updates(
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,8 +1,8 @@
 //! The sizes of vacation.
 
 use crate::workloads::input::parse_percent;
-use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::prelude::*;
+use crate::workloads::workload::SET_WORDS_MAX;
 use stm_kernels::vacation::{QUERIES_MAX, RELATIONS_MAX, TABLES, VacationPlan};
 
 sizes! {

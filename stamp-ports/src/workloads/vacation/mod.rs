@@ -23,8 +23,6 @@ use stm_kernels::vacation::{
 mod books;
 mod check;
 mod input;
-#[cfg(test)]
-mod model;
 
 /// Bytes of a node: a key, a link and a value, and two bits of the pool.
 const NODE_BYTES: u64 = 13;
@@ -304,7 +302,8 @@ impl<D: Device> ContenderData for Data<D> {
 
 #[cfg(test)]
 mod tests {
-    use super::{model, *};
+    use super::check::tests as model;
+    use super::*;
     use crate::workloads::contender::ContenderKind::CriticalSection as Section;
     use crate::workloads::launcher::tests::ran;
     use stm_core::Layout;
