@@ -1,8 +1,8 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
 use crate::built_from;
-use crate::command::cargo;
 use crate::error::Error;
+use crate::error::cargo;
 use crate::{Tree, ptxas};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

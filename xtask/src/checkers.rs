@@ -10,8 +10,8 @@
 //! | `cargo xtask package` | nothing |
 
 use crate::Tree;
-use crate::command::run;
 use crate::error::Error;
+use crate::error::run;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;

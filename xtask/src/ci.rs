@@ -1,8 +1,8 @@
 //! `cargo xtask ci`: every check.
 
-use crate::command::{cargo, cargo_program, run};
 use crate::error::Error;
-use crate::{Tree, build, checkers, circles, docs, examples, names, ptxas, sizes, toys, weight};
+use crate::error::{cargo, cargo_program, run};
+use crate::{Tree, build, checkers, circles, docs, names, ptxas, sizes, toys, weight};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,8 +118,8 @@ const BESIDE: [Step; 15] = [
     .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree)))
     .long(),
     // The first of the next: a user's way from a kernel to its PTX.
-    Step::new("example", |tree| examples::command(tree, Some(1))),
-    Step::new("examples", |tree| examples::command(tree, None)).long(),
+    Step::new("example", |tree| toys::examples(tree, Some(1))),
+    Step::new("examples", |tree| toys::examples(tree, None)).long(),
     // A toy of each kind of addition, by the steps of CONTRIBUTING.md.
     Step::new("toys", toys::command).long(),
     Step::new("package", checkers::package).long(),

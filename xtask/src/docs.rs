@@ -16,8 +16,8 @@
 //! --check`.
 
 use crate::Tree;
-use crate::command::{cargo, run};
 use crate::error::Error;
+use crate::error::{cargo, run};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -55,7 +55,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
 /// Runs `stamp report docs/results` with these options on every document: the program of the build
 /// that the tests are of, as `ci` builds it.
 fn tables(tree: &Tree, options: &[&str]) -> Result<(), Error> {
-    let build = "test --quiet --workspace --all-features --no-run --test report";
+    let build = "test --quiet --workspace --all-features --no-run --test paper";
     cargo(tree, build, &[])?;
     let mut command = Command::new(tree.target.join("debug/stamp"));
     command.args(["report", "docs/results"]).args(options);

@@ -4,7 +4,7 @@
 //! recorded, is opaque. And with a defect seeded into the transactional memory, the checks of
 //! k-means and the accounts of vacation notice.
 
-use crate::driven::{Setup, noticed, simulation, simulations, tests_of_all};
+use crate::{Setup, noticed, simulation, simulations, tests_of_all};
 use stamp_ports::workloads::genome::Genome;
 use stamp_ports::workloads::kmeans::Kmeans;
 use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze};

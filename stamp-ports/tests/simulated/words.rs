@@ -7,7 +7,7 @@
 //! several lanes and under every schedule a lane's phases are all of its time,
 //! and an attempt that aborts has its time in `aborted`, whatever the variant.
 
-use crate::driven::{self, LIMITS, Setup, recorded, simulation, simulations, tests_of_all};
+use crate::{LIMITS, Setup, recorded, simulation, simulations, tests_of_all};
 use stamp_ports::record::Settings;
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
@@ -143,7 +143,7 @@ stm_core::for_each_algorithm!(
 
 fn noticed(workload: &impl Workload, mutant: Mutant) -> String {
     let setup = |seed| Setup::crowded(Variant::HvSorting, seed, 48);
-    driven::noticed(workload, mutant, 60, setup)
+    crate::noticed(workload, mutant, 60, setup)
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! may run. Shared memory has words of 32 bits, two of which make one of 64.
 
 use super::config::SimConfig;
+use super::error::Op;
 use super::error::SimError;
 use super::machine::{Act, Machine, Over};
-use super::op::Op;
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
@@ -165,7 +165,7 @@ impl<'a> SimLane<'a> {
     }
 
     /// Loads a word plainly, which a multiprocessor's first-level cache may answer
-    /// (`views/cache.rs`).
+    /// (`views/old.rs`).
     #[inline(never)]
     pub(super) fn load_weak(&self, at: u64) -> u64 {
         self.access::<64>(Op::LoadWeak64, at, |machine, lane, found| {

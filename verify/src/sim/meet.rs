@@ -8,10 +8,10 @@
 //! lanes that name each other and are at different ones would wait for ever,
 //! and are reported at once. So is a lane that waits for one that has ended.
 
+use super::error::Op;
 use super::error::SimError;
 use super::lane::SimLane;
 use super::machine::{Act, Machine, Over, State};
-use super::op::Op;
 use super::rounds::{bits, mask_of};
 use super::shape::{BARRIERS, Meeting, Named};
 

@@ -1,6 +1,6 @@
 //! The shape of a launch, sets of its lanes, and who has arrived where lanes wait for each other.
 
-use super::op::Op;
+use super::error::Op;
 use super::views::NONE;
 use crate::rng::Rng;
 

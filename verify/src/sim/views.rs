@@ -19,15 +19,13 @@
 //! (coherence of reads). Words never written in this launch have no history,
 //! and cost nothing. A history keeps the last [`KEPT`] stores; older ones are
 //! taken to be seen by all, which only forbids behaviours. The oracle, which
-//! samples the clock for the recorder, does not take them so (`archive.rs`). Weak
-//! loads may also be answered by a first-level cache (`cache.rs`).
+//! samples the clock for the recorder, does not take them so (`old.rs`). Weak
+//! loads may also be answered by a first-level cache (`old.rs`).
 
-mod archive;
-mod cache;
+mod old;
 
 use crate::rng::Rng;
-use archive::Archive;
-use cache::Caches;
+use old::{Archive, Caches};
 
 /// Makes a vector that is kept from launch to launch have so many equal elements.
 pub(super) fn refill<T: Clone>(all: &mut Vec<T>, len: usize, value: T) {
@@ -109,7 +107,7 @@ pub(super) enum Order {
     Relaxed,
     /// It releases what the lane has done so far.
     Release,
-    /// It releases nothing, as plain stores do (`cache.rs`).
+    /// It releases nothing, as plain stores do (`old.rs`).
     Weak,
 }
 

@@ -3,7 +3,7 @@
 //! the containers are found.
 
 use crate::kernel::{Done, config, run};
-use crate::model::{Kind, Model, Op, Transaction, transactions};
+use crate::{Kind, Model, Op, Transaction, transactions};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

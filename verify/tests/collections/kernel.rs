@@ -2,8 +2,8 @@
 //! in.
 
 use crate::asserts::layout;
-use crate::model::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
 use crate::recorded::{numbered, recorded, small};
+use crate::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use stm_core::algorithm::{Algorithm, Fast, Granule};

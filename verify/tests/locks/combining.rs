@@ -1,7 +1,7 @@
 //! Combining: every request is executed once, in an order that respects real
 //! time, and what `ORDERED` promises is seen.
 
-use super::common::{assert_is, config, everywhere, fair, word};
+use super::{assert_is, config, everywhere, fair, word};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::Lane;

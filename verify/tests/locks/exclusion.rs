@@ -4,7 +4,7 @@
 //! survives the same runs.
 
 use super::combining::{count, double};
-use super::common::{
+use super::{
     Load, World, assert_is, config, each_kind, everywhere, increment, increments, of_each, show,
     word,
 };

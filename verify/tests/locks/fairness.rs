@@ -1,7 +1,7 @@
 //! Fairness: how often a thread is overtaken. And sections in a row: they exclude those of others,
 //! all of them run, and nobody makes more than the bound while another one waits.
 
-use super::common::{
+use super::{
     FAIR, Found, Served, World, config, each_kind, everywhere, longest_run, of_each, order, served,
     show,
 };

@@ -6,7 +6,7 @@
 //! there are keys, and as linearizability is local, each key is judged by itself. The chain of
 //! a bucket is the order of the table's insertions itself.
 
-use super::common::{FAIR, config, each_kind, of_each, shared, show};
+use super::{FAIR, config, each_kind, of_each, shared, show};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
