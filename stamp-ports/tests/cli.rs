@@ -1,6 +1,5 @@
-//! The program `stamp`, driven from outside: what it prints, for whom, and its
-//! exit status. Only the CPU is used, so that the result does not depend on
-//! the machine.
+//! The program `stamp`, driven from outside: what it prints, for whom, and its exit status. Only
+//! the CPU is used, so that the result does not depend on the machine.
 //!
 //! Every input that cannot be carried out: one line on standard error that names the value and the
 //! fix, status 2, nothing on standard output, no panic.
@@ -447,8 +446,7 @@ fn a_gpu_that_is_not_there_is_refused_and_auto_falls_back_with_the_reason() {
 
 #[test]
 fn what_tune_cannot_do_is_refused_before_the_first_search() {
-    // `cgl` has no lock table; `ht` comes after `ra`. A search of these sizes
-    // would take minutes.
+    // `cgl` has no lock table; `ht` comes after `ra`. A search of these sizes would take minutes.
     let start = std::time::Instant::now();
     refused_rows(
         "

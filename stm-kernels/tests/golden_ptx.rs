@@ -1,6 +1,5 @@
-//! Tests of the text of the committed PTX: each `Lane` operation is the
-//! instruction that it is named for, and no shipped file contains what the
-//! rules forbid.
+//! Tests of the text of the committed PTX: each `Lane` operation is the instruction that it is
+//! named for, and no shipped file contains what the rules forbid.
 //!
 //! Host and PTX agree on the parameters of every kernel: each struct has the
 //! layout of C, and the committed PTX declares the host's size and alignment.
@@ -42,9 +41,8 @@ fn tables() -> [Vec<Golden>; 2] {
     })
 }
 
-/// Returns the names and texts of the committed files, those that `stm-core`
-/// carries among them. `cargo xtask ptx --check` names another directory when it
-/// has built with another compiler.
+/// Returns the names and texts of the committed files, those that `stm-core` carries among them.
+/// `cargo xtask ptx --check` names another directory when it has built with another compiler.
 fn committed() -> &'static BTreeMap<String, String> {
     static TEXTS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
         let texts = match std::env::var_os("STM_GOLDEN_PTX") {
@@ -144,9 +142,8 @@ fn the_files_for_newer_gpus_are_those_that_need_them() {
         "reduction/counted-barr-wide",
     ];
     assert_eq!(found, expected);
-    // No fence is needed between a value and its version: of the fences of a
-    // cell in two words, those of a read (F2) and of a commit (F5, F6)
-    // disappear.
+    // No fence is needed between a value and its version: of the fences of a cell in two words,
+    // those of a read (F2) and of a commit (F5, F6) disappear.
     let fences = |stem: &str| files[stem].matches("fence.acq_rel").count();
     assert!(fences("cells64/fast-wide") < fences("cells64/fast"));
 }
@@ -269,9 +266,8 @@ fn the_rules_find_what_is_put_into_a_shipped_file() {
 #[test]
 fn a_changed_lane_entry_is_found() {
     let text = &committed()["lane/ops"];
-    // An order is lost, a scope widened, an atomic turned into a load and a
-    // store, an extra fence added, a barrier lost: each change breaks exactly
-    // one entry.
+    // An order is lost, a scope widened, an atomic turned into a load and a store, an extra fence
+    // added, a barrier lost: each change breaks exactly one entry.
     let fence = "fence.acq_rel.gpu;";
     let changes = [
         ("acquire.gpu.global.cas.b32", "relaxed.gpu.global.cas.b32"),

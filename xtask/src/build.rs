@@ -16,14 +16,12 @@ use stm_core_build::{hold_to_rules, rules, split};
 /// A set of files that one build makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
-    /// What a program launches if nobody observes it: committed, and part of the
-    /// crate.
+    /// What a program launches if nobody observes it: committed, and part of the crate.
     Silent,
     /// What records and takes times, and the seeded defects that `verify` runs on
     /// a GPU to test its tests: below the target directory.
     Observed,
-    /// Some of the observed ones, by which CI checks that what is built on demand
-    /// can be built.
+    /// Some of the observed ones, by which CI checks that what is built on demand can be built.
     Sample,
 }
 

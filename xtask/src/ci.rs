@@ -178,9 +178,8 @@ fn component(tree: &Tree, command: &str, component: &'static str) -> Option<Erro
 /// Whether what [`program`] runs has been built.
 static BUILT: AtomicBool = AtomicBool::new(false);
 
-/// Runs a program of the workspace, of the build that the tests are of, which
-/// start it themselves: any other choice of features, profile or targets would
-/// build all of it again.
+/// Runs a program of the workspace, of the build that the tests are of, which start it themselves:
+/// any other choice of features, profile or targets would build all of it again.
 fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error> {
     // Once: nothing changes between the steps.
     if !BUILT.swap(true, Ordering::Relaxed) {

@@ -11,9 +11,8 @@
 //! The test `xtask/toys/test.rs` then runs all of them. So a section that forgets a step, or
 //! names a line that is not there any more, is an error.
 //!
-//! `cargo xtask examples`: every example of `docs/examples` as a user has it, a
-//! package of its own, outside of the workspace: its tests, its program on the
-//! CPU, and its PTX, built and assembled.
+//! `cargo xtask examples`: every example of `docs/examples` as a user has it, a package of its own,
+//! outside of the workspace: its tests, its program on the CPU, and its PTX, built and assembled.
 
 use crate::error::Error;
 use crate::error::cargo;

@@ -29,8 +29,7 @@ pub struct Alignment {
     pub ops: Vec<Op>,
 }
 
-/// The last row of the table of the alignments of a sequence A with all beginnings of a
-/// sequence B.
+/// The last row of the table of the alignments of a sequence A with all beginnings of a sequence B.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastRow {
     /// The best score of all of A with the first `j` letters of B, `j` from 0.

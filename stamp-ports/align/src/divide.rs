@@ -16,8 +16,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::path::Path;
 
-/// A part with more cells than this goes to the scorer: 4 M, which take the host some
-/// milliseconds.
+/// A part with more cells than this goes to the scorer: 4 M, which take the host some milliseconds.
 pub const LARGE: u64 = 4 << 20;
 
 /// Returns whether an alignment of so many letters is divided by tables that the scorer fills.

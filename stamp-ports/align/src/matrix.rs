@@ -46,8 +46,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Makes the matrix of letters that score `same` with themselves and `other` with
-    /// others.
+    /// Makes the matrix of letters that score `same` with themselves and `other` with others.
     pub fn of_match(letters: &[u8], same: i32, other: i32) -> Result<Self, String> {
         let alphabet = Alphabet::new(letters)?;
         let size = alphabet.len();
@@ -120,8 +119,7 @@ impl Matrix {
         })
     }
 
-    /// Returns the score of two letters by their codes, which are below the number of
-    /// letters.
+    /// Returns the score of two letters by their codes, which are below the number of letters.
     pub fn score(&self, a: u8, b: u8) -> i32 {
         self.scores[usize::from(a) * self.alphabet.len() + usize::from(b)]
     }
@@ -292,8 +290,7 @@ pub struct Scoring {
 pub const SCORE_LIMIT: i64 = 1 << 29;
 
 impl Scoring {
-    /// Refuses costs that are negative, and lengths whose scores do not stay below
-    /// [`SCORE_LIMIT`].
+    /// Refuses costs that are negative, and lengths whose scores do not stay below [`SCORE_LIMIT`].
     pub fn check(&self, a: usize, b: usize) -> Result<(), String> {
         let Gap { open, extend } = self.gap;
         if open < 0 || extend < 0 {

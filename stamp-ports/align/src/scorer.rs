@@ -43,8 +43,7 @@ pub trait Scorer {
     /// Returns what it is, for a document: `host`, or the device's identifier.
     fn name(&self) -> String;
 
-    /// Returns the last row of each table. The scoring admits all of them
-    /// ([`Scoring::check`]).
+    /// Returns the last row of each table. The scoring admits all of them ([`Scoring::check`]).
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>>;
 
     /// Returns what [`Scorer::last_rows`] does, inside a span that says what is filled where.

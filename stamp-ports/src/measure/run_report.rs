@@ -76,8 +76,7 @@ pub struct RunReport {
     pub device_name: String,
     /// Bits of the widest atomics that kernels use there.
     pub atomics_bits: u32,
-    /// The kernels of a run that has several, in the repeat of the median
-    /// time.
+    /// The kernels of a run that has several, in the repeat of the median time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelTime>,
     /// The host's time for each launch that it did not wait for, in the same
@@ -87,8 +86,7 @@ pub struct RunReport {
     /// Where the lanes' time went, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Breakdown>,
-    /// What a person has to know about the last repeat: what a remark is of,
-    /// and the remark.
+    /// What a person has to know about the last repeat: what a remark is of, and the remark.
     #[serde(skip)]
     pub remarks: Vec<(&'static str, String)>,
     /// The workload's parameters for a person.

@@ -206,8 +206,7 @@ impl Plan {
         if quick { QUICK } else { FULL }
     }
 
-    /// A workload's input: the full one is the paper's Table 1, which the
-    /// defaults are.
+    /// A workload's input: the full one is the paper's Table 1, which the defaults are.
     pub fn input(&self, workload: &str) -> Option<AnyInput> {
         let occasion = if self.quick {
             Occasion::Quick
@@ -269,8 +268,7 @@ impl Plan {
         }
     }
 
-    /// Figure 3: the launches, by threads; on a GPU from a warp to all that it
-    /// holds, and beyond.
+    /// Figure 3: the launches, by threads; on a GPU from a warp to all that it holds, and beyond.
     pub fn thread_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
         match (room.kind, self.quick, by_blocks) {

@@ -1,11 +1,9 @@
-//! One run in progress: any number of launches, their times and statistics
-//! summed.
+//! One run in progress: any number of launches, their times and statistics summed.
 //!
-//! What is timed is the kernels; the host's work between two launches is not.
-//! Launches in order ([`Launcher::in_order`]) follow one another on the device,
-//! and the time of one is that from the end of the one before to its own. The
-//! time limit holds for the run as a whole; launches in order have what is left
-//! of it ([`Stm::in_order`]).
+//! What is timed is the kernels; the host's work between two launches is not. Launches in order
+//! ([`Launcher::in_order`]) follow one another on the device, and the time of one is that from the
+//! end of the one before to its own. The time limit holds for the run as a whole; launches in order
+//! have what is left of it ([`Stm::in_order`]).
 
 use crate::error::Result;
 use serde::Serialize;
@@ -43,8 +41,7 @@ pub struct Launched {
 pub struct Enqueued {
     /// Their number.
     pub launches: u64,
-    /// The host's time from before the first to after the last of a series, all
-    /// series together.
+    /// The host's time from before the first to after the last of a series, all series together.
     pub host: Duration,
 }
 
@@ -103,8 +100,7 @@ impl<'a, D: Device> Launcher<'a, D> {
         }
     }
 
-    /// Calls `after_each` after each launch with transactions, before the host
-    /// does anything else.
+    /// Calls `after_each` after each launch with transactions, before the host does anything else.
     #[must_use]
     pub fn followed_by(mut self, after_each: &'a mut AfterLaunch<'a>) -> Self {
         self.after_each = Some(after_each);
@@ -161,14 +157,12 @@ impl<'a, D: Device> Launcher<'a, D> {
         })
     }
 
-    /// Whether somebody wants to know what each launch did, so that the host
-    /// waits for each.
+    /// Whether somebody wants to know what each launch did, so that the host waits for each.
     pub(super) fn is_followed(&self) -> bool {
         self.after_each.is_some() || self.stm.is_observed()
     }
 
-    /// Launches a kernel without transactions, in a shape of its own. No time
-    /// limit holds for it.
+    /// Launches a kernel without transactions, in a shape of its own. No time limit holds for it.
     ///
     /// # Safety
     /// The caller promises what [`Device::launch`] asks for.
@@ -270,12 +264,10 @@ impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
         }
     }
 
-    /// Launches a kernel without transactions, after the launches before, in a
-    /// shape of its own.
+    /// Launches a kernel without transactions, after the launches before, in a shape of its own.
     ///
     /// # Safety
-    /// The caller promises what [`Device::launch`] asks for, until the series
-    /// has ended.
+    /// The caller promises what [`Device::launch`] asks for, until the series has ended.
     pub unsafe fn launch_plain<P: Kernel>(
         &mut self,
         launch: &Launch,
@@ -300,10 +292,9 @@ impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
 }
 
 impl<'a, D: Device> Launcher<'a, D> {
-    /// Makes a series of launches, of which the kernel `K` under the algorithm
-    /// `A` has transactions. The closure makes the launches and waits for none.
-    /// If nobody follows the run's launches, the host does not wait either, and
-    /// reads the statistics at the end.
+    /// Makes a series of launches, of which the kernel `K` under the algorithm `A` has
+    /// transactions. The closure makes the launches and waits for none. If nobody follows the run's
+    /// launches, the host does not wait either, and reads the statistics at the end.
     pub fn in_order<A: Algorithm, K: Kernel>(
         &mut self,
         launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D, A, K>) -> Result<(), Error>,

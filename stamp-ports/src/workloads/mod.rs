@@ -22,10 +22,9 @@
 //! | [`options`] | the options of all workloads |
 //! | [`compare`], `prelude` | what drivers share |
 
-/// The list. Everything that is said of every workload comes from here: names
-/// and sentences, the enums below and what is made of them, and the options at
-/// the command line. A line has the name, the variant of the enums, the type
-/// of the input, and a sentence for a person.
+/// The list. Everything that is said of every workload comes from here: names and sentences, the
+/// enums below and what is made of them, and the options at the command line. A line has the name,
+/// the variant of the enums, the type of the input, and a sentence for a person.
 macro_rules! for_each_workload {
     ($callback:ident) => {
         $callback! {
@@ -187,8 +186,7 @@ macro_rules! registry {
         }
 
         impl AnyInput {
-            /// The input of a workload for an occasion, if there is a workload
-            /// of this name.
+            /// The input of a workload for an occasion, if there is a workload of this name.
             pub fn sized(name: &str, occasion: Occasion) -> Option<Self> {
                 match name {
                     $(stringify!($name) => Some(Self::$Variant(Input::sized(occasion))),)*
@@ -218,8 +216,7 @@ macro_rules! registry {
             }
         }
 
-        /// Evaluates `$body` with `$w` bound to the workload inside an
-        /// [`AnyWorkload`].
+        /// Evaluates `$body` with `$w` bound to the workload inside an [`AnyWorkload`].
         macro_rules! on_workload {
             ($any:expr, $w:ident => $body:expr) => {
                 match $any {
@@ -255,8 +252,7 @@ impl AnyWorkload {
         })
     }
 
-    /// The same workload with transactions that add, as
-    /// [`Workload::with_adds`] makes it.
+    /// The same workload with transactions that add, as [`Workload::with_adds`] makes it.
     pub fn with_adds(&self) -> Option<Self> {
         on_workload!(self, w => w.with_adds().map(Self::from))
     }

@@ -47,8 +47,7 @@ pub(crate) struct Setup {
     pub(crate) algorithm: Variant,
     /// Blocks, and threads of a block.
     pub(crate) shape: (u32, u32),
-    /// The metadata's sizes, without the capacity of the sets, which the
-    /// workload gives.
+    /// The metadata's sizes, without the capacity of the sets, which the workload gives.
     pub(crate) config: StmConfig,
     /// The seed of the data.
     pub(crate) seed: u64,
@@ -180,8 +179,7 @@ pub(crate) fn recorded<W: Workload + Copy>(
     row
 }
 
-/// Returns what the driver says of the first result that it refuses, of a memory with this
-/// defect.
+/// Returns what the driver says of the first result that it refuses, of a memory with this defect.
 pub(crate) fn noticed(
     workload: &impl Workload,
     mutant: Mutant,
@@ -209,8 +207,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// The attempts that aborted, of a run with a right result and an opaque
-    /// history.
+    /// The attempts that aborted, of a run with a right result and an opaque history.
     fn right(&self, what: &str) -> u64 {
         assert_eq!(self.wrong, None, "{what}");
         let verdict = opacity::check(&self.history);

@@ -36,11 +36,10 @@ fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u6
     let mut aborted = 0;
     let mut repeated = 0;
     for schedule in SCHEDULES {
-        // Blocking locks in the order met: two blocks can undo each other for as
-        // long as a schedule that starves the lock's holder lets neither ahead.
-        // Both take locks in the order met: between warps, a hostile schedule can
-        // keep two of them in each other's way for ever. The paper's backoff
-        // orders the lanes of one warp only.
+        // Blocking locks in the order met: two blocks can undo each other for as long as a schedule
+        // that starves the lock's holder lets neither ahead. Both take locks in the order met:
+        // between warps, a hostile schedule can keep two of them in each other's way for ever. The
+        // paper's backoff orders the lanes of one warp only.
         if matches!(variant, Variant::Egpgv | Variant::HvBackoff)
             && matches!(schedule, Schedule::Its { starve: true, .. })
         {

@@ -1,4 +1,7 @@
-//! Reading and writing files of PTX.
+//! Reading and writing files of PTX, and the texts as a program finds them: a packed block for each kernel.
+//!
+//! The folder that `STM_PTX_DIR` names while the crate is compiled has for each kernel a file
+//! `KERNEL.block`, which `stm_core::ptx_of!` includes.
 
 use crate::Error;
 use std::collections::BTreeMap;
@@ -12,8 +15,7 @@ pub fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(Error::at(path))
 }
 
-/// The `.ptx` files of a directory and its folders: `FOLDER/NAME` and text, by
-/// that name.
+/// The `.ptx` files of a directory and its folders: `FOLDER/NAME` and text, by that name.
 ///
 /// # Errors
 /// [`Error::File`].
@@ -117,7 +119,7 @@ pub fn read_archive(path: &Path) -> Result<BTreeMap<String, String>, Error> {
 /// # Errors
 /// [`Error::File`].
 pub fn write_archive(path: &Path, texts: &BTreeMap<String, String>) -> Result<(), Error> {
-    let archive = stm_core_pack::archive(&crate::pack::blocks(texts));
+    let archive = stm_core_pack::archive(&blocks(texts));
     let temporary = path.with_extension("new");
     std::fs::write(&temporary, archive).map_err(Error::at(&temporary))?;
     std::fs::rename(&temporary, path).map_err(Error::at(path))
@@ -149,9 +151,8 @@ impl std::fmt::Display for Checksum {
     }
 }
 
-/// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those
-/// that were there and are gone. Each is written beside its place and renamed,
-/// so that nobody reads half a file.
+/// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those that were there
+/// and are gone. Each is written beside its place and renamed, so that nobody reads half a file.
 ///
 /// # Errors
 /// [`Error::File`].
@@ -176,6 +177,40 @@ pub fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<Vec<Strin
         }
     }
     Ok(gone)
+}
+
+/// The variable by which the macros of `stm-core` find the folder.
+pub const VARIABLE: &str = "STM_PTX_DIR";
+
+/// Packs texts, given by `KERNEL/NAME`: the block of each kernel.
+pub fn blocks(texts: &BTreeMap<String, String>) -> BTreeMap<String, Vec<u8>> {
+    let mut kernels: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (name, text) in texts {
+        let (kernel, build) = name.split_once('/').unwrap_or((name, ""));
+        let of_kernel = kernels.entry(kernel.to_owned()).or_default();
+        of_kernel.insert(build.to_owned(), text.clone());
+    }
+    let packed = |(kernel, texts)| (kernel, stm_core_pack::pack(&texts));
+    kernels.into_iter().map(packed).collect()
+}
+
+/// Makes the folder hold these blocks.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn leave<N: AsRef<str>, B: AsRef<[u8]>>(
+    blocks: &BTreeMap<N, B>,
+    folder: &Path,
+) -> Result<(), Error> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(Error::at(folder))?;
+    }
+    std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
+    for (kernel, block) in blocks {
+        let place = folder.join(format!("{}.block", kernel.as_ref()));
+        std::fs::write(&place, block).map_err(Error::at(&place))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,22 +1,20 @@
-//! What every shipped PTX file must satisfy, and what a `lane_` entry must be.
+//! What every shipped PTX file must satisfy, the GPUs and drivers that it is for, and what a `lane_` entry
+//! must be.
 //!
-//! The compiler is not trusted with memory orders (LLVM 22 drops those of most
-//! read-modify-writes, and `core`'s atomics are system-scoped), and a trap
-//! kills the CUDA context of the user's process. Both would pass every test on
-//! the CPU, so the text itself is checked.
+//! The compiler is not trusted with memory orders (LLVM 22 drops those of most read-modify-writes,
+//! and `core`'s atomics are system-scoped), and a trap kills the CUDA context of the user's
+//! process. Both would pass every test on the CPU, so the text itself is checked.
 
 use crate::statement::{Statement, blank_comments, statements};
-pub use crate::target::{BASE, Target, WIDE, is_wide, target_of};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Bytes of stack a function may have. A transaction's logs live in buffers
-/// and its state in registers; what is left for the stack are arrays that are
-/// indexed at run time: the addresses, values, stripes and versions of one
-/// `read_many`, which for 16 words take 448 bytes, and the copies of them that
-/// the compiler makes; with a versioned algorithm, another 1,536 for its first
-/// entries, 768 for sums and 64 for its place at the gate, and of a kernel with teams and
-/// single lanes up to twice that. Above this, something else moved to the stack.
+/// Bytes of stack a function may have. A transaction's logs live in buffers and its state in
+/// registers; what is left for the stack are arrays that are indexed at run time: the addresses,
+/// values, stripes and versions of one `read_many`, which for 16 words take 448 bytes, and the
+/// copies of them that the compiler makes; with a versioned algorithm, another 1,536 for its first
+/// entries, 768 for sums and 64 for its place at the gate, and of a kernel with teams and single
+/// lanes up to twice that. Above this, something else moved to the stack.
 pub const LOCAL_BYTES_MAX: usize = 3600;
 
 /// A broken rule.
@@ -181,11 +179,10 @@ fn defined_functions(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The instructions of entry `entry` that touch memory, other lanes, control
-/// flow or a special register, in order: the mnemonic, and for a special
-/// register also its name. What only moves or computes registers, loads
-/// parameters or converts an address is left out; whatever is not known to do
-/// just that is kept.
+/// The instructions of entry `entry` that touch memory, other lanes, control flow or a special
+/// register, in order: the mnemonic, and for a special register also its name. What only moves or
+/// computes registers, loads parameters or converts an address is left out; whatever is not known
+/// to do just that is kept.
 ///
 /// `None` if `text` has no such entry.
 pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {
@@ -234,6 +231,59 @@ fn is_special_register(operand: &str) -> bool {
     operand.strip_prefix('%').is_some_and(|name| {
         !["p", "rs", "r", "rd"].contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()))
     })
+}
+
+/// The GPUs and drivers that a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// The PTX ISA version.
+    pub isa: &'static str,
+    /// The oldest GPU.
+    pub gpu: &'static str,
+}
+
+/// Of most files: the first PTX with what the kernels use, so that every driver
+/// since CUDA 11 loads it, and the oldest GPU with independent thread scheduling.
+pub const BASE: Target = Target {
+    isa: "7.0",
+    gpu: "sm_70",
+};
+
+/// Of files with accesses of 128 bits, waits at barriers that count arrivals, or clusters: the
+/// first with `atom.cas.b128`, which has `mbarrier.try_wait` too.
+pub const WIDE: Target = Target {
+    isa: "8.3",
+    gpu: "sm_90",
+};
+
+impl Target {
+    /// The directive of the header that names the PTX ISA.
+    pub fn version(self) -> String {
+        format!(".version {}", self.isa)
+    }
+
+    /// The one that names the GPU.
+    pub fn target(self) -> String {
+        format!(".target {}", self.gpu)
+    }
+}
+
+/// Whether a text has instructions that need [`WIDE`].
+pub fn is_wide(text: &str) -> bool {
+    [
+        ".b128",
+        "mbarrier.",
+        "::cluster",
+        "barrier.cluster",
+        "%cluster_",
+    ]
+    .iter()
+    .any(|newer| text.contains(newer))
+}
+
+/// What a file must be for.
+pub fn target_of(text: &str) -> Target {
+    if is_wide(text) { WIDE } else { BASE }
 }
 
 #[cfg(test)]

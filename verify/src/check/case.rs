@@ -66,8 +66,7 @@ impl Case {
     /// Bytes of a stripe, likewise.
     pub(super) const STRIPE_BYTES: u64 = 4;
 
-    /// Operations within which a lane must end, and within which memory must
-    /// change, likewise.
+    /// Operations within which a lane must end, and within which memory must change, likewise.
     pub(super) const STEPS_MAX: u64 = 2_000_000;
     pub(super) const IDLE_MAX: u64 = 1_000_000;
 

@@ -98,8 +98,7 @@ impl RunReport {
     }
 }
 
-/// A running launch. It is kept from launch to launch, so that nothing is
-/// allocated anew.
+/// A running launch. It is kept from launch to launch, so that nothing is allocated anew.
 pub(super) struct Machine {
     pub(super) config: SimConfig,
     pub(super) shape: Shape,
@@ -307,8 +306,7 @@ impl Machine {
         self.last_change = self.report.steps;
     }
 
-    /// Checks what is not checked at every operation: the time limit and
-    /// livelock.
+    /// Checks what is not checked at every operation: the time limit and livelock.
     #[cold]
     fn inspect(&mut self, lane: u32) -> Result<(), Over> {
         let now = self.report.steps;

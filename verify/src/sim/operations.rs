@@ -265,8 +265,7 @@ impl Lane for SimLane<'_> {
     fn version_bits(&self) -> u32 {
         self.machine().config.version_bits
     }
-    /// Returns the ticks themselves, by an oracle: it is no operation, and no
-    /// view changes.
+    /// Returns the ticks themselves, by an oracle: it is no operation, and no view changes.
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
         self.machine().newest_64(ticks as u64) as u32
     }

@@ -76,8 +76,7 @@ impl Shape {
         self.warps_a_block() * self.blocks
     }
 
-    /// Returns the number of a lane's warp in the grid, and the lane's index
-    /// there.
+    /// Returns the number of a lane's warp in the grid, and the lane's index there.
     pub(super) const fn warp_of(self, lane: u32) -> (u32, u32) {
         let (block, thread) = (lane / self.threads, lane % self.threads);
         (

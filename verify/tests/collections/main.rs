@@ -1,6 +1,5 @@
-//! The containers of `stm_core::collections` on the simulator, against those of
-//! `std`: random programs one after the other and at the same time, under every
-//! algorithm.
+//! The containers of `stm_core::collections` on the simulator, against those of `std`: random
+//! programs one after the other and at the same time, under every algorithm.
 
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};

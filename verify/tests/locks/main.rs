@@ -37,8 +37,7 @@ pub(crate) use each_kind;
 /// The schedules that let every lane run in the end that can.
 pub(crate) const FAIR: &str = "lockstep its32 starve32 random pct3x500";
 
-/// Launches with warps of one lane, of four and of thirty-two; a block's last
-/// warp may be short.
+/// Launches with warps of one lane, of four and of thirty-two; a block's last warp may be short.
 pub(crate) const SHAPES: [(u32, Launch); 5] = [
     (1, Launch::new(4, 1)),
     (1, Launch::new(2, 3)),

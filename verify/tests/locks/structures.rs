@@ -41,8 +41,7 @@ fn timed<R>(clock: &Cell<u64>, operation: impl FnOnce() -> R) -> (Span, R) {
     (Span { began, ended }, result)
 }
 
-/// The keys of the list, in ranges of four, and as many that are never inserted: the odd
-/// ones.
+/// The keys of the list, in ranges of four, and as many that are never inserted: the odd ones.
 const KEYS: u32 = 12;
 const ENTRY_POINTS: u32 = 3;
 const SHIFT: u32 = 3;

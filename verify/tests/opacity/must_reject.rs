@@ -286,8 +286,7 @@ fn a_history_without_additions_is_the_file_that_it_was() {
         bytes.windows(record.len()).any(|bytes| bytes == record),
         "{bytes:?}"
     );
-    // The same with the write an addition: the outcome says so, and the list
-    // follows.
+    // The same with the write an addition: the outcome says so, and the list follows.
     let mut added = History::new(header(), InitialMemory::ZERO);
     added
         .push(update(0, 0, 1, 1), &[read(2, 3), add(2, 4)])

@@ -1,6 +1,5 @@
-//! Recording buffers: what a lane appends is what the history has, a full
-//! buffer is reported with the size it needs, and nothing else is taken for
-//! records.
+//! Recording buffers: what a lane appends is what the history has, a full buffer is reported with
+//! the size it needs, and nothing else is taken for records.
 
 use crate::common::{Rng, Values, header, history, random_history, read, update, write};
 use verify::error::Error;

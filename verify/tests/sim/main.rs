@@ -1,5 +1,4 @@
-//! The simulator, the transactional memory on it, random and directed programs,
-//! and seeded defects.
+//! The simulator, the transactional memory on it, random and directed programs, and seeded defects.
 
 use asserts::{assert_is, of_each, shared, under_all};
 use stm_core::host::{Buffer, Device, Launch};

@@ -1,10 +1,9 @@
 //! Random transaction programs on the simulator: every variant, both regimes of
 //! values, random warps, stripes, schedules and weak memory.
 //!
-//! After each run: no lock held and counts that add up, every transaction
-//! committed once and did what it says, a history that is opaque, and a memory
-//! that is what the commits leave. A failure prints the line that replays the
-//! smallest case found.
+//! After each run: no lock held and counts that add up, every transaction committed once and did
+//! what it says, a history that is opaque, and a memory that is what the commits leave. A failure
+//! prints the line that replays the smallest case found.
 //!
 //! And a directed program for every known hole: the right algorithms pass each of
 //! them under many simulations. That each can fail is what the mutants gate

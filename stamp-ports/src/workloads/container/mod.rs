@@ -32,8 +32,7 @@ pub struct Operations<K> {
     pub keys: u32,
     /// The number of chains of the hash table; of no meaning to other containers.
     pub chains: u32,
-    /// Lookups in a hundred operations; the others insert and remove in equal
-    /// parts.
+    /// Lookups in a hundred operations; the others insert and remove in equal parts.
     pub lookups_percent: u32,
     /// Consecutive operations that are of one kind.
     pub alike: u32,
@@ -43,8 +42,7 @@ pub struct Operations<K> {
 
 /// A kind of container, as operations work on it.
 pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
-    /// The different keys, where the caller gives no number: in a measurement and in a small
-    /// run.
+    /// The different keys, where the caller gives no number: in a measurement and in a small run.
     const KEYS: [u32; 2];
     /// The options of this container alone.
     type Options: Args + Clone + Debug + Default;

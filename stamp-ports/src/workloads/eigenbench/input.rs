@@ -21,8 +21,7 @@ const NONE: Accesses = Accesses {
 };
 
 impl Default for Eigenbench {
-    /// Table 1 of the paper, with the fewest of its shared words: it has from
-    /// 1 M to 64 M.
+    /// Table 1 of the paper, with the fewest of its shared words: it has from 1 M to 64 M.
     fn default() -> Self {
         Self {
             plan: EigenbenchPlan {

@@ -1,11 +1,10 @@
 //! `EigenBench`: every characteristic of a transaction, each set alone.
 //!
-//! Afterwards the host replays all transactions. Additions to the hot array commute, so
-//! each of its words is known whatever the order: a lost, doubled or torn
-//! addition changes a word and the sum. The mild and the cold array have a part
-//! for each lane, and a lane runs its transactions in the order of their
-//! numbers: so every word is known as well, and with them the checksum over all
-//! that the lane has read of its own parts.
+//! Afterwards the host replays all transactions. Additions to the hot array commute, so each of its
+//! words is known whatever the order: a lost, doubled or torn addition changes a word and the sum.
+//! The mild and the cold array have a part for each lane, and a lane runs its transactions in the
+//! order of their numbers: so every word is known as well, and with them the checksum over all that
+//! the lane has read of its own parts.
 
 use crate::workloads::compare::{Difference, SharedWords, in_ranges};
 use crate::workloads::prelude::*;
@@ -194,8 +193,7 @@ pub(super) fn cold_words(plan: &EigenbenchPlan) -> u64 {
     }
 }
 
-/// `n` words, each drawn: so a store to a wrong word shows. `stream` tells the
-/// arrays apart.
+/// `n` words, each drawn: so a store to a wrong word shows. `stream` tells the arrays apart.
 fn drawn(seed: u64, n: u64, stream: u32) -> Vec<u32> {
     (0..n).map(|w| draw(seed, w, stream) as u32).collect()
 }

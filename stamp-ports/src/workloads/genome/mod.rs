@@ -71,8 +71,7 @@ impl<D: Device> GenomeData<D> {
         }
     }
 
-    /// Launches the search for the pairs of an overlap, by the kernel for the
-    /// arrays of `A`.
+    /// Launches the search for the pairs of an overlap, by the kernel for the arrays of `A`.
     fn find_pairs<A: Algorithm, T: Algorithm, K: Kernel>(
         &self,
         series: &mut Series<'_, '_, '_, '_, D, T, K>,
@@ -193,8 +192,7 @@ impl Workload for Genome {
     ) -> Result<()> {
         let params = self.params(data, launcher.run::<A>(transactions));
         // SAFETY: here and below, the parameters hold this memory's handle, for
-        // `A` alone, and views of buffers that `data` keeps and nothing else
-        // uses.
+        // `A` alone, and views of buffers that `data` keeps and nothing else uses.
         unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
         let (blocks, threads) = filling(&launcher.device.limits());
         let search = Launch::new(blocks, threads);

@@ -1,9 +1,8 @@
 //! Vacation, STAMP's travel agency: the host's side.
 //!
-//! Every result is checked without a replay, from the note that each transaction
-//! stores (`check.rs`): no record has lost or gained a place, the customers' lists
-//! and the tables agree, and every reservation that was made is in a list at the end
-//! or was cancelled with its customer.
+//! Every result is checked without a replay, from the note that each transaction stores
+//! (`check.rs`): no record has lost or gained a place, the customers' lists and the tables agree,
+//! and every reservation that was made is in a list at the end or was cancelled with its customer.
 //!
 //! Vacation as critical sections works on a table and chains without versions. What they leave is
 //! checked as what transactions leave.

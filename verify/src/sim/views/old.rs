@@ -9,10 +9,9 @@
 //! store that such a load fetched, or a newer one by a lane of the block, as
 //! stores go through. Stores by other blocks leave the copy as it is.
 //!
-//! A weak load returns what a relaxed load may return, or the copy. So it may go
-//! back behind a store that an earlier load by the same lane returned, which
-//! coherence forbids to relaxed loads. The copy does not answer if a store newer
-//! than it
+//! A weak load returns what a relaxed load may return, or the copy. So it may go back behind a
+//! store that an earlier load by the same lane returned, which coherence forbids to relaxed loads.
+//! The copy does not answer if a store newer than it
 //!
 //! - happens before the load, or
 //! - was read by a load that happens before this one. Loads by the lane itself
@@ -20,23 +19,19 @@
 //!   far as this lane is concerned. On a GPU they do so for the whole
 //!   multiprocessor, which allows less.
 //!
-//! Copies are never evicted, and the chance with which they answer is that of
-//! stale loads. A copy whose store has left the word's history does not answer,
-//! which only forbids behaviours.
+//! Copies are never evicted, and the chance with which they answer is that of stale loads. A copy
+//! whose store has left the word's history does not answer, which only forbids behaviours.
 //!
-//! Weak accesses order nothing: no fence after a weak load makes an acquire
-//! pattern of it, and none before a weak store a release pattern (PTX ISA 9.1,
-//! section 8.8).
+//! Weak accesses order nothing: no fence after a weak load makes an acquire pattern of it, and none
+//! before a weak store a release pattern (PTX ISA 9.1, section 8.8).
 //!
 //! # Archives
 //!
-//! A history keeps a few stores, and a lane whose floor has left it is taken to
-//! see the oldest that is kept. For what a load returns that forbids behaviours
-//! and nothing else. A sample of the clock ([`Views::oldest_visible`]) would
-//! become newer than what the lane has loaded before, and the checker would
-//! accuse an attempt that is right: it began with that older value. So the
-//! stores that leave the history of a sampled word go on here, until no lane's
-//! floor is among them.
+//! A history keeps a few stores, and a lane whose floor has left it is taken to see the oldest that
+//! is kept. For what a load returns that forbids behaviours and nothing else. A sample of the clock
+//! ([`Views::oldest_visible`]) would become newer than what the lane has loaded before, and the
+//! checker would accuse an attempt that is right: it began with that older value. So the stores
+//! that leave the history of a sampled word go on here, until no lane's floor is among them.
 
 use super::{History, NONE, Store, Views};
 use crate::rng::Rng;
@@ -100,8 +95,7 @@ impl Views {
             || others().any(|(i, (view, read))| i != own && view >= read)
     }
 
-    /// Returns the position of the block's copy of a word, if that may answer
-    /// the lane.
+    /// Returns the position of the block's copy of a word, if that may answer the lane.
     fn copy(&mut self, number: u32, lane: u32) -> Option<u32> {
         let block = lane / self.caches.threads;
         let copy = *self.caches.copies.get(&(block, number))?;
@@ -117,8 +111,7 @@ impl Views {
         Some(place)
     }
 
-    /// Loads a word weakly: what a relaxed load may return, or the copy in the
-    /// block's cache.
+    /// Loads a word weakly: what a relaxed load may return, or the copy in the block's cache.
     pub(in crate::sim) fn load_weak(&mut self, number: u32, lane: u32, rng: &mut Rng) -> u128 {
         if let Some(copy) = self.copy(number, lane) {
             let newest = self.history(number).len - 1;
@@ -160,9 +153,8 @@ impl Views {
         self.live[lane as usize] = false;
     }
 
-    /// Returns the value of the oldest store that the lane may see, and changes
-    /// nothing that a load would notice. A word must be sampled for the first
-    /// time before stores have left its history.
+    /// Returns the value of the oldest store that the lane may see, and changes nothing that a load
+    /// would notice. A word must be sampled for the first time before stores have left its history.
     pub(in crate::sim) fn oldest_visible(&mut self, number: u32, lane: u32) -> u128 {
         let archive = match self.history(number).archive {
             0 => {
