@@ -1,4 +1,4 @@
-//! Operations on one entry of a container, which `map`, `ordered` and `list` run.
+//! Operations on one entry of a container, and the kernels `map`, `ordered` and `list`, which run them.
 //!
 //! Each operation is a transaction: it inserts a key, removes one, or looks one
 //! up. Kind and key follow from the seed and the operation's number. A value is
@@ -121,7 +121,21 @@ macro_rules! operations {
         stm_core::kernels!($kernel, $params, $name, registers { fast: 168 });
     };
 }
-pub(crate) use operations;
+operations!(
+    /// The map kernel, a hash map whose nodes come from a pool, with transactions of algorithm `A`.
+    Map, MapParams, "map", TMap
+);
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+operations!(
+    /// The ordered map's kernel, whose nodes come from pools, with transactions of algorithm `A`.
+    Ordered, OrderedParams, "ordered", TOrderedMap
+);
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+operations!(
+    /// The list kernel with transactions of algorithm `A`: one ordered list, whose nodes come from a
+    /// pool. Each transaction walks to its key's place.
+    List, ListParams, "list", TList
+);
 
 #[cfg(test)]
 mod tests {

@@ -54,7 +54,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
 /// Runs `stamp report docs/results` with these options on every document: the program of the build
 /// that the tests are of, as `ci` builds it.
 fn tables(tree: &Tree, options: &[&str]) -> Result<(), Error> {
-    let build = "test --quiet --workspace --all-features --no-run --test paper";
+    let build = "test --quiet --workspace --all-features --no-run --test report";
     cargo(tree, build, &[])?;
     let mut command = Command::new(tree.target.join("debug/stamp"));
     command.args(["report", "docs/results"]).args(options);

@@ -14,13 +14,13 @@ pub use data::{Container, ContainerData};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
+use stm_kernels::chain;
 use stm_kernels::chain::ChainPlan;
 use stm_kernels::floor::chain::Params;
 use stm_kernels::floor::plain::chains::Chains;
 use stm_kernels::floor::plain::radix::Radix;
 use stm_kernels::floor::plain::table::Table;
 use stm_kernels::floor::{Guarded, chain as floor};
-use stm_kernels::{list, map, ordered};
 
 mod check;
 mod data;
@@ -381,11 +381,11 @@ macro_rules! workload {
     };
 }
 
-workload!(MapKind, Map, map::Map<A>, map::MapParams);
+workload!(MapKind, Map, chain::Map<A>, chain::MapParams);
 workload!(
     OrderedKind,
     OrderedMap,
-    ordered::Ordered<A>,
-    ordered::OrderedParams
+    chain::Ordered<A>,
+    chain::OrderedParams
 );
-workload!(ListKind, List, list::List<A>, list::ListParams);
+workload!(ListKind, List, chain::List<A>, chain::ListParams);
