@@ -1,11 +1,10 @@
 //! The workloads as kernels: one source for GPU, CPU and simulator.
 //!
-//! Each workload is a type that is generic over the algorithm of the
-//! transactional memory. It has a parameter struct, a PTX entry point for each
-//! algorithm (`<workload>_<variant>`, followed by `_recorded` or `_profiled`
-//! for those with a probe), and the functions by which the host makes its input
-//! and checks its result. `cargo xtask ptx` builds the PTX below `ptx/`, which
-//! this crate embeds.
+//! Each workload is a type that is generic over the algorithm of the transactional memory. It has a
+//! parameter struct, a PTX entry point for each algorithm (`<workload>_<variant>`, followed by
+//! `_recorded` or `_profiled` for those with a probe), and the functions by which the host makes
+//! its input and checks its result. `cargo xtask ptx` builds the PTX below `ptx/`, which this crate
+//! embeds.
 //!
 //! [`stm_core::kernels!`] makes the entry points of a kernel from one line.
 //!

@@ -49,8 +49,7 @@ pub enum Operation {
     Swap,
 }
 
-/// The first thread of each block makes the same accesses, some of them in flight
-/// together.
+/// The first thread of each block makes the same accesses, some of them in flight together.
 #[derive(Clone, Copy, Debug)]
 pub struct Accesses;
 
@@ -70,8 +69,7 @@ pub struct AccessesParams {
     pub operation: Operation,
     /// Whether an addition comes first.
     pub after_atomic: bool,
-    /// What is added and stored: 0. A compiler that knew would make a load of an
-    /// addition.
+    /// What is added and stored: 0. A compiler that knew would make a load of an addition.
     pub zero: u32,
 }
 

@@ -26,8 +26,7 @@ pub struct PoolParams<A: Algorithm> {
 impl<A: Algorithm> Pool<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &PoolParams<A>) {
-        // The node that the lane's last transaction allocated, and that of the
-        // attempt in progress.
+        // The node that the lane's last transaction allocated, and that of the attempt in progress.
         let held = Cell::new(Node::NIL);
         let allocated = Cell::new(Node::NIL);
         p.stm

@@ -60,8 +60,7 @@ impl CriticalSection {
 /// if the queue is full, or empty.
 ///
 /// # Safety
-/// There are two counts, and as many words in the ring as it has places, and the lock
-/// is held.
+/// There are two counts, and as many words in the ring as it has places, and the lock is held.
 #[inline(always)]
 unsafe fn step<L: Lane>(
     lane: &L,

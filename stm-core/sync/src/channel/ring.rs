@@ -98,8 +98,7 @@ impl RingShape {
     }
 }
 
-/// Rings of one shape, for values of type `T`. The host's `Rings` owns those in global
-/// memory.
+/// Rings of one shape, for values of type `T`. The host's `Rings` owns those in global memory.
 ///
 /// A ring goes on from launch to launch, if all values put in one were taken in it.
 #[repr(C)]
@@ -210,8 +209,7 @@ impl<T: Element> TRings<T, Cluster> {
     /// threads, also if there is no such block.
     ///
     /// # Safety
-    /// The obligations are those of
-    /// [`TChannels::in_cluster`](super::TChannels::in_cluster).
+    /// The obligations are those of [`TChannels::in_cluster`](super::TChannels::in_cluster).
     #[inline(always)]
     pub unsafe fn in_cluster<L: Lane>(
         lane: &L,
@@ -252,8 +250,7 @@ impl<T: Element, S: Space> Ring<T, S> {
         }
     }
 
-    /// Begins to consume as consumer `consumer`, if there is such a one, under the same
-    /// conditions.
+    /// Begins to consume as consumer `consumer`, if there is such a one, under the same conditions.
     #[inline(always)]
     pub fn receiver<'l, L: Lane>(
         &self,
