@@ -40,8 +40,7 @@ use crate::draw::{draw, mix};
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
+use stm_core::{Lane, StmRef, TArray, Tx, TxResult, kernels};
 
 mod updates;
 

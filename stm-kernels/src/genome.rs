@@ -36,8 +36,7 @@
 
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, View};
+use stm_core::{Lane, StmRef, TArray, View, kernels};
 
 /// The number of bases in a word.
 pub const BASES_A_WORD: u32 = 32;

@@ -12,8 +12,7 @@ use crate::draw::mix;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, TNodes, TPreassigned, View, record};
+use stm_core::{Lane, StmRef, TArray, TNodes, TPreassigned, View, kernels, record};
 
 record! {
     /// A node of the table.

@@ -27,8 +27,7 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
+use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult, kernels};
 
 /// The k-means kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,7 @@
 //! barrier, and [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
 
 use crate::draw::mix;
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 use stm_sync::barrier::{Chosen, TBarrier};
 use stm_sync::semaphore::{self, TSemaphores};
 

@@ -4,8 +4,7 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Lane, Node, StmRef, TPool};
+use stm_core::{Lane, Node, StmRef, TPool, kernels};
 
 /// The pool kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]

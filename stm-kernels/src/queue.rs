@@ -14,8 +14,7 @@ use crate::draw::draw;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, View};
+use stm_core::{Lane, StmRef, TArray, View, kernels};
 
 /// The queue kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@
 use crate::history::{History, Outcome};
 use crate::opacity::report::{AttemptRef, CommitRef, Finding, Held, ReadEvidence, Violation};
 use std::fmt;
-use stm_core::host::{Buffer, Device, Nodes, Pod, PreassignedNodes, Records, Sums, TxArray};
-use stm_core::{Element, Layout, Record, Summand, host};
+use stm_core::host::{self, Buffer, Device, Nodes, Pod, PreassignedNodes, Records, Sums, TxArray};
+use stm_core::{Element, Layout, Record, Summand};
 
 /// How the words of an array are called.
 #[derive(Clone, PartialEq, Eq, Debug)]

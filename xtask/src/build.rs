@@ -1,17 +1,14 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
-use crate::built_from;
-use crate::error::Error;
-use crate::error::cargo;
-use crate::{Tree, ptxas};
+use crate::error::{Error, cargo};
+use crate::{Tree, built_from, ptxas};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use stm_core_build::Toolchain;
 use stm_core_build::device::Library;
 use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, write_archive};
-use stm_core_build::{hold_to_rules, rules, split};
+use stm_core_build::{Toolchain, hold_to_rules, rules, split};
 
 /// A set of files that one build makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,8 +9,7 @@
 //! | `cargo xtask package` | nothing |
 
 use crate::Tree;
-use crate::error::Error;
-use crate::error::run;
+use crate::error::{Error, run};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;

@@ -1,7 +1,6 @@
 //! `cargo xtask ci`: every check.
 
-use crate::error::Error;
-use crate::error::{cargo, cargo_program, run};
+use crate::error::{Error, cargo, cargo_program, run};
 use crate::{Tree, build, checkers, circles, docs, names, ptxas, sizes, toys, weight};
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -16,8 +16,7 @@
 //! --check`.
 
 use crate::Tree;
-use crate::error::Error;
-use crate::error::{cargo, run};
+use crate::error::{Error, cargo, run};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

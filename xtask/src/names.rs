@@ -6,8 +6,7 @@
 //! that away from the others.
 
 use crate::Tree;
-use crate::error::Error;
-use crate::error::cargo;
+use crate::error::{Error, cargo};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -14,8 +14,7 @@
 //! `cargo xtask examples`: every example of `docs/examples` as a user has it, a package of its own,
 //! outside of the workspace: its tests, its program on the CPU, and its PTX, built and assembled.
 
-use crate::error::Error;
-use crate::error::cargo;
+use crate::error::{Error, cargo};
 use crate::weight::tracked;
 use crate::{Tree, ptxas};
 use std::collections::{BTreeMap, BTreeSet};

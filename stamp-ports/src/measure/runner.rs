@@ -4,10 +4,8 @@
 //! one: neither the input's making and copying, nor the metadata's allocation,
 //! nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
-use super::meter::Progress;
-use super::meter::{Phase, Phases};
-use super::run_report::Breakdown;
-use super::run_report::{NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
+use super::meter::{Phase, Phases, Progress};
+use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
 use super::{TimeMs, ms};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};

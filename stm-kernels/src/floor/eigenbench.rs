@@ -4,8 +4,7 @@ use super::{Guarded, at, first, for_each};
 use crate::eigenbench::{
     Accesses, BATCH, EigenbenchPlan, EigenbenchTransaction, Sequence, checksum,
 };
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The accesses of EB without synchronisation.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,7 @@
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::genome::{Segments, other_of, slot_of};
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The accesses of GN-1 without synchronisation.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,7 @@
 
 use super::{Guarded, first, for_each};
 use crate::kmeans::{Search, load, store};
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The accesses of KM without synchronisation.
 #[derive(Clone, Copy, Debug)]

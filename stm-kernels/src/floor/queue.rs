@@ -3,8 +3,7 @@
 
 use super::{Guarded, at, first, for_each};
 use crate::queue::{APPENDED, QueuePlan, TAKEN, done, place};
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The queue as critical sections of one lock.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,7 @@
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::ra::RaPlan;
-use stm_core::kernel_alone;
-use stm_core::{Element, Lane, TArray};
+use stm_core::{Element, Lane, TArray, kernel_alone};
 
 /// The accesses of RA without synchronisation.
 #[derive(Clone, Copy, Debug)]

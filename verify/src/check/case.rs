@@ -5,8 +5,7 @@
 //! consistent memory and versions that do not wrap around.
 
 use crate::error::Error;
-use crate::line;
-use crate::line::Head;
+use crate::line::{self, Head};
 use crate::sim::config::number;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use proptest::prelude::*;

@@ -18,9 +18,9 @@ use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
 use std::sync::Once;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Capacity, Device, Launch, Stm, StmConfig};
+use stm_core::host::{self, Capacity, Device, Launch, Stm, StmConfig};
 use stm_core::internal::observe::HostProbe;
-use stm_core::{Layout, View, host, with_algorithm};
+use stm_core::{Layout, View, with_algorithm};
 
 /// One run of a check: what the case says about the launch, its size and its
 /// input, and what the closure says about the arrays and the result.

@@ -2,8 +2,7 @@
 //! may run. Shared memory has words of 32 bits, two of which make one of 64.
 
 use super::config::SimConfig;
-use super::error::Op;
-use super::error::SimError;
+use super::error::{Op, SimError};
 use super::machine::{Act, Machine, Over};
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};

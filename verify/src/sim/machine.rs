@@ -13,8 +13,7 @@
 //! may put it to sleep, and then step 2 follows.
 
 use super::config::{MemoryModel, SimConfig};
-use super::error::Op;
-use super::error::{Owner, SimError, Stuck};
+use super::error::{Op, Owner, SimError, Stuck};
 use super::schedule::Scheduler;
 use super::shape::{BARRIERS, Block, Named, Shape, Warp};
 use super::space::{Found, Space, Use};

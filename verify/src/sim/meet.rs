@@ -7,8 +7,7 @@
 //! independent lanes may; but two lanes that name each other and are at different ones would wait
 //! for ever, and are reported at once. So is a lane that waits for one that has ended.
 
-use super::error::Op;
-use super::error::SimError;
+use super::error::{Op, SimError};
 use super::lane::SimLane;
 use super::machine::{Act, Machine, Over, State};
 use super::rounds::{bits, mask_of};

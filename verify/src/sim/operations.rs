@@ -1,8 +1,7 @@
 //! The operations of [`Lane`], each by what [`SimLane`] does at a point at which
 //! another lane may run.
 
-use super::error::Op;
-use super::error::SimError;
+use super::error::{Op, SimError};
 use super::lane::SimLane;
 use super::rounds::{bits, mask_of};
 use super::views::{Acquire, Order};

@@ -20,8 +20,7 @@ use stm_sync::{
     Anderson, Chosen, Cohort, FetchAdd, LockFault, LockKind, Mcs, Mcs2, Mutex, Reserving, Ring,
     Step, TLocks, Tas, Ticket, TicketHandoff, Ttas,
 };
-use verify::sim;
-use verify::sim::{Schedule, Sim, SimConfig, SimError, SimLane};
+use verify::sim::{self, Schedule, Sim, SimConfig, SimError, SimLane};
 
 /// Each lane three times, for one lock and for two.
 fn excludes<K: LockKind>(seeds: u64) {

@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use verify::error::Error;
 use verify::history::{Event, History, InitialMemory, Rest};
-use verify::opacity::brute::Orders;
+use verify::opacity::brute::{self, Orders};
 use verify::opacity::report::{Finding, Interval, ReadEvidence, Verdict, Violation};
-use verify::opacity::{EXPLAINED_MAX, brute, check};
+use verify::opacity::{EXPLAINED_MAX, check};
 
 fn accept(history: &History) {
     let verdict = check(history).unwrap();

@@ -20,11 +20,10 @@ use std::collections::BTreeSet;
 use stm_core::algorithm::{Algorithm, Granule, Variant};
 use stm_core::internal::observe::Mutant;
 use stm_core::with_algorithm;
-use verify::fuzz;
-use verify::fuzz::Config;
-use verify::program::directed::{ALL, Directed};
+use verify::fuzz::{self, Config};
+use verify::program::directed::{self, ALL, Directed};
 use verify::program::shrink::shrink;
-use verify::program::{Case, FailureKind, Invariant, Op, Widths, directed, generate, run};
+use verify::program::{Case, FailureKind, Invariant, Op, Widths, generate, run};
 
 /// Runs a case; the failure, shrunk, with the command that replays it.
 fn right(case: &Case) -> Result<(), TestCaseError> {

@@ -12,13 +12,11 @@
 
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::measure::TimeMs;
-use crate::measure::launches;
 use crate::measure::meter::Progress;
 use crate::measure::search::best_first;
+use crate::measure::{TimeMs, launches};
 use crate::workloads::contender::{BoundContender, ContenderKind, PreparedContender};
-use crate::workloads::workload::Sizes;
-use crate::workloads::workload::filling;
+use crate::workloads::workload::{Sizes, filling};
 use serde::Serialize;
 use stm_core::host;
 use stm_core::internal::host::Limits;

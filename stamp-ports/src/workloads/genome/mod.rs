@@ -11,9 +11,9 @@ use crate::workloads::prelude::*;
 use crate::workloads::workload::filling;
 use check::Left;
 use input::Gene;
+use stm_core::View;
 use stm_core::algorithm::Fast;
-use stm_core::host::Launch;
-use stm_core::{View, host};
+use stm_core::host::{self, Launch};
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
     TABLES, words_of,

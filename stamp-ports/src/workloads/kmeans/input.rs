@@ -1,7 +1,6 @@
 //! The input of k-means: points to draw or a file to read, and how they are clustered.
 
-use super::points;
-use super::points::Points;
+use super::points::{self, Points};
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
 use crate::workloads::input::{Origin, SEED, file_name};

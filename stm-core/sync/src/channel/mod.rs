@@ -55,9 +55,8 @@ mod rounds;
 mod slots;
 mod space;
 
-use stm_machine::Element;
-use stm_machine::Lane;
 use stm_machine::observe::Mutant;
+use stm_machine::{Element, Lane};
 
 pub use gather::Gather;
 pub use ring::{Copies, DEPTH_LOG2_MAX, Receiver, Ring, RingShape, Sender, TRings};

@@ -16,10 +16,8 @@ use super::space::{Cluster, Global, Shared, Space};
 use super::{put, try_get, words_of};
 use crate::wait::{Stopped, until_after};
 use core::marker::PhantomData;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::Stop;
 use stm_machine::observe::Mutant;
+use stm_machine::{Element, Lane, Stop};
 
 /// The largest logarithm of a ring's depth.
 pub const DEPTH_LOG2_MAX: u32 = 20;

@@ -1,8 +1,7 @@
 //! Steps that the lanes of a warp make together.
 
 use crate::wait::Stopped;
-use stm_machine::Lane;
-use stm_machine::Stop;
+use stm_machine::{Lane, Stop};
 
 /// How many rounds follow each other before the lanes look at the stop flag.
 const ROUNDS: u32 = 64;

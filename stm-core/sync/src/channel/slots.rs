@@ -4,9 +4,7 @@ use super::space::{Cluster, Global, Shared, Space};
 use super::{look, put, try_get, value_in, words_of};
 use crate::wait::{Stopped, until_after};
 use core::marker::PhantomData;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::Stop;
+use stm_machine::{Element, Lane, Stop};
 
 /// An array of channels for values of type `T`, which any threads put and get with tags
 /// of their choice. The host's `Channels` owns those in global memory.

@@ -32,9 +32,8 @@ use crate::sealed::Sealed;
 use crate::wait::{Stopped, until};
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
-use stm_machine::Lane;
-use stm_machine::Stop;
 use stm_machine::observe::Mutant;
+use stm_machine::{Lane, Stop};
 
 pub use checked::Checked;
 #[cfg(feature = "host")]

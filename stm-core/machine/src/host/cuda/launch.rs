@@ -2,8 +2,7 @@
 
 use crate::host::cuda::context::{Cuda, Loaded, has_wide_atomics};
 use crate::host::cuda::driver::{Call, DriverLaunch};
-use crate::host::cuda::graph::Event;
-use crate::host::cuda::graph::Graph;
+use crate::host::cuda::graph::{Event, Graph};
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
 use crate::host::device::{Device, Laps, Launch, Limits, Memory, Replay, StopAt};
