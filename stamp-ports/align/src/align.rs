@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use crate::divide::align;
     use crate::fasta::Record;
-    use crate::testing::{drawn, scoring};
+    use crate::matrix::tests::{drawn, scoring};
     use Op::{OnlyA, OnlyB, Pair};
     use stm_kernels::draw::{below, draw};
 

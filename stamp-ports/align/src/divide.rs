@@ -348,8 +348,8 @@ pub fn groups(mut pairs: &[Pair]) -> impl Iterator<Item = &[Pair]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::tests::{drawn, scoring};
     use crate::scorer::Host;
-    use crate::testing::{drawn, scoring};
 
     #[test]
     fn divided_alignments_have_the_scores_of_whole_ones() {

@@ -316,9 +316,23 @@ impl Scoring {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::testing::scoring;
+    use stm_kernels::draw::{below, draw};
+
+    /// Nucleotides that score 5 and -4, and a gap that costs so much.
+    pub(crate) fn scoring(open: i32, extend: i32) -> Scoring {
+        Scoring {
+            matrix: Matrix::of_match(b"ACGT", 5, -4).expect("four letters"),
+            gap: Gap { open, extend },
+        }
+    }
+
+    /// Draws the codes of a sequence of nucleotides.
+    pub(crate) fn drawn(seed: u64, len: usize) -> Vec<u8> {
+        let letter = |i| below(draw(seed, i, 0), 4) as u8;
+        (0..len as u64).map(letter).collect()
+    }
 
     const TEXT: &str = "# made up\n   A  C G\nA  5 -1 0\nC -1  6 1\nG  0  1 7\n";
 

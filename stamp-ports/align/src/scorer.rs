@@ -304,7 +304,7 @@ fn fill_block(
 mod tests {
     use super::*;
     use crate::align::score;
-    use crate::testing::{drawn, scoring};
+    use crate::matrix::tests::{drawn, scoring};
 
     #[test]
     fn results_keep_the_order_of_the_items() {

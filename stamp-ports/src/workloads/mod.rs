@@ -12,8 +12,8 @@
 //! | file | is |
 //! | --- | --- |
 //! | [`input`] | what an input is, and the options that several share |
-//! | [`form`] | the dynamic and the static form of transactions |
-//! | [`workload`] | what a workload is, and the memory of its data |
+//! | [`form`] | the dynamic and the static form of transactions, and the memory that they access |
+//! | [`workload`] | what a workload is |
 //! | [`prepared`] | any workload with its data on a device |
 //! | [`launcher`] | one run: its launches, their times and statistics summed; and series of launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
@@ -105,12 +105,13 @@ mod prelude {
     pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
     pub(super) use super::contender::{Contender, ContenderData, one_each};
     pub(super) use super::exclusion::{UNSYNCHRONISED, Uses, critical_section, open, own};
-    pub(super) use super::form::{Elements, Form, kernels, torn};
+    pub(super) use super::form::{
+        Accessed, Elements, Form, accessed, check_memory, kernels, torn, zeros,
+    };
     pub(super) use super::input::{
         Input, Occasion, SharedOption, SharedOptions, is_its_workload, sizes,
     };
     pub(super) use super::launcher::Launcher;
-    pub(super) use super::workload::{Accessed, accessed, check_memory, zeros};
     pub(super) use super::workload::{Accesses, Run, Sizes, Verdict, Verifies, Workload, sets};
     pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};

@@ -1,10 +1,10 @@
-//! What every shipped PTX file must satisfy, the GPUs and drivers that it is for, and what a `lane_` entry
-//! must be.
+//! What every shipped PTX file must satisfy, and what a `lane_` entry must be.
 //!
 //! The compiler is not trusted with memory orders (LLVM 22 drops those of most read-modify-writes,
 //! and `core`'s atomics are system-scoped), and a trap kills the CUDA context of the user's
 //! process. Both would pass every test on the CPU, so the text itself is checked.
 
+pub use crate::files::{BASE, Target, WIDE, is_wide, target_of};
 use crate::statement::{Statement, blank_comments, statements};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -231,59 +231,6 @@ fn is_special_register(operand: &str) -> bool {
     operand.strip_prefix('%').is_some_and(|name| {
         !["p", "rs", "r", "rd"].contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()))
     })
-}
-
-/// The GPUs and drivers that a file is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target {
-    /// The PTX ISA version.
-    pub isa: &'static str,
-    /// The oldest GPU.
-    pub gpu: &'static str,
-}
-
-/// Of most files: the first PTX with what the kernels use, so that every driver
-/// since CUDA 11 loads it, and the oldest GPU with independent thread scheduling.
-pub const BASE: Target = Target {
-    isa: "7.0",
-    gpu: "sm_70",
-};
-
-/// Of files with accesses of 128 bits, waits at barriers that count arrivals, or clusters: the
-/// first with `atom.cas.b128`, which has `mbarrier.try_wait` too.
-pub const WIDE: Target = Target {
-    isa: "8.3",
-    gpu: "sm_90",
-};
-
-impl Target {
-    /// The directive of the header that names the PTX ISA.
-    pub fn version(self) -> String {
-        format!(".version {}", self.isa)
-    }
-
-    /// The one that names the GPU.
-    pub fn target(self) -> String {
-        format!(".target {}", self.gpu)
-    }
-}
-
-/// Whether a text has instructions that need [`WIDE`].
-pub fn is_wide(text: &str) -> bool {
-    [
-        ".b128",
-        "mbarrier.",
-        "::cluster",
-        "barrier.cluster",
-        "%cluster_",
-    ]
-    .iter()
-    .any(|newer| text.contains(newer))
-}
-
-/// What a file must be for.
-pub fn target_of(text: &str) -> Target {
-    if is_wide(text) { WIDE } else { BASE }
 }
 
 #[cfg(test)]

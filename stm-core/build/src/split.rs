@@ -16,7 +16,7 @@
 //! understood, only brace-matched and searched for names.
 
 use crate::Error;
-use crate::rules::{BASE, WIDE, is_wide};
+use crate::files::{BASE, WIDE, is_wide};
 use crate::statement::{blank_comments, identifiers, is_identifier};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

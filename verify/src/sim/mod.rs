@@ -1,11 +1,10 @@
 //! A SIMT machine in one thread, worse than any GPU: seeded, deterministic and
 //! replayable from one line.
 //!
-//! [`Sim`] is a [`Device`](stm_core::host::Device) and [`SimLane`] a [`Lane`](stm_core::Lane), so
-//! the code under test is the code that ships. Each lane is a fibre. Every memory operation on
-//! global or shared memory, every fence, warp operation, barrier, clock reading and pause is a
-//! point at which the schedule may let another lane run; private memory is not, as nobody else sees
-//! it.
+//! [`Sim`] is a [`Device`](stm_core::host::Device) and [`SimLane`] a [`Lane`], so the code under
+//! test is the code that ships. Each lane is a fibre. Every memory operation on global or shared
+//! memory, every fence, warp operation, barrier, clock reading and pause is a point at which the
+//! schedule may let another lane run; private memory is not, as nobody else sees it.
 //!
 //! | file | is |
 //! | --- | --- |

@@ -6,9 +6,9 @@
 //! | `input.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
+use crate::workloads::form::filling;
 use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
-use crate::workloads::workload::filling;
 use check::Left;
 use input::Gene;
 use stm_core::View;

@@ -3,9 +3,9 @@
 use super::points::{self, Points};
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
+use crate::workloads::form::check_host_memory;
 use crate::workloads::input::{Origin, SEED, file_name};
 use crate::workloads::prelude::*;
-use crate::workloads::workload::check_host_memory;
 use std::path::PathBuf;
 
 /// The most coordinates of a point: a transaction's sets hold a row.

@@ -3,9 +3,9 @@
 use super::maze::Maze;
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
+use crate::workloads::form::check_host_memory;
 use crate::workloads::input::{Origin, SEED, file_name};
 use crate::workloads::prelude::*;
-use crate::workloads::workload::check_host_memory;
 use std::path::PathBuf;
 use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
 

@@ -3,8 +3,7 @@
 use std::string::String;
 use std::time::Duration;
 
-/// An error of a device or a launch. Its text is one line that names the value
-/// and the fix.
+/// An error of a device or a launch. Its text is one line that names the value and the fix.
 #[derive(thiserror::Error, Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -117,8 +116,7 @@ pub enum Error {
     EverybodyWaits {
         /// The number of threads that waited.
         waiting: u64,
-        /// The number of threads outside of transactions: they have ended, or
-        /// were never resident.
+        /// The number of threads outside of transactions: they have ended, or were never resident.
         outside: u64,
     },
     /// A deferred action released what was free already.
