@@ -1,8 +1,7 @@
-//! Every workload with every variant on the CPU where everything collides: few
-//! words, few locks, more threads than cores. Every result must be verified;
-//! `ra`, `bank` and `eigenbench` compare each word with a replay, `ht` walks
-//! each chain, `map` and `list` account for each value, and `vacation` accounts for
-//! each place and each reservation.
+//! Every workload with every variant on the CPU where everything collides: few words, few locks,
+//! more threads than cores. Every result must be verified; `ra`, `bank` and `eigenbench` compare
+//! each word with a replay, `ht` walks each chain, `map` and `list` account for each value, and
+//! `vacation` accounts for each place and each reservation.
 //!
 //! `--static`: workloads as static updates, and what has no static form.
 
@@ -137,8 +136,7 @@ fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
 
 #[test]
 fn bank_whose_transfers_only_add_keeps_every_account_and_shows_audits_no_wrong_sum() {
-    // Rows of one, rows that ranges cut, and a row for all; a last row that is
-    // not full.
+    // Rows of one, rows that ranges cut, and a row for all; a last row that is not full.
     for (accounts, audit_range, row) in [(2, 2, 1), (37, 5, 4), (64, 64, 32), (61, 20, 64)] {
         for audit_percent in [0, 30] {
             let bank = Bank {

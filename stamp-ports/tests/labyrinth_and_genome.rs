@@ -1,9 +1,8 @@
 //! Labyrinth with every variant on the CPU: STAMP's inputs, and grids in which
 //! routers are in each other's way. Every routing is checked cell by cell.
 //!
-//! Genome with every variant on the CPU: few segments with holes filled, many
-//! that repeat, one chain whose links all meet. Every rebuilt gene is compared
-//! with the generated one.
+//! Genome with every variant on the CPU: few segments with holes filled, many that repeat, one
+//! chain whose links all meet. Every rebuilt gene is compared with the generated one.
 //!
 //! Labyrinth and genome at the command line: what `generate` writes `run`
 //! reads, and what cannot be carried out is refused on one line with status 2.

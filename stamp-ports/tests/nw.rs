@@ -1,5 +1,4 @@
-//! Scores and alignments of Needleman-Wunsch against another library's, and the command
-//! `nw`.
+//! Scores and alignments of Needleman-Wunsch against another library's, and the command `nw`.
 //!
 //! The workload `nw` with every variant, and the command `bench nw`: what it measures, how it
 //! goes on, and what it refuses.

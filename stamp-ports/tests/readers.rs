@@ -1,11 +1,10 @@
 //! Fuzzing of the readers of files: whatever the bytes are, a reader returns a
 //! value or an error of one line that names the file, and never panics.
 //!
-//! Files of the kind that a reader expects are changed at random: bytes are
-//! replaced, removed, doubled, exchanged for words that matter, and parts of
-//! two files are joined. `STM_FUZZ_CASES` says how many cases each reader gets
-//! (4,000 by default), `STM_FUZZ_SEED` where they begin; a failure names the
-//! case. History files have the same in the crate `verify`.
+//! Files of the kind that a reader expects are changed at random: bytes are replaced, removed,
+//! doubled, exchanged for words that matter, and parts of two files are joined. `STM_FUZZ_CASES`
+//! says how many cases each reader gets (4,000 by default), `STM_FUZZ_SEED` where they begin; a
+//! failure names the case. History files have the same in the crate `verify`.
 
 use stamp_ports::Error;
 use stamp_ports::paper::document::Paper;

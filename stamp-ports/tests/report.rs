@@ -9,7 +9,7 @@ use common::{ended, has, refused, refused_rows, right};
 use stamp_ports::head::Head;
 use stamp_ports::nw::NwBench;
 use stamp_ports::paper::document::Paper;
-use stamp_ports::paper::pieces::Piece;
+use stamp_ports::paper::plan::Piece;
 use stamp_ports::store::Document;
 use stamp_ports::sync::Bench;
 use std::fs;

@@ -1,7 +1,6 @@
-//! What the program does when a stream or file that it writes is closed, full
-//! or special. Of standard error nothing depends; a standard output that is
-//! closed shows in the exit status.
-//! Linux names some of the files.
+//! What the program does when a stream or file that it writes is closed, full or special. Of
+//! standard error nothing depends; a standard output that is closed shows in the exit status. Linux
+//! names some of the files.
 #![cfg(target_os = "linux")]
 
 mod common;

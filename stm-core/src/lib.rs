@@ -76,6 +76,7 @@ mod observe;
 mod run;
 mod tx;
 
+pub use algorithm::contract::Tx;
 pub use array::{
     Field, Input, Layout, Node, Output, Preassigned, Record, Summand, TArray, TCells, TNodes,
     TPool, TPreassigned, TRecords, TSums, View,
@@ -121,7 +122,6 @@ pub use stm_machine::{
 };
 pub use tx::abort::{Abort, TxResult};
 pub use tx::actions::Action;
-pub use tx::attempt::Tx;
 pub use tx::compose::Transact;
 pub use tx::stm_ref::StmRef;
 pub use tx::team::TeamTx;
@@ -130,6 +130,7 @@ pub use tx::team::TeamTx;
 ///
 /// The rest is in the crate's root, in [`collections`] and in `host`.
 pub mod prelude {
+    pub use crate::algorithm::contract::Tx;
     pub use crate::algorithm::{Algorithm, Fast, FastTable};
     pub use crate::array::{Input, Node, Output, View};
     #[cfg(all(not(target_arch = "nvptx64"), feature = "cuda"))]
@@ -142,7 +143,6 @@ pub mod prelude {
     pub use crate::kernel::Plain;
     pub use crate::memory::Element;
     pub use crate::tx::abort::TxResult;
-    pub use crate::tx::attempt::Tx;
     pub use crate::tx::compose::Transact;
     pub use crate::tx::stm_ref::StmRef;
     pub use crate::tx::team::TeamTx;

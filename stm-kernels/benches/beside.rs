@@ -12,10 +12,9 @@
 //!    from it, in that stream, between the program's own copies. It is compared
 //!    with what the transactions add up to on the host.
 //!
-//! It runs on the first GPU, else on the CPU, or where `--device` says. The
-//! times of copies are those of the device, the median of seven after one that
-//! does not count. What was copied is compared, and each transaction has
-//! committed. `--json` prints an object a line.
+//! It runs on the first GPU, else on the CPU, or where `--device` says. The times of copies are
+//! those of the device, the median of seven after one that does not count. What was copied is
+//! compared, and each transaction has committed. `--json` prints an object a line.
 //!
 //!     cargo bench -p stm-kernels --bench beside
 //!     cargo bench -p stm-kernels --bench beside -- --device cpu --megabytes 64 --json

@@ -5,9 +5,8 @@
 //! 2. cells of 64-bit accounts, with atomics of 64 bits (version, fence, value);
 //! 3. the same with atomics of 128 bits, where the device has them.
 //!
-//! It runs on the first GPU, else on the CPU. Each run is checked: every
-//! transaction has committed, and every account has the value that a replay
-//! leaves.
+//! It runs on the first GPU, else on the CPU. Each run is checked: every transaction has committed,
+//! and every account has the value that a replay leaves.
 //!
 //!     cargo bench -p stm-kernels --bench wide_cells
 //!     cargo bench -p stm-kernels --bench wide_cells -- ACCOUNTS TRANSACTIONS BLOCKS THREADS
@@ -85,8 +84,7 @@ where
     times[times.len() / 2]
 }
 
-/// Measures all cases on a device; `narrow` is the same device without atomics
-/// of 128 bits.
+/// Measures all cases on a device; `narrow` is the same device without atomics of 128 bits.
 fn all<D: Device>(device: &D, narrow: &D, work: Work) {
     println!(
         "{}: {} accounts, {} transfers, {} x {} threads, median of {REPEAT}",

@@ -1,19 +1,16 @@
-//! Bank: transfers between accounts, and audits that read many accounts at one
-//! point in time.
+//! Bank: transfers between accounts, and audits that read many accounts at one point in time.
 //!
-//! The accounts are divided into ranges. A transfer moves an amount between two
-//! accounts of one range, so the sum of a range never changes. An audit adds up
-//! a whole range inside its transaction and compares the sum there. An audit
-//! with another sum has seen a state that never existed, whether or not the
-//! attempt commits afterwards; the findings count these.
+//! The accounts are divided into ranges. A transfer moves an amount between two accounts of one
+//! range, so the sum of a range never changes. An audit adds up a whole range inside its
+//! transaction and compares the sum there. An audit with another sum has seen a state that never
+//! existed, whether or not the attempt commits afterwards; the findings count these.
 //!
 //! A transfer depends only on the seed and its number, not on the values that
 //! it reads: balances may become negative. So the host can replay all transfers
 //! in any order and compare every account.
 //!
-//! [`BankAdds`] does the same on accounts that are sums: a transfer adds to two
-//! of them and reads neither, so that under some algorithms no two transfers
-//! conflict.
+//! [`BankAdds`] does the same on accounts that are sums: a transfer adds to two of them and reads
+//! neither, so that under some algorithms no two transfers conflict.
 //!
 //! [`BankUpdates`] makes transfers in their static form, as their accounts are known before the
 //! first is read. It has no audits: one reads more accounts than a static update takes.
@@ -38,8 +35,7 @@ pub struct BankParams<A: Algorithm> {
     pub accounts: A::Array<i32>,
     /// The sum of each range (wrapping); constant.
     pub sums: TArray<i32>,
-    /// The alias tables of [`BankPlan`], empty if its draws are uniform;
-    /// constant.
+    /// The alias tables of [`BankPlan`], empty if its draws are uniform; constant.
     pub tables: TArray<u64>,
     /// The findings of the audits, at the indices [`CHECKS`], [`WRONG_SUMS`]
     /// and [`WRONG_SUM_OF`]; no transaction reads or writes them.
@@ -60,8 +56,7 @@ pub struct BankAdds<A>(PhantomData<A>);
 pub struct BankAddsParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
-    /// The balances: account `a` is element `a % 2^row_log2` of row
-    /// `a / 2^row_log2`.
+    /// The balances: account `a` is element `a % 2^row_log2` of row `a / 2^row_log2`.
     pub accounts: TSums<i32>,
     /// The binary logarithm of the number of accounts of a row; below 32.
     pub row_log2: u32,
@@ -88,12 +83,11 @@ pub const FINDINGS: usize = 3;
 
 /// The plan of the transactions.
 ///
-/// Draws that are not uniform come from alias tables (Walker 1977), made by the
-/// host so that the device needs neither division nor powers. The first
-/// [`Self::ranges`] entries choose a range, entry `ranges + a` belongs to
-/// account `a` and chooses within its range. An entry has in its upper half a
-/// threshold and in its lower half an alias: a draw that falls on column `c`
-/// takes `c` if its other 32 bits are below the threshold, else the alias.
+/// Draws that are not uniform come from alias tables (Walker 1977), made by the host so that the
+/// device needs neither division nor powers. The first [`Self::ranges`] entries choose a range,
+/// entry `ranges + a` belongs to account `a` and chooses within its range. An entry has in its
+/// upper half a threshold and in its lower half an alias: a draw that falls on column `c` takes `c`
+/// if its other 32 bits are below the threshold, else the alias.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankPlan {
@@ -113,8 +107,7 @@ pub enum BankTransaction {
         /// The range.
         range: u32,
     },
-    /// The transaction moves `amount` from one account to another of the same
-    /// range.
+    /// The transaction moves `amount` from one account to another of the same range.
     Transfer {
         /// The account that loses the amount.
         from: u32,
@@ -126,10 +119,9 @@ pub enum BankTransaction {
 }
 
 impl BankPlan {
-    /// Makes the plan of transactions on `accounts` accounts in ranges of
-    /// `range_len`, the last of which takes the rest as well. In a hundred
-    /// transactions, `audit_percent` are audits. Draws are `uniform` or by
-    /// alias tables.
+    /// Makes the plan of transactions on `accounts` accounts in ranges of `range_len`, the last of
+    /// which takes the rest as well. In a hundred transactions, `audit_percent` are audits. Draws
+    /// are `uniform` or by alias tables.
     ///
     /// # Panics
     /// It panics unless `2 <= range_len <= accounts`.
@@ -199,9 +191,8 @@ impl BankPlan {
         }
     }
 
-    /// Returns a number below `len`, by the table that begins at entry `first`.
-    /// The column comes from the draw's upper half, and the coin is its lower
-    /// half.
+    /// Returns a number below `len`, by the table that begins at entry `first`. The column comes
+    /// from the draw's upper half, and the coin is its lower half.
     #[inline(always)]
     fn pick(&self, bits: u64, first: u64, len: u32, table: &impl Fn(u64) -> u64) -> u32 {
         let column = below(bits, len);
@@ -283,8 +274,7 @@ impl<A: Algorithm> BankUpdates<A> {
     }
 }
 
-/// The same on accounts of 64 bits, which are made of 32 each
-/// ([`doubled`]).
+/// The same on accounts of 64 bits, which are made of 32 each ([`doubled`]).
 #[derive(Clone, Copy, Debug)]
 pub struct BankWideUpdates<A>(PhantomData<A>);
 
@@ -333,8 +323,7 @@ fn transfers<L: Lane, A: Algorithm, T: Element>(
         .update_each(lane, 0..p.transactions, accounts, at, change);
 }
 
-/// Compares the sum that an audit has seen of a range with the one that it has
-/// always had.
+/// Compares the sum that an audit has seen of a range with the one that it has always had.
 #[inline(always)]
 fn check<L: Lane>(
     lane: &L,

@@ -1,17 +1,15 @@
 //! Transfers between accounts in cells of 32 and of 64 bits, the same
 //! transactions on both, to measure the cost of a 64-bit payload.
 //!
-//! Each transaction reads two random accounts together and moves an amount from
-//! one to the other, so the total never changes. The entry points for 64 bits
-//! exist twice: a GPU with atomics of 128 bits accesses the version and the
-//! value of a cell together, and any other one fences between two accesses. The
-//! bench `wide_cells` runs all three.
+//! Each transaction reads two random accounts together and moves an amount from one to the other,
+//! so the total never changes. The entry points for 64 bits exist twice: a GPU with atomics of 128
+//! bits accesses the version and the value of a cell together, and any other one fences between two
+//! accesses. The bench `wide_cells` runs all three.
 
 use crate::draw::{below, draw};
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Element, Lane, StmRef, View};
+use stm_core::{Element, Lane, StmRef, View, kernels};
 
 /// Transfers of algorithm `A` between accounts of type `T`.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,9 @@
-//! Operations on one entry of a container, which `map`, `ordered` and `list` run.
+//! Operations on one entry of a container, and the kernels `map`, `ordered` and `list`, which run them.
 //!
-//! Each operation is a transaction: it inserts a key, removes one, or looks one
-//! up. Kind and key follow from the seed and the operation's number. A value is
-//! the number of the operation that inserted it, plus one. So the results make
-//! the run checkable without a replay: each value that was inserted was either
-//! removed, by one operation, or is there at the end.
+//! Each operation is a transaction: it inserts a key, removes one, or looks one up. Kind and key
+//! follow from the seed and the operation's number. A value is the number of the operation that
+//! inserted it, plus one. So the results make the run checkable without a replay: each value that
+//! was inserted was either removed, by one operation, or is there at the end.
 
 use crate::draw::{below, draw};
 
@@ -16,8 +15,7 @@ pub struct ChainPlan {
     pub seed: u64,
     /// The number of different keys, 1 or more.
     pub keys: u32,
-    /// Lookups in a hundred operations. The others insert and remove in equal
-    /// parts.
+    /// Lookups in a hundred operations. The others insert and remove in equal parts.
     pub lookups_percent: u32,
     /// The number of consecutive operations that are of one kind, a power of two.
     /// With a warp's width or more all lanes of a warp do the same.
@@ -91,14 +89,12 @@ macro_rules! operations {
             #[inline(always)]
             fn body<L: stm_core::Lane>(lane: &L, p: &$params<A>) {
                 use $crate::chain::{ChainPlan, Operation};
-                // What the lane's last attempt found; its transaction's, once
-                // that has ended.
+                // What the lane's last attempt found; its transaction's, once that has ended.
                 let result = core::cell::Cell::new(0);
                 p.stm.loops(lane).in_step().then(|i| {
                         if let Some(word) = p.results.get(i) {
                             // SAFETY: an element of a live array, which only
-                            // this lane writes. Relaxed: the host reads it after
-                            // the launch.
+                            // this lane writes. Relaxed: the host reads it after the launch.
                             unsafe { lane.store_relaxed_32(word, result.get()) };
                         }
                     }).each(0..p.transactions, |tx, i| {
@@ -121,7 +117,21 @@ macro_rules! operations {
         stm_core::kernels!($kernel, $params, $name, registers { fast: 168 });
     };
 }
-pub(crate) use operations;
+operations!(
+    /// The map kernel, a hash map whose nodes come from a pool, with transactions of algorithm `A`.
+    Map, MapParams, "map", TMap
+);
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+operations!(
+    /// The ordered map's kernel, whose nodes come from pools, with transactions of algorithm `A`.
+    Ordered, OrderedParams, "ordered", TOrderedMap
+);
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+operations!(
+    /// The list kernel with transactions of algorithm `A`: one ordered list, whose nodes come from a
+    /// pool. Each transaction walks to its key's place.
+    List, ListParams, "list", TList
+);
 
 #[cfg(test)]
 mod tests {

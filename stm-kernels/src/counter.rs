@@ -1,13 +1,12 @@
 //! Counters that all threads increment: the microbenchmark of Grote 2020 (section
 //! 5.2.1), and the critical sections of Gattani and Anickode 2024.
 //!
-//! An item names a counter, and each transaction takes an item and increments its
-//! counter. In Grote's benchmark that is all. In the other a section lasts longer: it
-//! lowers and raises the counter a number of times, and at the end adds the counter to
-//! a sum, so that the sum tells whether sections excluded each other.
-//! [`crate::locked::counter`] does the same under locks, but for the rounds: there they are
-//! additions to memory, and in a transaction reads and writes of its own sets, which reach memory
-//! once. So a section of many rounds is less work as a transaction.
+//! An item names a counter, and each transaction takes an item and increments its counter. In
+//! Grote's benchmark that is all. In the other a section lasts longer: it lowers and raises the
+//! counter a number of times, and at the end adds the counter to a sum, so that the sum tells
+//! whether sections excluded each other. [`crate::locked::counter`] does the same under locks, but
+//! for the rounds: there they are additions to memory, and in a transaction reads and writes of its
+//! own sets, which reach memory once. So a section of many rounds is less work as a transaction.
 //!
 //! [`CounterUpdates`] makes Grote's increments as static updates.
 
@@ -15,8 +14,7 @@ use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Lane, StmRef, TArray, kernels};
 
-/// The number of 32-bit words from one counter to the next: each is on a line of its
-/// own.
+/// The number of 32-bit words from one counter to the next: each is on a line of its own.
 pub const STRIDE: u64 = 32;
 
 /// What a section does.

@@ -1,9 +1,8 @@
 //! Random numbers that host and device compute alike: a hash of the seed, the
 //! transaction and a counter, so that any draw can be repeated anywhere.
 
-/// Returns draw `k` of transaction `i` as 64 uniform bits. It is the finalizer
-/// of `SplitMix64` (Steele, Lea, Flood 2014) over a Weyl sequence for each
-/// argument.
+/// Returns draw `k` of transaction `i` as 64 uniform bits. It is the finalizer of `SplitMix64`
+/// (Steele, Lea, Flood 2014) over a Weyl sequence for each argument.
 #[inline(always)]
 pub const fn draw(seed: u64, i: u64, k: u32) -> u64 {
     let mut z = seed

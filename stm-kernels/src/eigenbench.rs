@@ -18,8 +18,7 @@
 //! | predominance | cold accesses and arithmetic, in transactions and between them |
 //! | density | cold accesses and arithmetic moved from one to the other |
 //!
-//! The workload departs from the original where this makes its result
-//! checkable:
+//! The workload departs from the original where this makes its result checkable:
 //!
 //! - Addresses and amounts depend only on the seed and the transaction's
 //!   number, also when it is retried (the original's *persistent* mode).
@@ -41,8 +40,7 @@ use crate::draw::{draw, mix};
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
+use stm_core::{Lane, StmRef, TArray, Tx, TxResult, kernels};
 
 mod updates;
 
@@ -143,8 +141,7 @@ impl EigenbenchPlan {
     }
 }
 
-/// A transaction of a plan: the words that it accesses and the values that it
-/// stores.
+/// A transaction of a plan: the words that it accesses and the values that it stores.
 #[derive(Clone, Copy, Debug)]
 pub struct EigenbenchTransaction {
     locality_percent: u32,
@@ -306,8 +303,7 @@ impl<A: Algorithm> Eigenbench<A> {
                 },
             )
         };
-        // These are the values of the last attempt, and the transaction's once
-        // it has committed.
+        // These are the values of the last attempt, and the transaction's once it has committed.
         let found = Cell::new(0u32);
         let sum = Cell::new(0u32);
         p.stm
@@ -372,8 +368,7 @@ impl<A: Algorithm> Eigenbench<A> {
                     if k < accesses.writes {
                         let value = values[j].wrapping_add(sequence.amount(k));
                         tx.write(&array, at[j], value)?;
-                        // The word may be in the batch again, where it was read
-                        // before this write.
+                        // The word may be in the batch again, where it was read before this write.
                         let mut again = j + 1;
                         while again < BATCH {
                             if at[again] == at[j] {
@@ -411,8 +406,7 @@ mod tests {
         }
     }
 
-    /// Returns the mean share, among 32 accesses, of those whose word was
-    /// accessed before.
+    /// Returns the mean share, among 32 accesses, of those whose word was accessed before.
     fn repeated(locality_percent: u32) -> f64 {
         let plan = plan(locality_percent);
         let (mut repeated, mut all) = (0, 0);

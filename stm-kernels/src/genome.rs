@@ -1,5 +1,4 @@
-//! GN, genome (STAMP; Xu et al. 2014, section 4.1): reassembles a gene from
-//! segments of it.
+//! GN, genome (STAMP; Xu et al. 2014, section 4.1): reassembles a gene from segments of it.
 //!
 //! 1. **GN-1**, [`Deduplicate`]: one transaction inserts each segment into a
 //!    hash set, unless one with the same content is there.
@@ -11,9 +10,8 @@
 //!    device-wide barrier.
 //!
 //! # Segments
-//! A base takes two bits, 32 bases are a word, the first base is in the lowest
-//! bits, and zeros follow the last. Segments never change, so no transaction
-//! reads them.
+//! A base takes two bits, 32 bases are a word, the first base is in the lowest bits, and zeros
+//! follow the last. Segments never change, so no transaction reads them.
 //!
 //! # The hash set
 //! A slot holds a segment's number plus one, or 0 for none. A segment is put
@@ -38,8 +36,7 @@
 
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, View};
+use stm_core::{Lane, StmRef, TArray, View, kernels};
 
 /// The number of bases in a word.
 pub const BASES_A_WORD: u32 = 32;
@@ -164,8 +161,7 @@ impl Segments {
 pub struct Assembly<A: Algorithm> {
     /// The segments.
     pub segments: Segments,
-    /// The hash set; a power of two of slots, at least twice the distinct
-    /// segments.
+    /// The hash set; a power of two of slots, at least twice the distinct segments.
     pub slots: A::Array<u32>,
     /// The successors.
     pub nexts: A::Array<u64>,
@@ -180,8 +176,7 @@ pub struct Assembly<A: Algorithm> {
     pub pair_counts: TArray<u32>,
 }
 
-/// Returns the overlap of a link and its successor's entry, from a word of
-/// `nexts`.
+/// Returns the overlap of a link and its successor's entry, from a word of `nexts`.
 pub const fn link_of(next: u64) -> Option<(u32, u32)> {
     match (next as u32).checked_sub(1) {
         None => None,
@@ -207,8 +202,7 @@ pub struct DeduplicateParams<A: Algorithm> {
     pub stm: StmRef<A>,
     /// The segments and the set.
     pub assembly: Assembly<A>,
-    /// The number of segments to insert, which is that of the launch's
-    /// transactions.
+    /// The number of segments to insert, which is that of the launch's transactions.
     pub transactions: u64,
 }
 
@@ -307,8 +301,7 @@ pub struct Match<A>(PhantomData<A>);
 pub struct MatchParams<A: Algorithm> {
     /// The segments, the chains, and room for the pairs.
     pub assembly: Assembly<A>,
-    /// The first entry of each slot of each table, plus one; [`TABLES`] times
-    /// the slots of the set.
+    /// The first entry of each slot of each table, plus one; [`TABLES`] times the slots of the set.
     pub heads: TArray<u32>,
     /// The next entry of the same slot, plus one; the same number of words.
     pub chains: TArray<u32>,
@@ -338,16 +331,14 @@ impl<A: Algorithm> Match<A> {
     }
 }
 
-/// Loads a word of an array that this launch does not change; the result is 0
-/// past the end.
+/// Loads a word of an array that this launch does not change; the result is 0 past the end.
 #[inline(always)]
 fn load_32<L: Lane>(lane: &L, array: &impl View<u32>, i: u64) -> u32 {
     array.peek(lane, i).unwrap_or(0)
 }
 
 impl<A: Algorithm> MatchParams<A> {
-    /// Returns the index of slot `slot` of the table for beginnings of length
-    /// `len`.
+    /// Returns the index of slot `slot` of the table for beginnings of length `len`.
     #[inline(always)]
     fn at(&self, len: u32, slot: u64) -> u64 {
         u64::from(len % TABLES) * self.assembly.slots.len() + slot
@@ -356,16 +347,14 @@ impl<A: Algorithm> MatchParams<A> {
     /// Empties a slot of the table after the next.
     #[inline(always)]
     fn clear<L: Lane>(&self, lane: &L, slot: u64) {
-        // This is the table of one more than `overlap - 2`, as there are three
-        // tables.
+        // This is the table of one more than `overlap - 2`, as there are three tables.
         if let Some(head) = self.heads.get(self.at(self.overlap + 1, slot)) {
             // SAFETY: in range of a live array, and no other thread's slot.
             unsafe { lane.store_relaxed_32(head, 0) };
         }
     }
 
-    /// Enters the beginning of a segment that has no predecessor into the next
-    /// table.
+    /// Enters the beginning of a segment that has no predecessor into the next table.
     #[inline(always)]
     fn enter<L: Lane>(&self, lane: &L, entry: u32, segment: u32) {
         if load_32(lane, &self.assembly.prevs, u64::from(entry)) != 0 {

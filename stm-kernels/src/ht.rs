@@ -1,11 +1,10 @@
 //! HT, hash table (Xu et al. 2014, section 4.1): each transaction inserts
 //! several keys into a chained hash table, either all or none.
 //!
-//! Nodes are preassigned: node `t * keys_per_tx + j` holds key `j` of
-//! transaction `t`. A link is a node's number plus one; zero ends a chain. An
-//! insertion reads the bucket's head, makes the node point to the old first
-//! node and the head to the new one. Two keys of one transaction may be in one
-//! bucket, and then the second must see the first.
+//! Nodes are preassigned: node `t * keys_per_tx + j` holds key `j` of transaction `t`. A link is a
+//! node's number plus one; zero ends a chain. An insertion reads the bucket's head, makes the node
+//! point to the old first node and the head to the new one. Two keys of one transaction may be in
+//! one bucket, and then the second must see the first.
 //!
 //! [`HashTableUpdates`] makes the same transactions as static updates of the heads.
 
@@ -13,8 +12,7 @@ use crate::draw::mix;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, TNodes, TPreassigned, View, record};
+use stm_core::{Lane, StmRef, TArray, TNodes, TPreassigned, View, kernels, record};
 
 record! {
     /// A node of the table.
@@ -52,8 +50,7 @@ pub struct HtParams<A: Algorithm> {
     pub transactions: u64,
 }
 
-/// Returns the key of a node. It is a bijection of the node's number, so that
-/// keys are unique.
+/// Returns the key of a node. It is a bijection of the node's number, so that keys are unique.
 pub const fn key_of_node(seed: u64, node: u32) -> u32 {
     mix(node ^ (seed ^ (seed >> 32)) as u32)
 }
@@ -95,8 +92,7 @@ impl<A: Algorithm> HashTable<A> {
                     let count = (keys_per_tx - k).min(BATCH as u32);
                     let mut links = tx.read_many(&p.heads, at)?;
                     for j in 1..BATCH {
-                        // Of the keys of one bucket, each node links to the one
-                        // before.
+                        // Of the keys of one bucket, each node links to the one before.
                         for before in 0..j {
                             if at[before] == at[j] {
                                 links[j] = nodes[before] as u32 + 1;

@@ -1,6 +1,5 @@
-//! KM, k-means (STAMP; Xu et al. 2014, section 4.1): each transaction adds one
-//! point, all its coordinates and a count, to the new sums of its nearest
-//! centre.
+//! KM, k-means (STAMP; Xu et al. 2014, section 4.1): each transaction adds one point, all its
+//! coordinates and a count, to the new sums of its nearest centre.
 //!
 //! A launch is one pass over the points:
 //! 1. Search: a lane finds the nearest of the old centres for a few points, by
@@ -17,10 +16,9 @@
 //! proceeds one point at a time; [`POINTS_A_TURN`] keeps a warp together for
 //! longer, and a lane whose transactions conflict delays the others less.
 //!
-//! To make the result checkable, the count that a transaction reads is its
-//! place among the additions to that centre, and it stores this place in
-//! `ranks`. Additions of `f32` do not commute exactly; with the order known,
-//! the host repeats them and compares every sum bit for bit.
+//! To make the result checkable, the count that a transaction reads is its place among the
+//! additions to that centre, and it stores this place in `ranks`. Additions of `f32` do not commute
+//! exactly; with the order known, the host repeats them and compares every sum bit for bit.
 //!
 //! [`KMeansAdds`] does the same with sums that transactions add to and do not
 //! read. Under the algorithms for which additions do not conflict, no two of
@@ -29,8 +27,7 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
+use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult, kernels};
 
 /// The k-means kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -44,9 +41,8 @@ pub struct KMeans<A>(PhantomData<A>);
 pub struct KMeansParams<A: Algorithm> {
     /// The transactional memory.
     pub stm: StmRef<A>,
-    /// The points, one coordinate after the other: coordinate `j` of point `i`
-    /// is at `j * n + i`, so that the lanes of a warp load neighbours;
-    /// constant.
+    /// The points, one coordinate after the other: coordinate `j` of point `i` is at `j * n + i`,
+    /// so that the lanes of a warp load neighbours; constant.
     pub points: TArray<f32>,
     /// The old centres, one after the other, `k * dims`; constant.
     pub centres: TArray<f32>,
@@ -55,13 +51,11 @@ pub struct KMeansParams<A: Algorithm> {
     pub rows: A::Array<u32>,
     /// The centre of each point; [`NOWHERE`] at the start.
     pub members: TArray<u32>,
-    /// For each point, the number of points that were added to its centre
-    /// before.
+    /// For each point, the number of points that were added to its centre before.
     pub ranks: TArray<u32>,
     /// One word: the number of points that changed their centre.
     pub changed: TArray<u64>,
-    /// The number of points of the launch, which are the first ones; at most
-    /// `n`.
+    /// The number of points of the launch, which are the first ones; at most `n`.
     pub points_used: u64,
     /// `k`, at least 1.
     pub clusters: u32,
@@ -73,8 +67,7 @@ pub struct KMeansParams<A: Algorithm> {
 #[derive(Clone, Copy, Debug)]
 pub struct KMeansAdds<A>(PhantomData<A>);
 
-/// The parameters of [`KMeansAdds`]: those of [`KMeansParams`] with other rows,
-/// and without ranks.
+/// The parameters of [`KMeansAdds`]: those of [`KMeansParams`] with other rows, and without ranks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct KMeansAddsParams<A: Algorithm> {
@@ -108,9 +101,8 @@ pub const POINTS_A_TURN: u64 = 8;
 /// The number of reads whose loads are in flight together.
 const BATCH: usize = 8;
 
-/// Loads element `i` of an array that nobody writes during a launch, or that
-/// only this lane has written. The host makes the arrays long enough; past the
-/// end the result is 0.
+/// Loads element `i` of an array that nobody writes during a launch, or that only this lane has
+/// written. The host makes the arrays long enough; past the end the result is 0.
 #[inline(always)]
 pub(crate) fn load<L: Lane, T: stm_core::Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
     const { assert!(!T::WIDE, "32 bits are loaded") }
@@ -138,8 +130,7 @@ pub(crate) struct Search {
     pub(crate) points: TArray<f32>,
     /// The centres.
     pub(crate) centres: TArray<f32>,
-    /// The number of points, which is the distance between the coordinates of a
-    /// point.
+    /// The number of points, which is the distance between the coordinates of a point.
     pub(crate) n: u64,
     /// The number of centres.
     pub(crate) clusters: u32,
@@ -155,9 +146,8 @@ impl Search {
         let (mut nearest, mut least) = (0, f32::INFINITY);
         let mut c = 0;
         while c < self.clusters {
-            // Four are compared at a time, spelled out, so that they stay in
-            // registers. The last four repeat the last centre, which then is
-            // not nearer.
+            // Four are compared at a time, spelled out, so that they stay in registers. The last
+            // four repeat the last centre, which then is not nearer.
             let compared = [c, c + 1, c + 2, c + 3].map(|c| c.min(self.clusters - 1));
             let mut centre = compared.map(|c| u64::from(c) * u64::from(self.dims));
             let mut squares = [0f32; 4];
@@ -197,14 +187,12 @@ struct PassOver<'a, A: Algorithm> {
 }
 
 impl<A: Algorithm> PassOver<'_, A> {
-    /// Finds the centre of each point, for a few points of each lane at a time,
-    /// and calls `transactions` for those points of a range that the calling
-    /// lane, or its warp, has searched.
+    /// Finds the centre of each point, for a few points of each lane at a time, and calls
+    /// `transactions` for those points of a range that the calling lane, or its warp, has searched.
     #[inline(always)]
     fn run<L: Lane>(&self, lane: &L, mut transactions: impl FnMut(Range<u64>)) {
         let p = self;
-        // The threads of a block with one transaction at a time divide the
-        // search of its points.
+        // The threads of a block with one transaction at a time divide the search of its points.
         let first = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => lane.grid_thread(),
             Granule::Block => {
@@ -347,8 +335,7 @@ impl<A: Algorithm> KMeans<A> {
             let mut new = found;
             for new in &mut new {
                 if k == 0 {
-                    // If the attempt aborts, this lane's next attempt
-                    // overwrites the value.
+                    // If the attempt aborts, this lane's next attempt overwrites the value.
                     store(lane, &params.ranks, i, *new);
                     *new = new.wrapping_add(1);
                 } else if k < words {
@@ -399,8 +386,7 @@ impl<A: Algorithm> KMeansAdds<A> {
         let sums = params.rows.cast::<f32>();
         let mut k = 0;
         while k < dims {
-            // The last batch repeats the last coordinate to its end, and adds
-            // it once.
+            // The last batch repeats the last coordinate to its end, and adds it once.
             let point: [f32; BATCH] = core::array::from_fn(|b| {
                 let j = (k + b as u32).min(dims - 1);
                 f32::from_bits(load(lane, &params.points, u64::from(j) * n + i))

@@ -46,9 +46,8 @@ pub use params::{
 };
 
 use core::marker::PhantomData;
-use stm_core::Lane;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
+use stm_core::{Lane, kernels};
 
 /// The routing kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]

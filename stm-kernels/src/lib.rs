@@ -1,11 +1,10 @@
 //! The workloads as kernels: one source for GPU, CPU and simulator.
 //!
-//! Each workload is a type that is generic over the algorithm of the
-//! transactional memory. It has a parameter struct, a PTX entry point for each
-//! algorithm (`<workload>_<variant>`, followed by `_recorded` or `_profiled`
-//! for those with a probe), and the functions by which the host makes its input
-//! and checks its result. `cargo xtask ptx` builds the PTX below `ptx/`, which
-//! this crate embeds.
+//! Each workload is a type that is generic over the algorithm of the transactional memory. It has a
+//! parameter struct, a PTX entry point for each algorithm (`<workload>_<variant>`, followed by
+//! `_recorded` or `_profiled` for those with a probe), and the functions by which the host makes
+//! its input and checks its result. `cargo xtask ptx` builds the PTX below `ptx/`, which this crate
+//! embeds.
 //!
 //! [`stm_core::kernels!`] makes the entry points of a kernel from one line.
 //!
@@ -20,9 +19,9 @@
 //! | [`kmeans`] | k-means | STAMP |
 //! | [`vacation`] | travel agency: reservations from tables and lists | STAMP |
 //! | [`queue`] | bounded first-in-first-out queue, producers and consumers that try | |
-//! | [`map`] | hash map: insertions, removals, lookups | |
-//! | [`ordered`] | ordered map: the same | |
-//! | [`list`] | ordered list: the same | |
+//! | [`chain::Map`] | hash map: insertions, removals, lookups | |
+//! | [`chain::Ordered`] | ordered map: the same | |
+//! | [`chain::List`] | ordered list: the same | |
 //! | [`pool`] | allocation and release of nodes alone | |
 //! | [`counter`] | counters that all threads increment | Grote 2020; Gattani and Anickode 2024 |
 //! | [`nw`] | alignment of sequences | Li et al. 2015 |
@@ -70,17 +69,12 @@ pub mod labyrinth;
 #[cfg(all(target_arch = "nvptx64", not(feature = "observed")))]
 pub mod lane_ops;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
-pub mod list;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod locked;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod machine;
-pub mod map;
 pub mod mutants;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod nw;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
-pub mod ordered;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod pool;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]

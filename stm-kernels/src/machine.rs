@@ -6,8 +6,7 @@
 //! barrier, and [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
 
 use crate::draw::mix;
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 use stm_sync::barrier::{Chosen, TBarrier};
 use stm_sync::semaphore::{self, TSemaphores};
 
@@ -49,8 +48,7 @@ pub enum Operation {
     Swap,
 }
 
-/// The first thread of each block makes the same accesses, some of them in flight
-/// together.
+/// The first thread of each block makes the same accesses, some of them in flight together.
 #[derive(Clone, Copy, Debug)]
 pub struct Accesses;
 
@@ -70,8 +68,7 @@ pub struct AccessesParams {
     pub operation: Operation,
     /// Whether an addition comes first.
     pub after_atomic: bool,
-    /// What is added and stored: 0. A compiler that knew would make a load of an
-    /// addition.
+    /// What is added and stored: 0. A compiler that knew would make a load of an addition.
     pub zero: u32,
 }
 

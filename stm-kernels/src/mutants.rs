@@ -72,8 +72,7 @@ macro_rules! mutants {
             $((Mutant::$mutant, Variant::$type),)*
         ];
 
-        /// Calls `$visit` with each mutant that has entry points, and the type
-        /// of its algorithm.
+        /// Calls `$visit` with each mutant that has entry points, and the type of its algorithm.
         #[macro_export]
         macro_rules! for_each_ra_mutant {
             ($visit:ident) => {

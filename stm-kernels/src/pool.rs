@@ -4,8 +4,7 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Lane, Node, StmRef, TPool};
+use stm_core::{Lane, Node, StmRef, TPool, kernels};
 
 /// The pool kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +25,7 @@ pub struct PoolParams<A: Algorithm> {
 impl<A: Algorithm> Pool<A> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &PoolParams<A>) {
-        // The node that the lane's last transaction allocated, and that of the
-        // attempt in progress.
+        // The node that the lane's last transaction allocated, and that of the attempt in progress.
         let held = Cell::new(Node::NIL);
         let allocated = Cell::new(Node::NIL);
         p.stm

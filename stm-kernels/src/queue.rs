@@ -1,11 +1,9 @@
-//! A bounded first-in-first-out queue in transactions: producers append and
-//! consumers take. One that finds the queue full, or empty, either gives up or
-//! waits by `tx.retry` ([`Roles`]).
+//! A bounded first-in-first-out queue in transactions: producers append and consumers take. One
+//! that finds the queue full, or empty, either gives up or waits by `tx.retry` ([`Roles`]).
 //!
-//! Two words count what was ever appended and what was ever taken, and a ring of
-//! words holds the values between them. Every transaction that gets something done
-//! changes one of the two counts, so that producers conflict with producers and
-//! consumers with consumers; both read both counts.
+//! Two words count what was ever appended and what was ever taken, and a ring of words holds the
+//! values between them. Every transaction that gets something done changes one of the two counts,
+//! so that producers conflict with producers and consumers with consumers; both read both counts.
 //!
 //! Made checkable: a producer appends the number of its transaction, and each
 //! transaction notes at which position of the queue it did what. So the host can
@@ -16,8 +14,7 @@ use crate::draw::draw;
 use core::cell::Cell;
 use core::marker::PhantomData;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
-use stm_core::{Lane, StmRef, TArray, View};
+use stm_core::{Lane, StmRef, TArray, View, kernels};
 
 /// The queue kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +44,7 @@ pub const TAKEN: u64 = 0;
 /// The count of values that were ever appended.
 pub const APPENDED: u64 = 1;
 
-/// Which transactions are producers, and what one does that finds the queue
-/// full, or empty.
+/// Which transactions are producers, and what one does that finds the queue full, or empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Roles {

@@ -1,10 +1,9 @@
 //! RA, random array (Xu et al. 2014, section 4.1): each transaction reads some
 //! random words of an array and changes some of them.
 //!
-//! To make the result checkable, what a transaction does depends only on the
-//! seed and its number, not on the values that it reads. It moves amounts
-//! between words, so the sum of the array never changes, and the host can
-//! replay all transactions in any order and compare every word.
+//! To make the result checkable, what a transaction does depends only on the seed and its number,
+//! not on the values that it reads. It moves amounts between words, so the sum of the array never
+//! changes, and the host can replay all transactions in any order and compare every word.
 //!
 //! [`RaUpdates`] makes the same transactions in their static form, as their
 //! words are known before the first is read.
@@ -69,10 +68,9 @@ pub struct RaTransaction {
 }
 
 impl RaTransaction {
-    /// Returns the word of access `k`, where `k < reads`. The array is cut into
-    /// `reads` segments, and each access falls into another one, in an order
-    /// that rotates with the transaction; so words are random and none is drawn
-    /// twice.
+    /// Returns the word of access `k`, where `k < reads`. The array is cut into `reads` segments,
+    /// and each access falls into another one, in an order that rotates with the transaction; so
+    /// words are random and none is drawn twice.
     #[inline(always)]
     pub const fn word(&self, k: u32) -> u32 {
         let plan = &self.plan;
@@ -90,9 +88,8 @@ impl RaTransaction {
         start + ((bits as u64 * len as u64) >> 32) as u32
     }
 
-    /// Returns the amount that write `k` adds to its word (wrapping): an even
-    /// write subtracts an amount from 1 to 16, and the odd one after it adds
-    /// it.
+    /// Returns the amount that write `k` adds to its word (wrapping): an even write subtracts an
+    /// amount from 1 to 16, and the odd one after it adds it.
     #[inline(always)]
     pub const fn delta(&self, k: u32) -> u32 {
         if k | 1 >= self.plan.writes {

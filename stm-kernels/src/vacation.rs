@@ -1,8 +1,7 @@
 //! Vacation, STAMP's travel agency (Minh et al., IISWC 2008): tables of cars,
 //! flights, rooms and customers, and a list of reservations for each customer.
 //!
-//! Each transaction is one of three tasks, which follow from the seed and its
-//! number:
+//! Each transaction is one of three tasks, which follow from the seed and its number:
 //!
 //! - A **reservation** looks up some records, keeps the dearest one of each table,
 //!   adds the customer if there is no such one, and reserves a place of each record
@@ -21,9 +20,8 @@
 //! [`Note`] of what it did. By the notes the host accounts for every place of every
 //! record, and for every reservation ever made.
 //!
-//! A record is one word ([`Resource`]), so a query reads three, in most cases: the
-//! head of a chain, a key and the record. Its places are limited in return
-//! ([`PLACES_MAX`]).
+//! A record is one word ([`Resource`]), so a query reads three, in most cases: the head of a chain,
+//! a key and the record. Its places are limited in return ([`PLACES_MAX`]).
 
 use core::cell::Cell;
 use stm_core::algorithm::Algorithm;
@@ -42,9 +40,8 @@ pub use plan::{
 pub use resource::{PLACES_AN_UPDATE, PLACES_MAX, Price, Resource};
 pub use travel::{Kernel as Vacation, Params as VacationParams};
 
-/// The tables and lists of the agency. All tables are in one map, whose keys begin
-/// with the number of the table: a kernel that chooses among maps would hold all of
-/// them in registers.
+/// The tables and lists of the agency. All tables are in one map, whose keys begin with the number
+/// of the table: a kernel that chooses among maps would hold all of them in registers.
 #[derive(Clone, Copy)]
 struct Agency<A: Algorithm> {
     tables: TMap<A, u32, u32>,

@@ -1,14 +1,23 @@
-//! Tests of the text of the committed PTX: each `Lane` operation is the
-//! instruction that it is named for, and no shipped file contains what the
-//! rules forbid.
+//! Tests of the text of the committed PTX: each `Lane` operation is the instruction that it is
+//! named for, and no shipped file contains what the rules forbid.
+//!
+//! Host and PTX agree on the parameters of every kernel: each struct has the
+//! layout of C, and the committed PTX declares the host's size and alignment.
 //!
 //! They need neither a GPU nor a compiler for one. `stm_core_build::rules` states what a
 //! file must satisfy, and `cargo xtask ptx` uses it as well.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use stm_core::algorithm::{Algorithm, Fast, HvSorting};
+use stm_core::host::Error;
+use stm_core::internal::host::check_parameters;
+use stm_core::internal::kernel::Build;
+use stm_core::{Kernel, with_algorithm};
 use stm_core_build::{files, rules};
+use stm_kernels::{bank, eigenbench, floor, genome, ht, kmeans, labyrinth, queue, ra, vacation};
 
 /// A `Lane` method, the effects of its entry, and the width in bits of the
 /// result that the entry stores, or 0 if there is none.
@@ -32,9 +41,8 @@ fn tables() -> [Vec<Golden>; 2] {
     })
 }
 
-/// Returns the names and texts of the committed files, those that `stm-core`
-/// carries among them. `cargo xtask ptx --check` names another directory when it
-/// has built with another compiler.
+/// Returns the names and texts of the committed files, those that `stm-core` carries among them.
+/// `cargo xtask ptx --check` names another directory when it has built with another compiler.
 fn committed() -> &'static BTreeMap<String, String> {
     static TEXTS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
         let texts = match std::env::var_os("STM_GOLDEN_PTX") {
@@ -134,9 +142,8 @@ fn the_files_for_newer_gpus_are_those_that_need_them() {
         "reduction/counted-barr-wide",
     ];
     assert_eq!(found, expected);
-    // No fence is needed between a value and its version: of the fences of a
-    // cell in two words, those of a read (F2) and of a commit (F5, F6)
-    // disappear.
+    // No fence is needed between a value and its version: of the fences of a cell in two words,
+    // those of a read (F2) and of a commit (F5, F6) disappear.
     let fences = |stem: &str| files[stem].matches("fence.acq_rel").count();
     assert!(fences("cells64/fast-wide") < fences("cells64/fast"));
 }
@@ -259,9 +266,8 @@ fn the_rules_find_what_is_put_into_a_shipped_file() {
 #[test]
 fn a_changed_lane_entry_is_found() {
     let text = &committed()["lane/ops"];
-    // An order is lost, a scope widened, an atomic turned into a load and a
-    // store, an extra fence added, a barrier lost: each change breaks exactly
-    // one entry.
+    // An order is lost, a scope widened, an atomic turned into a load and a store, an extra fence
+    // added, a barrier lost: each change breaks exactly one entry.
     let fence = "fence.acq_rel.gpu;";
     let changes = [
         ("acquire.gpu.global.cas.b32", "relaxed.gpu.global.cas.b32"),
@@ -281,4 +287,108 @@ fn a_changed_lane_entry_is_found() {
         let wrong = wrong_entries(&text.replacen(old, new, 1), false);
         assert_eq!(wrong.len(), 1, "{old} to {new}");
     }
+}
+
+fn check<K: Kernel>() {
+    for wide in [false, true] {
+        let build = Build {
+            wide,
+            ..Build::default()
+        };
+        let text = match K::ptx(build) {
+            Err(Error::NoPtx { .. }) if wide => continue,
+            found => found.expect("the PTX is committed"),
+        };
+        let entry = format!("{}{}", K::ENTRY, build.suffix());
+        assert!(text.contains(&format!(".entry {entry}(")), "{entry}");
+        check_parameters::<K>(&text, &entry).expect("the parameters agree");
+    }
+}
+
+fn check_all<A: Algorithm>() {
+    check::<ra::RandomArray<A>>();
+    check::<ht::HashTable<A>>();
+    check::<bank::Bank<A>>();
+    check::<bank::BankAdds<A>>();
+    check::<eigenbench::Eigenbench<A>>();
+    check::<genome::Link<A>>();
+    check::<kmeans::KMeans<A>>();
+    check::<kmeans::KMeansAdds<A>>();
+    check::<labyrinth::Labyrinth<A>>();
+    check::<queue::Queue<A>>();
+    check::<vacation::Vacation<A>>();
+}
+
+#[test]
+fn committed_ptx_declares_the_parameters_that_the_host_passes() {
+    for &variant in stm_core::algorithm::Variant::ALL {
+        with_algorithm!(variant, A => check_all::<A>());
+    }
+    check::<labyrinth::LabyrinthByBlock<Fast>>();
+    check::<floor::ra::CriticalSection>();
+    check::<floor::ht::CriticalSection>();
+    check::<floor::bank::CriticalSection>();
+    check::<floor::eigenbench::CriticalSection>();
+    check::<floor::genome::CriticalSection>();
+    check::<floor::genome::LinkSection>();
+    check::<floor::kmeans::CriticalSection>();
+    check::<floor::kmeans::Floor>();
+    check::<floor::kmeans::Additions>();
+    check::<floor::kmeans::Privatised>();
+    check::<floor::kmeans::WarpAPoint>();
+    check::<floor::queue::CriticalSection>();
+    check::<floor::labyrinth::CriticalSection>();
+    check::<floor::vacation::CriticalSection>();
+    check::<floor::pool::CriticalSection>();
+    check::<floor::chain::Map>();
+    check::<floor::chain::List>();
+    check::<floor::chain::Ordered>();
+}
+
+#[test]
+fn ptx_of_another_kernel_is_refused_for_its_parameters() {
+    type K = ra::RandomArray<HvSorting>;
+    let text = K::ptx(Build::default()).expect("the PTX is committed");
+    let error = check_parameters::<bank::Bank<HvSorting>>(&text, K::ENTRY).unwrap_err();
+    assert!(matches!(error, Error::StalePtx { .. }), "{error}");
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_struct_of_parameters_has_the_layout_of_c() {
+    let mut paths = Vec::new();
+    sources(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut paths,
+    );
+    let mut structs = 0;
+    for path in paths {
+        let text = fs::read_to_string(&path).expect("a source");
+        let mut layout_of_c = false;
+        for line in text.lines() {
+            let name = line
+                .strip_prefix("pub struct ")
+                .and_then(|rest| rest.split([' ', '<']).next());
+            if line.contains("#[repr(C)]") {
+                layout_of_c = true;
+            } else if let Some(name) = name {
+                if name.ends_with("Params") {
+                    assert!(layout_of_c, "{}: {name}", path.display());
+                    structs += 1;
+                }
+                layout_of_c = false;
+            }
+        }
+    }
+    assert!(structs > 10, "{structs} found");
 }

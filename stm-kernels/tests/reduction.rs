@@ -1,7 +1,6 @@
-//! The reduction of Li et al. 2015 on the CPU: every scheme gives the values of the serial
-//! loop in every round. And values that go round threads through channels: every hop is counted.
-//! And the checked loops: nobody leaves a barrier early, and a semaphore lets in no more than its
-//! count.
+//! The reduction of Li et al. 2015 on the CPU: every scheme gives the values of the serial loop in
+//! every round. And values that go round threads through channels: every hop is counted. And the
+//! checked loops: nobody leaves a barrier early, and a semaphore lets in no more than its count.
 
 mod common;
 

@@ -120,9 +120,8 @@ pub struct FuzzArgs {
     /// Seed of all programs and simulations
     #[arg(long, value_name = "S", value_parser = parse_count, default_value = "1")]
     pub seed: u64,
-    /// Give packed versions so many bits, 3 to 31, where each run draws its own:
-    /// with few of them, versions wrap around often [default: 31 in one half of
-    /// the runs, 3 to 8 in the other]
+    /// Give packed versions so many bits, 3 to 31, where each run draws its own: with few of them,
+    /// versions wrap around often [default: 31 in one half of the runs, 3 to 8 in the other]
     #[arg(long, value_name = "N..M", value_parser = parse_version_bits)]
     pub version_bits: Option<RangeInclusive<u32>>,
     /// Switch a seeded defect on

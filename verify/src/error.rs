@@ -29,8 +29,7 @@ pub enum Error {
         /// What stood there.
         found: String,
     },
-    /// Records that no run of a transactional memory can produce, whatever its
-    /// transactions saw.
+    /// Records that no run of a transactional memory can produce, whatever its transactions saw.
     #[error("{}impossible history: {what}", place(file.as_ref()))]
     Impossible {
         /// The file and the offset in bytes of the record, if it came from one.
@@ -38,8 +37,7 @@ pub enum Error {
         /// What is impossible.
         what: Box<ImpossibleHistory>,
     },
-    /// A lane's recording buffer was too small; the records past its end are
-    /// lost.
+    /// A lane's recording buffer was too small; the records past its end are lost.
     #[error(
         "lane {lane}: its history buffer is full: it needs {needed} words and has {words_per_lane}"
     )]
@@ -71,8 +69,7 @@ pub enum Error {
         /// The most that is supported.
         limit: u64,
     },
-    /// A word of the command line or of a replay line that cannot be used,
-    /// explained.
+    /// A word of the command line or of a replay line that cannot be used, explained.
     #[error("{0}")]
     Usage(String),
     /// The device, or a launch.

@@ -8,11 +8,9 @@ use std::fmt;
 pub enum FailureKind {
     /// Lanes went on running and none made progress.
     Livelock,
-    /// The simulator ended the run: an access outside of all memory, a wrong
-    /// mask, a deadlock.
+    /// The simulator ended the run: an access outside of all memory, a wrong mask, a deadlock.
     Simulator,
-    /// A lock was left held, a version above the clock, or counts that do not
-    /// add up.
+    /// A lock was left held, a version above the clock, or counts that do not add up.
     Corrupt,
     /// A fault was reported that is none, or one that is was not.
     Fault,

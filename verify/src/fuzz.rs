@@ -1,10 +1,8 @@
-//! Random programs and simulations until the time is over, or something is
-//! wrong.
+//! Random programs and simulations until the time is over, or something is wrong.
 //!
-//! Run `k` of a seed is the same everywhere: its variant is `k` modulo their
-//! number, one run in eight takes a directed program, and one in four of the
-//! others is silent. The workers, one for each core, draw numbers in turn; the
-//! simulator is single-threaded, so they share nothing else.
+//! Run `k` of a seed is the same everywhere: its variant is `k` modulo their number, one run in
+//! eight takes a directed program, and one in four of the others is silent. The workers, one for
+//! each core, draw numbers in turn; the simulator is single-threaded, so they share nothing else.
 
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
@@ -65,8 +63,7 @@ pub struct Totals {
     pub attempts: u64,
     /// Operations that the simulator scheduled.
     pub operations: u64,
-    /// Runs given up because an unfair schedule starved a lane; their
-    /// transactions are not counted.
+    /// Runs given up because an unfair schedule starved a lane; their transactions are not counted.
     pub unfair: u64,
 }
 

@@ -39,8 +39,7 @@
 //! # }
 //! ```
 //!
-//! Another crate depends on this one without the program, which would bring the
-//! workloads with it:
+//! Another crate depends on this one without the program, which would bring the workloads with it:
 //!
 //! ```toml
 //! [dev-dependencies]

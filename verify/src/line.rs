@@ -5,10 +5,9 @@
 //! fast!no-f4 2x3 WORDS : BODY : sim:w2,random,weak25,seed=0x7
 //! ```
 //!
-//! First stands the algorithm, with the seeded defect after a `!`; then blocks and threads of
-//! a launch; then the words of the kind of case, most of them `KEY=VALUE`, in any order.
-//! Programs have a body, their transactions. The simulation is last
-//! ([`SimConfig`](crate::sim::SimConfig)).
+//! First stands the algorithm, with the seeded defect after a `!`; then blocks and threads of a
+//! launch; then the words of the kind of case, most of them `KEY=VALUE`, in any order. Programs
+//! have a body, their transactions. The simulation is last ([`SimConfig`](crate::sim::SimConfig)).
 
 use crate::error::Error;
 use crate::sim::SimConfig;

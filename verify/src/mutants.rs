@@ -1,15 +1,13 @@
 //! The mutants gate: every seeded defect is caught, and the right code survives
 //! ten times what caught it.
 //!
-//! For each [`Mutant`] there is a stream of cases, decided by its name: the
-//! directed programs made for it in turn, then random programs. The gate runs
-//! the stream until a check fails, and then the unmutated code on ten times as
-//! many cases of the same stream.
+//! For each [`Mutant`] there is a stream of cases, decided by its name: the directed programs made
+//! for it in turn, then random programs. The gate runs the stream until a check fails, and then the
+//! unmutated code on ten times as many cases of the same stream.
 //!
-//! A program that was chosen for a defect says little about the defects that
-//! nobody has thought of. So there is a second stream, of random programs only,
-//! recorded and silent ones; how many defects it catches, and how soon, is a
-//! measure of the generator and no gate.
+//! A program that was chosen for a defect says little about the defects that nobody has thought of.
+//! So there is a second stream, of random programs only, recorded and silent ones; how many defects
+//! it catches, and how soon, is a measure of the generator and no gate.
 
 use crate::fuzz::{lines, random_case};
 use crate::program::directed::Directed;
@@ -142,8 +140,7 @@ pub struct Row {
     pub killed: Option<Kill>,
     /// Cases that the unmutated code ran.
     pub unmutated: u64,
-    /// A case that the unmutated code failed, which is a bug in the core or in
-    /// the checks.
+    /// A case that the unmutated code failed, which is a bug in the core or in the checks.
     pub unmutated_failure: Option<(Box<Case>, Failure)>,
     /// What random programs did to it, if any were to be run.
     pub random: Option<RandomKill>,

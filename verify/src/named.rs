@@ -1,6 +1,5 @@
-//! Findings in the words of the program that was run: its transactions by their
-//! numbers, its words by their names. A finding says `accounts[17]` where the
-//! history has an address.
+//! Findings in the words of the program that was run: its transactions by their numbers, its words
+//! by their names. A finding says `accounts[17]` where the history has an address.
 //!
 //! An array of the host's side implements [`Named`]: it says how it is called,
 //! which words it has, and what they hold. [`Names`] collects arrays and finds
@@ -9,8 +8,8 @@
 use crate::history::{History, Outcome};
 use crate::opacity::report::{AttemptRef, CommitRef, Finding, Held, ReadEvidence, Violation};
 use std::fmt;
-use stm_core::host::{Buffer, Device, Nodes, Pod, PreassignedNodes, Records, Sums, TxArray};
-use stm_core::{Element, Layout, Record, Summand, host};
+use stm_core::host::{self, Buffer, Device, Nodes, Pod, PreassignedNodes, Records, Sums, TxArray};
+use stm_core::{Element, Layout, Record, Summand};
 
 /// How the words of an array are called.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -251,8 +250,7 @@ impl<'a> Explained<'a> {
     }
 }
 
-/// Names the transaction of an attempt: `transaction 3`, or the attempt if that
-/// is not known.
+/// Names the transaction of an attempt: `transaction 3`, or the attempt if that is not known.
 pub(crate) fn transaction(history: &History, attempt: usize) -> String {
     history.transaction(attempt).map_or_else(
         || format!("attempt {attempt}"),

@@ -1,5 +1,4 @@
-//! A user's own kernel, recorded on any device and judged: a GPU, the CPU, the
-//! simulator.
+//! A user's own kernel, recorded on any device and judged: a GPU, the CPU, the simulator.
 //!
 //! A [`Recording`] has the buffers that a kernel's lanes fill, and the names and
 //! initial values of the arrays:
@@ -53,8 +52,7 @@ use crate::error::Error;
 use crate::history::left::Left;
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
-use crate::named::Explained;
-use crate::named::{Named, Names};
+use crate::named::{Explained, Named, Names};
 use crate::opacity;
 use crate::opacity::report::Verdict;
 use crate::page::Page;
@@ -64,8 +62,7 @@ use stm_core::internal::observe::HostProbe;
 
 pub use stm_core::internal::observe::history_layout::words_needed;
 
-/// The buffers of a recording in the memory of a device, and the names of what is
-/// recorded.
+/// The buffers of a recording in the memory of a device, and the names of what is recorded.
 #[derive(Debug)]
 pub struct Recording<D: Device> {
     device: String,
@@ -101,9 +98,8 @@ impl<D: Device> Recording<D> {
     /// recorded. `algorithm` and `kernel` are what reports call them.
     ///
     /// # Errors
-    /// [`Error::BufferFull`] says how many words a lane would have needed;
-    /// [`Error::Impossible`] and [`Error::Record`] for what no launch records; an
-    /// error of the device.
+    /// [`Error::BufferFull`] says how many words a lane would have needed; [`Error::Impossible`]
+    /// and [`Error::Record`] for what no launch records; an error of the device.
     pub fn judge(&self, algorithm: &str, kernel: &str) -> Result<Judged, Error> {
         let header = Header::new(algorithm, kernel, &self.device);
         let initial = InitialMemory::of(self.names.values(), Rest::Inferred);

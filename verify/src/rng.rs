@@ -1,5 +1,4 @@
-//! The source of chance of the simulator, of random programs and of their
-//! simulations.
+//! The source of chance of the simulator, of random programs and of their simulations.
 //!
 //! A line printed today must replay the same run after every update of the
 //! dependencies. The generator is [`SplitMix64`], whose values are fixed by its
@@ -39,8 +38,7 @@ impl Rng {
 
     /// The numbers of stream `stream` of `seed`.
     pub fn of_stream(seed: u64, stream: u32) -> Self {
-        // Draw `n` of the kernels' hash (`stm_kernels::draw`) is the n-th number
-        // from this start.
+        // Draw `n` of the kernels' hash (`stm_kernels::draw`) is the n-th number from this start.
         let start = hash(seed, stream).wrapping_add(STREAM);
         Self(SplitMix64::seed_from_u64(start))
     }
@@ -51,8 +49,7 @@ impl Rng {
         self.0.next_u64()
     }
 
-    /// A number below `n`, which is not 0. It is biased by less than `n` in
-    /// 2^32.
+    /// A number below `n`, which is not 0. It is biased by less than `n` in 2^32.
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {
         // Without division, from the upper half (Lemire 2019).

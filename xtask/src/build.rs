@@ -1,29 +1,24 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
-use crate::built_from;
-use crate::command::cargo;
-use crate::error::Error;
-use crate::{Tree, ptxas};
+use crate::error::{Error, cargo};
+use crate::{Tree, built_from, ptxas};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use stm_core_build::Toolchain;
 use stm_core_build::device::Library;
 use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, write_archive};
-use stm_core_build::{hold_to_rules, rules, split};
+use stm_core_build::{Toolchain, hold_to_rules, rules, split};
 
 /// A set of files that one build makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
-    /// What a program launches if nobody observes it: committed, and part of the
-    /// crate.
+    /// What a program launches if nobody observes it: committed, and part of the crate.
     Silent,
     /// What records and takes times, and the seeded defects that `verify` runs on
     /// a GPU to test its tests: below the target directory.
     Observed,
-    /// Some of the observed ones, by which CI checks that what is built on demand
-    /// can be built.
+    /// Some of the observed ones, by which CI checks that what is built on demand can be built.
     Sample,
 }
 

@@ -1,5 +1,4 @@
-//! Checks that need more than the toolchain of the workspace, each by a command
-//! of its own:
+//! Checks that need more than the toolchain of the workspace, each by a command of its own:
 //!
 //! | command | needs |
 //! | --- | --- |
@@ -10,8 +9,7 @@
 //! | `cargo xtask package` | nothing |
 
 use crate::Tree;
-use crate::command::run;
-use crate::error::Error;
+use crate::error::{Error, run};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -27,8 +25,7 @@ const TSAN: &str = "test --package stm-core --features host -Zbuild-std \
                     --target x86_64-unknown-linux-gnu --test core_paths --test transactions \
                     --test teams --test sums --test versioned --test misuse --test checks";
 
-/// What may be depended on; the database of advisories is read from the
-/// network.
+/// What may be depended on; the database of advisories is read from the network.
 const DENY: &str = "deny --all-features check";
 
 /// The packages that a user depends on.
@@ -82,9 +79,8 @@ pub(crate) fn lacks_sources(_tree: &Tree) -> Option<Error> {
     (!there).then_some(Error::NoNightly("rust-src"))
 }
 
-/// Interprets the core paths of the CPU device, which finds undefined behaviour
-/// and data races. Addresses are passed to kernels as numbers, so provenance is
-/// permissive.
+/// Interprets the core paths of the CPU device, which finds undefined behaviour and data races.
+/// Addresses are passed to kernels as numbers, so provenance is permissive.
 pub(crate) fn miri(tree: &Tree) -> Result<(), Error> {
     let flags = "-Zmiri-disable-isolation -Zmiri-permissive-provenance";
     nightly(tree, MIRI, "miri", ("MIRIFLAGS", flags))

@@ -1,8 +1,7 @@
 //! `cargo xtask ci`: every check.
 
-use crate::command::{cargo, cargo_program, run};
-use crate::error::Error;
-use crate::{Tree, build, checkers, circles, docs, examples, names, ptxas, sizes, toys, weight};
+use crate::error::{Error, cargo, cargo_program, run};
+use crate::{Tree, build, checkers, circles, docs, names, ptxas, sizes, toys, weight};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,8 +117,8 @@ const BESIDE: [Step; 15] = [
     .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree)))
     .long(),
     // The first of the next: a user's way from a kernel to its PTX.
-    Step::new("example", |tree| examples::command(tree, Some(1))),
-    Step::new("examples", |tree| examples::command(tree, None)).long(),
+    Step::new("example", |tree| toys::examples(tree, Some(1))),
+    Step::new("examples", |tree| toys::examples(tree, None)).long(),
     // A toy of each kind of addition, by the steps of CONTRIBUTING.md.
     Step::new("toys", toys::command).long(),
     Step::new("package", checkers::package).long(),
@@ -178,9 +177,8 @@ fn component(tree: &Tree, command: &str, component: &'static str) -> Option<Erro
 /// Whether what [`program`] runs has been built.
 static BUILT: AtomicBool = AtomicBool::new(false);
 
-/// Runs a program of the workspace, of the build that the tests are of, which
-/// start it themselves: any other choice of features, profile or targets would
-/// build all of it again.
+/// Runs a program of the workspace, of the build that the tests are of, which start it themselves:
+/// any other choice of features, profile or targets would build all of it again.
 fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error> {
     // Once: nothing changes between the steps.
     if !BUILT.swap(true, Ordering::Relaxed) {

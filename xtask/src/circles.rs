@@ -3,8 +3,7 @@
 //! What counts is every path that begins with `crate::`, `self::` or `super::` in
 //! code, `pub use` included; `mod` declarations, comments, unit tests and calls
 //! of macros do not count. A path belongs to the file of its longest part that is a module. A
-//! circle is an error, as nobody can then read one of its files without all the others; those that
-//! were there when two files still might import each other are in a list.
+//! circle is an error, as nobody can then read one of its files without all the others.
 
 use crate::Tree;
 use crate::error::Error;
@@ -28,35 +27,21 @@ const CRATES: [&str; 11] = [
     "xtask",
 ];
 
-/// Circles that are still there, each as it is printed: one that is gone must be taken from the
-/// list, so that it becomes shorter only.
-const KNOWN: [&str; 3] = [
-    "stm-core: algorithm::contract, tx::attempt",
-    "stm-core: algorithm::fast::age, algorithm::fast::protocol",
-    "stm-core/machine: lane, observe::probe",
-];
-
 /// A module's path from the crate's root; empty for the root.
 type Module = Vec<String>;
 
 /// `cargo xtask circles`.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    let mut found = BTreeSet::new();
+    let mut wrong = Vec::new();
     for name in CRATES {
         let root = tree.root.join(name).join("src");
-        let circles = circles(&imports(&modules(&root)?)?);
-        found.extend(circles.iter().map(|c| format!("{name}: {}", c.join(", "))));
+        for circle in circles(&imports(&modules(&root)?)?) {
+            let names = circle.join(", ");
+            wrong.push(format!("these import each other: {name}: {names}"));
+        }
     }
-    let new = found
-        .iter()
-        .filter(|circle| !KNOWN.contains(&circle.as_str()));
-    let gone = KNOWN.iter().filter(|circle| !found.contains(**circle));
-    let wrong: Vec<String> = new
-        .map(|circle| format!("these import each other: {circle}"))
-        .chain(gone.map(|circle| format!("no circle any more, take it from the list: {circle}")))
-        .collect();
     if wrong.is_empty() {
-        println!("no circle but {} known ones", KNOWN.len());
+        println!("no circle");
         Ok(())
     } else {
         Err(Error::Check(wrong.join("\n")))

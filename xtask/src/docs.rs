@@ -16,8 +16,7 @@
 //! --check`.
 
 use crate::Tree;
-use crate::command::{cargo, run};
-use crate::error::Error;
+use crate::error::{Error, cargo, run};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,8 +29,7 @@ pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
     tables(tree, &["--tables"])
 }
 
-/// Fails if a table is not as the data say, if a sentence has a figure, or if a link leads
-/// nowhere.
+/// Fails if a table is not as the data say, if a sentence has a figure, or if a link leads nowhere.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     let mut problems = Vec::new();
     for path in documents(&tree.root)? {

@@ -1,6 +1,10 @@
-//! The one error type of the crate; each message is one line that names the fix.
+//! The one error type of the crate; each message is one line that names the fix; and the commands that
+//! steps run.
 
+use crate::Tree;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 /// Why a command of `xtask` failed.
 #[derive(Debug, thiserror::Error)]
@@ -70,5 +74,36 @@ impl Error {
             | Self::BadPtxas(_) => 2,
             _ => 1,
         }
+    }
+}
+
+/// The cargo that runs this program.
+pub(crate) fn cargo_program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Runs the cargo that runs this program, with `environment` added to its own.
+pub(crate) fn cargo(
+    tree: &Tree,
+    arguments: &str,
+    environment: &[(&str, &OsStr)],
+) -> Result<(), Error> {
+    let mut command = Command::new(cargo_program());
+    command
+        .args(arguments.split(' '))
+        .envs(environment.iter().copied());
+    run(tree, command, &format!("cargo {arguments}"))
+}
+
+/// Runs a command in the tree, without input.
+pub(crate) fn run(tree: &Tree, mut command: Command, what: &str) -> Result<(), Error> {
+    command.current_dir(&tree.root).stdin(Stdio::null());
+    let status = command
+        .status()
+        .map_err(|source| Error::start(command.get_program().into(), source))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::failed(what.to_owned(), status))
     }
 }

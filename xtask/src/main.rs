@@ -5,10 +5,8 @@ mod built_from;
 mod checkers;
 mod ci;
 mod circles;
-mod command;
 mod docs;
 mod error;
-mod examples;
 mod names;
 mod ptxas;
 mod sizes;
@@ -99,7 +97,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["docs", "--check"] => docs::check(&tree),
         ["names"] => names::write(&tree),
         ["names", "--check"] => names::check(&tree),
-        ["examples"] => examples::command(&tree, None),
+        ["examples"] => toys::examples(&tree, None),
         ["book"] => docs::book(&tree),
         ["circles"] => circles::check(&tree),
         ["weight"] => weight::check(&tree),

@@ -9,8 +9,7 @@
 //! have names of their own: rustdoc compiles all examples as one program, or if that fails each alone.
 
 use crate::Tree;
-use crate::command::cargo;
-use crate::error::Error;
+use crate::error::{Error, cargo};
 use crate::weight::tracked;
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -100,9 +100,8 @@ fn children(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Assembles every file of `dir` for each of `architectures`, on all cores.
-/// Returns what each entry takes on [`REPORTED`], or on the last architecture
-/// if that is not among them.
+/// Assembles every file of `dir` for each of `architectures`, on all cores. Returns what each entry
+/// takes on [`REPORTED`], or on the last architecture if that is not among them.
 pub(crate) fn assemble(
     ptxas: &Path,
     dir: &Path,
@@ -290,9 +289,8 @@ pub(crate) enum Extent {
     Whole,
 }
 
-/// Assembles the files of `dir` that CI takes, with little optimisation: that
-/// finds what an assembler refuses in half of the time, and says nothing about
-/// registers.
+/// Assembles the files of `dir` that CI takes, with little optimisation: that finds what an
+/// assembler refuses in half of the time, and says nothing about registers.
 pub(crate) fn check(
     dir: &Path,
     takes: impl Fn(&str, &str) -> bool,

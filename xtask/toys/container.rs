@@ -1,8 +1,7 @@
 //! A toy: a place for one value.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use stm_machine::{Element, Lane};
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]

@@ -4,7 +4,7 @@ use super::Inputs;
 use super::schemes::{Filled, REPEAT};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
-use crate::measure::repeats::timed;
+use crate::measure::timed;
 use std::time::Instant;
 use stm_align::scorer::{Host, Scorer};
 

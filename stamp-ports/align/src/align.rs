@@ -29,8 +29,7 @@ pub struct Alignment {
     pub ops: Vec<Op>,
 }
 
-/// The last row of the table of the alignments of a sequence A with all beginnings of a
-/// sequence B.
+/// The last row of the table of the alignments of a sequence A with all beginnings of a sequence B.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastRow {
     /// The best score of all of A with the first `j` letters of B, `j` from 0.
@@ -297,7 +296,7 @@ mod tests {
     use super::*;
     use crate::divide::align;
     use crate::fasta::Record;
-    use crate::testing::{drawn, scoring};
+    use crate::matrix::tests::{drawn, scoring};
     use Op::{OnlyA, OnlyB, Pair};
     use stm_kernels::draw::{below, draw};
 

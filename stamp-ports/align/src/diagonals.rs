@@ -108,8 +108,7 @@ impl<D: Device> Tables<D> {
     /// Makes the tables of passes, none of which has an empty sequence.
     ///
     /// # Errors
-    /// A block that is no whole number of warps, too little memory, or an error of the
-    /// device.
+    /// A block that is no whole number of warps, too little memory, or an error of the device.
     pub fn new(device: &D, cut: Cut, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
         let (threads, width) = (cut.kernel.threads(cut.side), device.limits().warp_width);
         if matches!(cut.kernel, TileKernel::Tiles(_)) && !threads.is_multiple_of(width) {

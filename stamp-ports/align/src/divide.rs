@@ -16,8 +16,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::path::Path;
 
-/// A part with more cells than this goes to the scorer: 4 M, which take the host some
-/// milliseconds.
+/// A part with more cells than this goes to the scorer: 4 M, which take the host some milliseconds.
 pub const LARGE: u64 = 4 << 20;
 
 /// Returns whether an alignment of so many letters is divided by tables that the scorer fills.
@@ -349,8 +348,8 @@ pub fn groups(mut pairs: &[Pair]) -> impl Iterator<Item = &[Pair]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::tests::{drawn, scoring};
     use crate::scorer::Host;
-    use crate::testing::{drawn, scoring};
 
     #[test]
     fn divided_alignments_have_the_scores_of_whole_ones() {

@@ -22,8 +22,6 @@ pub mod divide;
 pub mod fasta;
 pub mod matrix;
 pub mod scorer;
-#[cfg(test)]
-mod testing;
 
 use stm_kernels::nw::layout::Table;
 use stm_machine::host;

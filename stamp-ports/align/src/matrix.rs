@@ -46,8 +46,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Makes the matrix of letters that score `same` with themselves and `other` with
-    /// others.
+    /// Makes the matrix of letters that score `same` with themselves and `other` with others.
     pub fn of_match(letters: &[u8], same: i32, other: i32) -> Result<Self, String> {
         let alphabet = Alphabet::new(letters)?;
         let size = alphabet.len();
@@ -120,8 +119,7 @@ impl Matrix {
         })
     }
 
-    /// Returns the score of two letters by their codes, which are below the number of
-    /// letters.
+    /// Returns the score of two letters by their codes, which are below the number of letters.
     pub fn score(&self, a: u8, b: u8) -> i32 {
         self.scores[usize::from(a) * self.alphabet.len() + usize::from(b)]
     }
@@ -292,8 +290,7 @@ pub struct Scoring {
 pub const SCORE_LIMIT: i64 = 1 << 29;
 
 impl Scoring {
-    /// Refuses costs that are negative, and lengths whose scores do not stay below
-    /// [`SCORE_LIMIT`].
+    /// Refuses costs that are negative, and lengths whose scores do not stay below [`SCORE_LIMIT`].
     pub fn check(&self, a: usize, b: usize) -> Result<(), String> {
         let Gap { open, extend } = self.gap;
         if open < 0 || extend < 0 {
@@ -319,9 +316,23 @@ impl Scoring {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::testing::scoring;
+    use stm_kernels::draw::{below, draw};
+
+    /// Nucleotides that score 5 and -4, and a gap that costs so much.
+    pub(crate) fn scoring(open: i32, extend: i32) -> Scoring {
+        Scoring {
+            matrix: Matrix::of_match(b"ACGT", 5, -4).expect("four letters"),
+            gap: Gap { open, extend },
+        }
+    }
+
+    /// Draws the codes of a sequence of nucleotides.
+    pub(crate) fn drawn(seed: u64, len: usize) -> Vec<u8> {
+        let letter = |i| below(draw(seed, i, 0), 4) as u8;
+        (0..len as u64).map(letter).collect()
+    }
 
     const TEXT: &str = "# made up\n   A  C G\nA  5 -1 0\nC -1  6 1\nG  0  1 7\n";
 

@@ -43,8 +43,7 @@ pub trait Scorer {
     /// Returns what it is, for a document: `host`, or the device's identifier.
     fn name(&self) -> String;
 
-    /// Returns the last row of each table. The scoring admits all of them
-    /// ([`Scoring::check`]).
+    /// Returns the last row of each table. The scoring admits all of them ([`Scoring::check`]).
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>>;
 
     /// Returns what [`Scorer::last_rows`] does, inside a span that says what is filled where.
@@ -305,7 +304,7 @@ fn fill_block(
 mod tests {
     use super::*;
     use crate::align::score;
-    use crate::testing::{drawn, scoring};
+    use crate::matrix::tests::{drawn, scoring};
 
     #[test]
     fn results_keep_the_order_of_the_items() {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::head::UNKNOWN;
-use crate::measure::repeats::TimeMs;
+use crate::measure::TimeMs;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{Read, Seek};

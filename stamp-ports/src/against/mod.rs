@@ -280,7 +280,7 @@ mod tests {
 
     use super::child::{Identity, Outcome, Run, Timed};
     use super::{Found, Judged, Measured, Ratio, Verdict, is_measured, judge, points};
-    use crate::measure::repeats::TimeMs;
+    use crate::measure::TimeMs;
 
     /// A run with these times in milliseconds, of a thousand transactions.
     fn timed(min: f64, median: f64, max: f64) -> Timed {

@@ -13,7 +13,7 @@ use crate::numbers::{parse_count, parse_seconds};
 use crate::out_file::OutFile;
 use crate::paper::document::Isolation;
 use crate::paper::document::{Paper, Speedup};
-use crate::paper::pieces::Piece;
+use crate::paper::plan::Piece;
 use crate::paper::plan::Plan;
 use crate::record::{Settings, record_judged};
 use crate::store::{Document, NameList};

@@ -7,8 +7,8 @@ use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
 use crate::devices::{AnyDevice, Choice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::launches;
+use crate::measure::meter;
 use crate::measure::meter::Progress;
-use crate::measure::phases;
 use crate::measure::run_report::RunReport;
 use crate::measure::run_report::{MemorySpec, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
@@ -232,7 +232,7 @@ impl Plan<'_> {
                 self.run(rows, until, &ahead, &progress, shown)
             })
         });
-        phases::tell_sums();
+        meter::tell_sums();
         made
     }
 }

@@ -155,8 +155,7 @@ impl Memory {
         Self::with_shape(device, algorithm, capacity, limit, (2, threads))
     }
 
-    /// Does the same as [`Self::new`] for launches of so many blocks and
-    /// threads a block.
+    /// Does the same as [`Self::new`] for launches of so many blocks and threads a block.
     pub(crate) fn with_shape(
         device: &AnyDevice,
         algorithm: Variant,

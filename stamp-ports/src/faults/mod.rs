@@ -7,10 +7,9 @@
 //! | `memory` | the transactional memory into which they are injected |
 //! | `kernels` | kernels that misbehave on purpose |
 //!
-//! The process that the user starts runs this program again for each fault, with
-//! the hidden option `--case`, and waits for it, or kills it in mid-launch. What
-//! only a driver can show (a watchdog, memory errors) is tested by a stand-in
-//! for the driver in `stm-core`.
+//! The process that the user starts runs this program again for each fault, with the hidden option
+//! `--case`, and waits for it, or kills it in mid-launch. What only a driver can show (a watchdog,
+//! memory errors) is tested by a stand-in for the driver in `stm-core`.
 
 pub(crate) mod cases;
 pub(crate) mod kernels;
@@ -138,8 +137,7 @@ pub(crate) fn shown_by(kind: DeviceKind) -> impl Iterator<Item = &'static Case> 
     cases.filter(move |case| case.on == On::Any || kind == DeviceKind::Cuda)
 }
 
-/// Injects one fault in this process. Returns whether the user saw what he is
-/// to see.
+/// Injects one fault in this process. Returns whether the user saw what he is to see.
 fn run_case(name: &str, choice: Choice) -> Result<bool> {
     let case = CASES.iter().find(|case| case.name == name);
     let case = case.ok_or_else(|| Error::Usage(format!("there is no fault {name:?}")))?;

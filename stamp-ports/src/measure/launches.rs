@@ -50,10 +50,9 @@ pub const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
     }
 }
 
-/// Shapes beside those of [`shapes`], which `bench floor` tries as well: where
-/// memory bounds transactions and conflicts bound their number, three warps a
-/// multiprocessor can be better than two and than four, and where all transactions
-/// want the same words, less than a warp can be.
+/// Shapes beside those of [`shapes`], which `bench floor` tries as well: where memory bounds
+/// transactions and conflicts bound their number, three warps a multiprocessor can be better than
+/// two and than four, and where all transactions want the same words, less than a warp can be.
 pub fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
     match kind {
         DeviceKind::Cpu => Vec::new(),

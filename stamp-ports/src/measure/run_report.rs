@@ -1,7 +1,11 @@
 //! What a run is asked to be, and what a measurement found, as `--json` prints it.
+//!
+//! A [`Breakdown`] is Figure 5 of Xu et al. 2014: a run is measured as ever, and then once more by a
+//! kernel that reads the lanes' clocks ([`stm_core::internal::observe::phase`]). The clocks cost time of
+//! their own, so the result says what: the time of the profiled kernel over that of the other. Both
+//! kernels start from the same data, and both results are verified.
 
-use super::breakdown::Breakdown;
-use super::repeats::TimeMs;
+use super::TimeMs;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
@@ -13,6 +17,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
+use stm_core::internal::host::Profile;
+use stm_core::internal::observe::Phase;
 
 /// A run, as `--json` prints it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -70,8 +76,7 @@ pub struct RunReport {
     pub device_name: String,
     /// Bits of the widest atomics that kernels use there.
     pub atomics_bits: u32,
-    /// The kernels of a run that has several, in the repeat of the median
-    /// time.
+    /// The kernels of a run that has several, in the repeat of the median time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelTime>,
     /// The host's time for each launch that it did not wait for, in the same
@@ -81,8 +86,7 @@ pub struct RunReport {
     /// Where the lanes' time went, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Breakdown>,
-    /// What a person has to know about the last repeat: what a remark is of,
-    /// and the remark.
+    /// What a person has to know about the last repeat: what a remark is of, and the remark.
     #[serde(skip)]
     pub remarks: Vec<(&'static str, String)>,
     /// The workload's parameters for a person.
@@ -246,5 +250,51 @@ impl MemorySpec {
             retry_limits: self.retry_limits,
             time_limit,
         }
+    }
+}
+
+/// A profile as `--json` prints it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Breakdown {
+    /// The phases' parts of the lanes' time, from 0 to 1, by name.
+    pub shares: BTreeMap<&'static str, f64>,
+    /// The same in ticks of the lanes' clocks, of all lanes together: cycles on
+    /// a GPU, nanoseconds on the CPU.
+    pub ticks: BTreeMap<&'static str, u64>,
+    /// Lanes that ran transactions.
+    pub lanes: u64,
+    /// The profiled kernel's time over that of the kernel without clocks.
+    pub cost: f64,
+}
+
+impl Breakdown {
+    /// The breakdown of a profile that cost so much.
+    pub fn new(profile: &Profile, cost: f64) -> Self {
+        let by = |phase: Phase| (phase.name(), profile.phases[phase as usize]);
+        Self {
+            shares: Phase::ALL.map(|p| (p.name(), profile.share(p))).into(),
+            ticks: Phase::ALL.map(by).into(),
+            lanes: profile.lanes,
+            cost,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_breakdown_names_every_phase_and_its_shares_add_up() {
+        let profile = Profile {
+            phases: [10, 0, 20, 30, 0, 5, 25, 10],
+            lanes: 3,
+        };
+        let breakdown = Breakdown::new(&profile, 1.5);
+        assert_eq!(breakdown.shares.len(), Phase::COUNT);
+        assert_eq!(breakdown.ticks["consistency"], 30);
+        assert!((breakdown.shares["aborted"] - 0.25).abs() < 1e-12);
+        let whole: f64 = breakdown.shares.values().sum();
+        assert!((whole - 1.0).abs() < 1e-12);
     }
 }

@@ -4,11 +4,9 @@
 //! one: neither the input's making and copying, nor the metadata's allocation,
 //! nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
-use super::breakdown::Breakdown;
-use super::meter::Progress;
-use super::phases::{Phase, Phases};
-use super::repeats::{TimeMs, ms};
-use super::run_report::{NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
+use super::meter::{Phase, Phases, Progress};
+use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
+use super::{TimeMs, ms};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::variants::{AskedVariant, no_profile_of};
@@ -54,8 +52,7 @@ impl<'a> Runner<'a> {
     /// Makes the data for up to `transactions_max` transactions.
     ///
     /// # Errors
-    /// Parameters that make no sense, too little memory, or an error of the
-    /// device.
+    /// Parameters that make no sense, too little memory, or an error of the device.
     pub fn new(
         device: &'a AnyDevice,
         workload: &'a AnyWorkload,
@@ -140,8 +137,7 @@ impl<'a> Runner<'a> {
         self.run(&mut stm, spec, None)
     }
 
-    /// Measures: the warm-up if there are repeats, then each repeat launched
-    /// and verified.
+    /// Measures: the warm-up if there are repeats, then each repeat launched and verified.
     ///
     /// # Errors
     /// The launch's errors. A wrong result is no error, but a report that is not
@@ -179,14 +175,12 @@ impl<'a> Runner<'a> {
         Ok(report)
     }
 
-    /// Measures as [`measure`](Self::measure) does, and then as often by a kernel
-    /// that reads the lanes' clocks: the profile is of the launch with the median
-    /// time. It is in the report, too. A report that is not verified may have
-    /// none.
+    /// Measures as [`measure`](Self::measure) does, and then as often by a kernel that reads the
+    /// lanes' clocks: the profile is of the launch with the median time. It is in the report, too.
+    /// A report that is not verified may have none.
     ///
     /// # Errors
-    /// The errors of [`measure`](Self::measure); a lane whose phases are not its
-    /// time.
+    /// The errors of [`measure`](Self::measure); a lane whose phases are not its time.
     pub fn profile(&mut self, spec: &RunSpec) -> Result<(RunReport, Option<Profile>)> {
         if !self.algorithm(spec).has_profile() {
             return Err(no_profile_of(spec.variant));
@@ -256,8 +250,7 @@ impl<'a> Runner<'a> {
         (all(spec.shape) > all((blocks, threads))).then_some(shape)
     }
 
-    /// Makes one run, and calls `after_each`, if there is one, after each of its
-    /// launches.
+    /// Makes one run, and calls `after_each`, if there is one, after each of its launches.
     fn run(
         &mut self,
         stm: &mut Stm<AnyDevice>,
@@ -395,8 +388,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The launches with clocks: the one with the median time, or what is wrong
-    /// with a result.
+    /// The launches with clocks: the one with the median time, or what is wrong with a result.
     fn profiled_runs(&mut self, spec: &RunSpec) -> Result<Judged<(Launched, Profile)>> {
         let mut stm = self.begin(spec)?;
         let (blocks, threads) = spec.shape;

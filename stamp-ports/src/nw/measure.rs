@@ -5,7 +5,7 @@ use super::schemes::{Fill, Filled, named};
 use super::{Inputs, reduction};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};
-use crate::measure::repeats::ms;
+use crate::measure::ms;
 use crate::points::{Asked, Point};
 use crate::sync::sections::transactions;
 use crate::variants::parse_variants;

@@ -138,9 +138,8 @@ impl Inputs {
     }
 }
 
-/// The scoring of a case. Nucleotides score 5 and -4, and proteins by BLOSUM62; a linear gap
-/// costs 8 for each letter, and an affine one 10 and 1 for each letter, or with proteins
-/// 11 and 1.
+/// The scoring of a case. Nucleotides score 5 and -4, and proteins by BLOSUM62; a linear gap costs
+/// 8 for each letter, and an affine one 10 and 1 for each letter, or with proteins 11 and 1.
 fn scoring(case: &Case) -> Result<Scoring> {
     let linear = linear_nucleotides();
     let matrix = match Matrix::named("blosum62") {

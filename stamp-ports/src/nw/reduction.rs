@@ -227,8 +227,7 @@ fn hops_shape(asked: &Asked) -> Result<(Launch, u64)> {
     .map(|launch| (launch, round))
 }
 
-/// Launches a kernel, and returns its time, that of all rounds in cycles, and the value in the
-/// end.
+/// Launches a kernel, and returns its time, that of all rounds in cycles, and the value in the end.
 fn run_hops<K: Kernel<Params = HopsParams>>(
     device: &AnyDevice,
     launch: &Launch,

@@ -4,7 +4,7 @@
 use super::Inputs;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::measure::repeats::timed;
+use crate::measure::timed;
 use crate::numbers::bytes;
 use std::time::Duration;
 use stm_align::align::LastRow;

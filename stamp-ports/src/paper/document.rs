@@ -1,12 +1,11 @@
 //! `paper.json`: what `stamp bench paper` writes and `stamp report` reads.
 //!
-//! One object. The sections are lists that grow as points are measured, and an
-//! empty list means that nothing of it was measured (yet). What is optional is
-//! absent where the device or the program does not know it. A rate counts
-//! transactions that committed, by the kernel's own time; a share is from 0 to
-//! 1; an abort rate is attempts that aborted over all attempts.
+//! One object. The sections are lists that grow as points are measured, and an empty list means
+//! that nothing of it was measured (yet). What is optional is absent where the device or the
+//! program does not know it. A rate counts transactions that committed, by the kernel's own time; a
+//! share is from 0 to 1; an abort rate is attempts that aborted over all attempts.
 
-use super::pieces::Piece;
+use super::plan::Piece;
 use crate::head::Head;
 use crate::measure::search::Tried;
 use crate::numbers::count;

@@ -339,8 +339,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         })
     }
 
-    /// A run of [`DESCRIBED`] at the best launch that `known` has, else at the
-    /// default one.
+    /// A run of [`DESCRIBED`] at the best launch that `known` has, else at the default one.
     pub(super) fn described(&self, known: &[Speedup]) -> RunSpec {
         let name = self.search.runner.workload().name();
         let known = known
@@ -364,9 +363,8 @@ impl<'s, 'a> Bench<'s, 'a> {
         spec
     }
 
-    /// Rows of Table 1: the workload, and if it has several kernels with
-    /// transactions, each of them. Conflicts are those of the best launch that
-    /// `known` has, else of the default one.
+    /// Rows of Table 1: the workload, and if it has several kernels with transactions, each of
+    /// them. Conflicts are those of the best launch that `known` has, else of the default one.
     ///
     /// # Errors
     /// The same as of [`Self::speedup`]. The inner error says why there are none.

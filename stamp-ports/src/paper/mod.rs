@@ -4,8 +4,7 @@
 //! | module | is |
 //! | --- | --- |
 //! | `document` | `paper.json`: the types, reading and writing; the verdict on a recorded run of a result |
-//! | `plan` | inputs and points, in tables |
-//! | `pieces` | what one command measured, and what must not be of two |
+//! | `plan` | inputs and points, in tables; what one command measured, and what must not be of two |
 //! | `points` | the points that the document lacks, and ratios, which follow from several sections |
 //! | `run` | all of them, one after the other, and the bars of Figure 5 |
 //! | `measure` | one point: search, measure, verify |
@@ -13,7 +12,7 @@
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
 //! data is made once; measure one after the other, writing the document after
-//! each. Units are whole or measured again ([`pieces`]). The results of Figures 2 and 3 are verified; the points of Figure 4 are
+//! each. Units are whole or measured again ([`plan::Piece`]). The results of Figures 2 and 3 are verified; the points of Figure 4 are
 //! launches of the same kernels whose results nobody looks at.
 
 use document::Paper;
@@ -21,7 +20,6 @@ use plan::Section;
 
 pub mod document;
 pub mod measure;
-pub mod pieces;
 pub mod plan;
 pub mod points;
 pub mod recorded;

@@ -4,8 +4,7 @@
 use super::Unit;
 use super::document::{Breakdown, Paper, Speedup};
 use super::measure::Bench;
-use super::pieces::Piece;
-use super::plan::{DESCRIBED, LOCKS, Plan, Room, Section, parse_sections};
+use super::plan::{DESCRIBED, LOCKS, Piece, Plan, Room, Section, parse_sections};
 use super::points::{Asked, Point};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};

@@ -1,26 +1,21 @@
-//! Records the workloads on any device and judges what they did: histories of
-//! real hardware, by the checker that the simulator's go through. They are
-//! driven as `stamp` drives them, and each run's result passes the workload's
-//! own verification as well.
+//! Records the workloads on any device and judges what they did: histories of real hardware, by the
+//! checker that the simulator's go through. They are driven as `stamp` drives them, and each run's
+//! result passes the workload's own verification as well.
 //!
 //! # Runs, launches, histories
-//! Many transactions take several runs, each with an input from another seed.
-//! Of a workload whose input says how many transactions there are, a run is the
-//! whole of it; of the others, as much as the recording buffers hold: at most
-//! [`Settings::buffer_bytes`], and a history with its checker takes about one
-//! and a half times as much again. A history is checked and let go before the
-//! next.
+//! Many transactions take several runs, each with an input from another seed. Of a workload whose
+//! input says how many transactions there are, a run is the whole of it; of the others, as much as
+//! the recording buffers hold: at most [`Settings::buffer_bytes`], and a history with its checker
+//! takes about one and a half times as much again. A history is checked and let go before the next.
 //!
-//! A run of several launches is one history, as the clock goes on from launch
-//! to launch, unless the host changes the transactions' words between them:
-//! then each launch is one. Where every history starts is known from the
-//! workload ([`crate::workloads::prepared::Prepared::initial`]).
+//! A run of several launches is one history, as the clock goes on from launch to launch, unless the
+//! host changes the transactions' words between them: then each launch is one. Where every history
+//! starts is known from the workload ([`crate::workloads::prepared::Prepared::initial`]).
 //!
 //! # A full buffer
-//! A lane's buffer has room for [`Settings::attempts`] attempts at each of its
-//! transactions. The history of a launch that needed more is thrown away, and
-//! the run is made again with more room. If that does not fit the bytes, the
-//! error says what it needs.
+//! A lane's buffer has room for [`Settings::attempts`] attempts at each of its transactions. The
+//! history of a launch that needed more is thrown away, and the run is made again with more room.
+//! If that does not fit the bytes, the error says what it needs.
 //!
 //! # A seeded defect
 //! The random array with a seeded defect, on a device, shows what its hardware
@@ -52,9 +47,8 @@ mod session;
 /// Records a variant and hands each history on, until `sink` breaks.
 ///
 /// # Errors
-/// Those of the input, the device or a launch; [`verify::error::Error::BufferFull`] if the
-/// records of a launch do not fit [`Settings::buffer_bytes`]; whatever `sink`
-/// returns.
+/// Those of the input, the device or a launch; [`verify::error::Error::BufferFull`] if the records
+/// of a launch do not fit [`Settings::buffer_bytes`]; whatever `sink` returns.
 pub fn record(
     device: &AnyDevice,
     variant: Variant,
@@ -86,8 +80,7 @@ pub fn record_judged(
     Ok((row, violations))
 }
 
-/// Records as [`record`] does, from a workload that `make` makes from a seed for
-/// each run.
+/// Records as [`record`] does, from a workload that `make` makes from a seed for each run.
 pub fn record_made<D: Device, W: Workload>(
     device: &D,
     variant: Variant,
@@ -141,9 +134,8 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)>
     None
 }
 
-/// Records the random array with a seeded defect, on a device with PTX for it,
-/// with delays at the fences or without.
-/// A memory that the defect spoils ends the recording: [`Row::wrong_state`].
+/// Records the random array with a seeded defect, on a device with PTX for it, with delays at the
+/// fences or without. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
 ///
 /// # Errors
 /// As [`record`](super::record); [`Error::Usage`] for a defect without a kernel,
@@ -268,8 +260,7 @@ type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
 /// Transactions of each variant, if the caller says nothing.
 pub const TRANSACTIONS: u64 = 100 << 10;
 
-/// The same for a workload whose blocks work on a transaction together: these
-/// are long.
+/// The same for a workload whose blocks work on a transaction together: these are long.
 pub const TRANSACTIONS_OF_BLOCKS: u64 = 1 << 10;
 
 /// Returns the input of a workload: what `args` does not say suits the kind of device.

@@ -1,6 +1,5 @@
-//! A recording in progress: one run after the other, each with as many
-//! transactions as the buffers hold; and the way from the recording buffers of
-//! a run to its histories.
+//! A recording in progress: one run after the other, each with as many transactions as the buffers
+//! hold; and the way from the recording buffers of a run to its histories.
 
 use super::{Row, Settings, Sink};
 use crate::error::Error;
@@ -280,8 +279,7 @@ fn lanes(shape: Launch) -> u64 {
     u64::from(shape.blocks) * u64::from(shape.threads)
 }
 
-/// A launch whose records did not fit: the lane that needed the most words, and
-/// how many.
+/// A launch whose records did not fit: the lane that needed the most words, and how many.
 struct BufferFull {
     lane: u32,
     needed: u64,

@@ -1,6 +1,5 @@
-//! The command `soak`: for minutes or days, mixed workloads with random
-//! launches and options, faults from which a memory recovers, and recorded
-//! histories that are judged.
+//! The command `soak`: for minutes or days, mixed workloads with random launches and options,
+//! faults from which a memory recovers, and recorded histories that are judged.
 //!
 //! | file | contains |
 //! | --- | --- |

@@ -30,8 +30,7 @@ pub(super) struct State {
     pub sessions: u64,
     /// Seconds in all sessions.
     pub seconds: f64,
-    /// The number of the next step; what a step does follows from it and the
-    /// seed.
+    /// The number of the next step; what a step does follows from it and the seed.
     pub next_step: u64,
     /// Transactions that committed.
     pub commits: u64,

@@ -74,8 +74,7 @@ pub(super) struct Bench<'a> {
 /// What a step found wrong, on one line.
 type Wrong = String;
 
-/// The algorithms of the memories that live long, and of those that faults are
-/// injected into.
+/// The algorithms of the memories that live long, and of those that faults are injected into.
 pub(super) const ALGORITHMS: [Variant; 3] = [Variant::Fast, Variant::FastTable, Variant::HvSorting];
 
 impl<'a> Bench<'a> {

@@ -6,9 +6,9 @@
 
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};
-use crate::measure::repeats::{ONCE, ms, timed};
 use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
+use crate::measure::{ONCE, ms, timed};
 use crate::points::{Asked, Point};
 use crate::variants::{AskedVariant, parse_variants};
 use crate::workloads::counter::Counter;

@@ -72,8 +72,7 @@ pub fn totals<T: PartialEq + std::fmt::Display>(found: &T, expected: &T) -> Stri
     }
 }
 
-/// What a run of a number of transactions must leave. It is computed once and
-/// kept for the repeats.
+/// What a run of a number of transactions must leave. It is computed once and kept for the repeats.
 #[derive(Clone, Debug)]
 pub struct Expectation<T> {
     kept: Option<(u64, T)>,

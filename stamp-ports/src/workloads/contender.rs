@@ -59,8 +59,7 @@ pub trait ContenderData {
         Ok(())
     }
 
-    /// Bytes of dynamic shared memory that a block needs, once the data
-    /// [fit](Self::fit).
+    /// Bytes of dynamic shared memory that a block needs, once the data [fit](Self::fit).
     fn shared_bytes(&self) -> u32 {
         0
     }
@@ -78,8 +77,7 @@ pub trait ContenderData {
     /// line; `None` if it is right. Without synchronisation, this is told and no error.
     fn verify(&mut self, transactions: u64) -> Verdict;
 
-    /// What a reader of the figures has to know about the last launch, beside
-    /// its verification.
+    /// What a reader of the figures has to know about the last launch, beside its verification.
     fn note(&self) -> Result<Option<String>> {
         Ok(None)
     }
@@ -215,8 +213,7 @@ pub struct BoundContender<'a, D: Device = AnyDevice> {
 }
 
 impl<D: Device> BoundContender<'_, D> {
-    /// Allocates the data for so many transactions. The workload's parameters
-    /// have been checked.
+    /// Allocates the data for so many transactions. The workload's parameters have been checked.
     pub fn prepare(
         &self,
         device: &D,

@@ -23,8 +23,7 @@ pub enum Occasion {
     Floor(DeviceKind),
     /// `bench paper --quick`: small.
     Quick,
-    /// `stamp record`: the records of a run fit a buffer, and its checker fits
-    /// the host.
+    /// `stamp record`: the records of a run fit a buffer, and its checker fits the host.
     Recording(DeviceKind),
 }
 
@@ -287,8 +286,7 @@ pub trait Input: Clone + Debug + Default + 'static {
     /// The shared options that it takes as well, besides the seed.
     const TAKES: &'static [SharedOption];
 
-    /// Whether the threads of a block work together, and one of them runs the
-    /// transactions.
+    /// Whether the threads of a block work together, and one of them runs the transactions.
     const BY_BLOCKS: bool = false;
 
     /// Returns the input for an occasion, where the caller says nothing else.
@@ -361,21 +359,18 @@ pub struct SharedOptions {
     pub n: Option<u32>,
     /// A file in STAMP's format [default: a generated input]
     ///
-    /// A file in STAMP's format, for labyrinth or kmeans [default: a generated
-    /// input]
+    /// A file in STAMP's format, for labyrinth or kmeans [default: a generated input]
     #[arg(short, long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// Transactions of a launch [default: 1M]
     ///
-    /// Transactions of a launch, where the input does not say how many there are
-    /// [default: 1M]
+    /// Transactions of a launch, where the input does not say how many there are [default: 1M]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub transactions: Option<u64>,
     /// Add to sums that are not read
     ///
-    /// In kmeans and bank, points and transfers are added to sums that they do
-    /// not read; under fast and fast-table additions do not conflict with each
-    /// other, audits and additions do
+    /// In kmeans and bank, points and transfers are added to sums that they do not read; under fast
+    /// and fast-table additions do not conflict with each other, audits and additions do
     #[arg(long)]
     pub adds: bool,
     /// Make transactions static updates

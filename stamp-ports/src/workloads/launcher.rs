@@ -1,16 +1,17 @@
-//! One run in progress: any number of launches, their times and statistics
-//! summed.
+//! One run in progress: any number of launches, their times and statistics summed.
 //!
-//! What is timed is the kernels; the host's work between two launches is not.
-//! Launches in order ([`Launcher::in_order`]) follow one another on the device,
-//! and the time of one is that from the end of the one before to its own. The
-//! time limit holds for the run as a whole; launches in order have what is left
-//! of it ([`Stm::in_order`]).
+//! What is timed is the kernels; the host's work between two launches is not. Launches in order
+//! ([`Launcher::in_order`]) follow one another on the device, and the time of one is that from the
+//! end of the one before to its own. The time limit holds for the run as a whole; launches in order
+//! have what is left of it ([`Stm::in_order`]).
 
+use crate::error::Result;
 use serde::Serialize;
-use std::time::Duration;
+use std::marker::PhantomData;
+use std::time::{Duration, Instant};
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{self, Device, Launch, Statistics, Stm};
+use stm_core::host::{self, Device, Error, InOrder, Launch, Statistics, Stm};
+use stm_core::internal::host::Laps;
 use stm_core::{Kernel, StmRef};
 
 /// What a launch is made of, beside its data.
@@ -40,8 +41,7 @@ pub struct Launched {
 pub struct Enqueued {
     /// Their number.
     pub launches: u64,
-    /// The host's time from before the first to after the last of a series, all
-    /// series together.
+    /// The host's time from before the first to after the last of a series, all series together.
     pub host: Duration,
 }
 
@@ -100,8 +100,7 @@ impl<'a, D: Device> Launcher<'a, D> {
         }
     }
 
-    /// Calls `after_each` after each launch with transactions, before the host
-    /// does anything else.
+    /// Calls `after_each` after each launch with transactions, before the host does anything else.
     #[must_use]
     pub fn followed_by(mut self, after_each: &'a mut AfterLaunch<'a>) -> Self {
         self.after_each = Some(after_each);
@@ -158,14 +157,12 @@ impl<'a, D: Device> Launcher<'a, D> {
         })
     }
 
-    /// Whether somebody wants to know what each launch did, so that the host
-    /// waits for each.
+    /// Whether somebody wants to know what each launch did, so that the host waits for each.
     pub(super) fn is_followed(&self) -> bool {
         self.after_each.is_some() || self.stm.is_observed()
     }
 
-    /// Launches a kernel without transactions, in a shape of its own. No time
-    /// limit holds for it.
+    /// Launches a kernel without transactions, in a shape of its own. No time limit holds for it.
     ///
     /// # Safety
     /// The caller promises what [`Device::launch`] asks for.
@@ -217,6 +214,124 @@ impl<'a, D: Device> Launcher<'a, D> {
     /// Ends the run, and returns what all launches did.
     pub fn finish(self) -> Launched {
         self.done
+    }
+}
+
+/// The launches whose times are prepared for; more are taken as they come.
+const LAPS: usize = 256;
+
+/// The launches of one series. One kernel has transactions, `K` under the
+/// algorithm `A`, so that the statistics of the series are its own.
+pub struct Series<'s, 'a, 'scope, 'env, D: Device, A, K> {
+    way: Way<'s, 'a, 'scope, 'env, D>,
+    transactions: PhantomData<(A, K)>,
+}
+
+/// How the launches of a series are made.
+enum Way<'s, 'a, 'scope, 'env, D: Device> {
+    OneByOne(&'s mut Launcher<'a, D>),
+    InOrder {
+        queue: &'s InOrder<'scope, 'env, D>,
+        /// The shape of the launches with transactions.
+        shape: Launch,
+        laps: &'s mut dyn Laps,
+        /// The kernels launched so far.
+        entries: &'s mut Vec<&'static str>,
+    },
+}
+
+impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
+    /// Launches the kernel with transactions, after the launches before.
+    ///
+    /// # Safety
+    /// The caller promises what [`Stm::launch`](stm_core::host::Stm::launch)
+    /// asks for, until the series has ended.
+    pub unsafe fn launch(&mut self, params: &K::Params) -> Result<(), Error> {
+        match &mut self.way {
+            // SAFETY: the caller's promise.
+            Way::OneByOne(launcher) => unsafe { launcher.launch::<K>(params) }.map(|_| ()),
+            Way::InOrder {
+                queue,
+                shape,
+                laps,
+                entries,
+            } => {
+                // SAFETY: as above.
+                unsafe { queue.enqueue::<A, K>(*shape, |_, _| Ok(*params)) }?;
+                entries.push(K::ENTRY);
+                laps.lap()
+            }
+        }
+    }
+
+    /// Launches a kernel without transactions, after the launches before, in a shape of its own.
+    ///
+    /// # Safety
+    /// The caller promises what [`Device::launch`] asks for, until the series has ended.
+    pub unsafe fn launch_plain<P: Kernel>(
+        &mut self,
+        launch: &Launch,
+        params: &P::Params,
+    ) -> Result<(), Error> {
+        match &mut self.way {
+            // SAFETY: the caller's promise.
+            Way::OneByOne(launcher) => unsafe { launcher.launch_plain::<P>(launch, params) },
+            Way::InOrder {
+                queue,
+                laps,
+                entries,
+                ..
+            } => {
+                // SAFETY: as above.
+                unsafe { queue.enqueue_plain::<P>(launch, params) }?;
+                entries.push(P::ENTRY);
+                laps.lap()
+            }
+        }
+    }
+}
+
+impl<'a, D: Device> Launcher<'a, D> {
+    /// Makes a series of launches, of which the kernel `K` under the algorithm `A` has
+    /// transactions. The closure makes the launches and waits for none. If nobody follows the run's
+    /// launches, the host does not wait either, and reads the statistics at the end.
+    pub fn in_order<A: Algorithm, K: Kernel>(
+        &mut self,
+        launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D, A, K>) -> Result<(), Error>,
+    ) -> Result<()> {
+        if self.is_followed() {
+            return Ok(launches(&mut Series {
+                way: Way::OneByOne(self),
+                transactions: PhantomData,
+            })?);
+        }
+        let mut laps = self.device.laps(LAPS)?;
+        let (shape, left) = (self.stm.shape(), self.time_left());
+        self.stm.set_time_limit(left);
+        let (mut entries, mut host) = (Vec::new(), Duration::ZERO);
+        let ended = self.stm.in_order(|queue| {
+            let start = Instant::now();
+            laps.lap()?;
+            let ended = launches(&mut Series {
+                way: Way::InOrder {
+                    queue,
+                    shape,
+                    laps: &mut *laps,
+                    entries: &mut entries,
+                },
+                transactions: PhantomData,
+            });
+            host = start.elapsed();
+            ended
+        });
+        let ((), done) = self.judged(ended)?;
+        for (entry, time) in entries.iter().zip(laps.read()?) {
+            self.add(entry, time, Statistics::default());
+        }
+        self.add_statistics(K::ENTRY, done.statistics);
+        self.done.enqueued.launches += entries.len() as u64;
+        self.done.enqueued.host += host;
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `mod.rs` | its data on a device: prepared, put back, launched; and its input, if there is no file for it |
 //! | `input.rs` | its sizes as a plain value, with defaults and checks, and its options at the command line |
-//! | `check.rs` | what must hold afterwards |
+//! | `check.rs`, or in `mod.rs` | what must hold afterwards |
 //! | `floor.rs`, or in `mod.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
 //!
 //! `map`, `ordered` and `list` are one workload with three containers, in `container`.
@@ -12,21 +12,19 @@
 //! | file | is |
 //! | --- | --- |
 //! | [`input`] | what an input is, and the options that several share |
-//! | [`form`] | the dynamic and the static form of transactions |
+//! | [`form`] | the dynamic and the static form of transactions, and the memory that they access |
 //! | [`workload`] | what a workload is |
 //! | [`prepared`] | any workload with its data on a device |
-//! | [`launcher`] | one run: its launches, their times and statistics summed |
-//! | [`series`] | launches that the host enqueues without waiting for each |
+//! | [`launcher`] | one run: its launches, their times and statistics summed; and series of launches that the host enqueues without waiting for each |
 //! | [`contender`] | kernels without transactions that do a workload's work |
 //! | [`plain`] | the structures without versions that critical sections work on |
 //! | [`exclusion`] | work under locks, by combining, in critical sections and without synchronisation |
 //! | [`options`] | the options of all workloads |
-//! | [`compare`], [`memory`], `prelude` | what drivers share |
+//! | [`compare`], `prelude` | what drivers share |
 
-/// The list. Everything that is said of every workload comes from here: names
-/// and sentences, the enums below and what is made of them, and the options at
-/// the command line. A line has the name, the variant of the enums, the type
-/// of the input, and a sentence for a person.
+/// The list. Everything that is said of every workload comes from here: names and sentences, the
+/// enums below and what is made of them, and the options at the command line. A line has the name,
+/// the variant of the enums, the type of the input, and a sentence for a person.
 macro_rules! for_each_workload {
     ($callback:ident) => {
         $callback! {
@@ -95,11 +93,9 @@ pub mod exclusion;
 pub mod form;
 pub mod input;
 pub mod launcher;
-pub mod memory;
 pub mod options;
 pub mod plain;
 pub mod prepared;
-pub mod series;
 pub mod workload;
 
 mod prelude {
@@ -109,12 +105,13 @@ mod prelude {
     pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
     pub(super) use super::contender::{Contender, ContenderData, one_each};
     pub(super) use super::exclusion::{UNSYNCHRONISED, Uses, critical_section, open, own};
-    pub(super) use super::form::{Elements, Form, kernels, torn};
+    pub(super) use super::form::{
+        Accessed, Elements, Form, accessed, check_memory, kernels, torn, zeros,
+    };
     pub(super) use super::input::{
         Input, Occasion, SharedOption, SharedOptions, is_its_workload, sizes,
     };
     pub(super) use super::launcher::Launcher;
-    pub(super) use super::memory::{Accessed, accessed, check_memory, zeros};
     pub(super) use super::workload::{Accesses, Run, Sizes, Verdict, Verifies, Workload, sets};
     pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};
@@ -190,8 +187,7 @@ macro_rules! registry {
         }
 
         impl AnyInput {
-            /// The input of a workload for an occasion, if there is a workload
-            /// of this name.
+            /// The input of a workload for an occasion, if there is a workload of this name.
             pub fn sized(name: &str, occasion: Occasion) -> Option<Self> {
                 match name {
                     $(stringify!($name) => Some(Self::$Variant(Input::sized(occasion))),)*
@@ -221,8 +217,7 @@ macro_rules! registry {
             }
         }
 
-        /// Evaluates `$body` with `$w` bound to the workload inside an
-        /// [`AnyWorkload`].
+        /// Evaluates `$body` with `$w` bound to the workload inside an [`AnyWorkload`].
         macro_rules! on_workload {
             ($any:expr, $w:ident => $body:expr) => {
                 match $any {
@@ -258,8 +253,7 @@ impl AnyWorkload {
         })
     }
 
-    /// The same workload with transactions that add, as
-    /// [`Workload::with_adds`] makes it.
+    /// The same workload with transactions that add, as [`Workload::with_adds`] makes it.
     pub fn with_adds(&self) -> Option<Self> {
         on_workload!(self, w => w.with_adds().map(Self::from))
     }

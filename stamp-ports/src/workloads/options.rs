@@ -1,5 +1,4 @@
-//! The options of all workloads at the command line, and the inputs that they
-//! describe.
+//! The options of all workloads at the command line, and the inputs that they describe.
 //!
 //! Which options were given is known from the parser, so that one that the
 //! workload does not take is refused by name.
@@ -24,8 +23,7 @@ struct Given {
     is_of_one_workload: bool,
 }
 
-/// An option of a command: its field, how it is written, and whether it takes a
-/// value.
+/// An option of a command: its field, how it is written, and whether it takes a value.
 fn options_of(command: &Command) -> Vec<(String, String, bool)> {
     let written = |arg: &clap::Arg| match (arg.get_long(), arg.get_short()) {
         (Some(long), _) => format!("--{long}"),
@@ -176,9 +174,8 @@ impl WorkloadArgs {
         self.shared.transactions.take()
     }
 
-    /// Refuses options that none of the workloads takes, and such as mean
-    /// another thing for each of several. `all` are exempt from the former:
-    /// whether the caller means every workload there is.
+    /// Refuses options that none of the workloads takes, and such as mean another thing for each of
+    /// several. `all` are exempt from the former: whether the caller means every workload there is.
     pub fn check(&self, workloads: &[&str], all: bool) -> Result<()> {
         for given in &self.given {
             let Given {

@@ -1,6 +1,5 @@
-//! A workload with its data on a device, whatever the workload and the
-//! algorithm. Measuring, searching, profiling and recording work on this, and
-//! are compiled once.
+//! A workload with its data on a device, whatever the workload and the algorithm. Measuring,
+//! searching, profiling and recording work on this, and are compiled once.
 
 use super::launcher::{Launched, Launcher};
 use super::workload::{Sizes, Verdict, Workload};
@@ -44,8 +43,7 @@ pub trait Prepared<D: Device> {
         transactions: u64,
     ) -> Result<Launched>;
 
-    /// Checks what a run left: `None` if it is right, else what is wrong, on one
-    /// line.
+    /// Checks what a run left: `None` if it is right, else what is wrong, on one line.
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict;
 
     /// Does what [`Workload::observed`] does.

@@ -3,10 +3,9 @@
 
 pub use super::compare::Verdict;
 use super::contender::Contender;
-use super::form::Form;
+use super::form::{Accessed, Form};
 use super::launcher::Launcher;
 pub use super::launcher::Run;
-use super::memory::Accessed;
 use crate::error::Result;
 use serde::Serialize;
 use serde_json::Value;
@@ -96,8 +95,7 @@ pub trait Named {
     fn name(&self) -> &'static str;
 }
 
-/// What is known of a workload without its data. It does not depend on a device
-/// or an algorithm.
+/// What is known of a workload without its data. It does not depend on a device or an algorithm.
 pub trait Sizes: Named + Debug {
     /// Its parameters, by their names in JSON.
     fn parameters(&self) -> Vec<(&'static str, Value)>;
@@ -108,15 +106,13 @@ pub trait Sizes: Named + Debug {
     /// What a transaction reads and writes, at most.
     fn capacity(&self) -> Capacity;
 
-    /// The capacity that every input with these parameters fits, to tell a
-    /// user whose sets were too small. It is [`capacity`](Self::capacity),
-    /// unless that is a guess.
+    /// The capacity that every input with these parameters fits, to tell a user whose sets were too
+    /// small. It is [`capacity`](Self::capacity), unless that is a guess.
     fn capacity_max(&self) -> Capacity {
         self.capacity()
     }
 
-    /// Transactions of a run where the input says how many; `None` where the
-    /// caller does.
+    /// Transactions of a run where the input says how many; `None` where the caller does.
     fn transactions(&self) -> Option<u64> {
         None
     }
@@ -136,8 +132,7 @@ pub trait Sizes: Named + Debug {
         0
     }
 
-    /// Whether the threads of a block work together, and one of them runs the
-    /// transactions.
+    /// Whether the threads of a block work together, and one of them runs the transactions.
     fn by_blocks(&self) -> bool {
         self.shared_bytes() != 0
     }
@@ -164,9 +159,8 @@ pub trait Sizes: Named + Debug {
         false
     }
 
-    /// Blocks and threads of the best known launch on a GPU with so many
-    /// multiprocessors, where it is another than most workloads have with this
-    /// algorithm.
+    /// Blocks and threads of the best known launch on a GPU with so many multiprocessors, where it
+    /// is another than most workloads have with this algorithm.
     fn gpu_shape(&self, _algorithm: Variant, _processors: u32) -> Option<(u32, u32)> {
         None
     }
@@ -206,10 +200,9 @@ pub trait Workload: Sizes + Sized {
         transactions_max: u64,
     ) -> Result<Self::Data<D>>;
 
-    /// Makes the data fit for launches in which so many lanes run
-    /// transactions: number `n` runs `n`, `n + lanes`, `n + 2 lanes` and so on.
-    /// Called before [`clear`](Self::clear) and [`reset`](Self::reset), for
-    /// workloads with data of each lane's own.
+    /// Makes the data fit for launches in which so many lanes run transactions: number `n` runs
+    /// `n`, `n + lanes`, `n + 2 lanes` and so on. Called before [`clear`](Self::clear) and
+    /// [`reset`](Self::reset), for workloads with data of each lane's own.
     fn fit<D: Device>(&self, _device: &D, _data: &mut Self::Data<D>, _lanes: u64) -> Result<()> {
         Ok(())
     }
@@ -253,8 +246,7 @@ pub trait Workload: Sizes + Sized {
         Vec::new()
     }
 
-    /// What a person has to know about the last run: what the remark is of, and
-    /// the remark.
+    /// What a person has to know about the last run: what the remark is of, and the remark.
     fn remarks<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -290,3 +282,6 @@ pub trait Workload: Sizes + Sized {
         Ok(())
     }
 }
+
+/// The most words that a transaction reads, or writes: what a set holds.
+pub const SET_WORDS_MAX: u32 = 1 << 20;

@@ -4,7 +4,7 @@
 //! recorded, is opaque. And with a defect seeded into the transactional memory, the checks of
 //! k-means and the accounts of vacation notice.
 
-use crate::driven::{Setup, noticed, simulation, simulations, tests_of_all};
+use crate::{Setup, noticed, simulation, simulations, tests_of_all};
 use stamp_ports::workloads::genome::Genome;
 use stamp_ports::workloads::kmeans::Kmeans;
 use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze};
@@ -69,8 +69,7 @@ fn kmeans_notices_a_memory_that_loses_updates() {
 
 const TRANSACTIONS: u64 = 120;
 
-/// Few records and many queries, as many tasks of each kind, and mixes like those of
-/// STAMP.
+/// Few records and many queries, as many tasks of each kind, and mixes like those of STAMP.
 const INPUTS: [Vacation; 3] = [vacation(4, 6, 34), vacation(12, 2, 60), vacation(9, 4, 90)];
 
 const fn vacation(relations: u32, queries: u32, users_percent: u32) -> Vacation {

@@ -7,7 +7,7 @@
 //! several lanes and under every schedule a lane's phases are all of its time,
 //! and an attempt that aborts has its time in `aborted`, whatever the variant.
 
-use crate::driven::{self, LIMITS, Setup, recorded, simulation, simulations, tests_of_all};
+use crate::{LIMITS, Setup, recorded, simulation, simulations, tests_of_all};
 use stamp_ports::record::Settings;
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
@@ -36,11 +36,10 @@ fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u6
     let mut aborted = 0;
     let mut repeated = 0;
     for schedule in SCHEDULES {
-        // Blocking locks in the order met: two blocks can undo each other for as
-        // long as a schedule that starves the lock's holder lets neither ahead.
-        // Both take locks in the order met: between warps, a hostile schedule can
-        // keep two of them in each other's way for ever. The paper's backoff
-        // orders the lanes of one warp only.
+        // Blocking locks in the order met: two blocks can undo each other for as long as a schedule
+        // that starves the lock's holder lets neither ahead. Both take locks in the order met:
+        // between warps, a hostile schedule can keep two of them in each other's way for ever. The
+        // paper's backoff orders the lanes of one warp only.
         if matches!(variant, Variant::Egpgv | Variant::HvBackoff)
             && matches!(schedule, Schedule::Its { starve: true, .. })
         {
@@ -143,7 +142,7 @@ stm_core::for_each_algorithm!(
 
 fn noticed(workload: &impl Workload, mutant: Mutant) -> String {
     let setup = |seed| Setup::crowded(Variant::HvSorting, seed, 48);
-    driven::noticed(workload, mutant, 60, setup)
+    crate::noticed(workload, mutant, 60, setup)
 }
 
 #[test]

@@ -1,4 +1,8 @@
-//! Reading and writing files of PTX.
+//! Reading and writing files of PTX; the GPUs and drivers that one is for; and the texts as a program finds
+//! them: a packed block for each kernel.
+//!
+//! The folder that `STM_PTX_DIR` names while the crate is compiled has for each kernel a file
+//! `KERNEL.block`, which `stm_core::ptx_of!` includes.
 
 use crate::Error;
 use std::collections::BTreeMap;
@@ -12,8 +16,7 @@ pub fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(Error::at(path))
 }
 
-/// The `.ptx` files of a directory and its folders: `FOLDER/NAME` and text, by
-/// that name.
+/// The `.ptx` files of a directory and its folders: `FOLDER/NAME` and text, by that name.
 ///
 /// # Errors
 /// [`Error::File`].
@@ -117,7 +120,7 @@ pub fn read_archive(path: &Path) -> Result<BTreeMap<String, String>, Error> {
 /// # Errors
 /// [`Error::File`].
 pub fn write_archive(path: &Path, texts: &BTreeMap<String, String>) -> Result<(), Error> {
-    let archive = stm_core_pack::archive(&crate::pack::blocks(texts));
+    let archive = stm_core_pack::archive(&blocks(texts));
     let temporary = path.with_extension("new");
     std::fs::write(&temporary, archive).map_err(Error::at(&temporary))?;
     std::fs::rename(&temporary, path).map_err(Error::at(path))
@@ -149,9 +152,8 @@ impl std::fmt::Display for Checksum {
     }
 }
 
-/// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those
-/// that were there and are gone. Each is written beside its place and renamed,
-/// so that nobody reads half a file.
+/// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those that were there
+/// and are gone. Each is written beside its place and renamed, so that nobody reads half a file.
 ///
 /// # Errors
 /// [`Error::File`].
@@ -176,6 +178,93 @@ pub fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<Vec<Strin
         }
     }
     Ok(gone)
+}
+
+/// The variable by which the macros of `stm-core` find the folder.
+pub const VARIABLE: &str = "STM_PTX_DIR";
+
+/// Packs texts, given by `KERNEL/NAME`: the block of each kernel.
+pub fn blocks(texts: &BTreeMap<String, String>) -> BTreeMap<String, Vec<u8>> {
+    let mut kernels: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (name, text) in texts {
+        let (kernel, build) = name.split_once('/').unwrap_or((name, ""));
+        let of_kernel = kernels.entry(kernel.to_owned()).or_default();
+        of_kernel.insert(build.to_owned(), text.clone());
+    }
+    let packed = |(kernel, texts)| (kernel, stm_core_pack::pack(&texts));
+    kernels.into_iter().map(packed).collect()
+}
+
+/// Makes the folder hold these blocks.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn leave<N: AsRef<str>, B: AsRef<[u8]>>(
+    blocks: &BTreeMap<N, B>,
+    folder: &Path,
+) -> Result<(), Error> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(Error::at(folder))?;
+    }
+    std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
+    for (kernel, block) in blocks {
+        let place = folder.join(format!("{}.block", kernel.as_ref()));
+        std::fs::write(&place, block).map_err(Error::at(&place))?;
+    }
+    Ok(())
+}
+
+/// The GPUs and drivers that a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// The PTX ISA version.
+    pub isa: &'static str,
+    /// The oldest GPU.
+    pub gpu: &'static str,
+}
+
+/// Of most files: the first PTX with what the kernels use, so that every driver
+/// since CUDA 11 loads it, and the oldest GPU with independent thread scheduling.
+pub const BASE: Target = Target {
+    isa: "7.0",
+    gpu: "sm_70",
+};
+
+/// Of files with accesses of 128 bits, waits at barriers that count arrivals, or clusters: the
+/// first with `atom.cas.b128`, which has `mbarrier.try_wait` too.
+pub const WIDE: Target = Target {
+    isa: "8.3",
+    gpu: "sm_90",
+};
+
+impl Target {
+    /// The directive of the header that names the PTX ISA.
+    pub fn version(self) -> String {
+        format!(".version {}", self.isa)
+    }
+
+    /// The one that names the GPU.
+    pub fn target(self) -> String {
+        format!(".target {}", self.gpu)
+    }
+}
+
+/// Whether a text has instructions that need [`WIDE`].
+pub fn is_wide(text: &str) -> bool {
+    [
+        ".b128",
+        "mbarrier.",
+        "::cluster",
+        "barrier.cluster",
+        "%cluster_",
+    ]
+    .iter()
+    .any(|newer| text.contains(newer))
+}
+
+/// What a file must be for.
+pub fn target_of(text: &str) -> Target {
+    if is_wide(text) { WIDE } else { BASE }
 }
 
 #[cfg(test)]

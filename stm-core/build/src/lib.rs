@@ -7,27 +7,24 @@
 //! stm_core_build::kernels();
 //! ```
 //!
-//! The library is compiled a second time, for `nvptx64-nvidia-cuda`, with the
-//! flags that correctness and speed need. The text is cut into one file for each
-//! kernel and algorithm ([`split`]), held to the [`rules`] that the project's own
-//! PTX obeys, packed ([`pack`]), and left where the attribute `#[kernel]` of
-//! `stm-core` finds it. The program then carries it. The texts are also in
-//! `target/stm-ptx/PACKAGE/KERNEL/ALGORITHM.ptx`, to be read.
+//! The library is compiled a second time, for `nvptx64-nvidia-cuda`, with the flags that
+//! correctness and speed need. The text is cut into one file for each kernel and algorithm
+//! ([`split`]), held to the [`rules`] that the project's own PTX obeys, packed ([`files::blocks`]),
+//! and left where the attribute `#[kernel]` of `stm-core` finds it. The program then carries it.
+//! The texts are also in `target/stm-ptx/PACKAGE/KERNEL/ALGORITHM.ptx`, to be read.
 //!
 //! PTX is compiled when a file of the kernels has changed, and not when only others of the package
 //! have. Before that the package is checked for the host, so that its errors come first.
 //!
-//! What kernels share with the rest of the library must do without the standard
-//! library on the device: `core` instead of `std`. Code for the host alone, such
-//! as tests, stands behind `#[cfg(not(target_arch = "nvptx64"))]` or in another
-//! file that is not the library's.
+//! What kernels share with the rest of the library must do without the standard library on the
+//! device: `core` instead of `std`. Code for the host alone, such as tests, stands behind
+//! `#[cfg(not(target_arch = "nvptx64"))]` or in another file that is not the library's.
 //!
 //! # The compiler
-//! The target has no prebuilt library, so the compiler must have the sources of
-//! `core`: Debian's packages `rustc-web`, `cargo-web` and `rust-web-src`, or a
-//! toolchain of rustup, nightly or stable, with the component `rust-src`. If
-//! there is none, the build prints one warning and goes on: the program runs on
-//! the CPU, and a launch on a GPU says that there is no PTX.
+//! The target has no prebuilt library, so the compiler must have the sources of `core`: Debian's
+//! packages `rustc-web`, `cargo-web` and `rust-web-src`, or a toolchain of rustup, nightly or
+//! stable, with the component `rust-src`. If there is none, the build prints one warning and goes
+//! on: the program runs on the CPU, and a launch on a GPU says that there is no PTX.
 //!
 //! | variable of the environment | meaning |
 //! | --- | --- |
@@ -38,12 +35,10 @@
 pub mod device;
 mod error;
 pub mod files;
-pub mod pack;
 pub mod rules;
 mod shadow;
 pub mod split;
 pub mod statement;
-mod target;
 pub mod toolchain;
 
 pub use error::Error;
@@ -61,8 +56,7 @@ const BY: &str = "stm-core-build";
 /// The attributes that a library needs on the device.
 const ATTRIBUTES: [&str; 2] = ["no_std", "feature(abi_ptx,asm_experimental_arch)"];
 
-/// Builds the kernels of the package's library, `src/lib.rs`. Call it from
-/// `build.rs`.
+/// Builds the kernels of the package's library, `src/lib.rs`. Call it from `build.rs`.
 ///
 /// # Panics
 /// It ends the build with a message if the library does not compile for the
@@ -107,8 +101,7 @@ impl Kernels {
         Self::of("src/lib.rs")
     }
 
-    /// The kernels of a file, given by its path in the package, and of its
-    /// modules.
+    /// The kernels of a file, given by its path in the package, and of its modules.
     pub fn of(source: impl AsRef<Path>) -> Self {
         Self {
             source: source.as_ref().to_owned(),
@@ -133,8 +126,7 @@ impl Kernels {
         self
     }
 
-    /// Builds the kernels that record histories as well, which takes twice as
-    /// long.
+    /// Builds the kernels that record histories as well, which takes twice as long.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.recorded = true;
@@ -216,7 +208,7 @@ impl Kernels {
         let name = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
         files::replace(&targets.join(name), &texts)?;
         hold_to_rules(&texts)?;
-        leave(&pack::blocks(&texts))
+        leave(&files::blocks(&texts))
     }
 }
 
@@ -268,8 +260,8 @@ pub fn hold_to_rules(texts: &BTreeMap<String, String>) -> Result<(), Error> {
 /// Leaves the blocks where the crate's kernels find them.
 fn leave<N: AsRef<str>, B: AsRef<[u8]>>(blocks: &BTreeMap<N, B>) -> Result<(), Error> {
     let folder = variable("OUT_DIR")?.join("stm-ptx");
-    pack::leave(blocks, &folder)?;
-    println!("cargo::rustc-env={}={}", pack::VARIABLE, folder.display());
+    files::leave(blocks, &folder)?;
+    println!("cargo::rustc-env={}={}", files::VARIABLE, folder.display());
     Ok(())
 }
 

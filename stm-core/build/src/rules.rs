@@ -1,22 +1,20 @@
 //! What every shipped PTX file must satisfy, and what a `lane_` entry must be.
 //!
-//! The compiler is not trusted with memory orders (LLVM 22 drops those of most
-//! read-modify-writes, and `core`'s atomics are system-scoped), and a trap
-//! kills the CUDA context of the user's process. Both would pass every test on
-//! the CPU, so the text itself is checked.
+//! The compiler is not trusted with memory orders (LLVM 22 drops those of most read-modify-writes,
+//! and `core`'s atomics are system-scoped), and a trap kills the CUDA context of the user's
+//! process. Both would pass every test on the CPU, so the text itself is checked.
 
+pub use crate::files::{BASE, Target, WIDE, is_wide, target_of};
 use crate::statement::{Statement, blank_comments, statements};
-pub use crate::target::{BASE, Target, WIDE, is_wide, target_of};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Bytes of stack a function may have. A transaction's logs live in buffers
-/// and its state in registers; what is left for the stack are arrays that are
-/// indexed at run time: the addresses, values, stripes and versions of one
-/// `read_many`, which for 16 words take 448 bytes, and the copies of them that
-/// the compiler makes; with a versioned algorithm, another 1,536 for its first
-/// entries, 768 for sums and 64 for its place at the gate, and of a kernel with teams and
-/// single lanes up to twice that. Above this, something else moved to the stack.
+/// Bytes of stack a function may have. A transaction's logs live in buffers and its state in
+/// registers; what is left for the stack are arrays that are indexed at run time: the addresses,
+/// values, stripes and versions of one `read_many`, which for 16 words take 448 bytes, and the
+/// copies of them that the compiler makes; with a versioned algorithm, another 1,536 for its first
+/// entries, 768 for sums and 64 for its place at the gate, and of a kernel with teams and single
+/// lanes up to twice that. Above this, something else moved to the stack.
 pub const LOCAL_BYTES_MAX: usize = 3600;
 
 /// A broken rule.
@@ -181,11 +179,10 @@ fn defined_functions(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The instructions of entry `entry` that touch memory, other lanes, control
-/// flow or a special register, in order: the mnemonic, and for a special
-/// register also its name. What only moves or computes registers, loads
-/// parameters or converts an address is left out; whatever is not known to do
-/// just that is kept.
+/// The instructions of entry `entry` that touch memory, other lanes, control flow or a special
+/// register, in order: the mnemonic, and for a special register also its name. What only moves or
+/// computes registers, loads parameters or converts an address is left out; whatever is not known
+/// to do just that is kept.
 ///
 /// `None` if `text` has no such entry.
 pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {

@@ -9,16 +9,15 @@
 //! which are written as assembly and of which the compiler knows nothing, says
 //! in its header that it needs a newer one ([`WIDE`]).
 //!
-//! LLVM numbers labels and stack frames by the function's place in the module.
-//! Those numbers are dropped, so that a new entry leaves the files of the
-//! others as they are.
+//! LLVM numbers labels and stack frames by the function's place in the module. Those numbers are
+//! dropped, so that a new entry leaves the files of the others as they are.
 //!
 //! Module-level items are told apart by their directives; bodies are not
 //! understood, only brace-matched and searched for names.
 
 use crate::Error;
+use crate::files::{BASE, WIDE, is_wide};
 use crate::statement::{blank_comments, identifiers, is_identifier};
-use crate::target::{BASE, WIDE, is_wide};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -102,8 +101,7 @@ impl<'a> Module<'a> {
     /// Cuts `text` into items.
     ///
     /// # Errors
-    /// [`Error::Parse`] for a directive that this module does not know, or a
-    /// missing end.
+    /// [`Error::Parse`] for a directive that this module does not know, or a missing end.
     pub fn parse(text: &'a str) -> Result<Self, Error> {
         let blanked = blank_comments(text);
         let mut module = Module {
@@ -165,9 +163,8 @@ impl<'a> Module<'a> {
             .map(|i| i.name)
     }
 
-    /// Every name that the entries `roots` reach, themselves included: a
-    /// function's own names, a variable's initialiser, and so on until nothing
-    /// new comes.
+    /// Every name that the entries `roots` reach, themselves included: a function's own names, a
+    /// variable's initialiser, and so on until nothing new comes.
     fn reach(&self, roots: &BTreeSet<&str>) -> BTreeSet<&'a str> {
         let mut reached: BTreeSet<&str> = BTreeSet::new();
         loop {
@@ -218,13 +215,11 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The files of a module: name and text, by name. A name has a folder, and no
-/// extension. Each entry has its own file, which the sources name, except those
-/// of [`LANE_FILE`].
+/// The files of a module: name and text, by name. A name has a folder, and no extension. Each entry
+/// has its own file, which the sources name, except those of [`LANE_FILE`].
 ///
 /// # Errors
-/// [`Error::Parse`], also for an entry whose file the sources do not name, or
-/// [`Error::NoEntries`].
+/// [`Error::Parse`], also for an entry whose file the sources do not name, or [`Error::NoEntries`].
 pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Error> {
     let module = Module::parse(text)?;
     let named = notes(text, ENTRY_NOTE);
@@ -274,8 +269,7 @@ fn kind_of(item: &str) -> Kind {
     }
 }
 
-/// Bytes up to and with the item's end: a body's closing brace, or a semicolon
-/// outside all braces.
+/// Bytes up to and with the item's end: a body's closing brace, or a semicolon outside all braces.
 fn item_length(item: &str, kind: Kind) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in item.char_indices() {
@@ -331,9 +325,8 @@ fn renumber(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// `text` with short names in the place of mangled ones: a mangled name has a
-/// hash of its crate, which differs from place to place and from one set of
-/// dependencies to another.
+/// `text` with short names in the place of mangled ones: a mangled name has a hash of its crate,
+/// which differs from place to place and from one set of dependencies to another.
 fn shorten<'a>(mut text: String, names: impl Iterator<Item = &'a str>) -> String {
     let mut renamed: Vec<(&str, String)> = Vec::new();
     for name in names.filter(|name| name.starts_with("_R") || name.starts_with("_ZN")) {

@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 pub struct Statement {
     /// Line on which it starts, counted from 1.
     pub line: usize,
-    /// Its text without label, predicate and the closing semicolon, with
-    /// single spaces.
+    /// Its text without label, predicate and the closing semicolon, with single spaces.
     pub text: String,
 }
 

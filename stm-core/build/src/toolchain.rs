@@ -1,9 +1,8 @@
 //! Finds a compiler that can build for nvptx64, and runs it undisturbed.
 //!
-//! The target has no prebuilt library, so `core` is compiled from its sources,
-//! which only some installations have: Debian's `rustc-web` with
-//! `rust-web-src`, or one of rustup's toolchains with `rust-src`. The toolchain
-//! that builds everything else is not changed.
+//! The target has no prebuilt library, so `core` is compiled from its sources, which only some
+//! installations have: Debian's `rustc-web` with `rust-web-src`, or one of rustup's toolchains with
+//! `rust-src`. The toolchain that builds everything else is not changed.
 
 use crate::Error;
 use std::path::{Path, PathBuf};
@@ -19,8 +18,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// The installed toolchains: Debian's, then rustup's nightly and default
-    /// ones.
+    /// The installed toolchains: Debian's, then rustup's nightly and default ones.
     pub fn all() -> Vec<Self> {
         let debian = Self::at(Path::new("/usr/bin"));
         let nightly = sysroot(clean(Command::new("rustup")).args(["run", "nightly", "rustc"]));
@@ -32,8 +30,7 @@ impl Toolchain {
             .collect()
     }
 
-    /// The toolchain that built the text whose first line is `comment`, else
-    /// the first one.
+    /// The toolchain that built the text whose first line is `comment`, else the first one.
     ///
     /// # Errors
     /// [`Error::NoToolchain`] if none is installed.
@@ -49,8 +46,7 @@ impl Toolchain {
         }
     }
 
-    /// The toolchain whose programs are in `bin`, if it has the sources and a
-    /// version.
+    /// The toolchain whose programs are in `bin`, if it has the sources and a version.
     fn at(bin: &Path) -> Option<Self> {
         let (rustc, cargo) = (bin.join("rustc"), bin.join("cargo"));
         let root = sysroot(&mut clean(Command::new(&rustc)))?;
@@ -73,8 +69,7 @@ impl Toolchain {
         })
     }
 
-    /// The first line of what `by` builds with this toolchain, without the
-    /// slashes.
+    /// The first line of what `by` builds with this toolchain, without the slashes.
     pub fn comment(&self, by: &str) -> String {
         format!("{}; built by {by}", self.version)
     }

@@ -99,9 +99,8 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
     );
     quote_spanned! {here=>
         ::stm_core::__host! {
-            /// Launches the kernel under an algorithm that it has entry
-            /// points for, waits for it, and returns its time and the
-            /// statistics of its transactions.
+            /// Launches the kernel under an algorithm that it has entry points for, waits for it,
+            /// and returns its time and the statistics of its transactions.
             ///
             /// # Errors
             /// An argument does not fit, a fault of a transaction, a
@@ -119,10 +118,9 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                     #(#names: #values,)*
                 };
                 // SAFETY: the handle is of this `stm`, which has seen to it
-                // that all launches use one algorithm (`set_up`); the
-                // arguments are borrowed until this returns, are on its
-                // device, have the algorithm's layout (`Argument`), and are in
-                // use by no other launch (`holds`).
+                // that all launches use one algorithm (`set_up`); the arguments are borrowed until
+                // this returns, are on its device, have the algorithm's layout (`Argument`), and
+                // are in use by no other launch (`holds`).
                 unsafe { stm.launch::<Kernel<#algorithm>>(&params) }.map(::core::convert::Into::into)
             }
 

@@ -1,14 +1,16 @@
 //! The procedural macros of `stm-core` and `stm-machine`, which export and document them.
 
+use proc_macro::TokenStream;
+use quote::quote;
+use std::path::PathBuf;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Path, Token, parse_quote_spanned};
+
 mod alone;
 mod kernel;
 mod options;
-mod plain;
 mod short;
 mod signature;
-
-use proc_macro::TokenStream;
-use std::path::PathBuf;
 
 /// Reads the options and the function, and makes a kernel of them.
 fn made(
@@ -41,8 +43,7 @@ pub fn kernel_alone(options: TokenStream, function: TokenStream) -> TokenStream 
     made(options, function, alone::expand)
 }
 
-/// Implements `stm_core::Plain` for a `#[repr(C)]` struct of plain
-/// fields.
+/// Implements `stm_core::Plain` for a `#[repr(C)]` struct of plain fields.
 #[proc_macro_derive(Plain)]
 pub fn plain(item: TokenStream) -> TokenStream {
     plain_at(item, &syn::parse_quote!(::stm_core::Plain))
@@ -57,7 +58,7 @@ pub fn plain_of_machine(item: TokenStream) -> TokenStream {
 
 /// Implements the trait at a path.
 fn plain_at(item: TokenStream, plain: &syn::Path) -> TokenStream {
-    let made = syn::parse(item).and_then(|item| plain::expand(&item, plain));
+    let made = syn::parse(item).and_then(|item| expand(&item, plain));
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
@@ -74,8 +75,54 @@ pub fn ptx_of(name: TokenStream) -> TokenStream {
     match block.filter(|block| block.is_file()) {
         Some(block) => {
             let block = block.display().to_string();
-            quote::quote!(include_bytes!(#block)).into()
+            quote!(include_bytes!(#block)).into()
         }
-        None => quote::quote!(&[]).into(),
+        None => quote!(&[]).into(),
     }
+}
+
+/// Implements the trait at a path.
+fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<proc_macro2::TokenStream> {
+    let Data::Struct(data) = &item.data else {
+        return Err(Error::new_spanned(
+            &item.ident,
+            "only a struct can be plain data",
+        ));
+    };
+    let mut is_c = false;
+    for attribute in item.attrs.iter().filter(|a| a.path().is_ident("repr")) {
+        attribute.parse_nested_meta(|meta| {
+            is_c |= meta.path.is_ident("C") || meta.path.is_ident("transparent");
+            // An alignment has its number behind it.
+            let _ = meta.input.parse::<proc_macro2::Group>();
+            Ok(())
+        })?;
+    }
+    if !is_c {
+        return Err(Error::new_spanned(
+            &item.ident,
+            "plain data needs `#[repr(C)]`, so that host and GPU agree on where its fields are",
+        ));
+    }
+    let name = &item.ident;
+    let mut generics = item.generics.clone();
+    for field in &data.fields {
+        let ty = &field.ty;
+        // An error of a field points at its type.
+        let mut plain = plain.clone();
+        plain.leading_colon = Some(Token![::](ty.span()));
+        for segment in &mut plain.segments {
+            segment.ident.set_span(ty.span());
+        }
+        let clause = generics.make_where_clause();
+        clause
+            .predicates
+            .push(parse_quote_spanned!(ty.span()=> #ty: #plain));
+    }
+    let (before, after, clause) = generics.split_for_impl();
+    Ok(quote! {
+        // SAFETY: the struct has `repr(C)`, and its fields are plain data.
+        #[automatically_derived]
+        unsafe impl #before #plain for #name #after #clause {}
+    })
 }

@@ -295,9 +295,8 @@ impl Signature<'_> {
         self.arguments.iter().map(of).collect()
     }
 
-    /// Returns the function and its module: the parameter block, the kernel's type, and what
-    /// `rest` makes of the name of the entry points, the entry points and the functions that
-    /// launch them.
+    /// Returns the function and its module: the parameter block, the kernel's type, and what `rest`
+    /// makes of the name of the entry points, the entry points and the functions that launch them.
     pub(crate) fn module(
         &self,
         options: &Options,

@@ -11,14 +11,14 @@
 
 use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
+use crate::memory::logs::Logs;
 use crate::memory::version::Version;
-use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
+use crate::tx::abort::{Abort, Fault, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
+use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
-use stm_machine::Lane;
-use stm_machine::View;
-use stm_machine::{Element, WordAddress};
+use stm_machine::observe::Probe;
+use stm_machine::{Element, Lane, View, WordAddress};
 
 /// What the steps of an attempt take that only the library takes: outside of this crate the type has
 /// no name. So no kernel takes a step out of order, or with a word that is not of one of its arrays,
@@ -83,6 +83,92 @@ impl<T: Element, const N: usize> Owned<T, N> {
             held: 0,
         }
     }
+}
+
+/// What an attempt knows of the actions in its log.
+#[derive(Default)]
+pub(crate) struct DeferredActions {
+    /// The number of actions.
+    pub(crate) count: u32,
+    /// A bit for each end, `When`, that an action was deferred to.
+    pub(crate) ends: u32,
+}
+
+/// What a lane remembers of its searches for free nodes. It outlives an attempt.
+pub(crate) struct PoolSearch {
+    /// The word of a pool's bitmap in which the lane found its last node.
+    pub(crate) hint: u32,
+    /// The allocations in a row that found no free node.
+    pub(crate) misses: u32,
+}
+
+/// One attempt at a transaction, which [`StmRef::atomically`] and
+/// [`StmRef::for_each`] pass to their closure.
+///
+/// All reads see one consistent state, including the attempt's own writes;
+/// writes are buffered until the commit. Every operation returns a
+/// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
+/// continue, and it does not commit even if its closure swallows the error.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// /// Moves one from each account to the next.
+/// #[kernel]
+/// pub fn shift(stm: &Stm, accounts: Cells<u32>) {
+///     stm.each(0..accounts.len(), |tx, i| {
+///         let to = (i + 1) % accounts.len();
+///         let [a, b] = tx.read_many(accounts, [i, to])?;
+///         tx.write(accounts, i, a - 1)?;
+///         assert_eq!(tx.read(accounts, i)?, a - 1); // its own write
+///         tx.write(accounts, to, b + 1)
+///     });
+/// }
+///
+/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let accounts = stm.array("accounts", &[5u32; 10])?;
+/// shift::launch(&mut stm, Launch::new(2, 4), &accounts)?;
+/// assert_eq!(accounts.download()?, [5; 10]);
+/// # Ok(()) }
+/// # #[cfg(not(feature = "host"))] fn main() {}
+/// ```
+pub struct Tx<'a, L: Lane, A: Algorithm> {
+    pub(crate) lane: &'a L,
+    pub(crate) stm: &'a StmRef<A>,
+    pub(crate) logs: Logs,
+    /// The algorithm's state of the attempt: its sets and its snapshot.
+    pub(crate) attempt: A::Attempt<'a>,
+    pub(crate) fault: Fault,
+    pub(crate) mode: Mode,
+    pub(crate) actions: DeferredActions,
+    pub(crate) pool: PoolSearch,
+    pub(crate) probe: ProbeState<L>,
+}
+
+/// How an attempt goes on, and how it may end.
+#[derive(Default)]
+pub(crate) struct Mode {
+    /// Says whether the attempt has read a word from memory.
+    pub(crate) has_read: bool,
+    /// Says whether the attempt was given up until something has changed.
+    pub(crate) waits: bool,
+    /// Says whether no other attempt is in progress (`run/gate.rs`). It is set
+    /// before the attempt begins, and stays as it is then.
+    pub(crate) alone: bool,
+}
+
+/// What a lane keeps for its probe, and for a seeded defect.
+pub(crate) struct ProbeState<L: Lane> {
+    /// The position of this lane's probe.
+    pub(crate) cursor: <L::Probe as Probe>::Cursor,
+    /// The version of a commit, for the probe.
+    pub(crate) version: Version,
+    /// The number of writes and additions recorded, if there is a recorder.
+    pub(crate) accepted: u64,
+    /// Says for [`Mutant::DoomedGoesOn`] that the attempt failed and its
+    /// closure was not told.
+    pub(crate) doomed: bool,
 }
 
 /// What computes the new values of a static update. It is a trait and no closure because the compiler

@@ -14,9 +14,8 @@
 //! different fields of one record do not conflict, except where a stripe of the
 //! lock table covers both.
 
-use crate::algorithm::contract::{Algorithm, Sealed};
+use crate::algorithm::contract::{Algorithm, Sealed, Tx};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
 #[doc(hidden)]
 pub use stm_machine::Element;

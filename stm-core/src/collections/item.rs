@@ -10,10 +10,9 @@
 //! | `links` | the next ones of 32 bits |
 //! | `value` | last among the fields of its width |
 
-use crate::algorithm::contract::{Algorithm, Sealed};
+use crate::algorithm::contract::{Algorithm, Sealed, Tx};
 use crate::array::record::{Field, Fields, Record};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 use stm_machine::{Element, WordAddress};

@@ -40,12 +40,11 @@
 //! The other algorithms release nothing, nor does an attempt inside of an
 //! alternative, or one that is recorded, because a history tells of all reads.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::Node;
 use crate::collections::item::Key;
 use crate::collections::lists::{ListEntry, ListPlace, TLists};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use stm_machine::Element;
 use stm_machine::Lane;
 

@@ -6,11 +6,10 @@
 //! short; [`TList`](super::TList) has one long chain, and its walks release what
 //! they have passed.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::{Node, TNodes};
 use crate::collections::item::{Item, Key};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
 use stm_machine::Element;
 use stm_machine::Lane;

@@ -1,11 +1,10 @@
 //! The hash map: an ordered chain of nodes for each bucket, in the form of
 //! [`TLists`].
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::collections::item::Key;
 use crate::collections::lists::{ListEntry, ListPlace, TLists};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use stm_machine::Element;
 use stm_machine::Lane;
 

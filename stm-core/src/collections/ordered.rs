@@ -48,12 +48,11 @@
 //! own way. Two insertions conflict if they fill links of the same branch, as both
 //! write *occupied*.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::TNodes;
 use crate::array::record::Field;
 use crate::collections::item::{Item, Key};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use stm_machine::Element;
 use stm_machine::Lane;
 

@@ -7,9 +7,8 @@
 //! and reads the other, so that those who push conflict with one another, as do
 //! those who pop.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use stm_machine::Element;
 use stm_machine::Lane;
 use stm_machine::View;

@@ -1,13 +1,12 @@
 //! One attempt inside its loop: running its code, and what follows from its
 //! result: counts, faults, and whether there is another attempt.
 
-use crate::algorithm::contract::{Algorithm, Inside};
+use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::memory::globals::{self, Counter, FaultRecord};
 use crate::observe::event::Event;
 use crate::observe::mark::mark;
 use crate::run::outcome::{Counts, Outcome};
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::stm_ref::StmRef;
 use stm_machine::lane::{Lane, times};
 

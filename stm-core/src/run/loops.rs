@@ -1,12 +1,11 @@
 //! The transactional memory as a kernel sees it that names neither its lane nor its algorithm.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::preassigned::{Preassigned, TPreassigned};
 use crate::array::record::Record;
 use crate::run::step::Step;
 use crate::run::work::{Body, Ends};
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::compose::OnLane;
 use crate::tx::crew::{BlockCrew, WarpCrew};
 use crate::tx::stm_ref::StmRef;

@@ -1,6 +1,6 @@
 //! The loop of one transaction of a lane on its own.
 
-use crate::algorithm::contract::{Algorithm, Scratch};
+use crate::algorithm::contract::{Algorithm, Scratch, Tx};
 use crate::observe::mark::mark;
 use crate::run::admission::Admission;
 use crate::run::gate::Place;
@@ -9,7 +9,6 @@ use crate::run::period::looks;
 use crate::run::wait::Sleep;
 use crate::run::word::Word;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::WarpCrew;
 use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;

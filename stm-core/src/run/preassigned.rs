@@ -1,11 +1,10 @@
 //! The loop of transactions that have preassigned nodes.
 
-use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::contract::{Algorithm, Granule, Tx};
 use crate::array::preassigned::{Preassigned, TPreassigned};
 use crate::array::record::Record;
 use crate::memory::globals::{self, FaultRecord};
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
 use stm_machine::Lane;

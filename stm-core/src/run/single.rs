@@ -14,7 +14,7 @@
 //! Invariant: all lanes of a warp pass the same number of rounds; a lane
 //! without work stays until all have none.
 
-use crate::algorithm::contract::{Algorithm, Granule, Scratch};
+use crate::algorithm::contract::{Algorithm, Granule, Scratch, Tx};
 use crate::hint::rarely;
 use crate::memory::logs::Logs;
 use crate::observe::mark::mark;
@@ -30,7 +30,6 @@ use crate::run::width::Width;
 use crate::run::word::Word;
 use crate::run::work::{Body, Ends, Work, is_whole, part};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;

@@ -1,13 +1,12 @@
 //! The loop of static updates.
 
-use crate::algorithm::contract::{Algorithm, Change, Inside, Owned};
+use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
 use crate::array::preassigned::TPreassigned;
 use crate::array::record::Record;
 use crate::observe::event::Event;
 use crate::run::step::Step;
 use crate::run::work::Work;
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::each::each;
 use crate::tx::stm_ref::StmRef;

@@ -1,10 +1,9 @@
 //! The work of an attempt, which the loops of single lanes run round by round.
 
-use crate::algorithm::contract::{Algorithm, Granule};
+use crate::algorithm::contract::{Algorithm, Granule, Tx};
 use crate::hint::rarely;
 use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::{RetryLimits, StmRef};
 use core::ops::Range;

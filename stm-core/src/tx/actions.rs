@@ -22,13 +22,12 @@
 //!
 //! The second word is the operand, the third the subject, which a fault names.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::freed_twice;
 use crate::array::sums::{Addend, Summand};
 use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::memory::logs::Actions;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::team::{TeamTx, agree};
 use core::marker::PhantomData;

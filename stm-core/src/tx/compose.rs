@@ -21,11 +21,10 @@
 //! with it, its errors are those of the whole attempt, and a conflict anywhere
 //! repeats all of it.
 
-use crate::algorithm::contract::{Algorithm, Inside};
+use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::When;
-use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::stm_ref::StmRef;
 use crate::tx::team::TeamTx;

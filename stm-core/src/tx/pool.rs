@@ -7,13 +7,12 @@
 //! | index | the [`Misuse`], 0 for a pool without a free node | the name of the node |
 //! | length | the number of the pool | the number of its nodes |
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::{Misuse, NODES_A_WORD, Node, TNodes, TPool, Taken};
 use crate::array::preassigned::Preassigned;
 use crate::array::record::{Field, Fields, Record};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::{Action, When};
-use crate::tx::attempt::Tx;
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, Lane};
 

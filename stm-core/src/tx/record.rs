@@ -1,9 +1,8 @@
 //! Reads and writes of records.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::record::{Field, Fields, Record, TRecords};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use stm_machine::Element;
 use stm_machine::Lane;
 

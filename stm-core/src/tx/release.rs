@@ -1,7 +1,6 @@
 //! Early release, for the walks of containers (`collections/list.rs`).
 
-use crate::algorithm::contract::{Algorithm, Inside};
-use crate::tx::attempt::Tx;
+use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use stm_machine::lane::{Lane, records};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {

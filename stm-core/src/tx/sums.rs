@@ -1,11 +1,10 @@
 //! The operations of a transaction on rows of sums.
 
-use crate::algorithm::contract::{Algorithm, Inside};
+use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::array::sums::{Addend, RowSlice, Summand, TSums};
 use crate::observe::event::Event;
 use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use stm_machine::lane::{Lane, records};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {

@@ -20,10 +20,9 @@
 //! Teams have words, actions and alternatives. They have no sums, no nodes of
 //! pools, no operations on records and no preassigned nodes.
 
-use crate::algorithm::contract::{Algorithm, Inside};
+use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
 use stm_machine::View;

@@ -1,11 +1,10 @@
 //! A hierarchical lock: within the warp, within the block, across blocks.
 //!
-//! It is a cohort lock (Dice, Marathe and Shavit 2012) whose cohorts are blocks:
-//! threads of a block queue for a lock of the block in its shared memory, and the
-//! one that has it queues for a lock in global memory. A holder that gives the lock
-//! up while others of its block wait passes both on to the next of them, `PASSES`
-//! times in a row at most, and that takes no trip through the L2 cache. Both locks
-//! are ticket locks. Lanes of a warp that run together act as one
+//! It is a cohort lock (Dice, Marathe and Shavit 2012) whose cohorts are blocks: threads of a block
+//! queue for a lock of the block in its shared memory, and the one that has it queues for a lock in
+//! global memory. A holder that gives the lock up while others of its block wait passes both on to
+//! the next of them, `PASSES` times in a row at most, and that takes no trip through the L2 cache.
+//! Both locks are ticket locks. Lanes of a warp that run together act as one
 //! ([`LockKind::WARP_HANDOFF`]).
 //!
 //! | words of the lock | meaning |

@@ -1,17 +1,15 @@
 //! Combining: one thread executes what others ask for.
 //!
-//! A lock that goes from multiprocessor to multiprocessor costs two trips through
-//! the L2 cache for each section. Here a thread *requests* an operation, and
-//! whoever holds the combiner, its *holder*, executes the requests of all and
-//! answers them. The data stay with the holder, in registers if the operation
-//! wants that, and many requests are in flight at a time.
+//! A lock that goes from multiprocessor to multiprocessor costs two trips through the L2 cache for
+//! each section. Here a thread *requests* an operation, and whoever holds the combiner, its
+//! *holder*, executes the requests of all and answers them. The data stay with the holder, in
+//! registers if the operation wants that, and many requests are in flight at a time.
 //!
-//! The idea is that of flat combining (Hendler, Incze, Shavit and Tzafrir 2010)
-//! and of remote core locking (Lozi et al. 2012). There the holder looks through
-//! one slot of each thread. On a GPU there are tens of thousands of threads, of
-//! which few ask at a time, so requests are put into a ring in the order of their
-//! numbers: the holder loads only what was asked for, and serves it first come,
-//! first served.
+//! The idea is that of flat combining (Hendler, Incze, Shavit and Tzafrir 2010) and of remote core
+//! locking (Lozi et al. 2012). There the holder looks through one slot of each thread. On a GPU
+//! there are tens of thousands of threads, of which few ask at a time, so requests are put into a
+//! ring in the order of their numbers: the holder loads only what was asked for, and serves it
+//! first come, first served.
 //!
 //! # The protocol
 //!
@@ -41,10 +39,9 @@
 //!    head and frees the lock (L2). A request that came in between is executed by
 //!    the thread that made it, which finds the lock free.
 //!
-//! A number is taken for an answered one if the user's last response has the same,
-//! 2^32 requests before or because the response was never written. The thread
-//! looks before it stores the request, and then asks for the response under the
-//! number with its lowest bit flipped.
+//! A number is taken for an answered one if the user's last response has the same, 2^32 requests
+//! before or because the response was never written. The thread looks before it stores the request,
+//! and then asks for the response under the number with its lowest bit flipped.
 
 use super::header::{HEADER_WORDS, record_fault};
 use super::lock::{LockFault, cas_grant, store_given_up};
@@ -52,8 +49,7 @@ use super::unwound::Failure;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 
-/// Operations on data that a combiner protects, with requests of `N` words and
-/// responses of one.
+/// Operations on data that a combiner protects, with requests of `N` words and responses of one.
 ///
 /// ```
 /// use stm_machine::Lane;
@@ -81,15 +77,13 @@ use stm_machine::observe::Mutant;
 /// }
 /// ```
 pub trait Combined<const N: usize> {
-    /// What a holder keeps while it executes requests, in registers if it is
-    /// small.
+    /// What a holder keeps while it executes requests, in registers if it is small.
     type State;
 
-    /// Says whether what a thread did before its request is visible to the
-    /// operation, and what the operation did to the thread after its response. It
-    /// costs two fences for each eight requests and two for each request. Without
-    /// it only the words of the request and of the response are exchanged, which
-    /// is enough if all other data are accessed by operations only.
+    /// Says whether what a thread did before its request is visible to the operation, and what the
+    /// operation did to the thread after its response. It costs two fences for each eight requests
+    /// and two for each request. Without it only the words of the request and of the response are
+    /// exchanged, which is enough if all other data are accessed by operations only.
     const ORDERED: bool = true;
 
     /// Begins to execute requests: loads what the holder keeps. It sees all that
@@ -107,8 +101,7 @@ pub trait Combined<const N: usize> {
 /// The number of entries that a holder loads at a time.
 const BATCH: usize = 8;
 
-/// The number of times in a row that a holder finds nothing to do before it
-/// leaves.
+/// The number of times in a row that a holder finds nothing to do before it leaves.
 const IDLE_MAX: u32 = 4;
 
 /// The pause between two polls of a response, and the number of polls between two
@@ -195,8 +188,7 @@ impl Place {
         for i in 0..BATCH {
             let number = first.wrapping_add(i as u32);
             // SAFETY: entries are live, as the number is masked. Relaxed: each
-            // word says what it belongs to, and L7 follows where order is asked
-            // for.
+            // word says what it belongs to, and L7 follows where order is asked for.
             unsafe {
                 batch.users[i] = lane.load_relaxed_64(self.entry(number, 0, N));
                 for k in 0..N {
@@ -209,8 +201,7 @@ impl Place {
 }
 
 impl<const N: usize> Batch<N> {
-    /// Returns how many entries are complete, from the first on, which is that of
-    /// request `first`.
+    /// Returns how many entries are complete, from the first on, which is that of request `first`.
     #[inline(always)]
     fn ready(&self, first: u32) -> u32 {
         let mut ready = 0;
@@ -297,19 +288,17 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         Err(unsafe { record_fault(lane, self.header, index, fault) })
     }
 
-    /// Has a request executed by combiner `index` and returns the response. All
-    /// threads must pass the same `combined` data to one combiner, as any of them
-    /// may execute the requests of all.
+    /// Has a request executed by combiner `index` and returns the response. All threads must pass
+    /// the same `combined` data to one combiner, as any of them may execute the requests of all.
     ///
     /// Any lanes of a warp may call this at the same time, converged or not. Only
     /// the executing lane waits for nothing; the others wait for it. It is not
     /// called from within [`Combined::apply`] of the same combiner.
     ///
     /// # Errors
-    /// The index is past the end, or the thread's number in the grid is not below
-    /// the number of users. Then nothing was executed; the fault is recorded, and
-    /// the host reports it. Or a holder has panicked on the CPU, and whether the
-    /// request was executed is unknown.
+    /// The index is past the end, or the thread's number in the grid is not below the number of
+    /// users. Then nothing was executed; the fault is recorded, and the host reports it. Or a
+    /// holder has panicked on the CPU, and whether the request was executed is unknown.
     #[inline(always)]
     pub fn apply<L: Lane, C: Combined<N>>(
         &self,

@@ -1,29 +1,26 @@
 //! Lanes of a warp that acquire a lock together and hand it on among them.
 //!
-//! Lanes that run together when they ask for the same lock form a group. The
-//! first of them arrives, polls and leaves for all, and while it has the lock
-//! the lanes of the group have their critical sections in turn. They do not
-//! fight each other in memory, and the lock goes from lane to lane by a warp
-//! barrier (**L3**) instead of through the L2 cache. Grote (2020, sections 3.2
-//! and 4.1.3) puts a warp barrier into the loop of his ticket lock, so that the
-//! lanes that may enter get to run; this goes one step further, as the lanes that
-//! wait are at the barrier until it is their turn.
+//! Lanes that run together when they ask for the same lock form a group. The first of them arrives,
+//! polls and leaves for all, and while it has the lock the lanes of the group have their critical
+//! sections in turn. They do not fight each other in memory, and the lock goes from lane to lane by
+//! a warp barrier (**L3**) instead of through the L2 cache. Grote (2020, sections 3.2 and 4.1.3)
+//! puts a warp barrier into the loop of his ticket lock, so that the lanes that may enter get to
+//! run; this goes one step further, as the lanes that wait are at the barrier until it is their
+//! turn.
 //!
-//! No lane waits for a lane of its group that is not in the same call: the
-//! group is those lanes that the machine names as running together, and each of
-//! them goes through the loop of its call with all others. A group waits for
-//! one lock only, which each of its lanes would wait for anyway.
+//! No lane waits for a lane of its group that is not in the same call: the group is those lanes
+//! that the machine names as running together, and each of them goes through the loop of its call
+//! with all others. A group waits for one lock only, which each of its lanes would wait for anyway.
 //!
 //! # The loop of a critical section
 //!
-//! Where a loop exits into the critical section, a compiler may have the lanes that
-//! leave it wait there for those that still spin, which wait for them. So the
-//! section is inside of the loop, and the loop ends only by what the first lane
-//! tells in a later pass. That goes through a shuffle, which the compiler can
-//! neither see through nor move, also for a group of one lane. Only a lane that
-//! enters by itself, as one thread of a block does, has a loop that exits into its
-//! section: it has entered it without the lanes that may still spin in theirs, so the
-//! machine does not wait for them where it leaves.
+//! Where a loop exits into the critical section, a compiler may have the lanes that leave it wait
+//! there for those that still spin, which wait for them. So the section is inside of the loop, and
+//! the loop ends only by what the first lane tells in a later pass. That goes through a shuffle,
+//! which the compiler can neither see through nor move, also for a group of one lane. Only a lane
+//! that enters by itself, as one thread of a block does, has a loop that exits into its section: it
+//! has entered it without the lanes that may still spin in theirs, so the machine does not wait for
+//! them where it leaves.
 
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
@@ -39,10 +36,9 @@ pub(super) struct Group {
     pub(super) by_itself: bool,
 }
 
-/// What the first lane tells all lanes of its group in a pass of their loop; other
-/// numbers are those of faults. Nothing that is known on one way to the shuffle
-/// decides a branch after it, so that a compiler that threads jumps does not make
-/// two shuffles of one.
+/// What the first lane tells all lanes of its group in a pass of their loop; other numbers are
+/// those of faults. Nothing that is known on one way to the shuffle decides a branch after it, so
+/// that a compiler that threads jumps does not make two shuffles of one.
 pub(super) type Told = u32;
 
 /// The lock is granted: it is time for the sections.
@@ -98,8 +94,7 @@ impl Group {
         self.lanes.count_ones()
     }
 
-    /// Tells all lanes what the first one says. What the others say does not
-    /// matter.
+    /// Tells all lanes what the first one says. What the others say does not matter.
     #[inline(always)]
     pub(super) fn tell<L: Lane>(&self, lane: &L, says: Told) -> Told {
         // SAFETY: each lane of the group goes through the same loop, whose
@@ -107,8 +102,7 @@ impl Group {
         unsafe { lane.shuffle_32(self.lanes, says, self.first) }
     }
 
-    /// Runs the sections of all lanes, one after the other, and returns the
-    /// result of this lane's.
+    /// Runs the sections of all lanes, one after the other, and returns the result of this lane's.
     #[inline(always)]
     pub(super) fn in_turn<L: Lane, R>(
         &self,

@@ -11,8 +11,7 @@ pub(crate) const FAULT_WORDS: usize = 5;
 /// The words before the first lock. The record is on a line of its own.
 pub(crate) const HEADER_WORDS: usize = 32;
 
-/// Records a fault of the calling thread at lock `index`, if it is the first, and
-/// returns it.
+/// Records a fault of the calling thread at lock `index`, if it is the first, and returns it.
 ///
 /// # Safety
 /// `record` has [`FAULT_WORDS`] live words that are accessed by lanes only.
@@ -31,8 +30,7 @@ pub(crate) unsafe fn record_fault<L: Lane>(
         (thread >> 32) as u32,
     ];
     // SAFETY: the caller's promise. Relaxed: the host reads the words after the
-    // launch has ended, which orders them; only the claimant of the first word
-    // stores the others.
+    // launch has ended, which orders them; only the claimant of the first word stores the others.
     unsafe {
         if lane.cas_relaxed_32(record, 0, fault as u32) == 0 {
             let mut word = record;

@@ -172,9 +172,8 @@ pub use wait::Stopped;
 pub use walk::Step;
 pub use watch::{Checked, Timeout};
 
-/// The kind of lock that suits the kind of device: `TLocks<Mutex>` in a kernel, made by the
-/// host's `Defaults::mutexes`. It is first come, first served, so that it serves all blocks
-/// alike.
+/// The kind of lock that suits the kind of device: `TLocks<Mutex>` in a kernel, made by the host's
+/// `Defaults::mutexes`. It is first come, first served, so that it serves all blocks alike.
 pub type Mutex = Chosen;
 
 /// The algorithm of the barrier that suits the device: `TBarrier<Barrier>` in a kernel, made

@@ -1,11 +1,10 @@
 //! The interface of a kind of lock.
 //!
-//! A kind is three steps, none of which waits: a thread *arrives*, *polls* until
-//! the lock is granted to it, and *leaves*, in one step or several. The loop
-//! around them is the same for all kinds ([`TLocks::with`](super::TLocks::with)).
-//! It is what makes a lock safe under divergence: lanes of one warp that wait
-//! and lanes that are in their critical section or leave it go through one
-//! loop, so none of them is ever kept out by a loop of another.
+//! A kind is three steps, none of which waits: a thread *arrives*, *polls* until the lock is
+//! granted to it, and *leaves*, in one step or several. The loop around them is the same for all
+//! kinds ([`TLocks::with`](super::TLocks::with)). It is what makes a lock safe under divergence:
+//! lanes of one warp that wait and lanes that are in their critical section or leave it go through
+//! one loop, so none of them is ever kept out by a loop of another.
 //!
 //! # Orders
 //!
@@ -27,8 +26,7 @@ pub enum LockFault {
     /// The kind has a node for each user, and the thread's number in the grid is
     /// not below the number of users that the locks were made for.
     TooManyUsers = 2,
-    /// The thread holds as many locks of this array as it has nodes
-    /// ([`LockKind::HELD_MAX`]).
+    /// The thread holds as many locks of this array as it has nodes ([`LockKind::HELD_MAX`]).
     TooManyHeld = 3,
     /// The thread holds this lock already; or, at a [`Ring`](super::Ring), waits behind such a one.
     HeldAlready = 4,
@@ -36,8 +34,7 @@ pub enum LockFault {
     NotHeld = 5,
     /// The lock was not granted within the bound of the watchdog.
     TimedOut = 6,
-    /// The block has not set up its part of the lock, or has too little shared
-    /// memory for it.
+    /// The block has not set up its part of the lock, or has too little shared memory for it.
     NotSetUp = 7,
     /// The section of a holder of some lock of the array has panicked, on the CPU,
     /// so that its lock is never given up.
@@ -125,9 +122,8 @@ impl Place {
         self.lock.wrapping_add(i as usize)
     }
 
-    /// Returns the address of word `i` of the words of user `user`, which may be
-    /// accessed if `i` is below [`LockKind::USER_WORDS`] and `user` is below
-    /// [`Self::users`].
+    /// Returns the address of word `i` of the words of user `user`, which may be accessed if `i` is
+    /// below [`LockKind::USER_WORDS`] and `user` is below [`Self::users`].
     #[inline(always)]
     pub const fn user_word<K: LockKind>(&self, user: u32, i: u32) -> *mut u32 {
         let first = user as usize * K::USER_WORDS as usize;
@@ -216,8 +212,7 @@ pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
 pub(super) struct Pauses(u32);
 
 impl Pauses {
-    /// Pauses for as long as a poll asked for, or now and then if it asked for
-    /// nothing.
+    /// Pauses for as long as a poll asked for, or now and then if it asked for nothing.
     ///
     /// # Errors
     /// What `failed` returns, which is asked now and then where code unwinds.
@@ -257,8 +252,7 @@ pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The number of locks of one array that a thread may hold at the same time;
     /// `u32::MAX` if there is no limit.
     const HELD_MAX: u32;
-    /// The number of 32-bit words of each user, which all locks of an array
-    /// have in common.
+    /// The number of 32-bit words of each user, which all locks of an array have in common.
     const USER_WORDS: u32;
     /// The number of 32-bit words of each lock in the shared memory of each block.
     const SHARED_WORDS: u32 = 0;

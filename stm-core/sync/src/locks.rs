@@ -3,11 +3,10 @@
 //! [`for_each_lock!`](crate::for_each_lock) has a table of the kinds. [`Chosen`](super::Chosen) is one that
 //! the host chooses at launch: the default, [`Mutex`](super::Mutex).
 //!
-//! Any number of lanes, warps and blocks may use them. The kinds with words for
-//! users and [`Ring`](super::Ring) serve threads whose number in the grid is below the
-//! number of users. A launch may have more blocks than are resident: those that are not have not arrived, so
-//! nobody waits for them. `Locks::new` puts each lock on 32 words at least,
-//! `Locks::dense` does not.
+//! Any number of lanes, warps and blocks may use them. The kinds with words for users and
+//! [`Ring`](super::Ring) serve threads whose number in the grid is below the number of users. A
+//! launch may have more blocks than are resident: those that are not have not arrived, so nobody
+//! waits for them. `Locks::new` puts each lock on 32 words at least, `Locks::dense` does not.
 
 use super::group::{DONE, GRANTED, Group, WAIT};
 use super::header::{HEADER_WORDS, record_fault};
@@ -22,9 +21,8 @@ const SHARED_MAX: u64 = u32::MAX as u64;
 /// An array of locks of kind `K`: a `Copy` reference that is a kernel's
 /// parameter. The host's `Locks` owns the memory.
 ///
-/// A lock protects what the program says that it protects. Data that its
-/// holders access are accessed through the lane, by relaxed loads and stores;
-/// the lock orders them.
+/// A lock protects what the program says that it protects. Data that its holders access are
+/// accessed through the lane, by relaxed loads and stores; the lock orders them.
 ///
 /// ```
 /// use stm_machine::Lane;
@@ -142,16 +140,14 @@ impl<K: LockKind> TLocks<K> {
         ))
     }
 
-    /// Sets up the block's part of the locks in its shared memory, from the word on
-    /// that the locks were made for (`Locks::behind_shared_words`). It does nothing
-    /// for kinds that have none ([`LockKind::SHARED_WORDS`]); for others it is
-    /// called before the first use of a lock, and ends with a barrier of the block.
-    /// If the launch has too little shared memory, the use of the locks that are
-    /// past its end is a fault.
+    /// Sets up the block's part of the locks in its shared memory, from the word on that the locks
+    /// were made for (`Locks::behind_shared_words`). It does nothing for kinds that have none
+    /// ([`LockKind::SHARED_WORDS`]); for others it is called before the first use of a lock, and
+    /// ends with a barrier of the block. If the launch has too little shared memory, the use of the
+    /// locks that are past its end is a fault.
     ///
     /// # Safety
-    /// All threads of the block make this call, and nobody else uses these words of
-    /// shared memory.
+    /// All threads of the block make this call, and nobody else uses these words of shared memory.
     #[inline(always)]
     pub unsafe fn set_up_block<L: Lane>(&self, lane: &L) {
         if K::SHARED_WORDS == 0 {
@@ -186,22 +182,18 @@ impl<K: LockKind> TLocks<K> {
         unsafe { record_fault(lane, self.header, index, fault) }
     }
 
-    /// Runs `section` while the calling lane holds the lock of this index, and
-    /// returns its result.
+    /// Runs `section` while the calling lane holds the lock of this index, and returns its result.
     ///
-    /// Lanes of one warp may call this together, for the same lock or for
-    /// different ones, or while other lanes of the warp do something else: no
-    /// divergence makes it wait for ever. For kinds with
-    /// [`LockKind::WARP_HANDOFF`], lanes that run together and want the same lock
-    /// acquire it once, and their sections follow each other in the order of the
-    /// lanes. The section is that of one lane, so it must not contain operations
-    /// of the whole warp or block.
+    /// Lanes of one warp may call this together, for the same lock or for different ones, or while
+    /// other lanes of the warp do something else: no divergence makes it wait for ever. For kinds
+    /// with [`LockKind::WARP_HANDOFF`], lanes that run together and want the same lock acquire it
+    /// once, and their sections follow each other in the order of the lanes. The section is that of
+    /// one lane, so it must not contain operations of the whole warp or block.
     ///
     /// The section may acquire locks of other arrays, and of the same array up to
-    /// [`LockKind::HELD_MAX`]. Then all threads must acquire locks in one order,
-    /// as everywhere, and the lanes of a warp must be scheduled independently
-    /// (compute capability 7.0): a lane that waits inside of a section may wait
-    /// for another one of its warp.
+    /// [`LockKind::HELD_MAX`]. Then all threads must acquire locks in one order, as everywhere, and
+    /// the lanes of a warp must be scheduled independently (compute capability 7.0): a lane that
+    /// waits inside of a section may wait for another one of its warp.
     ///
     /// # Errors
     /// The index is past the end, or the thread cannot be served; then the
@@ -216,8 +208,7 @@ impl<K: LockKind> TLocks<K> {
         self.with_group(lane, index, |_| section())
     }
 
-    /// Does [`Self::with`] with a section that is told how many lanes acquire the lock
-    /// together.
+    /// Does [`Self::with`] with a section that is told how many lanes acquire the lock together.
     #[inline(always)]
     pub(super) fn with_group<L: Lane, R>(
         &self,
@@ -326,10 +317,9 @@ impl<K: LockKind> TLocks<K> {
         Ok(result)
     }
 
-    /// Runs `section` while the calling lane holds the lock of this index, if
-    /// it is free now, and returns its result, or `None` if the lock is held or
-    /// awaited. It does not wait for the lock. Lanes of one warp do not act as a
-    /// group here.
+    /// Runs `section` while the calling lane holds the lock of this index, if it is free now, and
+    /// returns its result, or `None` if the lock is held or awaited. It does not wait for the lock.
+    /// Lanes of one warp do not act as a group here.
     ///
     /// # Errors
     /// Those of [`Self::with`].
@@ -357,8 +347,7 @@ impl<K: LockKind> TLocks<K> {
     }
 }
 
-/// The pause between two steps of giving a lock up. The thread behind is about
-/// to link its node.
+/// The pause between two steps of giving a lock up. The thread behind is about to link its node.
 const LEAVE_NS: u32 = 20;
 
 /// How far the first lane of a group has come.

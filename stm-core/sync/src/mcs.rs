@@ -1,8 +1,7 @@
 //! Queues of nodes: the MCS lock, and MCS2 for two locks held at once.
 //!
-//! A thread that arrives puts a node of its own at the end of the lock's queue
-//! and polls a word of that node. The holder gives the lock to the node behind
-//! its own.
+//! A thread that arrives puts a node of its own at the end of the lock's queue and polls a word of
+//! that node. The holder gives the lock to the node behind its own.
 //!
 //! | word of the lock | meaning |
 //! | --- | --- |
@@ -14,13 +13,12 @@
 //! | 1 | 1 while the node's thread waits |
 //! | 2 | 1 while the node is in use; only its thread looks |
 //!
-//! Nodes are numbered from 1. Each is on a sector of 32 bytes. They belong to the
-//! array of locks, so each user has the same one or two for all locks, and the
-//! number of locks costs one word each. Only threads whose number in the grid is
-//! below the number of users may use them. First come, first served. A thread that asks
-//! for more locks than it has nodes is refused: to clear a node that is in a queue would
-//! cut off those behind it. To find that out takes a load of the thread's own word before
-//! the exchange, which those who find a queue make while they would wait anyway.
+//! Nodes are numbered from 1. Each is on a sector of 32 bytes. They belong to the array of locks,
+//! so each user has the same one or two for all locks, and the number of locks costs one word each.
+//! Only threads whose number in the grid is below the number of users may use them. First come,
+//! first served. A thread that asks for more locks than it has nodes is refused: to clear a node
+//! that is in a queue would cut off those behind it. To find that out takes a load of the thread's
+//! own word before the exchange, which those who find a queue make while they would wait anyway.
 //!
 //! # Steps and orders
 //!
@@ -28,17 +26,15 @@
 //! its node. If there was none, it has the lock. Else it links its node behind
 //! the one found and polls its own node.
 //!
-//! The holder loads the link of its node. If there is one, it clears the wait of
-//! that node. If there is none, it swaps the end of the queue from its node to 0.
-//! If that fails, somebody has put a node behind it and not yet linked it, and
-//! the holder loads the link again in its next step.
+//! The holder loads the link of its node. If there is one, it clears the wait of that node. If
+//! there is none, it swaps the end of the queue from its node to 0. If that fails, somebody has put
+//! a node behind it and not yet linked it, and the holder loads the link again in its next step.
 //!
-//! L1 is the exchange, or the load of the wait in the own node. L2 is the swap,
-//! after a fence, or the store that clears the next node's wait. **L5**, the
-//! acquire load of the link, pairs with L4 of the thread that made it: the
-//! holder's store to the wait must follow that thread's own first store to it.
-//! L1 of the exchange pairs with L4 of the thread before in the same way, so that
-//! the link is stored after it was cleared.
+//! L1 is the exchange, or the load of the wait in the own node. L2 is the swap, after a fence, or
+//! the store that clears the next node's wait. **L5**, the acquire load of the link, pairs with L4
+//! of the thread that made it: the holder's store to the wait must follow that thread's own first
+//! store to it. L1 of the exchange pairs with L4 of the thread before in the same way, so that the
+//! link is stored after it was cleared.
 
 use super::lock::{
     LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, load_grant, store_given_up,
@@ -51,9 +47,8 @@ use stm_machine::observe::Mutant;
 #[derive(Clone, Copy, Debug)]
 pub struct Queue<const HELD: u32>;
 
-/// The MCS lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.2.1), of
-/// which a thread can hold one at a time. It takes one word for each lock and 32
-/// bytes for each user.
+/// The MCS lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.2.1), of which a thread can
+/// hold one at a time. It takes one word for each lock and 32 bytes for each user.
 pub type Mcs = Queue<1>;
 
 /// The MCS lock with two nodes for each user (Grote 2020, section 4.2.2), of which

@@ -5,11 +5,10 @@ use crate::sealed::Sealed;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
-/// A lock of kind `K` that lanes of a warp do not acquire together: each of them
-/// arrives, waits and leaves by itself, as on GPUs the locks of the literature do (Stuart
-/// and Owens 2011, Grote 2020). It is for comparison: kind `K` alone is never much slower,
-/// and many times as fast where lanes of a warp want one lock. Its words and orders are
-/// those of kind `K`.
+/// A lock of kind `K` that lanes of a warp do not acquire together: each of them arrives, waits and
+/// leaves by itself, as on GPUs the locks of the literature do (Stuart and Owens 2011, Grote 2020).
+/// It is for comparison: kind `K` alone is never much slower, and many times as fast where lanes of
+/// a warp want one lock. Its words and orders are those of kind `K`.
 #[derive(Clone, Copy, Debug)]
 pub struct PerLane<K>(PhantomData<K>);
 

@@ -1,15 +1,13 @@
 //! A lock that its last holder may take again a bounded number of times.
 //!
-//! On a GPU a lock that stays with its multiprocessor costs a swap and a release
-//! for each section, and one that goes to another costs a trip of a flag through
-//! the L2 cache as well. Here a holder that gives the lock up while others wait
-//! leaves it *reserved* for itself, and finds it so when it comes back at once.
-//! After `PASSES` times in a row it hands the lock to the first of the
-//! waiters, which queue by tickets. A reservation is for a warp, whose lanes share
-//! its time. Bounded barging of this kind is that of
-//! cohort locks (Dice, Marathe and Shavit 2012), with a single thread in place of
-//! the cohort, and that of the reservations of biased locks (Kawachiya, Koseki
-//! and Onodera 2002), taken back here by a swap and no hand-shake.
+//! On a GPU a lock that stays with its multiprocessor costs a swap and a release for each section,
+//! and one that goes to another costs a trip of a flag through the L2 cache as well. Here a holder
+//! that gives the lock up while others wait leaves it *reserved* for itself, and finds it so when
+//! it comes back at once. After `PASSES` times in a row it hands the lock to the first of the
+//! waiters, which queue by tickets. A reservation is for a warp, whose lanes share its time.
+//! Bounded barging of this kind is that of cohort locks (Dice, Marathe and Shavit 2012), with a
+//! single thread in place of the cohort, and that of the reservations of biased locks (Kawachiya,
+//! Koseki and Onodera 2002), taken back here by a swap and no hand-shake.
 //!
 //! | word | meaning |
 //! | --- | --- |
@@ -41,12 +39,11 @@
 //!   had it less than `PASSES` times in a row, and else reserved for the first
 //!   waiter (L2).
 //!
-//! Every exchange that finds another state than *held* is an acquisition, even one
-//! that is taken back, and only the holder stores another state. So there is one
-//! holder at a time. Whether anybody queues, and whether reservations are
-//! distrusted, is loaded together with the exchange and may be old; no state
-//! makes it wrong to be wrong about that, as a state reserved for the first waiter
-//! when nobody queues sends the next thread into the queue, whose first it is.
+//! Every exchange that finds another state than *held* is an acquisition, even one that is taken
+//! back, and only the holder stores another state. So there is one holder at a time. Whether
+//! anybody queues, and whether reservations are distrusted, is loaded together with the exchange
+//! and may be old; no state makes it wrong to be wrong about that, as a state reserved for the
+//! first waiter when nobody queues sends the next thread into the queue, whose first it is.
 //!
 //! # Fairness
 //!
@@ -107,8 +104,7 @@ fn warp<L: Lane>(lane: &L) -> u32 {
         .wrapping_add(lane.warp_index())
 }
 
-/// Returns the reservation of a warp that has had the lock so many times in a
-/// row.
+/// Returns the reservation of a warp that has had the lock so many times in a row.
 #[inline(always)]
 const fn reserved(warp: u32, times: u32) -> u32 {
     (warp + 1) << 9 | times << 1

@@ -66,8 +66,7 @@ impl LockKind for Anderson {
         }))
     }
 
-    // A slot is zero at first, which is the first number of slot 0 and of no
-    // other.
+    // A slot is zero at first, which is the first number of slot 0 and of no other.
     #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         // SAFETY: a word of the lock, as `slot` masks.

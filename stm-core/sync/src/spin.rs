@@ -12,23 +12,20 @@ use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, st
 use crate::sealed::Sealed;
 use stm_machine::Lane;
 
-/// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011,
-/// Algorithm 1): it tries a compare-and-swap until one succeeds. It takes one
-/// word for each lock and none for users.
+/// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): it tries
+/// a compare-and-swap until one succeeds. It takes one word for each lock and none for users.
 #[derive(Clone, Copy, Debug)]
 pub struct Tas;
 
-/// The test-and-test-and-set lock (Grote 2020, section 4.1.2): it loads the word
-/// and tries a compare-and-swap only if the lock is free. It takes one word for
-/// each lock and none for users.
+/// The test-and-test-and-set lock (Grote 2020, section 4.1.2): it loads the word and tries a
+/// compare-and-swap only if the lock is free. It takes one word for each lock and none for users.
 #[derive(Clone, Copy, Debug)]
 pub struct Ttas;
 
-/// The test-and-set lock with backoff (Anderson 1990; Stuart and Owens 2011,
-/// section 5.2): each compare-and-swap that fails doubles the pause before the
-/// next one, from 32 ns to 1 us. After the longest pause it begins again with
-/// the shortest, as that of Stuart and Owens does. It takes one word for each
-/// lock and none for users.
+/// The test-and-set lock with backoff (Anderson 1990; Stuart and Owens 2011, section 5.2): each
+/// compare-and-swap that fails doubles the pause before the next one, from 32 ns to 1 us. After the
+/// longest pause it begins again with the shortest, as that of Stuart and Owens does. It takes one
+/// word for each lock and none for users.
 #[derive(Clone, Copy, Debug)]
 pub struct TasBackoff;
 

@@ -1,13 +1,12 @@
 //! Sections that end by a panic.
 //!
-//! On the CPU a panic in a section unwinds past the code that would give the lock up.
-//! Nobody can say what the section has left half-done, so the lock stays held, as a
-//! mutex of the standard library is poisoned; but those who wait for it must not wait
-//! for ever. A guard that lives as long as the section raises a flag in the header of
-//! the array when it is dropped, which happens in such an unwinding only. Who waits
-//! looks at the flag now and then, and who comes looks at it once: a thread that has
-//! given up its wait may still have a place in a queue, and must not take another one
-//! of the array. So all locks of the array refuse everybody, until `Locks::reset`.
+//! On the CPU a panic in a section unwinds past the code that would give the lock up. Nobody can
+//! say what the section has left half-done, so the lock stays held, as a mutex of the standard
+//! library is poisoned; but those who wait for it must not wait for ever. A guard that lives as
+//! long as the section raises a flag in the header of the array when it is dropped, which happens
+//! in such an unwinding only. Who waits looks at the flag now and then, and who comes looks at it
+//! once: a thread that has given up its wait may still have a place in a queue, and must not take
+//! another one of the array. So all locks of the array refuse everybody, until `Locks::reset`.
 //!
 //! On a GPU nothing unwinds (`panic = "abort"`): there the guard is never dropped, and
 //! nobody looks.
@@ -30,8 +29,7 @@ impl Failure {
     /// Makes the flag in the header at `header`.
     ///
     /// # Safety
-    /// The header's words are live as long as the flag is used, and accessed by lanes
-    /// only.
+    /// The header's words are live as long as the flag is used, and accessed by lanes only.
     #[inline(always)]
     pub(super) const unsafe fn of(header: *mut u32) -> Self {
         Self { header }

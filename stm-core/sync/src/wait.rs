@@ -7,17 +7,14 @@ use stm_machine::{Lane, Stop};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stopped;
 
-/// How many polls follow each other without a pause: some 7 us on a GPU, in which
-/// most waits end.
+/// How many polls follow each other without a pause: some 7 us on a GPU, in which most waits end.
 const POLLS: u32 = 16;
 
-/// The pause after each [`POLLS`] polls, in nanoseconds. It is short beside a
-/// poll; machines whose threads share a core, and schedulers that are not fair,
-/// need it to let others run.
+/// The pause after each [`POLLS`] polls, in nanoseconds. It is short beside a poll; machines whose
+/// threads share a core, and schedulers that are not fair, need it to let others run.
 const PAUSE_NS: u32 = 20;
 
-/// Polls until `came` returns true, and returns whether it did; else the launch
-/// was told to stop.
+/// Polls until `came` returns true, and returns whether it did; else the launch was told to stop.
 #[inline(always)]
 pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> bool) -> bool {
     loop {

@@ -1,8 +1,7 @@
 //! Walks from lock to lock, of which two are held at a time.
 //!
-//! A walk is a loop of steps that do not wait, as a single critical section is, so
-//! that lanes of one warp that are at different places of a walk do not keep each
-//! other from going on.
+//! A walk is a loop of steps that do not wait, as a single critical section is, so that lanes of
+//! one warp that are at different places of a walk do not keep each other from going on.
 
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, Turn};
 use super::locks::TLocks;
@@ -21,18 +20,15 @@ pub enum Step<R> {
 impl<K: LockKind> TLocks<K> {
     /// Walks from lock to lock hand over hand, which is lock coupling.
     ///
-    /// It acquires lock `first` and calls `visit` with `None` and `first`. When
-    /// that returns [`Step::Next`], the lane gives up the lock behind the present
-    /// one, if there is one, acquires the next and calls `visit` again with the
-    /// indices of the two locks that it holds then: the one before, and the
-    /// present one. So at most two locks are held at a time, and whoever walks
-    /// the same way never overtakes. All walks must go in one order of the
-    /// locks. The kind must allow two locks to be held, which is checked at
-    /// compile time.
+    /// It acquires lock `first` and calls `visit` with `None` and `first`. When that returns
+    /// [`Step::Next`], the lane gives up the lock behind the present one, if there is one, acquires
+    /// the next and calls `visit` again with the indices of the two locks that it holds then: the
+    /// one before, and the present one. So at most two locks are held at a time, and whoever walks
+    /// the same way never overtakes. All walks must go in one order of the locks. The kind must
+    /// allow two locks to be held, which is checked at compile time.
     ///
     /// # Errors
-    /// An index is past the end, or the thread cannot be served. Then no lock is
-    /// held any more.
+    /// An index is past the end, or the thread cannot be served. Then no lock is held any more.
     #[inline(always)]
     pub fn walk<L: Lane, R>(
         &self,
@@ -58,8 +54,7 @@ impl<K: LockKind> TLocks<K> {
                 Progress::Going => {}
                 Progress::Pausing(ns) => {
                     if let Err(fault) = pauses.pause(lane, ns, || self.failure().check(lane)) {
-                        // The lock waited for is not the lane's, and has nothing to
-                        // give up.
+                        // The lock waited for is not the lane's, and has nothing to give up.
                         walk.here.turn = None;
                         let fault = self.fault(lane, walk.here.index, fault);
                         walk.done = Some(Err(fault));

@@ -6,11 +6,10 @@ use crate::sealed::Sealed;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
-/// A lock of kind `K` that refuses what would make it hang or break: a thread that
-/// asks for a lock that it holds, or for more locks than kind `K` gives a thread,
-/// a thread without a number as a user, and a thread that gives up what it does
-/// not hold. Each of them is an error of the call, recorded for the host, and the
-/// lock goes on.
+/// A lock of kind `K` that refuses what would make it hang or break: a thread that asks for a lock
+/// that it holds, or for more locks than kind `K` gives a thread, a thread without a number as a
+/// user, and a thread that gives up what it does not hold. Each of them is an error of the call,
+/// recorded for the host, and the lock goes on.
 ///
 /// It takes seven words more than kind `K` for each lock and one more for each
 /// user, and a few accesses to them for each section. Lanes of a warp do not act as
@@ -49,8 +48,7 @@ impl<K: LockKind> Checked<K> {
     #[inline(always)]
     fn is_held_by<L: Lane>(lane: &L, place: &Place, user: u32) -> bool {
         // SAFETY: the lock's word. Relaxed: only a thread itself stores its own
-        // number or removes it, so it finds its number exactly if it holds the
-        // lock.
+        // number or removes it, so it finds its number exactly if it holds the lock.
         unsafe { lane.load_relaxed_32(Self::word(place, OWNER)) == user + 1 }
     }
 
@@ -144,11 +142,10 @@ impl<K: TryLock> TryLock for Checked<K> {
 }
 
 impl<K: LockKind> TLocks<Checked<K>> {
-    /// Acquires the lock of this index, until the thread calls
-    /// [`Self::unlock`]. Prefer [`Self::with`], which cannot forget that, and after which
-    /// a panic on the CPU does not leave the others waiting, as it does here. Lanes
-    /// of one warp that want the same lock must be scheduled independently
-    /// (compute capability 7.0).
+    /// Acquires the lock of this index, until the thread calls [`Self::unlock`]. Prefer
+    /// [`Self::with`], which cannot forget that, and after which a panic on the CPU does not leave
+    /// the others waiting, as it does here. Lanes of one warp that want the same lock must be
+    /// scheduled independently (compute capability 7.0).
     ///
     /// # Errors
     /// Those of [`Self::with`]; in particular the thread holds the lock already.
@@ -182,8 +179,7 @@ impl<K: LockKind> TLocks<Checked<K>> {
         Ok(())
     }
 
-    /// Gives up the lock of this index, which the thread has acquired by
-    /// [`Self::lock`].
+    /// Gives up the lock of this index, which the thread has acquired by [`Self::lock`].
     ///
     /// # Errors
     /// The index is past the end, or the thread does not hold the lock, or it holds it
@@ -232,17 +228,15 @@ impl Turn {
     }
 }
 
-/// A lock of kind `K` with a watchdog: a thread that has waited for longer than
-/// `TICKS` of its lane's clock ([`Lane::clock`]) gives up with
-/// [`LockFault::TimedOut`], and the host reports the first such thread. The bound
-/// is kept to 256 ticks, and at most 2^39.
+/// A lock of kind `K` with a watchdog: a thread that has waited for longer than `TICKS` of its
+/// lane's clock ([`Lane::clock`]) gives up with [`LockFault::TimedOut`], and the host reports the
+/// first such thread. The bound is kept to 256 ticks, and at most 2^39.
 ///
-/// A thread that gives up leaves a lock of the kinds that do not queue
-/// ([`Tas`](super::Tas), [`Ttas`](super::Ttas), [`TasBackoff`](super::TasBackoff)) as it
-/// was. In a queue its place stays, so that nobody behind it is served: they time
-/// out as well, and the launch ends with an error in place of a hang. From the first
-/// fault on, all locks of the array refuse whoever comes, with that fault, until
-/// `Locks::reset`: a thread whose place is still in a queue must not take another one.
+/// A thread that gives up leaves a lock of the kinds that do not queue ([`Tas`](super::Tas),
+/// [`Ttas`](super::Ttas), [`TasBackoff`](super::TasBackoff)) as it was. In a queue its place stays,
+/// so that nobody behind it is served: they time out as well, and the launch ends with an error in
+/// place of a hang. From the first fault on, all locks of the array refuse whoever comes, with that
+/// fault, until `Locks::reset`: a thread whose place is still in a queue must not take another one.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeout<K, const TICKS: u64>(PhantomData<K>);
 

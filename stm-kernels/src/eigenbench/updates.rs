@@ -3,9 +3,8 @@
 use super::{EigenbenchParams, checksum};
 use core::cell::Cell;
 use core::marker::PhantomData;
-use stm_core::Lane;
 use stm_core::algorithm::Algorithm;
-use stm_core::kernels;
+use stm_core::{Lane, kernels};
 
 /// The number of hot words that a transaction of [`EigenbenchUpdates`] reads and writes.
 pub const STATIC_WORDS: usize = 32;

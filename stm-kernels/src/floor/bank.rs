@@ -1,16 +1,13 @@
-//! The bank without transactions; [`crate::bank`] describes what a transaction
-//! does.
+//! The bank without transactions; [`crate::bank`] describes what a transaction does.
 //!
-//! The amount of a transfer does not depend on balances, so [`Additions`]
-//! leaves every account as transactions do, and the same replay verifies it.
-//! Its audits are plain loads and see sums that never existed; the findings
-//! count them, and the driver reports them. [`CriticalSection`] audits under its lock,
-//! and one wrong sum makes its run wrong.
+//! The amount of a transfer does not depend on balances, so [`Additions`] leaves every account as
+//! transactions do, and the same replay verifies it. Its audits are plain loads and see sums that
+//! never existed; the findings count them, and the driver reports them. [`CriticalSection`] audits
+//! under its lock, and one wrong sum makes its run wrong.
 
 use super::{Guarded, at, first, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, CHECKS, FINDINGS, WRONG_SUMS};
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The accesses of the bank without synchronisation.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,7 @@ use super::plain::table::Table;
 use super::{Guarded, for_each};
 use crate::chain::ChainPlan;
 use core::marker::PhantomData;
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// Operations on the structure `S` as critical sections of one lock.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,10 @@
-//! EB without transactions; [`crate::eigenbench`] describes what a transaction
-//! does.
+//! EB without transactions; [`crate::eigenbench`] describes what a transaction does.
 
 use super::{Guarded, at, first, for_each};
 use crate::eigenbench::{
     Accesses, BATCH, EigenbenchPlan, EigenbenchTransaction, Sequence, checksum,
 };
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The accesses of EB without synchronisation.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +39,8 @@ pub struct Params {
     pub plan: EigenbenchPlan,
 }
 
-/// Makes the array of `$value` for each `$j` below [`BATCH`]. It is spelled
-/// out, because the compiler keeps a loop around the draw, and with it the
-/// array in memory.
+/// Makes the array of `$value` for each `$j` below [`BATCH`]. It is spelled out, because the
+/// compiler keeps a loop around the draw, and with it the array in memory.
 macro_rules! spelled {
     ($j:ident => $value:expr) => {
         spelled!(@ $j $value; 0 1 2 3 4 5 6 7)
@@ -127,8 +124,7 @@ impl Work {
     }
 }
 
-/// Does the accesses to an array without synchronisation, and returns the sum of the
-/// values read.
+/// Does the accesses to an array without synchronisation, and returns the sum of the values read.
 #[inline(always)]
 fn unsynchronised<L: Lane>(lane: &L, work: Work) -> u32 {
     let mut sum = 0u32;
@@ -173,8 +169,7 @@ fn repeats(batch: &Batch) -> bool {
     same
 }
 
-/// Draws the first batches of a transaction. Those past its last word have no
-/// address.
+/// Draws the first batches of a transaction. Those past its last word have no address.
 #[inline(always)]
 fn draw(work: Work) -> Drawn {
     let words = work.accesses.words();
@@ -317,8 +312,7 @@ impl<'a, L: Lane> Arrays<'a, L> {
         )
     }
 
-    /// Does the accesses to the cold array, and adds what a transaction has read to a
-    /// checksum.
+    /// Does the accesses to the cold array, and adds what a transaction has read to a checksum.
     #[inline(always)]
     fn end(&self, transaction: &EigenbenchTransaction, before: u32, mild: u32) -> u32 {
         let plan = &self.plan;

@@ -1,14 +1,12 @@
 //! GN-1 without transactions, and the links of GN-2 as critical sections;
 //! [`crate::genome`] describes what a transaction does.
 //!
-//! [`CasSet`] is the set that one writes by hand: a slot is loaded first, as
-//! most segments are in the set already, and claimed by a 32-bit
-//! compare-and-swap.
+//! [`CasSet`] is the set that one writes by hand: a slot is loaded first, as most segments are in
+//! the set already, and claimed by a 32-bit compare-and-swap.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::genome::{Segments, other_of, slot_of};
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The accesses of GN-1 without synchronisation.
 #[derive(Clone, Copy, Debug)]
@@ -77,9 +75,8 @@ impl Params {
         self.slots.len().wrapping_sub(1)
     }
 
-    /// Inserts a segment from the slot `slot` on. `take` gets a free slot and the value
-    /// to store there, and returns what the slot held, which is 0 if the claim
-    /// succeeded.
+    /// Inserts a segment from the slot `slot` on. `take` gets a free slot and the value to store
+    /// there, and returns what the slot held, which is 0 if the claim succeeded.
     #[inline(always)]
     fn insert<L: Lane>(
         &self,

@@ -1,21 +1,18 @@
 //! HT without transactions; [`crate::ht`] describes what a transaction does.
 //!
-//! [`CasTable`] is the table that one writes by hand: open addressing with
-//! linear probing from the slot that belongs to a bucket's number, with a
-//! 32-bit compare-and-swap for each slot probed. It inserts each key
-//! separately, where a transaction inserts all of its keys or none.
+//! [`CasTable`] is the table that one writes by hand: open addressing with linear probing from the
+//! slot that belongs to a bucket's number, with a 32-bit compare-and-swap for each slot probed. It
+//! inserts each key separately, where a transaction inserts all of its keys or none.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::ht::bucket_of_key;
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The accesses of HT without synchronisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor;
 
-/// The parameters of [`Floor`]; the arrays are those of
-/// [`HtParams`](crate::ht::HtParams).
+/// The parameters of [`Floor`]; the arrays are those of [`HtParams`](crate::ht::HtParams).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FloorParams {
@@ -61,8 +58,7 @@ pub type CriticalSectionParams = Guarded<FloorParams>;
 /// The number of keys whose accesses are in flight together.
 const BATCH: usize = 4;
 
-/// Loads the keys of nodes `node` to `node + BATCH`; past `last` it repeats
-/// that one.
+/// Loads the keys of nodes `node` to `node + BATCH`; past `last` it repeats that one.
 #[inline(always)]
 fn batch<L: Lane>(lane: &L, keys: *mut u32, node: u64, last: u64) -> [(u64, u32); BATCH] {
     core::array::from_fn(|j| {
@@ -197,9 +193,8 @@ impl CasTable {
             let mut node = i * keys_per_tx;
             let end = node + keys_per_tx;
             while node < end {
-                // All keys probe their first slot with the loads in flight
-                // together; then the few that met another key continue. A key
-                // that is repeated finds itself.
+                // All keys probe their first slot with the loads in flight together; then the few
+                // that met another key continue. A key that is repeated finds itself.
                 let looked = batch(lane, keys, node, end - 1).map(|(_, key)| {
                     let slot = bucket_of_key(key, len);
                     (key, slot, insert(slot, key))

@@ -1,14 +1,11 @@
-//! KM without transactions; [`crate::kmeans`] describes what a transaction
-//! does.
+//! KM without transactions; [`crate::kmeans`] describes what a transaction does.
 //!
-//! [`Additions`] adds each coordinate separately. Additions of `f32` do not
-//! commute exactly and their order is unknown, so its sums are right within
-//! rounding errors, and not bit for bit.
+//! [`Additions`] adds each coordinate separately. Additions of `f32` do not commute exactly and
+//! their order is unknown, so its sums are right within rounding errors, and not bit for bit.
 
 use super::{Guarded, first, for_each};
 use crate::kmeans::{Search, load, store};
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The accesses of KM without synchronisation.
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +101,7 @@ impl Params {
     }
 }
 
-/// Runs all points and calls `add` with the row of the nearest centre and the
-/// point.
+/// Runs all points and calls `add` with the row of the nearest centre and the point.
 #[inline(always)]
 fn run<L: Lane>(lane: &L, p: &Params, add: impl Fn(*mut u32, u64)) {
     let Some((rows, words)) = p.rows() else {
@@ -210,8 +206,7 @@ impl Additions {
 }
 
 impl WarpAPoint {
-    /// The lanes of a warp search a point each, and then add these points one after the
-    /// other.
+    /// The lanes of a warp search a point each, and then add these points one after the other.
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &Params) {
         let Some((rows, words)) = p.rows() else {
@@ -317,8 +312,7 @@ impl Privatised {
     }
 }
 
-/// Adds to an `f32` in shared memory, as a GPU does whose shared memory adds integers
-/// only.
+/// Adds to an `f32` in shared memory, as a GPU does whose shared memory adds integers only.
 ///
 /// # Safety
 /// The word is below the number of words of shared memory, and is accessed by atomic

@@ -1,5 +1,4 @@
-//! Yardsticks for the transactional memory: the workloads' accesses without
-//! transactions.
+//! Yardsticks for the transactional memory: the workloads' accesses without transactions.
 //!
 //! | kernel | is | result |
 //! | --- | --- | --- |
@@ -7,12 +6,11 @@
 //! | [`ra::Additions`], [`bank::Additions`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Additions`], [`kmeans::Privatised`], [`kmeans::WarpAPoint`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
 //! | `CriticalSection` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`], [`queue`], [`vacation`], [`labyrinth`], [`pool`]; [`genome::LinkSection`]; [`chain::Map`], [`chain::Ordered`], [`chain::List`] | the same transactions as *critical sections* of one lock ([`Guarded`]) | right, and verified |
 //!
-//! The accesses without synchronisation show how fast the memory system serves
-//! them with this kernel's order of loads and stores. That is no bound: a rival
-//! that needs fewer accesses can be faster. All loads of a transaction are in flight before the first result is
-//! used, as far as its batches reach. The length of an array is checked once
-//! for each launch and not at each access, as the comparison is to show
-//! everything that a transactional memory adds, including such checks.
+//! The accesses without synchronisation show how fast the memory system serves them with this
+//! kernel's order of loads and stores. That is no bound: a rival that needs fewer accesses can be
+//! faster. All loads of a transaction are in flight before the first result is used, as far as its
+//! batches reach. The length of an array is checked once for each launch and not at each access, as
+//! the comparison is to show everything that a transactional memory adds, including such checks.
 //!
 //! # Critical sections
 //!
@@ -52,8 +50,7 @@ use stm_sync::{TLocks, TasBackoff};
 /// The lock of critical sections: an array of one.
 pub type Lock = TLocks<TasBackoff>;
 
-/// The parameters of a critical section: the lock, and those of the work that it
-/// guards.
+/// The parameters of a critical section: the lock, and those of the work that it guards.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Guarded<P> {
@@ -63,9 +60,8 @@ pub struct Guarded<P> {
     pub work: P,
 }
 
-/// Calls `transaction` for the numbers that `StmRef::for_each` gives to this
-/// lane: its own number, and then every one that is a multiple of the number of
-/// lanes further on.
+/// Calls `transaction` for the numbers that `StmRef::for_each` gives to this lane: its own number,
+/// and then every one that is a multiple of the number of lanes further on.
 #[inline(always)]
 fn for_each<L: Lane>(lane: &L, transactions: u64, mut transaction: impl FnMut(u64)) {
     let stride = lane.grid_threads();
@@ -76,9 +72,8 @@ fn for_each<L: Lane>(lane: &L, transactions: u64, mut transaction: impl FnMut(u6
     }
 }
 
-/// Does the same with transactions that are critical sections: `draw` makes what
-/// `section` does under the lock. It ends at the first fault, which the lock has
-/// recorded.
+/// Does the same with transactions that are critical sections: `draw` makes what `section` does
+/// under the lock. It ends at the first fault, which the lock has recorded.
 #[inline(always)]
 fn for_each_locked<L: Lane, D>(
     lane: &L,
@@ -98,8 +93,7 @@ fn for_each_locked<L: Lane, D>(
     }
 }
 
-/// Returns the address of element `i` of the array whose first element is at
-/// `first`.
+/// Returns the address of element `i` of the array whose first element is at `first`.
 ///
 /// Before the address is accessed, the caller must know that the array has the
 /// element: [`first`] checks this once, with the plan that draws `i`.
@@ -108,8 +102,7 @@ fn at<T>(first: *mut T, i: u32) -> *mut T {
     first.wrapping_add(i as usize)
 }
 
-/// Returns the address of the first of `len` elements, if the array has that
-/// many.
+/// Returns the address of the first of `len` elements, if the array has that many.
 #[inline(always)]
 fn first<T: Element>(array: &TArray<T>, len: u64) -> Option<*mut T> {
     array.get(0).filter(|_| len <= array.len())

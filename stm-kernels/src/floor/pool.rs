@@ -1,5 +1,4 @@
-//! Allocation and release as critical sections; [`crate::pool`] describes what a transaction
-//! does.
+//! Allocation and release as critical sections; [`crate::pool`] describes what a transaction does.
 
 use super::plain::nodes::Nodes;
 use super::{Guarded, for_each};

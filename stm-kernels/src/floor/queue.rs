@@ -3,8 +3,7 @@
 
 use super::{Guarded, at, first, for_each};
 use crate::queue::{APPENDED, QueuePlan, TAKEN, done, place};
-use stm_core::kernel_alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, TArray, kernel_alone};
 
 /// The queue as critical sections of one lock.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +59,7 @@ impl CriticalSection {
 /// if the queue is full, or empty.
 ///
 /// # Safety
-/// There are two counts, and as many words in the ring as it has places, and the lock
-/// is held.
+/// There are two counts, and as many words in the ring as it has places, and the lock is held.
 #[inline(always)]
 unsafe fn step<L: Lane>(
     lane: &L,

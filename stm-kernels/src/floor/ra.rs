@@ -1,13 +1,11 @@
 //! RA without transactions; [`crate::ra`] describes what a transaction does.
 //!
-//! Amounts cancel and additions commute, so [`Additions`] leaves every word as
-//! transactions do, and the same replay verifies it. It gives no consistent
-//! state of several words at one time.
+//! Amounts cancel and additions commute, so [`Additions`] leaves every word as transactions do, and
+//! the same replay verifies it. It gives no consistent state of several words at one time.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::ra::RaPlan;
-use stm_core::kernel_alone;
-use stm_core::{Element, Lane, TArray};
+use stm_core::{Element, Lane, TArray, kernel_alone};
 
 /// The accesses of RA without synchronisation.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +53,8 @@ pub type CriticalSectionParams = Guarded<WordParams>;
 /// The number of accesses in flight together.
 const BATCH: u32 = 16;
 
-/// Makes the array of `$value` for each `$j` below [`BATCH`]. It is spelled
-/// out, because the compiler keeps a loop of this length, and with it the array
-/// in memory.
+/// Makes the array of `$value` for each `$j` below [`BATCH`]. It is spelled out, because the
+/// compiler keeps a loop of this length, and with it the array in memory.
 macro_rules! spelled {
     ($j:ident => $value:expr) => {
         spelled!(@ $j $value; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)

@@ -4,10 +4,9 @@
 //! The first slots of the first few records and of the customer are computed before the lock
 //! is taken, and loaded together in the section.
 
-use super::plain::Structure;
 use super::plain::chains::{Chains, OpenChains};
-use super::plain::halves;
 use super::plain::table::{Found, OpenTable, PROBES, Table};
+use super::plain::{Structure, halves};
 use super::{Guarded, for_each};
 use crate::vacation::{
     CUSTOMERS, Change, Note, Offer, Offers, Query, Resource, Task, VacationPlan,

@@ -5,8 +5,7 @@ use stm_core::algorithm::Algorithm;
 use stm_core::internal::Crew;
 use stm_core::{Abort, Lane, StmRef, TeamTx, TxResult, View};
 
-/// The number of cells of each lane of a team whose loads are in flight
-/// together.
+/// The number of cells of each lane of a team whose loads are in flight together.
 const TEAM_BATCH: u32 = 4;
 
 /// How a router reads the grid, and claims a path in it.
@@ -132,8 +131,7 @@ impl<A: Algorithm, const BY_BLOCK: bool> Transactions<'_, A, BY_BLOCK> {
         })
     }
 
-    /// Claims the path by the lanes of a team; neighbouring lanes have
-    /// neighbouring cells.
+    /// Claims the path by the lanes of a team; neighbouring lanes have neighbouring cells.
     #[inline(always)]
     fn claim_as_team<L: Lane, C: Crew>(
         &self,

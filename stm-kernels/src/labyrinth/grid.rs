@@ -12,8 +12,7 @@ pub struct GridSize {
 }
 
 impl GridSize {
-    /// The largest number of cells of a grid, including walls between rows and
-    /// planes.
+    /// The largest number of cells of a grid, including walls between rows and planes.
     pub const CELLS_MAX: u64 = 1 << 30;
 
     /// Returns the distance from a cell to the next in y.
@@ -26,8 +25,7 @@ impl GridSize {
         self.row() * (self.y as u64 + 1)
     }
 
-    /// Returns the number of all cells, including the walls after each row and
-    /// each plane.
+    /// Returns the number of all cells, including the walls after each row and each plane.
     pub const fn cells(self) -> u64 {
         self.plane().saturating_mul(self.z as u64)
     }

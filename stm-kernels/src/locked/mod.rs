@@ -6,9 +6,8 @@
 //! | [`table`] | [`crate::ht`] with one key a transaction |
 //! | [`sorted`] | [`crate::sorted`] |
 //!
-//! A kernel is generic over the kind of lock, and has an entry point for each kind
-//! that is measured. As all of `stm_sync`, they report what goes wrong to the
-//! locks' owner on the host.
+//! A kernel is generic over the kind of lock, and has an entry point for each kind that is
+//! measured. As all of `stm_sync`, they report what goes wrong to the locks' owner on the host.
 
 pub mod counter;
 pub mod sorted;

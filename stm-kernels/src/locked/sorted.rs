@@ -1,14 +1,13 @@
 //! A sorted list with entry points under locks: the benchmark of lock granularity of
 //! Grote 2020 (section 5.3).
 //!
-//! The first nodes of the array are the entry points, one for each range of keys; the
-//! node of key `i` follows at `i` behind them. A node is one word of 64 bits, the key in
-//! the upper half and the number of the next node in the lower, so that a step along
-//! the list is one load. 0 ends a range, as no list leads to the first entry point.
-//! A node belongs to its key beforehand, where a transaction allocates one, and is read by one
-//! load, where a transaction reads two words: both in favour of the locks.
-//! [`Coupled`] has a lock for each node and holds two at a time, [`Coarse`] has one for
-//! each entry point.
+//! The first nodes of the array are the entry points, one for each range of keys; the node of key
+//! `i` follows at `i` behind them. A node is one word of 64 bits, the key in the upper half and the
+//! number of the next node in the lower, so that a step along the list is one load. 0 ends a range,
+//! as no list leads to the first entry point. A node belongs to its key beforehand, where a
+//! transaction allocates one, and is read by one load, where a transaction reads two words: both in
+//! favour of the locks. [`Coupled`] has a lock for each node and holds two at a time, [`Coarse`]
+//! has one for each entry point.
 
 use super::of_kinds;
 use crate::sorted::value;
@@ -157,8 +156,7 @@ impl SortedList {
         })
     }
 
-    /// Inserts a key with its node by a walk that holds the locks of two nodes at a
-    /// time.
+    /// Inserts a key with its node by a walk that holds the locks of two nodes at a time.
     ///
     /// # Errors
     /// Those of [`Self::insert_coarse`].
@@ -198,8 +196,7 @@ impl SortedList {
         })
     }
 
-    /// Returns whether the list has a key, by a walk that holds the locks of two nodes
-    /// at a time.
+    /// Returns whether the list has a key, by a walk that holds the locks of two nodes at a time.
     ///
     /// # Errors
     /// The thread cannot be served.
@@ -256,8 +253,7 @@ impl<K: LockKind> Coarse<K> {
     }
 }
 
-/// The list with a lock of kind `K` for each node, of which a thread holds two at a
-/// time.
+/// The list with a lock of kind `K` for each node, of which a thread holds two at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Coupled<K>(PhantomData<K>);
 

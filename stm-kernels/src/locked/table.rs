@@ -57,8 +57,7 @@ impl Table {
         })
     }
 
-    /// Calls `insert` for each key that the calling lane inserts, until that returns
-    /// `false`.
+    /// Calls `insert` for each key that the calling lane inserts, until that returns `false`.
     #[inline(always)]
     fn each<L: Lane>(&self, lane: &L, mut insert: impl FnMut(Insertion) -> bool) {
         let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());

@@ -36,8 +36,7 @@ pub struct Matrix {
     pub column_at: u32,
     /// Rows of padding above the matrix.
     pub padding: u32,
-    /// What a gap at the left border costs beside its extension, negated: the score of
-    /// column 0.
+    /// What a gap at the left border costs beside its extension, negated: the score of column 0.
     pub left: i32,
 }
 

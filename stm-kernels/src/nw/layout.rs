@@ -1,5 +1,4 @@
-//! What the host prepares for the kernels that compute tiles, and reads from what they
-//! leave.
+//! What the host prepares for the kernels that compute tiles, and reads from what they leave.
 
 use super::frame::{MATRIX_WORDS, Matrix};
 use super::{NEVER, PADDING};

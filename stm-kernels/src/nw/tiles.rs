@@ -1,15 +1,14 @@
 //! Alignment scores by wavefronts: a launch for each diagonal of tiles, as data-parallel
 //! programs do it.
 //!
-//! A block computes a tile, and a lane some rows of it. In one step a lane computes a
-//! square block of as many columns as it has rows. Lane `l` of a warp is `l` steps behind
-//! lane 0, so the values above its block are what the lane before it computed last, and
-//! come by a shuffle. The first lane of a warp takes them from a row in shared memory,
-//! the *edge*: at first it holds the values above the tile, and the last lane of each warp
-//! leaves there the values below its rows, of the columns that its warp has done with.
-//! The next warp begins when enough of them are there; warps advance in phases of some
-//! steps with a barrier of the block in between. A step has no branch, and loads the scores
-//! of the next one.
+//! A block computes a tile, and a lane some rows of it. In one step a lane computes a square block
+//! of as many columns as it has rows. Lane `l` of a warp is `l` steps behind lane 0, so the values
+//! above its block are what the lane before it computed last, and come by a shuffle. The first lane
+//! of a warp takes them from a row in shared memory, the *edge*: at first it holds the values above
+//! the tile, and the last lane of each warp leaves there the values below its rows, of the columns
+//! that its warp has done with. The next warp begins when enough of them are there; warps advance
+//! in phases of some steps with a barrier of the block in between. A step has no branch, and loads
+//! the scores of the next one.
 //!
 //! | kernel | rows of a lane | smallest tile on a GPU |
 //! | --- | --- | --- |
@@ -75,8 +74,7 @@ struct Carried<const ROWS: usize> {
     gap_left: [i32; ROWS],
     /// The score of the row above its rows in that column.
     corner: i32,
-    /// The scores of its last row in the columns of the block, and the best in a vertical
-    /// gap.
+    /// The scores of its last row in the columns of the block, and the best in a vertical gap.
     below: [[i32; 2]; ROWS],
     /// The scores of its next block, by column and row. Loaded a step ahead.
     scores: [[u32; ROWS]; ROWS],

@@ -218,8 +218,7 @@ reduction!(
     "warp-vote"
 );
 reduction!(
-    /// The reduction with barriers that count arrivals, by instructions where the GPU has
-    /// them.
+    /// The reduction with barriers that count arrivals, by instructions where the GPU has them.
     ReductionCountedBarr,
     CountedBarr,
     "reduction_counted_barr",

@@ -21,8 +21,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the place of a thread, or `None`, to all threads, if the last warp is not
-    /// full.
+    /// Returns the place of a thread, or `None`, to all threads, if the last warp is not full.
     #[inline(always)]
     pub fn of<L: Lane>(lane: &L) -> Option<Self> {
         let (threads, width) = (lane.block_dim(), lane.warp_width());

@@ -1,7 +1,6 @@
-//! What a transaction did, in one word of 64 bits, from which the host accounts for
-//! all places and reservations. Which of the tables below is meant follows from the
-//! transaction's task. A word of zeros is that of a transaction that changed
-//! nothing.
+//! What a transaction did, in one word of 64 bits, from which the host accounts for all places and
+//! reservations. Which of the tables below is meant follows from the transaction's task. A word of
+//! zeros is that of a transaction that changed nothing.
 //!
 //! | bits, of a reservation | meaning |
 //! | --- | --- |
@@ -136,8 +135,7 @@ impl Note {
         Self(self.0 | hundreds << (k * UPDATE_BITS))
     }
 
-    /// Returns the places by which update `k` changed its record, 0 if it was
-    /// refused.
+    /// Returns the places by which update `k` changed its record, 0 if it was refused.
     pub const fn updated(self, k: u32) -> u32 {
         field(self.0, k * UPDATE_BITS, UPDATE_BITS) * PLACES_AN_UPDATE
     }

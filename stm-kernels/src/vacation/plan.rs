@@ -1,12 +1,10 @@
-//! What the transactions do, and what the tables hold at first: both follow from
-//! the seed.
+//! What the transactions do, and what the tables hold at first: both follow from the seed.
 
 use super::resource::{PLACES_AN_UPDATE, Price, Resource};
 use crate::draw::{below, draw};
 use stm_core::Plain;
 
-/// The number of tables with records to reserve: cars, flights, rooms, in this
-/// order.
+/// The number of tables with records to reserve: cars, flights, rooms, in this order.
 pub const TABLES: u32 = 3;
 
 /// The number of the table of flights.
@@ -43,8 +41,7 @@ pub const fn record_of(key: u32) -> (u32, u32) {
     (key >> ID_BITS, key & ((1 << ID_BITS) - 1))
 }
 
-/// The tasks of a run, which are numbered from 0, on records and customers numbered
-/// from 1.
+/// The tasks of a run, which are numbered from 0, on records and customers numbered from 1.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Plain)]
 pub struct VacationPlan {
@@ -68,10 +65,9 @@ pub enum Task {
 }
 
 impl VacationPlan {
-    /// Makes the plan of tasks on tables of `relations` records, of which tasks
-    /// choose among `range_percent` in a hundred. A task has up to `queries`
-    /// queries or updates, and `users_percent` in a hundred tasks make
-    /// reservations.
+    /// Makes the plan of tasks on tables of `relations` records, of which tasks choose among
+    /// `range_percent` in a hundred. A task has up to `queries` queries or updates, and
+    /// `users_percent` in a hundred tasks make reservations.
     ///
     /// # Panics
     /// It panics for percentages above 100, for none or more than

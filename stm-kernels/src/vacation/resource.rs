@@ -28,8 +28,7 @@ impl Price {
     /// The number of different prices.
     pub const DIFFERENT: u32 = 5;
 
-    /// Returns the price with this number; the prices are numbered from the
-    /// cheapest, 0.
+    /// Returns the price with this number; the prices are numbered from the cheapest, 0.
     #[inline(always)]
     pub const fn numbered(number: u32) -> Self {
         Self(number)

@@ -5,8 +5,7 @@
 //! consistent memory and versions that do not wrap around.
 
 use crate::error::Error;
-use crate::line;
-use crate::line::Head;
+use crate::line::{self, Head};
 use crate::sim::config::number;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use proptest::prelude::*;
@@ -66,8 +65,7 @@ impl Case {
     /// Bytes of a stripe, likewise.
     pub(super) const STRIPE_BYTES: u64 = 4;
 
-    /// Operations within which a lane must end, and within which memory must
-    /// change, likewise.
+    /// Operations within which a lane must end, and within which memory must change, likewise.
     pub(super) const STEPS_MAX: u64 = 2_000_000;
     pub(super) const IDLE_MAX: u64 = 1_000_000;
 

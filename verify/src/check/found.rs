@@ -88,8 +88,7 @@ pub struct Found {
     pub case: Case,
     /// What it finds.
     pub failure: Failure,
-    /// The launch in which it was found, or the last one; none if that was cut
-    /// short.
+    /// The launch in which it was found, or the last one; none if that was cut short.
     pub judged: Option<Launched>,
     /// The number of the case that failed first, from 1; 0 if it is all of them
     /// together that are wrong.

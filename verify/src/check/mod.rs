@@ -1,11 +1,10 @@
 //! Checks of a user's own kernels: the simulator, the recorder and the opacity
 //! checker behind one builder, for a `#[test]`.
 //!
-//! [`Check::new`] takes a closure that makes arrays on the simulator, launches a
-//! kernel and says what must hold afterwards. [`Check::run`] runs it in many
-//! cases, drawn by [`proptest`]: algorithms, shapes of the launch, warp widths,
-//! schedules, memory models, bits of versions, sizes of the table of locks, and
-//! whatever the closure draws for its input. In each of them
+//! [`Check::new`] takes a closure that makes arrays on the simulator, launches a kernel and says
+//! what must hold afterwards. [`Check::run`] runs it in many cases, drawn by [`proptest`]:
+//! algorithms, shapes of the launch, warp widths, schedules, memory models, bits of versions, sizes
+//! of the table of locks, and whatever the closure draws for its input. In each of them
 //!
 //! 1. every attempt of every transaction must have seen a state that existed
 //!    ([`crate::opacity`]);
@@ -16,9 +15,8 @@
 //! A case that fails is made smaller, and the message ends with one line that
 //! replays it ([`Case`]).
 //!
-//! [The crate](crate) begins with an example. The variables `STM_REPLAY`, with the
-//! line of a case, `STM_CASES`, with a number, and `STM_PAGE`, with a file, change
-//! what [`Check::run`] does.
+//! [The crate](crate) begins with an example. The variables `STM_REPLAY`, with the line of a case,
+//! `STM_CASES`, with a number, and `STM_PAGE`, with a file, change what [`Check::run`] does.
 
 mod case;
 mod found;
@@ -78,9 +76,8 @@ impl<F> Check<F>
 where
     F: Fn(&Sim, &mut Run) -> Checked,
 {
-    /// Makes a check of what `body` launches on the device that it gets. It is
-    /// called once for each run and must do the same each time, but for what
-    /// [`Run`] says.
+    /// Makes a check of what `body` launches on the device that it gets. It is called once for each
+    /// run and must do the same each time, but for what [`Run`] says.
     pub fn new(body: F) -> Self {
         Self {
             body,
@@ -112,16 +109,14 @@ where
         self
     }
 
-    /// Sets the seed from which cases are drawn. Without it they are others each
-    /// time.
+    /// Sets the seed from which cases are drawn. Without it they are others each time.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Sets the sizes of runs ([`Run::transactions`]), 1 to 24 if this is not
-    /// called.
+    /// Sets the sizes of runs ([`Run::transactions`]), 1 to 24 if this is not called.
     #[must_use]
     pub const fn transactions(mut self, transactions: RangeInclusive<u64>) -> Self {
         self.ranges.transactions = transactions;
@@ -171,8 +166,7 @@ where
         self
     }
 
-    /// Switches on a seeded defect of the library, to see whether the check
-    /// would find it.
+    /// Switches on a seeded defect of the library, to see whether the check would find it.
     #[must_use]
     pub const fn defect(mut self, defect: Mutant) -> Self {
         self.ranges.defect = Some(defect);
@@ -360,9 +354,8 @@ where
         }
     }
 
-    /// Runs a smaller case than the one that failed. Fewer threads run another
-    /// schedule under the same seed, so it is tried with several; only a failure
-    /// of the same kind counts.
+    /// Runs a smaller case than the one that failed. Fewer threads run another schedule under the
+    /// same seed, so it is tried with several; only a failure of the same kind counts.
     fn smaller(&self, case: &Case, kind: FailureKind) -> TestCaseResult {
         let mut rng = Rng::of_stream(case.sim.seed, 3);
         let since = self.since.get().unwrap_or_else(Instant::now);
@@ -383,8 +376,7 @@ where
         Ok(())
     }
 
-    /// Leaves the input out of the case that was found, if the run makes nothing
-    /// of it.
+    /// Leaves the input out of the case that was found, if the run makes nothing of it.
     fn without_input(&self) {
         let Some(Found { case, failure, .. }) = self.found.borrow().clone() else {
             return;

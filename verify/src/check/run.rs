@@ -18,9 +18,9 @@ use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
 use std::sync::Once;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Capacity, Device, Launch, Stm, StmConfig};
+use stm_core::host::{self, Capacity, Device, Launch, Stm, StmConfig};
 use stm_core::internal::observe::HostProbe;
-use stm_core::{Layout, View, host, with_algorithm};
+use stm_core::{Layout, View, with_algorithm};
 
 /// One run of a check: what the case says about the launch, its size and its
 /// input, and what the closure says about the arrays and the result.
@@ -92,9 +92,8 @@ impl Run {
         Stm::new(sim, self.shape(), self.config())
     }
 
-    /// Returns the size of the run, one of
-    /// [`Check::transactions`](super::Check::transactions): the number of
-    /// transactions, or whatever makes it larger.
+    /// Returns the size of the run, one of [`Check::transactions`](super::Check::transactions): the
+    /// number of transactions, or whatever makes it larger.
     pub const fn transactions(&self) -> u64 {
         self.case.transactions
     }
@@ -121,10 +120,9 @@ impl Run {
         (0..len).map(|_| self.below(n)).collect()
     }
 
-    /// Names the words of an array in what is found, takes note of its values
-    /// before each launch, and compares them after it with what the commits have
-    /// left. Words of arrays without a name are judged too; what they held at
-    /// first is inferred from what transactions read.
+    /// Names the words of an array in what is found, takes note of its values before each launch,
+    /// and compares them after it with what the commits have left. Words of arrays without a name
+    /// are judged too; what they held at first is inferred from what transactions read.
     pub fn name(&self, array: &impl Named) -> Result<(), host::Error> {
         self.recorder.name(array.describe()?);
         Ok(())

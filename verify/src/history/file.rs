@@ -45,10 +45,9 @@
 //! | additions, if there are any | varint number, 1 or more, then for each a varint: twice the events between it and the addition before (or the first event), and 1 more for an addition of floats |
 //! | a run | varint length, 0 only for the first; then for each event a delta of the word from the event before (0 at the chunk's start) and a varint value |
 //!
-//! An addition is listed among the writes, with what is added for a value, or 0
-//! for floats; the list of additions after all runs says which of the writes they
-//! are. So a history without additions is what it was before there were any, and
-//! one without numbers too.
+//! An addition is listed among the writes, with what is added for a value, or 0 for floats; the
+//! list of additions after all runs says which of the writes they are. So a history without
+//! additions is what it was before there were any, and one without numbers too.
 //!
 //! All `INIT` chunks stand before the first `ATTS` chunk. Chunks do not depend
 //! on one another, so that a reader needs no more memory than the largest.

@@ -47,8 +47,7 @@ impl Left {
         self.values.contains_key(&word)
     }
 
-    /// Returns what a word holds after all commits, or `None` if the history does
-    /// not say it.
+    /// Returns what a word holds after all commits, or `None` if the history does not say it.
     pub fn value(&self, word: u64) -> Option<u64> {
         if let Some(&value) = self.values.get(&word) {
             return value;

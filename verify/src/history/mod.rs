@@ -1,13 +1,11 @@
 //! Histories: what the transactions of a run read, wrote and came to.
 //!
-//! A history lists *attempts*: a transaction that aborts twice and then commits
-//! is three of them. Each has two samples of the clock, its outcome, and its
-//! reads and writes in program order. Attempts of one lane stand in program
-//! order; between lanes the order means nothing.
+//! A history lists *attempts*: a transaction that aborts twice and then commits is three of them.
+//! Each has two samples of the clock, its outcome, and its reads and writes in program order.
+//! Attempts of one lane stand in program order; between lanes the order means nothing.
 //!
-//! The columns are made for tens of millions of attempts: an attempt costs 48
-//! bytes, 8 more if its transaction's number is known, and an event 12, with
-//! each distinct word kept once.
+//! The columns are made for tens of millions of attempts: an attempt costs 48 bytes, 8 more if its
+//! transaction's number is known, and an event 12, with each distinct word kept once.
 //!
 //! * [`layout`], [`records`]: recording into the buffers of lanes,
 //!   and decoding.
@@ -35,8 +33,7 @@ use stm_core::Abort;
 pub enum Outcome {
     /// An update committed and moved the clock to `version`.
     Committed {
-        /// The clock that the commit produced. No two commits share one; they
-        /// may leave gaps.
+        /// The clock that the commit produced. No two commits share one; they may leave gaps.
         version: u64,
     },
     /// A transaction without writes committed.
@@ -70,9 +67,8 @@ impl fmt::Display for Outcome {
 /// bits if it is 0, else at 64. Words do not overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A read that returned `value`. After a write of the same word in the same
-    /// attempt it is a read of that write; the attempt's own additions since
-    /// are in the value.
+    /// A read that returned `value`. After a write of the same word in the same attempt it is a
+    /// read of that write; the attempt's own additions since are in the value.
     Read {
         /// The word.
         word: u64,
@@ -219,8 +215,7 @@ pub struct Attempt {
     pub lane: u32,
     /// The clock, sampled before the attempt's first action.
     pub begin: u64,
-    /// The clock, sampled after it committed or aborted; `u64::MAX` while
-    /// running.
+    /// The clock, sampled after it committed or aborted; `u64::MAX` while running.
     pub end: u64,
     /// How the attempt ended.
     pub outcome: Outcome,
@@ -393,8 +388,7 @@ impl History {
         })
     }
 
-    /// Returns the events of attempt `i` as columns: keys (word number and
-    /// kind) and values.
+    /// Returns the events of attempt `i` as columns: keys (word number and kind) and values.
     #[inline]
     pub(crate) fn columns(&self, i: usize) -> (&[u32], &[u64]) {
         let range = self.first_event[i] as usize..self.first_event[i + 1] as usize;

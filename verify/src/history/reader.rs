@@ -1,9 +1,8 @@
 //! Reading history files ([`super::file`] has the format).
 //!
-//! Nothing in a file is believed before its checksum agrees, and nothing is
-//! allocated by a length that a file states: space grows with the bytes that
-//! are there. Every error says at which offset, what was expected and what was
-//! found.
+//! Nothing in a file is believed before its checksum agrees, and nothing is allocated by a length
+//! that a file states: space grows with the bytes that are there. Every error says at which offset,
+//! what was expected and what was found.
 
 use super::file::{self, Cursor};
 use super::{Attempt, Event, Header, History, InitialMemory, Outcome, Rest};

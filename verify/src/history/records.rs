@@ -1,10 +1,9 @@
 //! The recording buffers of a launch, in the memory of the device that fills
 //! them; and from these buffers to a history.
 //!
-//! [`layout`] has the bits, which a kernel's probe writes with plain stores. The
-//! samples are what the check rests on, so their places matter: BEGIN's clock is
-//! loaded before the attempt's first read, the clock of an end after its last
-//! action.
+//! [`layout`] has the bits, which a kernel's probe writes with plain stores. The samples are what
+//! the check rests on, so their places matter: BEGIN's clock is loaded before the attempt's first
+//! read, the clock of an end after its last action.
 
 use super::{Attempt, Event, Header, History, InitialMemory, Outcome, layout, sum};
 use crate::error::Error;
@@ -28,8 +27,7 @@ impl<D: Device> std::fmt::Debug for Records<D> {
 }
 
 impl<D: Device> Records<D> {
-    /// Allocates buffers of `words_per_lane` 64-bit words for launches of this
-    /// shape.
+    /// Allocates buffers of `words_per_lane` 64-bit words for launches of this shape.
     pub fn new(device: &D, launch: &Launch, words_per_lane: u64) -> Result<Self, Error> {
         let lanes = launch.blocks * launch.threads;
         let words = u64::from(lanes) * words_per_lane;
@@ -182,9 +180,8 @@ impl LaneDecoder<'_> {
         Ok(())
     }
 
-    /// Removes the last `count` writes and additions. A read that follows such
-    /// an addition has returned it too, so its value is corrected; one of floats
-    /// cannot be, and is removed.
+    /// Removes the last `count` writes and additions. A read that follows such an addition has
+    /// returned it too, so its value is corrected; one of floats cannot be, and is removed.
     fn undo(&mut self, at: usize, count: u64) -> Result<(), Error> {
         for _ in 0..count {
             let Some(last) = self

@@ -40,8 +40,7 @@ impl HistoryWriter {
     /// which [`Self::initial`] is not called.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::TooLarge`] for a header above
-    /// [`file::HEADER_BYTES_MAX`].
+    /// [`Error::Io`], and [`Error::TooLarge`] for a header above [`file::HEADER_BYTES_MAX`].
     pub fn create(path: &Path, header: &Header, rest: Rest) -> Result<Self, Error> {
         let mut payload = Vec::new();
         for text in [
@@ -93,8 +92,7 @@ impl HistoryWriter {
         Ok(writer)
     }
 
-    /// States the initial value of a word. All initial words come before the
-    /// first attempt.
+    /// States the initial value of a word. All initial words come before the first attempt.
     ///
     /// # Panics
     /// It panics if an attempt was written already.
@@ -114,8 +112,7 @@ impl HistoryWriter {
     /// others of its lane.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::TooLarge`] for an attempt whose record
-    /// exceeds 4 GiB.
+    /// [`Error::Io`], and [`Error::TooLarge`] for an attempt whose record exceeds 4 GiB.
     pub fn attempt(
         &mut self,
         attempt: Attempt,
@@ -205,8 +202,7 @@ impl HistoryWriter {
     /// Writes what is buffered and gives the file its name.
     ///
     /// # Errors
-    /// [`Error::Io`]; then there is no file of that name, or still the one
-    /// that was there before.
+    /// [`Error::Io`]; then there is no file of that name, or still the one that was there before.
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush_chunk()?;
         for n in [self.attempts, self.events, self.initial_words] {

@@ -80,8 +80,7 @@ impl Search {
         false
     }
 
-    /// Returns whether `next` may be placed after `placed` and before all
-    /// others.
+    /// Returns whether `next` may be placed after `placed` and before all others.
     fn may_follow(&self, placed: &[usize], next: usize) -> bool {
         let waiting = (0..self.attempts.len()).filter(|i| !placed.contains(i) && *i != next);
         let mut before_it = waiting.clone().filter(|&other| {

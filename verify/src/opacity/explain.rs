@@ -88,9 +88,8 @@ fn intersection(a: &[(u32, u32)], b: &[(u32, u32)]) -> Vec<(u32, u32)> {
     common
 }
 
-/// Returns the indices of sets without a common point, none of which can be
-/// left out: one or two if one or two suffice, otherwise not necessarily the
-/// fewest.
+/// Returns the indices of sets without a common point, none of which can be left out: one or two if
+/// one or two suffice, otherwise not necessarily the fewest.
 fn smallest_conflict(sets: &[Vec<(u32, u32)>]) -> Vec<usize> {
     if let Some(empty) = sets.iter().position(Vec::is_empty) {
         return vec![empty];
@@ -164,8 +163,7 @@ fn evidence(
     }
 }
 
-/// Returns an attempt, other than `reader`, that wrote a value which memory
-/// never held.
+/// Returns an attempt, other than `reader`, that wrote a value which memory never held.
 fn writer(history: &History, reader: usize, word: u64, value: u64) -> Option<usize> {
     let wanted = Event::Write { word, value };
     (0..history.len()).find(|&i| i != reader && history.events(i).any(|event| event == wanted))

@@ -1,17 +1,15 @@
 //! Memory over time: for each word, the commits that wrote it.
 //!
-//! The commits are numbered by version from 0: their *ranks*. State `r` is
-//! memory after the first `r` commits, so that commit `r` turns state `r` into
-//! state `r + 1`, and states are numbers without gaps even where versions have
-//! some. State `r` is memory at the clock values from the version of commit
-//! `r - 1` up to, and without, that of commit `r`.
+//! The commits are numbered by version from 0: their *ranks*. State `r` is memory after the first
+//! `r` commits, so that commit `r` turns state `r` into state `r + 1`, and states are numbers
+//! without gaps even where versions have some. State `r` is memory at the clock values from the
+//! version of commit `r - 1` up to, and without, that of commit `r`.
 //!
 //! # What each word held before the first commit
-//! A history may say it. For a word about which it does not, the value is
-//! inferred from the attempts whose read of it was certainly a read of initial
-//! memory: those whose whole interval lies before the word's first commit. The
-//! most trustworthy is believed, so that the others are judged by it: a
-//! committed update before a read-only commit before an attempt that did not
+//! A history may say it. For a word about which it does not, the value is inferred from the
+//! attempts whose read of it was certainly a read of initial memory: those whose whole interval
+//! lies before the word's first commit. The most trustworthy is believed, so that the others are
+//! judged by it: a committed update before a read-only commit before an attempt that did not
 //! commit, and among equals the one with the earliest interval.
 //!
 //! Failing that, a read whose interval reaches from before the first commit to
@@ -54,8 +52,7 @@ pub(crate) struct Entries<'a> {
 }
 
 impl Commits {
-    /// Makes the index of the updates in `order`: (version, attempt), by
-    /// version.
+    /// Makes the index of the updates in `order`: (version, attempt), by version.
     pub(crate) fn new(history: &History, order: Vec<(u64, u32)>) -> Self {
         let (versions, attempts): (Vec<u64>, Vec<u32>) = order.into_iter().unzip();
         let first = entry_starts(history, &attempts);
@@ -91,9 +88,8 @@ impl Commits {
         }
     }
 
-    /// Returns whether nobody knows the values of a word: floats were added to
-    /// it, or it was added to before it was written and its initial value is
-    /// not given.
+    /// Returns whether nobody knows the values of a word: floats were added to it, or it was added
+    /// to before it was written and its initial value is not given.
     pub(crate) fn is_unknown(&self, word: u32) -> bool {
         self.unknown
             .get(word as usize)
@@ -133,8 +129,7 @@ impl Commits {
         }
     }
 
-    /// Returns the first entry of a word, from entry `from` on, that wrote
-    /// `value`.
+    /// Returns the first entry of a word, from entry `from` on, that wrote `value`.
     pub(crate) fn entry_with(&self, word: u32, value: u64, from: usize) -> Option<usize> {
         let values = self.entries(word).values;
         let near = values.len().min(from + LINEAR_MAX);
@@ -159,8 +154,7 @@ fn updates(history: &History, attempt: u32) -> impl Iterator<Item = (usize, u32,
     keys.iter().zip(values).filter_map(of_key)
 }
 
-/// Memory while the commits are replayed, for what is added to it. Empty if
-/// nothing is.
+/// Memory while the commits are replayed, for what is added to it. Empty if nothing is.
 struct Memory {
     values: Vec<Option<u64>>,
     unknown: Vec<bool>,
@@ -197,8 +191,7 @@ impl Memory {
     }
 }
 
-/// Returns where each word's entries start: one entry for each commit that
-/// wrote it.
+/// Returns where each word's entries start: one entry for each commit that wrote it.
 fn entry_starts(history: &History, attempts: &[u32]) -> Vec<usize> {
     let words = history.words_len();
     let mut starts = vec![0_usize; words + 1];
@@ -349,8 +342,7 @@ pub(crate) fn window(history: &History, commits: &Commits, i: usize) -> (u32, u3
     }
 }
 
-/// Takes the initial values that the history gives, and infers the others if
-/// it says so.
+/// Takes the initial values that the history gives, and infers the others if it says so.
 pub(crate) fn resolve(history: &History, commits: &Commits) -> (Initial, InitialUse) {
     let words = history.words_len() as u64;
     let mut initial = Initial(given(history));

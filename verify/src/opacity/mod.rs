@@ -1,30 +1,26 @@
 //! Opacity, checked with a witness.
 //!
-//! A history is opaque if all its attempts, committed or not, can be put in one
-//! order that respects real time and in which every read returns what the
-//! committed writes before it left. Finding such an order takes a search over
-//! all orders. A transactional memory with a clock needs none: it knows its own
-//! order, and the history brings it along as the witness.
+//! A history is opaque if all its attempts, committed or not, can be put in one order that respects
+//! real time and in which every read returns what the committed writes before it left. Finding such
+//! an order takes a search over all orders. A transactional memory with a clock needs none: it
+//! knows its own order, and the history brings it along as the witness.
 //!
 //! # The rule
-//! Replay the committed updates by their versions. `state(p)` is memory after
-//! all commits with a version of at most `p`; it is defined for every clock
-//! value, so versions may leave gaps. An attempt with clock samples `begin` and
-//! `end` is right if some point `p` exists with
+//! Replay the committed updates by their versions. `state(p)` is memory after all commits with a
+//! version of at most `p`; it is defined for every clock value, so versions may leave gaps. An
+//! attempt with clock samples `begin` and `end` is right if some point `p` exists with
 //!
 //! 1. `begin <= p <= end`; for an update with version `v`, `p = v - 1` exactly;
 //! 2. every read equals `state(p)`, or, after a write of the same word in the
 //!    same attempt, equals that write.
 //!
-//! An addition leaves in its word what the word held and what is added; a read
-//! after the attempt's own additions returns them too. Words to which floats are
-//! added hold what nobody can say, for the order of the additions is not known:
-//! their reads are not judged. Nor are those of words that are added to and whose
-//! initial value is neither given nor written before.
+//! An addition leaves in its word what the word held and what is added; a read after the attempt's
+//! own additions returns them too. Words to which floats are added hold what nobody can say, for
+//! the order of the additions is not known: their reads are not judged. Nor are those of words that
+//! are added to and whose initial value is neither given nor written before.
 //!
-//! `begin <= v - 1`, `v <= end`, distinct versions and the like cannot fail in
-//! any run, however wrong its reads; a history that breaks them is not judged
-//! but refused ([`ImpossibleHistory`]).
+//! `begin <= v - 1`, `v <= end`, distinct versions and the like cannot fail in any run, however
+//! wrong its reads; a history that breaks them is not judged but refused ([`ImpossibleHistory`]).
 //!
 //! # Why that is opacity
 //! Order the attempts by their points: an update at its version, any other
@@ -32,47 +28,40 @@
 //! before the next. The non-updates at one `p` change nothing: take them in
 //! their real-time order. By rule 2 every read is legal in that order.
 //!
-//! It respects real time. Let A end before B begins, with B's thread aware of
-//! it: the same lane, or any chain of synchronisation. Then A's end sample is
-//! coherence-ordered before B's begin sample, and the clock only grows, so
-//! `end(A) <= begin(B)`. A's place, a `p` or a version, is at most `end(A)`.
-//! B's is a `p` of at least `begin(B)`, or a version of at least
-//! `begin(B) + 1`. So A's place is not after B's. They are equal only if B is no
-//! update: then B's `p` includes A if A is one, and otherwise the two share a
-//! point and were taken in real-time order.
+//! It respects real time. Let A end before B begins, with B's thread aware of it: the same lane, or
+//! any chain of synchronisation. Then A's end sample is coherence-ordered before B's begin sample,
+//! and the clock only grows, so `end(A) <= begin(B)`. A's place, a `p` or a version, is at most
+//! `end(A)`. B's is a `p` of at least `begin(B)`, or a version of at least `begin(B) + 1`. So A's
+//! place is not after B's. They are equal only if B is no update: then B's `p` includes A if A is
+//! one, and otherwise the two share a point and were taken in real-time order.
 //!
 //! # What the samples must be
-//! The begin sample is loaded before the attempt's first read, the end sample
-//! after its last action, also when it only reads or aborts. A begin sampled
-//! too early, or an end sampled too late, only widens the interval: the check
-//! gets weaker and never accuses a right run. The other way round it would. An
-//! end is late enough on weak memory as well: an attempt uses no value newer
-//! than a clock value that it has itself read, so by coherence a later load of
-//! the clock returns at least that.
+//! The begin sample is loaded before the attempt's first read, the end sample after its last
+//! action, also when it only reads or aborts. A begin sampled too early, or an end sampled too
+//! late, only widens the interval: the check gets weaker and never accuses a right run. The other
+//! way round it would. An end is late enough on weak memory as well: an attempt uses no value newer
+//! than a clock value that it has itself read, so by coherence a later load of the clock returns at
+//! least that.
 //!
-//! The simulator gives both samples without a load: the oldest value that a
-//! load of this lane might return there. That is a sample like any other, and
-//! the best one for both purposes: by coherence it is at most what the attempt's
-//! own load of the clock returns, and at least what the lane has loaded before
-//! or what happened before. So it keeps the argument about real time above and
-//! makes the interval no wider than it must be.
+//! The simulator gives both samples without a load: the oldest value that a load of this lane might
+//! return there. That is a sample like any other, and the best one for both purposes: by coherence
+//! it is at most what the attempt's own load of the clock returns, and at least what the lane has
+//! loaded before or what happened before. So it keeps the argument about real time above and makes
+//! the interval no wider than it must be.
 //!
 //! # What it does not see
-//! The converse: an opaque history whose recorded versions are not its order is
-//! rejected. For a protocol whose versions are its order that is a bug as well.
-//! A running attempt's end is open; its commit, if it had one, is unknown, and
-//! readers of its writes are then in violation. Initial values that are not
-//! recorded are inferred (`index.rs`), which weakens the check for words that
+//! The converse: an opaque history whose recorded versions are not its order is rejected. For a
+//! protocol whose versions are its order that is a bug as well. A running attempt's end is open;
+//! its commit, if it had one, is unknown, and readers of its writes are then in violation. Initial
+//! values that are not recorded are inferred (`index.rs`), which weakens the check for words that
 //! no attempt certainly read before their first commit, and for no others.
 //!
 //! # Cost
-//! Sorting is O(n log n); each read is a binary search in its word's commits.
-//! A word that changes and changes back within an attempt's interval costs one
-//! more search each time, until the attempt's point is found or the interval is
-//! over: a wrong attempt over a long interval of words that toggle is the slow
-//! case. Memory, beside the history's: 12 bytes for each word that a commit
-//! wrote, 4 more if the word was written often, and some 25 for each distinct
-//! word.
+//! Sorting is O(n log n); each read is a binary search in its word's commits. A word that changes
+//! and changes back within an attempt's interval costs one more search each time, until the
+//! attempt's point is found or the interval is over: a wrong attempt over a long interval of words
+//! that toggle is the slow case. Memory, beside the history's: 12 bytes for each word that a commit
+//! wrote, 4 more if the word was written often, and some 25 for each distinct word.
 //!
 //! # The search for each attempt's point
 //! The states that an attempt may see are a stretch; each of its reads holds in
@@ -99,8 +88,7 @@ pub const EXPLAINED_MAX: usize = 16;
 /// Judges a history.
 ///
 /// # Errors
-/// [`Error::Impossible`], if no run of any transactional memory can have made
-/// the records.
+/// [`Error::Impossible`], if no run of any transactional memory can have made the records.
 pub fn check(history: &History) -> Result<Verdict, Error> {
     judge(history).map_err(|what| Error::Impossible {
         file: None,

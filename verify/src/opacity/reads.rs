@@ -40,8 +40,7 @@ pub(crate) struct Splitter {
 }
 
 impl Splitter {
-    /// Splits the events of attempt `i`; returns the first read that missed an own
-    /// write.
+    /// Splits the events of attempt `i`; returns the first read that missed an own write.
     pub(crate) fn split(&mut self, history: &History, i: usize) -> Option<Finding> {
         let (words, (keys, values)) = (history.words(), history.columns(i));
         self.memory.clear();

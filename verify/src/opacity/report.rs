@@ -145,8 +145,7 @@ pub struct ReadEvidence {
     pub elsewhere: Vec<Held>,
     /// The word's initial value is unknown, and counts as any value.
     pub initial_unknown: bool,
-    /// If memory never held the value: an attempt whose write, never visible,
-    /// it was.
+    /// If memory never held the value: an attempt whose write, never visible, it was.
     pub never_visible_write_by: Option<AttemptRef>,
 }
 

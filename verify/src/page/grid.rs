@@ -6,8 +6,7 @@
 
 use super::layout::{At, Band, Layout, Marks, Place};
 use crate::history::{Event, History, Outcome};
-use crate::named::Names;
-use crate::named::{outcome, transaction};
+use crate::named::{Names, outcome, transaction};
 use crate::opacity::report::{Finding, Held, Interval, ReadEvidence, Violation};
 use maud::{Markup, html};
 

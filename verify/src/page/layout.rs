@@ -1,6 +1,5 @@
-//! Which events explain a finding, with the arrows between them; and which attempts are
-//! shown, and where: a column for each thread, and rows in the
-//! order of the clock.
+//! Which events explain a finding, with the arrows between them; and which attempts are shown, and
+//! where: a column for each thread, and rows in the order of the clock.
 //!
 //! The rows of one value of the clock are a *band*. An attempt begins in the band
 //! of its begin sample and ends in that of its end sample; attempts of one thread
@@ -14,8 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const ATTEMPTS_MAX: usize = 160;
 /// The most threads shown.
 const THREADS_MAX: usize = 16;
-/// Threads that a screen has room for; of more, those that explain the finding
-/// come first.
+/// Threads that a screen has room for; of more, those that explain the finding come first.
 const THREADS_SEEN: usize = 4;
 
 /// An attempt's place.

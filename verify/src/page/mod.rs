@@ -1,10 +1,9 @@
 //! A history as a page: one HTML file that needs no other and no network.
 //!
-//! Each thread is a column, and time goes down: a row is a value of the clock.
-//! An attempt is a box from the row of its begin to that of its end, with what it
-//! read and wrote, in its order. If an attempt saw no state that existed, the page
-//! says why: when memory held what it read, side by side, with the writes that
-//! made these values and ended them marked in the history.
+//! Each thread is a column, and time goes down: a row is a value of the clock. An attempt is a box
+//! from the row of its begin to that of its end, with what it read and wrote, in its order. If an
+//! attempt saw no state that existed, the page says why: when memory held what it read, side by
+//! side, with the writes that made these values and ended them marked in the history.
 //!
 //! | file | is |
 //! | --- | --- |

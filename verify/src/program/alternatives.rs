@@ -1,5 +1,4 @@
-//! Alternatives inside a transaction: `( first | second )` in its list of
-//! operations.
+//! Alternatives inside a transaction: `( first | second )` in its list of operations.
 //!
 //! The second alternative runs if the first one retries, as if the first had
 //! written nothing. Only [`Op::RetryIf`] retries in a program that is recorded,
@@ -12,9 +11,8 @@ use crate::error::Error;
 use std::collections::BTreeSet;
 use stm_core::algorithm::{Algorithm, Variant};
 
-/// Splits what follows an [`Op::Either`] into the first alternative, the second
-/// one, and what comes after both. There is nothing to split if an end is
-/// missing.
+/// Splits what follows an [`Op::Either`] into the first alternative, the second one, and what comes
+/// after both. There is nothing to split if an end is missing.
 pub(super) fn split(ops: &[Op]) -> Option<(&[Op], &[Op], &[Op])> {
     let (mut depth, mut middle) = (0u32, None);
     for (i, op) in ops.iter().enumerate() {
@@ -157,11 +155,10 @@ fn without_retries(ops: &[Op], in_first: bool) -> Vec<Op> {
 }
 
 impl Program {
-    /// Returns whether a transaction of launch `k` reads or writes more distinct
-    /// words than its sets hold, those of a lane of the team that runs it; the
-    /// launch then fails with `CapacityExceeded`. Where additions are no writes,
-    /// sums are taken to fit. A transaction with alternatives always fits
-    /// (`Program::check`).
+    /// Returns whether a transaction of launch `k` reads or writes more distinct words than its
+    /// sets hold, those of a lane of the team that runs it; the launch then fails with
+    /// `CapacityExceeded`. Where additions are no writes, sums are taken to fit. A transaction with
+    /// alternatives always fits (`Program::check`).
     pub fn launch_overflows(&self, variant: Variant, width: u32, k: u32) -> bool {
         let logs_reads = stm_core::with_algorithm!(variant, A => <A as Algorithm>::LOGS_READS);
         self.launch_overflows_if(variant, width, k, logs_reads)
@@ -231,8 +228,7 @@ impl Program {
                         writes.insert(*word);
                     }
                 }
-                // These are run with sets that are large enough
-                // (`Program::check`).
+                // These are run with sets that are large enough (`Program::check`).
                 Op::Insert(_)
                 | Op::Remove(_)
                 | Op::Put(_)

@@ -73,8 +73,7 @@ pub enum Op {
     Put(u8),
     /// Makes a word 0, and waits until it is not.
     Take(u8),
-    /// Does something with the node of a pool that a word names
-    /// ([`Invariant::Nodes`]).
+    /// Does something with the node of a pool that a word names ([`Invariant::Nodes`]).
     Node(u8, NodeOp),
     /// Reads a word, which is not the value last read from then on, and retries
     /// if the word is odd (`true`) or if it is even.
@@ -141,12 +140,10 @@ pub enum Loop {
     Each,
     /// Each lane runs its transactions on its own: `StmRef::atomically`.
     Own,
-    /// The lanes of a warp run each transaction together:
-    /// `StmRef::for_each_team`. Word `w` belongs to lane `w % lanes` of the
-    /// team.
+    /// The lanes of a warp run each transaction together: `StmRef::for_each_team`. Word `w` belongs
+    /// to lane `w % lanes` of the team.
     Team,
-    /// The threads of a block run each transaction together:
-    /// `StmRef::for_each_block_team`.
+    /// The threads of a block run each transaction together: `StmRef::for_each_block_team`.
     Block,
     /// The first transactions of a launch, as far as they have the form, are static updates:
     /// `StmRef::update_each`. Those after them are run as in [`Self::Each`].
@@ -187,15 +184,13 @@ pub struct Program {
     pub locks: u64,
     /// Entries of the read set and of the write set.
     pub sets: (u32, u32),
-    /// How often a read polls a locked stripe, and how often a commit tries to
-    /// acquire its locks.
+    /// How often a read polls a locked stripe, and how often a commit tries to acquire its locks.
     pub retry_limits: (u32, u32),
     /// The words before the launch; one to [`WORDS_MAX`].
     pub initial: Vec<u64>,
     /// The sums before the launch; up to [`WORDS_MAX`].
     pub sums: Vec<u64>,
-    /// Sums of a row, 1 or more; the last row may have more than the program
-    /// names.
+    /// Sums of a row, 1 or more; the last row may have more than the program names.
     pub row: u32,
     /// The transactions.
     pub transactions: Vec<Vec<Op>>,
@@ -365,9 +360,8 @@ pub enum Invariant {
     /// node that is found through a word says so, and all its fields belong to
     /// one write. The nodes that no word names are free.
     Nodes,
-    /// Each word is put and taken in turn, 1 and 0, and whoever finds it so
-    /// already waits by `Tx::retry`. If everybody waits, nothing that anybody
-    /// has read has changed.
+    /// Each word is put and taken in turn, 1 and 0, and whoever finds it so already waits by
+    /// `Tx::retry`. If everybody waits, nothing that anybody has read has changed.
     Turns,
 }
 

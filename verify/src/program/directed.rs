@@ -1,9 +1,8 @@
 //! A program for every known hole.
 //!
-//! Each is the smallest that we know to show what goes wrong, with the wrong
-//! outcome named. The right algorithms pass all of them under every simulation;
-//! each seeded defect fails one of them in some. Most are recorded; the others check an
-//! invariant themselves.
+//! Each is the smallest that we know to show what goes wrong, with the wrong outcome named. The
+//! right algorithms pass all of them under every simulation; each seeded defect fails one of them
+//! in some. Most are recorded; the others check an invariant themselves.
 //!
 //! They stand in `programs.txt`, one after the other: a name with what a line of a case says
 //! about a program (`init=0,0`, `stripe=2`, `silent=equal`), what the program can show, and
@@ -92,8 +91,7 @@ impl Directed {
         ALL.iter().find(|d| d.name == name)
     }
 
-    /// Returns the transactions in the order of their numbers: those of a lane
-    /// are `lanes` apart.
+    /// Returns the transactions in the order of their numbers: those of a lane are `lanes` apart.
     fn transactions(&self) -> Vec<Vec<Op>> {
         let rows = self.lanes.iter().map(Vec::len).max().unwrap_or(0);
         let mut all: Vec<Vec<Op>> = (0..rows)
@@ -108,8 +106,7 @@ impl Directed {
         all
     }
 
-    /// Returns the case of a seed: mostly one lane a warp, as lanes of one warp
-    /// begin together.
+    /// Returns the case of a seed: mostly one lane a warp, as lanes of one warp begin together.
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::of_stream(seed, 2);
         let lanes = self.lanes.len() as u32;

@@ -1,18 +1,16 @@
 //! Random programs and simulations, each decided by a seed.
 //!
-//! Two regimes of values. *Unique*: no value is written twice, so each read
-//! names its writer. *Toggling*: words are 0 or 1, two or three of them on one
-//! or two stripes, in at most four transactions: what needs a word to change and
-//! change back shows only there. A part of the unique ones has long
-//! transactions over many words, which leave the sets on the stack.
+//! Two regimes of values. *Unique*: no value is written twice, so each read names its writer.
+//! *Toggling*: words are 0 or 1, two or three of them on one or two stripes, in at most four
+//! transactions: what needs a word to change and change back shows only there. A part of the unique
+//! ones has long transactions over many words, which leave the sets on the stack.
 //!
 //! What was added later is drawn from streams of its own: teams (4), sums (5),
 //! alternatives (7; of silent programs 8) and static updates (9). So a program of a seed that gets none
 //! of them is what it was before they existed.
 //!
-//! Alternatives are put into programs that were drawn without them, from numbers of
-//! another stream, so a program that gets none is what it was before there were
-//! alternatives.
+//! Alternatives are put into programs that were drawn without them, from numbers of another stream,
+//! so a program that gets none is what it was before there were alternatives.
 
 use super::alternatives::{any, begins_with_read, room};
 use super::case::{Case, Invariant, Loop, Op, Program, Value, Widths, Words, update};
@@ -37,10 +35,9 @@ const WAITING: u64 = 10;
 /// Returns a simulation for a program with warps of `width`.
 pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     let lanes = program.lanes();
-    // Lanes of one warp that each loop on their own: a lane that waits for one
-    // that the stack masks off waits for ever, as before Volta; and in lockstep
-    // two may meet for ever, as the simulator's pauses have no length, which is
-    // what draws them apart on hardware.
+    // Lanes of one warp that each loop on their own: a lane that waits for one that the stack masks
+    // off waits for ever, as before Volta; and in lockstep two may meet for ever, as the
+    // simulator's pauses have no length, which is what draws them apart on hardware.
     let apart = program.calls != Loop::Own || width == 1;
     let schedule = match rng.below(10) {
         0 if apart => Schedule::Lockstep,
@@ -249,8 +246,7 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
     }
 }
 
-/// Has a program's transactions run by teams, and returns the width of the
-/// warps.
+/// Has a program's transactions run by teams, and returns the width of the warps.
 fn in_teams(rng: &mut Rng, program: &mut Program) -> u32 {
     if rng.chance(40) {
         // One warp, several, and a last one that is short.
@@ -336,8 +332,7 @@ fn either(first: &[Op], second: &[Op]) -> Vec<Op> {
     [&[Op::Either], first, &[Op::OrElse], second, &[Op::End]].concat()
 }
 
-/// Makes two parts of a transaction its alternatives, and sometimes goes on with
-/// one of these.
+/// Makes two parts of a transaction its alternatives, and sometimes goes on with one of these.
 fn divided(rng: &mut Rng, words: u32, ops: &[Op], depth: u32) -> Vec<Op> {
     let mut at = [0; 3].map(|_: u32| rng.below(ops.len() as u32 + 1) as usize);
     at.sort_unstable();
@@ -380,9 +375,8 @@ fn with_alternatives(rng: &mut Rng, program: &mut Program) {
     finish(program);
 }
 
-/// Gives some transactions of a silent program alternatives. Each of them keeps
-/// the invariant if it runs to its end; a first one that is left in its midst,
-/// and not undone, would break it.
+/// Gives some transactions of a silent program alternatives. Each of them keeps the invariant if it
+/// runs to its end; a first one that is left in its midst, and not undone, would break it.
 fn with_whole_alternatives(rng: &mut Rng, program: &mut Program) {
     let words = program.initial.len() as u32;
     let whole = program.transactions.clone();

@@ -1,7 +1,6 @@
-//! The history against the program: every attempt did what its transaction
-//! says, every transaction committed once, and memory is what the commits leave.
-//! An alternative that has retried has read what it has read, and left nothing
-//! else.
+//! The history against the program: every attempt did what its transaction says, every transaction
+//! committed once, and memory is what the commits leave. An alternative that has retried has read
+//! what it has read, and left nothing else.
 //!
 //! This is what makes the check whole. Opacity alone would accept a memory that
 //! records one write and stores another, or that loses a transaction.

@@ -36,8 +36,7 @@ pub(super) struct Params<'a, A: Algorithm> {
 }
 
 impl Value {
-    /// Returns the value to write after a read of `last`; all values last read
-    /// have the bits `any`.
+    /// Returns the value to write after a read of `last`; all values last read have the bits `any`.
     pub(super) const fn after(self, last: u64, any: u64) -> u64 {
         match self {
             Self::Const(value) => value,
@@ -131,8 +130,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
         (u32::from(word) % lanes == place).then_some(u64::from(word))
     }
 
-    /// Does operations one after the other, those of a first alternative or
-    /// others.
+    /// Does operations one after the other, those of a first alternative or others.
     #[inline(never)]
     fn block(&mut self, mut ops: &[Op], first: bool) -> TxResult<()> {
         while let [op, rest @ ..] = ops {
@@ -243,8 +241,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
         }
     }
 
-    /// Does the operations of one of two alternatives. What the first one has
-    /// read last stays so.
+    /// Does the operations of one of two alternatives. What the first one has read last stays so.
     #[inline(never)]
     fn alternatives(&mut self, first: &[Op], second: &[Op]) -> TxResult<()> {
         let (params, number, leader) = (self.params, self.number, self.leader);

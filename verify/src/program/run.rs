@@ -378,14 +378,12 @@ fn simulator_error(case: &Case, sim: &Sim) -> Stop {
     }
 }
 
-/// Returns whether lanes that change memory and never end say nothing about the
-/// code.
+/// Returns whether lanes that change memory and never end say nothing about the code.
 fn may_starve(case: &Case) -> bool {
     let program = &case.program;
     let one_warp = program.blocks == 1 && program.threads <= case.sim.warp_width;
-    // Who locks in the order met is undone by another who does, for as long as
-    // a schedule lets neither get ahead; lanes of one warp that go together
-    // take turns instead.
+    // Who locks in the order met is undone by another who does, for as long as a schedule lets
+    // neither get ahead; lanes of one warp that go together take turns instead.
     let may_undo_each_other = match case.variant {
         Variant::Egpgv => true,
         Variant::HvBackoff => !one_warp || program.calls == Loop::Own,

@@ -1,9 +1,8 @@
 //! Smaller cases that fail as well.
 //!
-//! A smaller program runs another schedule under the same seed, so each
-//! candidate is tried with a number of simulations; the first that fails
-//! becomes the new case. That is why `proptest`, which changes one value at a
-//! time and runs once, only draws the cases here.
+//! A smaller program runs another schedule under the same seed, so each candidate is tried with a
+//! number of simulations; the first that fails becomes the new case. That is why `proptest`, which
+//! changes one value at a time and runs once, only draws the cases here.
 
 use super::alternatives::resolved;
 use super::case::{Case, Loop, Op, Widths, Words};

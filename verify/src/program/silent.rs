@@ -1,16 +1,14 @@
 //! Silent programs: nothing records them, and their transactions check an
 //! invariant of the words that they read.
 //!
-//! A recorder may add what the code under test lacks, and a history says
-//! nothing about a run without one. Here a `Watch` in the host's memory gets
-//! every value that a transaction reads, which costs no operation of the
-//! simulator, and looks for two values of one attempt that no state has
-//! together. It sees attempts that abort as well. After each launch the whole
-//! memory must keep the invariant.
+//! A recorder may add what the code under test lacks, and a history says nothing about a run
+//! without one. Here a `Watch` in the host's memory gets every value that a transaction reads,
+//! which costs no operation of the simulator, and looks for two values of one attempt that no state
+//! has together. It sees attempts that abort as well. After each launch the whole memory must keep
+//! the invariant.
 //!
-//! An attempt's own writes are left out from the word's first write on, so what
-//! remains was read from memory and belongs to one state, whatever the attempt
-//! has buffered.
+//! An attempt's own writes are left out from the word's first write on, so what remains was read
+//! from memory and belongs to one state, whatever the attempt has buffered.
 
 use super::case::{Invariant, Program};
 use crate::failure::{Failure, FailureKind};
@@ -127,8 +125,7 @@ struct Seen {
 struct State {
     /// The attempts that each lane has begun.
     attempts: Vec<u64>,
-    /// What the present attempt of each lane, or of its team, has read; by the
-    /// lane that leads.
+    /// What the present attempt of each lane, or of its team, has read; by the lane that leads.
     seen: Vec<Seen>,
     /// The nodes that the last attempt at each transaction inserted (`true`) or
     /// removed, in its order, or the words that it put or took.
@@ -206,8 +203,7 @@ impl Watch {
         }
     }
 
-    /// Notes that an attempt gives up until something that it has read has
-    /// changed.
+    /// Notes that an attempt gives up until something that it has read has changed.
     pub(super) fn waits(&self, leader: u64) {
         self.state.borrow_mut().seen[leader as usize].waits = true;
     }
@@ -257,9 +253,8 @@ impl Watch {
         }
     }
 
-    /// Notes that an alternative has retried, and is undone: it has read what it
-    /// has read, and written nothing. Of a team, each lane notes this about the
-    /// words that are `mine`.
+    /// Notes that an alternative has retried, and is undone: it has read what it has read, and
+    /// written nothing. Of a team, each lane notes this about the words that are `mine`.
     pub(super) fn undo(
         &self,
         leader: u64,
@@ -279,8 +274,7 @@ impl Watch {
         state.changes[transaction].truncate(saved.changes);
     }
 
-    /// Notes that an attempt has inserted a node, or removed one, or has put a
-    /// word or taken it.
+    /// Notes that an attempt has inserted a node, or removed one, or has put a word or taken it.
     pub(super) fn changed(&self, transaction: usize, node: u8, inserted: bool) {
         let state = &mut *self.state.borrow_mut();
         state.changes[transaction].push((node, inserted));

@@ -24,16 +24,13 @@ use stm_core::internal::observe::Mutant;
 /// Who runs next. Each is described in `schedule.rs` and `rounds.rs`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Schedule {
-    /// All lanes of a warp execute their next operation before any executes
-    /// the one after.
+    /// All lanes of a warp execute their next operation before any executes the one after.
     Lockstep,
-    /// Stack-based reconvergence, as before Volta: where a warp diverges, one
-    /// side runs and the others are masked off until it blocks, ends or comes
-    /// to where they are.
+    /// Stack-based reconvergence, as before Volta: where a warp diverges, one side runs and the
+    /// others are masked off until it blocks, ends or comes to where they are.
     Stack,
-    /// Independent thread scheduling: any lane that can run, chosen at random;
-    /// none waits for more than `bound` operations, plus one for each lane
-    /// that has waited as long.
+    /// Independent thread scheduling: any lane that can run, chosen at random; none waits for more
+    /// than `bound` operations, plus one for each lane that has waited as long.
     Its {
         /// Operations that a lane may be passed over for.
         bound: u32,
@@ -99,8 +96,7 @@ pub enum MemoryModel {
     },
 }
 
-/// Everything that decides a run. Its text, by [`fmt::Display`], is the line
-/// that replays the run.
+/// Everything that decides a run. Its text, by [`fmt::Display`], is the line that replays the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimConfig {
     /// Lanes of a warp, 1 to 32.
@@ -322,8 +318,7 @@ fn schedule(part: &str) -> Option<Schedule> {
 }
 
 impl SimConfig {
-    /// Sets what one comma-separated part of the line names, or returns `None`
-    /// if it names nothing.
+    /// Sets what one comma-separated part of the line names, or returns `None` if it names nothing.
     fn set(&mut self, part: &str) -> Option<()> {
         if let Some((key, value)) = part.split_once('=') {
             match key {

@@ -98,9 +98,8 @@ impl Sim {
         self.0.with(|machine| machine.config)
     }
 
-    /// Changes the configuration for the launches that follow, which are
-    /// numbered from 0 again; the memory stays. The warp width must stay, as
-    /// metadata may be laid out by it.
+    /// Changes the configuration for the launches that follow, which are numbered from 0 again; the
+    /// memory stays. The warp width must stay, as metadata may be laid out by it.
     ///
     /// # Panics
     /// It panics if the warp width is another, or a value is out of its range.
@@ -128,8 +127,7 @@ impl Sim {
             .with(|machine| machine.space.available() == BYTES_MAX)
     }
 
-    /// Returns the newest value of a word, or `None` if there is none at that
-    /// address.
+    /// Returns the newest value of a word, or `None` if there is none at that address.
     pub(crate) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
         self.0.with(|machine| {
             let space = &machine.space;
@@ -143,8 +141,7 @@ impl Sim {
         })
     }
 
-    /// Returns what the last launch did, and how it ended, or `None` before the
-    /// first.
+    /// Returns what the last launch did, and how it ended, or `None` before the first.
     pub fn last_run(&self) -> Option<(RunReport, Result<(), SimError>)> {
         self.0.last.borrow().clone()
     }
@@ -152,8 +149,7 @@ impl Sim {
     /// Runs a closure as every lane of a launch, on the calling thread.
     ///
     /// # Errors
-    /// The error says what ended the launch early. The memory is then as it was
-    /// left.
+    /// The error says what ended the launch early. The memory is then as it was left.
     pub fn run(
         &self,
         launch: &Launch,
@@ -261,8 +257,7 @@ fn run_fibres<'a>(
     }
 }
 
-/// Resumes the fibre of the machine's choice until all have ended or the
-/// launch is over.
+/// Resumes the fibre of the machine's choice until all have ended or the launch is over.
 fn drive(machine: *mut Machine, fibres: &mut [Fibre<'_>]) {
     // SAFETY: here and below, no fibre runs, so this is the only reference.
     let mut go_on = unsafe { (*machine).next() }.is_ok();

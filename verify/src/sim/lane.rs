@@ -2,9 +2,8 @@
 //! may run. Shared memory has words of 32 bits, two of which make one of 64.
 
 use super::config::SimConfig;
-use super::error::SimError;
+use super::error::{Op, SimError};
 use super::machine::{Act, Machine, Over};
-use super::op::Op;
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
@@ -35,12 +34,10 @@ impl std::fmt::Debug for SimLane<'_> {
 }
 
 impl<'a> SimLane<'a> {
-    /// Makes lane `lane` of the launch that `machine` runs, on the fibre of
-    /// `fibre`.
+    /// Makes lane `lane` of the launch that `machine` runs, on the fibre of `fibre`.
     ///
     /// # Safety
-    /// Until the fibre has ended, the machine is live and used by nobody while
-    /// the fibre runs.
+    /// Until the fibre has ended, the machine is live and used by nobody while the fibre runs.
     pub(super) unsafe fn new(
         machine: *mut Machine,
         fibre: &'a Yielder<(), ()>,
@@ -72,8 +69,7 @@ impl<'a> SimLane<'a> {
         self.mutant
     }
 
-    /// Returns the machine. A call's result must be dropped before the fibre is
-    /// left.
+    /// Returns the machine. A call's result must be dropped before the fibre is left.
     #[allow(clippy::mut_from_ref)] // every call's result dies before the next
     #[inline]
     pub(super) fn machine(&self) -> &mut Machine {
@@ -120,8 +116,7 @@ impl<'a> SimLane<'a> {
         true
     }
 
-    /// Executes an operation on a word of so many bits, which `does` it and says what it
-    /// gave.
+    /// Executes an operation on a word of so many bits, which `does` it and says what it gave.
     #[inline]
     fn access<const BITS: u32>(
         &self,
@@ -165,7 +160,7 @@ impl<'a> SimLane<'a> {
     }
 
     /// Loads a word plainly, which a multiprocessor's first-level cache may answer
-    /// (`views/cache.rs`).
+    /// (`views/old.rs`).
     #[inline(never)]
     pub(super) fn load_weak(&self, at: u64) -> u64 {
         self.access::<64>(Op::LoadWeak64, at, |machine, lane, found| {
@@ -207,8 +202,7 @@ impl<'a> SimLane<'a> {
         });
     }
 
-    /// Executes a read-modify-write: `new` gives what to write for what was
-    /// found, or nothing.
+    /// Executes a read-modify-write: `new` gives what to write for what was found, or nothing.
     #[inline]
     pub(super) fn modify<const BITS: u32>(
         &self,
@@ -376,8 +370,7 @@ impl<'a> SimLane<'a> {
         self.arrive(op, 0, |m| m.meet_block(self.lane, predicate)) as u32
     }
 
-    /// Meets the lanes of a mask, and returns the result of the operation for
-    /// this lane.
+    /// Meets the lanes of a mask, and returns the result of the operation for this lane.
     #[inline(never)]
     pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         self.arrive(op, mask.into(), |m| m.meet(self.lane, value))

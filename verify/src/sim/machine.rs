@@ -13,8 +13,7 @@
 //! may put it to sleep, and then step 2 follows.
 
 use super::config::{MemoryModel, SimConfig};
-use super::error::{Owner, SimError, Stuck};
-use super::op::Op;
+use super::error::{Op, Owner, SimError, Stuck};
 use super::schedule::Scheduler;
 use super::shape::{BARRIERS, Block, Named, Shape, Warp};
 use super::space::{Found, Space, Use};
@@ -98,8 +97,7 @@ impl RunReport {
     }
 }
 
-/// A running launch. It is kept from launch to launch, so that nothing is
-/// allocated anew.
+/// A running launch. It is kept from launch to launch, so that nothing is allocated anew.
 pub(super) struct Machine {
     pub(super) config: SimConfig,
     pub(super) shape: Shape,
@@ -307,8 +305,7 @@ impl Machine {
         self.last_change = self.report.steps;
     }
 
-    /// Checks what is not checked at every operation: the time limit and
-    /// livelock.
+    /// Checks what is not checked at every operation: the time limit and livelock.
     #[cold]
     fn inspect(&mut self, lane: u32) -> Result<(), Over> {
         let now = self.report.steps;

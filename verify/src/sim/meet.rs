@@ -2,16 +2,14 @@
 //! barriers, at which some of its warps wait and others only arrive, and the barrier of
 //! a cluster, whose blocks reach each other's shared memory.
 //!
-//! A lane that arrives sleeps until all lanes of its mask are at the same
-//! operation with the same mask. Lanes of one warp may wait at several
-//! operations with different masks at a time, as independent lanes may; but two
-//! lanes that name each other and are at different ones would wait for ever,
-//! and are reported at once. So is a lane that waits for one that has ended.
+//! A lane that arrives sleeps until all lanes of its mask are at the same operation with the same
+//! mask. Lanes of one warp may wait at several operations with different masks at a time, as
+//! independent lanes may; but two lanes that name each other and are at different ones would wait
+//! for ever, and are reported at once. So is a lane that waits for one that has ended.
 
-use super::error::SimError;
+use super::error::{Op, SimError};
 use super::lane::SimLane;
 use super::machine::{Act, Machine, Over, State};
-use super::op::Op;
 use super::rounds::{bits, mask_of};
 use super::shape::{BARRIERS, Meeting, Named};
 
@@ -270,8 +268,7 @@ impl Machine {
         threads - self.at_cluster_barrier[(lane / threads) as usize]
     }
 
-    /// Lets the lane arrive at its cluster's barrier. Unless it is the last to arrive, it
-    /// sleeps.
+    /// Lets the lane arrive at its cluster's barrier. Unless it is the last to arrive, it sleeps.
     fn meet_cluster(&mut self, lane: u32) -> Result<(), Over> {
         let threads = self.cluster * self.shape.threads;
         let number = lane / threads;

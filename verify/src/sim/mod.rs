@@ -1,26 +1,23 @@
 //! A SIMT machine in one thread, worse than any GPU: seeded, deterministic and
 //! replayable from one line.
 //!
-//! [`Sim`] is a [`Device`](stm_core::host::Device) and [`SimLane`] a
-//! [`Lane`](stm_core::Lane), so the code under test is the code that ships.
-//! Each lane is a fibre. Every memory operation on global or shared memory,
-//! every fence, warp operation, barrier, clock reading and pause is a point at
-//! which the schedule may let another lane run; private memory is not, as
-//! nobody else sees it.
+//! [`Sim`] is a [`Device`](stm_core::host::Device) and [`SimLane`] a [`Lane`], so the code under
+//! test is the code that ships. Each lane is a fibre. Every memory operation on global or shared
+//! memory, every fence, warp operation, barrier, clock reading and pause is a point at which the
+//! schedule may let another lane run; private memory is not, as nobody else sees it.
 //!
 //! | file | is |
 //! | --- | --- |
 //! | `config.rs` | the line: warp width, schedule, memory model, seed, limits |
 //! | `device.rs` | memory, launches, fibres |
-//! | `closure.rs` | closures in the place of kernels |
 //! | `lane.rs`, `operations.rs` | a lane, and its operations |
 //! | `machine.rs` | a running launch |
 //! | `meet.rs` | warp operations and barriers |
 //! | `schedule.rs`, `rounds.rs` | who runs next |
 //! | `space.rs` | allocations, addresses, widths and owners |
-//! | `views.rs`, `views/archive.rs` | weak memory |
-//! | `views/cache.rs` | plain accesses and first-level caches |
-//! | `error.rs`, `report.rs`, `op.rs` | what went wrong, in whose words |
+//! | `views.rs` | weak memory |
+//! | `views/old.rs` | old stores: those of first-level caches, which plain accesses load, and those of the oracle |
+//! | `error.rs`, `report.rs` | what went wrong, in whose words |
 //!
 //! # What is simulated, and what is not
 //!
@@ -60,14 +57,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod closure;
+pub use config::{MemoryModel, Schedule, SimConfig};
+pub(crate) use device::Attendant;
+use device::Body;
+pub use device::{Sim, SimMemory};
+pub use error::{
+    Access, ConfigError, LaneId, LaneReport, Op, Owner, Place, SimError, Stuck, Waiting,
+};
+pub use lane::SimLane;
+pub use machine::RunReport;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use stm_core::host::{Error, Statistics, Stm};
+use stm_core::{Kernel, Lane};
+
 pub(crate) mod config;
 mod device;
 mod error;
 mod lane;
 mod machine;
 mod meet;
-mod op;
 mod operations;
 mod report;
 mod rounds;
@@ -75,18 +84,6 @@ mod schedule;
 mod shape;
 mod space;
 mod views;
-
-pub use closure::{Closure, launch};
-pub use config::{MemoryModel, Schedule, SimConfig};
-pub(crate) use device::Attendant;
-pub use device::{Sim, SimMemory};
-pub use error::{Access, ConfigError, LaneId, LaneReport, Owner, Place, SimError, Stuck, Waiting};
-pub use lane::SimLane;
-pub use machine::RunReport;
-pub use op::Op;
-
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 thread_local! {
     /// A simulator for each warp width, to be used again: stacks are costly to make.
@@ -108,4 +105,82 @@ pub(crate) fn with_sim<R>(config: SimConfig, body: impl FnOnce(&Sim) -> R) -> R 
     });
     sim.configure(config);
     body(&sim)
+}
+
+/// The kernel that stands for the closure of [`Sim::with_closure`].
+#[derive(Clone, Copy, Debug)]
+pub struct Closure;
+
+impl Kernel for Closure {
+    const ENTRY: &'static str = "a closure";
+    type Params = ();
+
+    /// # Panics
+    /// It always panics: the simulator runs the closure instead.
+    fn run<L: Lane>(_lane: &L, (): &()) {
+        panic!("a closure is launched inside of `Sim::with_closure` alone")
+    }
+}
+
+/// Launches a closure with a transactional memory, as [`Stm::launch`] does with a kernel.
+///
+/// ```
+/// use stm_core::prelude::*;
+/// use verify::sim::{self, Sim, SimConfig};
+///
+/// let sim = Sim::new(SimConfig::default());
+/// let mut stm = Stm::on(&sim)?;
+/// stm.set_up::<Fast>(Launch::new(1, 4))?;
+/// let counter = stm.array("counter", &[0_u32])?;
+/// let (handle, word) = (stm.handle::<Fast>(), counter.view::<Fast>());
+/// let done = sim::launch(&mut stm, |lane| {
+///     handle.for_each(lane, 0..9, |tx, _| {
+///         let count = tx.read(&word, 0)?;
+///         tx.write(&word, 0, count + 1)
+///     });
+/// })?;
+/// assert_eq!((done.commits, counter.download()?), (9, vec![9]));
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
+pub fn launch(stm: &mut Stm<Sim>, closure: impl Fn(&SimLane<'_>)) -> Result<Statistics, Error> {
+    let sim = stm.device().clone();
+    // SAFETY: there are no parameters, and the simulator checks what the closure accesses.
+    let launched = sim.with_closure(closure, || unsafe { stm.launch::<Closure>(&()) });
+    launched.map(|(_, statistics)| statistics)
+}
+
+/// Takes the closure away when it may not be called any more.
+struct Reset<'a>(&'a Sim);
+
+impl Drop for Reset<'_> {
+    fn drop(&mut self) {
+        self.0.0.closure.set(None);
+    }
+}
+
+impl Sim {
+    /// Calls `launches`, whose launches of [`Closure`] on this device run `closure` as every lane.
+    pub fn with_closure<R>(
+        &self,
+        closure: impl Fn(&SimLane<'_>),
+        launches: impl FnOnce() -> R,
+    ) -> R {
+        let body: &Body<'_> = &closure;
+        // SAFETY: the types differ in a lifetime alone, and `reset` takes the pointer away
+        // before the closure ends.
+        let body = unsafe { std::mem::transmute::<&Body<'_>, &Body<'static>>(body) };
+        let reset = Reset(self);
+        self.0.closure.set(Some(&raw const *body));
+        let result = launches();
+        drop(reset);
+        result
+    }
+
+    /// Returns what a launch of this kernel runs in its place.
+    pub(super) fn closure<K: Kernel>(&self) -> Option<&Body<'_>> {
+        let body = self.0.closure.get().filter(|_| K::ENTRY == Closure::ENTRY);
+        // SAFETY: it is there only while the closure lives (`with_closure`), and who calls
+        // this is called by what is called there.
+        body.map(|body| unsafe { &*body })
+    }
 }

@@ -1,9 +1,8 @@
 //! The operations of [`Lane`], each by what [`SimLane`] does at a point at which
 //! another lane may run.
 
-use super::error::SimError;
+use super::error::{Op, SimError};
 use super::lane::SimLane;
-use super::op::Op;
 use super::rounds::{bits, mask_of};
 use super::views::{Acquire, Order};
 use stm_core::Lane;
@@ -265,8 +264,7 @@ impl Lane for SimLane<'_> {
     fn version_bits(&self) -> u32 {
         self.machine().config.version_bits
     }
-    /// Returns the ticks themselves, by an oracle: it is no operation, and no
-    /// view changes.
+    /// Returns the ticks themselves, by an oracle: it is no operation, and no view changes.
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
         self.machine().newest_64(ticks as u64) as u32
     }

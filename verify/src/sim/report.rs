@@ -1,8 +1,7 @@
 //! Naming what happened: from lane numbers and addresses to errors and reports.
 
-use super::error::{Access, LaneId, LaneReport, Owner, Place, SimError, Waiting};
+use super::error::{Access, LaneId, LaneReport, Op, Owner, Place, SimError, Waiting};
 use super::machine::{Act, Machine, Over, State};
-use super::op::Op;
 use super::shape::BARRIERS;
 use super::space::{Found, Missing, Use};
 

@@ -9,11 +9,10 @@
 //! turns, as if the hardware alternated between them.
 //!
 //! **Stack**: as before Volta, a warp that diverges runs one side and masks the
-//! other off, until the side that runs blocks at a warp operation or a barrier,
-//! ends, or comes to where masked-off lanes are. Hardware decides by program
-//! counter and by reconvergence points that the compiler placed. We see neither,
-//! and take a lane's *site* for its program counter: the kind of its next
-//! operation and the allocation that it goes to. What this changes:
+//! other off, until the side that runs blocks at a warp operation or a barrier, ends, or comes to
+//! where masked-off lanes are. Hardware decides by program counter and by reconvergence points that
+//! the compiler placed. We see neither, and take a lane's *site* for its program counter: the kind
+//! of its next operation and the allocation that it goes to. What this changes:
 //!
 //! - Lanes with one site run together even if two lines of the source have that
 //!   site, and lanes that diverge and do the same for a while stay together.
@@ -137,8 +136,7 @@ impl Rounds {
         }
     }
 
-    /// Returns the lanes of a warp that have their turn in the running round
-    /// still to come.
+    /// Returns the lanes of a warp that have their turn in the running round still to come.
     pub(super) fn together(&self, warp: u32) -> u32 {
         if self.warp == warp {
             self.rest | self.late

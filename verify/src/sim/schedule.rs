@@ -1,10 +1,9 @@
 //! Who runs next.
 //!
-//! A lane announces each operation, and the schedule picks the lane whose
-//! operation is executed next, and which then computes up to its next one. A
-//! schedule knows who can run ([`Scheduler::wake`], [`Scheduler::sleep`]); it
-//! is asked once an operation ([`Scheduler::pick`]) and must be cheap: each
-//! keeps what it needs in flat arrays.
+//! A lane announces each operation, and the schedule picks the lane whose operation is executed
+//! next, and which then computes up to its next one. A schedule knows who can run
+//! ([`Scheduler::wake`], [`Scheduler::sleep`]); it is asked once an operation ([`Scheduler::pick`])
+//! and must be cheap: each keeps what it needs in flat arrays.
 
 use super::config::Schedule;
 use super::rounds::Rounds;
@@ -111,8 +110,7 @@ impl Scheduler {
         }
     }
 
-    /// Notes what the lane is about to do: lanes of a warp with the same `site`
-    /// can do it together.
+    /// Notes what the lane is about to do: lanes of a warp with the same `site` can do it together.
     #[inline]
     pub(super) fn announce(&mut self, lane: u32, site: impl FnOnce() -> u32) {
         if let Self::Rounds(s) = self {

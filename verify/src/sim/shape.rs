@@ -1,6 +1,6 @@
 //! The shape of a launch, sets of its lanes, and who has arrived where lanes wait for each other.
 
-use super::op::Op;
+use super::error::Op;
 use super::views::NONE;
 use crate::rng::Rng;
 
@@ -76,8 +76,7 @@ impl Shape {
         self.warps_a_block() * self.blocks
     }
 
-    /// Returns the number of a lane's warp in the grid, and the lane's index
-    /// there.
+    /// Returns the number of a lane's warp in the grid, and the lane's index there.
     pub(super) const fn warp_of(self, lane: u32) -> (u32, u32) {
         let (block, thread) = (lane / self.threads, lane % self.threads);
         (

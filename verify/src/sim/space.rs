@@ -1,17 +1,15 @@
 //! The device's memory: allocations at addresses of our own making.
 //!
-//! Kernels see addresses that start at [`BASE`] and mean nothing to the
-//! process, so a run depends neither on where the system puts memory nor on
-//! anything but the order of allocations, and no access can be wild: each is
-//! looked up first. A page table maps pages of [`PAGE`] bytes to allocations;
-//! every allocation starts on a page of its own and is followed by a page that
-//! belongs to none.
+//! Kernels see addresses that start at [`BASE`] and mean nothing to the process, so a run depends
+//! neither on where the system puts memory nor on anything but the order of allocations, and no
+//! access can be wild: each is looked up first. A page table maps pages of [`PAGE`] bytes to
+//! allocations; every allocation starts on a page of its own and is followed by a page that belongs
+//! to none.
 //!
-//! Beside each 8-byte granule lies what the running launch knows of it: for
-//! each of its two 32-bit halves the way it is used, and (or for the whole, in
-//! the first; for a word of 128 bits, in the first of its first granule) either
-//! the number of its store history or its owner. The stamp holds the launch's
-//! number, so nothing is cleared between launches.
+//! Beside each 8-byte granule lies what the running launch knows of it: for each of its two 32-bit
+//! halves the way it is used, and (or for the whole, in the first; for a word of 128 bits, in the
+//! first of its first granule) either the number of its store history or its owner. The stamp holds
+//! the launch's number, so nothing is cleared between launches.
 
 use std::ops::Range;
 
@@ -140,12 +138,10 @@ impl Space {
         BYTES_MAX - self.used
     }
 
-    /// Allocates zeroed memory and returns its number. The caller has checked
-    /// [`Self::available`].
+    /// Allocates zeroed memory and returns its number. The caller has checked [`Self::available`].
     pub(super) fn allocate(&mut self, bytes: u64, name: &'static str) -> u32 {
         if self.used == 0 {
-            // Addresses decide stripes: what follows must not depend on what
-            // lived here before.
+            // Addresses decide stripes: what follows must not depend on what lived here before.
             self.reset();
         }
         let number = self.allocations.len() as u32;
@@ -256,8 +252,7 @@ impl Space {
         self.pages.get(page as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the name of an address's allocation and the index of its word,
-    /// in words of `bytes`.
+    /// Returns the name of an address's allocation and the index of its word, in words of `bytes`.
     pub(super) fn name(&self, address: u64, bytes: u64) -> Option<(&'static str, u64)> {
         let found = self.find(address & !(bytes - 1), bytes).ok()?;
         let a = &self.allocations[found.allocation as usize];
@@ -314,8 +309,7 @@ impl Space {
         }
     }
 
-    /// Returns the number kept beside a word: 0, or what [`Self::set_beside`]
-    /// put there.
+    /// Returns the number kept beside a word: 0, or what [`Self::set_beside`] put there.
     #[inline]
     pub(super) fn beside(&self, found: Found) -> u32 {
         self.allocations[found.allocation as usize].granules[found.granule as usize]

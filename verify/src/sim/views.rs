@@ -1,8 +1,7 @@
 //! Weak memory: which stores a load may return.
 //!
-//! The model is C11's without load buffering: modification order is the order
-//! in which stores execute, and what a lane may still see follows from
-//! happens-before, kept as vector clocks.
+//! The model is C11's without load buffering: modification order is the order in which stores
+//! execute, and what a lane may still see follows from happens-before, kept as vector clocks.
 //!
 //! - A lane's *view* says, for each lane, up to which of its times everything
 //!   it did happens before now. A store carries its lane and that lane's time.
@@ -14,20 +13,17 @@
 //! - A lane's time advances whenever its view is released, so that what it does
 //!   afterwards is not taken for released.
 //!
-//! A load may return any store not older than its *floor*: the newest store
-//! that happens before the load, or that some load read which happens before it
-//! (coherence of reads). Words never written in this launch have no history,
-//! and cost nothing. A history keeps the last [`KEPT`] stores; older ones are
-//! taken to be seen by all, which only forbids behaviours. The oracle, which
-//! samples the clock for the recorder, does not take them so (`archive.rs`). Weak
-//! loads may also be answered by a first-level cache (`cache.rs`).
+//! A load may return any store not older than its *floor*: the newest store that happens before the
+//! load, or that some load read which happens before it (coherence of reads). Words never written
+//! in this launch have no history, and cost nothing. A history keeps the last [`KEPT`] stores;
+//! older ones are taken to be seen by all, which only forbids behaviours. The oracle, which samples
+//! the clock for the recorder, does not take them so (`old.rs`). Weak loads may also be answered by
+//! a first-level cache (`old.rs`).
 
-mod archive;
-mod cache;
+mod old;
 
 use crate::rng::Rng;
-use archive::Archive;
-use cache::Caches;
+use old::{Archive, Caches};
 
 /// Makes a vector that is kept from launch to launch have so many equal elements.
 pub(super) fn refill<T: Clone>(all: &mut Vec<T>, len: usize, value: T) {
@@ -79,9 +75,8 @@ impl History {
 pub(super) struct Views {
     lanes: u32,
     stride: usize,
-    /// Rows of a number for each lane. The first `lanes` are the lanes' views,
-    /// the next `lanes` what their next fences will join; then released views
-    /// and readers.
+    /// Rows of a number for each lane. The first `lanes` are the lanes' views, the next `lanes`
+    /// what their next fences will join; then released views and readers.
     rows: Vec<i32>,
     /// Users of each row.
     users: Vec<u32>,
@@ -109,7 +104,7 @@ pub(super) enum Order {
     Relaxed,
     /// It releases what the lane has done so far.
     Release,
-    /// It releases nothing, as plain stores do (`cache.rs`).
+    /// It releases nothing, as plain stores do (`old.rs`).
     Weak,
 }
 
@@ -235,8 +230,7 @@ impl Views {
         assert!(*time < NOT_READ, "a lane released its view 2^31 times");
     }
 
-    /// Makes a history for a word whose contents all lanes see, and returns its
-    /// number.
+    /// Makes a history for a word whose contents all lanes see, and returns its number.
     pub(super) fn new_history(&mut self, initial: u128) -> u32 {
         // Time 0 of any lane is before every view.
         let store = Store {
@@ -261,8 +255,7 @@ impl Views {
         self.rows[lane as usize * self.stride + store.lane as usize] >= store.time
     }
 
-    /// Returns whether a load of the store happens before what the lane does
-    /// now.
+    /// Returns whether a load of the store happens before what the lane does now.
     #[inline]
     fn read_before(&self, store: Store, lane: u32) -> bool {
         store.readers != NONE
@@ -319,8 +312,7 @@ impl Views {
         }
     }
 
-    /// Chooses the store that a load reads, any from the lane's floor up, and
-    /// returns its position.
+    /// Chooses the store that a load reads, any from the lane's floor up, and returns its position.
     #[inline]
     fn choose(&mut self, number: u32, lane: u32, rng: &mut Rng) -> u32 {
         let newest = self.history(number).len - 1;
@@ -414,9 +406,8 @@ impl Views {
         let before = *self.history(number).at(newest);
         let own = self.released[lane as usize];
         if value == before.value && (own == NONE || own == before.view) {
-            // Same value, same view: nobody could tell this store from the one
-            // before, so that one stays the newest. The lane's own cache must not
-            // go back behind it.
+            // Same value, same view: nobody could tell this store from the one before, so that one
+            // stays the newest. The lane's own cache must not go back behind it.
             self.load_newest(number, lane, acquire);
             self.invalidate(lane);
             return;

@@ -11,8 +11,7 @@ use stm_core::{Layout, TArray, TNodes, TRecords, TSums, with_algorithm};
 use verify::check::{Check, Checked, FailureKind, Run};
 use verify::sim::Sim;
 
-/// Makes withdrawals that look at the balance in one transaction and take the money in
-/// another.
+/// Makes withdrawals that look at the balance in one transaction and take the money in another.
 #[kernel]
 pub(crate) fn overdraw<L: Lane, A: Algorithm>(
     lane: &L,
@@ -359,8 +358,7 @@ fn words_of_sums_records_and_nodes_are_named() {
     }
 }
 
-/// Uses a buffer of one place: even transactions put, odd ones take, and each waits for
-/// the other.
+/// Uses a buffer of one place: even transactions put, odd ones take, and each waits for the other.
 #[kernel]
 pub(crate) fn turns<L: Lane, A: Algorithm>(
     lane: &L,

@@ -1,10 +1,24 @@
 //! Checks of kernels as a user writes them: no workload and no program of this
 //! crate has a part in them.
+//!
+//! A kernel that is right: nothing is found in it, unless the library has a defect. The line that a
+//! failure prints, given back by the variable that it names. And its page in a real browser, if there
+//! is one: whatever the structure says, it must also be drawn.
+//!
+//! And another kernel, recorded on the CPU as on a GPU: no workload, no simulator.
 
-use verify::check::{Check, Checked, FailureKind, Found, Run};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use stm_core::algorithm::{Cgl, Fast, Variant};
+use stm_core::host::{Capacity, Records, Sums};
+use stm_core::internal::observe::Mutant;
+use stm_core::prelude::*;
+use stm_core::{Layout, TSums, with_algorithm};
+use verify::check::{CASES, Check, Checked, FailureKind, Found, PAGE, REPLAY, Run};
+use verify::error::Error;
+use verify::recording::{Judged, Recording, words_needed};
 use verify::sim::Sim;
 
-mod bank;
 mod findings;
 
 /// Returns what a check finds, which is a failure of this kind, after it has found
@@ -24,4 +38,378 @@ where
     let lines = message.lines().filter(|text| text.contains(&line));
     assert_eq!(lines.count(), 1, "{message}");
     found
+}
+
+/// Makes payments between accounts, each of which also looks at a third one.
+#[kernel(all)]
+pub(crate) fn bank<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    accounts: &A::Array<u32>,
+    payments: u64,
+) {
+    let n = accounts.len();
+    stm.for_each(lane, 0..payments, |tx, i| {
+        let [from, to] = [i % n, (i + 1 + i / n % (n - 1)) % n];
+        let [a, b] = tx.read_many(accounts, [from, to])?;
+        tx.read(accounts, (i * 5) % n)?;
+        tx.write(accounts, from, a.wrapping_sub(1))?;
+        tx.write(accounts, to, b.wrapping_add(1))
+    });
+}
+
+/// Makes the payments of a run, and checks that none is lost.
+pub(crate) fn pay<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
+    let accounts = TxArray::from_slice(sim, run.layout(), &[100_u32; 4], "accounts")?;
+    run.name(&accounts)?;
+    let (mut stm, payments) = (run.stm(sim)?, run.transactions());
+    let done = bank::launch_with::<A, _>(&mut stm, run.shape(), &accounts, payments)?;
+    run.holds("every payment commits", done.commits == payments)?;
+    let total: u32 = accounts.download()?.iter().sum();
+    run.holds("the total stays", total == 400)
+}
+
+fn check() -> Check<impl Fn(&Sim, &mut Run) -> Checked> {
+    Check::new(|sim, run| with_algorithm!(run.algorithm(), A => pay::<A>(sim, run)))
+}
+
+#[test]
+fn nothing_is_found_in_a_right_kernel_under_any_algorithm() {
+    let report = check().algorithms(Variant::ALL).cases(600).run();
+    assert_eq!(report.cases, 600);
+    assert!(
+        report.launches >= 600 && report.attempts > report.transactions,
+        "{report}"
+    );
+    assert!(report.unfair * 5 < report.cases, "{report}");
+}
+
+#[test]
+fn defects_of_the_library_are_found_within_a_few_hundred_cases() {
+    for (algorithm, defect) in [
+        (Variant::Fast, Mutant::NoF1Begin),
+        (Variant::Fast, Mutant::NoF3),
+        (Variant::Fast, Mutant::LockedByStore),
+        (Variant::Fast, Mutant::ExtensionUnchecked),
+        (Variant::FastTable, Mutant::LockBitIgnored),
+        (Variant::HvSorting, Mutant::LockedStripeRead),
+        (Variant::HvSorting, Mutant::NoE5),
+        (Variant::TbvSorting, Mutant::ValidatedBeforeLocks),
+        (Variant::Vbv, Mutant::NoS2),
+        (Variant::Cgl, Mutant::NoC1Acquire),
+    ] {
+        let check = check()
+            .algorithms(&[algorithm])
+            .cases(400)
+            .defect(defect)
+            .seed(2);
+        let found = check.find().expect_err(defect.name());
+        // Its line alone finds the same again.
+        let again = check.replay(&found.case.to_string()).unwrap_err();
+        assert_eq!(again.failure, found.failure);
+        assert_eq!(found.case.defect, Some(defect));
+        let kinds = [
+            FailureKind::NotOpaque,
+            FailureKind::Invariant,
+            FailureKind::Memory,
+        ];
+        assert!(kinds.contains(&found.failure.kind), "{found}");
+        assert!(found.case.transactions <= 12, "{found}");
+        // Without the defect the same case is right.
+        let right = found
+            .case
+            .to_string()
+            .replace(&format!("!{}", defect.name()), "");
+        check.replay(&right).unwrap();
+    }
+}
+
+/// Runs a test of this file in a process of its own.
+fn run(test: &str, variables: &[(&str, &str)]) -> Output {
+    Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--ignored", "--nocapture"])
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    let all = [&output.stdout[..], &output.stderr[..]].concat();
+    String::from_utf8(all).unwrap()
+}
+
+#[test]
+#[ignore = "fails, as the test below expects"]
+fn fails() {
+    Check::new(pay::<Fast>).defect(Mutant::LockedByStore).run();
+}
+
+#[test]
+#[ignore = "the test below runs it"]
+fn passes() {
+    let report = Check::new(pay::<Fast>).run();
+    println!("{report}");
+}
+
+#[test]
+fn the_line_of_a_failure_replays_it_by_the_variable_and_the_test_that_it_names() {
+    let page = tempfile::tempdir().unwrap();
+    let page = page.path().join("failure.html");
+    let first = run("fails", &[(PAGE, page.to_str().unwrap())]);
+    assert!(!first.status.success());
+    let message = text(&first);
+    let (_, line) = message.split_once("replay: ").unwrap();
+    let line = line.lines().next().unwrap();
+    let rest = line.strip_prefix(&format!("{REPLAY}='")).unwrap();
+    let (case, command) = rest.split_once('\'').unwrap();
+    assert!(case.starts_with("fast!locked-by-store "), "{case}");
+    assert_eq!(command, " cargo test fails -- --exact");
+    assert!(
+        message.contains(&format!("page: {}", page.display())),
+        "{message}"
+    );
+    assert!(std::fs::read_to_string(&page).unwrap().contains(case));
+
+    let again = run("fails", &[(REPLAY, case)]);
+    assert!(!again.status.success());
+    let again = text(&again);
+    assert!(again.contains("found by case 1; replay: "), "{again}");
+    let explained = |message: &str| {
+        let from = message.find("thread 'fails'")?;
+        let all = message[from..].lines().skip(1);
+        Some(
+            all.take_while(|line| !line.contains("replay: "))
+                .map(str::to_owned)
+                .collect(),
+        )
+    };
+    let of: fn(&str) -> Option<Vec<String>> = explained;
+    let mut first = of(&message).unwrap();
+    first.retain(|line| !line.starts_with("page: "));
+    assert_eq!(of(&again).unwrap(), first);
+
+    // The right code passes under the same line.
+    let right = case.replace("!locked-by-store", "");
+    let passed = text(&run("passes", &[(REPLAY, &right)]));
+    assert!(passed.contains("1 cases with 1 launches"), "{passed}");
+    // And under as many cases as one likes.
+    let passed = text(&run("passes", &[(CASES, "3")]));
+    assert!(passed.contains("3 cases with 3 launches"), "{passed}");
+}
+
+#[test]
+fn a_line_that_is_none_is_refused_in_words() {
+    for (variables, part) in [
+        (
+            &[(REPLAY, "fast 1x1")][..],
+            "`fast 1x1` in the line of a case",
+        ),
+        (&[(CASES, "many")], "STM_CASES=many"),
+    ] {
+        let output = run("passes", variables);
+        assert!(!output.status.success());
+        assert!(text(&output).contains(part), "{}", text(&output));
+    }
+}
+
+#[test]
+fn the_seed_decides_the_cases() {
+    let cases = |seed| {
+        let check = Check::new(pay::<Fast>)
+            .algorithms(&[Variant::Fast])
+            .defect(Mutant::NoF1Begin)
+            .seed(seed);
+        let found = check.find().unwrap_err();
+        (found.after, found.case)
+    };
+    assert_eq!(cases(3), cases(3));
+    assert_ne!(cases(3).1.sim.seed, cases(4).1.sim.seed);
+}
+
+/// Returns the first browser that this machine has.
+fn browser() -> Option<&'static str> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+    names.into_iter().find(|name| {
+        Command::new(name)
+            .arg("--version")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    })
+}
+
+/// Returns the page's elements after its script has run.
+fn drawn(browser: &str, page: &Path, profile: &Path, width: u32) -> String {
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+        ])
+        .args(["--no-first-run", "--disable-background-networking"])
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg(format!("--window-size={width},900"))
+        .args(["--virtual-time-budget=2000", "--dump-dom"])
+        .arg(format!("file://{}", page.display()))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_browser_draws_the_arrows() {
+    let Some(browser) = browser() else {
+        println!("no browser is installed: not tested");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("page.html");
+    let found = Check::new(pay::<Fast>)
+        .defect(Mutant::ExtensionUnchecked)
+        .seed(5)
+        .page(&page)
+        .find()
+        .unwrap_err();
+    assert_eq!(found.page, Some(Ok(page.clone())));
+    let profile = dir.path().join("profile");
+    let shown = drawn(browser, &page, &profile, 1280);
+    let arrows = shown.matches("<path d=\"M").count();
+    // Two are the heads of the arrows.
+    let expected = 2 + shown
+        .split("data-arrows=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .unwrap()
+        .split(';')
+        .count();
+    let heads = shown.matches("<path class=\"").count();
+    assert_eq!(arrows + heads, expected, "{shown}");
+    assert!(arrows > 0, "{shown}");
+}
+
+/// Makes transfers between accounts, each of which is counted in a sum.
+#[kernel(all)]
+pub(crate) fn transfer<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    accounts: &A::Array<u64>,
+    made: &TSums<u32>,
+    n: u64,
+) {
+    stm.for_each(lane, 0..n, |tx, i| {
+        let (from, to) = (i % 7, (i * 3 + 1) % 7);
+        let a = tx.read(accounts, from)?;
+        tx.write(accounts, from, a.wrapping_sub(1))?;
+        let b = tx.read(accounts, to)?;
+        tx.write(accounts, to, b.wrapping_add(1))?;
+        tx.add(made, 0, 0, 1)
+    });
+}
+
+const N: u64 = 400;
+
+/// What a recorded run has: the verdict, and the first difference in memory.
+fn record<A: Algorithm>(words: u64) -> Result<(Judged, Option<String>), Error> {
+    let cpu = Cpu::new();
+    let layout = <A::Array<u64> as View<u64>>::LAYOUT;
+    let accounts = TxArray::from_slice(&cpu, layout, &[50_u64; 7], "accounts")?;
+    let made = Sums::<_, u32>::zeroed(&cpu, 1, 1, "made")?;
+    let config = StmConfig {
+        capacity: Capacity {
+            reads: 8,
+            writes: 8,
+            ..Capacity::DEFAULT
+        },
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&cpu, Launch::new(2, 2), config)?;
+    let mut recording = Recording::new(&cpu, &stm.shape(), words)?;
+    recording.name(&accounts)?;
+    recording.name(&made)?;
+    stm.observe(recording.probe());
+    for _ in 0..2 {
+        transfer::launch_with::<A, _>(&mut stm, Launch::new(2, 2), &accounts, &made, N / 2)?;
+    }
+    let judged = recording.judge(A::NAME, "transfers")?;
+    let difference = match judged.difference(&accounts)? {
+        None => judged.difference(&made)?,
+        some => some,
+    };
+    assert_eq!(accounts.download()?.iter().sum::<u64>(), 350);
+    assert_eq!(made.download()?, [N as u32]);
+    recording.clear()?;
+    assert_eq!(recording.judge(A::NAME, "transfers")?.history.len(), 0);
+    Ok((judged, difference))
+}
+
+#[test]
+fn own_kernels_are_recorded_and_judged_under_every_algorithm() {
+    // Thousands of attempts at each transaction, for whoever is preempted.
+    let words = words_needed(1 << 14, 8);
+    for &variant in Variant::ALL {
+        let (judged, difference) = with_algorithm!(variant, A => record::<A>(words)).unwrap();
+        assert!(judged.is_opaque(), "{variant}: {judged}");
+        assert_eq!(difference, None, "{variant}");
+        let counts = judged.verdict.counts;
+        assert_eq!(counts.updates, N, "{variant}");
+        assert_eq!(counts.words, 8, "{variant}");
+        assert_eq!(
+            judged.verdict.initial.unknown, 0,
+            "{variant}: all are named"
+        );
+        // Each number of the two loops has committed twice.
+        let mut committed = vec![0; N as usize / 2];
+        for i in 0..judged.history.len() {
+            let number = judged.history.transaction(i).unwrap();
+            let outcome = judged.history.attempt(i).outcome;
+            if matches!(outcome, verify::history::Outcome::Committed { .. }) {
+                committed[number as usize] += 1;
+            }
+        }
+        assert!(committed.iter().all(|&times| times == 2), "{variant}");
+        assert_eq!(judged.history.header.variant, variant.name());
+        assert!(judged.page().html().contains("<h1>Opaque</h1>"));
+    }
+}
+
+#[test]
+fn a_buffer_that_is_too_small_says_how_large_it_should_have_been() {
+    let error = record::<Cgl>(16).unwrap_err();
+    let Error::BufferFull { needed, .. } = error else {
+        panic!("{error}");
+    };
+    let (judged, _) = record::<Cgl>(2 * needed).unwrap();
+    assert!(judged.is_opaque());
+}
+
+stm_core::record! {
+    /// Two words of different widths.
+    struct Pair {
+        narrow: u32,
+        wide: u64,
+    }
+}
+
+#[test]
+fn a_difference_is_named_by_the_array() {
+    let cpu = Cpu::new();
+    let words = words_needed(1, 1);
+    let stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
+    let mut recording = Recording::new(&cpu, &stm.shape(), words).unwrap();
+    let zero = Pair { narrow: 0, wide: 0 };
+    let mut pairs = Records::from_slice(&cpu, Layout::Cells, &[zero; 3], "pairs").unwrap();
+    recording.name(&pairs).unwrap();
+    let changed = Pair { wide: 9, ..zero };
+    pairs.upload(&[zero, zero, changed]).unwrap();
+    let judged = recording.judge("fast", "nothing").unwrap();
+    assert!(judged.is_opaque());
+    let text = judged.difference(&pairs).unwrap().unwrap();
+    assert!(
+        text.contains("pairs[2].wide holds 9, where no commit changed 0"),
+        "{text}"
+    );
 }

@@ -3,7 +3,7 @@
 //! the containers are found.
 
 use crate::kernel::{Done, config, run};
-use crate::model::{Kind, Model, Op, Transaction, transactions};
+use crate::{Kind, Model, Op, Transaction, transactions};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -247,10 +247,9 @@ fn a_wrong_result_has_no_order() {
     assert!(!is_serializable(&before, &done));
 }
 
-/// Returns whether there is an order of the transactions, with those of a lane in
-/// their own order, in which containers of `std` give the same results and end
-/// with the same entries. It tries all orders, except those that come to a state
-/// that was tried before.
+/// Returns whether there is an order of the transactions, with those of a lane in their own order,
+/// in which containers of `std` give the same results and end with the same entries. It tries all
+/// orders, except those that come to a state that was tried before.
 fn is_serializable(before: &Model, done: &Done) -> bool {
     let mut tried = HashSet::new();
     let mut open = vec![(vec![0; done.lanes.len()], before.clone())];

@@ -1,9 +1,8 @@
-//! The kernel that runs programs of container operations, and a world to run it
-//! in.
+//! The kernel that runs programs of container operations, and a world to run it in.
 
 use crate::asserts::layout;
-use crate::model::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
 use crate::recorded::{numbered, recorded, small};
+use crate::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use stm_core::algorithm::{Algorithm, Fast, Granule};
@@ -62,8 +61,7 @@ macro_rules! of_ordered {
 }
 
 impl<A: Algorithm> Containers<A> {
-    /// Does an operation on one map. It is not inlined, as there are many
-    /// callers.
+    /// Does an operation on one map. It is not inlined, as there are many callers.
     #[inline(never)]
     fn on_map<L: Lane>(
         &self,
@@ -300,8 +298,7 @@ pub(crate) fn config(k: u64) -> SimConfig {
     numbered(k, "lockstep stack random pct3x4000", [1, 4, 2, 8])
 }
 
-/// The lists with numbers are tested by those that are made of them; this is what
-/// only they have.
+/// The lists with numbers are tested by those that are made of them; this is what only they have.
 #[test]
 fn lists_of_one_pool_are_apart_and_a_list_past_the_end_is_an_error() {
     let sim = Sim::new(config(2));

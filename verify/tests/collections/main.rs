@@ -1,6 +1,9 @@
-//! The containers of `stm_core::collections` on the simulator, against those of
-//! `std`: random programs one after the other and at the same time, under every
-//! algorithm.
+//! The containers of `stm_core::collections` on the simulator, against those of `std`: random
+//! programs one after the other and at the same time, under every algorithm.
+
+use proptest::prelude::*;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
@@ -10,5 +13,179 @@ mod recorded;
 
 mod concurrent;
 mod kernel;
-mod model;
 mod places;
+
+/// What an operation does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// Nothing.
+    Nothing,
+    /// Puts a value at a key; the result is the old value.
+    Insert,
+    /// Does the same if the key is absent.
+    InsertNew,
+    /// Removes a key.
+    Remove,
+    /// Looks a key up.
+    Get,
+    /// Finds the smallest entry.
+    First,
+    /// Finds the smallest entry above a key.
+    NextAfter,
+    /// Removes the smallest entry.
+    PopFirst,
+    /// Moves a key from one map to another.
+    Move,
+    /// Does a move, or if the key is absent inserts it; the move first inserts
+    /// another key, which is undone if it gives up.
+    MoveOrInsert,
+    /// Appends a value to the queue, if there is room.
+    Push,
+    /// Takes a value from the queue, if there is one.
+    Pop,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Nothing,
+        Self::Insert,
+        Self::InsertNew,
+        Self::Remove,
+        Self::Get,
+        Self::First,
+        Self::NextAfter,
+        Self::PopFirst,
+        Self::Move,
+        Self::MoveOrInsert,
+        Self::Push,
+        Self::Pop,
+    ];
+}
+
+/// The maps of a program, by number.
+pub(crate) const MAPS: usize = 6;
+/// Maps that know no order.
+pub(crate) const UNORDERED: usize = 2;
+/// The number of values that the queue holds.
+pub(crate) const PLACES: usize = 3;
+
+/// An operation of a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Op {
+    pub(crate) kind: Kind,
+    /// The map.
+    pub(crate) at: usize,
+    /// The map to which a key moves.
+    pub(crate) to: usize,
+    pub(crate) key: u64,
+    pub(crate) value: u64,
+}
+
+impl fmt::Debug for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, key, value) = (self.kind, self.key, self.value);
+        write!(f, "{kind:?} {}->{} {key:#x}={value}", self.at, self.to)
+    }
+}
+
+/// The result of an operation.
+pub(crate) type Outcome = Option<(u64, u64)>;
+
+/// Operations of a transaction.
+pub(crate) const OPS: usize = 3;
+
+/// A transaction.
+pub(crate) type Transaction = [Op; OPS];
+
+/// Containers of `std` that do the same.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) maps: [BTreeMap<u64, u64>; MAPS],
+    pub(crate) queue: VecDeque<u64>,
+}
+
+impl Model {
+    pub(crate) fn apply(&mut self, op: &Op) -> Outcome {
+        let (kind, at, to) = (op.kind, op.at, op.to);
+        let (key, value) = (op.key, op.value);
+        let map = &mut self.maps[at];
+        match kind {
+            Kind::Nothing => None,
+            Kind::Insert => map.insert(key, value).map(|old| (key, old)),
+            Kind::InsertNew => {
+                let new = !map.contains_key(&key);
+                map.entry(key).or_insert(value);
+                new.then_some((key, 0))
+            }
+            Kind::Remove => map.remove(&key).map(|old| (key, old)),
+            Kind::Get => map.get(&key).map(|&old| (key, old)),
+            Kind::First => map.first_key_value().map(|(&k, &v)| (k, v)),
+            Kind::NextAfter => map.range(key + 1..).next().map(|(&k, &v)| (k, v)),
+            Kind::PopFirst => map.pop_first(),
+            Kind::Move => {
+                let moved = map.remove(&key)?;
+                self.maps[to].insert(key, moved).map(|old| (key, old))
+            }
+            Kind::MoveOrInsert => {
+                let Some(moved) = map.remove(&key) else {
+                    map.insert(key, value);
+                    return None;
+                };
+                self.maps[to].insert(key + 1, value);
+                self.maps[to].insert(key, moved);
+                Some((key, moved))
+            }
+            Kind::Push => {
+                if self.queue.len() == PLACES {
+                    return None;
+                }
+                self.queue.push_back(value);
+                Some((0, value))
+            }
+            Kind::Pop => self.queue.pop_front().map(|value| (0, value)),
+        }
+    }
+}
+
+/// Keys that differ in high digits, in low ones, in all and in the last, so that
+/// a tree has branches everywhere. The successor of each may be used as well.
+const KEYS: [u64; 10] = [
+    0,
+    2,
+    0x0f,
+    0x10,
+    0x1_2340,
+    0x1_2348,
+    0x1_2440,
+    0x7000_0000,
+    0xf000_0000,
+    0xf000_0010,
+];
+
+/// A random operation, on the first `keys` of the keys.
+fn op(keys: usize) -> impl Strategy<Value = Op> {
+    let key = (0..keys).prop_map(|k| KEYS[k]);
+    let numbers = (0..MAPS, 1..MAPS, key, 1..1_000_000_u64);
+    (1..Kind::ALL.len(), numbers).prop_map(|(kind, (at, apart, key, value))| {
+        let mut kind = Kind::ALL[kind];
+        if at < UNORDERED && matches!(kind, Kind::First | Kind::NextAfter | Kind::PopFirst) {
+            kind = Kind::Get;
+        }
+        let to = (at + apart) % MAPS;
+        Op {
+            kind,
+            at,
+            to,
+            key,
+            value,
+        }
+    })
+}
+
+/// Random transactions.
+pub(crate) fn transactions(
+    keys: usize,
+    count: std::ops::Range<usize>,
+) -> impl Strategy<Value = Vec<Transaction>> {
+    proptest::collection::vec([op(keys), op(keys), op(keys)], count)
+}

@@ -184,9 +184,8 @@ fn a_place_in_another_container_is_a_fault() {
 /// The entries.
 const ENTRIES: u64 = 10;
 
-/// Even transactions move an entry from the ordered map to the queue, the
-/// smallest first, and odd ones from the queue into the hash map. Returns how many
-/// attempts waited.
+/// Even transactions move an entry from the ordered map to the queue, the smallest first, and odd
+/// ones from the queue into the hash map. Returns how many attempts waited.
 fn through<A: Algorithm>(k: u64) -> u64 {
     let config = config(k);
     let sim = Sim::new(config);

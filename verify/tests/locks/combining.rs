@@ -1,7 +1,7 @@
 //! Combining: every request is executed once, in an order that respects real
 //! time, and what `ORDERED` promises is seen.
 
-use super::common::{assert_is, config, everywhere, fair, word};
+use super::{assert_is, config, everywhere, fair, word};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::Lane;
@@ -10,9 +10,8 @@ use stm_sync::host::Combiners;
 use stm_sync::{Combined, LockFault};
 use verify::sim::{Schedule, Sim, SimConfig, SimError};
 
-/// A counter in memory, of which a holder keeps the sum. A request adds its first
-/// word and gets the sum before; the second word must be the first one's
-/// complement.
+/// A counter in memory, of which a holder keeps the sum. A request adds its first word and gets the
+/// sum before; the second word must be the first one's complement.
 struct Counter<'a> {
     sum: *mut u32,
     /// The oracle: requests whose words do not belong together, and requests
@@ -59,9 +58,8 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Returns whether the responses are those of a counter that was
-    /// incremented so many times, one after the other, each between its request
-    /// and its answer.
+    /// Returns whether the responses are those of a counter that was incremented so many times, one
+    /// after the other, each between its request and its answer.
     pub(crate) fn is_right(&self, requests: u32) -> bool {
         let mut answers = self.answers.clone();
         answers.sort_by_key(|answer| answer.response);
@@ -131,10 +129,9 @@ fn a_combined_counter_is_linearizable_also_when_holders_change_often() {
     counts::<1>(0);
 }
 
-/// Numbers wrap around, and number 0 comes again, which is that of a response
-/// that was never written. There are more numbers before than entries, of which
-/// there are eight, as an entry that was never written looks like one of number
-/// 2^32 - 1.
+/// Numbers wrap around, and number 0 comes again, which is that of a response that was never
+/// written. There are more numbers before than entries, of which there are eight, as an entry that
+/// was never written looks like one of number 2^32 - 1.
 #[test]
 fn numbers_of_requests_wrap_around() {
     for first in [u32::MAX - 17, u32::MAX - 16, u32::MAX - 14] {

@@ -4,7 +4,7 @@
 //! survives the same runs.
 
 use super::combining::{count, double};
-use super::common::{
+use super::{
     Load, World, assert_is, config, each_kind, everywhere, increment, increments, of_each, show,
     word,
 };
@@ -20,8 +20,7 @@ use stm_sync::{
     Anderson, Chosen, Cohort, FetchAdd, LockFault, LockKind, Mcs, Mcs2, Mutex, Reserving, Ring,
     Step, TLocks, Tas, Ticket, TicketHandoff, Ttas,
 };
-use verify::sim;
-use verify::sim::{Schedule, Sim, SimConfig, SimError, SimLane};
+use verify::sim::{self, Schedule, Sim, SimConfig, SimError, SimLane};
 
 /// Each lane three times, for one lock and for two.
 fn excludes<K: LockKind>(seeds: u64) {

@@ -1,7 +1,7 @@
 //! Fairness: how often a thread is overtaken. And sections in a row: they exclude those of others,
 //! all of them run, and nobody makes more than the bound while another one waits.
 
-use super::common::{
+use super::{
     FAIR, Found, Served, World, config, each_kind, everywhere, longest_run, of_each, order, served,
     show,
 };
@@ -16,13 +16,11 @@ use stm_sync::{
 };
 use verify::sim::{MemoryModel, Schedule, SimConfig, SimError};
 
-/// Returns the largest number of sections that a section was overtaken by: those
-/// that were asked for after it had been waiting for `settled` operations, and
-/// ran before it.
+/// Returns the largest number of sections that a section was overtaken by: those that were asked
+/// for after it had been waiting for `settled` operations, and ran before it.
 ///
-/// When a thread asks, and when it has its place in the queue, is not the same;
-/// `settled` operations later it has one, as a thread is not passed over for so
-/// long.
+/// When a thread asks, and when it has its place in the queue, is not the same; `settled`
+/// operations later it has one, as a thread is not passed over for so long.
 fn overtaken(served: &[Served], settled: u64) -> usize {
     served
         .iter()

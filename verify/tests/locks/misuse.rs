@@ -1,7 +1,7 @@
 //! Misuse is an error and not a hang. So is a panic of a section, as on the CPU: the lock stays held,
 //! and nobody waits for it for ever.
 
-use super::common::{
+use super::{
     FAIR, Flag, World, assert_is, config, each_kind, fair, increment, of_each, shared, word,
 };
 use std::cell::Cell;

@@ -6,7 +6,7 @@
 //! there are keys, and as linearizability is local, each key is judged by itself. The chain of
 //! a bucket is the order of the table's insertions itself.
 
-use super::common::{FAIR, config, each_kind, of_each, shared, show};
+use super::{FAIR, config, each_kind, of_each, shared, show};
 use std::cell::{Cell, RefCell};
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
@@ -41,8 +41,7 @@ fn timed<R>(clock: &Cell<u64>, operation: impl FnOnce() -> R) -> (Span, R) {
     (Span { began, ended }, result)
 }
 
-/// The keys of the list, in ranges of four, and as many that are never inserted: the odd
-/// ones.
+/// The keys of the list, in ranges of four, and as many that are never inserted: the odd ones.
 const KEYS: u32 = 12;
 const ENTRY_POINTS: u32 = 3;
 const SHIFT: u32 = 3;

@@ -1,8 +1,8 @@
 //! Barriers: nobody leaves before all have come, what was written before is seen
 //! after, and nothing has to be reset.
 
-use crate::runs::config;
-use crate::{of_each, runs, simulator};
+use crate::runs::{self, config};
+use crate::{of_each, simulator};
 use std::cell::Cell;
 use std::time::Duration;
 use stm_core::algorithm::Fast;

@@ -1,8 +1,8 @@
 //! Semaphores: never more than the count inside, everybody comes in, and a count of
 //! one is mutual exclusion.
 
-use crate::runs::config;
-use crate::{of_each, runs, simulator};
+use crate::runs::{self, config};
+use crate::{of_each, simulator};
 use std::cell::Cell;
 use std::time::Duration;
 use stm_core::Lane;

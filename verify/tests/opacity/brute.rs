@@ -102,9 +102,8 @@ fn event_lists(length: usize) -> Vec<Vec<Event>> {
     lists
 }
 
-/// The attempts, without lanes, that can have these events: as the update that
-/// produced `version`, if one is given, or as one that is not an update, with
-/// all samples up to `last`.
+/// The attempts, without lanes, that can have these events: as the update that produced `version`,
+/// if one is given, or as one that is not an update, with all samples up to `last`.
 fn shapes(events: &[Event], version: Option<u64>, last: u64) -> Vec<Attempt> {
     let writes = events
         .iter()

@@ -62,10 +62,9 @@ pub(crate) fn told(attempts: &str) -> History {
     history
 }
 
-/// Adds attempts to a history, with `;` between them. Each is
-/// `update LANE BEGIN VERSION END`, `read_only LANE BEGIN END`, `aborted` likewise, or
-/// `running LANE BEGIN`, and then its events: `x?1` read 1 in [`X`], `y=1` wrote it to
-/// [`Y`], `y+1` added it, and `x~` added a float.
+/// Adds attempts to a history, with `;` between them. Each is `update LANE BEGIN VERSION END`,
+/// `read_only LANE BEGIN END`, `aborted` likewise, or `running LANE BEGIN`, and then its events:
+/// `x?1` read 1 in [`X`], `y=1` wrote it to [`Y`], `y+1` added it, and `x~` added a float.
 pub(crate) fn push(history: &mut History, attempts: &str) {
     for attempt in attempts.split(';') {
         let mut words = attempt.split_whitespace();
@@ -165,10 +164,9 @@ impl Values {
     }
 }
 
-/// A random possible history of 1 to `attempts_max` attempts on `words` words
-/// that are zero at first. Reads are right for one point of the attempt, except
-/// that one in four returns anything: a good part of the histories is not
-/// opaque.
+/// A random possible history of 1 to `attempts_max` attempts on `words` words that are zero at
+/// first. Reads are right for one point of the attempt, except that one in four returns anything: a
+/// good part of the histories is not opaque.
 pub(crate) fn random_history(
     rng: &mut Rng,
     attempts_max: u64,

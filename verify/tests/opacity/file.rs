@@ -7,9 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verify::error::Error;
-use verify::history::file;
 use verify::history::writer::HistoryWriter;
-use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome, Rest};
+use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome, Rest, file};
 use verify::opacity::check_file;
 
 fn decode(bytes: &[u8]) -> Result<History, Error> {

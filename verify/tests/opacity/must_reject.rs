@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use verify::error::Error;
 use verify::history::{Event, History, InitialMemory, Rest};
-use verify::opacity::brute::Orders;
+use verify::opacity::brute::{self, Orders};
 use verify::opacity::report::{Finding, Interval, ReadEvidence, Verdict, Violation};
-use verify::opacity::{EXPLAINED_MAX, brute, check};
+use verify::opacity::{EXPLAINED_MAX, check};
 
 fn accept(history: &History) {
     let verdict = check(history).unwrap();
@@ -286,8 +286,7 @@ fn a_history_without_additions_is_the_file_that_it_was() {
         bytes.windows(record.len()).any(|bytes| bytes == record),
         "{bytes:?}"
     );
-    // The same with the write an addition: the outcome says so, and the list
-    // follows.
+    // The same with the write an addition: the outcome says so, and the list follows.
     let mut added = History::new(header(), InitialMemory::ZERO);
     added
         .push(update(0, 0, 1, 1), &[read(2, 3), add(2, 4)])

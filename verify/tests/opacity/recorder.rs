@@ -1,11 +1,9 @@
-//! Recording buffers: what a lane appends is what the history has, a full
-//! buffer is reported with the size it needs, and nothing else is taken for
-//! records.
+//! Recording buffers: what a lane appends is what the history has, a full buffer is reported with
+//! the size it needs, and nothing else is taken for records.
 
 use crate::common::{Rng, Values, header, history, random_history, read, update, write};
 use verify::error::Error;
-use verify::history::{Event, History, InitialMemory, Outcome};
-use verify::history::{layout, records};
+use verify::history::{Event, History, InitialMemory, Outcome, layout, records};
 
 /// Decodes the buffers of so many lanes, on memory that is zero at first.
 fn decode(buffers: &[u64], lanes: u32, words_per_lane: u64) -> Result<History, Error> {

@@ -9,10 +9,9 @@ use verify::opacity::{check, check_file};
 const READS: usize = 8;
 const WRITES: usize = 4;
 
-/// A right history: each transaction reads 8 words and, unless it aborts,
-/// writes 4 of them. Its interval spans the last `open` commits; an aborted one
-/// spans half as many again and reads as of `open` commits ago, so that its
-/// point is at neither end.
+/// A right history: each transaction reads 8 words and, unless it aborts, writes 4 of them. Its
+/// interval spans the last `open` commits; an aborted one spans half as many again and reads as of
+/// `open` commits ago, so that its point is at neither end.
 fn right_history(transactions: u64, words: u64, open: u64, values: Values, seed: u64) -> History {
     let mut rng = Rng::new(seed);
     let mut history = History::new(header(), InitialMemory::ZERO);

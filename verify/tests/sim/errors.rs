@@ -1,7 +1,6 @@
-//! Each way to misuse the machine ends the launch with its own error, which
-//! names the lanes; and the machine can be used again. Neighbouring words of 32 bits
-//! may be used in different ways; what covers both may not. So it is with the operations
-//! at which the lanes of a warp or a block meet.
+//! Each way to misuse the machine ends the launch with its own error, which names the lanes; and
+//! the machine can be used again. Neighbouring words of 32 bits may be used in different ways; what
+//! covers both may not. So it is with the operations at which the lanes of a warp or a block meet.
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 

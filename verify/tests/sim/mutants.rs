@@ -33,10 +33,9 @@ fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
     }
 }
 
-/// The mutant is caught where values are separate: a fence after a plain load of the
-/// version is no acquire. A packed word needs none. Whoever has acquired the clock at
-/// the snapshot sees the locks of all commits up to it, so the copy in a cache is that
-/// of the snapshot, locked, or newer.
+/// The mutant is caught where values are separate: a fence after a plain load of the version is no
+/// acquire. A packed word needs none. Whoever has acquired the clock at the snapshot sees the locks
+/// of all commits up to it, so the copy in a cache is that of the snapshot, locked, or newer.
 #[test]
 fn plain_loads_read_packed_words_right_as_the_snapshot_was_acquired() {
     let mut packed = 0;

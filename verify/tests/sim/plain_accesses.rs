@@ -61,9 +61,8 @@ struct Left {
 /// The code of the lanes of one launch.
 type Launched<'a, A> = dyn Fn(&SimLane<'_>, &World<A>) + 'a;
 
-/// Runs launches of `lanes` lanes on one memory, one after the other, under
-/// many seeds, and returns what each seed left. The two plain words are 5 and 6
-/// before, all others 0.
+/// Runs launches of `lanes` lanes on one memory, one after the other, under many seeds, and returns
+/// what each seed left. The two plain words are 5 and 6 before, all others 0.
 fn runs<A: Algorithm>(lanes: u32, launches: &[&Launched<'_, A>]) -> Vec<Left> {
     let run = |seed: u64| {
         let schedule = match seed % 3 {
@@ -253,15 +252,13 @@ fn plain_words_of_the_owner_of_a_link<A: Algorithm>() {
     assert_eq!(hand_over::<A>(false), 0);
 }
 
-/// What breaks rule 4: an access before the commit, by an attempt that may
-/// abort.
+/// What breaks rule 4: an access before the commit, by an attempt that may abort.
 fn an_access_before_the_commit_is_nobodys<A: Algorithm>() {
     assert!(hand_over::<A>(true) > 0);
 }
 
-/// Two lanes write the data as long as the link is 0. A third one removes the
-/// link and then peeks at the data. Returns in how many runs that was not what
-/// the data were in the end.
+/// Two lanes write the data as long as the link is 0. A third one removes the link and then peeks
+/// at the data. Returns in how many runs that was not what the data were in the end.
 fn privatised<A: Algorithm>(read: bool) -> usize {
     let remove = |lane: &SimLane<'_>, world: &World<A>| {
         let remove = world.stm.atomically(lane, |tx| {

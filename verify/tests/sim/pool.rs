@@ -3,10 +3,9 @@
 //! with weak memory. And each seeded defect of the pool is found by them. Lists of
 //! nodes are tested as containers (`tests/collections`).
 //!
-//! And captured words: preassigned nodes that a transaction fills
-//! with `Tx::init` and then publishes, beside transactions that walk the list;
-//! recorded and judged. And with the fence before the clock left out, walkers
-//! meet nodes that are not filled.
+//! And captured words: preassigned nodes that a transaction fills with `Tx::init` and then
+//! publishes, beside transactions that walk the list; recorded and judged. And with the fence
+//! before the clock left out, walkers meet nodes that are not filled.
 
 use crate::asserts::{array, layout};
 use crate::of_each;
@@ -180,10 +179,9 @@ fn wait(lane: &SimLane<'_>, flag: &Cell<bool>) {
     }
 }
 
-/// Runs three transactions on the one node of a pool, in slot 0: one reads the link,
-/// one removes the node and frees it, one allocates it, and then the first reads
-/// the node. The order is kept by flags, in the first attempt of each. Returns whether
-/// the run is opaque.
+/// Runs three transactions on the one node of a pool, in slot 0: one reads the link, one removes
+/// the node and frees it, one allocates it, and then the first reads the node. The order is kept by
+/// flags, in the first attempt of each. Returns whether the run is opaque.
 fn reuse(config: SimConfig) -> bool {
     let sim = Sim::new(config);
     let mut nodes = Nodes::new(&sim, layout::<Fast>(), 1, "nodes").unwrap();

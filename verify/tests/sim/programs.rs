@@ -1,10 +1,9 @@
 //! Random transaction programs on the simulator: every variant, both regimes of
 //! values, random warps, stripes, schedules and weak memory.
 //!
-//! After each run: no lock held and counts that add up, every transaction
-//! committed once and did what it says, a history that is opaque, and a memory
-//! that is what the commits leave. A failure prints the line that replays the
-//! smallest case found.
+//! After each run: no lock held and counts that add up, every transaction committed once and did
+//! what it says, a history that is opaque, and a memory that is what the commits leave. A failure
+//! prints the line that replays the smallest case found.
 //!
 //! And a directed program for every known hole: the right algorithms pass each of
 //! them under many simulations. That each can fail is what the mutants gate
@@ -21,11 +20,10 @@ use std::collections::BTreeSet;
 use stm_core::algorithm::{Algorithm, Granule, Variant};
 use stm_core::internal::observe::Mutant;
 use stm_core::with_algorithm;
-use verify::fuzz;
-use verify::fuzz::Config;
-use verify::program::directed::{ALL, Directed};
+use verify::fuzz::{self, Config};
+use verify::program::directed::{self, ALL, Directed};
 use verify::program::shrink::shrink;
-use verify::program::{Case, FailureKind, Invariant, Op, Widths, directed, generate, run};
+use verify::program::{Case, FailureKind, Invariant, Op, Widths, generate, run};
 
 /// Runs a case; the failure, shrunk, with the command that replays it.
 fn right(case: &Case) -> Result<(), TestCaseError> {

@@ -1,5 +1,4 @@
-//! Schedules: what each lets happen and what it promises, and that a line
-//! replays a run.
+//! Schedules: what each lets happen and what it promises, and that a line replays a run.
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 

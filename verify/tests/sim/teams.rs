@@ -61,8 +61,7 @@ fn work<A: Algorithm>(
     }
 }
 
-/// A run with blocks of so many threads, whose last warp may be short; the
-/// attempts that aborted.
+/// A run with blocks of so many threads, whose last warp may be short; the attempts that aborted.
 fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize {
     let sim = Sim::new(config);
     let accounts = array::<A, u32, _>(&sim, &[EACH; ACCOUNTS as usize], "accounts");

@@ -1,6 +1,5 @@
-//! Waiting, alternatives and deferred actions on the simulator: recorded and
-//! judged under every algorithm and schedule, and with each of their seeded
-//! defects, which these kernels catch.
+//! Waiting, alternatives and deferred actions on the simulator: recorded and judged under every
+//! algorithm and schedule, and with each of their seeded defects, which these kernels catch.
 
 use crate::queues::{Queues, World};
 use crate::recorded::{self, numbered, recorded};

@@ -23,9 +23,8 @@ const ACCOUNTS: u32 = 5;
 const TRANSACTIONS: u64 = 60;
 const SEED: u64 = 11;
 
-/// Transfers between 64-bit accounts, each counted in a 32-bit word; every
-/// eighth writes its number into an account that it does not read. Returns the
-/// accounts after the run, and what it did.
+/// Transfers between 64-bit accounts, each counted in a 32-bit word; every eighth writes its number
+/// into an account that it does not read. Returns the accounts after the run, and what it did.
 fn mixed<A: Algorithm>(config: SimConfig) -> (Vec<u64>, RunReport) {
     let sim = Sim::new(config);
     let accounts = array::<A, u64, _>(&sim, &[1 << 63; ACCOUNTS as usize + 1], "accounts");

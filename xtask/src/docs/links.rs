@@ -1,14 +1,12 @@
 //! Links of the documents: what a relative link names must be there, and so must
 //! the heading that its anchor names.
 //!
-//! Checked are the Markdown files of the root and all below `docs`. A heading's
-//! anchor is its text in lower case without punctuation, with hyphens for blanks;
-//! the second of the same text ends in `-1`. GitHub and mdBook agree on that.
-//! Links to other hosts are not followed.
+//! Checked are the Markdown files of the root and all below `docs`. A heading's anchor is its text
+//! in lower case without punctuation, with hyphens for blanks; the second of the same text ends in
+//! `-1`. GitHub and mdBook agree on that. Links to other hosts are not followed.
 //!
-//! The pages of the book are published without the rest of the repository, so a
-//! link in a chapter stays inside of the book, and its table of contents names
-//! every chapter.
+//! The pages of the book are published without the rest of the repository, so a link in a chapter
+//! stays inside of the book, and its table of contents names every chapter.
 
 use crate::error::Error;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};

@@ -4,8 +4,7 @@
 //! `stamp device --measure` measures and `bench floor` measures in the same run. The sum of
 //! number over rate is the least time of a transaction, if nothing else took any.
 //!
-//! With `r` words read and `w` of them written, of `n` words of 32 bits, and a table of
-//! `l` locks:
+//! With `r` words read and `w` of them written, of `n` words of 32 bits, and a table of `l` locks:
 //!
 //! | protocol | accesses of a transaction | over |
 //! | --- | --- | --- |
@@ -22,15 +21,14 @@
 //! | | `r` loads of 64 bits, `r` swaps (it owns what it has read, too) | `8 min(l, n)` bytes |
 //! | | `w` stores of 32 bits, `r` stores of 64 bits that unlock | the cache |
 //!
-//! `v` is the number of words that a transaction reads and does not write, if it writes
-//! any. *The cache* stands for the smallest memory that was measured: the line has just
-//! been fetched by an access before. A rate is that of the largest memory measured which is
-//! no larger than the data, so that it is not too low. Swaps count at the rate of their memory,
-//! although the same transaction has loaded the line, because all other warps have loaded
-//! theirs since; where a launch has so few threads that those lines all stay in the cache, the
-//! bound is lower than it must be. Left out are: the clock, one
-//! addition for a warp; the logs, which lie together; nodes that only one transaction has;
-//! and everything that aborted attempts do.
+//! `v` is the number of words that a transaction reads and does not write, if it writes any. *The
+//! cache* stands for the smallest memory that was measured: the line has just been fetched by an
+//! access before. A rate is that of the largest memory measured which is no larger than the data,
+//! so that it is not too low. Swaps count at the rate of their memory, although the same
+//! transaction has loaded the line, because all other warps have loaded theirs since; where a
+//! launch has so few threads that those lines all stay in the cache, the bound is lower than it
+//! must be. Left out are: the clock, one addition for a warp; the logs, which lie together; nodes
+//! that only one transaction has; and everything that aborted attempts do.
 
 use crate::measure::machine::Rate;
 use crate::numbers::{bytes as in_bytes, short};
@@ -139,8 +137,7 @@ impl Protocol {
         }
     }
 
-    /// Returns the bound for transactions with these accesses; `None` if a rate was not
-    /// measured.
+    /// Returns the bound for transactions with these accesses; `None` if a rate was not measured.
     pub fn bound(self, of: Accesses, rates: &[Rate]) -> Option<Bound> {
         let terms = self.accesses(of).into_iter();
         let terms: Option<Vec<Term>> = terms

@@ -116,8 +116,7 @@ impl Measured {
         Ok(())
     }
 
-    /// Computes the bounds of the contenders and of the transactional memory from these
-    /// numbers on.
+    /// Computes the bounds of the contenders and of the transactional memory from these numbers on.
     fn add_bounds(&mut self, accesses: Accesses, runs: usize, stm: usize) {
         let plain = self.runs[runs..].iter();
         // Those whose words have the workload's width.

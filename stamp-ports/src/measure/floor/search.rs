@@ -6,19 +6,17 @@
 //! 3. The best is measured: the data put back, launched, verified, as often as
 //!    asked for.
 //!
-//! Critical sections run one after the other, so one of a million transactions takes
-//! seconds. They are tried with fewer, and measured with as many as fit in
-//! [`MEASURE_MS`], which the report states; an input that says itself how many there are
-//! is measured whole.
+//! Critical sections run one after the other, so one of a million transactions takes seconds. They
+//! are tried with fewer, and measured with as many as fit in [`MEASURE_MS`], which the report
+//! states; an input that says itself how many there are is measured whole.
 
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::measure::launches;
 use crate::measure::meter::Progress;
-use crate::measure::repeats::TimeMs;
 use crate::measure::search::{LONG, best_first};
+use crate::measure::{TimeMs, launches};
 use crate::workloads::contender::{BoundContender, ContenderKind, PreparedContender};
-use crate::workloads::memory::filling;
+use crate::workloads::form::filling;
 use crate::workloads::workload::Sizes;
 use serde::Serialize;
 use stm_core::host;
@@ -247,8 +245,7 @@ impl Bench<'_> {
 /// tried, the fastest first.
 ///
 /// # Errors
-/// Too little memory, or of the device. A wrong result is no error, but a run
-/// that is not verified.
+/// Too little memory, or of the device. A wrong result is no error, but a run that is not verified.
 pub fn measure(
     device: &AnyDevice,
     of: &dyn Sizes,

@@ -17,7 +17,7 @@ pub(crate) use mutex::made_on;
 use super::peers::{self, Peers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::measure::repeats::{ONCE, ms};
+use crate::measure::{ONCE, ms};
 use crate::points::{Asked, Point};
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,6 +1,5 @@
-//! Sections on one lock: the first thread of each block makes them until all blocks
-//! together have made a given number. How many each block has made shows how fair the
-//! lock is.
+//! Sections on one lock: the first thread of each block makes them until all blocks together have
+//! made a given number. How many each block has made shows how fair the lock is.
 
 use super::{Effort, Run, Size, TIMES, blocks, runs, shape, unknown};
 use crate::devices::{AnyDevice, DeviceKind};

@@ -1,16 +1,14 @@
 //! What the bank must hold afterwards.
 //!
-//! Three things must hold. Every account equals a replay of all
-//! transfers, whose amounts do not depend on balances: so the total is exact,
-//! and no transfer was lost, doubled or torn. No audit, whether its attempt
-//! committed or not, has seen another sum of its range than the one that
+//! Three things must hold. Every account equals a replay of all transfers, whose amounts do not
+//! depend on balances: so the total is exact, and no transfer was lost, doubled or torn. No audit,
+//! whether its attempt committed or not, has seen another sum of its range than the one that
 //! transfers conserve. And every audit has compared its sum.
 //!
-//! With `zipf` above zero, accounts are drawn by Zipf's law: the one of rank
-//! `r`, from 0, with probability in proportion to `(r + 1)^-zipf`. Ranks are
-//! dealt to the ranges in turn like cards, so each has its popular accounts at
-//! its front. A transfer draws its range, then both accounts within it: the
-//! account that loses follows the law exactly.
+//! With `zipf` above zero, accounts are drawn by Zipf's law: the one of rank `r`, from 0, with
+//! probability in proportion to `(r + 1)^-zipf`. Ranks are dealt to the ranges in turn like cards,
+//! so each has its popular accounts at its front. A transfer draws its range, then both accounts
+//! within it: the account that loses follows the law exactly.
 //!
 //! Alias tables (Walker 1977, made as by Vose 1991): a draw from any
 //! distribution by one load and one comparison.
@@ -91,8 +89,7 @@ impl Bank {
         tables
     }
 
-    /// The accounts after all of `transactions`, and how many of these are
-    /// audits.
+    /// The accounts after all of `transactions`, and how many of these are audits.
     pub(super) fn replay(
         plan: &BankPlan,
         tables: &[u64],
@@ -128,8 +125,7 @@ pub(super) fn difference(found: &[i32], expected: &[i32]) -> Option<String> {
     ))
 }
 
-/// What is wrong with what the audits found, if anything. `audits` of the
-/// transactions are audits.
+/// What is wrong with what the audits found, if anything. `audits` of the transactions are audits.
 pub(super) fn audit_difference(findings: &[u64], audits: u64) -> Option<String> {
     let finding = |at: u64| findings.get(at as usize).copied().unwrap_or(0);
     let (checks, wrong) = (finding(CHECKS), finding(WRONG_SUMS));
@@ -143,8 +139,7 @@ pub(super) fn audit_difference(findings: &[u64], audits: u64) -> Option<String> 
         .then(|| format!("{checks} audits compared a sum, and there are none"))
 }
 
-/// Appends the table for outcomes with these weights, at least one of them
-/// above zero.
+/// Appends the table for outcomes with these weights, at least one of them above zero.
 pub(super) fn append(table: &mut Vec<u64>, weights: &[f64]) {
     let mean = weights.iter().sum::<f64>() / weights.len() as f64;
     // What is left of each outcome's weight, a whole column being 1.

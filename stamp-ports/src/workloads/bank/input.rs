@@ -1,8 +1,8 @@
 //! The bank's sizes.
 
 use crate::workloads::input::parse_percent;
-use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::prelude::*;
+use crate::workloads::workload::SET_WORDS_MAX;
 use stm_kernels::bank::BATCH;
 
 sizes! {

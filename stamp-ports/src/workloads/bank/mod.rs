@@ -34,8 +34,7 @@ type Outcome = (Vec<i32>, u64);
 type Found = (Vec<i32>, Option<usize>);
 
 impl Bank {
-    /// Returns what a run left in the accounts, and what must be there with the number of
-    /// audits.
+    /// Returns what a run left in the accounts, and what must be there with the number of audits.
     fn outcome<'d, D: Device>(
         &self,
         data: &'d mut BankData<D>,
@@ -91,8 +90,7 @@ impl Workload for Bank {
                 }
                 + ranges * 4
                 + tables,
-            // The tables, twice while they are made; the replay, and what came
-            // back.
+            // The tables, twice while they are made; the replay, and what came back.
             accounts * 8 + ranges * 4 + 2 * tables,
             "use fewer --accounts",
         )?;

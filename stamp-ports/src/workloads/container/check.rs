@@ -100,8 +100,7 @@ impl Left<'_> {
         ))
     }
 
-    /// Returns the operation that inserted a value, which must have inserted
-    /// this key.
+    /// Returns the operation that inserted a value, which must have inserted this key.
     fn inserted_by(&self, value: u32, key: u32, who: &str) -> Result<usize, String> {
         let by = (value as usize).wrapping_sub(1);
         let inserted = by < self.results.len()

@@ -14,13 +14,12 @@ pub use data::{Container, ContainerData};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
-use stm_kernels::chain::ChainPlan;
+use stm_kernels::chain::{self, ChainPlan};
 use stm_kernels::floor::chain::Params;
 use stm_kernels::floor::plain::chains::Chains;
 use stm_kernels::floor::plain::radix::Radix;
 use stm_kernels::floor::plain::table::Table;
 use stm_kernels::floor::{Guarded, chain as floor};
-use stm_kernels::{list, map, ordered};
 
 mod check;
 mod data;
@@ -32,8 +31,7 @@ pub struct Operations<K> {
     pub keys: u32,
     /// The number of chains of the hash table; of no meaning to other containers.
     pub chains: u32,
-    /// Lookups in a hundred operations; the others insert and remove in equal
-    /// parts.
+    /// Lookups in a hundred operations; the others insert and remove in equal parts.
     pub lookups_percent: u32,
     /// Consecutive operations that are of one kind.
     pub alike: u32,
@@ -43,8 +41,7 @@ pub struct Operations<K> {
 
 /// A kind of container, as operations work on it.
 pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
-    /// The different keys, where the caller gives no number: in a measurement and in a small
-    /// run.
+    /// The different keys, where the caller gives no number: in a measurement and in a small run.
     const KEYS: [u32; 2];
     /// The options of this container alone.
     type Options: Args + Clone + Debug + Default;
@@ -383,11 +380,11 @@ macro_rules! workload {
     };
 }
 
-workload!(MapKind, Map, map::Map<A>, map::MapParams);
+workload!(MapKind, Map, chain::Map<A>, chain::MapParams);
 workload!(
     OrderedKind,
     OrderedMap,
-    ordered::Ordered<A>,
-    ordered::OrderedParams
+    chain::Ordered<A>,
+    chain::OrderedParams
 );
-workload!(ListKind, List, list::List<A>, list::ListParams);
+workload!(ListKind, List, chain::List<A>, chain::ListParams);

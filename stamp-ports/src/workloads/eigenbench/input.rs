@@ -1,9 +1,9 @@
 //! The sizes of `EigenBench`.
 
 use crate::workloads::input::parse_percent;
-use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::prelude::*;
 use crate::workloads::workload::Accesses as SharedAccesses;
+use crate::workloads::workload::SET_WORDS_MAX;
 use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan, STATIC_WORDS};
 
 /// The parameters: those of the plan, whose seed is replaced by the run's.
@@ -21,8 +21,7 @@ const NONE: Accesses = Accesses {
 };
 
 impl Default for Eigenbench {
-    /// Table 1 of the paper, with the fewest of its shared words: it has from
-    /// 1 M to 64 M.
+    /// Table 1 of the paper, with the fewest of its shared words: it has from 1 M to 64 M.
     fn default() -> Self {
         Self {
             plan: EigenbenchPlan {

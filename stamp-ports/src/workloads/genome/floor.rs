@@ -6,7 +6,7 @@ use super::check::wrong_set;
 use super::input::Genome;
 use crate::workloads::contender::{ContenderKind, PreparedContender, lanes};
 use crate::workloads::exclusion::{Held, OneLock, one_lock};
-use crate::workloads::memory::filling;
+use crate::workloads::form::filling;
 use crate::workloads::prelude::*;
 use stm_core::host::Launch;
 use stm_kernels::floor::Guarded;

@@ -1,13 +1,12 @@
 //! The sizes of genome; a random gene and its segments.
 //!
-//! Genes are as STAMP makes them: segments begin at random places; then holes are filled,
-//! so that the gene's start, its end and everything between is covered. STAMP
-//! leaves neighbours that overlap in a single base, and such a match is a guess:
-//! it prints whether the assembled gene is the right one. Here the assembly must
-//! be right, so holes are filled until neighbours overlap in more bases than any
-//! part of the gene that occurs twice has. Then two segments that overlap in so
-//! many bases do overlap in the gene, and the longest overlap of each segment is
-//! with its neighbour: the assembly has one result.
+//! Genes are as STAMP makes them: segments begin at random places; then holes are filled, so that
+//! the gene's start, its end and everything between is covered. STAMP leaves neighbours that
+//! overlap in a single base, and such a match is a guess: it prints whether the assembled gene is
+//! the right one. Here the assembly must be right, so holes are filled until neighbours overlap in
+//! more bases than any part of the gene that occurs twice has. Then two segments that overlap in so
+//! many bases do overlap in the gene, and the longest overlap of each segment is with its
+//! neighbour: the assembly has one result.
 
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
@@ -194,8 +193,7 @@ fn repeats(bases: &[u8], len: u32) -> bool {
     seen.windows(2).any(|w| w[0] == w[1])
 }
 
-/// The shortest length, up to [`REPEAT_MAX`], at which no part of the gene
-/// occurs twice.
+/// The shortest length, up to [`REPEAT_MAX`], at which no part of the gene occurs twice.
 fn distinct_at(bases: &[u8]) -> Option<u32> {
     // What occurs twice has shorter parts that do.
     let (mut low, mut high) = (1, REPEAT_MAX + 1);

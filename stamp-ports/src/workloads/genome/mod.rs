@@ -6,14 +6,14 @@
 //! | `input.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
-use crate::workloads::memory::filling;
+use crate::workloads::form::filling;
+use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
-use crate::workloads::series::Series;
 use check::Left;
 use input::Gene;
+use stm_core::View;
 use stm_core::algorithm::Fast;
-use stm_core::host::Launch;
-use stm_core::{View, host};
+use stm_core::host::{self, Launch};
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
     TABLES, words_of,
@@ -71,8 +71,7 @@ impl<D: Device> GenomeData<D> {
         }
     }
 
-    /// Launches the search for the pairs of an overlap, by the kernel for the
-    /// arrays of `A`.
+    /// Launches the search for the pairs of an overlap, by the kernel for the arrays of `A`.
     fn find_pairs<A: Algorithm, T: Algorithm, K: Kernel>(
         &self,
         series: &mut Series<'_, '_, '_, '_, D, T, K>,
@@ -193,8 +192,7 @@ impl Workload for Genome {
     ) -> Result<()> {
         let params = self.params(data, launcher.run::<A>(transactions));
         // SAFETY: here and below, the parameters hold this memory's handle, for
-        // `A` alone, and views of buffers that `data` keeps and nothing else
-        // uses.
+        // `A` alone, and views of buffers that `data` keeps and nothing else uses.
         unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
         let (blocks, threads) = filling(&launcher.device.limits());
         let search = Launch::new(blocks, threads);

@@ -1,9 +1,8 @@
 //! What the hash table must hold afterwards.
 //!
-//! The host walks every chain. Each node must be found exactly once
-//! and in the bucket of its key; a node found twice is a cycle or two chains
-//! that share a tail, a node not found is a lost insertion. As every
-//! transaction must commit, every node must be there: so transactions were all
+//! The host walks every chain. Each node must be found exactly once and in the bucket of its key; a
+//! node found twice is a cycle or two chains that share a tail, a node not found is a lost
+//! insertion. As every transaction must commit, every node must be there: so transactions were all
 //! or nothing.
 
 use crate::workloads::compare::WORTH;
@@ -19,9 +18,8 @@ pub(super) fn keys(seed: u64, nodes: u64) -> Vec<u32> {
     (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
 }
 
-/// The heads and nexts of a table whose nodes come from a pool, as if node `k`
-/// held key `k`. A link to no node, or to a key that nobody inserted, becomes a
-/// link past the end.
+/// The heads and nexts of a table whose nodes come from a pool, as if node `k` held key `k`. A link
+/// to no node, or to a key that nobody inserted, becomes a link past the end.
 pub(super) fn renumbered(
     heads: &[u32],
     records: &[HtPoolNode],

@@ -172,14 +172,12 @@ impl Follower {
         }
     }
 
-    /// Points, over all passes, for which the device took another centre that
-    /// is equally near.
+    /// Points, over all passes, for which the device took another centre that is equally near.
     pub(super) const fn ties(&self) -> u64 {
         self.ties
     }
 
-    /// How far each of the device's centres is from the exact one, or the first
-    /// that is too far.
+    /// How far each of the device's centres is from the exact one, or the first that is too far.
     fn shifts(&self, centres: &[f32], dims: usize) -> Result<Vec<f64>, String> {
         let mut squares = vec![0.0; self.centres.len()];
         for (i, (&x, &bound)) in centres.iter().zip(&self.bounds).enumerate() {
@@ -247,8 +245,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// All points, on all cores: the number of ties, or what is wrong with the
-    /// first point that is.
+    /// All points, on all cores: the number of ties, or what is wrong with the first point that is.
     fn all(&self) -> Result<u64, String> {
         let n = self.pass.points.len() as u64;
         let ties = in_ranges(WORTH, n, |points| {
@@ -309,8 +306,7 @@ impl Judge<'_> {
     }
 }
 
-/// Compares the rows with what the members add up to in double precision. All
-/// members are centres.
+/// Compares the rows with what the members add up to in double precision. All members are centres.
 pub(super) fn wrong_sums(points: &Points, members: &[u32], rows: &[u32]) -> Option<String> {
     let dims = points.dims();
     let clusters = rows.len() / (dims + 1);

@@ -94,8 +94,7 @@ where
     K: Kernel<Params: Joined<X::View, Params>>,
     X: Exclusion,
 {
-    /// Allocates the data; `ordered` says whether the kernel notes the order of the
-    /// additions.
+    /// Allocates the data; `ordered` says whether the kernel notes the order of the additions.
     fn prepare(
         of: &Kmeans,
         device: &X::Device,

@@ -1,12 +1,10 @@
-//! The input of k-means: points to draw or a file to read, and how they are
-//! clustered.
+//! The input of k-means: points to draw or a file to read, and how they are clustered.
 
-use super::points;
-use super::points::Points;
+use super::points::{self, Points};
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
+use crate::workloads::form::check_host_memory;
 use crate::workloads::input::{Origin, SEED, file_name};
-use crate::workloads::memory::check_host_memory;
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
 
@@ -16,11 +14,9 @@ pub(super) const DIMS_MAX: u32 = (1 << 20) - 1;
 /// Clusters of points from a file.
 const CLUSTERS_OF_FILE: u32 = 16;
 
-/// Passes of a recording: each is a history, and the first ones move the most
-/// points.
+/// Passes of a recording: each is a history, and the first ones move the most points.
 const RECORDED_PASSES_MAX: u32 = 8;
-/// Passes in `bench floor`: all are alike, and one lock for all takes a second
-/// for each.
+/// Passes in `bench floor`: all are alike, and one lock for all takes a second for each.
 const FLOOR_PASSES_MAX: u32 = 3;
 
 sizes! {
@@ -107,8 +103,7 @@ pub struct Options {
     /// Most clusters [default: as --centres, 16 with --input]
     #[arg(short = 'm', long, value_name = "N", value_parser = parse_count_32)]
     clusters_max: Option<u32>,
-    /// Stop once at most this part of the points changes its cluster
-    /// [default: 0.001]
+    /// Stop once at most this part of the points changes its cluster [default: 0.001]
     #[arg(short, long, value_name = "T", value_parser = parse_threshold)]
     threshold: Option<f64>,
     /// Stop after so many passes in any case [default: 500]

@@ -1,11 +1,10 @@
 //! KM, k-means: the host's side (STAMP's application, Xu et al. 2014).
 //!
-//! A run makes clusters of the points, first `-n` of them, then one more, up to
-//! `-m`. Each clustering starts from that many points, drawn from the seed, and
-//! goes in passes: a launch finds the nearest centre of each point and adds the
-//! point to its sums in a transaction, then the host moves the centres to the
-//! means. It ends when at most the part `-t` of the points changed its centre.
-//! What is timed is the sum of the launches.
+//! A run makes clusters of the points, first `-n` of them, then one more, up to `-m`. Each
+//! clustering starts from that many points, drawn from the seed, and goes in passes: a launch finds
+//! the nearest centre of each point and adds the point to its sums in a transaction, then the host
+//! moves the centres to the means. It ends when at most the part `-t` of the points changed its
+//! centre. What is timed is the sum of the launches.
 //!
 //! With `adds`, transactions add to sums that they do not read: then the order of
 //! the additions is not known, and the sums of a pass are compared with those in
@@ -39,8 +38,7 @@ pub use points::{Points, read};
 pub use passes::KmeansData;
 
 impl Kmeans {
-    /// Launches the kernel on the first points, with as many clusters as there
-    /// are `centres`.
+    /// Launches the kernel on the first points, with as many clusters as there are `centres`.
     fn launch<D: Device, A: Algorithm>(
         &self,
         data: &KmeansData<D>,

@@ -13,12 +13,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use stm_kernels::draw::{below, draw};
 
-/// The largest magnitude of a coordinate: its squares and sums stay far inside
-/// what an `f32` holds.
+/// The largest magnitude of a coordinate: its squares and sums stay far inside what an `f32` holds.
 const MAGNITUDE_MAX: f32 = 1e15;
 
-/// Half the width of a generated cluster, in each coordinate; centres are
-/// uniform in the unit cube.
+/// Half the width of a generated cluster, in each coordinate; centres are uniform in the unit cube.
 const SPREAD: f64 = 0.2;
 
 /// Points of as many coordinates each.
@@ -105,18 +103,16 @@ impl Points {
         self.values.chunks_exact(self.dims)
     }
 
-    /// All values, a coordinate of all points after the other, as the kernel
-    /// reads them.
+    /// All values, a coordinate of all points after the other, as the kernel reads them.
     pub fn by_coordinate(&self) -> Vec<f32> {
         (0..self.dims)
             .flat_map(|j| self.values.iter().skip(j).step_by(self.dims).copied())
             .collect()
     }
 
-    /// Brings each coordinate to mean 0 and standard deviation 1, as STAMP does
-    /// unless told not to (`z-score`, the deviation of the population). A
-    /// coordinate that is the same everywhere becomes 0, where STAMP divides
-    /// by 0. Computed in double precision.
+    /// Brings each coordinate to mean 0 and standard deviation 1, as STAMP does unless told not to
+    /// (`z-score`, the deviation of the population). A coordinate that is the same everywhere
+    /// becomes 0, where STAMP divides by 0. Computed in double precision.
     pub fn normalise(&mut self) {
         let n = self.len() as f64;
         for j in 0..self.dims {

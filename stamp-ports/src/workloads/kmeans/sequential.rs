@@ -34,8 +34,7 @@ pub(super) struct Nearest {
     pub(super) centre: u32,
     /// Its distance, squared.
     pub(super) square: f64,
-    /// The distance of the nearest of the others, squared; infinite if there
-    /// is no other.
+    /// The distance of the nearest of the others, squared; infinite if there is no other.
     pub(super) second: f64,
 }
 

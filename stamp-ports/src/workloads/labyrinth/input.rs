@@ -1,11 +1,10 @@
-//! The labyrinth's input: a grid to draw or a file to read, and how paths are
-//! claimed.
+//! The labyrinth's input: a grid to draw or a file to read, and how paths are claimed.
 
 use super::maze::Maze;
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
+use crate::workloads::form::check_host_memory;
 use crate::workloads::input::{Origin, SEED, file_name};
-use crate::workloads::memory::check_host_memory;
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
 use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
@@ -38,8 +37,7 @@ sizes! {
     }
 }
 
-/// Who claims a path, with a variant that has teams; with others, it is one
-/// thread.
+/// Who claims a path, with a variant that has teams; with others, it is one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Claim {
     /// The first warp of the router's block.

@@ -22,8 +22,7 @@ impl Input for Pool {
     }
 }
 
-/// The number of nodes for each lane: it holds two at a time, and finds one of
-/// the others quickly.
+/// The number of nodes for each lane: it holds two at a time, and finds one of the others quickly.
 const NODES_A_LANE: u64 = 8;
 
 impl Sizes for Pool {

@@ -1,12 +1,10 @@
-//! RA, random array: each transaction reads random words and adds to some of
-//! them.
+//! RA, random array: each transaction reads random words and adds to some of them.
 //!
 //! What the random array must hold afterwards.
 //!
-//! What a transaction adds depends on the seed and its number only, and
-//! additions commute: so the host replays all transactions in any order and
-//! compares every word. A lost or doubled update changes a word; a torn or
-//! stale one changes it too.
+//! What a transaction adds depends on the seed and its number only, and additions commute: so the
+//! host replays all transactions in any order and compares every word. A lost or doubled update
+//! changes a word; a torn or stale one changes it too.
 //!
 //! Without transactions it is measured without synchronisation, by atomic additions, and as
 //! critical sections.

@@ -261,8 +261,7 @@ fn nodes_of(of: &Sorted) -> u64 {
     u64::from(of.entry_points) + u64::from(of.keys)
 }
 
-/// Returns the entries of a list in the order of its links, or what is wrong with
-/// them.
+/// Returns the entries of a list in the order of its links, or what is wrong with them.
 fn entries(
     nodes: &[u64],
     values: &[u32],

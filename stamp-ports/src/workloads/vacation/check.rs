@@ -44,8 +44,7 @@ pub(super) struct Left {
     pub(super) notes: Vec<u64>,
     /// The records that are there, by one less than their numbers.
     pub(super) tables: [Vec<Option<u32>>; TABLES as usize],
-    /// The customers, each with one more than the number of the task that added it,
-    /// or 0.
+    /// The customers, each with one more than the number of the task that added it, or 0.
     pub(super) customers: Vec<Option<u32>>,
     /// The table and the number of a record or customer that there cannot be.
     pub(super) foreign: Option<(u32, u32)>,
@@ -424,4 +423,4 @@ fn enter_updates(
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,8 +1,8 @@
 //! The sizes of vacation.
 
 use crate::workloads::input::parse_percent;
-use crate::workloads::memory::SET_WORDS_MAX;
 use crate::workloads::prelude::*;
+use crate::workloads::workload::SET_WORDS_MAX;
 use stm_kernels::vacation::{QUERIES_MAX, RELATIONS_MAX, TABLES, VacationPlan};
 
 sizes! {
@@ -102,10 +102,9 @@ impl Vacation {
         u64::from(TABLES) * self.range()
     }
 
-    /// The reservations of a customer that no run will see exceeded: those of the
-    /// tasks that its busiest customer has, if nobody is deleted. Their number has
-    /// the distribution of Poisson; six deviations and eight more are exceeded by
-    /// one customer in 10^9 or fewer.
+    /// The reservations of a customer that no run will see exceeded: those of the tasks that its
+    /// busiest customer has, if nobody is deleted. Their number has the distribution of Poisson;
+    /// six deviations and eight more are exceeded by one customer in 10^9 or fewer.
     fn list_likely(&self) -> u64 {
         let tasks = self.transactions_max as f64 * f64::from(self.users_percent) / 100.0;
         let mean = tasks / self.range() as f64;

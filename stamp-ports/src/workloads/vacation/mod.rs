@@ -1,9 +1,8 @@
 //! Vacation, STAMP's travel agency: the host's side.
 //!
-//! Every result is checked without a replay, from the note that each transaction
-//! stores (`check.rs`): no record has lost or gained a place, the customers' lists
-//! and the tables agree, and every reservation that was made is in a list at the end
-//! or was cancelled with its customer.
+//! Every result is checked without a replay, from the note that each transaction stores
+//! (`check.rs`): no record has lost or gained a place, the customers' lists and the tables agree,
+//! and every reservation that was made is in a list at the end or was cancelled with its customer.
 //!
 //! Vacation as critical sections works on a table and chains without versions. What they leave is
 //! checked as what transactions leave.
@@ -23,8 +22,6 @@ use stm_kernels::vacation::{
 mod books;
 mod check;
 mod input;
-#[cfg(test)]
-mod model;
 
 /// Bytes of a node: a key, a link and a value, and two bits of the pool.
 const NODE_BYTES: u64 = 13;
@@ -304,7 +301,8 @@ impl<D: Device> ContenderData for Data<D> {
 
 #[cfg(test)]
 mod tests {
-    use super::{model, *};
+    use super::check::tests as model;
+    use super::*;
     use crate::workloads::contender::ContenderKind::CriticalSection as Section;
     use crate::workloads::launcher::tests::ran;
     use stm_core::Layout;

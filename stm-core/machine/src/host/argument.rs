@@ -50,10 +50,9 @@ use std::vec::Vec;
 /// ```
 ///
 /// # Safety
-/// The parameter that [`Self::parameter`] returns refers to memory of that
-/// device, in the layout that its type says, which lives and is accessed by
-/// nothing but kernels while the argument is borrowed, and which [`Self::hold`] takes unless
-/// it is borrowed alone or only read.
+/// The parameter that [`Self::parameter`] returns refers to memory of that device, in the layout
+/// that its type says, which lives and is accessed by nothing but kernels while the argument is
+/// borrowed, and which [`Self::hold`] takes unless it is borrowed alone or only read.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `&{P}`",
     note = "an array of transactions is lent as `&TxArray`, plain input as `&Buffer`, results as `&mut Buffer`, and rows of sums, pools and records as references to their owners"

@@ -1,10 +1,9 @@
 //! The CPU as a device: each thread of a block is an OS thread.
 //!
-//! A few blocks run at a time, as on a GPU: each team of `threads` OS threads
-//! takes the next block when it has finished one. A cooperative launch gets a
-//! team for every block.
+//! A few blocks run at a time, as on a GPU: each team of `threads` OS threads takes the next block
+//! when it has finished one. A cooperative launch gets a team for every block.
 
-use crate::host::cores::cores;
+use crate::host::cores;
 use crate::host::device::{Device, Launch, Limits, Memory, StopAt, check_range};
 use crate::host::error::Error;
 use crate::kernel::Kernel;
@@ -424,8 +423,7 @@ impl Crew<'_> {
         self.give_up();
     }
 
-    /// Ends the launch early, so that no thread waits for one that will not
-    /// come.
+    /// Ends the launch early, so that no thread waits for one that will not come.
     fn give_up(&self) {
         self.blocks.iter().for_each(Block::break_up);
         self.clusters.iter().for_each(Cluster::break_up);
@@ -436,8 +434,7 @@ impl Crew<'_> {
 }
 
 impl StopAt {
-    /// Returns whether the limit has passed, for a launch that began at
-    /// `start`.
+    /// Returns whether the limit has passed, for a launch that began at `start`.
     #[cfg(feature = "cuda")]
     pub(super) fn is_due(&self, start: Instant) -> bool {
         self.after.is_some_and(|after| start.elapsed() >= after)

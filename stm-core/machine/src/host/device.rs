@@ -13,8 +13,7 @@ pub trait Memory {
     fn address(&self) -> *mut u8;
     /// Returns its size in bytes.
     fn bytes(&self) -> usize;
-    /// Returns the number of the address space that it is in
-    /// ([`Device::space`]).
+    /// Returns the number of the address space that it is in ([`Device::space`]).
     fn space(&self) -> u64;
     /// Copies `data` to byte `offset`.
     ///
@@ -82,9 +81,8 @@ pub struct Limits {
 pub struct StopAt {
     /// The word's address on the device.
     pub flag: *mut u32,
-    /// The time after the launch at which it is set to 1; `None` for never, so
-    /// that only the device itself sets it (for a kernel that panicked, on the
-    /// CPU).
+    /// The time after the launch at which it is set to 1; `None` for never, so that only the device
+    /// itself sets it (for a kernel that panicked, on the CPU).
     pub after: Option<Duration>,
 }
 
@@ -262,47 +260,41 @@ pub trait Device: Clone {
         64
     }
 
-    /// Returns how many bytes an allocation could still take, as far as the
-    /// device knows.
+    /// Returns how many bytes an allocation could still take, as far as the device knows.
     fn available_bytes(&self) -> Result<u64, Error>;
 
     /// Allocates zeroed memory; `what` names it in an error.
     fn allocate(&self, bytes: usize, what: &'static str) -> Result<Self::Memory, Error>;
 
-    /// Prepares a kernel, so that its first launch is not slower than others (a
-    /// GPU compiles its module for launches with this observation). Returns the
-    /// time that this took.
+    /// Prepares a kernel, so that its first launch is not slower than others (a GPU compiles its
+    /// module for launches with this observation). Returns the time that this took.
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error>;
 
-    /// Returns the largest number of blocks of this kernel that are resident at the
-    /// same time, in launches with the threads a block and the shared memory of
-    /// `launch`; its number of blocks does not matter. A launch with `cooperative`
-    /// is refused if it has more.
+    /// Returns the largest number of blocks of this kernel that are resident at the same time, in
+    /// launches with the threads a block and the shared memory of `launch`; its number of blocks
+    /// does not matter. A launch with `cooperative` is refused if it has more.
     ///
     /// # Errors
     /// An error of the device, or of a launch of this shape with one block.
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error>;
 
-    /// Copies bytes from one place of its memory to another, after the launches
-    /// before, waits for that, and returns the time that it took, by the device's
-    /// own clock where it has one.
+    /// Copies bytes from one place of its memory to another, after the launches before, waits for
+    /// that, and returns the time that it took, by the device's own clock where it has one.
     ///
     /// # Errors
     /// An error of the device.
     ///
     /// # Safety
-    /// Both places have this many live bytes in this device's memory, do not
-    /// overlap and are aligned to 4 bytes, as is their number. Nothing else
-    /// accesses them until this returns.
+    /// Both places have this many live bytes in this device's memory, do not overlap and are
+    /// aligned to 4 bytes, as is their number. Nothing else accesses them until this returns.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error>;
 
     /// Launches a kernel, waits for it, and returns the time that it ran, by
     /// the device's own clock where it has one.
     ///
     /// # Safety
-    /// The memory that `params` points to is live in this device's memory, is
-    /// used as the kernel expects, and is accessed by nothing else until this
-    /// returns.
+    /// The memory that `params` points to is live in this device's memory, is used as the kernel
+    /// expects, and is accessed by nothing else until this returns.
     unsafe fn launch<K: Kernel>(
         &self,
         launch: &Launch,
@@ -316,8 +308,7 @@ pub trait Device: Clone {
     /// Those of [`Self::launch`], as far as they are known yet.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::launch`], until [`Self::wait`]
-    /// returns.
+    /// The obligations are those of [`Self::launch`], until [`Self::wait`] returns.
     unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<(), Error> {
         // SAFETY: the caller promises it.
         unsafe { self.launch::<K>(launch, params) }.map(|_| ())
@@ -369,9 +360,8 @@ pub trait Device: Clone {
 
 /// Launches that [`Device::record`] has recorded.
 pub trait Replay {
-    /// Makes the launches in their order, waits for the last one, and returns the time from
-    /// the beginning of the first to the end of the last, by the device's own clock where it has
-    /// one.
+    /// Makes the launches in their order, waits for the last one, and returns the time from the
+    /// beginning of the first to the end of the last, by the device's own clock where it has one.
     ///
     /// # Errors
     /// An error of the device.

@@ -125,8 +125,7 @@ pub enum Error {
     EverybodyWaits {
         /// The number of threads that waited.
         waiting: u64,
-        /// The number of threads outside of transactions: they have ended, or
-        /// were never resident.
+        /// The number of threads outside of transactions: they have ended, or were never resident.
         outside: u64,
     },
     /// A deferred action released what was free already.

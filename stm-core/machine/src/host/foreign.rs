@@ -17,10 +17,9 @@ use core::marker::PhantomData;
 /// `len` elements of `T` in the memory of a device, which somebody else owns and
 /// which is borrowed for `'a`, alone.
 ///
-/// It is made by [`Cpu::borrow`], `Cuda::borrow`, [`Self::of_buffer`] or
-/// [`Self::from_raw`], and copies nothing. Lend it to a launch as `&array` for a view of its
-/// elements, as [`array.as_input()`](Self::as_input) for `&Input<T>`, or as `&mut array` for
-/// `&Output<T>`.
+/// It is made by [`Cpu::borrow`], `Cuda::borrow`, [`Self::of_buffer`] or [`Self::from_raw`], and
+/// copies nothing. Lend it to a launch as `&array` for a view of its elements, as
+/// [`array.as_input()`](Self::as_input) for `&Input<T>`, or as `&mut array` for `&Output<T>`.
 ///
 /// The owner has it back when the borrow has ended:
 ///
@@ -98,8 +97,7 @@ impl<D: Device, T> core::fmt::Debug for ForeignArray<'_, D, T> {
 }
 
 impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
-    /// Makes the array of `len` elements at `start`; `name` names it in an
-    /// error.
+    /// Makes the array of `len` elements at `start`; `name` names it in an error.
     ///
     /// # Errors
     /// [`Error::NoMemory`] if `start` is null or `len` is zero, and
@@ -203,8 +201,7 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
         self
     }
 
-    /// Returns a view of the elements, after it has checked that kernels on the
-    /// device reach them.
+    /// Returns a view of the elements, after it has checked that kernels on the device reach them.
     pub fn elements_on(&self, device: &D) -> Result<TArray<T>, Error> {
         on(device, self.space, self.what)?;
         self.view_for("the library")
@@ -217,8 +214,7 @@ impl<'a, D: Device, T: Pod + Element> ForeignArray<'a, D, T> {
         ForeignInput(self)
     }
 
-    /// Makes the array over a buffer, which is borrowed as if somebody else
-    /// owned it.
+    /// Makes the array over a buffer, which is borrowed as if somebody else owned it.
     ///
     /// # Errors
     /// [`Error::NoMemory`] if the buffer is empty.

@@ -13,7 +13,6 @@
 
 mod argument;
 mod buffer;
-mod cores;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -25,8 +24,6 @@ mod watchdog;
 
 pub use argument::{Argument, Holds, on};
 pub use buffer::{Buffer, Pod};
-#[doc(hidden)]
-pub use cores::in_ranges;
 pub use cpu::Cpu;
 #[cfg(all(feature = "cuda", any(test, feature = "stand-in")))]
 #[doc(hidden)]
@@ -38,3 +35,44 @@ pub use error::Error;
 pub use foreign::{ForeignArray, ForeignInput};
 pub use parameters::check_parameters;
 pub use watchdog::Watchdog;
+
+use core::ops::Range;
+use std::sync::OnceLock;
+use std::thread;
+use std::vec::Vec;
+
+/// Returns how many cores this program may use. On Linux the answer takes some files, as of
+/// control groups, so it is asked for once.
+fn cores() -> u64 {
+    static CORES: OnceLock<u64> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from) as u64)
+}
+
+/// Splits the numbers below `count` into ranges, one for each core if there are many, works
+/// on all of them at the same time, and returns the results in the order of the ranges. `worth`
+/// numbers are worth a thread.
+///
+/// # Panics
+/// It panics with the first panic of `work`.
+#[doc(hidden)]
+pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R + Sync) -> Vec<R> {
+    let parts = match count / worth {
+        // Most calls: how many cores there are is not worth a look.
+        0 | 1 => 1,
+        most => cores().min(most),
+    };
+    let range = |part: u64| count * part / parts..count * (part + 1) / parts;
+    if parts == 1 {
+        return vec![work(range(0))];
+    }
+    thread::scope(|scope| {
+        let work = &work;
+        let started = (0..parts).map(|part| scope.spawn(move || work(range(part))));
+        let started: Vec<_> = started.collect();
+        let results = started.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.collect()
+    })
+}

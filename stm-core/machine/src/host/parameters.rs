@@ -1,11 +1,10 @@
 //! The comparison of a kernel's parameters as its PTX declares them with those
 //! that the host passes.
 //!
-//! The driver copies as many bytes as the PTX declares, wherever they come
-//! from, so PTX that was built from other sources would run with other values,
-//! unnoticed. A difference in size or alignment shows in the text. For kernels
-//! of the attribute `#[kernel]` the text records names and types as well, so that
-//! an exchange of two parameters of one size shows too.
+//! The driver copies as many bytes as the PTX declares, wherever they come from, so PTX that was
+//! built from other sources would run with other values, unnoticed. A difference in size or
+//! alignment shows in the text. For kernels of the attribute `#[kernel]` the text records names and
+//! types as well, so that an exchange of two parameters of one size shows too.
 
 use crate::host::error::Error;
 use crate::kernel::Kernel;

@@ -6,10 +6,9 @@ use crate::kernel::Build;
 use crate::observe::Observation;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::env;
-use std::format;
 use std::path::{Path, PathBuf};
 use std::string::{String, ToString};
+use std::{env, format};
 
 /// The text of a module.
 pub type Text = Cow<'static, str>;

@@ -7,9 +7,8 @@
 //!
 //! `asm!` without options clobbers memory, so no access moves across another.
 
-use super::{Lane, mbarrier};
+use super::{Lane, Probe, Silent, mbarrier};
 use crate::observe::mutant::{DELAYED, Mutant};
-use crate::observe::probe::{Probe, Silent};
 use core::arch::{asm, global_asm, nvptx};
 use core::marker::PhantomData;
 

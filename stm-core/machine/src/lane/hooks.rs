@@ -1,10 +1,10 @@
-//! What code asks a lane about observation and seeded defects.
+//! What code asks a lane about observation, seeded defects and the end of its launch.
 
 use core::mem::MaybeUninit;
 
-use super::Lane;
+use super::{Lane, Probe};
 use crate::observe::mutant::Mutant;
-use crate::observe::probe::Probe;
+use crate::observe::probe::{LogRecord, ProbeBuffer};
 
 impl Mutant {
     /// Returns whether the defect is switched on here.
@@ -23,6 +23,52 @@ impl Mutant {
     }
 }
 
+impl ProbeBuffer {
+    /// Loads the description of the buffer from device memory.
+    ///
+    /// # Safety
+    /// `place` is live, and nobody writes it while the kernel runs.
+    #[inline(always)]
+    pub unsafe fn load<L: Lane>(lane: &L, place: *const Self) -> Self {
+        // SAFETY: two words of the live structure. Relaxed: the host wrote them
+        // before the launch.
+        unsafe {
+            Self {
+                base: lane.load_relaxed_64(&raw const (*place).base as *const u64) as *mut u64,
+                words_per_lane: lane.load_relaxed_64(&raw const (*place).words_per_lane),
+            }
+        }
+    }
+
+    /// Returns the first word of the calling lane's part.
+    #[inline(always)]
+    pub fn of_lane<L: Lane>(self, lane: &L) -> *mut u64 {
+        self.base
+            .wrapping_add((lane.grid_thread() * self.words_per_lane) as usize)
+    }
+}
+
+/// The probe that observes nothing; it takes no memory and no code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Probe for Silent {
+    const RECORDS: bool = false;
+    const TIMES: bool = false;
+    type Cursor = ();
+
+    #[inline(always)]
+    unsafe fn open<L: Lane>(self, _lane: &L, _place: *const ProbeBuffer) {}
+    #[inline(always)]
+    fn record<L: Lane>(self, _lane: &L, _cursor: &mut (), _record: LogRecord) {}
+    #[inline(always)]
+    fn spent<L: Lane>(self, _lane: &L, _cursor: &mut (), _phase: usize) {}
+    #[inline(always)]
+    fn settle(self, _cursor: &mut (), _instead: Option<usize>) {}
+    #[inline(always)]
+    fn close<L: Lane>(self, _lane: &L, _cursor: ()) {}
+}
+
 /// Returns whether the lane's code is recorded, which is a constant on
 /// a GPU.
 #[inline(always)]
@@ -35,6 +81,31 @@ pub fn records<L: Lane>(lane: &L) -> bool {
 #[inline(always)]
 pub fn times<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::TIMES && lane.probe().times()
+}
+
+/// The stop flag of a launch, as a part of a kernel's parameters. The host's
+/// `Watchdog` owns it.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stop(*const u32);
+
+impl Stop {
+    /// Makes the flag of the word at `flag`.
+    ///
+    /// # Safety
+    /// The word is aligned, in the memory of the device whose kernels will use
+    /// the flag, and live while such a kernel runs. Kernels do not write it.
+    pub const unsafe fn from_raw(flag: *const u32) -> Self {
+        Self(flag)
+    }
+
+    /// Returns whether the launch was told to stop.
+    #[inline(always)]
+    pub fn is_raised<L: Lane>(self, lane: &L) -> bool {
+        // SAFETY: live (`from_raw`). Relaxed: the flag carries no data, and it is
+        // seen eventually.
+        unsafe { lane.load_relaxed_32(self.0) != 0 }
+    }
 }
 
 /// Begins a place of scratch whose words nobody reads before they are written, but which may be

@@ -14,16 +14,14 @@
 //! | global, private to one lane (its logs) | `private_*` | none |
 //! | shared memory of a block | `shared_*`, indexed in 32-bit words from the start of the dynamic shared memory | relaxed, `.cta` |
 //!
-//! # Warps
-//!
-//! A warp is [`Lane::warp_width`] lanes that run together: 32 on a GPU, 1 on the CPU, 1 to 32 in a simulator.
+//! A *warp* is [`Lane::warp_width`] lanes that run together: 32 on a GPU, 1 on the CPU, 1 to 32 in a simulator.
 //! A warp operation names the lanes that take part in a mask; all of them must call it with the same mask.
 
 use crate::observe::mutant::Mutant;
-use crate::observe::probe::Probe;
+use crate::observe::probe::{LogRecord, ProbeBuffer};
 
 mod hooks;
-pub use hooks::{begin_scratch, records, times};
+pub use hooks::{Silent, Stop, begin_scratch, records, times};
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod cpu;
@@ -35,8 +33,6 @@ mod gpu_access;
 #[cfg(target_arch = "nvptx64")]
 pub mod gpu;
 mod mbarrier;
-mod stop;
-pub use stop::Stop;
 
 /// One thread of a launch, and the operations it may perform.
 ///
@@ -86,7 +82,6 @@ pub trait Lane {
 
     /// The type of the probe of the code that lanes of this machine run.
     type Probe: Probe;
-
     /// Returns the probe of the code that this lane runs.
     fn probe(&self) -> Self::Probe;
 
@@ -146,13 +141,9 @@ pub trait Lane {
     /// the second by `ld.relaxed.gpu`, in any order. On a GPU it is one request.
     #[inline(always)]
     unsafe fn load_acquire_and_next_64(&self, p: *const u64) -> [u64; 2] {
+        let next = p.wrapping_add(1);
         // SAFETY: the caller gives two valid addresses.
-        unsafe {
-            [
-                self.load_acquire_64(p),
-                self.load_relaxed_64(p.wrapping_add(1)),
-            ]
-        }
+        unsafe { [self.load_acquire_64(p), self.load_relaxed_64(next)] }
     }
     /// `st.relaxed.gpu` of 32 bits.
     unsafe fn store_relaxed_32(&self, p: *mut u32, v: u32);
@@ -211,11 +202,10 @@ pub trait Lane {
         &self,
         on: bool,
         p: *mut u64,
-        idle: *mut u64,
+        _idle: *mut u64,
         expected: u64,
         new: u64,
     ) -> u64 {
-        let _ = idle;
         if on {
             // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_64(p, expected, new) }
@@ -225,8 +215,7 @@ pub trait Lane {
     }
     /// Does [`Self::fetch_or_relaxed_64`] if `on`, in the same way as [`Self::cas_relaxed_64_if`].
     #[inline(always)]
-    unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
-        let _ = idle;
+    unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, _idle: *mut u64, v: u64) -> u64 {
         if on {
             // SAFETY: the caller upholds the contract of this function.
             unsafe { self.fetch_or_relaxed_64(p, v) }
@@ -329,14 +318,7 @@ pub trait Lane {
     #[inline(always)]
     unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
         // SAFETY: the caller upholds the contract of this function.
-        unsafe {
-            [
-                self.shared_load_32(i),
-                self.shared_load_32(i + 1),
-                self.shared_load_32(i + 2),
-                self.shared_load_32(i + 3),
-            ]
-        }
+        [0, 1, 2, 3].map(|k| unsafe { self.shared_load_32(i + k) })
     }
     /// `st.relaxed.cta.shared` of word `i`, `i < shared_words()`.
     unsafe fn shared_store_32(&self, i: u32, v: u32);
@@ -344,12 +326,9 @@ pub trait Lane {
     /// instruction, each as [`Self::shared_store_32`] does it.
     #[inline(always)]
     unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
-        // SAFETY: the caller upholds the contract of this function.
-        unsafe {
-            self.shared_store_32(i, v[0]);
-            self.shared_store_32(i + 1, v[1]);
-            self.shared_store_32(i + 2, v[2]);
-            self.shared_store_32(i + 3, v[3]);
+        for (i, v) in (i..).zip(v) {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { self.shared_store_32(i, v) };
         }
     }
     /// `atom.relaxed.cta.shared.add` of word `i`; returns the word found.
@@ -481,8 +460,7 @@ pub trait Lane {
     /// Returns the measure for a value loaded from that word after `before` was measured. A machine whose
     /// loads may be far behind, as those of the simulator, measures from the value.
     #[inline(always)]
-    fn ticks_loaded(&self, before: u32, loaded: u64) -> u32 {
-        let _ = loaded;
+    fn ticks_loaded(&self, before: u32, _loaded: u64) -> u32 {
         before
     }
     /// Returns by how much [`Self::ticks_bound`] may grow.
@@ -497,4 +475,40 @@ pub trait Lane {
     fn mutant(&self, _mutant: Mutant) -> bool {
         false
     }
+}
+
+/// An observer of the code that a lane runs.
+pub trait Probe: Copy {
+    /// Says whether it may want records. Code that exists only for them depends on this constant.
+    const RECORDS: bool;
+    /// Says whether it may want marks. If not, a mark compiles to no code at all.
+    const TIMES: bool;
+    /// The position of a lane in its part of the buffer while the lane runs.
+    type Cursor: Copy;
+    /// Returns whether it wants records.
+    #[inline(always)]
+    fn records(self) -> bool {
+        Self::RECORDS
+    }
+    /// Returns whether it wants marks.
+    #[inline(always)]
+    fn times(self) -> bool {
+        Self::TIMES
+    }
+    /// Opens the calling lane's part of the buffer.
+    ///
+    /// # Safety
+    /// `place` is live and holds a buffer that has a part for each lane, zero before the first launch that
+    /// uses it; nobody else uses the calling lane's part while the kernel runs.
+    unsafe fn open<L: Lane>(self, lane: &L, place: *const ProbeBuffer) -> Self::Cursor;
+    /// Observes an event, given the record that describes it.
+    fn record<L: Lane>(self, lane: &L, cursor: &mut Self::Cursor, record: LogRecord);
+    /// Marks the end of a phase: the lane's time since the last mark, or since
+    /// `open`, belongs to `phase`, which is below [`PHASES`](crate::observe::profiler::PHASES).
+    fn spent<L: Lane>(self, lane: &L, cursor: &mut Self::Cursor, phase: usize);
+    /// Settles the time marked since the last call. All of it counts as that of the phase
+    /// `instead`, if there is one; else the phases keep it.
+    fn settle(self, cursor: &mut Self::Cursor, instead: Option<usize>);
+    /// Stores the cursor where the next `open` finds it.
+    fn close<L: Lane>(self, lane: &L, cursor: Self::Cursor);
 }

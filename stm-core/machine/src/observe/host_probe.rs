@@ -1,7 +1,7 @@
 //! The probe of the host's lanes, which chooses between the others at run time.
 
-use crate::lane::Lane;
-use crate::observe::probe::{LogRecord, Observation, Probe, ProbeBuffer};
+use crate::lane::{Lane, Probe};
+use crate::observe::probe::{LogRecord, Observation, ProbeBuffer};
 use crate::observe::profiler::Stretches;
 use crate::observe::recorder::Recording;
 

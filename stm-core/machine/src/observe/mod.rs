@@ -3,7 +3,7 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `probe` | [`Probe`], the interface through which code reports its records and phases |
+//! | `probe` | what [`Probe`], the interface through which code reports, reports: records, and the buffer |
 //! | `recorder` | the probe that writes a log |
 //! | `profiler` | the probe that measures time |
 //! | `host_probe` | the probe of the host's lanes, which is chosen at run time |
@@ -19,8 +19,9 @@ pub mod probe;
 pub mod profiler;
 pub mod recorder;
 
+pub use crate::lane::{Probe, Silent};
 pub use host_probe::HostProbe;
 pub use mutant::Mutant;
-pub use probe::{LogRecord, Observation, Probe, ProbeBuffer, Silent};
+pub use probe::{LogRecord, Observation, ProbeBuffer};
 pub use profiler::Profiler;
 pub use recorder::Recorder;

@@ -16,8 +16,8 @@
 //! | [`OPENS`] | how many times it has opened it; 0 for a lane that never did |
 //! | [`SUMS`].. | the sums, by phase |
 
-use crate::lane::Lane;
-use crate::observe::probe::{LogRecord, Probe, ProbeBuffer};
+use crate::lane::{Lane, Probe};
+use crate::observe::probe::{LogRecord, ProbeBuffer};
 
 /// The number of phases.
 pub const PHASES: usize = 8;

@@ -7,8 +7,8 @@
 //! a buffer is full exactly when word 0 is above `words_per_lane`, and word 0 then says how
 //! large the buffer should have been.
 
-use crate::lane::Lane;
-use crate::observe::probe::{LogRecord, Probe, ProbeBuffer};
+use crate::lane::{Lane, Probe};
+use crate::observe::probe::{LogRecord, ProbeBuffer};
 
 /// The number of words before the first record.
 pub const HEADER_WORDS: u64 = 1;

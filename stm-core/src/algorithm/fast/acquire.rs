@@ -21,6 +21,7 @@
 //! itself stays in registers. They are inlined nevertheless: a call would keep the
 //! live values in memory even on the paths that do not make it.
 
+use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{
     BATCH, BLIND, Column, Entries, LONG_BATCH, WRITTEN, word_of,
 };
@@ -28,7 +29,6 @@ use crate::algorithm::fast::pairs::Pairs;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;

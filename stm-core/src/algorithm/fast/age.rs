@@ -7,7 +7,7 @@
 //!
 //! 1. *Age.* An attempt whose first snapshot is H/2 ticks behind the clock, or
 //!    more, aborts. The clock tells exactly, and it is asked only if the lane's
-//!    own time says that so many ticks are possible ([`Birth`]).
+//!    own time says that so many ticks are possible (`Birth`).
 //! 2. *Old words.* A word that was written more than H ticks ago looks newer than
 //!    the snapshot. An extension does not help: the word looks newer than the
 //!    clock itself. As no word is, it must be old. Its lock is acquired, and it
@@ -20,32 +20,14 @@
 //! packed have 63 bits of version, and only step 2 applies to them, for the sake
 //! of other `Stm`s.
 
+use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
-use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};
-
-/// The first snapshot of an attempt.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Birth {
-    /// The lane's bound on ticks, taken before the snapshot or later, when the
-    /// clock was not far ahead of it.
-    pub(crate) since: u32,
-    /// The clock. Extensions leave it as it is.
-    pub(crate) snapshot: Version,
-}
-
-impl Birth {
-    /// The birth of an attempt that has not begun.
-    pub(crate) const NONE: Self = Self {
-        since: 0,
-        snapshot: Version(0),
-    };
-}
 
 /// What is needed to tell the age of a word, by value, so that the transaction
 /// stays in registers around the calls of functions that are not inlined.

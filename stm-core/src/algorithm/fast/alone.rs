@@ -15,11 +15,11 @@
 //! Additions to sums, and words whose versions are in a table, are committed by the whole
 //! protocol, alone as well.
 
+use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
-use crate::tx::attempt::Tx;
 use stm_machine::Lane;
 use stm_machine::WordAddress;
 use stm_machine::observe::Mutant;

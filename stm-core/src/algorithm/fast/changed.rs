@@ -8,10 +8,10 @@
 //! another word of the same stripe under `fast-table`: the transaction then makes
 //! an attempt without need, and waits again.
 
+use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::tx::attempt::Tx;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 

@@ -6,12 +6,12 @@
 //! commit that aborts has changed nothing but version words, and it restores
 //! those.
 
+use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::acquire::GROUP;
 use crate::algorithm::fast::entries::{BATCH, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
-use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;

@@ -28,9 +28,8 @@
 //! with a higher version comes after. Transactions of one warp that share a version own all their
 //! locks at the same time and validate after that, so none has read what another writes.
 
-use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned};
-use crate::algorithm::fast::age::Birth;
-use crate::algorithm::fast::storage::{Cells, Storage, Table};
+use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned, Tx};
+use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
 use crate::algorithm::registry::Variant;
@@ -38,7 +37,6 @@ use crate::array::sums::{RowSlice, Summand};
 use crate::hint::rarely;
 use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
 use stm_machine::observe::Mutant;

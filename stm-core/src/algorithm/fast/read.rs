@@ -2,7 +2,7 @@
 //! versions, and extending the snapshot. [`super::protocol`] describes the
 //! protocol.
 
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::algorithm::fast::entries::{
     BATCH, BLIND, Column, Entries, LONG_BATCH, WRITTEN, word_of,
 };
@@ -10,7 +10,6 @@ use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};

@@ -1,5 +1,5 @@
-//! Storage of versions: beside the value ([`Cells`]) or in the lock table
-//! ([`Table`]).
+//! Storage of versions: beside the value ([`Cells`]), in the lock table ([`Table`]), and the first of an
+//! attempt ([`Birth`]).
 //!
 //! Invariant: the version of a word never decreases, except in the circle of the
 //! packed words; only the owner of a version word changes a locked one.
@@ -10,9 +10,7 @@ use crate::array::cells::TCells;
 use crate::memory::stripe::StripeMap;
 use crate::memory::version::{CellWord, LockWord, Version};
 use crate::tx::stm_ref::StmRef;
-use stm_machine::TArray;
-use stm_machine::View;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, TArray, View, WordAddress};
 
 /// The place of the versions and locks of transactional words.
 pub trait Storage: Sealed + Copy + Send + Sync + 'static {
@@ -257,4 +255,22 @@ impl Storage for Table {
     fn unlocked(version: Version) -> u64 {
         LockWord::unlocked(version).0
     }
+}
+
+/// The first snapshot of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Birth {
+    /// The lane's bound on ticks, taken before the snapshot or later, when the
+    /// clock was not far ahead of it.
+    pub(crate) since: u32,
+    /// The clock. Extensions leave it as it is.
+    pub(crate) snapshot: Version,
+}
+
+impl Birth {
+    /// The birth of an attempt that has not begun.
+    pub(crate) const NONE: Self = Self {
+        since: 0,
+        snapshot: Version(0),
+    };
 }

@@ -16,12 +16,12 @@
 //!
 //! `ORDERING.md` argues the events.
 
+use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::algorithm::fast::sum_set::{ADDED, Addition, READ, SumLogs, SumSet, header_of};
 use crate::array::sums::{ANNOUNCED, Addend, ENDED, RowSlice, Summand, is_pending};
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use stm_machine::Lane;
 use stm_machine::WordAddress;
 use stm_machine::observe::Mutant;

@@ -24,11 +24,11 @@
 //! is never a guess, and it is detected not later than at the first commit that
 //! meets no conflict.
 
+use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::team::agree;
 use stm_machine::Lane;

@@ -1,13 +1,13 @@
 //! The commit of a team under the versioned algorithms. [`super::team`] has the
 //! reads and what the members of a team have in common.
 
+use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::entry_set::EntrySet;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::Crew;
 use crate::tx::team::agree;
 use stm_machine::Lane;

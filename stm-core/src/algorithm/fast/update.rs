@@ -17,13 +17,12 @@
 //! A word that is named twice is found locked by this update itself. Only an update that has
 //! found a locked word looks whether that is so ([`twins`]).
 
-use crate::algorithm::contract::{Algorithm, Change, Inside, Owned};
+use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::each::each;
 use stm_machine::Lane;

@@ -15,7 +15,7 @@
 //! that writes finds the bit, advances the clock, and clears it. Without waiting
 //! transactions the clock stands still, except for a probe.
 
-use crate::algorithm::contract::{Algorithm, Granule, Inside};
+use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
 use crate::algorithm::paper::read_set::ReadSet;
@@ -24,7 +24,6 @@ use crate::algorithm::registry::Variant;
 use crate::memory::version::Version;
 use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::WarpCrew;
 use stm_machine::TArray;
 use stm_machine::lane::{Lane, records};

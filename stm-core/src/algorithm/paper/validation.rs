@@ -1,12 +1,11 @@
 //! Validation schemes of the version locks: how a transaction detects stale
 //! reads, by time stamps alone, or by time stamps and then values.
 
-use crate::algorithm::contract::{Algorithm, Sealed};
+use crate::algorithm::contract::{Algorithm, Sealed, Tx};
 use crate::algorithm::paper::logged::LoggedSets;
 use crate::algorithm::paper::read_set::BATCH;
 use crate::memory::version::{LockWord, Version};
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 

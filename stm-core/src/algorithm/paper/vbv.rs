@@ -11,7 +11,7 @@
 //!    odd, which succeeds only if nothing has committed since (S3); write back;
 //!    release (S4).
 
-use crate::algorithm::contract::{Algorithm, Granule, Inside};
+use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
 use crate::algorithm::paper::read_set::ReadSet;
@@ -21,7 +21,6 @@ use crate::algorithm::registry::Variant;
 use crate::memory::version::Version;
 use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::WarpCrew;
 use stm_machine::Lane;
 use stm_machine::TArray;

@@ -20,7 +20,7 @@
 //! back. A stripe's version never exceeds the clock. Only the holder of a
 //! stripe's lock stores to its words.
 
-use crate::algorithm::contract::{Algorithm, Granule, Inside};
+use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::acquisition::{Acquisition, Backoff, Blocking, Sorted};
 use crate::algorithm::paper::lock_log::{Access, Entry, LockLog};
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
@@ -31,7 +31,6 @@ use crate::algorithm::registry::Variant;
 use crate::memory::version::{LockWord, Version};
 use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::attempt::Tx;
 use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
 use stm_machine::Lane;

@@ -1,11 +1,10 @@
 //! The place of a key in a list, where an entry is used, inserted or removed.
 
 use super::{ListItem, ListPlace, TLists};
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::Node;
 use crate::collections::item::{Item, Key};
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use core::marker::PhantomData;
 use stm_machine::Element;
 use stm_machine::Lane;

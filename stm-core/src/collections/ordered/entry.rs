@@ -2,10 +2,9 @@
 
 use super::link::{Link, WAYS, above, digit, highest_digit};
 use super::{Branch, Leaf, Place, TOrderedMap, Walk};
-use crate::algorithm::contract::Algorithm;
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::collections::item::Key;
 use crate::tx::abort::TxResult;
-use crate::tx::attempt::Tx;
 use stm_machine::Element;
 use stm_machine::Lane;
 

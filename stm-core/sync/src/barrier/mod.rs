@@ -17,17 +17,15 @@
 //! | [`Grouped`] | counters of groups; the last of a group adds to the root | all poll the root | 2, with few additions to the line that is polled |
 //! | [`Led`] | counters of groups, polled by one warp | that warp sets a flag for each group | 2, with few accesses to a line |
 //!
-//! The first two are those of Stuart and Owens 2011 (section 5); the second is due
-//! to Xiao and Feng 2010, who also describe a tree. [`Counted`] is what a grid
-//! barrier usually does. A line takes some 1.3 additions a nanosecond, and the polls of
-//! a thousand blocks delay additions to the line that they poll; [`Grouped`] and
-//! [`Led`] keep the two apart, at the price of a second hand-over.
+//! The first two are those of Stuart and Owens 2011 (section 5); the second is due to Xiao and Feng
+//! 2010, who also describe a tree. [`Counted`] is what a grid barrier usually does. A line takes
+//! some 1.3 additions a nanosecond, and the polls of a thousand blocks delay additions to the line
+//! that they poll; [`Grouped`] and [`Led`] keep the two apart, at the price of a second hand-over.
 //!
 //! # The protocol
 //!
-//! A wait begins and ends with the barrier of the block. In between
-//! [`Meeting::meet`] runs in every thread of the block, though mostly one of them
-//! does something:
+//! A wait begins and ends with the barrier of the block. In between [`Meeting::meet`] runs in every
+//! thread of the block, though mostly one of them does something:
 //!
 //! 1. **B1**, a fence, and the *arrival*: a store or an addition.
 //! 2. In some algorithms a thread that has seen other arrivals passes them on;
@@ -85,9 +83,8 @@ pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// first one, in which its [`Place`] keeps what all algorithms need.
     fn lines(blocks: u32, groups: u32) -> u32;
 
-    /// Returns the number of the round that comes next. It is called before the
-    /// calling thread's block has arrived in that round, which therefore cannot end
-    /// meanwhile.
+    /// Returns the number of the round that comes next. It is called before the calling thread's
+    /// block has arrived in that round, which therefore cannot end meanwhile.
     fn round<L: Lane>(lane: &L, place: &Place) -> u64;
 
     /// Returns by how much the number of a round grows to the next one.
@@ -180,9 +177,8 @@ impl<L: Lane, B: Meeting> Grid<'_, L, B> {
     /// blocks may have gone on. The kernel should return.
     ///
     /// # Safety
-    /// Every thread of the block calls it, the same number of times and in the same
-    /// order as the others, and after other barriers of the block in the same order
-    /// ([`Lane`], obligation 6).
+    /// Every thread of the block calls it, the same number of times and in the same order as the
+    /// others, and after other barriers of the block in the same order ([`Lane`], obligation 6).
     #[inline(always)]
     pub unsafe fn wait(&mut self) -> Result<(), Stopped> {
         if !self.fits {

@@ -1,14 +1,12 @@
 //! Where a barrier lies in memory.
 //!
-//! The memory of a barrier is counted in lines of 128 bytes, so that words which
-//! different blocks access do not share one. Line 0 holds the fault record; the
-//! algorithm arranges the lines behind it. Words of 64 bits are alone in their
-//! lines.
+//! The memory of a barrier is counted in lines of 128 bytes, so that words which different blocks
+//! access do not share one. Line 0 holds the fault record; the algorithm arranges the lines behind
+//! it. Words of 64 bits are alone in their lines.
 
 use crate::wait::until;
-use stm_machine::Lane;
-use stm_machine::Stop;
 use stm_machine::observe::Mutant;
+use stm_machine::{Lane, Stop};
 
 /// The number of 32-bit words of a line.
 pub(super) const LINE_WORDS: u32 = 32;
@@ -36,10 +34,9 @@ impl Place {
     /// groups. `kind` is for [`Chosen`](super::Chosen) only.
     ///
     /// # Safety
-    /// `memory` is aligned to 128 bytes, in the memory of the device whose kernels
-    /// will use the place, and live while such a kernel runs; so is the flag of
-    /// `stop`. `blocks` is 1 to [`BLOCKS_MAX`](super::BLOCKS_MAX), and there are at
-    /// most as many groups as blocks.
+    /// `memory` is aligned to 128 bytes, in the memory of the device whose kernels will use the
+    /// place, and live while such a kernel runs; so is the flag of `stop`. `blocks` is 1 to
+    /// [`BLOCKS_MAX`](super::BLOCKS_MAX), and there are at most as many groups as blocks.
     pub const unsafe fn from_raw(
         memory: *mut u64,
         stop: Stop,
@@ -119,8 +116,7 @@ impl Place {
         unsafe { lane.store_relaxed_32(self.memory.cast(), lane.grid_dim()) };
     }
 
-    /// Polls until `came` returns true, with a pause after each poll, and returns
-    /// whether it did.
+    /// Polls until `came` returns true, with a pause after each poll, and returns whether it did.
     #[inline(always)]
     fn poll<L: Lane>(&self, lane: &L, mut came: impl FnMut() -> bool) -> bool {
         until(lane, self.stop, || {

@@ -9,11 +9,10 @@ use stm_machine::observe::Mutant;
 /// Xiao and Feng 2010 compare theirs: all blocks count themselves in, and when all
 /// are in, they count themselves out.
 ///
-/// Line 1 holds the counter of arrivals and line 2 that of departures. Both only
-/// grow, by the number of blocks in each round; the number of a round is what the
-/// second one is before it. Counting up and down on one counter would need no
-/// number, but a block that comes to the next round could meet one that has not
-/// left this one.
+/// Line 1 holds the counter of arrivals and line 2 that of departures. Both only grow, by the
+/// number of blocks in each round; the number of a round is what the second one is before it.
+/// Counting up and down on one counter would need no number, but a block that comes to the next
+/// round could meet one that has not left this one.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoStage;
 

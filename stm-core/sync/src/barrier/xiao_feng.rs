@@ -6,15 +6,13 @@ use crate::sealed::Sealed;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 
-/// The barrier of Xiao and Feng 2010, which Stuart and Owens 2011 (section 5) found
-/// to be the best on both of their GPUs. It needs no atomics: each block sets a flag
-/// of its own, the threads of block 0 wait for one flag each and then set one flag
-/// each, for which its block waits.
+/// The barrier of Xiao and Feng 2010, which Stuart and Owens 2011 (section 5) found to be the best
+/// on both of their GPUs. It needs no atomics: each block sets a flag of its own, the threads of
+/// block 0 wait for one flag each and then set one flag each, for which its block waits.
 ///
-/// The flags follow one another, 32 of them in a line, so that the threads of block
-/// 0 read and write neighbours. A flag holds the number of the last round, modulo
-/// 2^32; nobody is a round ahead, so a poll asks for equality and the numbers may
-/// wrap around.
+/// The flags follow one another, 32 of them in a line, so that the threads of block 0 read and
+/// write neighbours. A flag holds the number of the last round, modulo 2^32; nobody is a round
+/// ahead, so a poll asks for equality and the numbers may wrap around.
 #[derive(Clone, Copy, Debug)]
 pub struct XiaoFeng;
 

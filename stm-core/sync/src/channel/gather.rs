@@ -3,8 +3,7 @@
 use super::ring::TRings;
 use super::space::Space;
 use crate::wait::{Stopped, until_after};
-use stm_machine::Element;
-use stm_machine::Lane;
+use stm_machine::{Element, Lane};
 
 /// The only consumer of several rings, of which each has its own producer. How far it has
 /// come in each is in the ring's own memory, so that it needs no registers for them.

@@ -37,13 +37,12 @@
 //!
 //! # Deadlocks within a warp
 //!
-//! Li et al. 2015 (section 4.4.1) describe the deadlock of a warp in lockstep: lanes that
-//! wait keep the lane of their warp from running that would put. No wait of this module
-//! contains a warp operation, so lanes that the machine schedules independently (compute
-//! capability 7.0 and later, which all GPUs of this library have) may wait for one another
-//! in any pattern. On a machine that runs one side of a branch until it ends, use
-//! [`in_rounds`], where lanes that wait and lanes that put meet after every step; it is right
-//! on every machine.
+//! Li et al. 2015 (section 4.4.1) describe the deadlock of a warp in lockstep: lanes that wait keep
+//! the lane of their warp from running that would put. No wait of this module contains a warp
+//! operation, so lanes that the machine schedules independently (compute capability 7.0 and later,
+//! which all GPUs of this library have) may wait for one another in any pattern. On a machine that
+//! runs one side of a branch until it ends, use [`in_rounds`], where lanes that wait and lanes that
+//! put meet after every step; it is right on every machine.
 //!
 //! # What a channel does not order
 //!
@@ -56,9 +55,8 @@ mod rounds;
 mod slots;
 mod space;
 
-use stm_machine::Element;
-use stm_machine::Lane;
 use stm_machine::observe::Mutant;
+use stm_machine::{Element, Lane};
 
 pub use gather::Gather;
 pub use ring::{Copies, DEPTH_LOG2_MAX, Receiver, Ring, RingShape, Sender, TRings};

@@ -16,10 +16,8 @@ use super::space::{Cluster, Global, Shared, Space};
 use super::{put, try_get, words_of};
 use crate::wait::{Stopped, until_after};
 use core::marker::PhantomData;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::Stop;
 use stm_machine::observe::Mutant;
+use stm_machine::{Element, Lane, Stop};
 
 /// The largest logarithm of a ring's depth.
 pub const DEPTH_LOG2_MAX: u32 = 20;
@@ -98,8 +96,7 @@ impl RingShape {
     }
 }
 
-/// Rings of one shape, for values of type `T`. The host's `Rings` owns those in global
-/// memory.
+/// Rings of one shape, for values of type `T`. The host's `Rings` owns those in global memory.
 ///
 /// A ring goes on from launch to launch, if all values put in one were taken in it.
 #[repr(C)]
@@ -210,8 +207,7 @@ impl<T: Element> TRings<T, Cluster> {
     /// threads, also if there is no such block.
     ///
     /// # Safety
-    /// The obligations are those of
-    /// [`TChannels::in_cluster`](super::TChannels::in_cluster).
+    /// The obligations are those of [`TChannels::in_cluster`](super::TChannels::in_cluster).
     #[inline(always)]
     pub unsafe fn in_cluster<L: Lane>(
         lane: &L,
@@ -252,8 +248,7 @@ impl<T: Element, S: Space> Ring<T, S> {
         }
     }
 
-    /// Begins to consume as consumer `consumer`, if there is such a one, under the same
-    /// conditions.
+    /// Begins to consume as consumer `consumer`, if there is such a one, under the same conditions.
     #[inline(always)]
     pub fn receiver<'l, L: Lane>(
         &self,

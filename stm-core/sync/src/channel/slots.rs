@@ -4,18 +4,15 @@ use super::space::{Cluster, Global, Shared, Space};
 use super::{look, put, try_get, value_in, words_of};
 use crate::wait::{Stopped, until_after};
 use core::marker::PhantomData;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::Stop;
+use stm_machine::{Element, Lane, Stop};
 
 /// An array of channels for values of type `T`, which any threads put and get with tags
 /// of their choice. The host's `Channels` owns those in global memory.
 ///
-/// A channel holds one value. It may be put again, with another tag, when all have got
-/// the last value that need it; a consumer that still awaits the earlier tag would wait for
-/// ever. In a pipeline that often follows from the flow of data itself, as the put depends on
-/// a value which the consumer sent back after its get; where it does not, use
-/// [`TRings`](super::TRings).
+/// A channel holds one value. It may be put again, with another tag, when all have got the last
+/// value that need it; a consumer that still awaits the earlier tag would wait for ever. In a
+/// pipeline that often follows from the flow of data itself, as the put depends on a value which
+/// the consumer sent back after its get; where it does not, use [`TRings`](super::TRings).
 ///
 /// New channels hold tag 0 with a value of 0, so tags begin with another number.
 #[repr(C)]
@@ -46,9 +43,8 @@ impl<T: Element, S: Space> TChannels<T, S> {
     /// Makes `len` channels at the beginning of a space.
     ///
     /// # Safety
-    /// The space has `len` times [`words_of`] words, which are zero at first and used by
-    /// these channels only, while a kernel runs that has them; the flag of `stop` is live as
-    /// long.
+    /// The space has `len` times [`words_of`] words, which are zero at first and used by these
+    /// channels only, while a kernel runs that has them; the flag of `stop` is live as long.
     #[inline(always)]
     pub const unsafe fn from_raw(space: S, len: u64, stop: Stop) -> Self {
         Self {
@@ -187,11 +183,10 @@ impl<T: Element> TChannels<T, Cluster> {
     /// `None`, to all threads, also if there is no such block.
     ///
     /// # Safety
-    /// Every thread of the cluster calls it, with the same values, after and before other
-    /// barriers of the cluster in the same order. Nothing else accesses the words in this
-    /// launch. Before a block ends, all threads of the cluster meet
-    /// ([`Lane::cluster_barrier`]), as the channels end with the block. The flag of `stop` is
-    /// live.
+    /// Every thread of the cluster calls it, with the same values, after and before other barriers
+    /// of the cluster in the same order. Nothing else accesses the words in this launch. Before a
+    /// block ends, all threads of the cluster meet ([`Lane::cluster_barrier`]), as the channels end
+    /// with the block. The flag of `stop` is live.
     #[inline(always)]
     pub unsafe fn in_cluster<L: Lane>(
         lane: &L,

@@ -20,8 +20,7 @@ pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     /// Loads word `i`, relaxed.
     ///
     /// # Safety
-    /// The space has the word, and it is accessed only through spaces while the kernel
-    /// runs.
+    /// The space has the word, and it is accessed only through spaces while the kernel runs.
     unsafe fn load<L: Lane>(self, lane: &L, i: u64) -> u64;
 
     /// Stores word `i`, relaxed.
@@ -33,8 +32,7 @@ pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     /// Loads words `i` and `i + 1`, `i` even, in one access where the machine can.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::load`], for both, and they are accessed only
-    /// as a pair.
+    /// The obligations are those of [`Self::load`], for both, and they are accessed only as a pair.
     #[inline(always)]
     unsafe fn load_pair<L: Lane>(self, lane: &L, i: u64) -> [u64; 2] {
         // SAFETY: the caller upholds the contract of this function.
@@ -183,10 +181,9 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Returns the space of `words` words from 32-bit word `first` of the shared memory of
-    /// block `rank` on, which that block's threads clear, before all threads of the cluster
-    /// meet; `None` for all of them if a block has not so much, `first` is odd or there is no
-    /// such block.
+    /// Returns the space of `words` words from 32-bit word `first` of the shared memory of block
+    /// `rank` on, which that block's threads clear, before all threads of the cluster meet; `None`
+    /// for all of them if a block has not so much, `first` is odd or there is no such block.
     ///
     /// # Safety
     /// Every thread of the cluster calls it with the same values

@@ -105,8 +105,7 @@ impl Defaults {
         semaphore: SemaphoreKind::Tickets,
     };
 
-    /// Returns what suits a device: [`Self::CUDA`] if its threads run in warps, else
-    /// [`Self::CPU`].
+    /// Returns what suits a device: [`Self::CUDA`] if its threads run in warps, else [`Self::CPU`].
     pub fn of_device_kind(device: &impl Device) -> Self {
         if device.limits().warp_width > 1 {
             Self::CUDA

@@ -14,8 +14,7 @@ use stm_machine::{Kernel, Stop};
 /// would. On the CPU each thread of each block is an OS thread of its own, of which there
 /// may be 4,096; in a simulator all lanes run.
 ///
-/// It is lent to a kernel as `&GridBarrier<D, B>`, whose launch must have its
-/// [shape](Self::shape):
+/// It is lent to a kernel as `&GridBarrier<D, B>`, whose launch must have its [shape](Self::shape):
 ///
 /// ```
 /// use std::time::Duration;
@@ -143,10 +142,9 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     /// waits for it, and returns the time that it ran.
     ///
     /// # Errors
-    /// [`Error::LaunchTooLarge`] with the number of blocks that would be resident, if
-    /// these are not; [`Error::OtherGrid`] if a launch that somebody else made before was of
-    /// another grid; [`Error::StillWaiting`]; or an error of the device. After an error the
-    /// barrier is as new.
+    /// [`Error::LaunchTooLarge`] with the number of blocks that would be resident, if these are
+    /// not; [`Error::OtherGrid`] if a launch that somebody else made before was of another grid;
+    /// [`Error::StillWaiting`]; or an error of the device. After an error the barrier is as new.
     ///
     /// # Safety
     /// The stop flag of the barrier is that of `watchdog`, and the obligations of

@@ -184,12 +184,10 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         }
     }
 
-    /// Reports the first fault of the launches since the locks were made or
-    /// [reset](Self::reset).
+    /// Reports the first fault of the launches since the locks were made or [reset](Self::reset).
     ///
     /// # Errors
-    /// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the
-    /// device.
+    /// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the device.
     pub fn check(&self) -> Result<(), Error> {
         check(&self.memory, self.what)
     }
@@ -282,17 +280,15 @@ pub(super) fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
 }
 
 // SAFETY: the view is of the locks' memory, which has the layout of kind `K` and
-// is accessed by nobody else while it is borrowed, except that `check` reads the
-// record of faults.
+// is accessed by nobody else while it is borrowed, except that `check` reads the record of faults.
 stm_machine::__lent! {
     |it|
     [K: LockKind] &Locks<D, K> => TLocks<K>:
         it.memory.space(), Ok(it.view()), [it.memory.address()];
 }
 
-/// An array of combiners for requests of `N` words in a device's memory. Kernels
-/// receive it as a [`TCombiners`]; it is lent to a kernel as
-/// `&Combiners<D, N, BOUND>`.
+/// An array of combiners for requests of `N` words in a device's memory. Kernels receive it as a
+/// [`TCombiners`]; it is lent to a kernel as `&Combiners<D, N, BOUND>`.
 #[derive(Debug)]
 pub struct Combiners<D: Device, const N: usize, const BOUND: u32 = 4096> {
     memory: D::Memory,
@@ -304,10 +300,9 @@ pub struct Combiners<D: Device, const N: usize, const BOUND: u32 = 4096> {
 }
 
 impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
-    /// Makes `count` combiners for `users` threads, which is the number of threads
-    /// of the largest launch that uses them; `what` names them in an error. Each
-    /// combiner takes 256 bytes, and 16 to 24 bytes and 8 to 16 for each word of
-    /// a request for each user.
+    /// Makes `count` combiners for `users` threads, which is the number of threads of the largest
+    /// launch that uses them; `what` names them in an error. Each combiner takes 256 bytes, and 16
+    /// to 24 bytes and 8 to 16 for each word of a request for each user.
     ///
     /// # Errors
     /// [`Error::BadConfig`] if there are no combiners or users, or too many users;

@@ -54,9 +54,8 @@ pub struct Semaphores<D: Device, S> {
 }
 
 impl<D: Device, S: Waiting> Semaphores<D, S> {
-    /// Makes `len` semaphores with room for `count` threads each, whose waits look at the
-    /// flag `stop` ([`Watchdog::stop`](stm_machine::host::Watchdog::stop),
-    /// or that of an `Stm`).
+    /// Makes `len` semaphores with room for `count` threads each, whose waits look at the flag
+    /// `stop` ([`Watchdog::stop`](stm_machine::host::Watchdog::stop), or that of an `Stm`).
     ///
     /// Those with an algorithm that is chosen at launch are made by [`Semaphores::chosen`];
     /// this does not compile, as it does not say which:
@@ -69,8 +68,7 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BadConfig`] if the count is 0 or above [`COUNT_MAX`], or an error of the
-    /// device.
+    /// [`Error::BadConfig`] if the count is 0 or above [`COUNT_MAX`], or an error of the device.
     pub fn new(device: &D, len: usize, count: u32, stop: Stop) -> Result<Self, Error> {
         const { assert!(!S::CHOSEN, "say which algorithm: Semaphores::chosen") };
         Self::of_kind(device, len, count, 0, stop)
@@ -122,8 +120,7 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
         }
     }
 
-    /// Empties all semaphores, after a launch that was told to stop or ended with an
-    /// error.
+    /// Empties all semaphores, after a launch that was told to stop or ended with an error.
     ///
     /// # Errors
     /// An error of the device.

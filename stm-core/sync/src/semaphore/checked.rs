@@ -5,19 +5,16 @@ use crate::sealed::Sealed;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
-/// A semaphore with the algorithm `S` that refuses a post without a wait, which would make
-/// room for one thread more than the count from then on. The host reports the first
-/// (`Semaphores::check`).
+/// A semaphore with the algorithm `S` that refuses a post without a wait, which would make room for
+/// one thread more than the count from then on. The host reports the first (`Semaphores::check`).
 ///
-/// It counts the threads inside, which takes an addition for each wait and a
-/// compare-and-swap for each post. If there are more posts than waits, one of them is found,
-/// though it may be another one than that by mistake: a semaphore does not know whose wait a
-/// post belongs to.
+/// It counts the threads inside, which takes an addition for each wait and a compare-and-swap for
+/// each post. If there are more posts than waits, one of them is found, though it may be another
+/// one than that by mistake: a semaphore does not know whose wait a post belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<S>(PhantomData<S>);
 
-/// The word that counts the threads inside. The algorithms use the first two words of each
-/// line.
+/// The word that counts the threads inside. The algorithms use the first two words of each line.
 const INSIDE: usize = 8;
 
 /// The first word of the record of a misuse: 1, and the thread, low half and high.

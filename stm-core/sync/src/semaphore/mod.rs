@@ -1,5 +1,4 @@
-//! Semaphores: at most a given number of threads are inside of a section at a time
-//! (Dijkstra 1968).
+//! Semaphores: at most a given number of threads are inside of a section at a time (Dijkstra 1968).
 //!
 //! | type | waits by | atomics of a wait and its post |
 //! | --- | --- | --- |
@@ -14,14 +13,13 @@
 //! lets in whoever comes when there is room; the others let those in that wait in the
 //! order in which they came.
 //!
-//! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes
-//! that are inside go in rounds, and all that began together at one semaphore meet at the end of each,
-//! so that no lane is kept from leaving by another of its warp that waits for that,
-//! whatever the machine does where a warp diverges. [`TSemaphore::wait`] and
-//! [`TSemaphore::post`] are for a wait and a post in different places or by
-//! different threads; lanes of one warp may wait together there only if the machine
-//! schedules them independently (compute capability 7.0 and later), or if there is
-//! room for all of them.
+//! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes that are inside
+//! go in rounds, and all that began together at one semaphore meet at the end of each, so that no
+//! lane is kept from leaving by another of its warp that waits for that, whatever the machine does
+//! where a warp diverges. [`TSemaphore::wait`] and [`TSemaphore::post`] are for a wait and a post
+//! in different places or by different threads; lanes of one warp may wait together there only if
+//! the machine schedules them independently (compute capability 7.0 and later), or if there is room
+//! for all of them.
 
 mod checked;
 mod chosen;
@@ -34,9 +32,8 @@ use crate::sealed::Sealed;
 use crate::wait::{Stopped, until};
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
-use stm_machine::Lane;
-use stm_machine::Stop;
 use stm_machine::observe::Mutant;
+use stm_machine::{Lane, Stop};
 
 pub use checked::Checked;
 #[cfg(feature = "host")]
@@ -115,14 +112,12 @@ pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
         true
     }
 
-    /// Tries to leave, and returns whether the thread has left. Else it is to try again,
-    /// as another one is just coming in or leaving; it does not wait for any that is
-    /// inside.
+    /// Tries to leave, and returns whether the thread has left. Else it is to try again, as another
+    /// one is just coming in or leaving; it does not wait for any that is inside.
     fn leave<L: Lane>(lane: &L, gate: Gate) -> bool;
 }
 
-/// Semaphores of one count as a kernel's parameter. The host's `Semaphores` owns
-/// them.
+/// Semaphores of one count as a kernel's parameter. The host's `Semaphores` owns them.
 #[repr(C)]
 pub struct TSemaphores<S> {
     words: *mut u64,
@@ -225,12 +220,11 @@ impl<S: Waiting> TSemaphore<S> {
     /// Waits until there is room, runs `f` inside, and leaves. What the threads that
     /// made room wrote inside is visible to `f`.
     ///
-    /// Any lanes of a warp may call this, together or apart; `f` may diverge, but must
-    /// not wait for a lane of its warp that is outside. A lane that has been inside
-    /// waits here for those of its warp that came together with it for the same
-    /// semaphore, and for no others. So `f` may wait for another semaphore, if all
-    /// threads take them in one order and the lanes of a warp are scheduled
-    /// independently (compute capability 7.0).
+    /// Any lanes of a warp may call this, together or apart; `f` may diverge, but must not wait for
+    /// a lane of its warp that is outside. A lane that has been inside waits here for those of its
+    /// warp that came together with it for the same semaphore, and for no others. So `f` may wait
+    /// for another semaphore, if all threads take them in one order and the lanes of a warp are
+    /// scheduled independently (compute capability 7.0).
     ///
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before there was room. `f` has not

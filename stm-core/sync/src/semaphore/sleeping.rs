@@ -5,8 +5,7 @@ use crate::sealed::Sealed;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 
-/// The sleeping semaphore of Stuart and Owens 2011 (algorithm 5), which is fetch and
-/// add.
+/// The sleeping semaphore of Stuart and Owens 2011 (algorithm 5), which is fetch and add.
 ///
 /// Word 0 counts the threads that are inside or wait. A thread that finds room there
 /// is inside after one addition. Another one draws a ticket from word 1 and polls the

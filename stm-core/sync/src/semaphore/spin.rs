@@ -83,8 +83,7 @@ impl Waiting for Spin {
 #[derive(Clone, Copy, Debug)]
 pub struct SpinBackoff;
 
-/// The unit of the pauses in nanoseconds: about the time of an access, as in the
-/// paper.
+/// The unit of the pauses in nanoseconds: about the time of an access, as in the paper.
 const UNIT_NS: u32 = 500;
 
 /// The shortest and the longest pause in units.

@@ -29,9 +29,8 @@ const fn kinds<const AFFINE: bool>() -> u32 {
     if AFFINE { 2 } else { 1 }
 }
 
-/// Calls `each` for each column of the stage that begins with column `first` of a row which
-/// the calling lane brings or takes away, with its number among the lane's and its place in
-/// the stage.
+/// Calls `each` for each column of the stage that begins with column `first` of a row which the
+/// calling lane brings or takes away, with its number among the lane's and its place in the stage.
 #[inline(always)]
 fn columns<L: Lane>(lane: &L, row: &Row, first: u32, mut each: impl FnMut(usize, u32)) {
     let width = lane.warp_width();

@@ -89,10 +89,9 @@ impl Layout {
         }
     }
 
-    /// Returns the last row of a matrix, and with affine gaps the best scores in a vertical
-    /// gap of that row, of which the first has no gap; `None` if the launch with the tag
-    /// `tag` has not put it. `found` is what it left in the channels, and `extend` what each
-    /// letter of a gap costs.
+    /// Returns the last row of a matrix, and with affine gaps the best scores in a vertical gap of
+    /// that row, of which the first has no gap; `None` if the launch with the tag `tag` has not put
+    /// it. `found` is what it left in the channels, and `extend` what each letter of a gap costs.
     pub fn last_row(
         &self,
         i: usize,

@@ -1,12 +1,11 @@
 //! The matrix by dataflow: one launch, in which each warp computes a strip of it as soon
 //! as the values that it needs are there.
 //!
-//! A matrix is cut into *strips* of [`ROWS`] rows a lane, and a warp computes a strip. In
-//! one step a lane computes a block of [`ROWS`] rows and [`COLUMNS`] columns; lane `l` is
-//! `l` steps behind lane 0, so the values above its block are what the lane before it
-//! computed last, and come by a shuffle. The values below the strip go into a row of
-//! channels ([`stm_sync::channel`]), one a column, which the warp of the next strip
-//! reads.
+//! A matrix is cut into *strips* of [`ROWS`] rows a lane, and a warp computes a strip. In one step
+//! a lane computes a block of [`ROWS`] rows and [`COLUMNS`] columns; lane `l` is `l` steps behind
+//! lane 0, so the values above its block are what the lane before it computed last, and come by a
+//! shuffle. The values below the strip go into a row of channels ([`stm_sync::channel`]), one a
+//! column, which the warp of the next strip reads.
 //!
 //! A channel is a word with a value and a tag, the number of the strip that put it. So one
 //! load is both the wait for a value and its fetch, and one store both puts and signals it,
@@ -18,10 +17,9 @@
 //! Strips are drawn in order, so those that a strip waits for were drawn before, by warps
 //! that wait for earlier ones still. The first waits for none.
 //!
-//! A first strip that is not full has rows of padding above the matrix ([`nw`](super)), the
-//! last block has columns of padding behind it, and lanes that begin late have some
-//! before it. In these they compute column 0 as the recurrence has it, so no step is a
-//! special one.
+//! A first strip that is not full has rows of padding above the matrix ([`nw`](super)), the last
+//! block has columns of padding behind it, and lanes that begin late have some before it. In these
+//! they compute column 0 as the recurrence has it, so no step is a special one.
 //!
 //! | module | is |
 //! | --- | --- |
@@ -93,8 +91,7 @@ pub struct Strip {
     pub puts: u32,
     /// Rows of padding, if it is a first strip.
     pub padding: u32,
-    /// What a gap at the left border costs beside its extension, negated: the score of
-    /// column 0.
+    /// What a gap at the left border costs beside its extension, negated: the score of column 0.
     pub left: i32,
 }
 
@@ -118,8 +115,7 @@ impl Strip {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct StripsParams {
-    /// The strips, [`STRIP_WORDS`] words each, those of a matrix from top to bottom;
-    /// constant.
+    /// The strips, [`STRIP_WORDS`] words each, those of a matrix from top to bottom; constant.
     pub strips: TArray<u32>,
     /// The letters of all sequences, four a word, the first in the lowest bits; constant.
     pub letters: TArray<u32>,

@@ -2,8 +2,7 @@
 //! they commit in, and others that only look.
 
 use super::{in_teams, launches, simulation, widths, with_whole_alternatives};
-use crate::program::case::Invariant;
-use crate::program::case::{Case, Loop, NodeOp, Op, Program, Value, Words};
+use crate::program::case::{Case, Invariant, Loop, NodeOp, Op, Program, Value, Words};
 use crate::rng::Rng;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;

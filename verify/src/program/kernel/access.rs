@@ -135,8 +135,7 @@ impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
 pub(super) type Single<'p, 'a, 't, L, A> = Part<'p, 'a, Tx<'t, L, A>, A>;
 
 impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
-    /// Does an operation, and the next one with it if it can; then it returns
-    /// `true`.
+    /// Does an operation, and the next one with it if it can; then it returns `true`.
     fn operation(&mut self, op: &Op, next: Option<&Op>) -> TxResult<bool> {
         let program = self.params.program;
         match op {

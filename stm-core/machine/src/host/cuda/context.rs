@@ -1,9 +1,7 @@
-//! The context of an NVIDIA GPU: its handles, what it can do, and how errors
-//! end it.
+//! The context of an NVIDIA GPU: its handles, what it can do, and how errors end it.
 //!
-//! Invariant: after an illegal address, a trap or a watchdog the context is
-//! lost with everything in it. The error is [`Error::DeviceLost`], and every
-//! later call returns it again.
+//! Invariant: after an illegal address, a trap or a watchdog the context is lost with everything in
+//! it. The error is [`Error::DeviceLost`], and every later call returns it again.
 
 use crate::host::cuda::driver::{Call, Driver, Nvidia, ends_context};
 use crate::host::device::Limits;
@@ -76,16 +74,14 @@ pub(crate) struct Handles {
     context: sys::CUcontext,
     /// The stream of kernels and copies; null until it is made.
     pub(crate) stream: sys::CUstream,
-    /// The stream for the stop flag, while a kernel runs in the other; null
-    /// until it is made.
+    /// The stream for the stop flag, while a kernel runs in the other; null until it is made.
     pub(crate) side_stream: sys::CUstream,
 }
 
 impl Drop for Handles {
     fn drop(&mut self) {
         // SAFETY: each was made once and is given back once, and nothing that
-        // uses them is left. Errors here are those of earlier launches, which
-        // have been reported.
+        // uses them is left. Errors here are those of earlier launches, which have been reported.
         unsafe {
             let _ = self.driver.set_context(self.context);
             for stream in [self.stream, self.side_stream] {
@@ -121,8 +117,7 @@ impl Handles {
         Ok(handles)
     }
 
-    /// Returns the address of the driver's context, in which its allocations
-    /// are.
+    /// Returns the address of the driver's context, in which its allocations are.
     pub(crate) fn space(&self) -> u64 {
         self.context as u64
     }
@@ -188,8 +183,7 @@ pub struct Cuda {
     pub(crate) context: Arc<Context>,
     /// Says whether kernels use atomics of 128 bits.
     pub(crate) wide: bool,
-    /// The stream of the caller for kernels and copies, if it is not the
-    /// context's own.
+    /// The stream of the caller for kernels and copies, if it is not the context's own.
     lent: Option<Arc<CudaStream>>,
 }
 
@@ -234,8 +228,7 @@ impl Cuda {
     /// Opens GPU number `ordinal`.
     ///
     /// # Errors
-    /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::GpuTooOld`], or an error
-    /// of the driver.
+    /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::GpuTooOld`], or an error of the driver.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
         Self::with_driver(Box::new(Nvidia), ordinal)
     }
@@ -268,8 +261,7 @@ impl Cuda {
         })
     }
 
-    /// Returns the same GPU as if it had no atomics of 128 bits, for
-    /// comparisons.
+    /// Returns the same GPU as if it had no atomics of 128 bits, for comparisons.
     #[must_use]
     pub fn without_wide_atomics(&self) -> Self {
         Self {
@@ -324,8 +316,7 @@ impl Cuda {
         &*self.context.handles.driver
     }
 
-    /// Returns an error if the context was lost, and else makes it the calling
-    /// thread's.
+    /// Returns an error if the context was lost, and else makes it the calling thread's.
     pub(crate) fn alive(&self) -> Result<(), Error> {
         let lost = self.lost().clone();
         match lost {

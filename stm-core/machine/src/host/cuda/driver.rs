@@ -1,13 +1,11 @@
-//! The driver's calls, as a trait, so that tests can stand in for the driver
-//! and let any call fail.
+//! The driver's calls, as a trait, so that tests can stand in for the driver and let any call fail.
 //!
 //! Each method is one call of the CUDA driver, or two that always go together;
 //! the methods check nothing and keep nothing.
 //!
 //! # Safety
-//! The handles and addresses given are live and of the current context, unless
-//! a method says otherwise; memory on the host lives until the stream has been
-//! waited for.
+//! The handles and addresses given are live and of the current context, unless a method says
+//! otherwise; memory on the host lives until the stream has been waited for.
 
 use cudarc::driver::{DriverError, result, sys};
 use std::ffi::{CStr, CString, c_void};
@@ -34,8 +32,7 @@ pub(crate) struct DriverLaunch {
 // SAFETY of the calls below: each passes on what its caller promises (module).
 #[allow(clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)] // stated once, above
 pub(crate) trait Driver: Send + Sync {
-    /// Returns whether there is a driver; without one, no other call is
-    /// allowed.
+    /// Returns whether there is a driver; without one, no other call is allowed.
     fn is_present(&self) -> bool {
         // It searches for the library; nothing else loads it in the meantime.
         unsafe { sys::is_culib_present() }
@@ -263,8 +260,7 @@ pub(crate) trait Driver: Send + Sync {
         }
     }
 
-    /// `cuStreamBeginCapture`, without a limit to what this or other threads may call
-    /// meanwhile.
+    /// `cuStreamBeginCapture`, without a limit to what this or other threads may call meanwhile.
     unsafe fn begin_capture(&self, stream: sys::CUstream) -> Call {
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         unsafe { result::stream::begin_capture(stream, mode) }

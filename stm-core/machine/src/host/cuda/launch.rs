@@ -2,8 +2,7 @@
 
 use crate::host::cuda::context::{Cuda, Loaded, has_wide_atomics};
 use crate::host::cuda::driver::{Call, DriverLaunch};
-use crate::host::cuda::event::Event;
-use crate::host::cuda::graph::Graph;
+use crate::host::cuda::graph::{Event, Graph};
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
 use crate::host::device::{Device, Laps, Launch, Limits, Memory, Replay, StopAt};
@@ -165,9 +164,8 @@ impl Device for Cuda {
     }
 }
 
-/// Waits between two polls of a kernel that has run for `elapsed`: about a
-/// sixteenth of that time, so that short kernels are not seen to end late, and
-/// at most 200 us.
+/// Waits between two polls of a kernel that has run for `elapsed`: about a sixteenth of that time,
+/// so that short kernels are not seen to end late, and at most 200 us.
 fn pause_between_polls(elapsed: Duration) {
     let pause = (elapsed / 16).min(Duration::from_micros(200));
     if pause < Duration::from_micros(20) {
@@ -269,9 +267,8 @@ impl Cuda {
         self.done("cuLaunchKernel", launched)
     }
 
-    /// Checks the limits that depend on the kernel: its registers bound the
-    /// threads of a block, shared memory beyond 48 KiB must be requested, and
-    /// clusters need its module for newer GPUs.
+    /// Checks the limits that depend on the kernel: its registers bound the threads of a block,
+    /// shared memory beyond 48 KiB must be requested, and clusters need its module for newer GPUs.
     fn check_function(&self, kernel: Entry, loaded: Loaded, launch: &Launch) -> Result<(), Error> {
         let (driver, function) = (self.driver(), loaded.function);
         if launch.cluster > 1 && !loaded.wide {

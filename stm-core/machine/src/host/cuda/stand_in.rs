@@ -1,6 +1,5 @@
-//! A stand-in for the driver: memory is the host's, kernels do nothing, and any
-//! call may be told to fail. It keeps count of everything that is to be given
-//! back.
+//! A stand-in for the driver: memory is the host's, kernels do nothing, and any call may be told to
+//! fail. It keeps count of everything that is to be given back.
 //!
 //! As in the driver, an error that ends the context comes back from every later
 //! call. Only tests use it.
