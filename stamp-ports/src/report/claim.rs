@@ -12,9 +12,6 @@
 //!   than 1.25 times the other.
 
 use super::formula::{Cases, Numbers, Source};
-use super::page::Report;
-use crate::error::Result;
-use crate::head::Head;
 use crate::numbers::{percent, times};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -392,50 +389,6 @@ pub fn tally(claims: &[Claim], what: &str) -> String {
     let told = [counts("Verdicts", true), counts("Not listed", false)];
     let told: String = told.into_iter().flatten().collect();
     format!("{} {what}.{told}", claims.len())
-}
-
-/// The judged claims of all reports as JSON, each with the part of the page that it is of.
-///
-/// # Errors
-/// None that is known: every field has a form in JSON.
-pub fn to_json(head: &Head, reports: &[Report]) -> Result<String> {
-    #[derive(Serialize)]
-    struct Of<'d> {
-        part: &'static str,
-        #[serde(flatten)]
-        claim: &'d Claim,
-    }
-    #[derive(Serialize)]
-    struct Judged<'d> {
-        format: &'static str,
-        /// The device and the time of the measurements, which identify them.
-        device: &'d str,
-        started: &'d str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        commit: Option<&'d str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        ptx: Option<&'d str>,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        targets: Vec<Of<'d>>,
-        claims: Vec<Of<'d>>,
-    }
-    fn all(reports: &[Report], of: fn(&Report) -> &[Claim]) -> Vec<Of<'_>> {
-        let each = reports.iter().flat_map(|report| {
-            let part = report.id;
-            of(report).iter().map(move |claim| Of { part, claim })
-        });
-        each.collect()
-    }
-    let judged = Judged {
-        format: FORMAT,
-        device: &head.device.name,
-        started: &head.started,
-        commit: head.commit.as_deref(),
-        ptx: head.ptx.as_deref(),
-        targets: all(reports, |report| &report.targets),
-        claims: all(reports, |report| &report.claims),
-    };
-    Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
 }
 
 #[cfg(test)]

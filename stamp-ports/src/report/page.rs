@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::head::Head;
 use crate::numbers::bytes;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde::Serialize;
 
 /// A section of a page.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +78,7 @@ pub fn files(
     let figures = reports.iter().flat_map(|report| &report.figures);
     let drawings = figures.map(|figure| (format!("{}.svg", figure.id), figure.file()));
     // JSON has a way to write every character, so the claims stay as they are.
-    let claims = claim::to_json(head.unwrap_or(&reports[0].head), reports)?;
+    let claims = claims_json(head.unwrap_or(&reports[0].head), reports)?;
     Ok(std::iter::once((PAGE.into(), page))
         .chain(drawings)
         .map(|(name, text)| (name, printable(&text)))
@@ -348,6 +349,50 @@ pub fn or_details(tables: Vec<Markup>) -> Vec<Markup> {
             @for table in tables { (table) }
         }
     }]
+}
+
+/// The judged claims of all reports as JSON, each with the part of the page that it is of.
+///
+/// # Errors
+/// None that is known: every field has a form in JSON.
+fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
+    #[derive(Serialize)]
+    struct Of<'d> {
+        part: &'static str,
+        #[serde(flatten)]
+        claim: &'d Claim,
+    }
+    #[derive(Serialize)]
+    struct Judged<'d> {
+        format: &'static str,
+        /// The device and the time of the measurements, which identify them.
+        device: &'d str,
+        started: &'d str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        commit: Option<&'d str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ptx: Option<&'d str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        targets: Vec<Of<'d>>,
+        claims: Vec<Of<'d>>,
+    }
+    fn all(reports: &[Report], of: fn(&Report) -> &[Claim]) -> Vec<Of<'_>> {
+        let each = reports.iter().flat_map(|report| {
+            let part = report.id;
+            of(report).iter().map(move |claim| Of { part, claim })
+        });
+        each.collect()
+    }
+    let judged = Judged {
+        format: claim::FORMAT,
+        device: &head.device.name,
+        started: &head.started,
+        commit: head.commit.as_deref(),
+        ptx: head.ptx.as_deref(),
+        targets: all(reports, |report| &report.targets),
+        claims: all(reports, |report| &report.claims),
+    };
+    Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
 }
 
 /// Claims with their rules, figures and verdicts; columns that no claim fills are left out.

@@ -34,9 +34,8 @@ mod gpu_access;
 pub mod gpu;
 mod mbarrier;
 
-/// One thread of a launch, and the operations it may perform.
-///
-/// Launches are one-dimensional: `grid_dim` blocks of `block_dim` threads.
+/// One thread of a launch, and the operations it may perform. Launches are one-dimensional: `grid_dim`
+/// blocks of `block_dim` threads.
 ///
 /// ```
 /// # use stm_machine::{Lane, Output, host::{Buffer, Cpu, Launch, Watchdog}, kernel};
@@ -55,8 +54,7 @@ mod mbarrier;
 /// # Safety of the memory methods
 ///
 /// Every `unsafe` method that takes a pointer requires:
-/// 1. the pointer is aligned for its width and points into a live allocation of the device this lane
-///    runs on (global memory on a GPU);
+/// 1. the pointer is aligned for its width and points into live (on a GPU global) memory of this lane's device;
 /// 2. other threads access the same word only by `Lane` methods of the same width while the kernel runs;
 /// 3. for `private_*`, no other thread accesses the word while the kernel runs.
 ///
@@ -64,8 +62,7 @@ mod mbarrier;
 ///
 /// A call of `ballot`, `shuffle_32`, `match_any_*` or `sync_warp` requires:
 /// 4. the mask names the calling lane and only lanes that the warp has, and each lane that it names makes
-///    the same call with the same mask; on a machine that runs lanes apart, a lane that does not come is
-///    waited for for ever;
+///    the same call with the same mask; where lanes run apart, one that does not come is awaited for ever;
 /// 5. for `shuffle_32`, the source is one of them.
 ///
 /// A call of `barrier`, `barrier_any` or `barrier_count` requires:
@@ -195,8 +192,7 @@ pub trait Lane {
         }
     }
     /// Does [`Self::cas_relaxed_64`] if `on`; else the result is meaningless. On a GPU there is no branch,
-    /// which would wait for the result: if not `on`, the operation is made on `idle`, a word that nobody else
-    /// uses and whose value nobody needs.
+    /// which would wait for the result: if not `on`, the operation is made on `idle`, a word that nobody needs.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn cas_relaxed_64_if(
         &self,
@@ -250,8 +246,7 @@ pub trait Lane {
             unsafe { self.store_relaxed_128(p, v) };
         }
     }
-    /// Does [`Self::cas_relaxed_128`] if `on`, in the same way as [`Self::cas_relaxed_64_if`]; `idle` has 128
-    /// bits.
+    /// Does [`Self::cas_relaxed_128`] if `on`, as [`Self::cas_relaxed_64_if`] does; `idle` has 128 bits.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn cas_relaxed_128_if(
         &self,
@@ -296,8 +291,7 @@ pub trait Lane {
     /// `fence.acq_rel.gpu`.
     fn fence(&self);
     /// `fence.acq_rel.cta`: a fence between threads of one block, for words of shared memory. The CPU and a
-    /// simulator have only the fence between all threads, so a test there would not notice that blocks need
-    /// the stronger one.
+    /// simulator have only the fence between all threads, so no test there notices that blocks need the stronger.
     fn fence_block(&self);
 
     /// `ld` of 32 bits that only this lane writes.
@@ -343,16 +337,13 @@ pub trait Lane {
     /// `bar.sync 0`: every thread of the block arrives before any continues, and everything that a thread
     /// wrote before is visible to all of them afterwards.
     unsafe fn barrier(&self);
-    /// `bar.red.or.pred 0`: does a [`Self::barrier`] and returns to every thread of the block whether
-    /// `predicate` holds for any of them.
+    /// `bar.red.or.pred 0`: does a [`Self::barrier`] and returns to all whether `predicate` holds for any thread.
     unsafe fn barrier_any(&self, predicate: bool) -> bool;
     /// `bar.red.popc.u32 0`: does a [`Self::barrier`] and returns to every thread of the block for how many
-    /// of them `predicate` holds. On a GPU and on the CPU, threads that have ended are not waited for and do
-    /// not count.
+    /// of them `predicate` holds. Threads that have ended are not waited for, nor counted.
     unsafe fn barrier_count(&self, predicate: bool) -> u32;
     /// `bar.sync id, threads`: arrives at named barrier `id`, 1 to 15 (0 is that of [`Self::barrier`]), and
-    /// waits until `threads` threads have come, by this or by [`Self::barrier_named_arrive`]. What they wrote
-    /// before is visible to those that waited.
+    /// waits until `threads` threads have come, by this or by [`Self::barrier_named_arrive`]. Those that waited see what they wrote before.
     unsafe fn barrier_named_sync(&self, id: u32, threads: u32);
     /// `bar.arrive id, threads`: arrives as [`Self::barrier_named_sync`] does, and goes on at once.
     unsafe fn barrier_named_arrive(&self, id: u32, threads: u32);
@@ -365,8 +356,7 @@ pub trait Lane {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::init(self, i, count) }
     }
-    /// `mbarrier.arrive.shared::cta.b64`, with release: counts one arrival. The last of a phase ends it and
-    /// begins the next.
+    /// `mbarrier.arrive.shared::cta.b64`, with release: counts an arrival; the last of a phase begins the next.
     #[inline(always)]
     unsafe fn mbarrier_arrive(&self, i: u32) {
         // SAFETY: the caller upholds the contract of this function.
@@ -379,8 +369,7 @@ pub trait Lane {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::try_wait(self, i, parity) }
     }
-    /// `%cluster_nctarank`: returns the number of blocks of a cluster, which reach each other's shared
-    /// memory: 1 in a launch without clusters.
+    /// `%cluster_nctarank`: the blocks of a cluster, which reach each other's shared memory; 1 without clusters.
     #[inline(always)]
     fn cluster_size(&self) -> u32 {
         1
@@ -420,8 +409,7 @@ pub trait Lane {
     unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32;
     /// `match.any.sync` of 64 bits: the lanes of `mask` that passed the same value.
     unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32;
-    /// `bar.warp.sync`: the lanes of `mask` wait for each other, and everything that one wrote before is
-    /// visible to all of them afterwards.
+    /// `bar.warp.sync`: the lanes of `mask` wait for each other, and then see what each wrote before.
     unsafe fn sync_warp(&self, mask: u32);
     /// `activemask`: returns the mask of the lanes that happen to run together here, the same to each. Others
     /// may come later. Those that it names may take part in warp operations with it as the mask.
@@ -437,8 +425,7 @@ pub trait Lane {
 
     /// Loads a counter that only grows for an observer: the result is at least the newest value that this
     /// lane has read or knows of, and no attempt that it goes on with may be affected. A GPU and a CPU have
-    /// nothing better than an acquire load, which orders the accesses that follow; a simulator answers from
-    /// outside of the memory model.
+    /// nothing better than an acquire load, which orders the accesses that follow; a simulator answers from outside the model.
     #[inline(always)]
     unsafe fn observed_clock(&self, p: *const u64) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
@@ -451,8 +438,7 @@ pub trait Lane {
         31
     }
     /// Returns a measure of time, without ordering anything: while it grows by at most [`Self::ticks_limit`],
-    /// at most 2^([`Self::version_bits`] - 2) ticks are drawn from the word at `ticks`. The difference of two
-    /// results is taken modulo 2^32.
+    /// at most 2^([`Self::version_bits`] - 2) ticks are drawn from the word at `ticks`. Differences of results are modulo 2^32.
     ///
     /// # Safety
     /// `ticks` is live.
