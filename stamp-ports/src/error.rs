@@ -4,8 +4,7 @@ use crate::numbers::bytes;
 use std::path::PathBuf;
 use stm_core::host;
 
-/// An error of the program. Its text is one line that names the value and the
-/// fix.
+/// An error of the program. Its text is one line that names the value and the fix.
 #[derive(thiserror::Error, Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,5 +1,4 @@
-//! Numbers as people write them, and as people read them; ratios, shares, times and lists in
-//! words.
+//! Numbers as people write them, and as people read them; ratios, shares, times and lists in words.
 
 use std::time::Duration;
 
@@ -116,8 +115,7 @@ pub fn times(ratio: f64) -> String {
     digits3(ratio) + "\u{d7}"
 }
 
-/// A share from 0 to 1 in per cent: `31 %`, `0.4 %`, with a space that does
-/// not break.
+/// A share from 0 to 1 in per cent: `31 %`, `0.4 %`, with a space that does not break.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     if value > 0.0 && value < 0.005 {

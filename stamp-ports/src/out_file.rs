@@ -1,10 +1,9 @@
 //! The file that `tune` writes at its end, checked before its search begins.
 //!
-//! `tempfile` writes a regular file whole or not at all: it writes to another
-//! name beside it, then renames. Anything else (a device, a pipe, standard
-//! output under another name) is written to and never replaced, and a symlink
-//! is followed. Nothing is left beside the file while the search runs, so a
-//! search that is killed leaves nothing.
+//! `tempfile` writes a regular file whole or not at all: it writes to another name beside it, then
+//! renames. Anything else (a device, a pipe, standard output under another name) is written to and
+//! never replaced, and a symlink is followed. Nothing is left beside the file while the search
+//! runs, so a search that is killed leaves nothing.
 
 use crate::error::{Error, Result};
 use std::fs::{self, File, Metadata, OpenOptions};

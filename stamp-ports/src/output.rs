@@ -13,9 +13,8 @@ pub fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
-/// Rows of cells as lines, columns as wide as their widest cell and two spaces
-/// apart. The first `left` columns are aligned to the left, and the last if
-/// `last_left`; numbers to the right.
+/// Rows of cells as lines, columns as wide as their widest cell and two spaces apart. The first
+/// `left` columns are aligned to the left, and the last if `last_left`; numbers to the right.
 pub fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).add_rows(rows);
@@ -55,8 +54,7 @@ pub fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
     (report.tx_per_s > 0.0).then(|| report.tx_per_s / cgl.tx_per_s)
 }
 
-/// What a person has to know about single runs, remarks of one kind in one
-/// sentence.
+/// What a person has to know about single runs, remarks of one kind in one sentence.
 fn remarks(reports: &[RunReport]) -> String {
     let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
     for report in reports {

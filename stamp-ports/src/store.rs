@@ -1,5 +1,4 @@
-//! A document of measurements on disk: begun, gone on with, written whole after every
-//! point.
+//! A document of measurements on disk: begun, gone on with, written whole after every point.
 
 use crate::devices::{AnyDevice, Choice, parse_choice};
 use crate::error::{Error, Result};
@@ -116,14 +115,12 @@ pub struct Store<T> {
 }
 
 impl<T: Document> Store<T> {
-    /// Opens the document in a folder, which is made if it is not there. One
-    /// that was begun by the same build, on the same device, with the same
-    /// settings is gone on with.
+    /// Opens the document in a folder, which is made if it is not there. One that was begun by the
+    /// same build, on the same device, with the same settings is gone on with.
     ///
     /// # Errors
-    /// A folder that cannot be written, a file that is no such document, or
-    /// one that was begun otherwise; then the file is as it was. With `fresh` it is
-    /// begun anew.
+    /// A folder that cannot be written, a file that is no such document, or one that was begun
+    /// otherwise; then the file is as it was. With `fresh` it is begun anew.
     pub fn open(spec: &BenchSpec, head: Head) -> Result<Self> {
         let (folder, fresh) = (&spec.out, spec.fresh);
         let refused = |why: String| Error::Usage(format!("--out {}: {why}", folder.display()));

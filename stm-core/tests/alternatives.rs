@@ -35,8 +35,7 @@ impl Chance {
 struct Model {
     words: [u64; WORDS as usize],
     sums: [u32; (ROWS * COLUMNS as u64) as usize],
-    /// Actions deferred until the commit, and executed after an undone
-    /// alternative.
+    /// Actions deferred until the commit, and executed after an undone alternative.
     commits: u64,
     aborts: u64,
 }
@@ -151,8 +150,7 @@ fn run_random<A: Algorithm>(lane: &CpuLane<'_>, p: &P<A>) {
     assert_eq!(p.counts.peek(lane, 0), Some(model.commits));
 }
 
-/// Launches a kernel on words of 7, and returns its statistics and the words that it
-/// leaves.
+/// Launches a kernel on words of 7, and returns its statistics and the words that it leaves.
 fn go<A: Algorithm>(
     kernel: impl Fn(&CpuLane<'_>, &P<A>),
     shape: Launch,

@@ -1,6 +1,5 @@
-//! Tests of the check after a launch: whatever a kernel leaves locked or
-//! half-added is found and named, in part after each launch and in full after a
-//! fault or on request.
+//! Tests of the check after a launch: whatever a kernel leaves locked or half-added is found and
+//! named, in part after each launch and in full after a fault or on request.
 #![cfg(feature = "host")]
 
 mod common;

@@ -1,7 +1,6 @@
-//! A few transactions on every core path of the CPU device, so small that an
-//! interpreter gets through them: `cargo xtask miri` runs these tests under
-//! Miri, which finds undefined behaviour and data races, and `cargo xtask tsan`
-//! runs them, and larger ones, under `ThreadSanitizer`.
+//! A few transactions on every core path of the CPU device, so small that an interpreter gets
+//! through them: `cargo xtask miri` runs these tests under Miri, which finds undefined behaviour
+//! and data races, and `cargo xtask tsan` runs them, and larger ones, under `ThreadSanitizer`.
 #![cfg(feature = "host")]
 
 mod common;

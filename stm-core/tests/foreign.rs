@@ -1,6 +1,5 @@
-//! Arrays over memory that somebody else owns, on the CPU: nothing is copied
-//! where the layout is plain, every bit arrives where it is not, and no neighbour
-//! is touched.
+//! Arrays over memory that somebody else owns, on the CPU: nothing is copied where the layout is
+//! plain, every bit arrives where it is not, and no neighbour is touched.
 
 use stm_core::Layout;
 use stm_core::algorithm::HvSorting;

@@ -1,6 +1,5 @@
-//! Tests of pools on the CPU, under every algorithm: nodes are neither lost nor
-//! given out twice, an attempt that aborts gives its nodes back, and misuse is an
-//! error that names the pool.
+//! Tests of pools on the CPU, under every algorithm: nodes are neither lost nor given out twice, an
+//! attempt that aborts gives its nodes back, and misuse is an error that names the pool.
 #![cfg(feature = "host")]
 
 mod common;

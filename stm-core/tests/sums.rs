@@ -1,6 +1,5 @@
-//! Tests of sums on the CPU, under every algorithm: additions of several
-//! threads all arrive, reads in the meantime see a state that existed, and what
-//! does not fit is an error that the host sees.
+//! Tests of sums on the CPU, under every algorithm: additions of several threads all arrive, reads
+//! in the meantime see a state that existed, and what does not fit is an error that the host sees.
 #![cfg(feature = "host")]
 
 mod common;
@@ -143,8 +142,7 @@ fn what_threads_add_is_there_in_the_end() {
         assert_eq!((statistics.commits, statistics.read_only_commits), (3_000, 0));
         let (found, _, _) = launch::<A, i64>((2, 3), 1_000, &|tx, v, i| v.moves(tx, i)).unwrap();
         assert_eq!(found, moved(2, 3, 1_000, false));
-        // These are small whole numbers, so the order of the additions does not
-        // matter.
+        // These are small whole numbers, so the order of the additions does not matter.
         let (found, ..) = launch::<A, u32>((2, 3), 400, &|tx, v, i| v.everywhere(tx, i)).unwrap();
         assert_eq!(found, [300; 6]);
     });

@@ -46,8 +46,7 @@ fn run<A: Algorithm>(
     let sums = array::<A, u64>(&[0; 2], "sums");
     let config = config(|c| {
         c.locks = locks;
-        // There is room for every word once, so words read twice must use the
-        // same entry.
+        // There is room for every word once, so words read twice must use the same entry.
         c.capacity = capacity(WORDS + 1, WORDS + 1);
         c.retry_limits.queue_after = 4;
     });
@@ -59,8 +58,7 @@ fn run<A: Algorithm>(
 /// Makes a check, which gets the number of locks, with both layouts.
 fn both(with_cells: fn(u64), with_table: fn(u64)) {
     with_cells(1 << 10);
-    // With eight locks, most words have the same lock as others of the
-    // transaction.
+    // With eight locks, most words have the same lock as others of the transaction.
     [1 << 10, 8, 1].into_iter().for_each(with_table);
 }
 

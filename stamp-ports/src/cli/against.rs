@@ -73,8 +73,7 @@ pub struct AgainstArgs {
     /// The least ratio of this program's rate to OTHER's that holds, 0 to 2
     #[arg(long, value_name = "R", value_parser = parse_ratio, default_value = "0.97")]
     pub at_least: f64,
-    /// Kill a run of a point after so many seconds; its launches end at half of
-    /// that
+    /// Kill a run of a point after so many seconds; its launches end at half of that
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds,
           default_value = "20")]
     pub time_limit: Duration,

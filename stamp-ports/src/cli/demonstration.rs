@@ -96,8 +96,7 @@ impl Ahead {
         Ends(self)
     }
 
-    /// Waits until run `number` is one of the next few, and returns whether it is still to
-    /// come.
+    /// Waits until run `number` is one of the next few, and returns whether it is still to come.
     fn wants(&self, number: usize) -> Option<bool> {
         let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         let most = AHEAD.max(self.threads);

@@ -6,8 +6,7 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
 
-/// Clap's error about these arguments as one line: its first paragraph and its
-/// tips.
+/// Clap's error about these arguments as one line: its first paragraph and its tips.
 pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let text = error.render().to_string();
     let mut parts = Vec::new();

@@ -47,8 +47,7 @@ pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     told(verified, summary(&mut stdout().lock(), &store))
 }
 
-/// Which results had fewer transactions than others of their workload: a line for each
-/// workload.
+/// Which results had fewer transactions than others of their workload: a line for each workload.
 fn fewer(paper: &Paper) -> Vec<String> {
     let lines = WORKLOADS.iter().filter_map(|&(workload, _)| {
         let runs = paper.speedups.iter().filter(|s| s.workload == workload);

@@ -42,8 +42,7 @@ Examples:
 /// Several algorithms in one argument.
 pub type AlgorithmList = std::vec::Vec<Variant>;
 
-/// The help of the workloads' parameters, where a recording has other defaults
-/// than a measurement.
+/// The help of the workloads' parameters, where a recording has other defaults than a measurement.
 fn of_a_recording(arg: Arg) -> Arg {
     let help = match arg.get_id().as_str() {
         "transactions" => "Transactions of each variant, at least [default: 100K, in labyrinth 1K]",
@@ -292,8 +291,7 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
     Ok(true)
 }
 
-/// Runs one kernel with a seeded defect until the defect shows, and returns its
-/// line of the table.
+/// Runs one kernel with a seeded defect until the defect shows, and returns its line of the table.
 fn record_defect(
     device: &AnyDevice,
     mutant: Mutant,

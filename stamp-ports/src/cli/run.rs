@@ -317,12 +317,10 @@ impl Shown {
     }
 }
 
-/// The variants to run: all that have kernels with clocks, if all are to be
-/// profiled.
+/// The variants to run: all that have kernels with clocks, if all are to be profiled.
 ///
 /// # Errors
-/// One that is named has none: found before anything runs, as what was measured
-/// would be lost.
+/// One that is named has none: found before anything runs, as what was measured would be lost.
 fn variants(args: &RunArgs) -> Result<Vec<AskedVariant>> {
     let mut variants = args.variant.clone();
     if args.profile {

@@ -1,5 +1,4 @@
-//! Axes: what range they show, and which values are worth a tick. `plotters`
-//! places the values.
+//! Axes: what range they show, and which values are worth a tick. `plotters` places the values.
 
 use crate::numbers::{count, digits3, short};
 use plotters::coord::combinators::{IntoLogRange, LogCoord};
@@ -7,8 +6,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use plotters::coord::types::RangedCoordf64;
 use std::ops::{Range, RangeInclusive};
 
-/// What an axis stretches for. No measurement is beyond, and a document may
-/// hold anything.
+/// What an axis stretches for. No measurement is beyond, and a document may hold anything.
 const SHOWN: RangeInclusive<f64> = 1e-12..=1e18;
 
 /// A range of values along an axis, never empty.

@@ -5,9 +5,8 @@
 //! out, in a folder of their own. The page needs nothing beside itself and runs no script. It
 //! follows the reader's light or dark theme, is a column on a phone, and prints in black on white.
 //!
-//! A part is a list of figures, tables and claims, stated in JSON: `page.json` beside the module
-//! of each document, and a file of rows for the claims of each source. One engine makes all of
-//! them:
+//! A part is a list of figures, tables and claims, stated in JSON: `page.json` beside the module of
+//! each document, and a file of rows for the claims of each source. One engine makes all of them:
 //!
 //! | module | is |
 //! | --- | --- |

@@ -86,8 +86,7 @@ pub fn files(
         .collect())
 }
 
-/// Returns the page as a file. Its head says what holds of all reports, and each part what
-/// differs.
+/// Returns the page as a file. Its head says what holds of all reports, and each part what differs.
 fn page(head: Option<&Head>, reports: &[Report], title: &str) -> String {
     let each: Vec<Vec<Fact>> = reports.iter().map(|report| facts(&report.head)).collect();
     let mut of_all = head.map_or_else(|| each[0].clone(), facts);

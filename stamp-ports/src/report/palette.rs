@@ -4,11 +4,10 @@
 //! marks by them, to give lines their dashes and to exchange each colour in the
 //! dark theme; so every light colour is used for one thing only.
 //!
-//! The variants' colours were searched for: for each theme the set whose closest
-//! pair is farthest apart in `OKLab`, to the common eye and to the three kinds of
-//! colour blindness, among colours with a contrast of 3 : 1 or more to the
-//! background. Nothing depends on them alone: a variant has a marker and a
-//! dash of its own, a bar its name, a segment its share.
+//! The variants' colours were searched for: for each theme the set whose closest pair is farthest
+//! apart in `OKLab`, to the common eye and to the three kinds of colour blindness, among colours
+//! with a contrast of 3 : 1 or more to the background. Nothing depends on them alone: a variant has
+//! a marker and a dash of its own, a bar its name, a segment its share.
 
 use plotters::style::RGBColor;
 use std::fmt::Write as _;
@@ -110,9 +109,8 @@ const LINES: [Hue; 12] = [
     SHADES[0][1],
 ];
 
-/// The phases of a thread's time, in the order of the stack. Their contrast to
-/// the background is 4.5 : 1 or more, so that a share can be written on them in
-/// its colour.
+/// The phases of a thread's time, in the order of the stack. Their contrast to the background is
+/// 4.5 : 1 or more, so that a share can be written on them in its colour.
 pub const PHASES: [Hue; 8] = [
     hue("native", 0x6a_737d, 0x8b_949e, ""),
     hue("initialisation", 0x3f_2a6b, 0x8d_78c9, ""),

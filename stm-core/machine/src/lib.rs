@@ -1,9 +1,8 @@
 //! The machine that kernels run on: one Rust source for NVIDIA GPUs and the CPU.
 //!
-//! A kernel is a type that implements [`kernel::Kernel`] and is generic over the
-//! [`lane::Lane`] that runs it: one thread of a launch, and the operations that it may
-//! perform. The same source becomes PTX for a GPU, a call on threads of the CPU, or fibres
-//! in a simulator.
+//! A kernel is a type that implements [`kernel::Kernel`] and is generic over the [`lane::Lane`]
+//! that runs it: one thread of a launch, and the operations that it may perform. The same source
+//! becomes PTX for a GPU, a call on threads of the CPU, or fibres in a simulator.
 //!
 //! ```
 //! use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
@@ -28,9 +27,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Without features the crate is `no_std` and is what a kernel links. The
-//! feature `host` adds the host's side: buffers, launches and the CPU device. The feature
-//! `cuda` adds the CUDA device.
+//! Without features the crate is `no_std` and is what a kernel links. The feature `host` adds the
+//! host's side: buffers, launches and the CPU device. The feature `cuda` adds the CUDA device.
 //!
 //! | module | contains |
 //! | --- | --- |

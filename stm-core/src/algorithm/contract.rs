@@ -166,8 +166,7 @@ pub(crate) struct ProbeState<L: Lane> {
     pub(crate) version: Version,
     /// The number of writes and additions recorded, if there is a recorder.
     pub(crate) accepted: u64,
-    /// Says for [`Mutant::DoomedGoesOn`] that the attempt failed and its
-    /// closure was not told.
+    /// Says for [`Mutant::DoomedGoesOn`] that the attempt failed and its closure was not told.
     pub(crate) doomed: bool,
 }
 
@@ -206,8 +205,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     const SCHEDULED: bool = false;
     /// The default number of polls of a locked word before a read aborts.
     const READ_POLLS: u32 = 8;
-    /// The same default for a team, which is larger because no other lane waits
-    /// for it.
+    /// The same default for a team, which is larger because no other lane waits for it.
     const TEAM_READ_POLLS: u32 = 16;
     /// Whether the words that a transaction reads take room in its logs.
     const LOGS_READS: bool = true;
@@ -221,14 +219,12 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     type Array<T: Element>: View<T>;
     /// The memory that a lane keeps on its stack.
     type Scratch: Scratch;
-    /// The same for sums; it is separate, so that a kernel without sums has
-    /// none of it.
+    /// The same for sums; it is separate, so that a kernel without sums has none of it.
     type SumScratch: Scratch;
     /// The state of an attempt: its sets and its snapshot. Sets that are not in
     /// registers use the two types above and the lane's logs.
     type Attempt<'s>;
-    /// The sets of an attempt as they were when an alternative began
-    /// ([`Tx::or_else`]).
+    /// The sets of an attempt as they were when an alternative began ([`Tx::or_else`]).
     type Savepoint: Copy;
 
     /// Makes an attempt that has not begun, with empty sets.
@@ -244,9 +240,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// least the number that any earlier event has recorded.
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version;
 
-    /// Loads the gate's word, with which the attempts of a scheduled algorithm
-    /// begin before it is known whether the lane may make one, and in flight
-    /// with it the snapshot.
+    /// Loads the gate's word, with which the attempts of a scheduled algorithm begin before it is
+    /// known whether the lane may make one, and in flight with it the snapshot.
     #[inline(always)]
     fn load_gate_and_snapshot<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> u64 {
         0
@@ -274,8 +269,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Returns whether the attempt has written anything.
     fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool;
 
-    /// Returns whether the attempt may have written a word, without accessing
-    /// memory.
+    /// Returns whether the attempt may have written a word, without accessing memory.
     fn may_have_written<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> bool;
 
     /// Returns the value that the attempt wrote to a word, if it did.
@@ -339,9 +333,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         tx.read_words(run.words())
     }
 
-    /// Makes the writes visible at one point, or aborts without effect, and
-    /// reports the version to a probe by `Tx::committed_as`. The lanes
-    /// `together` call it together.
+    /// Makes the writes visible at one point, or aborts without effect, and reports the version to
+    /// a probe by `Tx::committed_as`. The lanes `together` call it together.
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()>;
 
     /// Whether it owns the words of a static update when it reads them ([`Self::own_many`]). The
@@ -409,10 +402,9 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         Err(Abort::NoTeams)
     }
 
-    /// Reads those of `words` that the mask `active` names into `v`, at one
-    /// snapshot for all lanes, and adds them to the lane's read set. `mine` is
-    /// the lane's own result so far; an error of any lane ends the attempt of
-    /// all.
+    /// Reads those of `words` that the mask `active` names into `v`, at one snapshot for all lanes,
+    /// and adds them to the lane's read set. `mine` is the lane's own result so far; an error of
+    /// any lane ends the attempt of all.
     #[inline(always)]
     fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
@@ -438,8 +430,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// nobody commits any more, and yes in the end if a word has changed.
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool;
 
-    /// Whether an attempt can release words that it has read
-    /// ([`Self::release_reads`]).
+    /// Whether an attempt can release words that it has read ([`Self::release_reads`]).
     const RELEASES: bool = false;
 
     /// Returns how many entries the sets have, to name the words that are read
@@ -449,11 +440,10 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         0
     }
 
-    /// Removes from the read set the entries from `from` up to, and without,
-    /// `to`, in the counting of [`Self::reads_held`], if it can: if no alternative
-    /// is open and none of the entries from `from` on is written. Those behind move up.
-    /// Whoever calls it answers for what the transaction concludes from these
-    /// words, as nothing validates them any more.
+    /// Removes from the read set the entries from `from` up to, and without, `to`, in the counting
+    /// of [`Self::reads_held`], if it can: if no alternative is open and none of the entries from
+    /// `from` on is written. Those behind move up. Whoever calls it answers for what the
+    /// transaction concludes from these words, as nothing validates them any more.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn release_reads<L: Lane>(_tx: &mut Tx<'_, L, Self>, _from: u32, _to: u32, _: Inside) {}
 

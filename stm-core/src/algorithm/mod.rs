@@ -12,14 +12,12 @@
 //! | [`Fast`] | `fast` | TL2 with snapshot extension, versions beside the values |
 //! | [`FastTable`] | `fast-table` | the same algorithm with versions in the lock table |
 //!
-//! `contract` is the interface between [`Tx`](crate::Tx) and an algorithm,
-//! `registry` the list of algorithms; `fast` and `paper` contain them. The name
-//! `optimized` has no type: the host chooses between `HvSorting` and
-//! `TbvSorting`.
+//! `contract` is the interface between [`Tx`](crate::Tx) and an algorithm, `registry` the list of
+//! algorithms; `fast` and `paper` contain them. The name `optimized` has no type: the host chooses
+//! between `HvSorting` and `TbvSorting`.
 //!
-//! Invariant: the state of an attempt (sets, snapshot, scratch memory) belongs
-//! to the algorithm ([`Algorithm::Attempt`]), and no algorithm uses that of
-//! another.
+//! Invariant: the state of an attempt (sets, snapshot, scratch memory) belongs to the algorithm
+//! ([`Algorithm::Attempt`]), and no algorithm uses that of another.
 //!
 //! ```
 //! use stm_core::algorithm::{Algorithm, HvSorting, Variant};

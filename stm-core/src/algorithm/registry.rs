@@ -1,6 +1,5 @@
-//! The registry of algorithms, with one line for each. From it come
-//! [`Variant`], the dispatch from a variant to a type
-//! ([`with_algorithm!`](crate::with_algorithm)), and the entry points of every
+//! The registry of algorithms, with one line for each. From it come [`Variant`], the dispatch from
+//! a variant to a type ([`with_algorithm!`](crate::with_algorithm)), and the entry points of every
 //! kernel ([`for_each_algorithm!`](crate::for_each_algorithm)).
 //!
 //! | column | meaning |
@@ -90,17 +89,15 @@ macro_rules! algorithms {
                 }
             }
 
-            /// Returns whether the lanes of a warp, or the threads of a block,
-            /// can run one transaction together
-            /// ([`StmRef::team`](crate::StmRef::team)).
+            /// Returns whether the lanes of a warp, or the threads of a block, can run one
+            /// transaction together ([`StmRef::team`](crate::StmRef::team)).
             pub const fn has_teams(self) -> bool {
                 match self {
                     $(Self::$type => flag!($teams teams alone),)*
                 }
             }
 
-            /// Returns whether additions to sums do not conflict with one
-            /// another.
+            /// Returns whether additions to sums do not conflict with one another.
             pub const fn has_sums(self) -> bool {
                 match self {
                     $(Self::$type => flag!($sums sums words),)*
@@ -132,8 +129,7 @@ macro_rules! algorithms {
             };
         }
 
-        /// Gathers the lines of the algorithms named, for the entry points of a
-        /// kernel.
+        /// Gathers the lines of the algorithms named, for the entry points of a kernel.
         #[doc(hidden)]
         #[macro_export]
         macro_rules! __algorithm_lines {
@@ -230,9 +226,8 @@ impl Variant {
         Self::ALL.iter().copied().find(|v| v.name() == name)
     }
 
-    /// Returns whether its kernels can be built to measure their phases. The
-    /// breakdown is that of the paper's Figure 5, whose phases are those of the
-    /// paper's variants.
+    /// Returns whether its kernels can be built to measure their phases. The breakdown is that of
+    /// the paper's Figure 5, whose phases are those of the paper's variants.
     pub const fn has_profile(self) -> bool {
         self.is_paper()
     }

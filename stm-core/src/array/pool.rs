@@ -15,13 +15,11 @@
 //! 4. Between launches, the host makes the used bits equal to the taken bits
 //!    (`Pool::refresh`).
 //!
-//! A node whose used bit was clear is *fresh*: no attempt of this launch has had
-//! it before, and it was not part of the data when the launch began. Nobody
-//! else reaches its words before the commit that publishes it, so they are
-//! initialised by plain stores. Any other node is written under locks, because
-//! a doomed attempt that found the node in its former life may still own its
-//! words, and store their old contents when it gives them back. `ORDERING.md`
-//! has the argument.
+//! A node whose used bit was clear is *fresh*: no attempt of this launch has had it before, and it
+//! was not part of the data when the launch began. Nobody else reaches its words before the commit
+//! that publishes it, so they are initialised by plain stores. Any other node is written under
+//! locks, because a doomed attempt that found the node in its former life may still own its words,
+//! and store their old contents when it gives them back. `ORDERING.md` has the argument.
 //!
 //! A [`Node`] names a node of a pool. Its upper bits are the pool's *tag*, which
 //! is never 0, so 0 names no node. A node of another pool is found out by its
@@ -35,8 +33,7 @@ use stm_machine::observe::Mutant;
 /// The number of nodes whose bits share a word.
 pub(crate) const NODES_A_WORD: u32 = 32;
 
-/// The largest number of nodes of a pool: a handle has a tag of one bit or
-/// more.
+/// The largest number of nodes of a pool: a handle has a tag of one bit or more.
 pub(crate) const NODES_MAX: u64 = 1 << 31;
 
 /// The number of lines that an allocation tries at random places, before it
@@ -242,15 +239,13 @@ impl TPool {
         }
     }
 
-    /// Returns the name of the node with this index, which must be below
-    /// [`Self::nodes`].
+    /// Returns the name of the node with this index, which must be below [`Self::nodes`].
     #[inline(always)]
     pub(crate) const fn node(&self, index: u32) -> Node {
         Node(self.tag | index)
     }
 
-    /// Returns whether a name has the tag of this pool, so that it is wrong only
-    /// in its index.
+    /// Returns whether a name has the tag of this pool, so that it is wrong only in its index.
     #[inline(always)]
     pub(crate) const fn has_tag(&self, node: Node) -> bool {
         node.0 & !self.index_mask == self.tag
@@ -262,8 +257,7 @@ impl TPool {
         self.nodes.div_ceil(NODES_A_WORD)
     }
 
-    /// Returns the word of the bitmap with the bits of a node, and the number
-    /// of its taken bit.
+    /// Returns the word of the bitmap with the bits of a node, and the number of its taken bit.
     #[inline(always)]
     pub(crate) const fn place(&self, index: u32) -> (*mut u64, u32) {
         let word = self.words.wrapping_add((index / NODES_A_WORD) as usize);

@@ -1,23 +1,20 @@
-//! Preassigned nodes: records that belong to the transactions of one loop, by
-//! their numbers.
+//! Preassigned nodes: records that belong to the transactions of one loop, by their numbers.
 //!
 //! Transaction `i` has the records `i * per_transaction` and the following
 //! ones. Nobody allocates them, so they cost no atomic operation; they are
 //! initialised by plain stores, as nobody else reaches them before the commit.
 //!
-//! This is only true if no transaction with the same number ran on them before.
-//! A transaction's number is the one that the loop gives it
-//! (`StmRef::for_each_preassigned`), and a header in device memory says who
-//! used the nodes:
+//! This is only true if no transaction with the same number ran on them before. A transaction's
+//! number is the one that the loop gives it (`StmRef::for_each_preassigned`), and a header in
+//! device memory says who used the nodes:
 //!
 //! | word | meaning |
 //! | --- | --- |
 //! | 0 | the number of the launch that uses the nodes, 0 for none |
 //! | 1 and following | a bit for each warp that has begun its loop, at the number of its first lane |
 //!
-//! A loop of another launch finds another number, and a second loop of the same
-//! launch finds the bit of its own warp; both are faults, before anything is
-//! stored.
+//! A loop of another launch finds another number, and a second loop of the same launch finds the
+//! bit of its own warp; both are faults, before anything is stored.
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::pool::Misuse;
@@ -109,9 +106,8 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         }
     }
 
-    /// Returns the records, for reads and writes. A transaction may access a node
-    /// of another one only if it has read a link to it: a node that is being
-    /// initialised is stored at once.
+    /// Returns the records, for reads and writes. A transaction may access a node of another one
+    /// only if it has read a link to it: a node that is being initialised is stored at once.
     #[inline(always)]
     pub const fn records(&self) -> &TRecords<A, R> {
         &self.records
@@ -145,9 +141,8 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         first_lane: u64,
     ) -> Result<(), Misuse> {
         // SAFETY: the header is live and has a bit for each transaction
-        // (from_raw); the caller's number is below the number of transactions.
-        // Relaxed: the words carry no data, and the host writes them between
-        // launches.
+        // (from_raw); the caller's number is below the number of transactions. Relaxed: the words
+        // carry no data, and the host writes them between launches.
         unsafe {
             let mut user = lane.load_relaxed_64(self.header);
             if user == 0 {

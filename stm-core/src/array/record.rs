@@ -1,18 +1,16 @@
 //! Records: structs of words as the elements of a transactional array.
 //!
-//! A record type is made by [`record!`](crate::record). An array of records has
-//! the layout of the algorithm, as any other array. The fields of one record
-//! lie together: first those of 64 bits, in the order of the struct, then those
-//! of 32 bits.
+//! A record type is made by [`record!`](crate::record). An array of records has the layout of the
+//! algorithm, as any other array. The fields of one record lie together: first those of 64 bits, in
+//! the order of the struct, then those of 32 bits.
 //!
 //! | layout | a 64-bit field | a 32-bit field | a record begins at a multiple of |
 //! | --- | --- | --- | --- |
 //! | [`Layout::Plain`] | 8 bytes | 4 bytes | 8 bytes, or 4 if it has no 64-bit field |
 //! | [`Layout::Cells`] | a cell of 16 bytes | a cell of 8 bytes | 16 bytes, or 8 if it has no 64-bit field |
 //!
-//! Each field is a transactional word of its own: transactions that access
-//! different fields of one record do not conflict, except where a stripe of the
-//! lock table covers both.
+//! Each field is a transactional word of its own: transactions that access different fields of one
+//! record do not conflict, except where a stripe of the lock table covers both.
 
 use crate::algorithm::contract::{Algorithm, Sealed, Tx};
 use crate::tx::abort::TxResult;
@@ -25,8 +23,7 @@ use stm_machine::{Layout, View};
 
 /// A struct whose fields are words, as the element of an array.
 ///
-/// [`record!`](crate::record) implements it; its items are for that macro and
-/// for the library.
+/// [`record!`](crate::record) implements it; its items are for that macro and for the library.
 ///
 /// ```
 /// use stm_core::{Record, record};
@@ -133,9 +130,8 @@ impl<T: Element, const N: usize> Fields for [T; N] {
     }
 }
 
-/// The name of a field of the record `R`, whose type is `T`.
-/// [`record!`](crate::record) makes one for each field: `Account::balance()`
-/// names the field `balance` of `Account`.
+/// The name of a field of the record `R`, whose type is `T`. [`record!`](crate::record) makes one
+/// for each field: `Account::balance()` names the field `balance` of `Account`.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -351,8 +347,7 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
         self.len == 0
     }
 
-    /// Returns the word of a field of record `i`, which may be accessed only if
-    /// `i < len()`.
+    /// Returns the word of a field of record `i`, which may be accessed only if `i < len()`.
     #[inline(always)]
     pub fn word<T: Element>(&self, i: u64, field: Field<R, T>) -> WordAddress {
         self.word_at::<T>(i, u64::from(field.position))
@@ -373,13 +368,11 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
     }
 }
 
-/// Makes structs that can be elements of a transactional array
-/// ([`Record`](crate::array::Record)).
+/// Makes structs that can be elements of a transactional array ([`Record`](crate::array::Record)).
 ///
-/// Each field has a type of a word: `u32`, `i32`, `f32`, `u64`, `i64` or `f64`.
-/// Beside the struct, the macro makes a function for each field that names it,
-/// for [`Tx::read_field`](crate::Tx::read_field) and
-/// [`Tx::write_field`](crate::Tx::write_field).
+/// Each field has a type of a word: `u32`, `i32`, `f32`, `u64`, `i64` or `f64`. Beside the struct,
+/// the macro makes a function for each field that names it, for
+/// [`Tx::read_field`](crate::Tx::read_field) and [`Tx::write_field`](crate::Tx::write_field).
 ///
 /// ```
 /// stm_core::record! {

@@ -1,5 +1,4 @@
-//! Rows of sums: a typed view of elements to which transactions add without
-//! conflict.
+//! Rows of sums: a typed view of elements to which transactions add without conflict.
 //!
 //! A *row* is a header word of 64 bits and `row_len` elements after it:
 //!
@@ -8,22 +7,19 @@
 //! | 63..20 | the number of additions that have ended, modulo 2^44 |
 //! | 19..0 | the number of transactions that have announced additions and not yet ended them |
 //!
-//! A transaction counts once in each row, and only while it commits. The lower
-//! field therefore counts fewer transactions than the machine runs threads at a
-//! time, which is some 2^19 on the largest GPU, and it cannot overflow whatever
-//! the size of the launch. The upper field returns to a value that some reader
-//! still holds only after 2^44 commits within one of that reader's attempts,
-//! which takes days.
+//! A transaction counts once in each row, and only while it commits. The lower field therefore
+//! counts fewer transactions than the machine runs threads at a time, which is some 2^19 on the
+//! largest GPU, and it cannot overflow whatever the size of the launch. The upper field returns to
+//! a value that some reader still holds only after 2^44 commits within one of that reader's
+//! attempts, which takes days.
 //!
-//! The elements change by atomic additions only, and `fast` and `fast-table`
-//! read the header to tell whether the row stands still. All other algorithms
-//! treat the elements as plain words, which they read and write, and they
-//! ignore the header, so one layout serves all of them.
+//! The elements change by atomic additions only, and `fast` and `fast-table` read the header to
+//! tell whether the row stands still. All other algorithms treat the elements as plain words, which
+//! they read and write, and they ignore the header, so one layout serves all of them.
 //!
-//! Additions that do not fit on the lane's stack use the same logs as the
-//! entries of the read and write sets. While they do, a word that was read
-//! several times occupies several entries, and a set may be full before it
-//! holds as many distinct words as its capacity says.
+//! Additions that do not fit on the lane's stack use the same logs as the entries of the read and
+//! write sets. While they do, a word that was read several times occupies several entries, and a
+//! set may be full before it holds as many distinct words as its capacity says.
 
 use core::marker::PhantomData;
 use stm_machine::Lane;
@@ -31,8 +27,7 @@ use stm_machine::{Element, WordAddress};
 
 /// The value that a transaction adds to a header to announce its additions.
 pub(crate) const ANNOUNCED: u64 = 1;
-/// The value that it adds when they have ended: one fewer pending, one more
-/// ended.
+/// The value that it adds when they have ended: one fewer pending, one more ended.
 pub(crate) const ENDED: u64 = (1 << PENDING_BITS) - ANNOUNCED;
 /// The number of bits of the lower field.
 const PENDING_BITS: u32 = 20;
@@ -241,9 +236,8 @@ impl<T: Summand> TSums<T> {
         WordAddress::of(self.element(row, column).cast_const())
     }
 
-    /// Returns the present value of an element without a transaction, or `None`
-    /// past the end. It is one relaxed load, which may see some additions of a
-    /// commit and miss others.
+    /// Returns the present value of an element without a transaction, or `None` past the end. It is
+    /// one relaxed load, which may see some additions of a commit and miss others.
     #[inline(always)]
     pub fn peek<L: Lane>(&self, lane: &L, row: u64, column: u32) -> Option<T> {
         (row < self.rows && column < self.row_len)
@@ -266,8 +260,7 @@ pub struct RowSlice<T> {
 }
 
 impl<T: Element> RowSlice<T> {
-    /// Returns the word of element `k`, or of the last element if there are
-    /// fewer.
+    /// Returns the word of element `k`, or of the last element if there are fewer.
     #[inline(always)]
     pub(crate) fn word(&self, k: u32) -> WordAddress {
         let element = self

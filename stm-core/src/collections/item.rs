@@ -64,8 +64,7 @@ impl Key for u64 {
     }
 }
 
-/// A node of a container, as the host sees it: a key, `LINKS` links to other
-/// nodes, and a value.
+/// A node of a container, as the host sees it: a key, `LINKS` links to other nodes, and a value.
 ///
 /// ```
 /// use stm_core::collections::Item;
@@ -261,8 +260,7 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
 const LINKS_MAX: usize = 16;
 
 impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
-    /// The names of the fields and whether each has 64 bits; what is behind them
-    /// does not count.
+    /// The names of the fields and whether each has 64 bits; what is behind them does not count.
     const NAMES: [(&'static str, bool); LINKS_MAX + 2] = {
         assert!(
             LINKS <= LINKS_MAX,

@@ -2,12 +2,11 @@
 //!
 //! # Early release
 //!
-//! A walk of a [`TList`] under `fast` and `fast-table` removes words from the
-//! read set again that it has walked past (Herlihy, Luchangco, Moir and Scherer
-//! 2003; the walk is an elastic transaction in the sense of Felber, Gramoli and
-//! Guerraoui 2009). Of the walk there remain the key and the link of the node
-//! before the place, and those of the node at the place: the *witnesses*. What
-//! makes this right:
+//! A walk of a [`TList`] under `fast` and `fast-table` removes words from the read set again that
+//! it has walked past (Herlihy, Luchangco, Moir and Scherer 2003; the walk is an elastic
+//! transaction in the sense of Felber, Gramoli and Guerraoui 2009). Of the walk there remain the
+//! key and the link of the node before the place, and those of the node at the place: the
+//! *witnesses*. What makes this right:
 //!
 //! 1. A removal writes the link of the removed node as well: a link to the node
 //!    itself, which no node of a list has. So while the link of a node is as it
@@ -18,24 +17,21 @@
 //!    values, the node before the place is in the list, its key is less, its
 //!    link leads to the node at the place, whose key is not less.
 //!
-//! Hence nothing is given up that an elastic transaction gives up. The witnesses
-//! stay in the read set to the end, an extension of the snapshot and the commit
-//! validate them, and the operation returns what it would return at the
-//! snapshot, or at the commit. Each attempt sees results of operations that
-//! belong to one state of its containers. A transaction that inserts or removes
-//! in a part of the list that a walk has passed does not conflict with it.
+//! Hence nothing is given up that an elastic transaction gives up. The witnesses stay in the read
+//! set to the end, an extension of the snapshot and the commit validate them, and the operation
+//! returns what it would return at the snapshot, or at the commit. Each attempt sees results of
+//! operations that belong to one state of its containers. A transaction that inserts or removes in
+//! a part of the list that a walk has passed does not conflict with it.
 //!
-//! By induction over the walk: the first node is in the list at the snapshot,
-//! as the list's word is in the set. If the node before is, so is the one that
-//! its link leads to, which is read at the same snapshot or after an extension
-//! that validates the link of the node before. A walk ends, as the keys that it
-//! meets rise.
+//! By induction over the walk: the first node is in the list at the snapshot, as the list's word is
+//! in the set. If the node before is, so is the one that its link leads to, which is read at the
+//! same snapshot or after an extension that validates the link of the node before. A walk ends, as
+//! the keys that it meets rise.
 //!
-//! Under `fast-table`, whose extension compares values where versions have
-//! changed, rule 1 holds for values: a node that was removed has the link to
-//! itself until an insertion into the same list writes all of it. That is what
-//! rule 2 is for: the key is one of the words that have their value, so the node is
-//! in the same range again.
+//! Under `fast-table`, whose extension compares values where versions have changed, rule 1 holds
+//! for values: a node that was removed has the link to itself until an insertion into the same list
+//! writes all of it. That is what rule 2 is for: the key is one of the words that have their value,
+//! so the node is in the same range again.
 //!
 //! The other algorithms release nothing, nor does an attempt inside of an
 //! alternative, or one that is recorded, because a history tells of all reads.

@@ -1,10 +1,9 @@
 //! Ordered lists: chains of nodes in the order of their keys.
 //!
-//! A list is a word with the link to its first node, and each node has the link
-//! to the next. An operation walks to the key's place, and every node on the
-//! way is part of what it has read. [`TMap`](super::TMap) keeps its chains
-//! short; [`TList`](super::TList) has one long chain, and its walks release what
-//! they have passed.
+//! A list is a word with the link to its first node, and each node has the link to the next. An
+//! operation walks to the key's place, and every node on the way is part of what it has read.
+//! [`TMap`](super::TMap) keeps its chains short; [`TList`](super::TList) has one long chain, and
+//! its walks release what they have passed.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::{Node, TNodes};
@@ -79,9 +78,8 @@ impl<A: Algorithm, K, V> core::fmt::Debug for TLists<A, K, V> {
     }
 }
 
-/// Where an entry is that an attempt has found ([`ListEntry::place`]). It does not
-/// borrow the transaction, so that an attempt can hold several, and it cannot leave
-/// the attempt.
+/// Where an entry is that an attempt has found ([`ListEntry::place`]). It does not borrow the
+/// transaction, so that an attempt can hold several, and it cannot leave the attempt.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -126,9 +124,8 @@ impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
     }
 }
 
-/// The number of entries of the read set that a walk takes before it releases
-/// those that it has passed; it is less than the entries that a lane keeps on
-/// its stack.
+/// The number of entries of the read set that a walk takes before it releases those that it has
+/// passed; it is less than the entries that a lane keeps on its stack.
 const WALK_ENTRIES: u32 = 12;
 
 impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
@@ -218,8 +215,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// Lanes of a warp that do different things with their entries walk together.
     ///
     /// # Errors
-    /// The errors are those of [`Tx::read`]; a number past the last list is out
-    /// of range.
+    /// The errors are those of [`Tx::read`]; a number past the last list is out of range.
     #[inline(always)]
     pub fn entry<'t, 'a, L: Lane>(
         &self,
@@ -312,8 +308,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// Puts `value` at `key` and returns the value that was there.
     ///
     /// # Errors
-    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of
-    /// [`Tx::alloc`].
+    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::alloc`].
     #[inline(always)]
     pub fn insert<L: Lane>(
         &self,
@@ -328,8 +323,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// Removes `key` and returns its value.
     ///
     /// # Errors
-    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of
-    /// [`Tx::free`].
+    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::free`].
     #[inline(always)]
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
         self.entry(tx, list, key)?.remove()
@@ -339,9 +333,8 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// has removed it since, that is the value that it had.
     ///
     /// # Errors
-    /// The errors are those of [`Tx::read`], and
-    /// [`Abort::BadNode`](crate::Abort::BadNode), a fault, for a place in another
-    /// container.
+    /// The errors are those of [`Tx::read`], and [`Abort::BadNode`](crate::Abort::BadNode), a
+    /// fault, for a place in another container.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     pub fn get_at<'a, L: Lane>(
@@ -356,9 +349,8 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// If the attempt has removed the entry since, the value is lost with it.
     ///
     /// # Errors
-    /// The errors are those of [`Tx::write`], and
-    /// [`Abort::BadNode`](crate::Abort::BadNode), a fault, for a place in another
-    /// container.
+    /// The errors are those of [`Tx::write`], and [`Abort::BadNode`](crate::Abort::BadNode), a
+    /// fault, for a place in another container.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     pub fn set_at<'a, L: Lane>(

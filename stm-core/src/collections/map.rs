@@ -1,5 +1,4 @@
-//! The hash map: an ordered chain of nodes for each bucket, in the form of
-//! [`TLists`].
+//! The hash map: an ordered chain of nodes for each bucket, in the form of [`TLists`].
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::collections::item::Key;
@@ -8,8 +7,7 @@ use crate::tx::abort::TxResult;
 use stm_machine::Element;
 use stm_machine::Lane;
 
-/// A hash map, small enough to be a kernel parameter. The host's
-/// [`Map`](super::Map) makes one.
+/// A hash map, small enough to be a kernel parameter. The host's [`Map`](super::Map) makes one.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -8,13 +8,11 @@
 //! | many lists | [`Lists`] | [`TLists`] | chains whose nodes come from one pool |
 //! | bounded queue | [`Queue`] | [`TQueue`] | a ring and two counts |
 //!
-//! Keys are `u32` or `u64`, values are words of any type. The host owns a
-//! container; its `view` is a kernel parameter. Every operation takes the
-//! transaction as its first argument and is a part of it: what several
-//! operations do, on one container or on several, takes effect together, an
-//! alternative of [`Tx::or_else`](crate::Tx::or_else) that gives up has changed
-//! no container, and a transaction that waits
-//! ([`Tx::retry`](crate::Tx::retry)) is woken when an operation that it has
+//! Keys are `u32` or `u64`, values are words of any type. The host owns a container; its `view` is
+//! a kernel parameter. Every operation takes the transaction as its first argument and is a part of
+//! it: what several operations do, on one container or on several, takes effect together, an
+//! alternative of [`Tx::or_else`](crate::Tx::or_else) that gives up has changed no container, and a
+//! transaction that waits ([`Tx::retry`](crate::Tx::retry)) is woken when an operation that it has
 //! called would return something else. All work under every algorithm.
 //!
 //! ```
@@ -35,10 +33,9 @@
 //!
 //! # Several entries at a time
 //!
-//! An entry ([`TMap::entry`]) borrows the transaction. A transaction that looks at
-//! several entries before it changes some of them holds their places
-//! ([`TMap::locate`], [`ListPlace`]): their values can be read and written without
-//! another search.
+//! An entry ([`TMap::entry`]) borrows the transaction. A transaction that looks at several entries
+//! before it changes some of them holds their places ([`TMap::locate`], [`ListPlace`]): their
+//! values can be read and written without another search.
 //!
 //! ```
 //! use stm_core::collections::TMap;

@@ -1,12 +1,11 @@
 //! The ordered map: a radix tree of 16 ways with compressed paths (Morrison 1968;
 //! Leis, Kemper and Neumann 2013).
 //!
-//! A key is a number of digits of four bits. A *branch* stands for the keys that
-//! agree in all digits above one, its *prefix*, and has a link for each value of
-//! that digit. A *leaf* has a key and its value. A branch exists only where two
-//! keys differ, so there are fewer branches than leaves, and the way to a leaf is
-//! about log16 of their number: one load for each branch, and nothing is ever
-//! rebalanced.
+//! A key is a number of digits of four bits. A *branch* stands for the keys that agree in all
+//! digits above one, its *prefix*, and has a link for each value of that digit. A *leaf* has a key
+//! and its value. A branch exists only where two keys differ, so there are fewer branches than
+//! leaves, and the way to a leaf is about log16 of their number: one load for each branch, and
+//! nothing is ever rebalanced.
 //!
 //! | bits of a link | meaning |
 //! | --- | --- |
@@ -44,9 +43,8 @@
 //!
 //! # What conflicts
 //!
-//! A lookup reads one word of each branch, so it conflicts with what changes its
-//! own way. Two insertions conflict if they fill links of the same branch, as both
-//! write *occupied*.
+//! A lookup reads one word of each branch, so it conflicts with what changes its own way. Two
+//! insertions conflict if they fill links of the same branch, as both write *occupied*.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::TNodes;
@@ -214,8 +212,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         self.set_branch(tx, at.branch, field, link.0)
     }
 
-    /// Reads a leaf, with the loads in flight together if its fields have one
-    /// width.
+    /// Reads a leaf, with the loads in flight together if its fields have one width.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn read_leaf<L: Lane>(&self, tx: &mut Tx<'_, L, A>, leaf: Link) -> TxResult<(K, V)> {
@@ -301,8 +298,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     /// Puts `value` at `key` and returns the value that was there.
     ///
     /// # Errors
-    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of
-    /// [`Tx::alloc`].
+    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::alloc`].
     #[inline(always)]
     pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
         self.entry(tx, key)?.insert(value)
@@ -311,8 +307,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     /// Removes `key` and returns its value.
     ///
     /// # Errors
-    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of
-    /// [`Tx::free`].
+    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::free`].
     #[inline(always)]
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.remove()

@@ -1,11 +1,10 @@
 //! The bounded queue: a ring of words and two counts.
 //!
-//! One count is of the values that were ever popped, the other of those that were
-//! ever pushed; they are the positions of the next values to pop and to push. Both
-//! wrap around in 32 bits. The ring has a power of two of words, so that a
-//! position's word does not change when they do. Whoever pushes changes one count
-//! and reads the other, so that those who push conflict with one another, as do
-//! those who pop.
+//! One count is of the values that were ever popped, the other of those that were ever pushed; they
+//! are the positions of the next values to pop and to push. Both wrap around in 32 bits. The ring
+//! has a power of two of words, so that a position's word does not change when they do. Whoever
+//! pushes changes one count and reads the other, so that those who push conflict with one another,
+//! as do those who pop.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::tx::abort::TxResult;
@@ -53,8 +52,7 @@ pub struct TQueue<A: Algorithm, T: Element> {
     capacity: u32,
 }
 
-// The implementation is by hand, as a derive would require `A: Clone` without
-// need.
+// The implementation is by hand, as a derive would require `A: Clone` without need.
 #[allow(clippy::expl_impl_clone_on_copy)]
 impl<A: Algorithm, T: Element> Clone for TQueue<A, T> {
     fn clone(&self) -> Self {
@@ -175,8 +173,7 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
         Ok(self.try_pop_at(tx)?.map(|(_, value)| value))
     }
 
-    /// Takes the oldest value; while the queue is empty, the transaction waits
-    /// ([`Tx::retry`]).
+    /// Takes the oldest value; while the queue is empty, the transaction waits ([`Tx::retry`]).
     ///
     /// # Errors
     /// The errors are those of [`Self::try_pop_at`], and [`Abort::Retry`].

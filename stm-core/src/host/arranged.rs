@@ -180,9 +180,8 @@ impl<D: Device, F: Form> Arranged<D, F> {
         })
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
-    /// It must not be used after the array is freed, which the caller of
-    /// `Device::launch` promises.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
+    /// after the array is freed, which the caller of `Device::launch` promises.
     ///
     /// # Panics
     /// It panics if the layout is not the algorithm's ([`Self::arrange`]);

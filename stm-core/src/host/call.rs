@@ -61,8 +61,7 @@ impl<D: Device> Stm<D> {
         Self::with(device, StmConfig::default())
     }
 
-    /// Makes a transactional memory with other sizes and limits, whose sets grow
-    /// with the launches.
+    /// Makes a transactional memory with other sizes and limits, whose sets grow with the launches.
     ///
     /// # Errors
     /// Those of [`Self::new`].
@@ -70,9 +69,8 @@ impl<D: Device> Stm<D> {
         Self::new(device, Launch::new(1, 1), config)
     }
 
-    /// Makes an array with a copy of `data` for transactions of
-    /// [`Fast`](crate::algorithm::Fast), in the memory of this device, and
-    /// [watches](Self::watch) it. For other algorithms call
+    /// Makes an array with a copy of `data` for transactions of [`Fast`](crate::algorithm::Fast),
+    /// in the memory of this device, and [watches](Self::watch) it. For other algorithms call
     /// [`TxArray::arrange`].
     ///
     /// # Errors

@@ -37,8 +37,7 @@ impl<D: Device> Stm<D> {
         self.add_watcher(sums.watcher());
     }
 
-    /// Does for records, and so for the fields of nodes, what [`Self::watch`] does
-    /// for an array.
+    /// Does for records, and so for the fields of nodes, what [`Self::watch`] does for an array.
     pub fn watch_records<R>(&mut self, records: &Records<D, R>) {
         self.watch(records);
     }
@@ -59,8 +58,7 @@ impl<D: Device> Stm<D> {
     /// watches, in as long as it takes to copy them to the host.
     ///
     /// # Errors
-    /// [`Error::Corrupt`], from this and every later launch; or an error of the
-    /// device.
+    /// [`Error::Corrupt`], from this and every later launch; or an error of the device.
     pub fn check_in_full(&mut self) -> Result<(), Error> {
         self.refuse_if_corrupt()?;
         let found = self.find_unfinished(Extent::Full)?;
@@ -99,8 +97,7 @@ impl<D: Device> Stm<D> {
         self.close_if(found)
     }
 
-    /// Closes the memory after a launch that broke off, and says in the reason
-    /// what it left.
+    /// Closes the memory after a launch that broke off, and says in the reason what it left.
     pub(super) fn close_after(&mut self, error: &Error) {
         let left = match self.find_unfinished(Extent::Full) {
             Ok(None) => "no lock is held".into(),

@@ -27,9 +27,8 @@ pub struct StmConfig {
     pub capacity: Capacity,
     /// Limits of waits and retries.
     pub retry_limits: RetryLimits,
-    /// The time after which a launch is told to stop, or `None` for no limit.
-    /// Lanes poll the stop flag between attempts, so a closure that loops for
-    /// ever is not stopped.
+    /// The time after which a launch is told to stop, or `None` for no limit. Lanes poll the stop
+    /// flag between attempts, so a closure that loops for ever is not stopped.
     pub time_limit: Option<Duration>,
 }
 
@@ -39,9 +38,8 @@ impl StmConfig {
 }
 
 impl Default for StmConfig {
-    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32
-    /// reads and 32 writes, 32 deferred actions, retries without limit, and
-    /// launches of at most [`StmConfig::TIME_LIMIT`].
+    /// 2^20 locks (the paper's 1 M), stripes of one 32-bit word, sets of 32 reads and 32 writes, 32
+    /// deferred actions, retries without limit, and launches of at most [`StmConfig::TIME_LIMIT`].
     fn default() -> Self {
         Self {
             locks: 1 << 20,
@@ -53,8 +51,7 @@ impl Default for StmConfig {
     }
 }
 
-/// The largest number of entries of a set: the logs of a lane are indexed with
-/// 32 bits.
+/// The largest number of entries of a set: the logs of a lane are indexed with 32 bits.
 const CAPACITY_MAX: u32 = 1 << 20;
 
 impl StmConfig {

@@ -7,9 +7,8 @@ use std::time::Duration;
 use stm_machine::host::{Device, Error, ForeignArray, Launch, Limits, Memory, Pod};
 use stm_machine::{Element, Layout, TArray};
 
-/// Returns the shape of a copy of so many words: on a GPU 8 blocks of 256
-/// threads on each multiprocessor, which fill it, and never more than there is
-/// work for.
+/// Returns the shape of a copy of so many words: on a GPU 8 blocks of 256 threads on each
+/// multiprocessor, which fill it, and never more than there is work for.
 fn shape_of(limits: &Limits, words: u64) -> Launch {
     let threads = (8 * limits.warp_width).min(limits.threads_max);
     let blocks = (8 * limits.processors).min(limits.blocks_max);
@@ -46,15 +45,13 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         }
     }
 
-    /// Copies all elements to foreign memory, waits for that, and returns the
-    /// time that the device took. The device copies; nothing goes through the
-    /// host. It borrows the array alone, as launches that borrow it have ended
-    /// then.
+    /// Copies all elements to foreign memory, waits for that, and returns the time that the device
+    /// took. The device copies; nothing goes through the host. It borrows the array alone, as
+    /// launches that borrow it have ended then.
     ///
     /// # Errors
-    /// [`Error::OtherLength`], [`Error::OtherDevice`]; [`Error::Corrupt`] if a
-    /// transaction owns a cell, which no launch leaves; or an error of the
-    /// device.
+    /// [`Error::OtherLength`], [`Error::OtherDevice`]; [`Error::Corrupt`] if a transaction owns a
+    /// cell, which no launch leaves; or an error of the device.
     pub fn copy_to(&mut self, to: &mut ForeignArray<'_, D, T>) -> Result<Duration, Error> {
         let elements = self.check_copy(to)?;
         match (self.layout(), T::WIDE) {

@@ -49,9 +49,8 @@ use stm_machine::host::{Device, Error, ForeignArray, Pod};
 /// # Ok(()) }
 /// ```
 pub trait ForeignView<T: Element> {
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
-    /// It must not be used after the borrow has ended, which the caller of
-    /// `Device::launch` promises.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
+    /// after the borrow has ended, which the caller of `Device::launch` promises.
     ///
     /// # Errors
     /// [`Error::ForeignCells`] if the algorithm keeps versions beside the values.

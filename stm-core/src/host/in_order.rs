@@ -10,12 +10,10 @@ use std::time::Instant;
 use stm_machine::host::{Device, Error, Holds, Launch};
 use stm_machine::{Kernel, Stop};
 
-/// The launches of one [`Stm`] that [`Stm::in_order`] makes: each begins after
-/// the one before has ended, and the host does not wait in between, where the
-/// device can do that.
+/// The launches of one [`Stm`] that [`Stm::in_order`] makes: each begins after the one before has
+/// ended, and the host does not wait in between, where the device can do that.
 ///
-/// The functions `enqueue` and `enqueue_with` of a [`#[kernel]`](macro@crate::kernel)
-/// add a launch.
+/// The functions `enqueue` and `enqueue_with` of a [`#[kernel]`](macro@crate::kernel) add a launch.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -71,12 +69,11 @@ impl<D: Device> Stm<D> {
     /// time from its beginning to the end of the last launch by the host's
     /// clock, and the statistics of all of them together.
     ///
-    /// The statistics, the fault and the checks after a launch are made once,
-    /// after the last one, and the time limit counts for all of them, from the
-    /// moment at which the closure has returned; on a device that waits for each
-    /// launch, such as the CPU, it counts for each. After a fault the launches that
-    /// follow end as soon as they ask whether to stop. What the launches borrow,
-    /// they borrow until all have ended, so it is made before the call.
+    /// The statistics, the fault and the checks after a launch are made once, after the last one,
+    /// and the time limit counts for all of them, from the moment at which the closure has
+    /// returned; on a device that waits for each launch, such as the CPU, it counts for each. After
+    /// a fault the launches that follow end as soon as they ask whether to stop. What the launches
+    /// borrow, they borrow until all have ended, so it is made before the call.
     ///
     /// ```
     /// use stm_core::prelude::*;
@@ -151,8 +148,7 @@ impl<D: Device> InOrder<'_, '_, D> {
     /// Those of [`Stm::set_up`] and of the closure; an error of the device.
     ///
     /// # Safety
-    /// The obligations are those of [`Stm::launch`], until [`Stm::in_order`]
-    /// returns.
+    /// The obligations are those of [`Stm::launch`], until [`Stm::in_order`] returns.
     pub unsafe fn enqueue<A: Algorithm, K: Kernel>(
         &self,
         shape: Launch,
@@ -169,15 +165,13 @@ impl<D: Device> InOrder<'_, '_, D> {
         unsafe { stm.device().enqueue::<K>(&stm.present_launch(), &params) }
     }
 
-    /// Adds a launch of a kernel without transactions. No time limit holds for
-    /// it.
+    /// Adds a launch of a kernel without transactions. No time limit holds for it.
     ///
     /// # Errors
     /// An error of the device.
     ///
     /// # Safety
-    /// The obligations are those of [`Device::launch`], until [`Stm::in_order`]
-    /// returns.
+    /// The obligations are those of [`Device::launch`], until [`Stm::in_order`] returns.
     pub unsafe fn enqueue_plain<K: Kernel>(
         &self,
         launch: &Launch,

@@ -318,8 +318,7 @@ impl<M: Memory> Watcher<M> {
         self.0.strong_count() != 0
     }
 
-    /// Returns what a transaction has left unfinished in the array, if it still
-    /// exists.
+    /// Returns what a transaction has left unfinished in the array, if it still exists.
     ///
     /// # Errors
     /// An error of the device.

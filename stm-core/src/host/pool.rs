@@ -129,8 +129,7 @@ impl<D: Device> Pool<D> {
             .collect())
     }
 
-    /// Checks that exactly `expected` nodes are taken: fewer are lost, more have
-    /// leaked.
+    /// Checks that exactly `expected` nodes are taken: fewer are lost, more have leaked.
     ///
     /// # Errors
     /// [`Error::PoolCount`], or an error of the device.
@@ -176,9 +175,8 @@ impl<D: Device> Pool<D> {
         Ok(nodes)
     }
 
-    /// Lets the transactions of the following launches store at once to the
-    /// nodes that are free now. Call it between launches, when no data links to
-    /// a free node.
+    /// Lets the transactions of the following launches store at once to the nodes that are free
+    /// now. Call it between launches, when no data links to a free node.
     ///
     /// # Errors
     /// An error of the device.
@@ -208,14 +206,12 @@ impl<D: Device> Pool<D> {
         self.memory.space()
     }
 
-    /// Returns a view for transactions, as a kernel parameter. It must not be
-    /// used after the pool is freed, which the caller of `Device::launch`
-    /// promises.
+    /// Returns a view for transactions, as a kernel parameter. It must not be used after the pool
+    /// is freed, which the caller of `Device::launch` promises.
     pub fn view(&self) -> TPool {
         let words = self.memory.address().cast();
         // SAFETY: the memory has the words, and `new` has checked the number of
-        // nodes; that they live while a kernel runs is what the caller of
-        // `launch` promises.
+        // nodes; that they live while a kernel runs is what the caller of `launch` promises.
         unsafe { TPool::from_raw(words, self.nodes as u32, self.identity.number()) }
     }
 }
@@ -273,8 +269,7 @@ impl<D: Device, R> core::fmt::Debug for Nodes<D, R> {
 }
 
 impl<D: Device, R: Record> Nodes<D, R> {
-    /// Makes a pool of `nodes` free nodes, whose records are zero; `what` names
-    /// it in an error.
+    /// Makes a pool of `nodes` free nodes, whose records are zero; `what` names it in an error.
     ///
     /// # Errors
     /// The errors are those of [`Pool::new`].
@@ -340,9 +335,8 @@ impl<D: Device, R: Record> Nodes<D, R> {
         self.records.clear()
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
-    /// It must not be used after the nodes are freed, which the caller of
-    /// `Device::launch` promises.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
+    /// after the nodes are freed, which the caller of `Device::launch` promises.
     ///
     /// # Panics
     /// It panics if the layout of the records is not the algorithm's.
@@ -396,9 +390,8 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
     /// `what` names them in an error.
     ///
     /// # Errors
-    /// [`Error::PoolSize`] if these are no records, or so many that 32 bits do
-    /// not count them; the device has too little memory, or reports another
-    /// error.
+    /// [`Error::PoolSize`] if these are no records, or so many that 32 bits do not count them; the
+    /// device has too little memory, or reports another error.
     pub fn new(
         device: &D,
         layout: Layout,
@@ -445,17 +438,15 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         self.header.clear()
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter.
-    /// It must not be used after the records are freed, which the caller of
-    /// `Device::launch` promises.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
+    /// after the records are freed, which the caller of `Device::launch` promises.
     ///
     /// # Panics
     /// It panics if the layout of the records is not the algorithm's.
     pub fn view<A: Algorithm>(&self) -> TPreassigned<A, R> {
         // SAFETY: the memories have these sizes, and the header is zero before
-        // the first use; nothing else makes views with which the records could
-        // be initialised. That they live while a kernel runs is what the caller
-        // of `launch` promises.
+        // the first use; nothing else makes views with which the records could be initialised. That
+        // they live while a kernel runs is what the caller of `launch` promises.
         unsafe {
             TPreassigned::from_raw(
                 self.header.address().cast(),

@@ -27,8 +27,7 @@ impl Identity {
     /// Gives a pool a number, until the value is dropped.
     pub(super) fn new(what: &'static str, nodes: u64) -> Self {
         let mut pools = pools();
-        // Numbers follow each other, so that pools made one after the other
-        // have different tags.
+        // Numbers follow each other, so that pools made one after the other have different tags.
         let last = pools.last_key_value().map_or(0, |(&id, _)| id);
         let free = (1..=u32::MAX).find(|n| !pools.contains_key(&last.wrapping_add(*n)));
         let id = last.wrapping_add(free.unwrap_or(1));

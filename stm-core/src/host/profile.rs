@@ -50,8 +50,7 @@ impl Profile {
         self.phases.iter().fold(0, |sum, p| sum.wrapping_add(*p))
     }
 
-    /// Returns a phase's share of the time, from 0 to 1, or 0 if there is no
-    /// time.
+    /// Returns a phase's share of the time, from 0 to 1, or 0 if there is no time.
     pub fn share(&self, phase: Phase) -> f64 {
         match self.total() {
             0 => 0.0,
@@ -60,8 +59,7 @@ impl Profile {
     }
 }
 
-/// The profile of several launches is their sum; its number of lanes is the
-/// largest of theirs.
+/// The profile of several launches is their sum; its number of lanes is the largest of theirs.
 impl AddAssign for Profile {
     fn add_assign(&mut self, other: Self) {
         for (sum, of_launch) in self.phases.iter_mut().zip(other.phases) {
@@ -100,8 +98,7 @@ impl<D: Device> ProfileRows<D> {
         })
     }
 
-    /// Returns the probe that fills the rows. It serves one launch at a time,
-    /// while `self` lives.
+    /// Returns the probe that fills the rows. It serves one launch at a time, while `self` lives.
     pub fn probe(&self) -> HostProbe {
         let buffer = ProbeBuffer {
             base: self.rows.as_mut_ptr(),
@@ -112,8 +109,7 @@ impl<D: Device> ProfileRows<D> {
         unsafe { HostProbe::new(Observation::Profile, buffer) }
     }
 
-    /// Returns the profile of the launch that has ended, and clears the rows
-    /// for the next one.
+    /// Returns the profile of the launch that has ended, and clears the rows for the next one.
     ///
     /// # Errors
     /// The errors of [`Profile::of_rows`], or an error of the device.
@@ -129,8 +125,7 @@ mod tests {
     use super::*;
     use std::prelude::v1::*;
 
-    /// Makes the row of a lane that ran from tick 100 to tick 100 plus the sum
-    /// of the phases.
+    /// Makes the row of a lane that ran from tick 100 to tick 100 plus the sum of the phases.
     fn row(phases: [u64; Phase::COUNT]) -> Vec<u64> {
         let end = 100 + phases.iter().sum::<u64>();
         let mut row = vec![100, end, 1];

@@ -13,8 +13,7 @@ use stm_machine::{Element, Layout, WordAddress};
 /// `len` records of type `R` in the memory of a device, for transactions of any
 /// algorithm: the layout is a value and can be changed.
 ///
-/// What [`TxArray`](super::TxArray) says about the versions of cells holds for
-/// records as well.
+/// What [`TxArray`](super::TxArray) says about the versions of cells holds for records as well.
 ///
 /// ```
 /// use stm_core::Layout;
@@ -89,8 +88,7 @@ impl<R: Record> Form for Structs<R> {
 }
 
 impl<D: Device, R: Record> Records<D, R> {
-    /// Returns the number of bytes that records take, or `None` if it does not
-    /// fit the type.
+    /// Returns the number of bytes that records take, or `None` if it does not fit the type.
     pub fn bytes_of(len: u64, layout: Layout) -> Option<u64> {
         len.checked_mul(stride::<R>(layout))
     }
@@ -125,8 +123,7 @@ impl<D: Device, R: Record> Records<D, R> {
         Ok(words)
     }
 
-    /// Returns the names of the fields, in the order in which `words`
-    /// lists those of one record.
+    /// Returns the names of the fields, in the order in which `words` lists those of one record.
     pub fn field_names() -> Vec<&'static str> {
         let of = |wide| R::FIELDS.iter().filter(move |field| field.1 == wide);
         of(true).chain(of(false)).map(|field| field.0).collect()

@@ -190,9 +190,8 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// Makes the following launches have this shape. The sets of the lanes grow
-    /// if the launch is larger than those before; handles made before are then
-    /// not valid any more.
+    /// Makes the following launches have this shape. The sets of the lanes grow if the launch is
+    /// larger than those before; handles made before are then not valid any more.
     ///
     /// # Errors
     /// The shape exceeds the limits of the device, or its memory.
@@ -238,16 +237,14 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Sets the probe that observes the transactions of the following launches,
-    /// until another one is set; [`HostProbe::SILENT`] ends the observation. On
-    /// a GPU an observed launch needs PTX that was built for it
-    /// (`Error::PtxNotBuilt` names the command).
+    /// Sets the probe that observes the transactions of the following launches, until another one
+    /// is set; [`HostProbe::SILENT`] ends the observation. On a GPU an observed launch needs PTX
+    /// that was built for it (`Error::PtxNotBuilt` names the command).
     pub const fn observe(&mut self, probe: HostProbe) {
         self.probe = probe;
     }
 
-    /// Returns whether a probe observes the transactions of the following
-    /// launches.
+    /// Returns whether a probe observes the transactions of the following launches.
     pub fn is_observed(&self) -> bool {
         self.probe.observation() != Observation::Silent
     }
@@ -267,8 +264,7 @@ impl<D: Device> Stm<D> {
         (self.globals.bytes() + self.locks.bytes() + self.region.bytes()) as u64
     }
 
-    /// Sets the clock to the value after `to` joint commits, for tests of
-    /// memories that are old.
+    /// Sets the clock to the value after `to` joint commits, for tests of memories that are old.
     ///
     /// # Errors
     /// [`Error::BadConfig`] if the clock is above `to`, as it must not go back;
@@ -286,19 +282,16 @@ impl<D: Device> Stm<D> {
         self.launch
     }
 
-    /// Launches a kernel whose parameters hold this memory's
-    /// [handle](Self::handle), waits for it, and returns the time the kernel
-    /// ran and its statistics.
+    /// Launches a kernel whose parameters hold this memory's [handle](Self::handle), waits for it,
+    /// and returns the time the kernel ran and its statistics.
     ///
-    /// After the launch it checks that there was no fault, that commits plus
-    /// aborts equal attempts, and that the sequence lock and the coarse lock
-    /// are free. In the lock table it checks that no lock is held and no version
-    /// is above the clock, and in the arrays that it watches
-    /// ([`Self::watch`], [`Self::watch_sums`]) that no cell is owned and no
-    /// row of sums has additions pending. Of the lock table and of each array
-    /// it reads 64 KiB, others after each launch; after a timeout, a panic or a
-    /// fault, and in [`Self::check_in_full`], it reads all of them. Arrays that
-    /// it does not watch are not checked; their `download` reports the same.
+    /// After the launch it checks that there was no fault, that commits plus aborts equal attempts,
+    /// and that the sequence lock and the coarse lock are free. In the lock table it checks that no
+    /// lock is held and no version is above the clock, and in the arrays that it watches
+    /// ([`Self::watch`], [`Self::watch_sums`]) that no cell is owned and no row of sums has
+    /// additions pending. Of the lock table and of each array it reads 64 KiB, others after each
+    /// launch; after a timeout, a panic or a fault, and in [`Self::check_in_full`], it reads all of
+    /// them. Arrays that it does not watch are not checked; their `download` reports the same.
     ///
     /// # Errors
     /// A fault of a transaction ([`Error::CapacityExceeded`],
@@ -443,8 +436,7 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// Returns the statistics, and the number of lanes that stopped with work
-    /// left.
+    /// Returns the statistics, and the number of lanes that stopped with work left.
     fn statistics(&self) -> Result<(Statistics, u64), Error> {
         let mut bytes = vec![0; STATISTICS_STRIPES as usize * COUNTERS * 8];
         self.globals

@@ -84,8 +84,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         Ok(sums)
     }
 
-    /// Returns the number of bytes that rows take, or `None` if it does not fit
-    /// the type.
+    /// Returns the number of bytes that rows take, or `None` if it does not fit the type.
     pub fn bytes_of(rows: u64, row_len: u32) -> Option<u64> {
         rows.checked_mul(8 * row_words::<T>(row_len))
     }
@@ -181,9 +180,8 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         self.memory.space()
     }
 
-    /// Returns a view for transactions, as a kernel parameter. It must not be
-    /// used after the rows are freed, which the caller of `Device::launch`
-    /// promises.
+    /// Returns a view for transactions, as a kernel parameter. It must not be used after the rows
+    /// are freed, which the caller of `Device::launch` promises.
     pub fn view(&self) -> TSums<T> {
         // SAFETY: the memory has the rows, with no additions pending; that they
         // live while a kernel runs is what the caller of `launch` promises.

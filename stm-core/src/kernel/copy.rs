@@ -10,11 +10,10 @@
 //! | 64 bits, first word | version 0 | nothing |
 //! | 64 bits, second word | the element | the element |
 //!
-//! On the CPU, where a warp is one thread, each thread has words that follow one
-//! another. A lane loads four words before it stores the first of them. Nothing
-//! synchronises, because no transaction runs meanwhile. A cell gets the version
-//! that an upload gives it; `ORDERING.md`, "Cells of another `Stm`", says why any
-//! version is valid.
+//! On the CPU, where a warp is one thread, each thread has words that follow one another. A lane
+//! loads four words before it stores the first of them. Nothing synchronises, because no
+//! transaction runs meanwhile. A cell gets the version that an upload gives it; `ORDERING.md`,
+//! "Cells of another `Stm`", says why any version is valid.
 //!
 //! The entry points are in `stm-kernels`, and their PTX is in `ptx/` of this
 //! crate, so that every program carries it.
@@ -27,8 +26,7 @@ use stm_machine::Lane;
 use stm_machine::TArray;
 use stm_machine::View;
 
-/// Copies elements into cells. `T` is `u32` or `u64`, and stands for all
-/// elements of its width.
+/// Copies elements into cells. `T` is `u32` or `u64`, and stands for all elements of its width.
 #[derive(Clone, Copy, Debug)]
 pub struct IntoCells<T>(PhantomData<T>);
 
@@ -54,8 +52,7 @@ pub struct FromCellsParams<T> {
     pub cells: TArray<u64>,
     /// The elements, as many as cells.
     pub elements: TArray<T>,
-    /// One word, which gets the number of a cell that is owned, plus one, if
-    /// there is such a cell.
+    /// One word, which gets the number of a cell that is owned, plus one, if there is such a cell.
     pub owned: TArray<u64>,
 }
 
@@ -65,8 +62,7 @@ const fn element_of<T: Element>(word: u64) -> u64 {
     if T::WIDE { word / 2 } else { word }
 }
 
-/// Returns whether a word of the cells has the value; the others of a cell have
-/// the version alone.
+/// Returns whether a word of the cells has the value; the others of a cell have the version alone.
 #[inline(always)]
 const fn has_value<T: Element>(word: u64) -> bool {
     !T::WIDE || word % 2 == 1
@@ -161,8 +157,7 @@ impl<T: Element> FromCells<T> {
     }
 }
 
-/// Makes kernels of the two types, with the names of their entry points and the
-/// files of their PTX.
+/// Makes kernels of the two types, with the names of their entry points and the files of their PTX.
 macro_rules! kernels_of_words {
     ($($kernel:ident<$word:ty>($params:ident), $entry:literal, $file:literal;)*) => {
         $(

@@ -1,7 +1,6 @@
-//! The macros that turn a kernel's type into a `Kernel` by one line: for every
-//! algorithm of the registry, with a PTX entry point for each on the GPU, and
-//! one compiled instance for each on the CPU. The attribute
-//! [`#[kernel]`](macro@crate::kernel) ends in them, too.
+//! The macros that turn a kernel's type into a `Kernel` by one line: for every algorithm of the
+//! registry, with a PTX entry point for each on the GPU, and one compiled instance for each on the
+//! CPU. The attribute [`#[kernel]`](macro@crate::kernel) ends in them, too.
 
 /// Keeps tokens on the host, where the feature `host` is on.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
@@ -134,8 +133,7 @@ macro_rules! __entries {
                 /// Sends the call to the instance that this crate has compiled.
                 ///
                 /// # Panics
-                /// It panics under an algorithm for which the kernel has no
-                /// entry point.
+                /// It panics under an algorithm for which the kernel has no entry point.
                 fn run_on_cpu(lane: &$crate::internal::lane::cpu::CpuLane<'_>, params: &Self::Params) {
                     let params: &dyn core::any::Any = params;
                     $($crate::__on_cpu!(@$select $teams lane params $kernel $params $type);)*
@@ -159,8 +157,7 @@ macro_rules! __entries {
     };
 }
 
-/// Makes one instance on the CPU. It is not generic, so that it is compiled
-/// here and only once.
+/// Makes one instance on the CPU. It is not generic, so that it is compiled here and only once.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __on_cpu {

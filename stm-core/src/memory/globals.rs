@@ -1,20 +1,17 @@
-//! The global metadata of a transactional memory, each piece on its own cache
-//! line.
+//! The global metadata of a transactional memory, each piece on its own cache line.
 
 use crate::tx::abort::Abort;
 use core::ptr::addr_of_mut;
 use stm_machine::Lane;
 use stm_machine::observe::ProbeBuffer;
 
-/// The number of copies of the statistics, so that warps rarely add to the same
-/// word.
+/// The number of copies of the statistics, so that warps rarely add to the same word.
 pub const STATISTICS_STRIPES: u32 = 64;
 
 /// The number of counters in one copy of the statistics.
 pub const COUNTERS: usize = 32;
 
-/// The counters of the statistics. Those of aborts by reason follow
-/// [`Counter::AbortsFrom`].
+/// The counters of the statistics. Those of aborts by reason follow [`Counter::AbortsFrom`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum Counter {
@@ -44,8 +41,7 @@ const _: () = assert!((Counter::RoundLanes as usize) < COUNTERS);
 /// The clock, and beside it the gate's word, which is loaded with it in one request.
 #[repr(C, align(128))]
 pub struct Clock {
-    /// The global clock: the number of updates committed, or of warps' joint
-    /// commits (`g_clock`).
+    /// The global clock: the number of updates committed, or of warps' joint commits (`g_clock`).
     pub now: u64,
     /// The gate's word (`run/gate.rs`).
     pub gate: u64,
@@ -59,8 +55,7 @@ pub struct Clock {
 const _: () = assert!(core::mem::offset_of!(Clock, now) == 0);
 const _: () = assert!(core::mem::offset_of!(Clock, gate) == size_of::<u64>());
 
-/// The words by which threads that wait find out that all wait
-/// (`run/wait.rs`).
+/// The words by which threads that wait find out that all wait (`run/wait.rs`).
 #[repr(C, align(128))]
 pub struct Sleepers {
     /// The number of threads that were woken.
@@ -75,8 +70,7 @@ pub struct Sleepers {
 #[repr(C, align(128))]
 pub struct Line<T>(pub T);
 
-/// The first fault of a launch. `reason` is 0 for none, else the
-/// [`Abort`]'s number plus one.
+/// The first fault of a launch. `reason` is 0 for none, else the [`Abort`]'s number plus one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FaultRecord {
@@ -89,8 +83,7 @@ pub struct FaultRecord {
     pub index: u64,
     /// The length of the array, if the index was out of range.
     pub len: u64,
-    /// The transaction's number in its `for_each` range, or the thread's
-    /// number.
+    /// The transaction's number in its `for_each` range, or the thread's number.
     pub transaction: u64,
 }
 
@@ -124,8 +117,7 @@ pub struct Globals {
     pub sleepers: Sleepers,
     /// The description of the probe's buffer, if the launch has a probe.
     pub probe: Line<ProbeBuffer>,
-    /// The number of the launch, not 0, which no other launch of the program
-    /// has.
+    /// The number of the launch, not 0, which no other launch of the program has.
     pub launch: Line<u64>,
 }
 

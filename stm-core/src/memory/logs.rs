@@ -1,10 +1,9 @@
 //! The transaction's private logs in device memory, laid out coalesced.
 //!
-//! The logs of the lanes of one warp are interleaved: entry `i` of lane `j` is
-//! the neighbour of entry `i` of lane `j + 1` (section 3.1, "coalesced
-//! read-/write-set organization"), so the stores of a warp that appends
-//! together are coalesced. The region of one warp with `w` lanes and capacities
-//! of `r` reads, `c` writes and `a` actions:
+//! The logs of the lanes of one warp are interleaved: entry `i` of lane `j` is the neighbour of
+//! entry `i` of lane `j + 1` (section 3.1, "coalesced read-/write-set organization"), so the stores
+//! of a warp that appends together are coalesced. The region of one warp with `w` lanes and
+//! capacities of `r` reads, `c` writes and `a` actions:
 //!
 //! | words of 64 bits | contents |
 //! | --- | --- |
@@ -18,14 +17,12 @@
 //! | `w` | the lane's mark for other threads, 32 bits (`run/wait.rs`); the same |
 //! | `3 * w * a` | deferred actions, three words each (`tx/actions.rs`) |
 //!
-//! The versioned algorithms have no lock log. They use the first four of its
-//! bucket heads of each lane as the target of operations that must have no
-//! effect (`Logs::idle_pair`), and in a block's first warp some that follow,
-//! through which the threads of a team broadcast words
+//! The versioned algorithms have no lock log. They use the first four of its bucket heads of each
+//! lane as the target of operations that must have no effect (`Logs::idle_pair`), and in a block's
+//! first warp some that follow, through which the threads of a team broadcast words
 //! (`Logs::place_of_block`).
 //!
-//! Invariant: nothing is ever cleared; counts in registers say which entries
-//! are valid.
+//! Invariant: nothing is ever cleared; counts in registers say which entries are valid.
 
 use stm_machine::Lane;
 use stm_machine::WordAddress;
@@ -36,8 +33,7 @@ pub(crate) const BUCKETS: u32 = 32;
 /// The number of 64-bit words of a block's place ([`Logs::place_of_block`]).
 pub(crate) const PLACE_WORDS: u64 = 3;
 
-/// The number of bucket heads of a lane that make up its idle pair of 64-bit
-/// words.
+/// The number of bucket heads of a lane that make up its idle pair of 64-bit words.
 const IDLE_HEADS: usize = 4;
 
 /// The mark of a lane inside a loop of attempts.
@@ -70,8 +66,7 @@ pub(crate) const fn state_of(mark: u32) -> u32 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Capacity {
-    /// The number of distinct words read. `cgl` keeps no read set and never
-    /// finds it full.
+    /// The number of distinct words read. `cgl` keeps no read set and never finds it full.
     pub reads: u32,
     /// The number of distinct words written.
     pub writes: u32,
@@ -110,9 +105,8 @@ impl Capacity {
     #[inline(always)]
     const fn words_before_actions(self, warp_width: u32) -> u64 {
         let lane = 3 * (self.reads as u64 + self.writes as u64);
-        // The heads, the flag of an open transaction and the mark are 32 bits
-        // each; the last two have whole words, as one is private and the other
-        // is not.
+        // The heads, the flag of an open transaction and the mark are 32 bits each; the last two
+        // have whole words, as one is private and the other is not.
         const { assert!(BUCKETS.is_multiple_of(2), "whole words") }
         (lane + BUCKETS as u64 / 2 + 2) * warp_width as u64
     }
@@ -142,8 +136,7 @@ impl Logs {
         }
     }
 
-    /// Returns where the logs of a warp of the block begin, and where its
-    /// bucket heads are.
+    /// Returns where the logs of a warp of the block begin, and where its bucket heads are.
     #[inline(always)]
     fn of_warp<L: Lane>(
         lane: &L,
@@ -179,9 +172,8 @@ impl Logs {
     /// lock logs, behind the idle pairs of its lanes.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::of_lane`], for an algorithm without
-    /// lock logs; the threads of the block access the words by 64-bit accesses
-    /// that are not private.
+    /// The obligations are those of [`Self::of_lane`], for an algorithm without lock logs; the
+    /// threads of the block access the words by 64-bit accesses that are not private.
     #[inline(always)]
     pub(crate) unsafe fn place_of_block<L: Lane>(
         lane: &L,
@@ -232,12 +224,10 @@ impl Logs {
         self.head(lane, BUCKETS + 2)
     }
 
-    /// Returns the address of the mark of the thread in a block, a warp of it,
-    /// and a lane of that.
+    /// Returns the address of the mark of the thread in a block, a warp of it, and a lane of that.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::of_lane`], and the thread is one of
-    /// the launch.
+    /// The obligations are those of [`Self::of_lane`], and the thread is one of the launch.
     #[inline(always)]
     pub(crate) unsafe fn mark_of<L: Lane>(
         lane: &L,
@@ -297,10 +287,9 @@ impl Logs {
         self.row(lane, column * self.capacity.locks() + i)
     }
 
-    /// Returns two words that the versioned algorithms use as targets without
-    /// effect. They are bucket heads of the lock log, which these algorithms do
-    /// not keep, and are aligned to 16 bytes where a warp has an even number of
-    /// lanes.
+    /// Returns two words that the versioned algorithms use as targets without effect. They are
+    /// bucket heads of the lock log, which these algorithms do not keep, and are aligned to 16
+    /// bytes where a warp has an even number of lanes.
     #[inline(always)]
     pub(crate) fn idle_pair<L: Lane>(&self, lane: &L) -> *mut u64 {
         const { assert!(BUCKETS as usize >= IDLE_HEADS) }

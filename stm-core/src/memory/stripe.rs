@@ -5,10 +5,9 @@
 #[repr(transparent)]
 pub struct Stripe(pub u32);
 
-/// The stripe hash. It drops the bits inside a stripe and keeps the low bits of
-/// the rest, as the paper does ("the 2nd-21st of address bits" for 2^20 locks
-/// and one-word stripes, section 3.1). Neighbouring stripes get neighbouring
-/// locks, so a coalesced access has coalesced locks.
+/// The stripe hash. It drops the bits inside a stripe and keeps the low bits of the rest, as the
+/// paper does ("the 2nd-21st of address bits" for 2^20 locks and one-word stripes, section 3.1).
+/// Neighbouring stripes get neighbouring locks, so a coalesced access has coalesced locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct StripeMap {
@@ -21,8 +20,7 @@ impl StripeMap {
     /// log packs a stripe and two bits into 32.
     pub const LOCKS_LOG2_MAX: u32 = 30;
 
-    /// Makes the map for 2^`locks_log2` locks and stripes of 2^`stripe_log2`
-    /// bytes.
+    /// Makes the map for 2^`locks_log2` locks and stripes of 2^`stripe_log2` bytes.
     pub const fn new(locks_log2: u32, stripe_log2: u32) -> Self {
         assert!(
             locks_log2 <= Self::LOCKS_LOG2_MAX,

@@ -1,8 +1,7 @@
 //! Versions, and the words that hold a version and a lock bit.
 
-/// A reading of the global clock, from which each version is drawn. Under `fast`
-/// the lanes of a warp that commit together share one tick, and a commit that then
-/// aborts has used one as well.
+/// A reading of the global clock, from which each version is drawn. Under `fast` the lanes of a
+/// warp that commit together share one tick, and a commit that then aborts has used one as well.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(transparent)]
 pub struct Version(pub u64);
@@ -36,8 +35,7 @@ impl LockWord {
         self.0 & Self::LOCKED != 0
     }
 
-    /// Returns the version. The paper's algorithms keep it in a locked word;
-    /// `fast-table` does not.
+    /// Returns the version. The paper's algorithms keep it in a locked word; `fast-table` does not.
     #[inline(always)]
     pub(crate) const fn version(self) -> Version {
         Version(self.0 >> 1)
@@ -52,11 +50,10 @@ impl LockWord {
 /// | 32 | 1 while a committing transaction owns the cell |
 /// | 31..0 | the value of a 32-bit element; for a 64-bit one, whose value is in the next word, bits 62..31 of the version |
 ///
-/// So the version of a 64-bit element has 63 bits and never ends. That of a
-/// 32-bit element, which is *packed* with its value, wraps around after 2^31
-/// ticks of the clock, some 13 seconds of an H200 under full load. Packed
-/// versions are therefore compared in a circle ([`CellWord::newer_by`]), and
-/// `ORDERING.md`, "Versions in a circle", argues why that is enough.
+/// So the version of a 64-bit element has 63 bits and never ends. That of a 32-bit element, which
+/// is *packed* with its value, wraps around after 2^31 ticks of the clock, some 13 seconds of an
+/// H200 under full load. Packed versions are therefore compared in a circle
+/// ([`CellWord::newer_by`]), and `ORDERING.md`, "Versions in a circle", argues why that is enough.
 ///
 /// A simulated lane has fewer bits ([`Lane::version_bits`](crate::Lane)), which
 /// are the upper ones of the 31; the others are 0. The comparisons are the same.
@@ -81,9 +78,8 @@ impl CellWord {
         Self(version.0 << 33 | version.0 >> 31 & 0xFFFF_FFFF)
     }
 
-    /// Makes a word that is locked by the thread `owner`, of whose number 31
-    /// bits replace the low bits of the version. The lower half is still the
-    /// old one.
+    /// Makes a word that is locked by the thread `owner`, of whose number 31 bits replace the low
+    /// bits of the version. The lower half is still the old one.
     #[inline(always)]
     pub(crate) const fn locked(owner: u32, value: u32) -> Self {
         Self((owner as u64) << 33 | Self::LOCKED | value as u64)

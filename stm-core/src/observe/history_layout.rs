@@ -9,10 +9,9 @@
 //! | 0 | words that the lane's records need, this one included; 0 if it made none |
 //! | 1.. | records, one after the other |
 //!
-//! A record that does not fit is left out, and so is every later one, but word
-//! 0 keeps counting. So a buffer is full exactly when word 0 is above
-//! `words_per_lane`, and word 0 then says how large the buffer should have
-//! been.
+//! A record that does not fit is left out, and so is every later one, but word 0 keeps counting. So
+//! a buffer is full exactly when word 0 is above `words_per_lane`, and word 0 then says how large
+//! the buffer should have been.
 //!
 //! A record is a head word and the words that follow it. The head:
 //!
@@ -37,10 +36,9 @@
 //! the next; outside of loops it is that of the thread. It is 0 if it is not
 //! known, and the largest that fits for all beyond ([`number`]).
 //!
-//! A word is an address with the width in bit 0
-//! ([`WordAddress`](stm_machine::WordAddress)); user-space addresses have at most 56
-//! bits on the machines that run this. No tag is 0 or 0xFF, so neither cleared
-//! nor poisoned memory is a record.
+//! A word is an address with the width in bit 0 ([`WordAddress`](stm_machine::WordAddress));
+//! user-space addresses have at most 56 bits on the machines that run this. No tag is 0 or 0xFF, so
+//! neither cleared nor poisoned memory is a record.
 
 /// The tag of an attempt that begins.
 pub const BEGIN: u64 = 0xB1;
@@ -72,8 +70,7 @@ pub const REASON_BITS: u32 = 8;
 pub const NUMBER_MAX: u64 = OPERAND_MASK >> REASON_BITS;
 pub use stm_machine::observe::recorder::HEADER_WORDS;
 
-/// Makes the head word of a record. An operand above 56 bits loses its upper
-/// bits.
+/// Makes the head word of a record. An operand above 56 bits loses its upper bits.
 #[inline(always)]
 pub const fn head(tag: u64, operand: u64) -> u64 {
     debug_assert!(operand <= OPERAND_MASK);

@@ -1,10 +1,9 @@
 //! Phases: where a lane spends its time, after Figure 5 of Xu et al. 2014.
 //!
-//! [`Profiler`](crate::observe::Profiler) is a probe that reads the lane's
-//! clock at the boundaries of a transaction's phases. Each reading is a mark:
-//! the time since the previous mark is added to the phase that the mark names.
-//! As no time is left out, the phases add up exactly to the lane's time from
-//! its first transaction to its last, and the host checks this for every lane.
+//! [`Profiler`](crate::observe::Profiler) is a probe that reads the lane's clock at the boundaries
+//! of a transaction's phases. Each reading is a mark: the time since the previous mark is added to
+//! the phase that the mark names. As no time is left out, the phases add up exactly to the lane's
+//! time from its first transaction to its last, and the host checks this for every lane.
 //!
 //! | phase | what falls into it |
 //! | --- | --- |
@@ -19,10 +18,9 @@
 //!
 //! The paper's figure has no counterpart of the last one.
 //!
-//! A lane does not wait for a load where it is issued but where its value is
-//! first needed, so the time counts in the phase that waits. Lanes of a warp
-//! that diverge inside a phase and reconverge before its end have the same time
-//! in it.
+//! A lane does not wait for a load where it is issued but where its value is first needed, so the
+//! time counts in the phase that waits. Lanes of a warp that diverge inside a phase and reconverge
+//! before its end have the same time in it.
 //!
 //! # Layout
 //!

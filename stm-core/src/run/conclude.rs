@@ -88,10 +88,9 @@ impl<A: Algorithm> StmRef<A> {
         };
         let mut outcome = Outcome::Ended;
         if abort.is_fault() {
-            // Every read was validated when it was made, so the attempt saw a
-            // state that existed, and run alone in that state it would have met
-            // the same fault. A doomed attempt is never mistaken for one that
-            // is wrong.
+            // Every read was validated when it was made, so the attempt saw a state that existed,
+            // and run alone in that state it would have met the same fault. A doomed attempt is
+            // never mistaken for one that is wrong.
             let record = FaultRecord {
                 reason: abort as u32 + 1,
                 limit: match abort {

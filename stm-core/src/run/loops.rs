@@ -261,11 +261,10 @@ impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
 
 impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// Lets the warps of a block go in step: they begin the attempts of a round together, and then
-    /// the commits. Choose it
-    /// for transactions of many instructions, as those on containers are, and launch
-    /// one block for each multiprocessor, with as many threads as its registers allow
-    /// (256; 384 with `registers(fast = 168)`, 512 with 128): the map is 1.5 times as
-    /// fast so. Short transactions lose: random array 6 %, genome 4 %.
+    /// the commits. Choose it for transactions of many instructions, as those on containers are,
+    /// and launch one block for each multiprocessor, with as many threads as its registers allow
+    /// (256; 384 with `registers(fast = 168)`, 512 with 128): the map is 1.5 times as fast so.
+    /// Short transactions lose: random array 6 %, genome 4 %.
     ///
     /// A block begins in step if each of its threads has a transaction. It leaves the
     /// step for the rest of the loop when one of its warps has no transaction left, or

@@ -1,5 +1,4 @@
-//! The result of an attempt for the loop around it, and the counts that a lane
-//! keeps.
+//! The result of an attempt for the loop around it, and the counts that a lane keeps.
 
 use crate::memory::globals::{self, Counter};
 use crate::tx::abort::{Abort, TxResult};
@@ -45,8 +44,7 @@ const FLUSH_ROUNDS: u32 = 1 << 21;
 
 /// The counts of a lane, kept in registers until its loop ends.
 ///
-/// They have 32 bits, which takes half the registers, and are flushed before
-/// they overflow.
+/// They have 32 bits, which takes half the registers, and are flushed before they overflow.
 pub(crate) struct Counts {
     /// Attempts begun.
     pub(crate) attempts: u32,
@@ -79,8 +77,7 @@ impl Counts {
         unsafe { globals::count(lane, stm.globals, Counter::Unfinished as usize, 1) };
     }
 
-    /// Counts a round of `lanes` lanes, which made their attempts one after the
-    /// other or together.
+    /// Counts a round of `lanes` lanes, which made their attempts one after the other or together.
     #[inline(always)]
     pub(crate) fn round(&mut self, lanes: u32, in_turn: bool) {
         self.rounds += if in_turn { lanes } else { 1 };
@@ -93,9 +90,8 @@ impl Counts {
         self.rounds >= FLUSH_ROUNDS
     }
 
-    /// Adds the counts to those of the launch and resets them. Every lane of
-    /// the warp has counted the rounds, so only the lane that is the `first`
-    /// adds them.
+    /// Adds the counts to those of the launch and resets them. Every lane of the warp has counted
+    /// the rounds, so only the lane that is the `first` adds them.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn flush<L: Lane, A>(&mut self, lane: &L, stm: &StmRef<A>, first: bool) {
         let add = |counter, n: u32| {

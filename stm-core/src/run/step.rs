@@ -1,5 +1,4 @@
-//! Rounds in step: the warps of a block begin their attempts together, and their
-//! commits.
+//! Rounds in step: the warps of a block begin their attempts together, and their commits.
 //!
 //! A transaction on a container is thousands of instructions, most of which run
 //! once in a round. Each warp then waits for its code to be fetched: the hash map's
@@ -19,13 +18,12 @@
 //!    has no work any more, or the lane waits (`retry`). If one must, all leave, after
 //!    that same barrier and for the rest of the loop.
 //!
-//! Invariant: all threads of a block agree on whether they are in step, so they pass
-//! the same barriers. Whoever waits for another transaction to commit, or has none of
-//! its own, is not in step. What a warp in step may wait for is bounded, or is the
-//! gate: the warp at the head and its block pass their rounds, those that are not
-//! admitted in half a microsecond each. A warp that backs off delays its block by
-//! its pause; to leave for that was tried, and cost the ordered map a sixth, as a
-//! block that has left stays out.
+//! Invariant: all threads of a block agree on whether they are in step, so they pass the same
+//! barriers. Whoever waits for another transaction to commit, or has none of its own, is not in
+//! step. What a warp in step may wait for is bounded, or is the gate: the warp at the head and its
+//! block pass their rounds, those that are not admitted in half a microsecond each. A warp that
+//! backs off delays its block by its pause; to leave for that was tried, and cost the ordered map a
+//! sixth, as a block that has left stays out.
 
 use core::ops::Range;
 use stm_machine::Lane;
@@ -75,8 +73,7 @@ impl Step {
         if self.0 { ns.min(PAUSE_NS) } else { ns }
     }
 
-    /// Meets the other warps of the block between the attempts and the commits of a
-    /// round.
+    /// Meets the other warps of the block between the attempts and the commits of a round.
     #[inline(always)]
     pub(crate) fn commits<L: Lane>(self, lane: &L) {
         if self.0 {

@@ -2,8 +2,7 @@
 //! or all threads of a block. The leader, the first member, asks at the gate,
 //! counts and decides, and broadcasts its decisions to the others.
 //!
-//! Invariant: every branch around a vote or a broadcast is the same for all
-//! members.
+//! Invariant: every branch around a vote or a broadcast is the same for all members.
 
 use crate::algorithm::contract::{Algorithm, Inside, Scratch};
 use crate::memory::globals::{self, FaultRecord, Globals};
@@ -21,8 +20,7 @@ use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 use stm_machine::observe::Probe;
 
-/// A team that runs transactions. The ticket, the conflicts and the counts are
-/// the leader's.
+/// A team that runs transactions. The ticket, the conflicts and the counts are the leader's.
 struct Team<'p, 'a, L: Lane, A: Algorithm, C: Crew> {
     tx: TeamTx<'a, L, A, C>,
     stm: &'a StmRef<A>,
@@ -36,10 +34,9 @@ struct Team<'p, 'a, L: Lane, A: Algorithm, C: Crew> {
     stopped: bool,
 }
 
-/// Reports why a team cannot begin: members are missing, or are in a
-/// transaction already. Any member may be missing, the leader too, so all that
-/// are there report it. It takes its arguments by value, so that the handle
-/// need not be in memory.
+/// Reports why a team cannot begin: members are missing, or are in a transaction already. Any
+/// member may be missing, the leader too, so all that are there report it. It takes its arguments
+/// by value, so that the handle need not be in memory.
 #[inline(never)]
 fn refuse_team<L: Lane, C: Crew>(lane: &L, globals: *mut Globals, crew: C) {
     let (size, present) = (crew.size(lane), crew.count_of(lane, true));
@@ -60,11 +57,10 @@ fn refuse_team<L: Lane, C: Crew>(lane: &L, globals: *mut Globals, crew: C) {
 }
 
 impl<A: Algorithm> StmRef<A> {
-    /// Runs one transaction by the calling warp until it commits. All lanes of
-    /// the warp call it together (one that has ended is
-    /// [`Abort::TeamIncomplete`], a fault) and get the same verdict; each gets what its
-    /// own closure returned. It needs an algorithm with [`Algorithm::TEAMS`];
-    /// under others it is [`Abort::NoTeams`], a fault.
+    /// Runs one transaction by the calling warp until it commits. All lanes of the warp call it
+    /// together (one that has ended is [`Abort::TeamIncomplete`], a fault) and get the same
+    /// verdict; each gets what its own closure returned. It needs an algorithm with
+    /// [`Algorithm::TEAMS`]; under others it is [`Abort::NoTeams`], a fault.
     ///
     /// ```
     /// use stm_core::{Lane, StmRef, TxResult, View, algorithm::Algorithm};
@@ -85,9 +81,8 @@ impl<A: Algorithm> StmRef<A> {
     /// ```
     ///
     /// # Errors
-    /// The errors of `atomically`, for the team as a whole, and
-    /// [`Abort::TeamOverlap`], a fault, if two lanes accessed one word and one
-    /// of them wrote it.
+    /// The errors of `atomically`, for the team as a whole, and [`Abort::TeamOverlap`], a fault, if
+    /// two lanes accessed one word and one of them wrote it.
     #[inline(always)]
     pub fn team<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
@@ -100,10 +95,9 @@ impl<A: Algorithm> StmRef<A> {
     /// There may be any number of them, and the last warp need not be full. On
     /// the CPU, too, the team is all threads of the block.
     ///
-    /// The threads meet at the block's barrier (`Lane::barrier`) several times
-    /// for each call on the transaction. The warps of a block therefore must
-    /// make no other use of the barrier during the transaction, and a branch of
-    /// the closure around a call must be the same for all threads.
+    /// The threads meet at the block's barrier (`Lane::barrier`) several times for each call on the
+    /// transaction. The warps of a block therefore must make no other use of the barrier during the
+    /// transaction, and a branch of the closure around a call must be the same for all threads.
     ///
     /// # Errors
     /// The errors are those of [`Self::team`].
@@ -115,9 +109,8 @@ impl<A: Algorithm> StmRef<A> {
         self.once::<L, BlockCrew, R, F>(lane, body)
     }
 
-    /// Runs a transaction for each number in `range`, spread over all warps of
-    /// the launch, each by the lanes of its warp together. Every thread of the
-    /// launch calls it with the same range.
+    /// Runs a transaction for each number in `range`, spread over all warps of the launch, each by
+    /// the lanes of its warp together. Every thread of the launch calls it with the same range.
     ///
     /// A transaction that cancels itself, or is given up after `retries_max`
     /// conflicts, has no effect and is counted; the others all commit, unless
@@ -275,8 +268,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         }
     }
 
-    /// Waits until the team may begin an attempt; returns `false` if the launch
-    /// is to stop.
+    /// Waits until the team may begin an attempt; returns `false` if the launch is to stop.
     #[inline(always)]
     fn admitted(&mut self) -> bool {
         let mut admitted = true;
@@ -331,8 +323,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         A::team_begin(tx, self.tx.crew)
     }
 
-    /// Waits until a word that a lane has read may have changed, or the launch is
-    /// to stop.
+    /// Waits until a word that a lane has read may have changed, or the launch is to stop.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn wait(&mut self) {
         let (lane, crew) = (self.tx.lane(), self.tx.crew);
@@ -359,8 +350,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         }
     }
 
-    /// Lets the leader count the attempt, and returns what follows from its
-    /// result.
+    /// Lets the leader count the attempt, and returns what follows from its result.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn conclude(&mut self, end: TxResult<()>, transaction: u64) -> Outcome {
         const STOPPED: u32 = 4;

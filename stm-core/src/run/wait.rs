@@ -8,10 +8,9 @@
 //! is lost, whenever the change comes: the question compares memory with what
 //! the attempt saw, and not with what it was when the waiting began.
 //!
-//! In a loop over transactions (`for_each`) the lanes of a warp stay together.
-//! While some of them have something to do, those that wait pass the rounds
-//! without an attempt. A lane *sleeps* only when no lane of its warp has
-//! anything else to do.
+//! In a loop over transactions (`for_each`) the lanes of a warp stay together. While some of them
+//! have something to do, those that wait pass the rounds without an attempt. A lane *sleeps* only
+//! when no lane of its warp has anything else to do.
 //!
 //! # Everybody waits
 //! If all threads sleep, nobody is left to wake them. It is found without any
@@ -38,20 +37,18 @@
 //! 4. fences, and gives up if `wakes` has changed, or if the threads outside of
 //!    transactions are others than in step 1, or have ended more loops.
 //!
-//! If it has not given up, then between 1 and 4 no sleeper has made an attempt:
-//! it would have had to wake, and then either its mark was 1, or its addition
-//! to `wakes` precedes its next sleep, whose mark the asker has seen (W1, W2).
-//! All commits of the sleepers precede their marks in step 1 (W1 follows the
-//! attempt), these precede the question (W3), and the question precedes the
-//! answer (W1). So every answer was given in view of all these commits, and says
-//! that nothing has changed. Nobody wakes any more, unless a thread wakes him
-//! that was outside of transactions. If there is none, the launch ends at once.
+//! If it has not given up, then between 1 and 4 no sleeper has made an attempt: it would have had
+//! to wake, and then either its mark was 1, or its addition to `wakes` precedes its next sleep,
+//! whose mark the asker has seen (W1, W2). All commits of the sleepers precede their marks in step
+//! 1 (W1 follows the attempt), these precede the question (W3), and the question precedes the
+//! answer (W1). So every answer was given in view of all these commits, and says that nothing has
+//! changed. Nobody wakes any more, unless a thread wakes him that was outside of transactions. If
+//! there is none, the launch ends at once.
 //!
-//! Threads outside of transactions have ended, or were never resident because
-//! the launch is larger than the device, or run code between transactions. The
-//! first two are for ever, as a thread that is not resident becomes so only when
-//! another one ends. The third cannot be told from them. So if there are such
-//! threads, all this must stay so for `Lane::PATIENCE` of the asker's clock, a
+//! Threads outside of transactions have ended, or were never resident because the launch is larger
+//! than the device, or run code between transactions. The first two are for ever, as a thread that
+//! is not resident becomes so only when another one ends. The third cannot be told from them. So if
+//! there are such threads, all this must stay so for `Lane::PATIENCE` of the asker's clock, a
 //! second or so, and then a second question must be answered in the same way.
 //! **A thread that stays outside of transactions for so long, while all others
 //! wait for it, is taken for one that has ended.**
@@ -71,8 +68,7 @@ const PAUSE_NS: u32 = 256;
 const PAUSE_DOUBLINGS_MAX: u32 = 7;
 /// The number of passes after which a sleeper may become the asker.
 const ASK_AFTER: u32 = 16;
-/// The number of passes between two questions to a lane that waits in a warp
-/// with lanes that run.
+/// The number of passes between two questions to a lane that waits in a warp with lanes that run.
 const POLL_ROUNDS: u32 = 4;
 
 /// What a sleeper needs to know of its memory and its place.
@@ -95,8 +91,7 @@ enum Asking {
     Not,
     /// The question is out; the flag says that it is the second one.
     Out(bool),
-    /// The first question was answered by all, and there are threads outside of
-    /// transactions.
+    /// The first question was answered by all, and there are threads outside of transactions.
     Patient,
 }
 
@@ -118,8 +113,7 @@ pub(crate) struct Sleep {
     question: u32,
     /// The clock when the asker began.
     since: u64,
-    /// The threads outside when the asker began, and the loops that they had
-    /// ended.
+    /// The threads outside when the asker began, and the loops that they had ended.
     outside: (u64, u64),
 }
 

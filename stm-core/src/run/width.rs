@@ -16,16 +16,14 @@ const PAUSE_NS: u32 = 256;
 /// Fewer would make lanes wait that have been unlucky.
 const SITS_AFTER: u32 = 16;
 
-/// The number of lanes of the warp that make an attempt at a time, the same in
-/// all of its lanes.
+/// The number of lanes of the warp that make an attempt at a time, the same in all of its lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Width {
     now: u32,
     max: u32,
     /// The lane whose turn is first.
     turn: u32,
-    /// The number of rounds in a row in which one lane made an attempt and
-    /// aborted.
+    /// The number of rounds in a row in which one lane made an attempt and aborted.
     alone: u32,
 }
 
@@ -47,8 +45,7 @@ impl Width {
         self.alone
     }
 
-    /// Returns whether the calling lane is among those of `working` that have
-    /// their turn.
+    /// Returns whether the calling lane is among those of `working` that have their turn.
     #[inline(always)]
     pub(crate) fn takes<L: Lane>(&self, lane: &L, working: u32) -> bool {
         // This is the mask as seen from the lane whose turn is first.

@@ -3,20 +3,17 @@
 /// The reason why an attempt did not commit. `?` carries it out of the
 /// transaction's closure, and the statistics count it.
 ///
-/// The first four and [`Abort::PoolBusy`] are conflicts, after which the
-/// transaction is attempted again. [`Abort::User`] ends the transaction for good,
-/// without effect, and [`Abort::Retry`] makes it wait. The rest are errors of the
-/// program: the launch stops and the host reports them.
+/// The first four and [`Abort::PoolBusy`] are conflicts, after which the transaction is attempted
+/// again. [`Abort::User`] ends the transaction for good, without effect, and [`Abort::Retry`] makes
+/// it wait. The rest are errors of the program: the launch stops and the host reports them.
 ///
-/// Only the transactional memory makes these values, so that a conflict is
-/// always one that happened: code elsewhere passes them on, and matches them by
-/// `Abort::User { .. }`. To end a transaction, call
-/// [`Tx::cancel`](crate::Tx::cancel). A closure that returns a reason which its
-/// own attempt has not given it, for example one kept from an earlier attempt,
-/// ends the launch with [`Abort::ForeignAbort`]. Two reasons may come from a
-/// transaction on another memory inside the closure: its `User` cancels this
-/// transaction, and its `Stopped` ends this attempt if the launch is being
-/// stopped.
+/// Only the transactional memory makes these values, so that a conflict is always one that
+/// happened: code elsewhere passes them on, and matches them by `Abort::User { .. }`. To end a
+/// transaction, call [`Tx::cancel`](crate::Tx::cancel). A closure that returns a reason which its
+/// own attempt has not given it, for example one kept from an earlier attempt, ends the launch with
+/// [`Abort::ForeignAbort`]. Two reasons may come from a transaction on another memory inside the
+/// closure: its `User` cancels this transaction, and its `Stopped` ends this attempt if the launch
+/// is being stopped.
 ///
 /// ```compile_fail,E0603
 /// // A conflict cannot be made up.
@@ -49,16 +46,13 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u32)]
 pub enum Abort {
-    /// A word stayed locked by a committing transaction for longer than a read
-    /// polls.
+    /// A word stayed locked by a committing transaction for longer than a read polls.
     #[non_exhaustive]
     ReadLocked = 0,
-    /// A word read earlier has changed, so the attempt would no longer see one
-    /// consistent state.
+    /// A word read earlier has changed, so the attempt would no longer see one consistent state.
     #[non_exhaustive]
     ReadStale = 1,
-    /// A lock was owned by another transaction, in each of the tries that the
-    /// algorithm makes.
+    /// A lock was owned by another transaction, in each of the tries that the algorithm makes.
     #[non_exhaustive]
     CommitLocked = 2,
     /// A word read has changed: the validation of the commit found it or, under
@@ -68,12 +62,10 @@ pub enum Abort {
     /// The transaction's own code cancelled it.
     #[non_exhaustive]
     User = 4,
-    /// The read set is full: the transaction reads more words than the launch
-    /// gave it room for.
+    /// The read set is full: the transaction reads more words than the launch gave it room for.
     #[non_exhaustive]
     ReadSetFull = 5,
-    /// The write set is full: the transaction writes more words than the launch
-    /// gave it room for.
+    /// The write set is full: the transaction writes more words than the launch gave it room for.
     #[non_exhaustive]
     WriteSetFull = 6,
     /// An index was past the end of its array.
@@ -85,8 +77,7 @@ pub enum Abort {
     /// A transaction was begun inside another one on the same memory.
     #[non_exhaustive]
     Nested = 9,
-    /// Two lanes of a team wrote the same word, or one read a word that another
-    /// wrote.
+    /// Two lanes of a team wrote the same word, or one read a word that another wrote.
     #[non_exhaustive]
     TeamOverlap = 10,
     /// A team began a transaction with an algorithm that has no teams.
@@ -102,16 +93,14 @@ pub enum Abort {
     /// A deferred action found that what it should release was free already.
     #[non_exhaustive]
     FreedTwice = 14,
-    /// The transaction's code returned a reason that this attempt had not given
-    /// it.
+    /// The transaction's code returned a reason that this attempt had not given it.
     #[non_exhaustive]
     ForeignAbort = 15,
     /// The transaction gave up its attempt until a word that it had read has
     /// changed ([`Tx::retry`](crate::Tx::retry)).
     #[non_exhaustive]
     Retry = 16,
-    /// A transaction retried that had read nothing, so that nothing could wake
-    /// it.
+    /// A transaction retried that had read nothing, so that nothing could wake it.
     #[non_exhaustive]
     RetryWithoutReads = 17,
     /// All threads waited for a change, and nobody was left to make one.

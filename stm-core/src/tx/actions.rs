@@ -63,10 +63,9 @@ pub(crate) enum Op {
     /// Does [`Self::And64`]; if one of these bits was clear already, it is the
     /// fault [`Abort::FreedTwice`], which names the subject.
     Release64 = 7,
-    /// Does [`Self::And64`] on the word of a pool's bitmap; if the bit was clear
-    /// already, it is the fault [`Abort::BadNode`]. The subject has the number
-    /// of the pool in its upper half, and the name of the node in its lower
-    /// half.
+    /// Does [`Self::And64`] on the word of a pool's bitmap; if the bit was clear already, it is the
+    /// fault [`Abort::BadNode`]. The subject has the number of the pool in its upper half, and the
+    /// name of the node in its lower half.
     FreeNode = 8,
 }
 
@@ -77,11 +76,10 @@ const ADDRESS_MASK: u64 = (1 << OP_SHIFT) - 1;
 /// An operation on one element of a plain array, which
 /// [`Tx::at_commit`] and [`Tx::at_abort`] defer until the attempt has ended.
 ///
-/// The operation is atomic by itself and relaxed, and it comes after
-/// everything that the transaction did: a thread that sees its effect, and
-/// fences, sees the transaction's writes. It is not part of the transaction:
-/// between the commit and the action, others may see the one without the other.
-/// The array must be one that no transaction reads or writes.
+/// The operation is atomic by itself and relaxed, and it comes after everything that the
+/// transaction did: a thread that sees its effect, and fences, sees the transaction's writes. It is
+/// not part of the transaction: between the commit and the action, others may see the one without
+/// the other. The array must be one that no transaction reads or writes.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -158,9 +156,8 @@ impl Action {
         Self::new(array, i, op, value.to_bits64())
     }
 
-    /// Clears the taken bit of a node in a word of its pool's bitmap: to give
-    /// back what the attempt has allocated, or to free what it must have found
-    /// taken.
+    /// Clears the taken bit of a node in a word of its pool's bitmap: to give back what the attempt
+    /// has allocated, or to free what it must have found taken.
     #[inline(always)]
     pub(crate) fn clear_node(word: *mut u64, bit: u32, freed: Option<u64>) -> Self {
         Self {
@@ -189,9 +186,8 @@ impl Action {
         Self::new(array, i, Op::And64, !bits)
     }
 
-    /// Clears `bits` in `array[i]`, which must all be set: if one is clear, the
-    /// launch ends with [`Error::FreedTwice`](crate::host::Error::FreedTwice),
-    /// which names `subject`.
+    /// Clears `bits` in `array[i]`, which must all be set: if one is clear, the launch ends with
+    /// [`Error::FreedTwice`](crate::host::Error::FreedTwice), which names `subject`.
     #[inline(always)]
     pub fn release_bits(array: &TArray<u64>, i: u64, bits: u64, subject: u64) -> Self {
         Self {
@@ -201,9 +197,8 @@ impl Action {
     }
 }
 
-/// Executes the actions of a lane's log from `from` up to `end` that belong to
-/// `when`. It is not inlined and takes its arguments by value, so that the
-/// transaction stays in registers.
+/// Executes the actions of a lane's log from `from` up to `end` that belong to `when`. It is not
+/// inlined and takes its arguments by value, so that the transaction stays in registers.
 #[inline(never)]
 fn execute<L: Lane>(
     lane: &L,
@@ -336,17 +331,15 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// ```
     ///
     /// # Errors
-    /// A full log of actions (`Capacity::actions`), or an index past the end:
-    /// pass it on with `?`.
+    /// A full log of actions (`Capacity::actions`), or an index past the end: pass it on with `?`.
     #[inline(always)]
     pub fn at_commit(&mut self, action: Action) -> TxResult<()> {
         self.defer(When::Commit, action)
     }
 
-    /// Executes `action` once the attempt has aborted, for whatever reason,
-    /// before the actions that were passed before it. If the attempt commits,
-    /// nothing happens. An attempt that is repeated after a conflict has aborted
-    /// too.
+    /// Executes `action` once the attempt has aborted, for whatever reason, before the actions that
+    /// were passed before it. If the attempt commits, nothing happens. An attempt that is repeated
+    /// after a conflict has aborted too.
     ///
     /// # Errors
     /// The errors are those of [`Self::at_commit`].
@@ -355,8 +348,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.defer(When::Abort, action)
     }
 
-    /// Returns whether the attempt has deferred the action of freeing this node
-    /// already.
+    /// Returns whether the attempt has deferred the action of freeing this node already.
     #[inline(always)]
     pub(crate) fn will_free(&self, action: Action) -> bool {
         let head = action.head(When::Commit);
@@ -412,10 +404,9 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
         self.tx.checked(result)
     }
 
-    /// Executes the calling lane's `action`, if there is one, once the attempt
-    /// has committed ([`Tx::at_commit`]). The actions of one lane are executed
-    /// in their order; those of different lanes have no order. All lanes of the
-    /// team call it together.
+    /// Executes the calling lane's `action`, if there is one, once the attempt has committed
+    /// ([`Tx::at_commit`]). The actions of one lane are executed in their order; those of different
+    /// lanes have no order. All lanes of the team call it together.
     ///
     /// # Errors
     /// The error of any lane: a full log of actions, or an index past the end.

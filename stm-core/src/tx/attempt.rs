@@ -1,12 +1,10 @@
 //! One attempt at a transaction, as the transaction's own code sees it.
 //!
-//! The user's closure calls [`Tx`]; `Tx` checks indices, reports events to the
-//! probe, remembers the first failure, and leaves everything else to the
-//! [`Algorithm`].
+//! The user's closure calls [`Tx`]; `Tx` checks indices, reports events to the probe, remembers the
+//! first failure, and leaves everything else to the [`Algorithm`].
 //!
-//! Invariants: an attempt that has failed does not commit, whatever the closure
-//! returns; the state of the attempt (`attempt`) is touched by its algorithm
-//! alone.
+//! Invariants: an attempt that has failed does not commit, whatever the closure returns; the state
+//! of the attempt (`attempt`) is touched by its algorithm alone.
 
 use crate::algorithm::contract::{
     Algorithm, DeferredActions, Granule, Inside, Mode, PoolSearch, ProbeState, Tx,
@@ -120,8 +118,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    /// Records the first failure, so that a closure that swallows it does not
-    /// commit.
+    /// Records the first failure, so that a closure that swallows it does not commit.
     #[inline(always)]
     pub(crate) fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
         self.fault.reason = Some(abort);
@@ -166,8 +163,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.fail_at(Abort::OutOfRange, (i, array.len()))
     }
 
-    /// Returns an error if the attempt has failed, or if `i` is past the end of
-    /// `len` elements.
+    /// Returns an error if the attempt has failed, or if `i` is past the end of `len` elements.
     #[inline(always)]
     pub(crate) fn within(&mut self, i: u64, len: u64) -> TxResult<()> {
         if let Some(abort) = self.fault.reason {
@@ -357,8 +353,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         v
     }
 
-    /// Ends the transaction without effect, and without another attempt:
-    /// `return tx.cancel();`
+    /// Ends the transaction without effect, and without another attempt: `return tx.cancel();`
     ///
     /// # Errors
     /// It is always [`Abort::User`], or an earlier error of the attempt.

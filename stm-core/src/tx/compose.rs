@@ -17,9 +17,8 @@
 //! transaction that waits is woken by a change of what either has read.
 //!
 //! # Nesting
-//! Nesting is flat: a transaction inside another one is a part of it. It commits
-//! with it, its errors are those of the whole attempt, and a conflict anywhere
-//! repeats all of it.
+//! Nesting is flat: a transaction inside another one is a part of it. It commits with it, its
+//! errors are those of the whole attempt, and a conflict anywhere repeats all of it.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::observe::event::Event;
@@ -48,8 +47,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    /// Undoes an alternative that has retried. Of a team, only the leader
-    /// `reports` it to a probe.
+    /// Undoes an alternative that has retried. Of a team, only the leader `reports` it to a probe.
     #[inline(always)]
     fn undo_alternative(&mut self, before: &Before<A::Savepoint>, reports: bool) {
         self.fault.reason = None;
@@ -63,16 +61,13 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    /// Gives up the attempt until a word that it has read has changed, and then
-    /// makes another one: `return tx.retry();` (Harris, Marlow, Peyton Jones and
-    /// Herlihy 2005).
+    /// Gives up the attempt until a word that it has read has changed, and then makes another one:
+    /// `return tx.retry();` (Harris, Marlow, Peyton Jones and Herlihy 2005).
     ///
-    /// While it waits, the transaction owns nothing and keeps nobody from
-    /// running; to wait in any other way, such as by a loop inside the closure,
-    /// can keep out the very transaction that it waits for. It counts as an
-    /// abort, and not as a conflict. If all threads of a launch wait, the launch
-    /// ends with
-    /// [`Error::EverybodyWaits`](crate::host::Error::EverybodyWaits).
+    /// While it waits, the transaction owns nothing and keeps nobody from running; to wait in any
+    /// other way, such as by a loop inside the closure, can keep out the very transaction that it
+    /// waits for. It counts as an abort, and not as a conflict. If all threads of a launch wait,
+    /// the launch ends with [`Error::EverybodyWaits`](crate::host::Error::EverybodyWaits).
     ///
     /// ```
     /// use stm_core::{Lane, Tx, TxResult, View, algorithm::Algorithm};
@@ -158,8 +153,7 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
     /// the team call it together, and run the same alternative.
     ///
     /// # Errors
-    /// The errors of the alternative whose result counts. If one lane fails, all
-    /// do.
+    /// The errors of the alternative whose result counts. If one lane fails, all do.
     #[inline(always)]
     pub fn or_else<R>(
         &mut self,
@@ -188,9 +182,8 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
     }
 }
 
-/// What can run a transaction: a lane on its own ([`StmRef::on`]), or a
-/// transaction that has begun. A function that is generic over it may be called
-/// outside of transactions and inside of one.
+/// What can run a transaction: a lane on its own ([`StmRef::on`]), or a transaction that has begun.
+/// A function that is generic over it may be called outside of transactions and inside of one.
 ///
 /// ```
 /// use stm_core::{Lane, StmRef, Transact, TxResult, View, algorithm::Algorithm};
@@ -221,10 +214,9 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
 /// }
 /// ```
 pub trait Transact<L: Lane, A: Algorithm> {
-    /// Runs a transaction. On a lane of its own it is
-    /// [`StmRef::atomically`]. Inside of a transaction, `body` runs as a part of
-    /// it: it sees the attempt's writes, takes effect when the whole commits, and
-    /// an error ends the attempt of the whole, even if the caller drops the
+    /// Runs a transaction. On a lane of its own it is [`StmRef::atomically`]. Inside of a
+    /// transaction, `body` runs as a part of it: it sees the attempt's writes, takes effect when
+    /// the whole commits, and an error ends the attempt of the whole, even if the caller drops the
     /// error.
     ///
     /// # Errors
@@ -240,8 +232,7 @@ pub struct OnLane<'a, L, A> {
 }
 
 impl<A: Algorithm> StmRef<A> {
-    /// Returns the lane with this memory, for functions that take a
-    /// [`Transact`].
+    /// Returns the lane with this memory, for functions that take a [`Transact`].
     #[inline(always)]
     pub const fn on<'a, L: Lane>(&'a self, lane: &'a L) -> OnLane<'a, L, A> {
         OnLane { stm: self, lane }

@@ -1,5 +1,4 @@
-//! Crews: the members of a team, and how they vote, broadcast words and
-//! synchronise.
+//! Crews: the members of a team, and how they vote, broadcast words and synchronise.
 //!
 //! The transactions of teams are written once, against [`Crew`]:
 //!
@@ -12,17 +11,15 @@
 //! | barrier | `bar.warp.sync` | `bar.sync` |
 //! | memory order | by the barrier | by each of the three |
 //!
-//! All members call `gather`, `vote`, `all`, `count_of`, `one_of`, `told`, `told_32`,
-//! `told_bits` and `meet` the same number of times and in the same order. Every
-//! branch around such a call must therefore be the same for all members, which
-//! holds for the result of a vote or a broadcast.
+//! All members call `gather`, `vote`, `all`, `count_of`, `one_of`, `told`, `told_32`, `told_bits`
+//! and `meet` the same number of times and in the same order. Every branch around such a call must
+//! therefore be the same for all members, which holds for the result of a vote or a broadcast.
 //!
 //! # The place of a block
-//! The place is a few words of global memory in the logs of the block's first
-//! warp (`Logs::place_of_block`). The speaker stores, all threads pass a
-//! barrier, all load, and all pass a barrier, so nobody stores what others
-//! still load. If several threads want to speak, the one that finds the claim
-//! free does; it frees the claim when all have tried.
+//! The place is a few words of global memory in the logs of the block's first warp
+//! (`Logs::place_of_block`). The speaker stores, all threads pass a barrier, all load, and all pass
+//! a barrier, so nobody stores what others still load. If several threads want to speak, the one
+//! that finds the claim free does; it frees the claim when all have tried.
 
 use crate::memory::logs::{Logs, PLACE_WORDS};
 use crate::tx::stm_ref::StmRef;
@@ -30,8 +27,7 @@ use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 
 mod sealed {
-    /// Seals [`Crew`](super::Crew), whose only implementations are in this
-    /// module.
+    /// Seals [`Crew`](super::Crew), whose only implementations are in this module.
     pub trait Sealed {}
     impl Sealed for super::WarpCrew {}
     impl Sealed for super::BlockCrew {}
@@ -80,8 +76,7 @@ pub trait Crew: Copy + sealed::Sealed {
     /// Returns whether the predicate holds for all members.
     fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool;
 
-    /// Returns for how many members the predicate holds. One that has ended
-    /// does not count.
+    /// Returns for how many members the predicate holds. One that has ended does not count.
     fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32;
 
     /// Returns one of the members whose predicate held in the vote; there must
@@ -94,12 +89,10 @@ pub trait Crew: Copy + sealed::Sealed {
     /// Broadcasts 32 bits of the member `by` to all.
     fn told_32<L: Lane>(self, lane: &L, by: Self::Speaker, v: u32) -> u32;
 
-    /// Broadcasts the lowest `BITS` bits of the leader's `v`, which must have
-    /// no others, to all.
+    /// Broadcasts the lowest `BITS` bits of the leader's `v`, which must have no others, to all.
     fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32;
 
-    /// Waits for all members; everything that one wrote before is visible to
-    /// all afterwards.
+    /// Waits for all members; everything that one wrote before is visible to all afterwards.
     fn meet<L: Lane>(self, lane: &L);
 }
 
@@ -110,13 +103,11 @@ pub struct WarpCrew {
 }
 
 impl WarpCrew {
-    /// Makes the crew of a mask: a token that lets the lanes vote, broadcast
-    /// words and synchronise.
+    /// Makes the crew of a mask: a token that lets the lanes vote, broadcast words and synchronise.
     ///
     /// # Safety
-    /// The mask names the calling lane, and each lane that it names makes such
-    /// a token of the same mask and uses it in the same calls, in the same
-    /// order.
+    /// The mask names the calling lane, and each lane that it names makes such a token of the same
+    /// mask and uses it in the same calls, in the same order.
     #[inline(always)]
     pub(crate) const unsafe fn of(mask: u32) -> Self {
         Self { mask }
@@ -240,8 +231,7 @@ impl Crew for WarpCrew {
 /// The threads of a block, any number of them.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockCrew {
-    /// The claim, followed by the words that are broadcast; [`PLACE_WORDS`] in
-    /// all.
+    /// The claim, followed by the words that are broadcast; [`PLACE_WORDS`] in all.
     place: *mut u64,
 }
 
@@ -344,8 +334,7 @@ impl Crew for BlockCrew {
     #[inline(always)]
     fn one_of<L: Lane>(self, lane: &L, _votes: bool, predicate: bool) -> bool {
         // SAFETY: a word of the place. Relaxed: it orders nothing; a vote
-        // followed when the claim was freed, and another comes before the next
-        // claim.
+        // followed when the claim was freed, and another comes before the next claim.
         unsafe {
             let first = predicate && lane.cas_relaxed_64(self.place, 0, 1) == 0;
             lane.barrier();

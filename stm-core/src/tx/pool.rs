@@ -16,23 +16,20 @@ use crate::tx::actions::{Action, When};
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, Lane};
 
-/// The allocations that find no free node after a transaction has drawn a ticket,
-/// before the pool counts as exhausted. By then the other attempts have ended and
-/// have given back their nodes.
+/// The allocations that find no free node after a transaction has drawn a ticket, before the pool
+/// counts as exhausted. By then the other attempts have ended and have given back their nodes.
 const MISSES_ALONE: u32 = 8;
 
-/// The pause after an allocation that found no free node, for each one before
-/// it.
+/// The pause after an allocation that found no free node, for each one before it.
 const MISS_PAUSE_NS: u32 = 64;
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Allocates a node of a pool. The node belongs to this transaction until it
     /// commits; if it does not commit, the node is free again.
     ///
-    /// What the node's index stands for in other arrays is up to the program;
-    /// their elements are accessed like any others, and hold what was left in
-    /// them. [`Self::alloc_record`] allocates a node that is a record, and
-    /// initialises it.
+    /// What the node's index stands for in other arrays is up to the program; their elements are
+    /// accessed like any others, and hold what was left in them. [`Self::alloc_record`] allocates a
+    /// node that is a record, and initialises it.
     ///
     /// # Errors
     /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts that
@@ -50,10 +47,9 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Allocates a node of a pool of records and initialises it with `record`.
     ///
-    /// Under `fast` and `fast-table`, a node that no attempt of this launch has
-    /// had before is stored at once, which takes no lock and no room in the write
-    /// set. Any other node is written when the transaction commits, because an
-    /// attempt that will abort may still own a word of it.
+    /// Under `fast` and `fast-table`, a node that no attempt of this launch has had before is
+    /// stored at once, which takes no lock and no room in the write set. Any other node is written
+    /// when the transaction commits, because an attempt that will abort may still own a word of it.
     ///
     /// # Errors
     /// The errors are those of [`Self::alloc`] and of [`Self::write`].
@@ -97,8 +93,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.pool.misses = self.pool.misses.saturating_add(1);
         let alone = self.stm.limits.queue_after.saturating_add(MISSES_ALONE);
         self.fault.details = (0, identity(pool));
-        // Nodes come back when other attempts end, some of them by threads that
-        // wait for a core.
+        // Nodes come back when other attempts end, some of them by threads that wait for a core.
         self.lane
             .pause(MISS_PAUSE_NS.saturating_mul(self.pool.misses));
         self.fail(if self.pool.misses >= alone {
@@ -112,10 +107,9 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// allocate it, so no word may link to it any more.
     ///
     /// # Errors
-    /// [`Abort::BadNode`], a fault, if the node is of another pool, or was freed
-    /// by this attempt already; or a full log of actions, a fault. A node that
-    /// is free when the transaction has committed is a fault too, which the host
-    /// reports.
+    /// [`Abort::BadNode`], a fault, if the node is of another pool, or was freed by this attempt
+    /// already; or a full log of actions, a fault. A node that is free when the transaction has
+    /// committed is a fault too, which the host reports.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn free(&mut self, pool: &TPool, node: Node) -> TxResult<()> {
         if let Some(abort) = self.fault.reason {
@@ -209,8 +203,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.read_field(&nodes.records, i, field)
     }
 
-    /// Reads several fields of a node that have one type, with their loads in
-    /// flight together.
+    /// Reads several fields of a node that have one type, with their loads in flight together.
     ///
     /// # Errors
     /// The errors are those of [`Self::read_node`].
@@ -241,9 +234,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.write_field(&nodes.records, i, field, value)
     }
 
-    /// Initialises the record `k` of those that belong to this transaction.
-    /// Other transactions find it only after they have read a word that this
-    /// one writes.
+    /// Initialises the record `k` of those that belong to this transaction. Other transactions find
+    /// it only after they have read a word that this one writes.
     ///
     /// Under `fast` and `fast-table` the record is stored at once, and an
     /// attempt that aborts leaves it. Under the other algorithms it is written.
@@ -264,8 +256,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// follow each other from record `k` on.
     ///
     /// # Errors
-    /// The errors are those of [`Self::init`]; the index is that of the last
-    /// record.
+    /// The errors are those of [`Self::init`]; the index is that of the last record.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn init_many<R: Record, const N: usize>(
         &mut self,

@@ -7,8 +7,7 @@ use stm_machine::Element;
 use stm_machine::Lane;
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Reads the record `records[i]`. The loads of its fields of one width are
-    /// in flight together.
+    /// Reads the record `records[i]`. The loads of its fields of one width are in flight together.
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
@@ -26,8 +25,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// when the transaction commits.
     ///
     /// # Errors
-    /// The errors are those of [`Self::write`]; some of the fields may then be
-    /// written.
+    /// The errors are those of [`Self::write`]; some of the fields may then be written.
     #[inline(always)]
     pub fn write_record<R: Record>(
         &mut self,

@@ -10,10 +10,9 @@ use core::ptr::addr_of_mut;
 use stm_machine::Lane;
 use stm_machine::observe::ProbeBuffer;
 
-/// Limits of waits and retries: how often a wait polls, and how often a commit
-/// tries to acquire its locks. The waits of Xu et al. 2014 are unbounded; on a warp in
-/// lockstep, a lane that waits for ever can keep the very lane that it waits
-/// for from running.
+/// Limits of waits and retries: how often a wait polls, and how often a commit tries to acquire its
+/// locks. The waits of Xu et al. 2014 are unbounded; on a warp in lockstep, a lane that waits for
+/// ever can keep the very lane that it waits for from running.
 ///
 /// ```
 /// # #[cfg(feature = "host")] {
@@ -28,10 +27,9 @@ use stm_machine::observe::ProbeBuffer;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct RetryLimits {
-    /// How often a read loads its words again, because one is locked or, under
-    /// `fast` and `fast-table`, newer than the snapshot, before it aborts; 0 for
-    /// the default of the algorithm (`Algorithm::READ_POLLS`,
-    /// `Algorithm::TEAM_READ_POLLS`).
+    /// How often a read loads its words again, because one is locked or, under `fast` and
+    /// `fast-table`, newer than the snapshot, before it aborts; 0 for the default of the algorithm
+    /// (`Algorithm::READ_POLLS`, `Algorithm::TEAM_READ_POLLS`).
     pub read_polls: u32,
     /// Attempts to acquire the locks before a commit aborts; without effect under
     /// `fast` and `fast-table`, which make one.
@@ -72,9 +70,8 @@ impl Default for RetryLimits {
     }
 }
 
-/// The metadata of a transactional memory with algorithm `A`: a `Copy` handle
-/// that is part of a kernel's parameters. The host's `Stm` owns the metadata
-/// that it points to.
+/// The metadata of a transactional memory with algorithm `A`: a `Copy` handle that is part of a
+/// kernel's parameters. The host's `Stm` owns the metadata that it points to.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -108,8 +105,7 @@ pub struct StmRef<A> {
     algorithm: PhantomData<A>,
 }
 
-// The implementation is by hand, as a derive would require `A: Clone` without
-// need.
+// The implementation is by hand, as a derive would require `A: Clone` without need.
 #[allow(clippy::expl_impl_clone_on_copy)]
 impl<A> Clone for StmRef<A> {
     fn clone(&self) -> Self {
@@ -233,10 +229,9 @@ impl<A> StmRef<A> {
         unsafe { addr_of_mut!((*self.globals).coarse_lock).cast() }
     }
 
-    /// Returns whether the launch was told to stop, for kernels with loops
-    /// around their transactions. If so, the lane is counted as one with work
-    /// left undone, which makes the launch a timeout to the host; so ask only
-    /// while there is work left.
+    /// Returns whether the launch was told to stop, for kernels with loops around their
+    /// transactions. If so, the lane is counted as one with work left undone, which makes the
+    /// launch a timeout to the host; so ask only while there is work left.
     #[inline(always)]
     pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
         let told = self.told_to_stop(lane);
@@ -247,9 +242,8 @@ impl<A> StmRef<A> {
         told
     }
 
-    /// Returns the reason for which an attempt ends whose code returned `abort`
-    /// although the attempt has not failed: it comes from another memory, or
-    /// from another attempt.
+    /// Returns the reason for which an attempt ends whose code returned `abort` although the
+    /// attempt has not failed: it comes from another memory, or from another attempt.
     #[inline(always)]
     pub(crate) fn not_given<L: Lane>(&self, lane: &L, abort: Abort) -> Abort {
         match abort {

@@ -35,8 +35,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.fail(Abort::OutOfRange)
     }
 
-    /// Adds `delta` to element `column` of row `row` when the transaction
-    /// commits.
+    /// Adds `delta` to element `column` of row `row` when the transaction commits.
     ///
     /// Under `fast` and `fast-table` additions do not conflict with each other.
     /// Under the other algorithms this is a read and a write.
@@ -55,9 +54,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.add_many(sums, row, column, [delta], 1)
     }
 
-    /// Adds the first `count` of `deltas` to as many elements of row `row`,
-    /// from element `first` on. It has the effect of adding one after the
-    /// other, and is faster.
+    /// Adds the first `count` of `deltas` to as many elements of row `row`, from element `first`
+    /// on. It has the effect of adding one after the other, and is faster.
     ///
     /// # Errors
     /// The errors are those of [`Self::add`].
@@ -87,8 +85,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Reads element `column` of row `row`.
     ///
-    /// Under `fast` and `fast-table` this conflicts with additions to the whole
-    /// row.
+    /// Under `fast` and `fast-table` this conflicts with additions to the whole row.
     ///
     /// A conflict with another transaction, a full read set, or an index past
     /// the end: pass it on with `?`.

@@ -1,21 +1,18 @@
 //! One attempt at a transaction by a team: the lanes of a warp together, or the
 //! threads of a block ([`Crew`]).
 //!
-//! Teams are for long transactions. Each lane reads and writes words of its
-//! own, so if the program assigns neighbouring words to neighbouring lanes,
-//! their accesses are coalesced. All lanes have one snapshot, one commit and
-//! one verdict in common.
+//! Teams are for long transactions. Each lane reads and writes words of its own, so if the program
+//! assigns neighbouring words to neighbouring lanes, their accesses are coalesced. All lanes have
+//! one snapshot, one commit and one verdict in common.
 //!
-//! All lanes of the team make every call on a [`TeamTx`], in the same order; a
-//! lane with nothing to do in a call passes `None`. The result of a call is the
-//! lane's own, but an error is everybody's: if a word of one lane makes the
-//! attempt fail, all lanes get that `Err`, and all pass it on with `?`. Between
-//! the calls the lanes may vote and broadcast words.
+//! All lanes of the team make every call on a [`TeamTx`], in the same order; a lane with nothing to
+//! do in a call passes `None`. The result of a call is the lane's own, but an error is everybody's:
+//! if a word of one lane makes the attempt fail, all lanes get that `Err`, and all pass it on with
+//! `?`. Between the calls the lanes may vote and broadcast words.
 //!
-//! A word belongs to one lane: the others do not see a lane's writes before the
-//! commit. If two lanes write one word, or one reads a word that another
-//! writes, the commit detects it: [`Abort::TeamOverlap`], a fault. Any number
-//! of lanes may read a word that none writes.
+//! A word belongs to one lane: the others do not see a lane's writes before the commit. If two
+//! lanes write one word, or one reads a word that another writes, the commit detects it:
+//! [`Abort::TeamOverlap`], a fault. Any number of lanes may read a word that none writes.
 //!
 //! Teams have words, actions and alternatives. They have no sums, no nodes of
 //! pools, no operations on records and no preassigned nodes.
@@ -29,10 +26,9 @@ use stm_machine::View;
 use stm_machine::lane::{Lane, records};
 use stm_machine::{Element, WordAddress};
 
-/// One attempt at a transaction, as each lane of the team that makes it sees
-/// it. [`StmRef::team`] and [`StmRef::for_each_team`] pass it to their closure,
-/// and with the threads of a block as the crew, so do [`StmRef::team_of_block`]
-/// and [`StmRef::for_each_block_team`].
+/// One attempt at a transaction, as each lane of the team that makes it sees it. [`StmRef::team`]
+/// and [`StmRef::for_each_team`] pass it to their closure, and with the threads of a block as the
+/// crew, so do [`StmRef::team_of_block`] and [`StmRef::for_each_block_team`].
 ///
 /// A team reads and writes words, defers actions and runs alternatives. It has no
 /// operations on sums and on records, allocates and frees no nodes of pools, has
@@ -143,16 +139,14 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         self.crew.is(self.tx.lane, self.crew.leader(self.tx.lane))
     }
 
-    /// Broadcasts the lowest `BITS` bits of the leader's `v`, which must have
-    /// no others.
+    /// Broadcasts the lowest `BITS` bits of the leader's `v`, which must have no others.
     #[inline(always)]
     pub(crate) fn of_leader<const BITS: u32>(&self, v: u32) -> u32 {
         self.crew.told_bits::<L, BITS>(self.tx.lane, v)
     }
 
-    /// Reports to the probe what each lane did with its words, word by word and
-    /// then lane by lane, in the leader's buffer, where the team is one
-    /// transaction.
+    /// Reports to the probe what each lane did with its words, word by word and then lane by lane,
+    /// in the leader's buffer, where the team is one transaction.
     #[inline(always)]
     fn observe<const N: usize>(
         &mut self,
@@ -205,8 +199,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         (active, mine)
     }
 
-    /// Reads `array[i]` if there is an index. All lanes of the team call it
-    /// together.
+    /// Reads `array[i]` if there is an index. All lanes of the team call it together.
     ///
     /// # Errors
     /// The error of any lane: a conflict with another transaction, a full read
@@ -262,8 +255,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// transaction commits. All lanes of the team call it together.
     ///
     /// # Errors
-    /// The error of any lane: a full write set, or an index past the end. Pass
-    /// it on with `?`.
+    /// The error of any lane: a full write set, or an index past the end. Pass it on with `?`.
     #[inline(always)]
     pub fn write<T: Element>(
         &mut self,
@@ -273,8 +265,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         self.write_many(array, [write])
     }
 
-    /// Writes several elements for each lane. All lanes of the team call it
-    /// together.
+    /// Writes several elements for each lane. All lanes of the team call it together.
     ///
     /// # Errors
     /// The errors are those of [`Self::write`].
@@ -317,15 +308,13 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         self.tx.fail(Abort::User)
     }
 
-    /// Gives up the attempt of the team until a word that one of its lanes has
-    /// read has changed, as [`Tx::retry`] does: `return tx.retry();`. All lanes
-    /// do so, or only some of them at a point after which no lane calls the
-    /// transaction again: the team retries if one of its lanes does.
+    /// Gives up the attempt of the team until a word that one of its lanes has read has changed, as
+    /// [`Tx::retry`] does: `return tx.retry();`. All lanes do so, or only some of them at a point
+    /// after which no lane calls the transaction again: the team retries if one of its lanes does.
     ///
     /// # Errors
-    /// It is always [`Abort::Retry`], or an earlier error of the attempt. If no
-    /// lane has read anything, the attempt ends with
-    /// [`Abort::RetryWithoutReads`], a fault.
+    /// It is always [`Abort::Retry`], or an earlier error of the attempt. If no lane has read
+    /// anything, the attempt ends with [`Abort::RetryWithoutReads`], a fault.
     #[inline(always)]
     pub fn retry<T>(&mut self) -> TxResult<T> {
         if let Some(abort) = self.tx.fault.reason {
@@ -335,15 +324,13 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         self.tx.fail(Abort::Retry)
     }
 
-    /// Returns whether `predicate` holds for any lane of the team. All call it
-    /// together.
+    /// Returns whether `predicate` holds for any lane of the team. All call it together.
     #[inline(always)]
     pub fn any(&self, predicate: bool) -> bool {
         C::any(self.crew.vote(self.tx.lane, predicate))
     }
 
-    /// Returns whether `predicate` holds for every lane of the team. All call
-    /// it together.
+    /// Returns whether `predicate` holds for every lane of the team. All call it together.
     #[inline(always)]
     pub fn all(&self, predicate: bool) -> bool {
         self.crew.all(self.tx.lane, predicate)
@@ -358,9 +345,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         v
     }
 
-    /// Waits for all lanes of the team, which call this together. Everything
-    /// that one wrote before, other than by the transaction, is visible to all
-    /// afterwards.
+    /// Waits for all lanes of the team, which call this together. Everything that one wrote before,
+    /// other than by the transaction, is visible to all afterwards.
     #[inline(always)]
     pub fn sync(&self) {
         self.crew.meet(self.tx.lane);
@@ -387,8 +373,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
 
 /// Operations that only the lanes of a warp have.
 impl<L: Lane, A: Algorithm> TeamTx<'_, L, A, WarpCrew> {
-    /// Returns the lanes of the team for which `predicate` holds. All lanes
-    /// call it together.
+    /// Returns the lanes of the team for which `predicate` holds. All lanes call it together.
     #[inline(always)]
     pub fn ballot(&self, predicate: bool) -> u32 {
         self.crew.vote(self.tx.lane, predicate)

@@ -31,13 +31,11 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Writes the first `count` of several elements. It has the effect of
-    /// writing one after the other, and is faster for elements that were the
-    /// last ones read, together and in this order.
+    /// Writes the first `count` of several elements. It has the effect of writing one after the
+    /// other, and is faster for elements that were the last ones read, together and in this order.
     ///
     /// # Errors
-    /// The errors are those of [`Self::write`]; some of the elements may then
-    /// be written.
+    /// The errors are those of [`Self::write`]; some of the elements may then be written.
     #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn write_many<T: Element, const N: usize>(
@@ -124,9 +122,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    /// Writes the first `count` of several words together, if the algorithm can;
-    /// `captured` ones are stored at once. Otherwise it returns `false` and
-    /// changes nothing.
+    /// Writes the first `count` of several words together, if the algorithm can; `captured` ones
+    /// are stored at once. Otherwise it returns `false` and changes nothing.
     #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn put_together<T: Element, const N: usize>(

@@ -14,8 +14,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Returns the order as a word of plain input: 24 bits for each account, 16
-    /// for the amount.
+    /// Returns the order as a word of plain input: 24 bits for each account, 16 for the amount.
     pub const fn packed(self) -> u64 {
         (self.from as u64) << 40 | (self.to as u64) << 16 | self.amount as u64
     }

@@ -20,8 +20,7 @@ fn run<D: Device>(device: &D) -> Result<(), Error> {
     let mut stm = Stm::with(device, config)?;
     let shape = Launch::new(4, 8);
     let head = stm.array("the head", &[0u32])?;
-    // One for each key, and one for each lane that has allocated and not yet
-    // committed.
+    // One for each key, and one for each lane that has allocated and not yet committed.
     let nodes = u64::from(KEYS + shape.blocks * shape.threads);
     let items: Nodes<D, Item> = Nodes::new(device, Layout::Cells, nodes, "the items")?;
     let keys: Vec<u32> = (0..OPERATIONS)

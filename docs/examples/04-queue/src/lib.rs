@@ -1,5 +1,4 @@
-//! A bounded queue: producers wait while it is full, consumers while it is
-//! empty.
+//! A bounded queue: producers wait while it is full, consumers while it is empty.
 
 use stm_core::prelude::*;
 

@@ -10,9 +10,8 @@
 //!    that have chosen each other, and trees that are being joined at this moment,
 //!    need no care: the transactions do one after the other.
 //!
-//! After as many rounds as it takes until no edge is left between two trees, the
-//! edges taken are a minimum spanning forest. Weights are made distinct by the
-//! numbers of their edges.
+//! After as many rounds as it takes until no edge is left between two trees, the edges taken are a
+//! minimum spanning forest. Weights are made distinct by the numbers of their edges.
 
 use stm_core::prelude::*;
 
@@ -27,8 +26,7 @@ pub const fn rank(weight: u32, edge: u32) -> u64 {
     (weight as u64) << 32 | edge as u64
 }
 
-/// Finds the root of a vertex by plain loads, for launches in which nobody
-/// changes `parents`.
+/// Finds the root of a vertex by plain loads, for launches in which nobody changes `parents`.
 #[inline(always)]
 fn root<L: Lane>(lane: &L, parents: &impl View<u32>, mut vertex: u32) -> u32 {
     loop {
@@ -110,8 +108,7 @@ pub fn join(
     });
 }
 
-/// Makes every vertex a child of its root, and forgets the best edges, for the
-/// next round.
+/// Makes every vertex a child of its root, and forgets the best edges, for the next round.
 #[kernel(name = "mst_flatten")]
 pub fn flatten(stm: &Stm, parents: Cells<u32>, best: Cells<u64>) {
     let lane = stm.lane();

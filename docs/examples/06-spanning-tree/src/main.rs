@@ -1,8 +1,7 @@
 //! Finds a minimum spanning forest and compares it with that of one thread.
 //!
-//! `spanning-tree` makes a graph of 10,000 vertices and 100,000 edges,
-//! `spanning-tree VERTICES EDGES [SEED]` one of this size, and `spanning-tree
-//! FILE.gr` or `FILE.mtx` reads one.
+//! `spanning-tree` makes a graph of 10,000 vertices and 100,000 edges, `spanning-tree VERTICES
+//! EDGES [SEED]` one of this size, and `spanning-tree FILE.gr` or `FILE.mtx` reads one.
 
 use spanning_tree::forest::{on_device, on_host};
 use spanning_tree::graph::Graph;

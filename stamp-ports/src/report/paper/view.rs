@@ -133,17 +133,15 @@ pub fn both(paper: &Paper, run: &Speedup, over_cgl: f64) -> String {
     }
 }
 
-/// The document with the kernels of a workload, where it has several that run
-/// transactions, in the place of the whole: they do unlike work, and the paper
-/// shows GN-1 and GN-2 apart.
+/// The document with the kernels of a workload, where it has several that run transactions, in the
+/// place of the whole: they do unlike work, and the paper shows GN-1 and GN-2 apart.
 pub fn apart(paper: &Paper) -> Paper {
     let mut apart = paper.clone();
     apart.speedups = paper.speedups.iter().flat_map(parts).collect();
     apart
 }
 
-/// A result's kernels as results of their own; the result itself if it has not
-/// several.
+/// A result's kernels as results of their own; the result itself if it has not several.
 fn parts(run: &Speedup) -> Vec<Speedup> {
     let kernels = run.kernels.iter();
     let kernels: Vec<_> = kernels
@@ -214,8 +212,7 @@ pub fn of(workload: &str) -> Option<[&'static str; 7]> {
     row.map(|(_, cells)| *cells)
 }
 
-/// A name without what people put between a word and its number: `genome/gn-1`
-/// is `gn1`.
+/// A name without what people put between a word and its number: `genome/gn-1` is `gn1`.
 pub fn plain(workload: &str) -> String {
     let last = workload.rsplit(['/', ':', ' ']).next().unwrap_or(workload);
     last.chars()

@@ -56,8 +56,7 @@ fn page(sets: &Sets) -> Page {
     read(include_str!("page.json"), sets.calls())
 }
 
-/// The papers in the order of the page: what links call each, its authors and year, and its
-/// claims.
+/// The papers in the order of the page: what links call each, its authors and year, and its claims.
 const PAPERS: [(&str, &str, &str); 3] = [
     ("claims-grote", "Grote 2020", include_str!("grote.json")),
     (

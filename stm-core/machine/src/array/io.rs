@@ -1,5 +1,4 @@
-//! Plain data: input that nobody changes during a launch,
-//! and results that each have one writer.
+//! Plain data: input that nobody changes during a launch, and results that each have one writer.
 
 use crate::array::plain::TArray;
 use crate::array::view::View;
@@ -98,8 +97,7 @@ impl<T> Clone for Output<T> {
 impl<T> Copy for Output<T> {}
 
 impl<T: Element> Output<T> {
-    /// Makes the output of an array that nothing else accesses during the
-    /// launch.
+    /// Makes the output of an array that nothing else accesses during the launch.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub const fn of(array: TArray<T>) -> Self {
         Self(array)

@@ -6,9 +6,8 @@
 //! | `plain` | [`TArray`]: elements as in a slice |
 //! | `io` | [`Input`] and [`Output`]: data that nobody changes, and results with one writer each |
 //!
-//! Invariant: a view is a pointer and a length. It hands out the
-//! [`WordAddress`] of an element, and only a [`Lane`](crate::Lane) accesses
-//! that word.
+//! Invariant: a view is a pointer and a length. It hands out the [`WordAddress`] of an element, and
+//! only a [`Lane`](crate::Lane) accesses that word.
 //!
 //! [`WordAddress`]: crate::WordAddress
 

@@ -5,10 +5,9 @@ use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
 
-/// A plain array: a pointer and a length, small enough
-/// to be a kernel parameter. The host makes one from a buffer
-/// (`Buffer::tarray`), and [`TArray::from_raw`] makes one from any allocation
-/// of the device.
+/// A plain array: a pointer and a length, small enough to be a kernel parameter. The host makes one
+/// from a buffer (`Buffer::tarray`), and [`TArray::from_raw`] makes one from any allocation of the
+/// device.
 ///
 /// An index past the end is an error that the host reports with the index; it
 /// never becomes a wild access.
@@ -85,8 +84,7 @@ impl<T: Element> TArray<T> {
         self.len == 0
     }
 
-    /// Returns the address of element `i`, which may be accessed only if `i <
-    /// len()`.
+    /// Returns the address of element `i`, which may be accessed only if `i < len()`.
     #[inline(always)]
     pub fn at(&self, i: u64) -> *mut T {
         self.pointer.wrapping_add(i as usize)

@@ -99,9 +99,8 @@ pub unsafe trait View<T: Element>: Copy + core::fmt::Debug + 'static {
         self.len() == 0
     }
 
-    /// Returns the word of element `i`: its address or that of its cell, by
-    /// which it is accessed, and by which logs name it. It may be accessed
-    /// only if `i < len()`.
+    /// Returns the word of element `i`: its address or that of its cell, by which it is accessed,
+    /// and by which logs name it. It may be accessed only if `i < len()`.
     fn word(&self, i: u64) -> WordAddress;
 
     /// Returns the present value of element `i`, or `None` past the end.

@@ -3,8 +3,7 @@
 use std::string::String;
 use std::time::Duration;
 
-/// An error of a device or a launch. Its text is one line that names the value
-/// and the fix.
+/// An error of a device or a launch. Its text is one line that names the value and the fix.
 ///
 /// ```
 /// use stm_machine::host::{Cpu, Device, Error, Launch};

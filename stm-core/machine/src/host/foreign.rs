@@ -55,8 +55,7 @@ pub struct ForeignArray<'a, D: Device, T> {
     borrowed: PhantomData<&'a mut [T]>,
 }
 
-/// Foreign memory that a launch reads and nobody writes
-/// ([`ForeignArray::as_input`]).
+/// Foreign memory that a launch reads and nobody writes ([`ForeignArray::as_input`]).
 ///
 /// ```
 /// use stm_machine::host::{Cpu, Launch, Watchdog};

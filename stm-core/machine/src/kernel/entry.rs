@@ -49,9 +49,8 @@ macro_rules! __registers {
     };
 }
 
-/// Makes one entry point, given the kernel, the probe, the seeded defect and
-/// whether atomics of 128 bits are used; its name; and its file below the
-/// folder of the PTX.
+/// Makes one entry point, given the kernel, the probe, the seeded defect and whether atomics of 128
+/// bits are used; its name; and its file below the folder of the PTX.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __entry_point {

@@ -20,8 +20,7 @@ pub trait Unnoted {
 
 impl<K> Unnoted for K {}
 
-/// A kernel: an entry name, a parameter struct, and a body generic over the
-/// machine.
+/// A kernel: an entry name, a parameter struct, and a body generic over the machine.
 ///
 /// The same `run` becomes PTX (through an `extern "ptx-kernel"` entry point
 /// named [`Kernel::ENTRY`] that takes [`Kernel::Params`] by value and calls
@@ -58,8 +57,7 @@ impl<K> Unnoted for K {}
 /// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 pub trait Kernel: 'static {
-    /// The name of the PTX entry point. Those of other builds have a suffix
-    /// ([`Build::suffix`]).
+    /// The name of the PTX entry point. Those of other builds have a suffix ([`Build::suffix`]).
     const ENTRY: &'static str;
 
     /// The parameters of a launch, which all threads read, though those that refer to memory are
@@ -72,8 +70,7 @@ pub trait Kernel: 'static {
     /// nothing if it is not known. PTX that records others is refused.
     const PARAMETERS: &'static str = "";
 
-    /// Returns the text of the PTX module that holds the entry point of this
-    /// build.
+    /// Returns the text of the PTX module that holds the entry point of this build.
     ///
     /// # Errors
     /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel without PTX,
@@ -88,9 +85,8 @@ pub trait Kernel: 'static {
     /// Does one thread's work.
     fn run<L: Lane>(lane: &L, params: &Self::Params);
 
-    /// Does one thread's work on the CPU. A crate of kernels may send this call
-    /// to code that it has compiled itself, so that its users need not compile
-    /// it again.
+    /// Does one thread's work on the CPU. A crate of kernels may send this call to code that it has
+    /// compiled itself, so that its users need not compile it again.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     fn run_on_cpu(lane: &crate::lane::cpu::CpuLane<'_>, params: &Self::Params) {
         Self::run(lane, params);
@@ -102,8 +98,7 @@ pub trait Kernel: 'static {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Build {
     /// Says whether the build is for a device with atomics of 128 bits
-    /// ([`Lane::has_wide_atomics`]). Only kernels to which these make a
-    /// difference have one.
+    /// ([`Lane::has_wide_atomics`]). Only kernels to which these make a difference have one.
     pub wide: bool,
     /// The probe of the build.
     pub observation: crate::observe::probe::Observation,
@@ -111,8 +106,7 @@ pub struct Build {
 
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 impl Build {
-    /// Returns the suffix that follows [`Kernel::ENTRY`] in the name of the
-    /// entry point.
+    /// Returns the suffix that follows [`Kernel::ENTRY`] in the name of the entry point.
     pub const fn suffix(self) -> &'static str {
         use crate::observe::probe::Observation::{Profile, Record, Silent};
         match (self.wide, self.observation) {

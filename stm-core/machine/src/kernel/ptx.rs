@@ -43,8 +43,7 @@ pub fn find(
     let mut texts = unpacked(carried);
     match texts.remove(&format!("{silent}{probe}")) {
         Some(text) => Ok(Cow::Owned(text)),
-        // Without a silent one for such a device the kernel has no build of its
-        // own for it.
+        // Without a silent one for such a device the kernel has no build of its own for it.
         None if probe.is_empty() || build.wide && !texts.contains_key(&silent) => {
             Err(Error::NoPtx { entry })
         }
@@ -81,9 +80,8 @@ fn read(name: &str, entry: &str, build: Build) -> Result<Text, Error> {
     })
 }
 
-/// Returns the folders where such texts may be: the one that `STM_PTX` names,
-/// or the one where `cargo xtask ptx --observed` puts them, relative to the
-/// program and to this crate.
+/// Returns the folders where such texts may be: the one that `STM_PTX` names, or the one where
+/// `cargo xtask ptx --observed` puts them, relative to the program and to this crate.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let observed = Path::new("ptx").join("observed");
     let named = env::var_os("STM_PTX").map(PathBuf::from);

@@ -1,5 +1,4 @@
-//! The CPU's [`Lane`]: `core::sync::atomic` on OS threads, with a warp of one
-//! lane.
+//! The CPU's [`Lane`]: `core::sync::atomic` on OS threads, with a warp of one lane.
 //!
 //! Every PTX order has a C11 counterpart at least as strong here. A warp of
 //! one makes each warp operation the identity on its own bit.
@@ -50,10 +49,9 @@ impl<'a> CpuLane<'a> {
     /// Makes the lane of thread `thread_index` of block `block_index`.
     ///
     /// # Safety
-    /// The obligations are those of [`crate::host::Device::launch`]: what the
-    /// code run on the lane accesses through it is live and accessed by nothing
-    /// else. Besides, no other lane with the same place in the same grid runs
-    /// at the same time.
+    /// The obligations are those of [`crate::host::Device::launch`]: what the code run on the lane
+    /// accesses through it is live and accessed by nothing else. Besides, no other lane with the
+    /// same place in the same grid runs at the same time.
     pub unsafe fn new(
         block: &'a Block,
         thread_index: u32,
@@ -363,9 +361,8 @@ impl Lane for CpuLane<'_> {
         static START: OnceLock<Instant> = OnceLock::new();
         START.get_or_init(Instant::now).elapsed().as_nanos() as u64
     }
-    /// Counts the ticks themselves, in units of 2^16: a cached word is loaded
-    /// faster than any clock. What a relaxed load may be behind by is far less
-    /// than the limit leaves.
+    /// Counts the ticks themselves, in units of 2^16: a cached word is loaded faster than any
+    /// clock. What a relaxed load may be behind by is far less than the limit leaves.
     #[inline(always)]
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
         // SAFETY: live, by the caller.

@@ -1,16 +1,13 @@
-//! What the threads of a block on the CPU have in common: barriers and shared
-//! memory.
+//! What the threads of a block on the CPU have in common: barriers and shared memory.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::boxed::Box;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The barriers of a block: that of its kernel, and the one at which its
-/// threads take the next block. They can be broken, so that no thread waits for
-/// ever for one that panicked.
+/// The barriers of a block: that of its kernel, and the one at which its threads take the next
+/// block. They can be broken, so that no thread waits for ever for one that panicked.
 ///
-/// As on a GPU, a thread that has ended no longer counts at the kernel's
-/// barrier.
+/// As on a GPU, a thread that has ended no longer counts at the kernel's barrier.
 #[derive(Debug)]
 pub(super) struct Rendezvous {
     threads: u32,
@@ -69,8 +66,7 @@ impl Rendezvous {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the threads at the barrier go on if all that have not ended are
-    /// there.
+    /// Lets the threads at the barrier go on if all that have not ended are there.
     fn pass_if_complete(&self, state: &mut Arrivals) {
         if state.arrived != 0 && state.arrived + state.ended == self.threads {
             state.arrived = 0;
@@ -132,9 +128,8 @@ impl Rendezvous {
         Some(())
     }
 
-    /// Ends the calling thread's part in a block, waits for the other threads,
-    /// and returns the next block. The last thread calls `draw` for it, with the present
-    /// one.
+    /// Ends the calling thread's part in a block, waits for the other threads, and returns the next
+    /// block. The last thread calls `draw` for it, with the present one.
     fn next(&self, draw: impl FnOnce(Option<u32>) -> Option<u32>) -> Option<u32> {
         let mut state = self.state();
         let blocks = state.blocks;
@@ -189,14 +184,12 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// The payload with which a thread unwinds that met a broken barrier; it is not
-/// a panic of its own.
+/// The payload with which a thread unwinds that met a broken barrier; it is not a panic of its own.
 #[derive(Debug)]
 pub struct BrokenBlock;
 
 impl Block {
-    /// Makes a block of `threads` threads with `shared_words` 32-bit words of
-    /// shared memory.
+    /// Makes a block of `threads` threads with `shared_words` 32-bit words of shared memory.
     pub fn new(threads: u32, shared_words: u32) -> Self {
         Self {
             rendezvous: Rendezvous::new(threads),

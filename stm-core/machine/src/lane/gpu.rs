@@ -38,12 +38,11 @@ unsafe extern "C" {
     fn activemask() -> u32;
 }
 
-/// The thread that executes this code. It is a zero-sized token, as everything
-/// about the thread is in special registers. `P` observes its code,
-/// `MUTANT` is the seeded defect that it runs with (what ships has none), with
-/// [`DELAYED`](crate::observe::mutant::DELAYED) if it waits at fences, and
-/// `WIDE` says whether the GPU has atomics of 128 bits. `sm_90` is the first
-/// with these, so an entry point that uses them goes into a module for `sm_90`.
+/// The thread that executes this code. It is a zero-sized token, as everything about the thread is
+/// in special registers. `P` observes its code, `MUTANT` is the seeded defect that it runs with
+/// (what ships has none), with [`DELAYED`](crate::observe::mutant::DELAYED) if it waits at fences,
+/// and `WIDE` says whether the GPU has atomics of 128 bits. `sm_90` is the first with these, so an
+/// entry point that uses them goes into a module for `sm_90`.
 #[derive(Clone, Copy)]
 pub struct GpuLane<P = Silent, const MUTANT: u32 = { u32::MAX }, const WIDE: bool = false>(
     PhantomData<P>,
@@ -60,8 +59,7 @@ impl<P: Probe, const MUTANT: u32, const WIDE: bool> GpuLane<P, MUTANT, WIDE> {
     }
 }
 
-/// Returns the `.global` address of a generic pointer (no instruction on any
-/// GPU).
+/// Returns the `.global` address of a generic pointer (no instruction on any GPU).
 #[inline(always)]
 fn global<T>(p: *const T) -> u64 {
     let address: u64;
@@ -73,8 +71,7 @@ fn global<T>(p: *const T) -> u64 {
     address
 }
 
-/// Returns the `.shared` address of 32-bit word `i` of the dynamic shared
-/// memory.
+/// Returns the `.shared` address of 32-bit word `i` of the dynamic shared memory.
 #[inline(always)]
 fn shared(i: u32) -> u32 {
     let base: u32;
@@ -469,9 +466,8 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     unsafe fn ticks_bound(&self, _ticks: *const u64) -> u32 {
         (self.clock() >> 16) as u32
     }
-    /// Allows 2^23 cycles, which is 4 ms at 2 GHz. The hardware adds at most 42 G
-    /// times a second to one word, even if the lanes of a warp add together,
-    /// which is 2^28 times in that time.
+    /// Allows 2^23 cycles, which is 4 ms at 2 GHz. The hardware adds at most 42 G times a second to
+    /// one word, even if the lanes of a warp add together, which is 2^28 times in that time.
     #[inline(always)]
     fn ticks_limit(&self) -> u32 {
         1 << 7

@@ -1,6 +1,5 @@
-//! Macros that write out those methods of a GPU's lane that differ only in
-//! width and instruction, and those that only
-//! newer GPUs have: of barriers that count arrivals, and of clusters.
+//! Macros that write out those methods of a GPU's lane that differ only in width and instruction,
+//! and those that only newer GPUs have: of barriers that count arrivals, and of clusters.
 
 macro_rules! load {
     ($name:ident, $ty:ty, $reg:ident, $op:literal) => {

@@ -69,22 +69,19 @@ impl Probe for Silent {
     fn close<L: Lane>(self, _lane: &L, _cursor: ()) {}
 }
 
-/// Returns whether the lane's code is recorded, which is a constant on
-/// a GPU.
+/// Returns whether the lane's code is recorded, which is a constant on a GPU.
 #[inline(always)]
 pub fn records<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::RECORDS && lane.probe().records()
 }
 
-/// Returns whether the lane's code is timed, which is a constant on a
-/// GPU.
+/// Returns whether the lane's code is timed, which is a constant on a GPU.
 #[inline(always)]
 pub fn times<L: Lane>(lane: &L) -> bool {
     <L::Probe as Probe>::TIMES && lane.probe().times()
 }
 
-/// The stop flag of a launch, as a part of a kernel's parameters. The host's
-/// `Watchdog` owns it.
+/// The stop flag of a launch, as a part of a kernel's parameters. The host's `Watchdog` owns it.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stop(*const u32);
@@ -130,9 +127,8 @@ pub unsafe fn begin_scratch<T>(place: &mut MaybeUninit<T>) -> &mut T {
     unsafe { place.assume_init_mut() }
 }
 
-/// Leaves a comment of one line in the assembly of a device build. By such
-/// comments the crates of kernels tell the splitter of the PTX which files
-/// their entry points go into.
+/// Leaves a comment of one line in the assembly of a device build. By such comments the crates of
+/// kernels tell the splitter of the PTX which files their entry points go into.
 #[macro_export]
 macro_rules! ptx_note {
     ($($part:expr),* $(,)?) => {

@@ -55,8 +55,7 @@ impl WordAddress {
     /// Stores the word, which must be a `T`.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::load_relaxed`], and nothing else
-    /// accesses the word.
+    /// The obligations are those of [`Self::load_relaxed`], and nothing else accesses the word.
     #[inline(always)]
     pub unsafe fn store_relaxed<L: Lane, T: Element>(self, lane: &L, value: T) {
         let word = self.pointer::<T>();

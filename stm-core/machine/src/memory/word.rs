@@ -58,9 +58,8 @@ element!(f64, true, |v| v.to_bits(), |b| f64::from_bits(b));
 /// The name of a word, which gives no access to it: what loads or stores a word of this address
 /// is unsafe, or private to the library that has checked where it comes from.
 ///
-/// It is the address of an element's word, or of its cell in an array of cells, with the
-/// width of the element in bit 0, which is free because words are aligned to at
-/// least 4 bytes.
+/// It is the address of an element's word, or of its cell in an array of cells, with the width of
+/// the element in bit 0, which is free because words are aligned to at least 4 bytes.
 ///
 /// | bits | meaning |
 /// | --- | --- |

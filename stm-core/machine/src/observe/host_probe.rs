@@ -20,8 +20,7 @@ impl HostProbe {
         buffer: ProbeBuffer::NONE,
     };
 
-    /// Makes the probe of a launch with this observation, which writes into
-    /// `buffer`.
+    /// Makes the probe of a launch with this observation, which writes into `buffer`.
     ///
     /// # Safety
     /// While lanes with this probe run, the buffer has a part for each of them,
@@ -51,8 +50,7 @@ pub struct HostCursor {
     stretches: Stretches,
 }
 
-// The observing paths are out of line, because the silent run is the one
-// measured.
+// The observing paths are out of line, because the silent run is the one measured.
 impl Probe for HostProbe {
     const RECORDS: bool = true;
     const TIMES: bool = true;

@@ -1,10 +1,9 @@
 //! Seeded defects: broken versions of the algorithms that tests must catch.
 //!
-//! Each one omits, swaps or weakens one step of the protocol; `verify` runs
-//! them in its simulator and fails if one survives. A lane says whether a
-//! defect is switched on (`Lane::mutant`). On a machine that ships, the answer
-//! is the constant `false`, and the compiler leaves nothing of the defects in
-//! the code.
+//! Each one omits, swaps or weakens one step of the protocol; `verify` runs them in its simulator
+//! and fails if one survives. A lane says whether a defect is switched on (`Lane::mutant`). On a
+//! machine that ships, the answer is the constant `false`, and the compiler leaves nothing of the
+//! defects in the code.
 
 /// In the number of a defect that a GPU's lane has: it also waits where fences
 /// are ([`Lane::delay_at_fence`](crate::Lane::delay_at_fence)).
@@ -63,8 +62,7 @@ mutants! {
     VersionTruncated = "version-truncated",
     /// A repeated read puts the new value into the read set and returns the old.
     RepeatedReadRefreshes = "repeated-read-refreshes",
-    /// A second write to a word replaces the entry at the word's position in
-    /// the read set.
+    /// A second write to a word replaces the entry at the word's position in the read set.
     WriteAtReadPosition = "write-at-read-position",
     /// The sets are not checked for room.
     LogsUnchecked = "logs-unchecked",
@@ -88,8 +86,7 @@ mutants! {
     NoS1 = "no-s1",
     /// `vbv`: there is no fence between values and the sequence in a read.
     NoS2 = "no-s2",
-    /// `vbv`: there is no fence between values and the sequence in a
-    /// validation.
+    /// `vbv`: there is no fence between values and the sequence in a validation.
     NoS2Settle = "no-s2-settle",
     /// `vbv`: there is no fence between the lock and the words.
     NoS3 = "no-s3",
@@ -109,8 +106,7 @@ mutants! {
     PresenceTwice = "presence-twice",
     /// `fast`: the head of the tickets does not wait for those who are present.
     HeadUnwaiting = "head-unwaiting",
-    /// `fast`: who has opened a period does not end it. Random programs are too short to open
-    /// one.
+    /// `fast`: who has opened a period does not end it. Random programs are too short to open one.
     PeriodUnended = "period-unended",
     /// `fast`: all lanes of a warp make their attempts in a turn at the same time.
     TurnShared = "turn-shared",
@@ -133,21 +129,18 @@ mutants! {
     ExtensionUnchecked = "extension-unchecked",
     /// `fast`: words read and not written are not validated.
     ReadsNotValidated = "reads-not-validated",
-    /// `fast`: words read and not written are validated before the clock is
-    /// advanced.
+    /// `fast`: words read and not written are validated before the clock is advanced.
     ValidatedBeforeClock = "validated-before-clock",
     /// `fast`: words written keep their version.
     VersionNotRaised = "version-not-raised",
     /// `fast`: a write goes to the entry that the hint names, even if that
     /// entry is of another word.
     HintUnchecked = "hint-unchecked",
-    /// `fast`: the load of the clock with which an attempt begins does not
-    /// acquire.
+    /// `fast`: the load of the clock with which an attempt begins does not acquire.
     NoF1Begin = "no-f1-begin",
     /// `fast`: the load of the clock in an extension does not acquire.
     NoF1Extension = "no-f1-extension",
-    /// `fast`: the load of the clock in a read of a row of sums does not
-    /// acquire.
+    /// `fast`: the load of the clock in a read of a row of sums does not acquire.
     NoF1Sum = "no-f1-sum",
     /// `fast`, teams: the load of the clock in an extension does not acquire.
     NoF1Team = "no-f1-team",
@@ -166,8 +159,7 @@ mutants! {
     NoF5 = "no-f5",
     /// `fast`: there is no fence before a version is put back.
     NoF6 = "no-f6",
-    /// `fast`: a read accepts words although the attempt is so old that newer
-    /// ones may look older.
+    /// `fast`: a read accepts words although the attempt is so old that newer ones may look older.
     OldReadUnchecked = "old-read-unchecked",
     /// `fast`: an attempt commits although it is so old that words may have
     /// changed and look as they were seen.
@@ -190,16 +182,14 @@ mutants! {
     /// `fast`, teams: an extension validates only the lanes that met a newer
     /// word, and the other lanes move their snapshot unchecked.
     TeamExtendsApart = "team-extends-apart",
-    /// `fast`, teams: lanes that hold their locks commit although another lane
-    /// failed.
+    /// `fast`, teams: lanes that hold their locks commit although another lane failed.
     TeamCommitsApart = "team-commits-apart",
     /// `fast`, teams: only the leader's validation counts.
     TeamLeaderValidates = "team-leader-validates",
     /// `fast`, teams: a lock that a team mate holds is shared even if it was
     /// acquired from another version.
     TeamShareUnchecked = "team-share-unchecked",
-    /// `fast`, teams: a lane releases a lock before those that share it have
-    /// stored their values.
+    /// `fast`, teams: a lane releases a lock before those that share it have stored their values.
     NoF8 = "no-f8",
     /// `fast`: additions to a row are not announced.
     SumNotAnnounced = "sum-not-announced",
@@ -215,11 +205,9 @@ mutants! {
     SumNotExtended = "sum-not-extended",
     /// `fast`: rows read are not validated at the commit.
     SumNotValidated = "sum-not-validated",
-    /// `fast`: there is no fence between header and elements in a read of a
-    /// row.
+    /// `fast`: there is no fence between header and elements in a read of a row.
     NoA2 = "no-a2",
-    /// `fast`: there is no fence between elements and header in a read of a
-    /// row.
+    /// `fast`: there is no fence between elements and header in a read of a row.
     NoA3 = "no-a3",
     /// `fast`: there is no fence between elements and headers in a commit.
     NoA4 = "no-a4",
@@ -230,8 +218,7 @@ mutants! {
     BlockVotesByWarp = "block-votes-by-warp",
     /// The actions that wait for a commit are executed before it.
     ActionBeforeCommit = "action-before-commit",
-    /// `fast`: a transaction that waits does not look at the second word that it
-    /// read.
+    /// `fast`: a transaction that waits does not look at the second word that it read.
     LostWakeup = "lost-wakeup",
     /// An alternative that retried keeps its writes.
     OrElseKeepsWrites = "or-else-keeps-writes",
@@ -242,8 +229,7 @@ mutants! {
     PoolFreeAtOnce = "pool-free-at-once",
     /// Pools: an attempt that aborts keeps the nodes that it has allocated.
     PoolNotUndone = "pool-not-undone",
-    /// `fast`, pools: a node that was used before is initialised by plain
-    /// stores.
+    /// `fast`, pools: a node that was used before is initialised by plain stores.
     PoolReusedPrivate = "pool-reused-private",
     /// `fast`, lists: a walk also releases the node before the place.
     WitnessReleased = "witness-released",
@@ -254,8 +240,7 @@ mutants! {
     LaterGroupsReleased = "later-groups-released",
     /// Barriers across blocks: there is no fence before an arrival.
     BarrierNoRelease = "barrier-no-release",
-    /// Barriers across blocks: a poll that finds the round complete does not
-    /// acquire.
+    /// Barriers across blocks: a poll that finds the round complete does not acquire.
     BarrierNoAcquire = "barrier-no-acquire",
     /// Barriers across blocks: there is no fence between the arrivals that a
     /// thread has seen and its own word about them.
@@ -281,16 +266,14 @@ mutants! {
     /// Locks, MCS: a holder that finds no node behind its own, but another at the
     /// end of the queue, goes away.
     LockWakeupLost = "lock-wakeup-lost",
-    /// Locks, MCS2: a node is free for another lock as soon as its lock is
-    /// granted.
+    /// Locks, MCS2: a node is free for another lock as soon as its lock is granted.
     LockNodeReused = "lock-node-reused",
     /// Locks, ring buffer: a holder leaves its entry in the ring.
     LockRingEntryKept = "lock-ring-entry-kept",
     /// Locks, ring buffer: there is no fence between a thread's position and its
     /// first look at the front.
     LockRingFrontStale = "lock-ring-front-stale",
-    /// Locks with reservations: a thread that comes takes a lock that is reserved
-    /// for others.
+    /// Locks with reservations: a thread that comes takes a lock that is reserved for others.
     LockReservationBroken = "lock-reservation-broken",
     /// Combiners: a holder leaves without storing how far it has come.
     LockHeadKept = "lock-head-kept",

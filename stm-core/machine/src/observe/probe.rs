@@ -27,8 +27,7 @@ pub enum Observation {
     Silent,
     /// A log is written ([`Recorder`](crate::observe::Recorder)).
     Record,
-    /// The time of each phase is measured
-    /// ([`crate::observe::profiler::Profiler`]).
+    /// The time of each phase is measured ([`crate::observe::profiler::Profiler`]).
     Profile,
 }
 

@@ -35,8 +35,7 @@ pub const SUMS: usize = 3;
 /// The number of words of a row.
 pub const ROW_WORDS: usize = SUMS + PHASES;
 
-/// A probe that measures the phases of every lane, in rows of
-/// [`ROW_WORDS`] words.
+/// A probe that measures the phases of every lane, in rows of [`ROW_WORDS`] words.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Profiler;
 
@@ -47,8 +46,7 @@ pub struct Stretches {
     row: *mut u64,
     /// The clock at the last mark.
     since: u64,
-    /// The sums since the last settling, which may yet count as those of another
-    /// phase.
+    /// The sums since the last settling, which may yet count as those of another phase.
     open: [u64; PHASES],
     /// The sums up to the last settling.
     settled: [u64; PHASES],
@@ -75,8 +73,7 @@ impl Stretches {
         unsafe { lane.private_store_64(self.row.wrapping_add(i), v) };
     }
 
-    /// Continues the lane's row; the time between two openings counts as
-    /// native.
+    /// Continues the lane's row; the time between two openings counts as native.
     ///
     /// # Safety
     /// The obligations are those of [`Probe::open`], for the buffer itself,

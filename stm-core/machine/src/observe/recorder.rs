@@ -1,11 +1,10 @@
 //! The probe that writes a log: each lane appends records to its own part of a buffer.
 //!
-//! Lane `l` of a launch owns the 64-bit words from `l * words_per_lane` up to
-//! `(l + 1) * words_per_lane`. Word 0 counts the words that the lane's records need, this
-//! one included, and is 0 if it made none; records follow one after the other. A record
-//! that does not fit is left out, and so is every later one, but word 0 keeps counting. So
-//! a buffer is full exactly when word 0 is above `words_per_lane`, and word 0 then says how
-//! large the buffer should have been.
+//! Lane `l` of a launch owns the 64-bit words from `l * words_per_lane` up to `(l + 1) *
+//! words_per_lane`. Word 0 counts the words that the lane's records need, this one included, and is
+//! 0 if it made none; records follow one after the other. A record that does not fit is left out,
+//! and so is every later one, but word 0 keeps counting. So a buffer is full exactly when word 0 is
+//! above `words_per_lane`, and word 0 then says how large the buffer should have been.
 
 use crate::lane::{Lane, Probe};
 use crate::observe::probe::{LogRecord, ProbeBuffer};
@@ -13,9 +12,8 @@ use crate::observe::probe::{LogRecord, ProbeBuffer};
 /// The number of words before the first record.
 pub const HEADER_WORDS: u64 = 1;
 
-/// Writes every record of every lane. When a lane's part is full, its recording
-/// keeps counting the words that it would have needed, so that the host can
-/// report it.
+/// Writes every record of every lane. When a lane's part is full, its recording keeps counting the
+/// words that it would have needed, so that the host can report it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recorder;
 

@@ -69,8 +69,7 @@ struct Swaps<S, const B: usize> {
 struct Lost {
     /// The entries whose swap failed, as a bit mask.
     which: u32,
-    /// Says whether all of them may be of words that this transaction owns
-    /// already.
+    /// Says whether all of them may be of words that this transaction owns already.
     own: bool,
     /// Says whether one of the words was locked.
     held: bool,
@@ -104,8 +103,7 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
     fn differing(&self) -> u64 {
         let mut differing = 0;
         for j in 0..B {
-            // There is no condition here, of which the compiler would make a
-            // branch.
+            // There is no condition here, of which the compiler would make a branch.
             let mask = u64::from(self.which >> j & 1).wrapping_neg();
             differing |= (self.found[j] ^ self.seen[j]) & mask;
         }
@@ -158,12 +156,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         which
     }
 
-    /// Locks the word of every written entry. `few` are their places, or 0
-    /// ([`Self::few_written`]).
+    /// Locks the word of every written entry. `few` are their places, or 0 ([`Self::few_written`]).
     ///
     /// # Errors
-    /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing
-    /// is owned.
+    /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing is owned.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
         let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);
@@ -177,8 +173,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         let (whole, at) = (at, at.short());
         if !blind {
-            // Most transactions are short, so the common case swaps no more
-            // entries than there are.
+            // Most transactions are short, so the common case swaps no more entries than there are.
             if len <= 2 {
                 return Self::acquire_few::<L, 2>(at, map, len);
             }
@@ -397,8 +392,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let apart = blind & !pairs.which;
             found = Self::try_lock(at, map, entries, seen, which & !apart, &pairs);
             // SAFETY: those that are wanted are version words of elements in
-            // range (checked by `Tx`). Relaxed: F3 follows. A word that is locked
-            // stays as it is.
+            // range (checked by `Tx`). Relaxed: F3 follows. A word that is locked stays as it is.
             let before: [u64; B] = core::array::from_fn(|j| unsafe {
                 let word = S::version_word(map, word_of(entries[j]));
                 lane.fetch_or_relaxed_64_if(apart >> j & 1 != 0, word, at.idle(), bit)
@@ -410,8 +404,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 seen[j] = seen[j] & !mask | before[j] & !bit & mask;
             }
         } else {
-            // A locked word counts as version 0: the swap then fails and
-            // reports who owns it.
+            // A locked word counts as version 0: the swap then fails and reports who owns it.
             for j in 0..B {
                 let word = S::version_word(map, word_of(entries[j]));
                 // SAFETY: as above. Relaxed: the swap compares it.
@@ -438,9 +431,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Compare-and-swaps the version words of the entries in a mask from the
-    /// words seen to their locked form, all in flight together, and returns the
-    /// words found.
+    /// Compare-and-swaps the version words of the entries in a mask from the words seen to their
+    /// locked form, all in flight together, and returns the words found.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn try_lock<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,

@@ -16,9 +16,8 @@
 //! The same two steps serve cells that another `Stm` has written, whose clock was
 //! ahead of this one's.
 //!
-//! `ORDERING.md`, "Versions in a circle", has the argument. Words that are not
-//! packed have 63 bits of version, and only step 2 applies to them, for the sake
-//! of other `Stm`s.
+//! `ORDERING.md`, "Versions in a circle", has the argument. Words that are not packed have 63 bits
+//! of version, and only step 2 applies to them, for the sake of other `Stm`s.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
@@ -41,9 +40,8 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
     /// Returns the present clock, which is not behind the version of any word
     /// that the lane has seen.
     ///
-    /// It is a read-modify-write, which finds the last value in the order of the
-    /// clock's changes, and a version depends on the value that its own increment
-    /// has found.
+    /// It is a read-modify-write, which finds the last value in the order of the clock's changes,
+    /// and a version depends on the value that its own increment has found.
     #[inline(always)]
     fn present(&self) -> Version {
         // ORDER(F11): a word seen before the clock.

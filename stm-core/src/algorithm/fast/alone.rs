@@ -4,13 +4,12 @@
 //! else advances the clock. So nothing is acquired and nothing validated, and the commit cannot
 //! fail. Its version is one more than the clock, and no other commit has the same.
 //!
-//! A lane outside of transactions may peek at any time, and must find no value but the last
-//! that the transaction wrote. So the entries are taken from the last to the first, and of
-//! several written entries of one word only the first taken is stored: a packed word by a
-//! compare-and-swap from the word that was seen, whose result nobody waits for, another one
-//! if it has not got the commit's version yet. Before the commit no written word has that
-//! version: one that was read has an older one, and one that was not may get another one
-//! first.
+//! A lane outside of transactions may peek at any time, and must find no value but the last that
+//! the transaction wrote. So the entries are taken from the last to the first, and of several
+//! written entries of one word only the first taken is stored: a packed word by a compare-and-swap
+//! from the word that was seen, whose result nobody waits for, another one if it has not got the
+//! commit's version yet. Before the commit no written word has that version: one that was read has
+//! an older one, and one that was not may get another one first.
 //!
 //! Additions to sums, and words whose versions are in a table, are committed by the whole
 //! protocol, alone as well.

@@ -1,11 +1,10 @@
 //! The question of a transaction that waits under the versioned algorithms: has
 //! a word that it read changed?
 //!
-//! The version words of the entries read, and the headers of the rows read, are
-//! loaded again and compared with what the attempt saw. A version never returns
-//! to an old value while somebody waits for it to change, so no change is
-//! missed, whenever it comes. A word that is locked counts as changed, as does
-//! another word of the same stripe under `fast-table`: the transaction then makes
+//! The version words of the entries read, and the headers of the rows read, are loaded again and
+//! compared with what the attempt saw. A version never returns to an old value while somebody waits
+//! for it to change, so no change is missed, whenever it comes. A word that is locked counts as
+//! changed, as does another word of the same stripe under `fast-table`: the transaction then makes
 //! an attempt without need, and waits again.
 
 use crate::algorithm::contract::Tx;
@@ -16,8 +15,7 @@ use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Returns whether a word or a row that the attempt has read may have
-    /// changed.
+    /// Returns whether a word or a row that the attempt has read may have changed.
     #[inline(always)]
     pub(crate) fn any_changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);

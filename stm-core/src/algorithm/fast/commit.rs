@@ -1,10 +1,8 @@
-//! The later steps of a commit of the versioned algorithms: advancing the
-//! clock, validation, write-back and release. Acquiring the locks is in
-//! [`super::acquire`].
+//! The later steps of a commit of the versioned algorithms: advancing the clock, validation,
+//! write-back and release. Acquiring the locks is in [`super::acquire`].
 //!
-//! Invariant: values are stored only after the validation has succeeded, so a
-//! commit that aborts has changed nothing but version words, and it restores
-//! those.
+//! Invariant: values are stored only after the validation has succeeded, so a commit that aborts
+//! has changed nothing but version words, and it restores those.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::acquire::GROUP;
@@ -26,8 +24,7 @@ struct Written<const B: usize> {
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Advances the clock once for all members of the crew and returns the new
-    /// version.
+    /// Advances the clock once for all members of the crew and returns the new version.
     #[inline(always)]
     pub(crate) fn advance<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
@@ -41,8 +38,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Version(version)
     }
 
-    /// Validates: returns whether every word read and not written is as it was
-    /// seen.
+    /// Validates: returns whether every word read and not written is as it was seen.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);
@@ -65,8 +61,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 // SAFETY: the entry and its holder are below the count.
                 unsafe {
                     let entry = at.get(Column::Address, k);
-                    // This transaction itself owns the word, from the version
-                    // seen here.
+                    // This transaction itself owns the word, from the version seen here.
                     match Self::holder(at, map, len, entry) {
                         Some(holder) if at.get(Column::Seen, holder) == at.get(Column::Seen, k) => {
                         }
@@ -157,9 +152,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Writes back: stores the new values, then the version words with the new
-    /// version. `few` are the places of the written entries, or 0
-    /// ([`Self::few_written`]).
+    /// Writes back: stores the new values, then the version words with the new version. `few` are
+    /// the places of the written entries, or 0 ([`Self::few_written`]).
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn publish<L: Lane>(tx: &mut Tx<'_, L, Self>, mut version: Version, few: u32) {
         let lane = tx.lane;

@@ -1,8 +1,7 @@
 //! Storage of the entries of an [`EntrySet`](super::entry_set::EntrySet): the
 //! first ones on the lane's stack, the others in its logs.
 //!
-//! Invariant: entry `i` has one place for the whole attempt, which depends on
-//! `i` alone.
+//! Invariant: entry `i` has one place for the whole attempt, which depends on `i` alone.
 
 use crate::algorithm::contract::Scratch;
 use crate::memory::logs::{Capacity, Logs};
@@ -128,8 +127,7 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         self.logs.entry(self.lane, 0, 0)
     }
 
-    /// Returns how many words read and how many words written the entries can
-    /// hold.
+    /// Returns how many words read and how many words written the entries can hold.
     #[inline(always)]
     pub(crate) const fn capacity(self) -> Capacity {
         self.logs.capacity()
@@ -229,15 +227,13 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     }
 }
 
-/// Searches the addresses of `len` entries, of which the first N are at
-/// `inline` and the others in the lane's column of `logs`. The lower half of
-/// the result is one more than the place of the last written entry of the word,
-/// the upper half one more than that of its first entry of any kind; 0 means
-/// none.
+/// Searches the addresses of `len` entries, of which the first N are at `inline` and the others in
+/// the lane's column of `logs`. The lower half of the result is one more than the place of the last
+/// written entry of the word, the upper half one more than that of its first entry of any kind; 0
+/// means none.
 ///
-/// It takes small arguments by value, so that the transaction stays in
-/// registers. It is a call and a loop of one entry at a time, as every write of a
-/// kernel would have a copy of it.
+/// It takes small arguments by value, so that the transaction stays in registers. It is a call and
+/// a loop of one entry at a time, as every write of a kernel would have a copy of it.
 ///
 /// # Safety
 /// The entries are live and the lane's.

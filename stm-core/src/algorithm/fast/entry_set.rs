@@ -1,13 +1,11 @@
-//! The sets of the versioned algorithms: one array of entries for words read,
-//! written or both.
+//! The sets of the versioned algorithms: one array of entries for words read, written or both.
 //!
-//! An entry is an address, the version word that was seen there (of a packed cell
-//! with its value), and a value: the new value if the word is written, else
-//! the value read, where the algorithm compares values. The first entries are
-//! on the lane's stack, which a GPU keeps in its first-level cache; the rest
-//! are in the lane's [`Logs`](crate::memory::logs::Logs), coalesced. Entries keep
-//! their places, except when a full set is compacted, and are never cleared: the
-//! count says which ones are valid.
+//! An entry is an address, the version word that was seen there (of a packed cell with its value),
+//! and a value: the new value if the word is written, else the value read, where the algorithm
+//! compares values. The first entries are on the lane's stack, which a GPU keeps in its first-level
+//! cache; the rest are in the lane's [`Logs`](crate::memory::logs::Logs), coalesced. Entries keep
+//! their places, except when a full set is compacted, and are never cleared: the count says which
+//! ones are valid.
 //!
 //! | bits of an address | meaning |
 //! | --- | --- |
@@ -44,9 +42,8 @@ pub struct EntrySet {
     pub(crate) writes: u32,
     /// The number of written entries that were not read.
     pub(super) blind: u32,
-    /// The entry that the next write tries first. While an alternative is open,
-    /// [`OPEN`] and the number of entries when the innermost one began: no entry,
-    /// so that no write tries it.
+    /// The entry that the next write tries first. While an alternative is open, [`OPEN`] and the
+    /// number of entries when the innermost one began: no entry, so that no write tries it.
     pub(super) hint: u32,
     /// A filter over all words.
     pub(super) words: Bloom,
@@ -77,15 +74,13 @@ impl EntrySet {
         self.blind != 0
     }
 
-    /// Returns whether the word may have been written, without accessing
-    /// memory.
+    /// Returns whether the word may have been written, without accessing memory.
     #[inline(always)]
     pub(crate) const fn may_have_written(&self, address: WordAddress) -> bool {
         self.written.may_contain(address)
     }
 
-    /// Returns the last written entry of a word, and its first entry of any
-    /// kind.
+    /// Returns the last written entry of a word, and its first entry of any kind.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn find<L: Lane, const N: usize>(
         &self,
@@ -123,9 +118,8 @@ impl EntrySet {
     /// except those in the mask `own`.
     ///
     /// # Errors
-    /// [`Abort::ReadSetFull`] if there are more distinct words than entries.
-    /// [`Abort::ReadStale`] if the set has a word already and the word seen
-    /// then was another.
+    /// [`Abort::ReadSetFull`] if there are more distinct words than entries. [`Abort::ReadStale`]
+    /// if the set has a word already and the word seen then was another.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
@@ -138,8 +132,7 @@ impl EntrySet {
         own: u32,
     ) -> Result<(), Abort> {
         if self.writes == self.len {
-            // A program that writes the words it has just read finds them
-            // there.
+            // A program that writes the words it has just read finds them there.
             self.hint = self.hint.max(self.len);
         }
         for k in 0..R {
@@ -187,8 +180,7 @@ impl EntrySet {
         self.len - self.blind >= at.capacity().reads
     }
 
-    /// Returns whether another word may be written, or whether `entry` is
-    /// written already.
+    /// Returns whether another word may be written, or whether `entry` is written already.
     #[inline(always)]
     fn takes<L: Lane, const N: usize, const LONG: bool>(
         &self,
@@ -323,9 +315,8 @@ impl EntrySet {
         self.mark(at, self.len - 1, entry, value);
     }
 
-    /// Buffers writes of the first `count` of `words`, if they are the entries
-    /// from the hint on, on the stack and not written. Otherwise it returns
-    /// `false` and changes nothing.
+    /// Buffers writes of the first `count` of `words`, if they are the entries from the hint on, on
+    /// the stack and not written. Otherwise it returns `false` and changes nothing.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_read<L: Lane, const N: usize, const R: usize>(
@@ -395,9 +386,8 @@ impl EntrySet {
         known
     }
 
-    /// Buffers writes of the first `count` of `words`, if there is room on the
-    /// stack, no entry is of one of them, and no two are the same. Otherwise it
-    /// returns `false` and changes nothing.
+    /// Buffers writes of the first `count` of `words`, if there is room on the stack, no entry is
+    /// of one of them, and no two are the same. Otherwise it returns `false` and changes nothing.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_new<L: Lane, const N: usize, const R: usize>(

@@ -1,6 +1,5 @@
-//! `fast` and `fast-table`. [`protocol`] describes the protocol in steps and
-//! implements the interface of an algorithm; each other file has one phase or
-//! one set.
+//! `fast` and `fast-table`. [`protocol`] describes the protocol in steps and implements the
+//! interface of an algorithm; each other file has one phase or one set.
 //!
 //! | phase or set | files |
 //! | --- | --- |

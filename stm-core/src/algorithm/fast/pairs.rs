@@ -1,20 +1,17 @@
 //! Pairs: cells of 64-bit elements on a lane with atomics of 128 bits.
 //!
-//! Such a cell is two words, version and value. One access to both makes it
-//! behave like a packed word of 64 bits: a read is one load, acquiring the lock
-//! one compare-and-swap, a commit or a release one store, and none of them
-//! needs a fence (F2, F5, F6). A lane without such atomics treats the same
-//! memory as two separate words.
+//! Such a cell is two words, version and value. One access to both makes it behave like a packed
+//! word of 64 bits: a read is one load, acquiring the lock one compare-and-swap, a commit or a
+//! release one store, and none of them needs a fence (F2, F5, F6). A lane without such atomics
+//! treats the same memory as two separate words.
 //!
-//! All accesses to such a cell are of 128 bits while a kernel runs. On the
-//! hardware at hand, a swap of the version word alone would do, but it would
-//! overlap the loads in part, and PTX does not define programs with such races.
-//! Acquiring a lock therefore needs the value in the cell, which a written
-//! entry no longer has, because the new value has replaced it. So the pair is
-//! loaded once more before the swap, and the swap is made if the version is
-//! still the one seen ([`Pairs`]). The loads of a batch are in flight together,
-//! and so are the swaps. A fourth column for the old values would save this
-//! load and lengthen all entries by a third.
+//! All accesses to such a cell are of 128 bits while a kernel runs. On the hardware at hand, a swap
+//! of the version word alone would do, but it would overlap the loads in part, and PTX does not
+//! define programs with such races. Acquiring a lock therefore needs the value in the cell, which a
+//! written entry no longer has, because the new value has replaced it. So the pair is loaded once
+//! more before the swap, and the swap is made if the version is still the one seen ([`Pairs`]). The
+//! loads of a batch are in flight together, and so are the swaps. A fourth column for the old
+//! values would save this load and lengthen all entries by a third.
 
 use crate::algorithm::fast::entries::{Column, Entries, word_of};
 use crate::algorithm::fast::protocol::Versioned;
@@ -57,8 +54,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns whether a word's version and value take one access.
     #[inline(always)]
     pub(crate) fn is_whole<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
-        // The order matters: conditions that the compiler can decide come
-        // first.
+        // The order matters: conditions that the compiler can decide come first.
         S::PAIRS && lane.has_wide_atomics() || Self::is_packed(apart, word)
     }
 
@@ -117,10 +113,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         pairs
     }
 
-    /// Swaps the pairs of a batch whose version words are as `seen` for their
-    /// locked form, owned by `owner`, all in flight together, and returns the
-    /// version words found. For the other entries of the batch it returns those
-    /// of `otherwise`.
+    /// Swaps the pairs of a batch whose version words are as `seen` for their locked form, owned by
+    /// `owner`, all in flight together, and returns the version words found. For the other entries
+    /// of the batch it returns those of `otherwise`.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn lock_pairs<L: Lane, const B: usize, const LONG: bool>(
@@ -162,8 +157,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 otherwise[j] = seen[j];
                 continue;
             }
-            // There are no conditions here, of which the compiler would make
-            // branches.
+            // There are no conditions here, of which the compiler would make branches.
             let pair = u64::from(pairs.which >> j & 1).wrapping_neg();
             let swap = u64::from(swaps >> j & 1).wrapping_neg();
             otherwise[j] = otherwise[j] & !pair | pairs.now[j][0] & pair & !swap | found[j] & swap;

@@ -1,6 +1,5 @@
-//! The read phase of the versioned algorithms: loading words with their
-//! versions, and extending the snapshot. [`super::protocol`] describes the
-//! protocol.
+//! The read phase of the versioned algorithms: loading words with their versions, and extending the
+//! snapshot. [`super::protocol`] describes the protocol.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::algorithm::fast::entries::{
@@ -14,8 +13,7 @@ use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Loads the clock, without acquire if the defect `unordered` is switched
-    /// on.
+    /// Loads the clock, without acquire if the defect `unordered` is switched on.
     #[inline(always)]
     pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>, unordered: Mutant) -> Version {
         // ORDER(F1): acquire; pairs with F3. Whoever reads c here sees the
@@ -63,9 +61,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         S::version_word(S::map(tx.stm), word)
     }
 
-    /// Loads the version words of several words into the result and their
-    /// values into `v`, all in flight together. A version word that has changed
-    /// in the meantime is returned as locked.
+    /// Loads the version words of several words into the result and their values into `v`, all in
+    /// flight together. A version word that has changed in the meantime is returned as locked.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn load<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
@@ -75,9 +72,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let lane = tx.lane;
         let versions = || {
             // SAFETY: the words are of elements in range of a live array
-            // (checked by `Tx`), or in the live table. Relaxed: versions up to the
-            // snapshot add nothing to it, and a later one leads to a load of the
-            // clock.
+            // (checked by `Tx`), or in the live table. Relaxed: versions up to the snapshot add
+            // nothing to it, and a later one leads to a load of the clock.
             words.map(|word| unsafe {
                 let version_word = Self::version_word(tx, word);
                 if Mutant::WeakRead.on(lane) {
@@ -197,9 +193,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         true
     }
 
-    /// Loads the present version words of a batch of entries, all in flight
-    /// together. For entries past the end and those with a flag of `skip`, it
-    /// returns the words seen.
+    /// Loads the present version words of a batch of entries, all in flight together. For entries
+    /// past the end and those with a flag of `skip`, it returns the words seen.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn reload<L: Lane, const LONG: bool, const B: usize>(
         at: Entries<'_, L, INLINE, LONG>,
@@ -219,9 +214,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    /// Validates by value the words of a batch whose versions have changed: if
-    /// they hold the values read, at versions up to `now`, their entries take
-    /// these versions.
+    /// Validates by value the words of a batch whose versions have changed: if they hold the values
+    /// read, at versions up to `now`, their entries take these versions.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn unchanged_values<L: Lane, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,

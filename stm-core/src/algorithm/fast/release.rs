@@ -1,10 +1,9 @@
 //! Early release: words that were read leave the set again, so that nothing
 //! validates them any more (Herlihy, Luchangco, Moir and Scherer 2003).
 //!
-//! It is for walks along a structure that answer for their results by the words
-//! that they keep: `collections/list.rs` has the only one, and the argument. A
-//! released word still holds at the snapshot at which it was read, and no longer
-//! after an extension.
+//! It is for walks along a structure that answer for their results by the words that they keep:
+//! `collections/list.rs` has the only one, and the argument. A released word still holds at the
+//! snapshot at which it was read, and no longer after an extension.
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, SHARES, WRITTEN};
 use crate::algorithm::fast::entry_set::EntrySet;
@@ -12,10 +11,9 @@ use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 
 impl EntrySet {
-    /// Returns the set without the entries from `from` up to, and without, `to`;
-    /// those behind move up. It returns the set as it is if an alternative is
-    /// open, whose savepoint counts entries, or if an entry from `from` on is
-    /// written.
+    /// Returns the set without the entries from `from` up to, and without, `to`; those behind move
+    /// up. It returns the set as it is if an alternative is open, whose savepoint counts entries,
+    /// or if an entry from `from` on is written.
     #[inline(never)]
     pub(crate) fn release<L: Lane, const N: usize>(
         self,
@@ -50,8 +48,7 @@ impl EntrySet {
         }
         Self {
             len: kept,
-            // No entry from `from` on is written, so the hint is still behind all
-            // that are.
+            // No entry from `from` on is written, so the hint is still behind all that are.
             hint: self.hint.min(from),
             ..self
         }

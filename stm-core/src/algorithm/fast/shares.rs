@@ -7,9 +7,8 @@ use crate::algorithm::fast::storage::Storage;
 use stm_machine::Lane;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Returns whether all entries of a batch whose swap has failed are of
-    /// words that this transaction owns already; those entries then share the
-    /// locks.
+    /// Returns whether all entries of a batch whose swap has failed are of words that this
+    /// transaction owns already; those entries then share the locks.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn share<L: Lane, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
@@ -30,8 +29,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                         || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
                 {
                     if Self::is_whole(at.lane(), at.apart, word_of(entry)) {
-                        // One cell takes one store, which must be of the later
-                        // value.
+                        // One cell takes one store, which must be of the later value.
                         at.put(Column::Value, holder, at.get(Column::Value, i));
                     }
                 } else {
@@ -42,9 +40,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         true
     }
 
-    /// Returns the entry before `end` that owns the lock of an entry's word. It
-    /// takes its arguments by value, so that the transaction stays in
-    /// registers.
+    /// Returns the entry before `end` that owns the lock of an entry's word. It takes its arguments
+    /// by value, so that the transaction stays in registers.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn holder<L: Lane, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,

@@ -81,11 +81,9 @@ pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// locked from `seen` by the thread `owner` itself. For a word locked by
     /// [`Self::LOCK_BIT`] alone the answer may be wrong.
     fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool;
-    /// Returns the word with which the thread `owner` locks an unlocked version
-    /// word.
+    /// Returns the word with which the thread `owner` locks an unlocked version word.
     fn locked(word: u64, owner: u64) -> u64;
-    /// Returns the unlocked word of a packed element; `bits` is how many a packed
-    /// version has.
+    /// Returns the unlocked word of a packed element; `bits` is how many a packed version has.
     fn packed(version: Version, bits: u32, value: u64) -> u64;
     /// Returns the unlocked version word of an element that is not packed.
     fn unlocked(version: Version) -> u64;
@@ -142,8 +140,7 @@ impl Storage for Cells {
             CellWord(word).newer_by(than, bits) > 0
         }
     }
-    /// Compares the upper halves of packed words, as 64 bits take two registers
-    /// on a GPU.
+    /// Compares the upper halves of packed words, as 64 bits take two registers on a GPU.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn newest<T: Element, const N: usize>(

@@ -1,11 +1,10 @@
 //! The log of an attempt's accesses to rows of sums: the rows that it reads or
 //! adds to, and its additions.
 //!
-//! The first rows and additions are on the lane's stack. The others are at the
-//! far end of the lane's [`Logs`], in the same array that the words read and
-//! written fill from the front ([`crate::algorithm::fast::entry_set`]); there
-//! is room as long as the two do not meet. Nothing is ever cleared: the counts
-//! say what is valid.
+//! The first rows and additions are on the lane's stack. The others are at the far end of the
+//! lane's [`Logs`], in the same array that the words read and written fill from the front
+//! ([`crate::algorithm::fast::entry_set`]); there is room as long as the two do not meet. Nothing
+//! is ever cleared: the counts say what is valid.
 //!
 //! | bits of a row | meaning |
 //! | --- | --- |
@@ -227,8 +226,7 @@ impl SumSet {
         last: (core::ptr::null_mut(), 0),
     };
 
-    /// Returns whether the part in the logs stays clear of `entries` words read
-    /// and written.
+    /// Returns whether the part in the logs stays clear of `entries` words read and written.
     #[inline(always)]
     pub(crate) fn fits<L: Lane>(&self, at: SumLogs<'_, L>, entries: u32) -> bool {
         let spilled = self
@@ -238,8 +236,7 @@ impl SumSet {
         spilled == 0 || entries.saturating_add(spilled) <= at.logs.capacity().locks()
     }
 
-    /// Returns the number of a row, which it adds if it is new, or `None` if
-    /// there is no room.
+    /// Returns the number of a row, which it adds if it is new, or `None` if there is no room.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn row<L: Lane>(&mut self, at: SumLogs<'_, L>, header: *mut u64, entries: u32) -> Option<u32> {
         if self.last.0 == header {
@@ -273,8 +270,7 @@ impl SumSet {
         }
     }
 
-    /// Returns the number of a row that is added to, or `None` if there is no
-    /// room.
+    /// Returns the number of a row that is added to, or `None` if there is no room.
     #[inline(always)]
     pub(crate) fn add_to<L: Lane>(
         &mut self,
@@ -372,9 +368,8 @@ impl SumSet {
         }
     }
 
-    /// Records that a row was read with this header. It returns `None` if there
-    /// is no room, and `Some(false)` if the row was read before with another
-    /// header.
+    /// Records that a row was read with this header. It returns `None` if there is no room, and
+    /// `Some(false)` if the row was read before with another header.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read<L: Lane>(
         &mut self,

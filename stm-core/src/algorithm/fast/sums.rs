@@ -34,9 +34,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         unsafe { SumLogs::new(tx.lane, tx.logs, &raw mut *tx.attempt.sum_scratch) }
     }
 
-    /// Returns an error if the entries of words read and written have grown
-    /// into the part of the logs that holds the rows; the attempt must then
-    /// end.
+    /// Returns an error if the entries of words read and written have grown into the part of the
+    /// logs that holds the rows; the attempt must then end.
     #[inline(always)]
     pub(crate) fn apart_from_sums<L: Lane>(tx: &mut Tx<'_, L, Self>, full: Abort) -> TxResult<()> {
         let at = Self::sums(tx);
@@ -103,8 +102,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // Pairs with F3 of the transaction that adds: whoever sees an
             // addition sees its announcement.
             Mutant::NoA3.fence(lane);
-            // The second load of the header follows that of the clock, as in an
-            // extension.
+            // The second load of the header follows that of the clock, as in an extension.
             let now = Self::clock(tx, Mutant::NoF1Sum);
             let again = if Mutant::SumHeaderOnce.on(lane) {
                 seen
@@ -188,8 +186,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Implements [`Mutant::SumAnnouncedLate`]: announces after the clock is
-    /// advanced.
+    /// Implements [`Mutant::SumAnnouncedLate`]: announces after the clock is advanced.
     #[inline(always)]
     pub(crate) fn announce_late<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if Mutant::SumAnnouncedLate.on(tx.lane) {
@@ -207,9 +204,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Validates the rows read: returns whether every header is as it was seen.
-    /// In a commit (`announced`), the attempt's own announcement is in the
-    /// headers of the rows that it adds to.
+    /// Validates the rows read: returns whether every header is as it was seen. In a commit
+    /// (`announced`), the attempt's own announcement is in the headers of the rows that it adds to.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn rows_unchanged<L: Lane>(tx: &mut Tx<'_, L, Self>, announced: bool) -> bool {
         let lane = tx.lane;

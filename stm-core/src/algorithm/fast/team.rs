@@ -11,18 +11,15 @@
 //!    and each lane validates what it has read; if one fails, all release
 //!    theirs. Then each lane writes back under the one version.
 //!
-//! Invariant: every branch around a vote, a barrier or a broadcast is the same
-//! for all members.
+//! Invariant: every branch around a vote, a barrier or a broadcast is the same for all members.
 //!
-//! The table has one lock for many words, so two lanes may need the same one.
-//! They lock in the name of the leader, so a lane that finds its word locked by
-//! its team does not know which member owns the lock. `settle_as_team` asks
-//! about these words one after the other. A team mate that owns the lock,
-//! acquired from the version that the asker has seen, shares it. If none does,
-//! it is a conflict. If another lane has accessed the very same word, the
-//! program is wrong ([`Abort::TeamOverlap`]). The addresses decide this, so it
-//! is never a guess, and it is detected not later than at the first commit that
-//! meets no conflict.
+//! The table has one lock for many words, so two lanes may need the same one. They lock in the name
+//! of the leader, so a lane that finds its word locked by its team does not know which member owns
+//! the lock. `settle_as_team` asks about these words one after the other. A team mate that owns the
+//! lock, acquired from the version that the asker has seen, shares it. If none does, it is a
+//! conflict. If another lane has accessed the very same word, the program is wrong
+//! ([`Abort::TeamOverlap`]). The addresses decide this, so it is never a guess, and it is detected
+//! not later than at the first commit that meets no conflict.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
@@ -138,8 +135,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         agree(tx, crew, mine)
     }
 
-    /// Loads as [`Self::load`] does, but only the words in `active`; the others
-    /// become 0.
+    /// Loads as [`Self::load`] does, but only the words in `active`; the others become 0.
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn load_active<L: Lane, T: Element, const N: usize>(

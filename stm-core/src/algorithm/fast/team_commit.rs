@@ -204,8 +204,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 return seen[j];
             }
             // SAFETY: the word is of an element in range (TeamTx), and the
-            // entry below the count. Relaxed: the swap that follows compares
-            // it.
+            // entry below the count. Relaxed: the swap that follows compares it.
             unsafe {
                 let word = word_of(entries[j]);
                 let found =
@@ -245,8 +244,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// The error is the same for all lanes: [`Abort::CommitLocked`] if the team
     /// does not own a lock, [`Abort::CommitStale`] if the lock was acquired
     /// from another version than the asker's, or [`Abort::TeamOverlap`].
-    // It takes its arguments by value and is not inlined, as it is rarely
-    // needed.
+    // It takes its arguments by value and is not inlined, as it is rarely needed.
     #[inline(never)]
     fn settle_as_team<L: Lane, C: Crew>(
         at: Entries<'_, L, INLINE>,
@@ -298,8 +296,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Returns whether the lane has written a word, or read it if the asker
-    /// wrote it.
+    /// Returns whether the lane has written a word, or read it if the asker wrote it.
     #[inline(never)]
     fn uses<L: Lane>(at: Entries<'_, L, INLINE>, word: WordAddress, len: u32, kind: u64) -> bool {
         let mut i = 0;
@@ -314,9 +311,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         false
     }
 
-    /// Validates: returns whether every word that the lane has read and not
-    /// written is as it was seen. An entry whose word the team itself may own
-    /// is marked `SHARES`.
+    /// Validates: returns whether every word that the lane has read and not written is as it was
+    /// seen. An entry whose word the team itself may own is marked `SHARES`.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn validate_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
         let at = Self::entries(tx);

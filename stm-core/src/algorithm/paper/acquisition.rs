@@ -4,13 +4,11 @@ use crate::algorithm::contract::Sealed;
 
 /// An acquisition scheme.
 pub trait Acquisition: Sealed + Copy + Send + Sync + 'static {
-    /// Says whether the lock log is sorted and the locks are acquired in that
-    /// order.
+    /// Says whether the lock log is sorted and the locks are acquired in that order.
     const ORDERED: bool;
     /// Says whether the lanes of a warp take turns after a failure.
     const IN_TURN: bool;
-    /// Says whether a commit keeps its earlier locks while it waits for an
-    /// owned one.
+    /// Says whether a commit keeps its earlier locks while it waits for an owned one.
     const WAITS: bool;
     /// Says whether one lane of a block runs all of the block's transactions.
     const BLOCK: bool;
@@ -28,9 +26,8 @@ pub struct Sorted;
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff;
 
-/// Locks in the order of first access and waits for each one: the blocking
-/// scheme of Cederman et al. 2010, one transaction a block. The wait is
-/// bounded, which resolves a cycle.
+/// Locks in the order of first access and waits for each one: the blocking scheme of Cederman et
+/// al. 2010, one transaction a block. The wait is bounded, which resolves a cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocking;
 

@@ -10,10 +10,9 @@
 //! | 1 | a transaction waits for a change (`retry`) |
 //! | 0 | the lock is held |
 //!
-//! There is no read set, so a transaction that waits waits for any update. It
-//! sets bit 1 and notes the clock, both while it holds the lock. The next commit
-//! that writes finds the bit, advances the clock, and clears it. Without waiting
-//! transactions the clock stands still, except for a probe.
+//! There is no read set, so a transaction that waits waits for any update. It sets bit 1 and notes
+//! the clock, both while it holds the lock. The next commit that writes finds the bit, advances the
+//! clock, and clears it. Without waiting transactions the clock stands still, except for a probe.
 
 use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;

@@ -1,13 +1,11 @@
-//! The lock log: the stripes that an attempt has accessed, each once, with the
-//! kind of access, as an order-preserving hash table (section 3.1,
-//! "encounter-time lock-sorting").
+//! The lock log: the stripes that an attempt has accessed, each once, with the kind of access, as
+//! an order-preserving hash table (section 3.1, "encounter-time lock-sorting").
 //!
-//! The entries are stored in the order of first access. Each is also a link of
-//! a list that belongs to one of [`BUCKETS`](crate::memory::logs::BUCKETS) buckets, chosen by the top bits of
-//! the stripe. In an ordered log each list ascends, so visiting the buckets in
-//! turn, each from its head, yields all stripes in ascending order: the global
-//! order in which every transaction locks. In an unordered log the lists only
-//! serve to find duplicates.
+//! The entries are stored in the order of first access. Each is also a link of a list that belongs
+//! to one of [`BUCKETS`](crate::memory::logs::BUCKETS) buckets, chosen by the top bits of the
+//! stripe. In an ordered log each list ascends, so visiting the buckets in turn, each from its
+//! head, yields all stripes in ascending order: the global order in which every transaction locks.
+//! In an unordered log the lists only serve to find duplicates.
 //!
 //! An entry is one 64-bit word:
 //!
@@ -18,8 +16,7 @@
 //! | 1 | written |
 //! | 0 | read |
 //!
-//! A bitmap in a register says which buckets have entries, so heads are never
-//! cleared.
+//! A bitmap in a register says which buckets have entries, so heads are never cleared.
 
 use crate::algorithm::paper::read_set::BATCH;
 use crate::memory::logs::Logs;
@@ -146,8 +143,7 @@ impl LockLog {
         self.len += 1;
     }
 
-    /// Calls `f` for every stripe, in the order of first access, with several
-    /// loads in flight.
+    /// Calls `f` for every stripe, in the order of first access, with several loads in flight.
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold this log.
@@ -168,8 +164,7 @@ impl LockLog {
         }
     }
 
-    /// Begins a walk over the log, ascending if `ORDERED`, else in the order of
-    /// first access.
+    /// Begins a walk over the log, ascending if `ORDERED`, else in the order of first access.
     #[inline(always)]
     pub(crate) const fn walk<const ORDERED: bool>(&self) -> Walk<ORDERED> {
         Walk {

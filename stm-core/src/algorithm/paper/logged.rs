@@ -37,10 +37,9 @@ impl LoggedSets {
     }
 }
 
-/// Implements the methods of [`Algorithm`](crate::algorithm::Algorithm) that
-/// all algorithms with [`LoggedSets`] have in common. `$noted` is called with
-/// the transaction and each word written, `$read` with each word read, when an
-/// alternative is undone and the lock log is made anew.
+/// Implements the methods of [`Algorithm`](crate::algorithm::Algorithm) that all algorithms with
+/// [`LoggedSets`] have in common. `$noted` is called with the transaction and each word written,
+/// `$read` with each word read, when an alternative is undone and the lock log is made anew.
 macro_rules! logged_sets {
     ($noted:expr, $read:expr) => {
         type Scratch = ();
@@ -65,8 +64,7 @@ macro_rules! logged_sets {
                 return;
             }
             tx.attempt.writes = saved;
-            // Stripes of words no longer written would take room that the sets
-            // do not account for.
+            // Stripes of words no longer written would take room that the sets do not account for.
             tx.attempt.locks = LockLog::EMPTY;
             // SAFETY: the logs are this lane's and hold its sets; the indices
             // are below the counts.

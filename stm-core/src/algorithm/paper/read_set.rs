@@ -26,10 +26,9 @@ impl ReadSet {
         self.len
     }
 
-    /// Adds words and the values read from them (Algorithm 3, line 25), except
-    /// those in the mask `skip`. A repeated read of a word takes another entry,
-    /// which costs less than a search; only a set without room is searched and
-    /// loses its duplicates before it counts as full.
+    /// Adds words and the values read from them (Algorithm 3, line 25), except those in the mask
+    /// `skip`. A repeated read of a word takes another entry, which costs less than a search; only
+    /// a set without room is searched and loses its duplicates before it counts as full.
     ///
     /// # Errors
     /// [`Abort::ReadSetFull`] if there are more distinct words than entries.
@@ -220,8 +219,7 @@ impl ReadSet {
     /// are in flight together, and the caller fences.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::push_many`], and the words read are
-    /// live.
+    /// The obligations are those of [`Self::push_many`], and the words read are live.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn holds<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
         let mut i = 0;

@@ -28,9 +28,8 @@ pub trait Validation: Sealed + Copy + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Tbv;
 
-/// Hierarchical validation (section 3.1): time stamps first, and values if
-/// those fail, which tells a false conflict on a stripe from a true one on a
-/// word.
+/// Hierarchical validation (section 3.1): time stamps first, and values if those fail, which tells
+/// a false conflict on a stripe from a true one on a word.
 #[derive(Clone, Copy, Debug)]
 pub struct Hierarchical;
 
@@ -48,10 +47,9 @@ impl Sealed for Hierarchical {}
 impl Validation for Hierarchical {
     const VALUES: bool = true;
 
-    /// This is `PostValidation` (Algorithm 3, lines 6-20), with two changes.
-    /// The waits are bounded, and the snapshot only rises. The paper sets it to
-    /// the version of a stripe found locked even if that is lower, which is
-    /// correct but makes the next read validate once more.
+    /// This is `PostValidation` (Algorithm 3, lines 6-20), with two changes. The waits are bounded,
+    /// and the snapshot only rises. The paper sets it to the version of a stripe found locked even
+    /// if that is lower, which is correct but makes the next read validate once more.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn extend<L: Lane, A: Logged>(tx: &mut Tx<'_, L, A>, version: Version) -> TxResult<()> {
         let (lane, stm) = (tx.lane, tx.stm);
@@ -104,6 +102,5 @@ impl Validation for Hierarchical {
     }
 }
 
-/// The time between two polls of a locked stripe: a commit holds its locks for
-/// a few microseconds.
+/// The time between two polls of a locked stripe: a commit holds its locks for a few microseconds.
 pub(crate) const POLL_NS: u32 = 200;

@@ -58,8 +58,7 @@ impl Vbv {
         }
     }
 
-    /// Validates all values read and returns once they hold at an even
-    /// sequence.
+    /// Validates all values read and returns once they hold at an even sequence.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn settle<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let lane = tx.lane;
@@ -179,8 +178,7 @@ impl Algorithm for Vbv {
         Ok(())
     }
 
-    /// Compares the values: a word that has changed and changed back counts as
-    /// unchanged.
+    /// Compares the values: a word that has changed and changed back counts as unchanged.
     #[inline(always)]
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         // SAFETY: the logs are this lane's and hold its sets.

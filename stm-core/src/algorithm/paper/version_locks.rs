@@ -1,6 +1,5 @@
-//! Algorithm 3 of Xu et al. 2014 and its variants: a global clock, a table of
-//! version locks, lazy writes, commit-time locking of every stripe read or
-//! written.
+//! Algorithm 3 of Xu et al. 2014 and its variants: a global clock, a table of version locks, lazy
+//! writes, commit-time locking of every stripe read or written.
 //!
 //! The protocol, with the events that `ORDERING.md` argues about:
 //!
@@ -16,9 +15,8 @@
 //!    the clock (E4); release written stripes with the new version and the
 //!    others with their old one (E5).
 //!
-//! Invariants: while the clock reads `c`, every commit up to `c` is written
-//! back. A stripe's version never exceeds the clock. Only the holder of a
-//! stripe's lock stores to its words.
+//! Invariants: while the clock reads `c`, every commit up to `c` is written back. A stripe's
+//! version never exceeds the clock. Only the holder of a stripe's lock stores to its words.
 
 use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::acquisition::{Acquisition, Backoff, Blocking, Sorted};
@@ -200,9 +198,8 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         } else {
             None
         };
-        // `rest` has the lanes that try again in this round: all that failed,
-        // at the same time, or with `IN_TURN`, from the second round on, one
-        // after the other.
+        // `rest` has the lanes that try again in this round: all that failed, at the same time, or
+        // with `IN_TURN`, from the second round on, one after the other.
         let mut rest = together.vote(lane, result.is_none());
         let mut tries = 0;
         while rest != 0 {
@@ -231,8 +228,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         result.unwrap_or(Err(Abort::CommitLocked))
     }
 
-    /// Compares the values: a word that has changed and changed back counts as
-    /// unchanged.
+    /// Compares the values: a word that has changed and changed back counts as unchanged.
     #[inline(always)]
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         // SAFETY: the logs are this lane's and hold its sets.
@@ -244,8 +240,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
 }
 
 impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
-    /// Loads the lock words of the stripes of several words, all in flight
-    /// together.
+    /// Loads the lock words of the stripes of several words, all in flight together.
     #[inline(always)]
     fn lock_words<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
@@ -306,8 +301,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         }
     }
 
-    /// Tries once to commit (lines 70-85); returns `None` if another
-    /// transaction owned a lock.
+    /// Tries once to commit (lines 70-85); returns `None` if another transaction owned a lock.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, again: bool) -> Option<TxResult<()>> {
         mark!(tx, Locks);
@@ -368,8 +362,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         Some(Ok(()))
     }
 
-    /// Acquires the locks: `GetLocksAndTBV` (lines 43-52). Relaxed accesses do,
-    /// as E3 follows.
+    /// Acquires the locks: `GetLocksAndTBV` (lines 43-52). Relaxed accesses do, as E3 follows.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>) -> Acquired {
         let (lane, stm) = (tx.lane, tx.stm);
@@ -386,8 +379,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
                 .then(|| LockWord(unsafe { lane.load_relaxed_64(lock) }));
             // SAFETY: as above.
             let mut word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
-            // The next entry of the log is loaded while the lock operation is
-            // in flight.
+            // The next entry of the log is loaded while the lock operation is in flight.
             // SAFETY: as above.
             next = unsafe { walk.next(lane, &tx.logs) };
             let mut polls = 0;
@@ -411,8 +403,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         verdict
     }
 
-    /// Releases the locks of the first `held` entries: `ReleaseLocks` (lines
-    /// 53-55).
+    /// Releases the locks of the first `held` entries: `ReleaseLocks` (lines 53-55).
     #[inline(always)]
     fn release_first<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>, held: u32) {
         let mut walk = tx.attempt.locks.walk::<ORDERED>();
@@ -425,9 +416,8 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         }
     }
 
-    /// Releases all locks: `ReleaseAndUpdateLocks` (lines 56-60), or without a
-    /// version `ReleaseLocks`. It goes in the order of first access, which
-    /// needs no sorting.
+    /// Releases all locks: `ReleaseAndUpdateLocks` (lines 56-60), or without a version
+    /// `ReleaseLocks`. It goes in the order of first access, which needs no sorting.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
         let release = |entry: Entry| match version {
@@ -460,10 +450,9 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         unsafe { tx.attempt.locks.each(tx.lane, &tx.logs, release) };
     }
 
-    /// Releases a stripe that is owned but not written, with its old version.
-    /// The bit is set and only the owner clears it, so subtracting one clears
-    /// it; attempts of others to set it change nothing in the meantime (line
-    /// 55).
+    /// Releases a stripe that is owned but not written, with its old version. The bit is set and
+    /// only the owner clears it, so subtracting one clears it; attempts of others to set it change
+    /// nothing in the meantime (line 55).
     #[inline(always)]
     fn unlock<L: Lane>(tx: &Tx<'_, L, Self>, stripe: crate::memory::stripe::Stripe) {
         // SAFETY: the lock table is live. Relaxed: nothing was written under

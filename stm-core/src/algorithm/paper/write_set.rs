@@ -1,5 +1,4 @@
-//! The write set: the values that a commit writes back, in the order of the
-//! writes.
+//! The write set: the values that a commit writes back, in the order of the writes.
 
 use crate::algorithm::paper::read_set::BATCH;
 use crate::memory::bloom::Bloom;
@@ -18,8 +17,7 @@ use stm_machine::observe::Mutant;
 #[derive(Clone, Copy, Debug)]
 pub struct WriteSet {
     len: u32,
-    /// The number of entries when the innermost open alternative began; these
-    /// do not change.
+    /// The number of entries when the innermost open alternative began; these do not change.
     floor: u32,
     bloom: Bloom,
 }
@@ -146,8 +144,7 @@ impl WriteSet {
     /// Returns the address of entry `i`.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::get`], and the set has more than `i`
-    /// entries.
+    /// The obligations are those of [`Self::get`], and the set has more than `i` entries.
     #[inline(always)]
     pub(crate) unsafe fn address<L: Lane>(lane: &L, logs: &Logs, i: u32) -> WordAddress {
         // SAFETY: the entry is below the count, so this attempt stored it.
@@ -190,13 +187,11 @@ impl WriteSet {
         }
     }
 
-    /// Writes back: stores every buffered value, in order, relaxed (Algorithm
-    /// 3, lines 80-81). The caller holds the locks, and fences before and
-    /// after.
+    /// Writes back: stores every buffered value, in order, relaxed (Algorithm 3, lines 80-81). The
+    /// caller holds the locks, and fences before and after.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::get`], and the words written are
-    /// live.
+    /// The obligations are those of [`Self::get`], and the words written are live.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn write_back<L: Lane>(&self, lane: &L, logs: &Logs) {
         let mut i = 0;

@@ -8,9 +8,8 @@ use crate::tx::abort::TxResult;
 use stm_machine::Element;
 use stm_machine::Lane;
 
-/// The place of a key in an ordered map, as [`TOrderedMap::entry`] finds it. It
-/// borrows the transaction, so that nothing changes the map before the entry is
-/// used.
+/// The place of a key in an ordered map, as [`TOrderedMap::entry`] finds it. It borrows the
+/// transaction, so that nothing changes the map before the entry is used.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -62,15 +62,13 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         self.heads.len()
     }
 
-    /// Replaces the contents of all lists. Of several values of one key, the last
-    /// one counts.
+    /// Replaces the contents of all lists. Of several values of one key, the last one counts.
     ///
     /// # Panics
     /// It panics if there are more of `lists` than [`Self::lists`].
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`] if there are more entries than nodes, or an error
-    /// of the device.
+    /// [`Error::PoolExhausted`] if there are more entries than nodes, or an error of the device.
     pub fn upload(&mut self, lists: &[Vec<(K, V)>]) -> Result<(), Error> {
         assert!(lists.len() <= self.lists(), "more lists than there are");
         let entries = lists.iter().enumerate();
@@ -202,9 +200,8 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         Ok(all)
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
-    /// must not be used after the lists are freed, which the caller of
-    /// `Device::launch` promises.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
+    /// after the lists are freed, which the caller of `Device::launch` promises.
     ///
     /// # Panics
     /// It panics if the layout is not the algorithm's.
@@ -275,10 +272,9 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
         Ok(Self(lists, u64::BITS - 1))
     }
 
-    /// Makes an empty list with `capacity` nodes and so many entry points: the keys
-    /// of a range of 2^`range_bits` begin at an entry point of their own, and those
-    /// that are too large for all ranges are in the last one. A walk along the list is
-    /// as long as its range has entries.
+    /// Makes an empty list with `capacity` nodes and so many entry points: the keys of a range of
+    /// 2^`range_bits` begin at an entry point of their own, and those that are too large for all
+    /// ranges are in the last one. A walk along the list is as long as its range has entries.
     ///
     /// ```
     /// use stm_core::Layout;
@@ -354,8 +350,7 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
 const BUCKETS_MAX: u64 = 1 << 31;
 
 impl<D: Device, K: Key, V: Element> Map<D, K, V> {
-    /// Makes an empty map with `capacity` nodes and as many buckets; `what` names
-    /// it in an error.
+    /// Makes an empty map with `capacity` nodes and as many buckets; `what` names it in an error.
     ///
     /// # Errors
     /// The errors are those of [`Lists::new`].

@@ -1,10 +1,8 @@
-//! The owners of the containers ([`crate::collections`]), in the memory of a
-//! device.
+//! The owners of the containers ([`crate::collections`]), in the memory of a device.
 //!
-//! Each one has a capacity, a layout that can be changed, and a name for errors.
-//! The host fills a container and takes out what it has between launches, and in
-//! doing so checks that the container is whole: that no node is lost and none has
-//! leaked.
+//! Each one has a capacity, a layout that can be changed, and a name for errors. The host fills a
+//! container and takes out what it has between launches, and in doing so checks that the container
+//! is whole: that no node is lost and none has leaked.
 
 /// Writes what each container does with its parts, which are arrays, nodes and other containers;
 /// and lends it to kernels as the view that its `view` returns.

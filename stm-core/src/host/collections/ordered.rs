@@ -42,8 +42,7 @@ struct Tree<K, V> {
 }
 
 impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
-    /// Makes an empty map with `capacity` leaves and as many branches; `what`
-    /// names it in an error.
+    /// Makes an empty map with `capacity` leaves and as many branches; `what` names it in an error.
     ///
     /// # Errors
     /// [`Error::PoolSize`] for no leaves or 2^27 and more; the device has too
@@ -68,8 +67,7 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
     /// Replaces the contents. Of several values of one key, the last one counts.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`] if there are more entries than leaves, or an error
-    /// of the device.
+    /// [`Error::PoolExhausted`] if there are more entries than leaves, or an error of the device.
     pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
         self.clear()?;
         let entries: BTreeMap<K, V> = entries.into_iter().collect();
@@ -143,9 +141,8 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
             .collect())
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
-    /// must not be used after the map is freed, which the caller of
-    /// `Device::launch` promises.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
+    /// after the map is freed, which the caller of `Device::launch` promises.
     ///
     /// # Panics
     /// It panics if the layout is not the algorithm's.
@@ -177,8 +174,7 @@ impl<K: Key, V: Element> Tree<K, V> {
         }
     }
 
-    /// Makes the branches above some leaves, whose keys rise, and returns the link
-    /// to all of them.
+    /// Makes the branches above some leaves, whose keys rise, and returns the link to all of them.
     fn build(&mut self, leaves: core::ops::Range<usize>) -> Link {
         let key = |tree: &Self, i: usize| tree.leaves[i].key.to_bits64();
         if leaves.is_empty() {

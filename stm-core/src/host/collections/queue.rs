@@ -35,8 +35,7 @@ container!(Queue<T: [Pod + Element]> => TQueue; parts [counts ring]; shown what 
 const CAPACITY_MAX: u32 = 1 << 31;
 
 impl<D: Device, T: Pod + Element> Queue<D, T> {
-    /// Makes an empty queue that holds up to `capacity` values; `what` names it in
-    /// an error.
+    /// Makes an empty queue that holds up to `capacity` values; `what` names it in an error.
     ///
     /// # Panics
     /// It panics for a capacity above 2^31.
@@ -113,9 +112,8 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
         Ok((0..len).map(|k| ring[place(k)]).collect())
     }
 
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It
-    /// must not be used after the queue is freed, which the caller of
-    /// `Device::launch` promises.
+    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
+    /// after the queue is freed, which the caller of `Device::launch` promises.
     ///
     /// # Panics
     /// It panics if the layout is not the algorithm's.
