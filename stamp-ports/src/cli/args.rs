@@ -312,7 +312,7 @@ pub struct RunArgs {
     /// The transactional memory.
     #[command(flatten)]
     pub memory: MemoryArgs,
-    /// Seconds for the launches of a run together, or none
+    /// Seconds of launches, or none
     ///
     /// Stop a run's launches after so many seconds, or never: none
     #[arg(long, value_name = "SECONDS", value_parser = parse_time_limit, default_value = "60",
