@@ -222,8 +222,6 @@ pub struct Table {
     pub same: BTreeMap<String, String>,
     /// What stands in a cell that was not measured. Without it that is an error.
     pub missing: Option<String>,
-    /// In place of rows: a file, and the beginning of the line from which on it is shown.
-    pub excerpt: Option<[String; 2]>,
 }
 
 /// The rows of a table.

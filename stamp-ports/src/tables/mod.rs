@@ -88,12 +88,6 @@ fn made<'d>(
 
 /// A table without its caption, whole lines.
 fn markdown(table: &Table, data: &Data<'_>) -> Found<String> {
-    if let Some([file, start]) = &table.excerpt {
-        let lines = data.text(file)?.lines();
-        let lines = lines.skip_while(|line| !line.starts_with(start));
-        let lines: Vec<&str> = lines.collect();
-        return Ok(format!("```text\n{}\n```\n", lines.join("\n").trim_end()));
-    }
     let across: Vec<Option<&str>> = table
         .across
         .iter()
