@@ -59,11 +59,6 @@ impl<'d> Data<'d> {
         self.used.take()
     }
 
-    /// Returns the text of a file.
-    pub fn text(&self, file: &str) -> Found<&str> {
-        Ok(&self.file(file)?.text)
-    }
-
     /// Returns all values of a file.
     pub fn whole(&self, file: &str) -> Found<&Value> {
         Ok(&self.file(file)?.value)
