@@ -7,18 +7,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// One result file: its text, and its values.
-#[derive(Debug)]
-struct Text {
-    text: String,
-    value: Value,
-}
-
 /// The result files of a folder.
 #[derive(Debug)]
 pub struct Data<'d> {
     definitions: &'d Definitions,
-    files: BTreeMap<String, Text>,
+    files: BTreeMap<String, Value>,
     used: RefCell<BTreeSet<String>>,
 }
 
@@ -45,7 +38,7 @@ impl<'d> Data<'d> {
         let mut files = BTreeMap::new();
         for (name, text) in texts {
             let value = parse(&name, &text).map_err(|error| format!("{name}: {error}"))?;
-            files.insert(name, Text { text, value });
+            files.insert(name, value);
         }
         Ok(Self {
             definitions,
@@ -61,14 +54,10 @@ impl<'d> Data<'d> {
 
     /// Returns all values of a file.
     pub fn whole(&self, file: &str) -> Found<&Value> {
-        Ok(&self.file(file)?.value)
-    }
-
-    fn file(&self, name: &str) -> Found<&Text> {
-        self.used.borrow_mut().insert(name.to_owned());
+        self.used.borrow_mut().insert(file.to_owned());
         self.files
-            .get(name)
-            .ok_or_else(|| Failure::Wrong(format!("there is no result file {name}")))
+            .get(file)
+            .ok_or_else(|| Failure::Wrong(format!("there is no result file {file}")))
     }
 }
 
