@@ -29,7 +29,7 @@ use stm_kernels::ra::RandomArray;
 
 /// The end of the help.
 pub(super) const HELP: &str = "\
-What is measured, in this order: `bench floor` of seven workloads and settings
+What is measured, in this order: `bench floor` of workloads and containers
 beside what one writes by hand (fast.json), EigenBench by words and launches
 (eigenbench.json), RA and HT by launches and locks (ra-ht.json), `bench nw`
 (nw.json), `bench paper` of the paper's workloads and the bank (paper.json), and

@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(asked_for, [4, 16, 64, 256, 1024, 512, 512, 512, 512, 512]);
         // The least is made in any case, though it takes longer.
         assert_eq!(of(&|n| u64::from(n) * 30), (4, vec![4; 6]));
-        // And once, after the trial, if it takes over two seconds.
+        // And once, after the trial, if it takes longer than [`ONCE`].
         assert_eq!(of(&|n| u64::from(n) * 501), (4, vec![4; 2]));
         // Beyond 64 it goes a thousand times slower, which the next trial shows.
         let (operations, asked_for) = of(&|n| if n <= 64 { 1 } else { u64::from(n) * 10 });
