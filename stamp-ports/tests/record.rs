@@ -106,6 +106,18 @@ fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
     assert!(repeated, "no attempt of any run aborted");
 }
 
+#[test]
+fn a_launch_whose_lanes_have_too_little_room_each_gets_fewer_blocks() {
+    // One transaction of 32 lanes does not fit, one of 16 lanes does.
+    let rows = objects(
+        "record ra --variant fast --transactions 200 --blocks 8 --threads 4 --attempts 1 \
+         --buffer-bytes 10K --json",
+    );
+    assert!(rows[0]["blocks"].as_u64() < Some(8), "{rows:?}");
+    assert_eq!(rows[0]["violations"], 0, "{rows:?}");
+    assert!(rows[0]["transactions"].as_u64() >= Some(200), "{rows:?}");
+}
+
 fn read(bench: &Bench) -> Paper {
     Paper::parse(&bench.text()).expect("a document")
 }

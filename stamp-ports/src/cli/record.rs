@@ -3,7 +3,7 @@
 use super::console::open;
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
-use crate::numbers::{parse_count, parse_count_32};
+use crate::numbers::{of, parse_count, parse_count_32};
 use crate::out_file::make_folder;
 use crate::record::{self, RA_MUTANTS, Row, Settings, check_options, record_mutant};
 use crate::store::NameList;
@@ -411,10 +411,11 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
     if row.repeated != 0 {
         let _ = writeln!(
             stderr(),
-            "note: {}: {} histories were recorded again, as their buffers were full: \
-             a larger --attempts avoids that",
+            "note: {}: {} histories were recorded again, as their buffers were full, with {} at \
+             last: a larger --attempts or --buffer-bytes avoids that",
             row.name(),
-            row.repeated
+            row.repeated,
+            of(row.blocks.into(), "block"),
         );
     }
     if let Some(what) = &row.wrong_state {

@@ -68,6 +68,9 @@ pub fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
     }
 }
 
+/// Threads of a block where all of them are one worker: a search tries no others on a GPU.
+pub const BLOCK_OF_ONE_WORKER: u32 = 256;
+
 /// The most threads of a launch that a search tries: on a GPU twice those that it holds at a time.
 pub const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64 {
     match kind {

@@ -253,9 +253,8 @@ impl Plan {
     pub fn search_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
         match (room.kind, self.quick) {
-            // A block is one worker, whatever its threads.
             (DeviceKind::Cuda, false) if by_blocks => {
-                room.shapes(&[1, 16, p, 4 * p, 8 * p], &[256])
+                room.shapes(&[1, 16, p, 4 * p, 8 * p], &[launches::BLOCK_OF_ONE_WORKER])
             }
             (DeviceKind::Cpu, true) => room.shapes(&[1, p], &[1, 2]),
             (DeviceKind::Cpu, false) => launches::shapes(room.kind, &room.limits, room.resident),

@@ -111,8 +111,19 @@ impl<'a, D: Device> Session<'a, D> {
         };
         Launch {
             shared_bytes: workload.shared_bytes(),
-            ..Launch::new(self.settings.blocks, threads)
+            ..Launch::new(self.row.blocks, threads)
         }
+    }
+
+    /// Halves the blocks, so that each lane has twice the room and fewer rivals. Returns whether
+    /// there was more than one.
+    fn narrow(&mut self) -> bool {
+        let is_wide = self.row.blocks > 1;
+        if is_wide {
+            self.row.blocks /= 2;
+            self.stm = None;
+        }
+        is_wide
     }
 
     /// Transactions of the next run, as many as the buffers hold with room for
@@ -165,9 +176,15 @@ impl<'a, D: Device> Session<'a, D> {
     ) -> Result<Ended, Error> {
         workload.check(workload.transactions().unwrap_or(1))?;
         self.row.form = workload.form();
-        let shape = self.shape(workload);
+        let (shape, transactions, room) = loop {
+            let shape = self.shape(workload);
+            match self.plan(workload, shape) {
+                Ok((transactions, room)) => break (shape, transactions, room),
+                Err(error) if !self.narrow() => return Err(error),
+                Err(_) => {}
+            }
+        };
         self.row.threads = shape.threads;
-        let (transactions, room) = self.plan(workload, shape)?;
         workload.check(transactions)?;
         let mut stm = self.memory(workload, shape)?;
         let mut prepared = prepare(transactions)?;
@@ -235,7 +252,7 @@ impl<'a, D: Device> Session<'a, D> {
         })
     }
 
-    /// Makes room for what did not fit, as far as the bytes go.
+    /// Makes room for what did not fit, as far as the bytes go; with fewer blocks, if need be.
     fn grow(
         &mut self,
         workload: &dyn Sizes,
@@ -249,6 +266,7 @@ impl<'a, D: Device> Session<'a, D> {
         match self.plan(workload, shape) {
             // The same transactions again, in a larger buffer; or fewer.
             Ok((_, more)) if more > room || !of_input => Ok(Ended::Full),
+            _ if self.narrow() => Ok(Ended::Full),
             _ => Err(Error::History(verify::error::Error::BufferFull {
                 lane: full.lane,
                 needed: full.needed,

@@ -261,7 +261,7 @@ impl<'a> Bench<'a> {
         } else {
             RetryLimits::DEFAULT
         };
-        let drawn = chance.size(1 << 10, most);
+        let drawn = chance.size(1 << 10, most).min(workload.transactions_max());
         RunSpec {
             variant,
             shape,

@@ -106,6 +106,11 @@ pub trait Sizes: Named + Debug {
     /// What a transaction reads and writes, at most.
     fn capacity(&self) -> Capacity;
 
+    /// The most transactions of a launch for which [`capacity`](Self::capacity) is enough.
+    fn transactions_max(&self) -> u64 {
+        u64::MAX
+    }
+
     /// The capacity that every input with these parameters fits, to tell a user whose sets were too
     /// small. It is [`capacity`](Self::capacity), unless that is a guess.
     fn capacity_max(&self) -> Capacity {

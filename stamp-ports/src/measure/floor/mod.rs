@@ -24,7 +24,7 @@ use super::launches;
 use super::machine::Rate;
 use super::run_report::{RunReport, resolve};
 use super::search::{Found, SearchSpec, Tried};
-use crate::devices::AnyDevice;
+use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::ContenderKind;
@@ -230,6 +230,9 @@ fn stm_shapes(device: &AnyDevice, workload: &AnyWorkload, spec: &FloorSpec) -> V
     if !spec.quick {
         let mut shapes = launches::shapes(kind, &limits, device.resident_threads());
         shapes.extend(launches::between(kind, &limits));
+        if kind == DeviceKind::Cuda && workload.sizes().by_blocks() {
+            shapes.retain(|&(_, threads)| threads == launches::BLOCK_OF_ONE_WORKER);
+        }
         return shapes;
     }
     let sizes = workload.sizes();

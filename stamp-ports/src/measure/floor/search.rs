@@ -59,9 +59,7 @@ pub fn shapes_of_critical_sections(
     let p = limits.processors;
     let (blocks, threads): (&[u32], &[u32]) = match (kind, quick) {
         (DeviceKind::Cuda, true) if by_blocks => (&[p], &[256]),
-        (DeviceKind::Cuda, false) if by_blocks => {
-            (&[16, p / 2, p, 2 * p, 4 * p], &[64, 128, 256, 512])
-        }
+        (DeviceKind::Cuda, false) if by_blocks => (&[16, p / 2, p, 2 * p, 4 * p], &[128, 256, 512]),
         (DeviceKind::Cpu, true) => (&[1, p], &[1]),
         (DeviceKind::Cpu, false) => (&[1, p, 2 * p], &[1, 2]),
         (DeviceKind::Cuda, true) => (&[1, 16], &[1, 32]),

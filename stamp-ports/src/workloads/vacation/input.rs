@@ -162,6 +162,10 @@ impl Sizes for Vacation {
         self.capacity_with(self.list_likely())
     }
 
+    fn transactions_max(&self) -> u64 {
+        self.transactions_max
+    }
+
     fn capacity_max(&self) -> Capacity {
         self.capacity_with(self.list_most())
     }
