@@ -180,19 +180,21 @@ fn names(files: &[(String, String)]) -> Vec<&str> {
 }
 
 /// A new measurement or another rule changes these files; then the prose around
-/// the table of `docs/evaluation.md` has to be read again.
+/// the table of `docs/evaluation.md` has to be read again. Of the figures, all of which the page
+/// has, only the README's is committed by itself.
 #[test]
 fn the_committed_page_is_what_the_program_makes_of_the_committed_documents() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().display();
-    right(&format!("report {}/h100 --out {out}", results()));
+    right(&format!("report {}/h200 --out {out}", results()));
     let committed = Path::new(&results()).join("../report");
     let (made, committed) = (files(folder.path()), files(&committed));
-    assert_eq!(names(&made), names(&committed));
-    for ((file, made), (_, committed)) in made.iter().zip(&committed) {
+    let expected = ["claims.json", "contention.svg", "report.html"];
+    assert_eq!(names(&committed), expected);
+    for (file, committed) in &committed {
         assert!(
-            made == committed,
-            "docs/report/{file} is not what `stamp report` writes of docs/results/h100"
+            made.contains(&(file.clone(), committed.clone())),
+            "docs/report/{file} is not what `stamp report` writes of docs/results/h200"
         );
     }
 }
@@ -210,7 +212,7 @@ fn the_tables_are_printed_each_between_its_markers() {
     let opened = printed.matches("<!-- table: ").count();
     assert!(opened > 10, "{printed}");
     assert_eq!(printed.matches("<!-- end -->").count(), opened);
-    assert!(printed.contains("<!-- table: speedups -->\n*NVIDIA H200, 2026-11-21, commit "));
+    assert!(printed.contains("<!-- table: speedups -->\n*NVIDIA H200, "));
 }
 
 #[test]
@@ -244,7 +246,7 @@ fn a_document_is_compared_and_put_right() {
 #[test]
 fn what_cannot_be_done_is_refused_on_one_line() {
     refused_rows(
-        "report nowhere --tables => cannot read nowhere/h200/paper.json
+        "report nowhere --tables => cannot read nowhere/
          report nowhere README.md => --tables
          report nowhere --tables --check => FILE
          report nowhere --tables --title T => --title

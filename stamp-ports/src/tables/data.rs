@@ -88,22 +88,23 @@ fn parse(name: &str, text: &str) -> Result<Value, serde_json::Error> {
     }
 }
 
-/// What a log says: the command of its first line, the first commit that it names, the violations
-/// that it counts, and the rows of its tables.
+/// What a log says: the command of its first line, the first commit and the first checksum of PTX
+/// that it names, the violations that it counts, and the rows of its tables.
 fn log(text: &str) -> Value {
     let command = text.lines().next().unwrap_or_default();
     let command = command.split(", of the source").next();
-    let commit = text.split_once("at commit ").map(|(_, rest)| {
-        let hexadecimal = rest.split(|c: char| !c.is_ascii_hexdigit());
-        hexadecimal.take(1).collect::<String>()
-    });
+    let hexadecimal_after = |words| {
+        let (_, rest): (_, &str) = text.split_once(words)?;
+        rest.split(|c: char| !c.is_ascii_hexdigit()).next()
+    };
     let violations = text
         .lines()
         .find_map(|line| line.strip_suffix(" violations"));
     let mut log = json!({ "command": command, "rows": log_rows(text) });
     for (name, value) in [
-        ("commit", commit),
-        ("violations", violations.map(str::to_owned)),
+        ("commit", hexadecimal_after("at commit ")),
+        ("ptx", hexadecimal_after("PTX ")),
+        ("violations", violations),
     ] {
         if let Some(value) = value {
             log[name] = value.into();
@@ -130,9 +131,14 @@ fn log_rows(text: &str) -> Vec<Value> {
             continue;
         }
         // A note about a row stands between rows; a command or a comment ends the table.
-        if line.starts_with("verify:") {
+        let is_note = |word: &&str| line.starts_with(*word);
+        if ["verify:", "note:", "error:"].iter().any(is_note) {
             continue;
         }
+        // A variant's form is part of its name: `fast, static`.
+        let line = line
+            .replace(", static", ",static")
+            .replace(", 64-bit", ",64-bit");
         let cells: Vec<&str> = line.split_whitespace().collect();
         let is_number = |cell: &&str| cell.parse::<f64>().is_ok();
         if line.starts_with(['$', '#', '='])
