@@ -118,6 +118,19 @@ fn a_launch_whose_lanes_have_too_little_room_each_gets_fewer_blocks() {
     assert!(rows[0]["transactions"].as_u64() >= Some(200), "{rows:?}");
 }
 
+#[test]
+fn histories_have_turns_alone_where_these_come_after_few_conflicts() {
+    let with_turns = (1..40).any(|seed| {
+        let rows = objects(&format!(
+            "record counter --variant fast --rounds 50 --items 4K --transactions 4K --queue-after 1 \
+             --blocks 2 --threads 8 --seed {seed} --json"
+        ));
+        assert_eq!(rows[0]["violations"], 0, "{rows:?}");
+        rows[0]["turns"].as_u64() > Some(0)
+    });
+    assert!(with_turns, "no transaction of any run got a turn alone");
+}
+
 fn read(bench: &Bench) -> Paper {
     Paper::parse(&bench.text()).expect("a document")
 }

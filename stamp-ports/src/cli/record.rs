@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
-use stm_core::host::Device;
+use stm_core::host::{Device, RetryLimits};
 use stm_core::internal::observe::Mutant;
 use verify::history::History;
 use verify::named::Names;
@@ -93,6 +93,10 @@ pub struct RecordArgs {
     /// Bytes that share a version lock, a power of two
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
     pub stripe_bytes: u64,
+    /// With fast and fast-table, conflicts in a row before a transaction waits for
+    /// a turn alone, at most; with few the histories have such turns
+    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "1K")]
+    pub queue_after: u32,
     /// Attempts at each transaction that there is room to record, at first
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
     pub attempts: u64,
@@ -175,6 +179,10 @@ fn settings(args: &RecordArgs, input: &AnyInput, shape: (u32, u32)) -> Settings 
         seed: args.input.shared.seed,
         attempts: args.attempts,
         buffer_bytes: args.buffer_bytes,
+        retry_limits: RetryLimits {
+            queue_after: args.queue_after,
+            ..RetryLimits::DEFAULT
+        },
         ..Settings::default()
     }
 }

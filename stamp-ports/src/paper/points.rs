@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 
 /// The workload of Figure 4.
-const EIGENBENCH: &str = "eigenbench";
+pub(super) const EIGENBENCH: &str = "eigenbench";
 
 /// A point to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
