@@ -10,26 +10,24 @@
 //! * [`layout`], [`records`]: recording into the buffers of lanes,
 //!   and decoding.
 //! * [`left`]: what the commits leave in memory.
-//! * [`file`](mod@file): the file format; [`writer`] and [`reader`].
+//! * [`file`](mod@file): files of histories.
 
 pub mod file;
 /// The layout of a lane's recording buffer, which the kernels' probe fills.
 pub use stm_core::internal::observe::history_layout as layout;
 pub mod left;
-pub mod reader;
 pub mod records;
-pub mod writer;
 
 use crate::error::Error;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 use stm_core::Abort;
 
 /// How an attempt ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
     /// An update committed and moved the clock to `version`.
     Committed {
@@ -45,6 +43,16 @@ pub enum Outcome {
     },
     /// The record stops before the attempt's end, because the launch did. Only
     /// a lane's last attempt can be running.
+    Running,
+}
+
+/// The same in a file, which has a number for each kind.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Outcome")]
+enum InFile {
+    Committed { version: u64 },
+    CommittedReadOnly,
+    Aborted { reason: u8 },
     Running,
 }
 
@@ -142,8 +150,7 @@ pub(crate) mod kind {
 }
 
 /// What was run, as free text that is shown and not interpreted.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Header {
     /// The algorithm.
     pub variant: String,
@@ -172,7 +179,7 @@ impl Header {
 }
 
 /// What words held before the first commit.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct InitialMemory {
     /// Words whose value is known. If one is listed twice, the later counts.
     pub words: Vec<(u64, u64)>,
@@ -181,7 +188,7 @@ pub struct InitialMemory {
 }
 
 /// What the words held that [`InitialMemory::words`] does not list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Rest {
     /// All the same value.
     Value(u64),
@@ -209,7 +216,7 @@ impl InitialMemory {
 }
 
 /// The begin and end samples, lane and outcome of an attempt.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Attempt {
     /// The lane that made it, numbered through the launch.
     pub lane: u32,
@@ -218,6 +225,7 @@ pub struct Attempt {
     /// The clock, sampled after it committed or aborted; `u64::MAX` while running.
     pub end: u64,
     /// How the attempt ended.
+    #[serde(with = "InFile")]
     pub outcome: Outcome,
 }
 
@@ -233,8 +241,8 @@ impl Attempt {
     }
 }
 
-/// A history, in columns.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A history, in columns. A [file](mod@file) has the fields in this order.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct History {
     /// What was run.
     pub header: Header,
@@ -251,6 +259,7 @@ pub struct History {
     values: Vec<u64>,
     words: Words,
     /// Whether any event is an addition.
+    #[serde(skip)]
     additions: bool,
 }
 
@@ -440,9 +449,10 @@ pub(crate) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>
 const WORDS_MAX: u64 = 1 << 30;
 
 /// A table of the distinct words, in the order of their first use.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Words {
     words: Vec<u64>,
+    #[serde(skip)]
     numbers: NumberMap<u64, u32>,
 }
 
