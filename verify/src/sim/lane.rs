@@ -2,7 +2,7 @@
 //! may run. Shared memory has words of 32 bits, two of which make one of 64.
 
 use super::config::SimConfig;
-use super::error::{Op, SimError};
+use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine, Over};
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
@@ -390,26 +390,19 @@ impl Machine {
         let last = i.saturating_add(u32::from(WIDE));
         let Act { op, at } = self.lanes[lane as usize].next;
         if last >= words || WIDE && !i.is_multiple_of(2) {
-            let lane = self.id(lane);
-            return self.fail(SimError::SharedOutOfBounds {
-                lane,
-                op,
-                index: i,
-                words,
-            });
+            let text = format!(
+                "{}: {op} of shared word {i}, and the block has {words}: give the launch more \
+                 shared bytes, and words of 64 bits even indices",
+                self.id(lane)
+            );
+            return self.fail(SimErrorKind::SharedOutOfBounds, text);
         }
         let place = (block * words + i) as usize;
         let width = if WIDE { 64 } else { 32 };
         for used in place..=place + usize::from(WIDE) {
             let other = std::mem::replace(&mut self.shared_widths[used], width);
             if other != 0 && other != width {
-                let access = self.access(Act { op, at });
-                let lane = self.id(lane);
-                return self.fail(SimError::MixedWidth {
-                    lane,
-                    access,
-                    other: other.into(),
-                });
+                return self.mixed(lane, at, other.into());
             }
         }
         Ok(place)

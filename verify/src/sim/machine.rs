@@ -13,7 +13,7 @@
 //! may put it to sleep, and then step 2 follows.
 
 use super::config::{MemoryModel, SimConfig};
-use super::error::{Op, Owner, SimError, Stuck};
+use super::error::{Op, SimError, SimErrorKind};
 use super::schedule::Scheduler;
 use super::shape::{BARRIERS, Block, Named, Shape, Warp};
 use super::space::{Found, Space, Use};
@@ -271,8 +271,8 @@ impl Machine {
             self.current = lane;
             return Ok(lane);
         }
-        let lanes = self.reports();
-        self.fail(SimError::Deadlock { lanes })
+        let text = format!("deadlock: {}", self.reports());
+        self.fail(SimErrorKind::Deadlock, text)
     }
 
     /// Step 3: the operation announced is done and gave a value.
@@ -294,8 +294,8 @@ impl Machine {
     }
 
     #[cold]
-    pub(super) fn fail<T>(&mut self, error: SimError) -> Result<T, Over> {
-        self.error.get_or_insert(error);
+    pub(super) fn fail<T>(&mut self, kind: SimErrorKind, text: String) -> Result<T, Over> {
+        self.error.get_or_insert(SimError::new(kind, text));
         Err(Over)
     }
 
@@ -317,13 +317,18 @@ impl Machine {
         }
         let progress = self.last_change.max(self.last_end);
         let why = match (now - self.last_end, now - progress) {
-            (steps, _) if steps >= self.config.steps_max => Some(Stuck::NoneEnded(steps)),
-            (_, idle) if idle >= self.config.idle_max => Some(Stuck::NothingChanged(idle)),
+            (steps, _) if steps >= self.config.steps_max => {
+                Some((SimErrorKind::NoneEnded, "no lane ended", steps))
+            }
+            (_, idle) if idle >= self.config.idle_max => {
+                Some((SimErrorKind::NothingChanged, "memory did not change", idle))
+            }
             _ => None,
         };
-        if let Some(why) = why {
+        if let Some((kind, why, steps)) = why {
             let lanes = self.reports();
-            return self.fail(SimError::Livelock { why, lanes });
+            let text = format!("livelock: {why} for {steps} operations: {lanes}");
+            return self.fail(kind, text);
         }
         let limits = [
             self.last_end + self.config.steps_max,
@@ -398,16 +403,7 @@ impl Machine {
             self.space.set_beside(half, lane + 1);
             return Ok(());
         }
-        let access = self.access(Act {
-            op: self.lanes[lane as usize].next.op,
-            at,
-        });
-        let owner = Owner::Lane(self.id(owner - 1));
-        self.fail(SimError::NotPrivate {
-            lane: self.id(lane),
-            access,
-            owner,
-        })
+        self.not_private(lane, at, Some(owner - 1))
     }
 
     /// Stores to a word that `word` found.

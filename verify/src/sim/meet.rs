@@ -7,15 +7,16 @@
 //! independent lanes may; but two lanes that name each other and are at different ones would wait
 //! for ever, and are reported at once. So is a lane that waits for one that has ended.
 
-use super::error::{Op, SimError};
+use super::error::{Op, SimErrorKind};
 use super::lane::SimLane;
 use super::machine::{Act, Machine, Over, State};
 use super::rounds::{bits, mask_of};
 use super::shape::{BARRIERS, Meeting, Named};
 
 impl Machine {
-    fn at_warp_operation(&self, lane: u32) -> super::error::Access {
-        self.access(self.lanes[lane as usize].next)
+    /// Returns the names of a lane and of where it is.
+    fn at(&self, lane: u32) -> [String; 2] {
+        [self.id(lane), self.access(self.lanes[lane as usize].next)]
     }
 
     /// Lets the lane arrive at the warp operation that it announced, with a
@@ -27,13 +28,12 @@ impl Machine {
         let (base, own) = (self.shape.base_of(warp), 1 << index);
         let all = self.shape.lanes_of(warp);
         if mask & own == 0 || mask & !all != 0 {
-            let lane = self.id(lane);
-            return self.fail(SimError::BadMask {
-                lane,
-                op,
-                mask,
-                warp: all,
-            });
+            let text = format!(
+                "{}: {op} with mask {mask:#x}: it must hold the lane's own bit and only lanes of \
+                 {all:#x}",
+                self.id(lane)
+            );
+            return self.fail(SimErrorKind::BadMask, text);
         }
         self.lanes[lane as usize].result = value;
         let meetings = &mut self.warps[warp as usize];
@@ -170,25 +170,22 @@ impl Machine {
 
     /// Reports that two lanes that wait for each other are at different operations.
     fn mismatch(&mut self, lane: u32, other: u32) -> Result<(), Over> {
-        let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
-        let (lane, other) = (self.id(lane), self.id(other));
-        self.fail(SimError::Mismatch {
-            lane,
-            here,
-            other,
-            there,
-        })
+        let rule = match self.lanes[lane as usize].next.op {
+            Op::Barrier | Op::BarrierAny | Op::BarrierCount => {
+                "the threads of a block must be at one operation of its barrier"
+            }
+            _ => "lanes that name each other must be at one operation with one mask",
+        };
+        let ([lane, here], [other, there]) = (self.at(lane), self.at(other));
+        let text = format!("{lane} is at {here} and {other} at {there}: {rule}");
+        self.fail(SimErrorKind::Mismatch, text)
     }
 
     /// Reports that a lane has ended that another one waits for.
     pub(super) fn waits_in_vain(&mut self, ended: u32, waiting: u32) -> Result<(), Over> {
-        let access = self.at_warp_operation(waiting);
-        let (ended, waiting) = (self.id(ended), self.id(waiting));
-        self.fail(SimError::LaneEnded {
-            ended,
-            waiting,
-            access,
-        })
+        let (ended, [waiting, access]) = (self.id(ended), self.at(waiting));
+        let text = format!("{ended} has ended, and {waiting} waits for it at {access}");
+        self.fail(SimErrorKind::LaneEnded, text)
     }
 
     /// Lets lanes go on after a meeting at which all have arrived; `last` is not asleep.
@@ -217,13 +214,13 @@ impl Machine {
         let others = exists.then(|| self.named_of(lane, id));
         let same = others.is_some_and(|named| named.arrived == 0 || named.threads == threads);
         if !same || !fits {
-            let what = format!(
-                "barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
+            let lane = self.id(lane);
+            let text = format!(
+                "{lane}: {op} of barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
                  threads is a multiple of the warp's {width} lanes, at most those of the block, and \
                  the same for all that meet"
             );
-            let lane = self.id(lane);
-            return self.fail(SimError::Misused { lane, op, what });
+            return self.fail(SimErrorKind::Misused, text);
         }
         let mut view = self.named_of(lane, id).view;
         if self.weak {
@@ -307,14 +304,13 @@ impl SimLane<'_> {
         if rank < machine.cluster && threads.into_iter().any(goes_on) {
             return block;
         }
-        let what = format!(
-            "block {rank} of a cluster of {}: there is none, or all its threads have ended; end the \
-             kernel with a barrier of the cluster",
+        let text = format!(
+            "{}: {op} of block {rank} of a cluster of {}: there is none, or all its threads have \
+             ended; end the kernel with a barrier of the cluster",
+            machine.id(self.lane),
             machine.cluster
         );
-        let lane = machine.id(self.lane);
-        let error = SimError::Misused { lane, op, what };
-        self.or_leave(machine.fail(error))
+        self.or_leave(machine.fail(SimErrorKind::Misused, text))
     }
 
     /// Meets the threads of the cluster.

@@ -61,9 +61,7 @@ pub use config::{MemoryModel, Schedule, SimConfig};
 pub(crate) use device::Attendant;
 use device::Body;
 pub use device::{Sim, SimMemory};
-pub use error::{
-    Access, ConfigError, LaneId, LaneReport, Op, Owner, Place, SimError, Stuck, Waiting,
-};
+pub use error::{ConfigError, Op, SimError, SimErrorKind};
 pub use lane::SimLane;
 pub use machine::RunReport;
 use std::cell::RefCell;

@@ -1,7 +1,7 @@
 //! The operations of [`Lane`], each by what [`SimLane`] does at a point at which
 //! another lane may run.
 
-use super::error::{Op, SimError};
+use super::error::{Op, SimErrorKind};
 use super::lane::SimLane;
 use super::rounds::{bits, mask_of};
 use super::views::{Acquire, Order};
@@ -208,13 +208,11 @@ impl Lane for SimLane<'_> {
     unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         let machine = self.machine();
         if !machine.ending && (source >= 32 || mask >> source & 1 == 0) {
-            let lane = machine.id(self.lane);
-            let result = machine.fail(SimError::BadSource {
-                lane,
-                mask,
-                source_lane: source,
-            });
-            return self.or_leave(result);
+            let text = format!(
+                "{}: shuffle_32 from lane {source}, which mask {mask:#x} leaves out",
+                machine.id(self.lane)
+            );
+            return self.or_leave(machine.fail(SimErrorKind::BadSource, text));
         }
         self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
     }
