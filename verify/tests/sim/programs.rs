@@ -223,6 +223,14 @@ fn random_cases_come_in_every_kind() {
         let of = count(&|case| case.program.widths == widths);
         assert!(of.iter().all(|&n| n > 400), "{widths:?}: {of:?}");
     }
+    for wide in [false, true] {
+        let of = |case: &Case| case.sim.wide_atomics == wide && case.program.widths == Widths::Wide;
+        let of = count(&of);
+        assert!(
+            of.iter().all(|&n| n > 200),
+            "atomics of 128 bits {wide}: {of:?}"
+        );
+    }
     let launches = count(&|case| case.program.launches > 1);
     assert!(launches.iter().all(|&n| n > 400), "{launches:?}");
     // More words than the sets have on the stack, in one transaction.
