@@ -20,9 +20,7 @@ pub mod records;
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hasher};
 use stm_core::Abort;
 
 /// How an attempt ended.
@@ -417,33 +415,9 @@ impl History {
     }
 }
 
-/// A hasher for numbers of our own making: one multiplication. Not for keys
-/// that an adversary picks to collide; a file made so is slow to read, no more.
-#[derive(Default)]
-pub(crate) struct NumberHasher(u64);
-
-impl Hasher for NumberHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(u64::from(n));
-    }
-    fn write_u64(&mut self, n: u64) {
-        // The table takes its bucket from the low bits and its tag from the
-        // high ones: fold, so that both depend on all of the key.
-        let wide = u128::from(self.0 ^ n ^ 0x243F_6A88_85A3_08D3) * 0x9E37_79B9_7F4A_7C15;
-        self.0 = (wide >> 64) as u64 ^ wide as u64;
-    }
-}
-
-/// A map from numbers.
-pub(crate) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+/// A map from numbers. Its hash is not for keys that an adversary picks to collide; a file made so is
+/// slow to read, no more.
+pub(crate) type NumberMap<K, V> = rustc_hash::FxHashMap<K, V>;
 
 /// The most distinct words in a history.
 const WORDS_MAX: u64 = 1 << 30;

@@ -178,9 +178,9 @@ impl Sim {
             None => launch.probe,
         };
         let number = self.0.launches.replace(self.0.launches.get() + 1);
+        let (cluster, words) = (launch.cluster, launch.shared_bytes / 4);
         self.0
-            .with(|m| m.begin_launch(number, shape, launch.shared_bytes / 4, launch.stop));
-        self.0.with(|m| m.begin_clusters(launch.cluster));
+            .with(|m| m.begin_launch(number, shape, cluster, words, launch.stop));
         self.0.running.set(true);
         let mut stacks = self.0.stacks.take();
         let stacked = grow(&mut stacks, lanes as usize);

@@ -3,7 +3,7 @@
 
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
-use super::machine::{Act, Machine, Over};
+use super::machine::{Act, Machine, Over, Whole};
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
@@ -364,10 +364,10 @@ impl<'a> SimLane<'a> {
         self.arrive(op, id.into(), |m| m.meet_named(self.lane, threads));
     }
 
-    /// Meets the threads of the block, and returns how many have a predicate that holds.
+    /// Meets the threads of the block or cluster, and returns how many have a predicate that holds.
     #[inline(never)]
-    pub(super) fn meet_block(&self, op: Op, predicate: bool) -> u32 {
-        self.arrive(op, 0, |m| m.meet_block(self.lane, predicate)) as u32
+    pub(super) fn meet_whole(&self, whole: Whole, op: Op, predicate: bool) -> u32 {
+        self.arrive(op, 0, |m| m.meet_whole(self.lane, whole, predicate)) as u32
     }
 
     /// Meets the lanes of a mask, and returns the result of the operation for this lane.

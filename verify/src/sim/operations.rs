@@ -3,6 +3,7 @@
 
 use super::error::{Op, SimErrorKind};
 use super::lane::SimLane;
+use super::machine::Whole;
 use super::rounds::{bits, mask_of};
 use super::views::{Acquire, Order};
 use stm_core::Lane;
@@ -170,13 +171,13 @@ impl Lane for SimLane<'_> {
         self.shared::<true>(Op::SharedStore64, self.block, i, |_| Some(v));
     }
     unsafe fn barrier(&self) {
-        self.meet_block(Op::Barrier, false);
+        self.meet_whole(Whole::Block, Op::Barrier, false);
     }
     unsafe fn barrier_any(&self, predicate: bool) -> bool {
-        self.meet_block(Op::BarrierAny, predicate) != 0
+        self.meet_whole(Whole::Block, Op::BarrierAny, predicate) != 0
     }
     unsafe fn barrier_count(&self, predicate: bool) -> u32 {
-        self.meet_block(Op::BarrierCount, predicate)
+        self.meet_whole(Whole::Block, Op::BarrierCount, predicate)
     }
     unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
         self.meet_named(Op::BarrierNamedSync, id, threads);
@@ -199,7 +200,7 @@ impl Lane for SimLane<'_> {
         self.shared::<true>(Op::ClusterStore64, block, i, |_| Some(v));
     }
     unsafe fn cluster_barrier(&self) {
-        self.meet_cluster();
+        self.meet_whole(Whole::Cluster, Op::ClusterBarrier, false);
     }
 
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {

@@ -164,8 +164,11 @@ impl Machine {
                 let arrived = self.warps[warp as usize].arrived(state.next.op, mask);
                 format!("waits at {access} for lanes {:#x}", mask & !arrived)
             }
-            State::Barrier => at_barrier(self.shape.threads - self.blocks[block as usize].arrived),
-            State::Cluster => at_barrier(self.missing_in_cluster(lane)),
+            State::Barrier(whole) => {
+                let (number, lanes) = self.lanes_of(whole, lane);
+                let arrived = self.barriers[whole as usize][number].arrived;
+                at_barrier(lanes.len() as u32 - arrived)
+            }
             State::Named(id) => {
                 let named = &self.named[(block * BARRIERS + id) as usize];
                 at_barrier(named.threads - named.arrived)
