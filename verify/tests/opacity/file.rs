@@ -72,7 +72,7 @@ proptest! {
 }
 
 fn sample() -> Vec<u8> {
-    let mut history = random_history(&mut Rng::new(3), 5, 3, Values::Unique);
+    let mut history = random_history(&mut Rng::of_stream(3, 0), 5, 3, Values::Unique);
     history.initial.words = vec![(0x40, 1), (0x1001, u64::MAX)];
     history.to_bytes()
 }
@@ -114,16 +114,16 @@ fn foreign(history: &[u8]) -> Vec<u8> {
 #[test]
 fn damage_under_a_right_checksum_neither_panics_nor_runs_away() {
     let bytes = sample();
-    let mut rng = Rng::new(4);
+    let mut rng = Rng::of_stream(4, 0);
     let (mut errors, mut histories) = (0, 0);
     for _ in 0..100_000 {
         let mut damaged = bytes[HEAD_BYTES..].to_vec();
         for _ in 0..=rng.below(3) {
-            let at = rng.below(damaged.len() as u64) as usize;
-            damaged[at] = [rng.next() as u8, 0xFF, 0, 0x80][rng.below(4) as usize];
+            let at = rng.below(damaged.len() as u32) as usize;
+            damaged[at] = [rng.bits() as u8, 0xFF, 0, 0x80][rng.below(4) as usize];
         }
-        if rng.percent(20) {
-            damaged.truncate(rng.below(damaged.len() as u64) as usize);
+        if rng.chance(20) {
+            damaged.truncate(rng.below(damaged.len() as u32) as usize);
         }
         match decode(&foreign(&damaged)) {
             Ok(history) => {
@@ -242,11 +242,11 @@ fn an_impossible_history_is_refused_with_its_file() {
 
 #[test]
 fn a_large_file_comes_back() {
-    let mut rng = Rng::new(99);
+    let mut rng = Rng::of_stream(99, 0);
     let initial = InitialMemory::of([(1, 2); 5], Rest::Inferred);
     let mut history = History::new(header(), initial);
     for i in 0..60_000 {
-        let events: Vec<Event> = (0..8).map(|_| read(rng.next(), rng.next())).collect();
+        let events: Vec<Event> = (0..8).map(|_| read(rng.bits(), rng.bits())).collect();
         history.push(aborted(i % 7, 0, 0), &events).unwrap();
     }
     history.push(running(7, 0), &[]).unwrap();
@@ -265,7 +265,7 @@ fn a_file_has_its_name_only_when_it_is_whole_and_one_that_cannot_be_opened_is_na
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("h");
     fs::write(&path, "before").unwrap();
-    let history = random_history(&mut Rng::new(5), 3, 2, Values::Binary);
+    let history = random_history(&mut Rng::of_stream(5, 0), 3, 2, Values::Binary);
     history.save(&path).unwrap();
     assert_eq!(names(&dir), std::slice::from_ref(&path));
     assert_eq!(History::load(&path).unwrap(), history);

@@ -1,13 +1,9 @@
 //! Verdicts. Histories with a known one: each anomaly beside its innocent twin, with the whole
 //! explanation (`must_reject.txt`), and histories too long to be written down; what a verdict says
-//! beside its violations; and additions, beside brute force.
+//! beside its violations.
 
 use crate::asserts::assert_is;
-use crate::brute::Tally;
-use crate::common::{
-    Rng, Values, X, Y, aborted, header, history, push, random_history, read, read_only, told,
-    update, write,
-};
+use crate::common::{X, Y, aborted, header, history, push, read, read_only, told, update, write};
 use std::collections::BTreeMap;
 use verify::error::Error;
 use verify::history::{Event, History, InitialMemory, Rest};
@@ -230,14 +226,4 @@ fn words_whose_values_nobody_knows_are_not_judged_and_the_others_are() {
     assert!(is_opaque(&unknown));
     push(&mut unknown, "read_only 0 1 1 y?7");
     assert!(!is_opaque(&unknown));
-}
-
-#[test]
-fn agrees_with_brute_force_on_random_histories() {
-    let mut tally = Tally::default();
-    for seed in 0..60_000 {
-        tally.compare(&random_history(&mut Rng::new(seed), 5, 2, Values::Added));
-    }
-    println!("{tally:?}");
-    assert!(tally.accepted > 5_000 && tally.rejected > 5_000);
 }
