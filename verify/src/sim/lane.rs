@@ -62,13 +62,6 @@ impl<'a> SimLane<'a> {
         self.machine().config
     }
 
-    /// Returns the number of the deliberate bug that is switched on, if any
-    /// ([`SimConfig::mutant`]).
-    #[inline]
-    pub const fn mutant_number(&self) -> Option<u32> {
-        self.mutant
-    }
-
     /// Returns the machine. A call's result must be dropped before the fibre is left.
     #[allow(clippy::mut_from_ref)] // every call's result dies before the next
     #[inline]

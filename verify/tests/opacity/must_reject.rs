@@ -137,13 +137,6 @@ fn a_value_is_found_at_every_distance() {
 }
 
 #[test]
-fn each_of_many_own_writes_is_read_back() {
-    let mut events: Vec<Event> = (0..40).map(|i| write(0x100 + 4 * i, 1 + i)).collect();
-    events.extend((0..40).map(|i| read(0x100 + 4 * i, 1 + i)));
-    accept(&history(&[(update(0, 0, 1, 1), &events)]));
-}
-
-#[test]
 fn initial_memory_may_be_given_or_inferred() {
     let with = |initial| {
         let mut history = History::new(crate::common::header(), initial);
