@@ -30,10 +30,10 @@ pub enum Error {
         found: String,
     },
     /// Records that no run of a transactional memory can produce, whatever its transactions saw.
-    #[error("{}impossible history: {what}", place(file.as_ref()))]
+    #[error("{}impossible history: {what}", place(file.as_deref()))]
     Impossible {
-        /// The file and the offset in bytes of the record, if it came from one.
-        file: Option<(PathBuf, u64)>,
+        /// The file, if it came from one.
+        file: Option<PathBuf>,
         /// What is impossible.
         what: Box<ImpossibleHistory>,
     },
@@ -115,8 +115,6 @@ pub struct ImpossibleHistory {
     pub why: String,
 }
 
-fn place(file: Option<&(PathBuf, u64)>) -> String {
-    file.map_or_else(String::new, |(path, offset)| {
-        format!("{}: offset {offset}: ", path.display())
-    })
+fn place(file: Option<&Path>) -> String {
+    file.map_or_else(String::new, |path| format!("{}: ", path.display()))
 }

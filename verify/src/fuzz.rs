@@ -315,6 +315,28 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
     }
 }
 
+/// Does something with each item, on as many threads as there are cores, and returns the results
+/// in the order of the items.
+pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicU64::new(0);
+    // Relaxed: the number only hands out work.
+    let take = || next.fetch_add(1, Ordering::Relaxed) as usize;
+    let work = || -> Vec<(usize, R)> {
+        let mine = std::iter::from_fn(|| Some(take()).filter(|&i| i < items.len()));
+        mine.map(|i| (i, run(&items[i]))).collect()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined
+            .flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    all.sort_by_key(|(i, _)| *i);
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
 /// Returns rows as lines, columns two spaces apart. The columns numbered in `numbers`
 /// are aligned to the right.
 pub(crate) fn lines(rows: Vec<Vec<String>>, numbers: &[usize]) -> Vec<String> {

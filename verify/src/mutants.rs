@@ -9,14 +9,13 @@
 //! So there is a second stream, of random programs only, recorded and silent ones; how many defects
 //! it catches, and how soon, is a measure of the generator and no gate.
 
-use crate::fuzz::{lines, random_case};
+use crate::fuzz::{lines, on_all_cores, random_case};
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
 use crate::rng::draw;
 use serde::Serialize;
 use std::fmt;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 
@@ -225,33 +224,14 @@ pub fn try_mutant(mutant: Mutant, budget: u64, random: u64) -> Row {
 /// Tries every mutant, on as many threads as there are cores; `report` is
 /// called with each row as it comes.
 pub fn gate(budget: u64, random: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut rows = Vec::new();
-        // Relaxed: the number only hands out work.
-        while let Some(&mutant) = Mutant::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if target(mutant).1.is_empty() {
-                continue;
-            }
-            let row = try_mutant(mutant, budget, random);
-            report(&row);
-            rows.push(row);
-        }
-        rows
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut rows: Vec<Row> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| match worker.join() {
-                Ok(rows) => rows,
-                Err(panic) => std::panic::resume_unwind(panic),
-            })
-            .collect()
-    });
-    rows.sort_by_key(|row| row.mutant as u32);
-    rows
+    let shown = |mutant: &&Mutant| !target(**mutant).1.is_empty();
+    let mut mutants: Vec<Mutant> = Mutant::ALL.iter().filter(shown).copied().collect();
+    mutants.sort_by_key(|&mutant| mutant as u32);
+    on_all_cores(&mutants, |&mutant| {
+        let row = try_mutant(mutant, budget, random);
+        report(&row);
+        row
+    })
 }
 
 /// Returns the rows as a table.

@@ -12,7 +12,7 @@ use crate::history::{Header, InitialMemory, Rest};
 use crate::named::{Explained, Named, NamedArray, NamedWord, Names};
 use crate::opacity;
 use crate::rng::Rng;
-use crate::sim::{Attendant, Schedule, Sim, SimError, Stuck};
+use crate::sim::{Attendant, Schedule, Sim, SimError, SimErrorKind};
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
@@ -270,9 +270,9 @@ fn of_device(error: Error) -> host::Error {
 }
 
 fn of_simulator(error: &SimError) -> Failure {
-    let kind = match error {
-        SimError::Livelock { .. } => FailureKind::Livelock,
-        SimError::Panicked { .. } => FailureKind::Panicked,
+    let kind = match error.kind {
+        SimErrorKind::Panicked => FailureKind::Panicked,
+        kind if kind.is_livelock() => FailureKind::Livelock,
         _ => FailureKind::Simulator,
     };
     Failure::trimmed(kind, error)
@@ -301,9 +301,9 @@ impl Recorder {
     /// because its schedule is one that no machine has to run it to an end under. The launch had
     /// blocks of so many `threads`.
     fn is_unfair(&self, error: &SimError, threads: u32) -> bool {
-        let SimError::Livelock { why, .. } = error else {
+        if !error.kind.is_livelock() {
             return false;
-        };
+        }
         // Those that wait while they hold a lock, or that undo each other, for as
         // long as a schedule lets neither get ahead.
         let may_undo = matches!(self.case.algorithm, Variant::Egpgv | Variant::HvBackoff);
@@ -314,7 +314,7 @@ impl Recorder {
             // A lane that loops on its own (`atomically`) waits for one that is
             // masked off, as before Volta, or meets it in each round.
             Schedule::Lockstep | Schedule::Stack => may_undo || !alone,
-            Schedule::Its { .. } => may_undo && matches!(why, Stuck::NoneEnded(_)),
+            Schedule::Its { .. } => may_undo && error.kind == SimErrorKind::NoneEnded,
             Schedule::Random => false,
         }
     }

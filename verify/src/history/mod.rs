@@ -10,26 +10,22 @@
 //! * [`layout`], [`records`]: recording into the buffers of lanes,
 //!   and decoding.
 //! * [`left`]: what the commits leave in memory.
-//! * [`file`](mod@file): the file format; [`writer`] and [`reader`].
+//! * [`file`](mod@file): files of histories.
 
 pub mod file;
 /// The layout of a lane's recording buffer, which the kernels' probe fills.
 pub use stm_core::internal::observe::history_layout as layout;
 pub mod left;
-pub mod reader;
 pub mod records;
-pub mod writer;
 
 use crate::error::Error;
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hasher};
 use stm_core::Abort;
 
 /// How an attempt ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
     /// An update committed and moved the clock to `version`.
     Committed {
@@ -45,6 +41,16 @@ pub enum Outcome {
     },
     /// The record stops before the attempt's end, because the launch did. Only
     /// a lane's last attempt can be running.
+    Running,
+}
+
+/// The same in a file, which has a number for each kind.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Outcome")]
+enum InFile {
+    Committed { version: u64 },
+    CommittedReadOnly,
+    Aborted { reason: u8 },
     Running,
 }
 
@@ -142,8 +148,7 @@ pub(crate) mod kind {
 }
 
 /// What was run, as free text that is shown and not interpreted.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Header {
     /// The algorithm.
     pub variant: String,
@@ -172,7 +177,7 @@ impl Header {
 }
 
 /// What words held before the first commit.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct InitialMemory {
     /// Words whose value is known. If one is listed twice, the later counts.
     pub words: Vec<(u64, u64)>,
@@ -181,7 +186,7 @@ pub struct InitialMemory {
 }
 
 /// What the words held that [`InitialMemory::words`] does not list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Rest {
     /// All the same value.
     Value(u64),
@@ -209,7 +214,7 @@ impl InitialMemory {
 }
 
 /// The begin and end samples, lane and outcome of an attempt.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Attempt {
     /// The lane that made it, numbered through the launch.
     pub lane: u32,
@@ -218,6 +223,7 @@ pub struct Attempt {
     /// The clock, sampled after it committed or aborted; `u64::MAX` while running.
     pub end: u64,
     /// How the attempt ended.
+    #[serde(with = "InFile")]
     pub outcome: Outcome,
 }
 
@@ -233,8 +239,8 @@ impl Attempt {
     }
 }
 
-/// A history, in columns.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A history, in columns. A [file](mod@file) has the fields in this order.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct History {
     /// What was run.
     pub header: Header,
@@ -251,6 +257,7 @@ pub struct History {
     values: Vec<u64>,
     words: Words,
     /// Whether any event is an addition.
+    #[serde(skip)]
     additions: bool,
 }
 
@@ -408,41 +415,18 @@ impl History {
     }
 }
 
-/// A hasher for numbers of our own making: one multiplication. Not for keys
-/// that an adversary picks to collide; a file made so is slow to read, no more.
-#[derive(Default)]
-pub(crate) struct NumberHasher(u64);
-
-impl Hasher for NumberHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(u64::from(n));
-    }
-    fn write_u64(&mut self, n: u64) {
-        // The table takes its bucket from the low bits and its tag from the
-        // high ones: fold, so that both depend on all of the key.
-        let wide = u128::from(self.0 ^ n ^ 0x243F_6A88_85A3_08D3) * 0x9E37_79B9_7F4A_7C15;
-        self.0 = (wide >> 64) as u64 ^ wide as u64;
-    }
-}
-
-/// A map from numbers.
-pub(crate) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+/// A map from numbers. Its hash is not for keys that an adversary picks to collide; a file made so is
+/// slow to read, no more.
+pub(crate) type NumberMap<K, V> = rustc_hash::FxHashMap<K, V>;
 
 /// The most distinct words in a history.
 const WORDS_MAX: u64 = 1 << 30;
 
 /// A table of the distinct words, in the order of their first use.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Words {
     words: Vec<u64>,
+    #[serde(skip)]
     numbers: NumberMap<u64, u32>,
 }
 

@@ -76,7 +76,7 @@ mod reads;
 pub mod report;
 
 use crate::error::{Error, ImpossibleHistory};
-use crate::history::{Attempt, Event, History, NumberMap, Outcome, reader};
+use crate::history::{Attempt, Event, History, NumberMap, Outcome};
 use index::{Timeline, window};
 use reads::{MemoryRead, Splitter};
 use report::{Counts, Verdict};
@@ -99,17 +99,11 @@ pub fn check(history: &History) -> Result<Verdict, Error> {
 /// Reads a history file and judges it.
 ///
 /// # Errors
-/// Whatever [`History::load`] returns; [`Error::Impossible`] with the offset in
-/// the file of the record at fault.
+/// Whatever [`History::load`] returns; [`Error::Impossible`] with the file.
 pub fn check_file(path: &Path) -> Result<Verdict, Error> {
-    let history = History::load(path)?;
-    judge(&history).map_err(|what| {
-        let file =
-            reader::offset_of_attempt(path, what.attempt).map(|offset| (path.to_owned(), offset));
-        Error::Impossible {
-            file,
-            what: Box::new(what),
-        }
+    judge(&History::load(path)?).map_err(|what| Error::Impossible {
+        file: Some(path.to_owned()),
+        what: Box::new(what),
     })
 }
 

@@ -3,11 +3,11 @@
 //! Points are clock values. `Display` prints the text; every struct serializes.
 
 use crate::history::{Header, Outcome};
+use serde::Serialize;
 use std::fmt;
 
 /// The verdict on a history.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Verdict {
     /// What was run.
     pub history: Header,
@@ -29,8 +29,7 @@ impl Verdict {
 }
 
 /// What a history holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
     /// Attempts in all: the four that follow.
     pub attempts: u64,
@@ -49,8 +48,7 @@ pub struct Counts {
 }
 
 /// Where the words' initial values came from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct InitialUse {
     /// Words whose value the history gives.
     pub given: u64,
@@ -61,8 +59,7 @@ pub struct InitialUse {
 }
 
 /// An attempt that saw no state that existed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Violation {
     /// The attempt.
     pub attempt: AttemptRef,
@@ -75,8 +72,7 @@ pub struct Violation {
 }
 
 /// Names an attempt.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct AttemptRef {
     /// Index in the history, from 0.
     pub attempt: usize,
@@ -89,9 +85,8 @@ pub struct AttemptRef {
 }
 
 /// What is wrong with an attempt.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Finding {
     /// The reads listed hold together at no point where the attempt may stand.
     /// Without any one of them, the others do.
@@ -117,8 +112,7 @@ pub enum Finding {
 }
 
 /// Clock values from `from` to `to`, both included.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Interval {
     /// The first.
     pub from: u64,
@@ -127,8 +121,7 @@ pub struct Interval {
 }
 
 /// A read, and when memory held its value.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ReadEvidence {
     /// Index among the attempt's events, from 0.
     pub event: u32,
@@ -150,8 +143,7 @@ pub struct ReadEvidence {
 }
 
 /// A stretch during which memory held a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Held {
     /// When.
     pub points: Interval,
@@ -162,8 +154,7 @@ pub struct Held {
 }
 
 /// A commit's write of a word.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct CommitRef {
     /// The version.
     pub version: u64,

@@ -15,11 +15,11 @@ mod layout;
 
 use crate::error::Error;
 use crate::history::History;
+use crate::history::file::write_whole;
 use crate::named::{Explained, Names};
 use crate::opacity::report::Verdict;
 use layout::{Layout, Marks};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use std::fs;
 use std::path::Path;
 
 /// What a page shows.
@@ -51,18 +51,7 @@ impl<'a> Page<'a> {
 
     /// Writes the page to a file, which is there whole or not at all.
     pub fn write(&self, file: &Path) -> Result<(), Error> {
-        let mut name = file.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.partial", std::process::id()));
-        let partial = file.with_file_name(name);
-        let written = fs::write(&partial, self.html()).and_then(|()| fs::rename(&partial, file));
-        written.map_err(|source| {
-            // Nothing can be done about a partial file that will not go.
-            let _ = fs::remove_file(&partial);
-            Error::Io {
-                path: file.to_owned(),
-                source,
-            }
-        })
+        write_whole(file, self.html().as_bytes())
     }
 
     /// Returns the page.

@@ -2,6 +2,7 @@
 //! that says how it is run.
 
 use crate::sim::SimConfig;
+use clap::ValueEnum;
 use std::ops::Range;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
@@ -123,18 +124,20 @@ impl Op {
 }
 
 /// How many bits the words of a program have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Widths {
     /// All have 32.
+    #[value(name = "u32")]
     Narrow,
     /// All have 64.
+    #[value(name = "u64")]
     Wide,
     /// Those of even numbers have 64, the others 32; sums have 32.
     Mixed,
 }
 
 /// How transactions are called.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Loop {
     /// All lanes run transactions together, in rounds: `StmRef::for_each`.
     Each,
@@ -342,7 +345,7 @@ impl Case {
 }
 
 /// What the words of a silent program keep to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, ValueEnum)]
 pub enum Invariant {
     /// All words hold the same value, and all sums do: torn reads.
     Equal,
@@ -363,35 +366,4 @@ pub enum Invariant {
     /// Each word is put and taken in turn, 1 and 0, and whoever finds it so already waits by
     /// `Tx::retry`. If everybody waits, nothing that anybody has read has changed.
     Turns,
-}
-
-impl Invariant {
-    /// All invariants.
-    pub const ALL: [Self; 7] = [
-        Self::Equal,
-        Self::Toggle,
-        Self::Total,
-        Self::Exclusive,
-        Self::Sorted,
-        Self::Nodes,
-        Self::Turns,
-    ];
-
-    /// Returns the name in a replay line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Equal => "equal",
-            Self::Toggle => "toggle",
-            Self::Total => "total",
-            Self::Exclusive => "exclusive",
-            Self::Sorted => "sorted",
-            Self::Nodes => "nodes",
-            Self::Turns => "turns",
-        }
-    }
-
-    /// Returns the invariant with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|i| i.name() == name)
-    }
 }

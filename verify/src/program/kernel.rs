@@ -329,9 +329,8 @@ pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>)
                 transaction(tx, params, first + i as usize, alone)
             });
         }
-        Loop::Team | Loop::Block if !A::TEAMS => panic!("{} has no teams", A::NAME),
-        Loop::Team => access::of_warps(lane, params, range),
-        Loop::Block => access::of_blocks(lane, params, range),
+        Loop::Team => access::of_teams(lane, params, range, false),
+        Loop::Block => access::of_teams(lane, params, range, true),
         Loop::Update => {
             let program = params.program;
             let updates = params.updates as u64;

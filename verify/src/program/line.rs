@@ -22,6 +22,7 @@
 use super::case::{Case, Invariant, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
 use crate::error::Error;
 use crate::line::{self, Head, bad};
+use clap::ValueEnum;
 use std::fmt;
 use std::str::FromStr;
 
@@ -109,28 +110,13 @@ impl fmt::Display for Value {
     }
 }
 
-/// The words of a line that name a loop, and those that name widths.
-const LOOPS: [(&str, Loop); 5] = [
-    ("each", Loop::Each),
-    ("own", Loop::Own),
-    ("team", Loop::Team),
-    ("block", Loop::Block),
-    ("update", Loop::Update),
-];
-const WIDTHS: [(&str, Widths); 3] = [
-    ("u32", Widths::Narrow),
-    ("u64", Widths::Wide),
-    ("mixed", Widths::Mixed),
-];
-
 /// Returns the word of a value, and the value of a word.
-fn word_of<T: PartialEq>(of: &[(&'static str, T)], value: &T) -> &'static str {
-    let found = of.iter().find(|(_, other)| other == value);
-    found.map_or("", |(word, _)| word)
+fn word_of(value: &impl ValueEnum) -> String {
+    let name = value.to_possible_value();
+    name.map_or_else(String::new, |name| name.get_name().to_owned())
 }
-fn named<T: Copy>(of: &[(&str, T)], word: &str) -> Option<T> {
-    let found = of.iter().find(|(other, _)| *other == word);
-    found.map(|(_, value)| *value)
+fn named<T: ValueEnum>(word: &str) -> Option<T> {
+    T::from_str(word, false).ok()
 }
 
 fn joined<T: ToString>(items: &[T], separator: &str) -> String {
@@ -150,8 +136,8 @@ impl fmt::Display for Case {
         write!(
             f,
             "{head} {} {} stripe={} locks={} sets={}/{} retry_limits={}/{} init={}",
-            word_of(&LOOPS, &p.calls),
-            word_of(&WIDTHS, &p.widths),
+            word_of(&p.calls),
+            word_of(&p.widths),
             p.stripe_words,
             p.locks,
             p.sets.0,
@@ -167,7 +153,7 @@ impl fmt::Display for Case {
             write!(f, " launches={}", p.launches)?;
         }
         if let Some(invariant) = p.silent {
-            write!(f, " silent={}", invariant.name())?;
+            write!(f, " silent={}", word_of(&invariant))?;
         }
         let transactions: Vec<String> = p
             .transactions
@@ -259,11 +245,11 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
 impl Program {
     /// Sets what one part of a line names.
     pub(super) fn set(&mut self, part: &str) -> Result<(), Error> {
-        if let Some(calls) = named(&LOOPS, part) {
+        if let Some(calls) = named(part) {
             self.calls = calls;
             return Ok(());
         }
-        if let Some(widths) = named(&WIDTHS, part) {
+        if let Some(widths) = named(part) {
             self.widths = widths;
             return Ok(());
         }
@@ -271,9 +257,9 @@ impl Program {
         match key {
             "launches" => self.launches = parsed(part, value, "launches=N, 1 to 16")?,
             "silent" => {
-                let known = Invariant::ALL.map(Invariant::name).join(", ");
-                let invariant = Invariant::from_name(value);
-                self.silent = Some(invariant.ok_or_else(|| bad(part, &known))?);
+                let known = Invariant::value_variants().iter().map(word_of);
+                let known = || known.collect::<Vec<_>>().join(", ");
+                self.silent = Some(named(value).ok_or_else(|| bad(part, &known()))?);
             }
             "stripe" => self.stripe_words = parsed(part, value, "stripe=1, 2 or 4")?,
             "locks" => self.locks = parsed(part, value, "locks=N, a power of two")?,

@@ -5,20 +5,6 @@
 //! transactions, each a list of [`Op`]s without branches other than alternatives. A [`Case`] adds
 //! the variant, a seeded defect if any, and the simulation: it is everything that decides a run,
 //! and its text replays it.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `case.rs` | the data, and what the words of a silent program keep to |
-//! | `alternatives.rs` | alternatives inside transactions, and whether sets are full |
-//! | `line.rs` | a case as one line of text |
-//! | `kernel.rs` | the kernel that interprets a program |
-//! | `run.rs` | a run on the simulator |
-//! | `silent.rs` | invariants that transactions check themselves, in runs without a recorder |
-//! | `failure.rs` | what a run can find |
-//! | `judge.rs` | the history against the program |
-//! | `generate.rs` | random programs and simulations |
-//! | `directed.rs` | a program for every known hole |
-//! | `shrink.rs` | smaller cases that fail as well |
 
 mod alternatives;
 pub mod case;

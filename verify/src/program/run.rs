@@ -9,7 +9,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::history::records::Records;
 use crate::history::{Header, History, InitialMemory, Rest};
 use crate::named::{Named, NamedWord, Names};
-use crate::sim::{self, Schedule, Sim, SimError, Stuck, with_sim};
+use crate::sim::{self, Schedule, Sim, SimErrorKind, with_sim};
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
@@ -368,12 +368,9 @@ fn simulator_error(case: &Case, sim: &Sim) -> Stop {
     let Some((_, Err(error))) = sim.last_run() else {
         return Failure::new(FailureKind::Simulator, "no error was kept").into();
     };
-    match &error {
-        SimError::Livelock {
-            why: Stuck::NoneEnded(_),
-            ..
-        } if may_starve(case) => Stop::Unfair,
-        SimError::Livelock { .. } => Failure::new(FailureKind::Livelock, error).into(),
+    match error.kind {
+        SimErrorKind::NoneEnded if may_starve(case) => Stop::Unfair,
+        kind if kind.is_livelock() => Failure::new(FailureKind::Livelock, error).into(),
         _ => Failure::new(FailureKind::Simulator, error).into(),
     }
 }

@@ -2,7 +2,7 @@
 //! and runs them on the calling thread.
 
 use super::config::SimConfig;
-use super::error::SimError;
+use super::error::{SimError, SimErrorKind};
 use super::lane::SimLane;
 use super::machine::{Machine, RunReport};
 use super::shape::Shape;
@@ -160,9 +160,7 @@ impl Sim {
 
     /// Does the same for any kernel, and is compiled once.
     fn run_kernel(&self, launch: &Launch, kernel: &Body<'_>) -> Result<RunReport, SimError> {
-        launch
-            .check(&self.limits())
-            .map_err(|error| SimError::Launch(error.to_string()))?;
+        launch.check(&self.limits()).map_err(SimError::launch)?;
         let shape = Shape {
             blocks: launch.blocks,
             threads: launch.threads,
@@ -170,21 +168,19 @@ impl Sim {
         };
         let lanes = u64::from(launch.blocks) * u64::from(launch.threads);
         if lanes > u64::from(LANES_MAX) {
-            return Err(SimError::Launch(format!(
+            return Err(SimError::launch(format!(
                 "{lanes} threads in all are more than {LANES_MAX}"
             )));
         }
         let attendant = self.0.attendant.borrow().clone();
         let probe = match &attendant {
-            Some(attendant) => attendant
-                .before(self, launch)
-                .map_err(|error| SimError::Launch(error.to_string()))?,
+            Some(attendant) => attendant.before(self, launch).map_err(SimError::launch)?,
             None => launch.probe,
         };
         let number = self.0.launches.replace(self.0.launches.get() + 1);
+        let (cluster, words) = (launch.cluster, launch.shared_bytes / 4);
         self.0
-            .with(|m| m.begin_launch(number, shape, launch.shared_bytes / 4, launch.stop));
-        self.0.with(|m| m.begin_clusters(launch.cluster));
+            .with(|m| m.begin_launch(number, shape, cluster, words, launch.stop));
         self.0.running.set(true);
         let mut stacks = self.0.stacks.take();
         let stacked = grow(&mut stacks, lanes as usize);
@@ -211,7 +207,7 @@ impl Sim {
 fn grow(stacks: &mut Vec<DefaultStack>, lanes: usize) -> Result<(), SimError> {
     while stacks.len() < lanes {
         let stack = DefaultStack::new(STACK_BYTES).map_err(|error| {
-            SimError::Launch(format!("no stack for lane {}: {error}", stacks.len()))
+            SimError::launch(format!("no stack for lane {}: {error}", stacks.len()))
         })?;
         stacks.push(stack);
     }
@@ -249,8 +245,9 @@ fn run_fibres<'a>(
             .cloned()
             .or_else(|| panic.downcast_ref::<&str>().map(|&s| s.to_owned()))
             .unwrap_or_else(|| "a payload that is no text".to_owned());
-        let lane = m.id(m.current);
-        m.error.get_or_insert(SimError::Panicked { lane, message });
+        let text = format!("{} panicked: {message}", m.id(m.current));
+        m.error
+            .get_or_insert(SimError::new(SimErrorKind::Panicked, text));
     }
     for fibre in &mut fibres {
         fibre.force_unwind();

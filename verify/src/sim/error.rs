@@ -2,332 +2,69 @@
 
 use std::fmt;
 
-/// A thread of a launch.
+/// How a simulated launch ended before its lanes did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct LaneId {
-    /// Its block.
-    pub block: u32,
-    /// Its index in the block.
-    pub thread: u32,
-    /// Its warp in the block.
-    pub warp: u32,
-    /// Its index in the warp.
-    pub lane: u32,
+#[non_exhaustive]
+pub enum SimErrorKind {
+    /// An access was outside every allocation.
+    OutOfBounds,
+    /// The address of an access was no multiple of its width.
+    Misaligned,
+    /// A word was accessed with two widths in one launch.
+    MixedWidth,
+    /// A private word was touched by another lane, or by an atomic operation.
+    NotPrivate,
+    /// An index was past the end of the block's shared memory, or an odd one for 64 bits.
+    SharedOutOfBounds,
+    /// The block of a cluster is not there, or no more; or a named barrier does not exist, or has
+    /// a wrong number of threads.
+    Misused,
+    /// A mask was without the lane's own bit, or with lanes that do not exist.
+    BadMask,
+    /// A shuffle was from a lane that takes no part.
+    BadSource,
+    /// Two lanes that wait for each other were at different warp operations, or two threads of a
+    /// block used its barrier in different ways.
+    Mismatch,
+    /// A lane ended that another one waits for.
+    LaneEnded,
+    /// Every lane that had not ended waited for another.
+    Deadlock,
+    /// Lanes ran, and none ended: a livelock.
+    NoneEnded,
+    /// Lanes ran, and memory did not change: a livelock.
+    NothingChanged,
+    /// The kernel panicked.
+    Panicked,
+    /// The launch itself cannot be.
+    Launch,
 }
 
-impl fmt::Display for LaneId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "thread {} of block {} (warp {}, lane {})",
-            self.thread, self.block, self.warp, self.lane
-        )
-    }
-}
-
-/// What an operation was applied to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// Nothing: the operation has no operand in memory.
-    Nothing,
-    /// A word of an allocation, counted in words of the access's width.
-    Word {
-        /// What the allocation was for.
-        name: &'static str,
-        /// The word.
-        index: u64,
-    },
-    /// A 32-bit word of the block's shared memory.
-    Shared(u64),
-    /// An address in no allocation.
-    Address(u64),
-    /// The lanes of a warp operation.
-    Mask(u32),
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nothing => Ok(()),
-            Self::Word { name, index } => write!(f, " of `{name}`[{index}]"),
-            Self::Shared(index) => write!(f, " of shared word {index}"),
-            Self::Address(address) => write!(f, " of address {address:#x}"),
-            Self::Mask(mask) => write!(f, " with mask {mask:#x}"),
-        }
-    }
-}
-
-/// An operation and what it was applied to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Access {
-    /// The operation.
-    pub op: Op,
-    /// Its operand.
-    pub place: Place,
-}
-
-impl fmt::Display for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.op, self.place)
-    }
-}
-
-/// What a lane that has not ended is about to do.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Waiting {
-    /// It could run.
-    Ready(Access),
-    /// It could run, but its warp runs another side of a divergence.
-    MaskedOff(Access),
-    /// It waits at a warp operation for lanes that have not come.
-    Warp {
-        /// The operation and its mask.
-        access: Access,
-        /// The lanes of the warp that are missing, as a mask.
-        missing: u32,
-    },
-    /// It waits at the block's barrier for threads that have not come.
-    Barrier {
-        /// How many are missing.
-        missing: u32,
-    },
-}
-
-/// One lane's part in a launch that does not end.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LaneReport {
-    /// The lane.
-    pub lane: LaneId,
-    /// The last operation it completed and the value that gave.
-    pub last: Option<(Access, u64)>,
-    /// What it is about to do.
-    pub waiting: Waiting,
-}
-
-impl fmt::Display for LaneReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ", self.lane)?;
-        match &self.waiting {
-            Waiting::Ready(access) => write!(f, "can run {access}")?,
-            Waiting::MaskedOff(access) => write!(f, "is masked off before {access}")?,
-            Waiting::Warp { access, missing } => {
-                write!(f, "waits at {access} for lanes {missing:#x}")?;
-            }
-            Waiting::Barrier { missing } => {
-                write!(f, "waits at the barrier for {missing} threads")?;
-            }
-        }
-        if let Some((access, value)) = &self.last {
-            write!(f, ", after {access} gave {value:#x}")?;
-        }
-        Ok(())
-    }
-}
-
-/// Why a launch counts as a livelock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stuck {
-    /// No lane ended for so many operations.
-    NoneEnded(u64),
-    /// Memory did not change for so many operations.
-    NothingChanged(u64),
-}
-
-impl fmt::Display for Stuck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoneEnded(steps) => write!(f, "no lane ended for {steps} operations"),
-            Self::NothingChanged(steps) => {
-                write!(f, "memory did not change for {steps} operations")
-            }
-        }
-    }
-}
-
-/// The most lanes that a message lists.
-const LISTED_MAX: usize = 32;
-
-fn list(lanes: &[LaneReport]) -> String {
-    let rest = lanes.len().saturating_sub(LISTED_MAX);
-    let listed = lanes.iter().take(LISTED_MAX).map(ToString::to_string);
-    let more = (rest != 0).then(|| format!("and {rest} more lanes"));
-    listed.chain(more).collect::<Vec<_>>().join("; ")
-}
-
-/// What lanes that meet must keep to.
-const fn rule(op: Op) -> &'static str {
-    match op {
-        Op::Barrier | Op::BarrierAny | Op::BarrierCount => {
-            "the threads of a block must be at one operation of its barrier"
-        }
-        _ => "lanes that name each other must be at one operation with one mask",
+impl SimErrorKind {
+    /// Returns whether lanes ran and nothing came of it.
+    pub const fn is_livelock(self) -> bool {
+        matches!(self, Self::NoneEnded | Self::NothingChanged)
     }
 }
 
 /// Why a simulated launch ended before its lanes did.
 #[derive(thiserror::Error, Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum SimError {
-    /// An access outside every allocation.
-    #[error("{lane}: {op} at {address:#x} is outside every allocation{near}")]
-    OutOfBounds {
-        /// The lane.
-        lane: LaneId,
-        /// The operation.
-        op: Op,
-        /// The address.
-        address: u64,
-        /// The allocation that ends before the address, if one is near.
-        near: String,
-    },
-    /// An access whose address is no multiple of its width.
-    #[error(
-        "{lane}: {op} at {address:#x} is misaligned: the address must be a multiple of {bytes}"
-    )]
-    Misaligned {
-        /// The lane.
-        lane: LaneId,
-        /// The operation.
-        op: Op,
-        /// The address.
-        address: u64,
-        /// The width in bytes.
-        bytes: u64,
-    },
-    /// A word accessed with two widths in one launch.
-    #[error("{lane}: {access}, which this launch accessed with {other} bits before: use one width")]
-    MixedWidth {
-        /// The lane.
-        lane: LaneId,
-        /// The access.
-        access: Access,
-        /// The width of the earlier accesses, in bits.
-        other: u32,
-    },
-    /// A private word that another lane, or an atomic operation, touched.
-    #[error("{lane}: {access}, but the word is {owner}")]
-    NotPrivate {
-        /// The lane.
-        lane: LaneId,
-        /// The access.
-        access: Access,
-        /// Whose it is.
-        owner: Owner,
-    },
-    /// An index past the end of the block's shared memory, or an odd one for 64 bits.
-    #[error(
-        "{lane}: {op} of shared word {index}, and the block has {words}: give the launch more shared bytes, and words of 64 bits even indices"
-    )]
-    SharedOutOfBounds {
-        /// The lane.
-        lane: LaneId,
-        /// The operation.
-        op: Op,
-        /// The index.
-        index: u32,
-        /// Words of shared memory.
-        words: u32,
-    },
-    /// An access to the shared memory of a block that the cluster has not, or no more; or a
-    /// named barrier that does not exist, or with a wrong number of threads.
-    #[error("{lane}: {op} of {what}")]
-    Misused {
-        /// The lane.
-        lane: LaneId,
-        /// The operation.
-        op: Op,
-        /// What it is of, and what is wrong with that.
-        what: String,
-    },
-    /// A mask without the lane's own bit, or with lanes that do not exist.
-    #[error(
-        "{lane}: {op} with mask {mask:#x}: it must hold the lane's own bit and only lanes of {warp:#x}"
-    )]
-    BadMask {
-        /// The lane.
-        lane: LaneId,
-        /// The operation.
-        op: Op,
-        /// The mask.
-        mask: u32,
-        /// The lanes that the warp has.
-        warp: u32,
-    },
-    /// A shuffle from a lane that takes no part.
-    #[error("{lane}: shuffle_32 from lane {source_lane}, which mask {mask:#x} leaves out")]
-    BadSource {
-        /// The lane.
-        lane: LaneId,
-        /// The mask.
-        mask: u32,
-        /// The lane asked for.
-        source_lane: u32,
-    },
-    /// Two lanes that wait for each other at different warp operations, or two threads of a
-    /// block at its barrier that use it in different ways.
-    #[error("{lane} is at {here} and {other} at {there}: {}", rule(here.op))]
-    Mismatch {
-        /// A lane.
-        lane: LaneId,
-        /// Where it is.
-        here: Access,
-        /// Another lane of its mask, or of its block.
-        other: LaneId,
-        /// Where that is.
-        there: Access,
-    },
-    /// A lane ended that another one waits for.
-    #[error("{ended} has ended, and {waiting} waits for it at {access}")]
-    LaneEnded {
-        /// The lane that ended.
-        ended: LaneId,
-        /// A lane that waits for it.
-        waiting: LaneId,
-        /// Where.
-        access: Access,
-    },
-    /// Every lane that has not ended waits for another.
-    #[error("deadlock: {}", list(lanes))]
-    Deadlock {
-        /// All lanes that have not ended.
-        lanes: Vec<LaneReport>,
-    },
-    /// Lanes run, and nothing comes of it.
-    #[error("livelock: {why}: {}", list(lanes))]
-    Livelock {
-        /// What did not happen.
-        why: Stuck,
-        /// All lanes that have not ended.
-        lanes: Vec<LaneReport>,
-    },
-    /// The kernel panicked.
-    #[error("{lane} panicked: {message}")]
-    Panicked {
-        /// The lane.
-        lane: LaneId,
-        /// The panic's message.
-        message: String,
-    },
-    /// The launch itself cannot be.
-    #[error("{0}")]
-    Launch(String),
+#[error("{text}")]
+pub struct SimError {
+    /// The kind of error.
+    pub kind: SimErrorKind,
+    /// The details, in words.
+    pub text: String,
 }
 
-/// To whom a word belongs that was to be private.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Owner {
-    /// Private to this lane.
-    Lane(LaneId),
-    /// Accessed atomically in this launch.
-    Everyone,
-}
+impl SimError {
+    /// Returns the error of a launch that cannot be.
+    pub(super) fn launch(why: impl fmt::Display) -> Self {
+        Self::new(SimErrorKind::Launch, why.to_string())
+    }
 
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Lane(lane) => write!(f, "private to {lane}"),
-            Self::Everyone => f.write_str("shared: this launch accessed it atomically"),
-        }
+    pub(super) const fn new(kind: SimErrorKind, text: String) -> Self {
+        Self { kind, text }
     }
 }
 

@@ -2,8 +2,8 @@
 //! may run. Shared memory has words of 32 bits, two of which make one of 64.
 
 use super::config::SimConfig;
-use super::error::{Op, SimError};
-use super::machine::{Act, Machine, Over};
+use super::error::{Op, SimErrorKind};
+use super::machine::{Act, Machine, Over, Whole};
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
@@ -60,13 +60,6 @@ impl<'a> SimLane<'a> {
     /// Returns the configuration of the run.
     pub fn config(&self) -> SimConfig {
         self.machine().config
-    }
-
-    /// Returns the number of the deliberate bug that is switched on, if any
-    /// ([`SimConfig::mutant`]).
-    #[inline]
-    pub const fn mutant_number(&self) -> Option<u32> {
-        self.mutant
     }
 
     /// Returns the machine. A call's result must be dropped before the fibre is left.
@@ -364,10 +357,10 @@ impl<'a> SimLane<'a> {
         self.arrive(op, id.into(), |m| m.meet_named(self.lane, threads));
     }
 
-    /// Meets the threads of the block, and returns how many have a predicate that holds.
+    /// Meets the threads of the block or cluster, and returns how many have a predicate that holds.
     #[inline(never)]
-    pub(super) fn meet_block(&self, op: Op, predicate: bool) -> u32 {
-        self.arrive(op, 0, |m| m.meet_block(self.lane, predicate)) as u32
+    pub(super) fn meet_whole(&self, whole: Whole, op: Op, predicate: bool) -> u32 {
+        self.arrive(op, 0, |m| m.meet_whole(self.lane, whole, predicate)) as u32
     }
 
     /// Meets the lanes of a mask, and returns the result of the operation for this lane.
@@ -390,26 +383,19 @@ impl Machine {
         let last = i.saturating_add(u32::from(WIDE));
         let Act { op, at } = self.lanes[lane as usize].next;
         if last >= words || WIDE && !i.is_multiple_of(2) {
-            let lane = self.id(lane);
-            return self.fail(SimError::SharedOutOfBounds {
-                lane,
-                op,
-                index: i,
-                words,
-            });
+            let text = format!(
+                "{}: {op} of shared word {i}, and the block has {words}: give the launch more \
+                 shared bytes, and words of 64 bits even indices",
+                self.id(lane)
+            );
+            return self.fail(SimErrorKind::SharedOutOfBounds, text);
         }
         let place = (block * words + i) as usize;
         let width = if WIDE { 64 } else { 32 };
         for used in place..=place + usize::from(WIDE) {
             let other = std::mem::replace(&mut self.shared_widths[used], width);
             if other != 0 && other != width {
-                let access = self.access(Act { op, at });
-                let lane = self.id(lane);
-                return self.fail(SimError::MixedWidth {
-                    lane,
-                    access,
-                    other: other.into(),
-                });
+                return self.mixed(lane, at, other.into());
             }
         }
         Ok(place)

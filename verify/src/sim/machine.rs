@@ -13,13 +13,20 @@
 //! may put it to sleep, and then step 2 follows.
 
 use super::config::{MemoryModel, SimConfig};
-use super::error::{Op, Owner, SimError, Stuck};
-use super::schedule::Scheduler;
-use super::shape::{BARRIERS, Block, Named, Shape, Warp};
+use super::error::{Op, SimError, SimErrorKind};
+use super::schedule::{Scheduler, scheduler};
+use super::shape::{BARRIERS, Barrier, Named, Shape, Warp};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views, refill};
 use crate::rng::Rng;
 use stm_core::internal::host::StopAt;
+
+/// All threads of a block, or of a cluster, by the index of their barriers in the machine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whole {
+    Block = 0,
+    Cluster = 1,
+}
 
 /// What a lane is doing.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,12 +35,10 @@ pub(super) enum State {
     Ready,
     /// It waits at a warp operation with this mask.
     Warp(u32),
-    /// It waits at the barrier.
-    Barrier,
+    /// It waits at the barrier of its block, or of its cluster.
+    Barrier(Whole),
     /// It waits at the named barrier of this number.
     Named(u32),
-    /// It waits at the barrier of its cluster.
-    Cluster,
     /// It has ended.
     Ended,
 }
@@ -105,15 +110,15 @@ pub(super) struct Machine {
     pub(super) views: Views,
     pub(super) weak: bool,
     pub(super) rng: Rng,
-    pub(super) schedule: Scheduler,
+    pub(super) schedule: Box<dyn Scheduler>,
     pub(super) lanes: Vec<LaneState>,
     pub(super) warps: Vec<Warp>,
-    pub(super) blocks: Vec<Block>,
+    /// The barriers of all blocks, and of all clusters.
+    pub(super) barriers: [Vec<Barrier>; 2],
     /// The named barriers of all blocks.
     pub(super) named: Vec<Named>,
-    /// The number of blocks of a cluster, and the threads at the barrier of each.
+    /// The number of blocks of a cluster.
     pub(super) cluster: u32,
-    pub(super) at_cluster_barrier: Vec<u32>,
     /// Shared memory of all blocks, and the words of each.
     pub(super) shared: Vec<u32>,
     /// The number of the history of each of these words, or 0.
@@ -161,14 +166,13 @@ impl Machine {
             space: Space::new(),
             views: Views::default(),
             weak: false,
-            schedule: Scheduler::new(config.schedule, shape, &mut rng),
+            schedule: scheduler(config.schedule, shape, &mut rng),
             rng,
             lanes: Vec::new(),
             warps: Vec::new(),
-            blocks: Vec::new(),
+            barriers: [Vec::new(), Vec::new()],
             named: Vec::new(),
             cluster: 1,
-            at_cluster_barrier: Vec::new(),
             shared: Vec::new(),
             shared_histories: Vec::new(),
             shared_widths: Vec::new(),
@@ -190,12 +194,13 @@ impl Machine {
         &mut self,
         launch: u64,
         shape: Shape,
+        cluster: u32,
         shared_words: u32,
         stop: Option<StopAt>,
     ) {
         self.shape = shape;
         self.rng = Rng::of_launch(self.config.seed, launch);
-        self.schedule = Scheduler::new(self.config.schedule, shape, &mut self.rng);
+        self.schedule = scheduler(self.config.schedule, shape, &mut self.rng);
         self.space.begin_launch();
         self.weak = false;
         if let MemoryModel::Weak { stale_percent } = self.config.memory {
@@ -217,7 +222,14 @@ impl Machine {
         self.warps.clear();
         self.warps
             .resize_with(shape.warps() as usize, Warp::default);
-        refill(&mut self.blocks, shape.blocks as usize, Block::default());
+        self.cluster = cluster;
+        for (barriers, blocks) in self.barriers.iter_mut().zip([1, cluster]) {
+            refill(
+                barriers,
+                (shape.blocks / blocks) as usize,
+                Barrier::default(),
+            );
+        }
         refill(
             &mut self.named,
             (shape.blocks * BARRIERS) as usize,
@@ -250,7 +262,7 @@ impl Machine {
         self.lanes[lane as usize].next = Act { op, at };
         let space = &self.space;
         self.schedule
-            .announce(lane, || op as u32 | space.allocation_at(at) << 8);
+            .announce(lane, &|| op as u32 | space.allocation_at(at) << 8);
         self.report.ops[op as usize] += 1;
         self.report.steps += 1;
         if self.report.steps >= self.inspect_at {
@@ -271,8 +283,8 @@ impl Machine {
             self.current = lane;
             return Ok(lane);
         }
-        let lanes = self.reports();
-        self.fail(SimError::Deadlock { lanes })
+        let text = format!("deadlock: {}", self.reports());
+        self.fail(SimErrorKind::Deadlock, text)
     }
 
     /// Step 3: the operation announced is done and gave a value.
@@ -294,8 +306,8 @@ impl Machine {
     }
 
     #[cold]
-    pub(super) fn fail<T>(&mut self, error: SimError) -> Result<T, Over> {
-        self.error.get_or_insert(error);
+    pub(super) fn fail<T>(&mut self, kind: SimErrorKind, text: String) -> Result<T, Over> {
+        self.error.get_or_insert(SimError::new(kind, text));
         Err(Over)
     }
 
@@ -317,13 +329,18 @@ impl Machine {
         }
         let progress = self.last_change.max(self.last_end);
         let why = match (now - self.last_end, now - progress) {
-            (steps, _) if steps >= self.config.steps_max => Some(Stuck::NoneEnded(steps)),
-            (_, idle) if idle >= self.config.idle_max => Some(Stuck::NothingChanged(idle)),
+            (steps, _) if steps >= self.config.steps_max => {
+                Some((SimErrorKind::NoneEnded, "no lane ended", steps))
+            }
+            (_, idle) if idle >= self.config.idle_max => {
+                Some((SimErrorKind::NothingChanged, "memory did not change", idle))
+            }
             _ => None,
         };
-        if let Some(why) = why {
+        if let Some((kind, why, steps)) = why {
             let lanes = self.reports();
-            return self.fail(SimError::Livelock { why, lanes });
+            let text = format!("livelock: {why} for {steps} operations: {lanes}");
+            return self.fail(kind, text);
         }
         let limits = [
             self.last_end + self.config.steps_max,
@@ -398,16 +415,7 @@ impl Machine {
             self.space.set_beside(half, lane + 1);
             return Ok(());
         }
-        let access = self.access(Act {
-            op: self.lanes[lane as usize].next.op,
-            at,
-        });
-        let owner = Owner::Lane(self.id(owner - 1));
-        self.fail(SimError::NotPrivate {
-            lane: self.id(lane),
-            access,
-            owner,
-        })
+        self.not_private(lane, at, Some(owner - 1))
     }
 
     /// Stores to a word that `word` found.

@@ -7,15 +7,17 @@
 //! independent lanes may; but two lanes that name each other and are at different ones would wait
 //! for ever, and are reported at once. So is a lane that waits for one that has ended.
 
-use super::error::{Op, SimError};
+use super::error::{Op, SimErrorKind};
 use super::lane::SimLane;
-use super::machine::{Act, Machine, Over, State};
+use super::machine::{Act, Machine, Over, State, Whole};
 use super::rounds::{bits, mask_of};
 use super::shape::{BARRIERS, Meeting, Named};
+use std::ops::Range;
 
 impl Machine {
-    fn at_warp_operation(&self, lane: u32) -> super::error::Access {
-        self.access(self.lanes[lane as usize].next)
+    /// Returns the names of a lane and of where it is.
+    fn at(&self, lane: u32) -> [String; 2] {
+        [self.id(lane), self.access(self.lanes[lane as usize].next)]
     }
 
     /// Lets the lane arrive at the warp operation that it announced, with a
@@ -27,13 +29,12 @@ impl Machine {
         let (base, own) = (self.shape.base_of(warp), 1 << index);
         let all = self.shape.lanes_of(warp);
         if mask & own == 0 || mask & !all != 0 {
-            let lane = self.id(lane);
-            return self.fail(SimError::BadMask {
-                lane,
-                op,
-                mask,
-                warp: all,
-            });
+            let text = format!(
+                "{}: {op} with mask {mask:#x}: it must hold the lane's own bit and only lanes of \
+                 {all:#x}",
+                self.id(lane)
+            );
+            return self.fail(SimErrorKind::BadMask, text);
         }
         self.lanes[lane as usize].result = value;
         let meetings = &mut self.warps[warp as usize];
@@ -105,38 +106,50 @@ impl Machine {
         self.go_on(lanes, last);
     }
 
-    /// Lets the lane arrive at its block's barrier, with a predicate. Unless it
+    /// Returns the number of a lane's block or cluster, and the lanes of that.
+    pub(super) fn lanes_of(&self, whole: Whole, lane: u32) -> (usize, Range<u32>) {
+        let blocks = if whole == Whole::Block {
+            1
+        } else {
+            self.cluster
+        };
+        let threads = blocks * self.shape.threads;
+        let number = lane / threads;
+        (number as usize, number * threads..(number + 1) * threads)
+    }
+
+    /// Lets the lane arrive at the barrier of its block or cluster, with a predicate. Unless it
     /// is the last to arrive, it sleeps.
-    pub(super) fn meet_block(&mut self, lane: u32, predicate: bool) -> Result<(), Over> {
-        let number = lane / self.shape.threads;
-        let ended = self.blocks[number as usize].ended;
-        if ended != 0 {
-            return self.waits_in_vain(ended - 1, lane);
-        }
-        let first = number * self.shape.threads;
-        let lanes = first..first + self.shape.threads;
+    pub(super) fn meet_whole(
+        &mut self,
+        lane: u32,
+        whole: Whole,
+        predicate: bool,
+    ) -> Result<(), Over> {
+        let (number, lanes) = self.lanes_of(whole, lane);
         let op = self.lanes[lane as usize].next.op;
-        let first_op = *self.blocks[number as usize].op.get_or_insert(op);
-        let waits = |&other: &u32| self.lanes[other as usize].state == State::Barrier;
+        let barrier = &mut self.barriers[whole as usize][number];
+        if barrier.ended != 0 {
+            let ended = barrier.ended - 1;
+            return self.waits_in_vain(ended, lane);
+        }
         // One barrier, which hardware uses in one way at a time.
-        if first_op != op
-            && let Some(other) = lanes.clone().find(waits)
+        if *barrier.op.get_or_insert(op) != op
+            && let Some(other) = self.waiting_at(whole, lanes.clone())
         {
             return self.mismatch(lane, other);
         }
-        let block = &mut self.blocks[number as usize];
-        block.arrived += 1;
-        block.votes += u32::from(predicate);
-        if block.arrived != self.shape.threads {
-            self.lanes[lane as usize].state = State::Barrier;
+        let barrier = &mut self.barriers[whole as usize][number];
+        barrier.arrived += 1;
+        barrier.votes += u32::from(predicate);
+        if barrier.arrived != lanes.len() as u32 {
+            self.lanes[lane as usize].state = State::Barrier(whole);
             self.schedule.sleep(lane);
             return Ok(());
         }
-        block.arrived = 0;
-        block.op = None;
-        let votes = u64::from(std::mem::take(&mut block.votes));
+        let votes = std::mem::take(barrier).votes;
         for lane in lanes.clone() {
-            self.lanes[lane as usize].result = votes;
+            self.lanes[lane as usize].result = votes.into();
         }
         if self.weak {
             self.views.synchronize(lanes.clone());
@@ -145,50 +158,49 @@ impl Machine {
         Ok(())
     }
 
+    /// Returns a lane that waits at a barrier of a block or cluster.
+    fn waiting_at(&self, whole: Whole, mut lanes: Range<u32>) -> Option<u32> {
+        lanes.find(|&lane| self.lanes[lane as usize].state == State::Barrier(whole))
+    }
+
     /// Checks, when a lane has ended, whether another one waits for it.
     pub(super) fn lane_left(&mut self, lane: u32) -> Result<(), Over> {
         let (warp, index) = self.shape.warp_of(lane);
-        let base = self.shape.base_of(warp);
         self.warps[warp as usize].ended |= 1 << index;
-        let block = &mut self.blocks[(lane / self.shape.threads) as usize];
-        block.ended = lane + 1;
         let mut waiting = None;
-        if block.arrived != 0 {
-            let first = lane - lane % self.shape.threads;
-            let mut threads = first..first + self.shape.threads;
-            waiting = threads.find(|&other| self.lanes[other as usize].state == State::Barrier);
+        for whole in [Whole::Cluster, Whole::Block] {
+            let (number, lanes) = self.lanes_of(whole, lane);
+            let barrier = &mut self.barriers[whole as usize][number];
+            barrier.ended = lane + 1;
+            if barrier.arrived != 0 {
+                waiting = self.waiting_at(whole, lanes);
+            }
         }
-        let meeting = self.warps[warp as usize]
-            .open
-            .iter()
-            .find(|m| m.mask >> index & 1 != 0);
-        if let Some(meeting) = meeting {
-            waiting = Some(base + meeting.arrived.trailing_zeros());
+        let mut open = self.warps[warp as usize].open.iter();
+        if let Some(meeting) = open.find(|m| m.mask >> index & 1 != 0) {
+            waiting = Some(self.shape.base_of(warp) + meeting.arrived.trailing_zeros());
         }
         waiting.map_or(Ok(()), |waiting| self.waits_in_vain(lane, waiting))
     }
 
     /// Reports that two lanes that wait for each other are at different operations.
     fn mismatch(&mut self, lane: u32, other: u32) -> Result<(), Over> {
-        let (here, there) = (self.at_warp_operation(lane), self.at_warp_operation(other));
-        let (lane, other) = (self.id(lane), self.id(other));
-        self.fail(SimError::Mismatch {
-            lane,
-            here,
-            other,
-            there,
-        })
+        let rule = match self.lanes[lane as usize].next.op {
+            Op::Barrier | Op::BarrierAny | Op::BarrierCount => {
+                "the threads of a block must be at one operation of its barrier"
+            }
+            _ => "lanes that name each other must be at one operation with one mask",
+        };
+        let ([lane, here], [other, there]) = (self.at(lane), self.at(other));
+        let text = format!("{lane} is at {here} and {other} at {there}: {rule}");
+        self.fail(SimErrorKind::Mismatch, text)
     }
 
     /// Reports that a lane has ended that another one waits for.
     pub(super) fn waits_in_vain(&mut self, ended: u32, waiting: u32) -> Result<(), Over> {
-        let access = self.at_warp_operation(waiting);
-        let (ended, waiting) = (self.id(ended), self.id(waiting));
-        self.fail(SimError::LaneEnded {
-            ended,
-            waiting,
-            access,
-        })
+        let (ended, [waiting, access]) = (self.id(ended), self.at(waiting));
+        let text = format!("{ended} has ended, and {waiting} waits for it at {access}");
+        self.fail(SimErrorKind::LaneEnded, text)
     }
 
     /// Lets lanes go on after a meeting at which all have arrived; `last` is not asleep.
@@ -217,13 +229,13 @@ impl Machine {
         let others = exists.then(|| self.named_of(lane, id));
         let same = others.is_some_and(|named| named.arrived == 0 || named.threads == threads);
         if !same || !fits {
-            let what = format!(
-                "barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
+            let lane = self.id(lane);
+            let text = format!(
+                "{lane}: {op} of barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
                  threads is a multiple of the warp's {width} lanes, at most those of the block, and \
                  the same for all that meet"
             );
-            let lane = self.id(lane);
-            return self.fail(SimError::Misused { lane, op, what });
+            return self.fail(SimErrorKind::Misused, text);
         }
         let mut view = self.named_of(lane, id).view;
         if self.weak {
@@ -253,46 +265,6 @@ impl Machine {
     }
 }
 
-impl Machine {
-    /// Divides the blocks of the launch that has just begun into clusters.
-    pub(super) fn begin_clusters(&mut self, blocks: u32) {
-        self.cluster = blocks;
-        self.at_cluster_barrier.clear();
-        self.at_cluster_barrier
-            .resize((self.shape.blocks / blocks) as usize, 0);
-    }
-
-    /// Returns the threads that are not yet at the barrier of a lane's cluster.
-    pub(super) fn missing_in_cluster(&self, lane: u32) -> u32 {
-        let threads = self.cluster * self.shape.threads;
-        threads - self.at_cluster_barrier[(lane / threads) as usize]
-    }
-
-    /// Lets the lane arrive at its cluster's barrier. Unless it is the last to arrive, it sleeps.
-    fn meet_cluster(&mut self, lane: u32) -> Result<(), Over> {
-        let threads = self.cluster * self.shape.threads;
-        let number = lane / threads;
-        let lanes = number * threads..(number + 1) * threads;
-        let over = |&other: &u32| self.lanes[other as usize].state == State::Ended;
-        if let Some(ended) = lanes.clone().find(over) {
-            return self.waits_in_vain(ended, lane);
-        }
-        let arrived = &mut self.at_cluster_barrier[number as usize];
-        *arrived += 1;
-        if *arrived != threads {
-            self.lanes[lane as usize].state = State::Cluster;
-            self.schedule.sleep(lane);
-            return Ok(());
-        }
-        *arrived = 0;
-        if self.weak {
-            self.views.synchronize(lanes.clone());
-        }
-        self.go_on(lanes, lane);
-        Ok(())
-    }
-}
-
 impl SimLane<'_> {
     /// Returns block `rank` of the lane's cluster, for an operation. It must have threads
     /// that have not ended, as its shared memory is gone with them.
@@ -307,19 +279,12 @@ impl SimLane<'_> {
         if rank < machine.cluster && threads.into_iter().any(goes_on) {
             return block;
         }
-        let what = format!(
-            "block {rank} of a cluster of {}: there is none, or all its threads have ended; end the \
-             kernel with a barrier of the cluster",
+        let text = format!(
+            "{}: {op} of block {rank} of a cluster of {}: there is none, or all its threads have \
+             ended; end the kernel with a barrier of the cluster",
+            machine.id(self.lane),
             machine.cluster
         );
-        let lane = machine.id(self.lane);
-        let error = SimError::Misused { lane, op, what };
-        self.or_leave(machine.fail(error))
-    }
-
-    /// Meets the threads of the cluster.
-    #[inline(never)]
-    pub(super) fn meet_cluster(&self) {
-        self.arrive(Op::ClusterBarrier, 0, |m| m.meet_cluster(self.lane));
+        self.or_leave(machine.fail(SimErrorKind::Misused, text))
     }
 }

@@ -6,19 +6,6 @@
 //! memory, every fence, warp operation, barrier, clock reading and pause is a point at which the
 //! schedule may let another lane run; private memory is not, as nobody else sees it.
 //!
-//! | file | is |
-//! | --- | --- |
-//! | `config.rs` | the line: warp width, schedule, memory model, seed, limits |
-//! | `device.rs` | memory, launches, fibres |
-//! | `lane.rs`, `operations.rs` | a lane, and its operations |
-//! | `machine.rs` | a running launch |
-//! | `meet.rs` | warp operations and barriers |
-//! | `schedule.rs`, `rounds.rs` | who runs next |
-//! | `space.rs` | allocations, addresses, widths and owners |
-//! | `views.rs` | weak memory |
-//! | `views/old.rs` | old stores: those of first-level caches, which plain accesses load, and those of the oracle |
-//! | `error.rs`, `report.rs` | what went wrong, in whose words |
-//!
 //! # What is simulated, and what is not
 //!
 //! - All blocks are resident; a launch has at most 8,192 threads.
@@ -61,9 +48,7 @@ pub use config::{MemoryModel, Schedule, SimConfig};
 pub(crate) use device::Attendant;
 use device::Body;
 pub use device::{Sim, SimMemory};
-pub use error::{
-    Access, ConfigError, LaneId, LaneReport, Op, Owner, Place, SimError, Stuck, Waiting,
-};
+pub use error::{ConfigError, Op, SimError, SimErrorKind};
 pub use lane::SimLane;
 pub use machine::RunReport;
 use std::cell::RefCell;

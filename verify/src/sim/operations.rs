@@ -1,8 +1,9 @@
 //! The operations of [`Lane`], each by what [`SimLane`] does at a point at which
 //! another lane may run.
 
-use super::error::{Op, SimError};
+use super::error::{Op, SimErrorKind};
 use super::lane::SimLane;
+use super::machine::Whole;
 use super::rounds::{bits, mask_of};
 use super::views::{Acquire, Order};
 use stm_core::Lane;
@@ -170,13 +171,13 @@ impl Lane for SimLane<'_> {
         self.shared::<true>(Op::SharedStore64, self.block, i, |_| Some(v));
     }
     unsafe fn barrier(&self) {
-        self.meet_block(Op::Barrier, false);
+        self.meet_whole(Whole::Block, Op::Barrier, false);
     }
     unsafe fn barrier_any(&self, predicate: bool) -> bool {
-        self.meet_block(Op::BarrierAny, predicate) != 0
+        self.meet_whole(Whole::Block, Op::BarrierAny, predicate) != 0
     }
     unsafe fn barrier_count(&self, predicate: bool) -> u32 {
-        self.meet_block(Op::BarrierCount, predicate)
+        self.meet_whole(Whole::Block, Op::BarrierCount, predicate)
     }
     unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
         self.meet_named(Op::BarrierNamedSync, id, threads);
@@ -199,7 +200,7 @@ impl Lane for SimLane<'_> {
         self.shared::<true>(Op::ClusterStore64, block, i, |_| Some(v));
     }
     unsafe fn cluster_barrier(&self) {
-        self.meet_cluster();
+        self.meet_whole(Whole::Cluster, Op::ClusterBarrier, false);
     }
 
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {
@@ -208,13 +209,11 @@ impl Lane for SimLane<'_> {
     unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         let machine = self.machine();
         if !machine.ending && (source >= 32 || mask >> source & 1 == 0) {
-            let lane = machine.id(self.lane);
-            let result = machine.fail(SimError::BadSource {
-                lane,
-                mask,
-                source_lane: source,
-            });
-            return self.or_leave(result);
+            let text = format!(
+                "{}: shuffle_32 from lane {source}, which mask {mask:#x} leaves out",
+                machine.id(self.lane)
+            );
+            return self.or_leave(machine.fail(SimErrorKind::BadSource, text));
         }
         self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
     }

@@ -1,9 +1,12 @@
 //! Naming what happened: from lane numbers and addresses to errors and reports.
 
-use super::error::{Access, LaneId, LaneReport, Op, Owner, Place, SimError, Waiting};
+use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine, Over, State};
 use super::shape::BARRIERS;
 use super::space::{Found, Missing, Use};
+
+/// The most lanes that a message lists.
+const LISTED_MAX: usize = 32;
 
 impl Machine {
     #[cold]
@@ -15,31 +18,21 @@ impl Machine {
         missing: &Missing,
     ) -> Result<T, Over> {
         let (op, lane) = (self.lanes[lane as usize].next.op, self.id(lane));
-        let error = match missing {
-            Missing::Misaligned => SimError::Misaligned {
-                lane,
-                op,
-                address,
-                bytes,
-            },
-            Missing::OutOfBounds => {
-                let near =
-                    self.space
-                        .before(address)
-                        .map_or_else(String::new, |(name, bytes, past)| {
-                            format!(
-                                ": {past} bytes past the end of `{name}`, which has {bytes} bytes"
-                            )
-                        });
-                SimError::OutOfBounds {
-                    lane,
-                    op,
-                    address,
-                    near,
-                }
+        let at = format!("{lane}: {op} at {address:#x} is");
+        match missing {
+            Missing::Misaligned => {
+                let text = format!("{at} misaligned: the address must be a multiple of {bytes}");
+                self.fail(SimErrorKind::Misaligned, text)
             }
-        };
-        self.fail(error)
+            Missing::OutOfBounds => {
+                let near = self.space.before(address).map(|(name, bytes, past)| {
+                    format!(": {past} bytes past the end of `{name}`, which has {bytes} bytes")
+                });
+                let near = near.unwrap_or_default();
+                let text = format!("{at} outside every allocation{near}");
+                self.fail(SimErrorKind::OutOfBounds, text)
+            }
+        }
     }
 
     #[cold]
@@ -50,56 +43,64 @@ impl Machine {
         found: Found,
         other: Use,
     ) -> Result<T, Over> {
-        let access = self.access(Act {
-            op: self.lanes[lane as usize].next.op,
-            at,
-        });
+        let op = self.lanes[lane as usize].next.op;
         let is_private = matches!(
-            access.op,
+            op,
             Op::PrivateLoad32 | Op::PrivateLoad64 | Op::PrivateStore32 | Op::PrivateStore64
         );
-        let error = match other {
+        match other {
             Use::Private => {
                 // A word of 64 bits may be private in its upper half alone.
                 let [here, beside] = [found, found.other_half()].map(|h| self.space.beside(h));
                 let owner = if here == 0 { beside } else { here };
-                let lanes = self.shape.lanes();
-                let owner = Owner::Lane(self.id(owner.clamp(1, lanes) - 1));
-                SimError::NotPrivate {
-                    lane: self.id(lane),
-                    access,
-                    owner,
-                }
+                let owner = owner.clamp(1, self.shape.lanes()) - 1;
+                self.not_private(lane, at, Some(owner))
             }
-            _ if is_private => SimError::NotPrivate {
-                lane: self.id(lane),
-                access,
-                owner: Owner::Everyone,
-            },
-            shared => SimError::MixedWidth {
-                lane: self.id(lane),
-                access,
-                other: shared.bits(),
-            },
-        };
-        self.fail(error)
-    }
-
-    /// Block, thread, warp and lane of a lane's number.
-    pub(super) fn id(&self, lane: u32) -> LaneId {
-        let (block, thread) = (lane / self.shape.threads, lane % self.shape.threads);
-        LaneId {
-            block,
-            thread,
-            warp: thread / self.shape.width,
-            lane: thread % self.shape.width,
+            _ if is_private => self.not_private(lane, at, None),
+            shared => self.mixed(lane, at, shared.bits()),
         }
     }
 
+    /// Reports a word that was to be private, and is another lane's or accessed atomically.
+    #[cold]
+    pub(super) fn not_private<T>(
+        &mut self,
+        lane: u32,
+        at: u64,
+        owner: Option<u32>,
+    ) -> Result<T, Over> {
+        let owner = owner.map_or_else(
+            || "shared: this launch accessed it atomically".to_owned(),
+            |owner| format!("private to {}", self.id(owner)),
+        );
+        let op = self.lanes[lane as usize].next.op;
+        let (lane, access) = (self.id(lane), self.access(Act { op, at }));
+        let text = format!("{lane}: {access}, but the word is {owner}");
+        self.fail(SimErrorKind::NotPrivate, text)
+    }
+
+    /// Reports a word that was accessed with so many bits before.
+    #[cold]
+    pub(super) fn mixed<T>(&mut self, lane: u32, at: u64, other: u32) -> Result<T, Over> {
+        let op = self.lanes[lane as usize].next.op;
+        let (lane, access) = (self.id(lane), self.access(Act { op, at }));
+        let text = format!(
+            "{lane}: {access}, which this launch accessed with {other} bits before: use one width"
+        );
+        self.fail(SimErrorKind::MixedWidth, text)
+    }
+
+    /// Names a lane by its block, thread, warp and index in the warp.
+    pub(super) fn id(&self, lane: u32) -> String {
+        let (block, thread) = (lane / self.shape.threads, lane % self.shape.threads);
+        let (warp, lane) = (thread / self.shape.width, thread % self.shape.width);
+        format!("thread {thread} of block {block} (warp {warp}, lane {lane})")
+    }
+
     /// Describes an operation and its operand, with names.
-    pub(super) fn access(&self, act: Act) -> Access {
+    pub(super) fn access(&self, act: Act) -> String {
         let Act { op, at } = act;
-        let place = match op {
+        match op {
             Op::Start
             | Op::Fence
             | Op::FenceBlock
@@ -111,7 +112,7 @@ impl Machine {
             | Op::BarrierCount
             | Op::ActiveMask
             | Op::Clock
-            | Op::Pause => Place::Nothing,
+            | Op::Pause => op.to_string(),
             Op::SharedLoad32
             | Op::SharedStore32
             | Op::SharedFetchAdd32
@@ -119,9 +120,9 @@ impl Machine {
             | Op::SharedLoad64
             | Op::SharedStore64
             | Op::ClusterLoad64
-            | Op::ClusterStore64 => Place::Shared(at),
+            | Op::ClusterStore64 => format!("{op} of shared word {at}"),
             Op::Ballot | Op::Shuffle32 | Op::MatchAny32 | Op::MatchAny64 | Op::SyncWarp => {
-                Place::Mask(at as u32)
+                format!("{op} with mask {at:#x}")
             }
             _ => {
                 let bytes = match op.name() {
@@ -130,56 +131,52 @@ impl Machine {
                     _ => 4,
                 };
                 match self.space.name(at, bytes) {
-                    Some((name, index)) => Place::Word { name, index },
-                    None => Place::Address(at),
+                    Some((name, index)) => format!("{op} of `{name}`[{index}]"),
+                    None => format!("{op} of address {at:#x}"),
                 }
             }
-        };
-        Access { op, place }
+        }
     }
 
-    /// Returns what every lane that has not ended is about to do.
-    pub(super) fn reports(&self) -> Vec<LaneReport> {
-        let mut reports = Vec::new();
-        for (lane, state) in (0..).zip(&self.lanes) {
-            let (warp, index) = self.shape.warp_of(lane);
-            let access = self.access(state.next);
-            let waiting = match state.state {
-                State::Ended => continue,
-                State::Ready if self.schedule.is_masked_off(warp, index) => {
-                    Waiting::MaskedOff(access)
-                }
-                State::Ready => Waiting::Ready(access),
-                State::Warp(mask) => {
-                    let arrived = self.warps[warp as usize].arrived(access.op, mask);
-                    Waiting::Warp {
-                        access,
-                        missing: mask & !arrived,
-                    }
-                }
-                State::Barrier => {
-                    let arrived = self.blocks[(lane / self.shape.threads) as usize].arrived;
-                    let missing = self.shape.threads - arrived;
-                    Waiting::Barrier { missing }
-                }
-                State::Cluster => {
-                    let missing = self.missing_in_cluster(lane);
-                    Waiting::Barrier { missing }
-                }
-                State::Named(id) => {
-                    let block = lane / self.shape.threads;
-                    let named = &self.named[(block * BARRIERS + id) as usize];
-                    let missing = named.threads - named.arrived;
-                    Waiting::Barrier { missing }
-                }
-            };
-            let last = state.last.map(|(act, value)| (self.access(act), value));
-            reports.push(LaneReport {
-                lane: self.id(lane),
-                last,
-                waiting,
-            });
-        }
-        reports
+    /// Says what every lane that has not ended is about to do.
+    pub(super) fn reports(&self) -> String {
+        let live =
+            (0..self.shape.lanes()).filter(|&lane| self.lanes[lane as usize].state != State::Ended);
+        let rest = live.clone().count().saturating_sub(LISTED_MAX);
+        let listed = live.take(LISTED_MAX).map(|lane| self.report_of(lane));
+        let more = (rest != 0).then(|| format!("and {rest} more lanes"));
+        listed.chain(more).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Says what a lane is about to do, and what it did last.
+    fn report_of(&self, lane: u32) -> String {
+        let state = &self.lanes[lane as usize];
+        let (warp, index) = self.shape.warp_of(lane);
+        let block = lane / self.shape.threads;
+        let access = self.access(state.next);
+        let at_barrier = |missing: u32| format!("waits at the barrier for {missing} threads");
+        let waiting = match state.state {
+            State::Ready if self.schedule.is_masked_off(warp, index) => {
+                format!("is masked off before {access}")
+            }
+            State::Ready | State::Ended => format!("can run {access}"),
+            State::Warp(mask) => {
+                let arrived = self.warps[warp as usize].arrived(state.next.op, mask);
+                format!("waits at {access} for lanes {:#x}", mask & !arrived)
+            }
+            State::Barrier(whole) => {
+                let (number, lanes) = self.lanes_of(whole, lane);
+                let arrived = self.barriers[whole as usize][number].arrived;
+                at_barrier(lanes.len() as u32 - arrived)
+            }
+            State::Named(id) => {
+                let named = &self.named[(block * BARRIERS + id) as usize];
+                at_barrier(named.threads - named.arrived)
+            }
+        };
+        let last = state
+            .last
+            .map(|(act, value)| format!(", after {} gave {value:#x}", self.access(act)));
+        format!("{} {waiting}{}", self.id(lane), last.unwrap_or_default())
     }
 }

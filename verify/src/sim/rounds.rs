@@ -24,6 +24,7 @@
 //! - Masked-off lanes rejoin at an equal site; the last masked off run first
 //!   when the side that ran is blocked or gone.
 
+use super::schedule::Scheduler;
 use super::shape::{Set, Shape};
 use crate::rng::Rng;
 
@@ -85,71 +86,6 @@ impl Rounds {
         }
     }
 
-    pub(super) fn wake(&mut self, lane: u32) {
-        let (warp, index) = self.shape.warp_of(lane);
-        self.warps[warp as usize].ready |= 1 << index;
-        self.awake.insert(warp);
-    }
-
-    pub(super) fn sleep(&mut self, lane: u32) {
-        let (warp, index) = self.shape.warp_of(lane);
-        let state = &mut self.warps[warp as usize];
-        state.ready &= !(1 << index);
-        if state.ready == 0 {
-            self.awake.remove(warp);
-        }
-    }
-
-    #[inline]
-    pub(super) fn announce(&mut self, lane: u32, site: impl FnOnce() -> u32) {
-        if self.stack {
-            self.site[lane as usize] = site();
-        }
-    }
-
-    #[inline]
-    pub(super) fn pick(&mut self, rng: &mut Rng) -> Option<u32> {
-        loop {
-            let ready = self.warps[self.warp as usize].ready;
-            self.rest &= ready;
-            if self.rest == 0 {
-                self.rest = self.late & ready;
-                self.late = 0;
-            }
-            if self.rest != 0 {
-                let index = self.rest.trailing_zeros();
-                self.rest &= self.rest - 1;
-                return Some(self.shape.base_of(self.warp) + index);
-            }
-            if self.awake.is_empty() {
-                return None;
-            }
-            self.warp = self.awake.any(rng);
-            let lanes = if self.stack {
-                self.side(self.warp, rng)
-            } else {
-                self.warps[self.warp as usize].ready
-            };
-            let early = u32::MAX << rng.below(self.shape.width);
-            self.rest = lanes & early;
-            self.late = lanes & !early;
-        }
-    }
-
-    /// Returns the lanes of a warp that have their turn in the running round still to come.
-    pub(super) fn together(&self, warp: u32) -> u32 {
-        if self.warp == warp {
-            self.rest | self.late
-        } else {
-            0
-        }
-    }
-
-    /// Returns whether the warp runs another side than the lane's.
-    pub(super) fn is_masked_off(&self, warp: u32, index: u32) -> bool {
-        self.stack && self.warps[warp as usize].side >> index & 1 == 0
-    }
-
     /// Returns the lanes of `among` at a site.
     fn at(&self, warp: u32, among: u32, site: u32) -> u32 {
         let base = self.shape.base_of(warp);
@@ -201,6 +137,73 @@ impl Rounds {
         }
         let nth = rng.below(among.count_ones()) as usize;
         bits(among).nth(nth).map_or(0, site_of)
+    }
+}
+
+impl Scheduler for Rounds {
+    fn wake(&mut self, lane: u32, _steps: u64) {
+        let (warp, index) = self.shape.warp_of(lane);
+        self.warps[warp as usize].ready |= 1 << index;
+        self.awake.insert(warp);
+    }
+
+    fn sleep(&mut self, lane: u32) {
+        let (warp, index) = self.shape.warp_of(lane);
+        let state = &mut self.warps[warp as usize];
+        state.ready &= !(1 << index);
+        if state.ready == 0 {
+            self.awake.remove(warp);
+        }
+    }
+
+    fn announce(&mut self, lane: u32, site: &dyn Fn() -> u32) {
+        if self.stack {
+            self.site[lane as usize] = site();
+        }
+    }
+
+    fn pick(&mut self, _steps: u64, _last_change: u64, rng: &mut Rng) -> Option<u32> {
+        loop {
+            let ready = self.warps[self.warp as usize].ready;
+            self.rest &= ready;
+            if self.rest == 0 {
+                self.rest = self.late & ready;
+                self.late = 0;
+            }
+            if self.rest != 0 {
+                let index = self.rest.trailing_zeros();
+                self.rest &= self.rest - 1;
+                return Some(self.shape.base_of(self.warp) + index);
+            }
+            if self.awake.is_empty() {
+                return None;
+            }
+            self.warp = self.awake.any(rng);
+            let lanes = if self.stack {
+                self.side(self.warp, rng)
+            } else {
+                self.warps[self.warp as usize].ready
+            };
+            let early = u32::MAX << rng.below(self.shape.width);
+            self.rest = lanes & early;
+            self.late = lanes & !early;
+        }
+    }
+
+    fn together(&self, warp: u32) -> u32 {
+        if self.warp == warp {
+            self.rest | self.late
+        } else {
+            0
+        }
+    }
+
+    fn is_masked_off(&self, warp: u32, index: u32) -> bool {
+        self.stack && self.warps[warp as usize].side >> index & 1 == 0
+    }
+
+    fn lanes_can_wait(&self) -> bool {
+        false
     }
 }
 

@@ -11,111 +11,58 @@ use super::shape::{ABSENT, Set, Shape};
 use crate::rng::Rng;
 
 /// The schedule of a launch.
-pub(super) enum Scheduler {
-    /// `its`, `starve`, `random`.
-    Chance(Chance),
-    /// `pct`.
-    Priorities(Priorities),
-    /// `lockstep`, `stack`.
-    Rounds(Rounds),
-}
-
-impl Scheduler {
-    /// Returns the schedule for a launch; no lane can run yet.
-    pub(super) fn new(schedule: Schedule, shape: Shape, rng: &mut Rng) -> Self {
-        match schedule {
-            Schedule::Lockstep => Self::Rounds(Rounds::new(shape, false)),
-            Schedule::Stack => Self::Rounds(Rounds::new(shape, true)),
-            Schedule::Its { bound, starve } => Self::Chance(Chance::new(
-                shape.lanes(),
-                Fairness::Bound(u64::from(bound)),
-                starve,
-            )),
-            Schedule::Random => {
-                // Goes on with the same lane with probability 0, 1/2, 3/4, 7/8.
-                let burst_log2 = rng.below(4);
-                Self::Chance(Chance::new(
-                    shape.lanes(),
-                    Fairness::Bursts(burst_log2),
-                    false,
-                ))
-            }
-            Schedule::Pct { depth, length } => {
-                Self::Priorities(Priorities::new(shape.lanes(), depth, length, rng))
-            }
-        }
-    }
-
-    /// Notes that a lane can run.
-    pub(super) fn wake(&mut self, lane: u32, steps: u64) {
-        match self {
-            Self::Chance(s) => s.wake(lane, steps),
-            Self::Priorities(s) => s.wake(lane),
-            Self::Rounds(s) => s.wake(lane),
-        }
-    }
+pub(super) trait Scheduler {
+    /// Notes that a lane can run, from operation `steps` on.
+    fn wake(&mut self, lane: u32, steps: u64);
 
     /// Notes that a lane waits, or has ended.
-    pub(super) fn sleep(&mut self, lane: u32) {
-        match self {
-            Self::Chance(s) => s.sleep(lane),
-            Self::Priorities(s) => s.sleep(lane),
-            Self::Rounds(s) => s.sleep(lane),
-        }
-    }
+    fn sleep(&mut self, lane: u32);
 
     /// Returns the lane to run at operation `steps`, or `None` if none can.
     /// Memory last changed at operation `last_change`.
-    #[inline]
-    pub(super) fn pick(&mut self, steps: u64, last_change: u64, rng: &mut Rng) -> Option<u32> {
-        match self {
-            Self::Chance(s) => s.pick(steps, rng),
-            Self::Priorities(s) => s.pick(steps, last_change),
-            Self::Rounds(s) => s.pick(rng),
-        }
-    }
+    fn pick(&mut self, steps: u64, last_change: u64, rng: &mut Rng) -> Option<u32>;
 
     /// Notes that the lane's atomic changed memory.
-    #[inline]
-    pub(super) fn changed_by_atomic(&mut self, lane: u32) {
-        if let Self::Chance(s) = self {
-            s.holder = lane;
-        }
-    }
+    fn changed_by_atomic(&mut self, _lane: u32) {}
 
     /// Lets the lane give way to others.
-    pub(super) fn give_way(&mut self, lane: u32) {
-        if let Self::Priorities(s) = self {
-            s.lower(lane);
-        }
-    }
+    fn give_way(&mut self, _lane: u32) {}
 
     /// Returns whether a lane that polls lets the others of its warp run.
-    pub(super) const fn lanes_can_wait(&self) -> bool {
-        !matches!(self, Self::Rounds(_))
+    fn lanes_can_wait(&self) -> bool {
+        true
     }
 
     /// Returns whether a lane that can run gets no turn for the time being.
-    pub(super) fn is_masked_off(&self, warp: u32, index: u32) -> bool {
-        matches!(self, Self::Rounds(s) if s.is_masked_off(warp, index))
+    fn is_masked_off(&self, _warp: u32, _index: u32) -> bool {
+        false
     }
 
     /// Returns the lanes of a warp that have their turn in the running round
     /// and have not had it; none under a schedule without rounds.
-    pub(super) fn together(&self, warp: u32) -> u32 {
-        if let Self::Rounds(s) = self {
-            s.together(warp)
-        } else {
-            0
-        }
+    fn together(&self, _warp: u32) -> u32 {
+        0
     }
 
     /// Notes what the lane is about to do: lanes of a warp with the same `site` can do it together.
-    #[inline]
-    pub(super) fn announce(&mut self, lane: u32, site: impl FnOnce() -> u32) {
-        if let Self::Rounds(s) = self {
-            s.announce(lane, site);
+    fn announce(&mut self, _lane: u32, _site: &dyn Fn() -> u32) {}
+}
+
+/// Returns the schedule for a launch; no lane can run yet.
+pub(super) fn scheduler(schedule: Schedule, shape: Shape, rng: &mut Rng) -> Box<dyn Scheduler> {
+    let lanes = shape.lanes();
+    match schedule {
+        Schedule::Lockstep => Box::new(Rounds::new(shape, false)),
+        Schedule::Stack => Box::new(Rounds::new(shape, true)),
+        Schedule::Its { bound, starve } => {
+            Box::new(Chance::new(lanes, Fairness::Bound(bound.into()), starve))
         }
+        Schedule::Random => {
+            // Goes on with the same lane with probability 0, 1/2, 3/4, 7/8.
+            let bursts = Fairness::Bursts(rng.below(4));
+            Box::new(Chance::new(lanes, bursts, false))
+        }
+        Schedule::Pct { depth, length } => Box::new(Priorities::new(lanes, depth, length, rng)),
     }
 }
 
@@ -132,7 +79,7 @@ enum Fairness {
 ///
 /// For the bound, lanes that can run are in a list, the longest passed over
 /// first; its ends are at index `lanes`.
-pub(super) struct Chance {
+struct Chance {
     ready: Set,
     fairness: Fairness,
     starve: bool,
@@ -178,6 +125,19 @@ impl Chance {
         self.since[lane as usize] = steps;
     }
 
+    #[inline]
+    fn any_but_holder(&self, rng: &mut Rng) -> u32 {
+        let lane = self.ready.any(rng);
+        if !self.starve || lane != self.holder {
+            return lane;
+        }
+        // Its neighbour in the set, which is itself if it is alone.
+        let place = self.ready.place[lane as usize] as usize;
+        self.ready.members[(place + 1) % self.ready.members.len()]
+    }
+}
+
+impl Scheduler for Chance {
     fn wake(&mut self, lane: u32, steps: u64) {
         self.ready.insert(lane);
         self.link_newest(lane, steps);
@@ -188,8 +148,7 @@ impl Chance {
         self.unlink(lane);
     }
 
-    #[inline]
-    fn pick(&mut self, steps: u64, rng: &mut Rng) -> Option<u32> {
+    fn pick(&mut self, steps: u64, _last_change: u64, rng: &mut Rng) -> Option<u32> {
         if self.ready.is_empty() {
             return None;
         }
@@ -215,15 +174,8 @@ impl Chance {
         Some(self.current)
     }
 
-    #[inline]
-    fn any_but_holder(&self, rng: &mut Rng) -> u32 {
-        let lane = self.ready.any(rng);
-        if !self.starve || lane != self.holder {
-            return lane;
-        }
-        // Its neighbour in the set, which is itself if it is alone.
-        let place = self.ready.place[lane as usize] as usize;
-        self.ready.members[(place + 1) % self.ready.members.len()]
+    fn changed_by_atomic(&mut self, lane: u32) {
+        self.holder = lane;
     }
 }
 
@@ -232,7 +184,7 @@ impl Chance {
 const IDLE_RUN_MAX: u64 = 128;
 
 /// Random priorities with a few changes.
-pub(super) struct Priorities {
+struct Priorities {
     ready: Set,
     /// Higher runs first; all different.
     priority: Vec<i64>,
@@ -266,7 +218,15 @@ impl Priorities {
         }
     }
 
-    fn wake(&mut self, lane: u32) {
+    fn lower(&mut self, lane: u32) {
+        self.bottom -= 1;
+        self.priority[lane as usize] = self.bottom;
+        self.stale = true;
+    }
+}
+
+impl Scheduler for Priorities {
+    fn wake(&mut self, lane: u32, _steps: u64) {
         self.ready.insert(lane);
         self.stale = true;
     }
@@ -276,14 +236,7 @@ impl Priorities {
         self.stale = true;
     }
 
-    fn lower(&mut self, lane: u32) {
-        self.bottom -= 1;
-        self.priority[lane as usize] = self.bottom;
-        self.stale = true;
-    }
-
-    #[inline]
-    fn pick(&mut self, steps: u64, last_change: u64) -> Option<u32> {
+    fn pick(&mut self, steps: u64, last_change: u64, _rng: &mut Rng) -> Option<u32> {
         while self.changes.last().is_some_and(|&at| at <= steps) {
             self.changes.pop();
             self.lower(self.current);
@@ -306,5 +259,9 @@ impl Priorities {
             self.stale = false;
         }
         Some(self.current)
+    }
+
+    fn give_way(&mut self, lane: u32) {
+        self.lower(lane);
     }
 }

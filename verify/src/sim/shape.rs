@@ -123,9 +123,9 @@ impl Warp {
     }
 }
 
-/// A block's barrier.
+/// The barrier of a block, or of a cluster.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Block {
+pub(super) struct Barrier {
     pub(super) arrived: u32,
     /// The operation at which they are, if some have arrived.
     pub(super) op: Option<Op>,

@@ -155,18 +155,11 @@ impl Views {
     /// Returns a row to write to and another to read.
     #[inline]
     fn two_rows(&mut self, to: u32, from: u32) -> (&mut [i32], &[i32]) {
-        let (stride, to, from) = (
-            self.stride,
-            to as usize * self.stride,
-            from as usize * self.stride,
-        );
-        if to < from {
-            let (low, high) = self.rows.split_at_mut(from);
-            (&mut low[to..to + stride], &high[..stride])
-        } else {
-            let (low, high) = self.rows.split_at_mut(to);
-            (&mut high[..stride], &low[from..from + stride])
-        }
+        let range = |row: u32| row as usize * self.stride..(row as usize + 1) * self.stride;
+        let Ok([to, from]) = self.rows.get_disjoint_mut([range(to), range(from)]) else {
+            unreachable!("a row and itself")
+        };
+        (to, from)
     }
 
     /// Joins `from`, another row, into `to`.

@@ -2,6 +2,7 @@
 //! Several lanes: the results are those of some order of the transactions. And the seeded defects of
 //! the containers are found.
 
+use crate::asserts::{of_each, under_all};
 use crate::kernel::{Done, config, run};
 use crate::{Kind, Model, Op, Transaction, transactions};
 use proptest::prelude::*;
@@ -94,42 +95,30 @@ fn so_many(cases: u32) -> ProptestConfig {
     }
 }
 
-/// Makes the tests of each algorithm.
-macro_rules! programs {
-    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(programs!(@ $entry: stm_core::algorithm::$variant);)*
-        programs!(@ sets_in_the_logs: Versioned<Cells, 0>, Versioned<Table, 0>);
-    };
-    (@ $name:ident: $($algorithm:ty),*) => {
-        mod $name {
-            use super::*;
-
-            proptest! {
-                #![proptest_config(so_many(200))]
-                #[test]
-                fn one_lane_returns_what_std_returns(
-                    seed in 0..64_u64,
-                    program in transactions(10, 0..60),
-                ) {
-                    $(alone::<$algorithm>(seed, &program)?;)*
-                }
-            }
-            proptest! {
-                #![proptest_config(so_many(150))]
-                #[test]
-                fn several_lanes_return_what_some_order_returns(
-                    seed in any::<u64>(),
-                    first in transactions(10, 0..12),
-                    program in transactions(6, 1..20),
-                ) {
-                    $(beside::<$algorithm>(seed, &first, &program)?;)*
-                }
-            }
-        }
-    };
+fn alone_is_right<A: Algorithm>() {
+    proptest!(so_many(200), |(seed in 0..64_u64, program in transactions(10, 0..60))| {
+        alone::<A>(seed, &program)?;
+    });
 }
 
-stm_core::for_each_algorithm!(programs! {});
+fn beside_is_right<A: Algorithm>() {
+    let (first, program) = (transactions(10, 0..12), transactions(6, 1..20));
+    proptest!(so_many(150), |(seed in any::<u64>(), first in first, program in program)| {
+        beside::<A>(seed, &first, &program)?;
+    });
+}
+
+#[test]
+fn one_lane_returns_what_std_returns() {
+    under_all!(A => alone_is_right::<A>());
+    of_each!(alone_is_right(): Versioned<Cells, 0>, Versioned<Table, 0>);
+}
+
+#[test]
+fn several_lanes_return_what_some_order_returns() {
+    under_all!(A => beside_is_right::<A>());
+    of_each!(beside_is_right(): Versioned<Cells, 0>, Versioned<Table, 0>);
+}
 
 /// Programs whose walks along a list are long enough to release what they have
 /// passed, while others insert and remove around them.

@@ -2,16 +2,16 @@
 //! lists that give up all their entries; and queues, through which entries go from one map into
 //! another, by transactions that wait.
 
-use crate::asserts::layout;
+use crate::asserts::{layout, of_each, under_all};
 use crate::kernel::{config, settings};
 use crate::recorded::{ended, launched, recorded};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use stm_core::algorithm::{Algorithm, Fast, Granule, Variant};
+use stm_core::algorithm::{Algorithm, Fast, Granule};
 use stm_core::collections::{List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap};
 use stm_core::host::{Error, Launch};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
-use stm_core::{Lane, Tx, TxResult, with_algorithm};
+use stm_core::{Lane, Tx, TxResult};
 use verify::history::{InitialMemory, Rest};
 use verify::sim::{Sim, SimConfig};
 
@@ -135,28 +135,10 @@ fn runs<A: Algorithm>() {
     assert_eq!(aborted == 0, A::NAME == "cgl", "{}", A::NAME);
 }
 
-macro_rules! variants {
-    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(
-            #[test]
-            fn $entry() {
-                runs::<stm_core::algorithm::$variant>();
-            }
-        )*
-    };
-}
-
-/// One test for each algorithm of the registry.
-mod lists_give_up_all_entries_and_places_stay_with {
-    use super::*;
-
-    stm_core::for_each_algorithm!(variants! {});
-
-    #[test]
-    fn sets_in_the_logs() {
-        runs::<Versioned<Cells, 0>>();
-        runs::<Versioned<Table, 0>>();
-    }
+#[test]
+fn lists_give_up_all_entries_and_places_stay() {
+    under_all!(A => runs::<A>());
+    of_each!(runs(): Versioned<Cells, 0>, Versioned<Table, 0>);
 }
 
 #[test]
@@ -221,10 +203,8 @@ fn through<A: Algorithm>(k: u64) -> u64 {
 
 #[test]
 fn entries_that_wait_in_a_queue_arrive_under_every_algorithm() {
-    for &variant in Variant::ALL {
-        with_algorithm!(variant, A => {
-            let waits: u64 = (0..64).map(through::<A>).sum();
-            assert_ne!(waits, 0, "{}", A::NAME);
-        });
-    }
+    under_all!(A => {
+        let waits: u64 = (0..64).map(through::<A>).sum();
+        assert_ne!(waits, 0, "{}", A::NAME);
+    });
 }

@@ -11,7 +11,7 @@ use stm_sync::{Combined, LockFault};
 use verify::sim::{Schedule, Sim, SimConfig, SimError};
 
 /// A counter in memory, of which a holder keeps the sum. A request adds its first word and gets the
-/// sum before; the second word must be the first one's complement.
+/// sum before; the second word must be the first one's complement. A request of 0 panics.
 struct Counter<'a> {
     sum: *mut u32,
     /// The oracle: requests whose words do not belong together, and requests
@@ -30,6 +30,9 @@ impl Combined<2> for Counter<'_> {
         unsafe { lane.load_relaxed_32(self.sum) }
     }
     fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number, check]: [u32; 2]) -> u32 {
+        if number == 0 {
+            resume_unwind(Box::new(()));
+        }
         let wrong = number != !check || self.holders.get() != 1;
         self.torn.set(self.torn.get() + u32::from(wrong));
         std::mem::replace(sum, *sum + number)
@@ -210,7 +213,7 @@ fn combiners_of_one_array_do_not_disturb_each_other() {
         let (torn, holders) = (Cell::new(0), [const { Cell::new(0) }; 3]);
         let view = combiners.view();
         sim.run(&Launch::new(2, 6), |lane| {
-            for k in 0..4 {
+            for k in 1..5 {
                 let i = (lane.thread_index() + k) as usize % 3;
                 let counter = Counter {
                     sum: word(&sums, i),
@@ -223,7 +226,7 @@ fn combiners_of_one_array_do_not_disturb_each_other() {
         .unwrap_or_else(|error| panic!("{config}: {error}"));
         assert_eq!(torn.get(), 0, "{config}");
         let total: u32 = sums.download().unwrap().iter().sum();
-        assert_eq!(total, 12 * 6, "{config}");
+        assert_eq!(total, 12 * 10, "{config}");
     }
 }
 
@@ -260,32 +263,6 @@ fn a_combiner_without_room_for_a_thread_and_one_past_the_end_are_errors() {
     assert!(other.check().is_err());
 }
 
-/// A sum in memory; a request of 0 panics.
-struct Sum(*mut u32);
-
-impl Combined<1> for Sum {
-    type State = u32;
-    const ORDERED: bool = false;
-
-    fn begin<L: Lane>(&self, lane: &L) -> u32 {
-        // SAFETY: a live word that the combiner protects.
-        unsafe { lane.load_relaxed_32(self.0) }
-    }
-
-    fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number]: [u32; 1]) -> u32 {
-        if number == 0 {
-            resume_unwind(Box::new(()));
-        }
-        *sum += number;
-        *sum
-    }
-
-    fn end<L: Lane>(&self, lane: &L, sum: u32) {
-        // SAFETY: as above.
-        unsafe { lane.store_relaxed_32(self.0, sum) };
-    }
-}
-
 const FAILED: LockFault = LockFault::HolderFailed;
 
 /// Whoever executes the request panics, and that may be any thread.
@@ -293,28 +270,32 @@ const FAILED: LockFault = LockFault::HolderFailed;
 fn who_waits_for_a_combiner_whose_holder_has_panicked_is_refused() {
     for config in fair(1, 10) {
         let sim = Sim::new(config);
-        let mut combiners = Combiners::<_, 1>::new(&sim, 2, 4, "combiners").unwrap();
+        let mut combiners = Combiners::<_, 2>::new(&sim, 2, 4, "combiners").unwrap();
         let words = Buffer::<_, u32>::zeroed(&sim, 1, "the sum").unwrap();
+        let (torn, holders) = (Cell::new(0), Cell::new(0));
+        let sum = Counter {
+            sum: word(&words, 0),
+            torn: &torn,
+            holders: &holders,
+        };
         let view = combiners.view();
         sim.run(&Launch::new(4, 1), |lane| {
-            let sum = Sum(word(&words, 0));
-            let run = |request| {
-                let apply = || view.apply(lane, 0, &sum, [request]);
+            let run = |request: u32| {
+                let apply = || view.apply(lane, 0, &sum, [request, !request]);
                 catch_unwind(AssertUnwindSafe(apply)).unwrap_or(Err(FAILED))
             };
             assert!(lane.grid_thread() != 1 || matches!(run(1), Ok(_) | Err(FAILED)));
             let request = u32::from(lane.grid_thread() != 1);
             while run(request) != Err(FAILED) {}
             // Nor does the other combiner take requests.
-            assert_eq!(view.apply(lane, 1, &sum, [1]), Err(FAILED));
+            assert_eq!(view.apply(lane, 1, &sum, [1, !1]), Err(FAILED));
         })
         .unwrap_or_else(|error| panic!("{config}: {error}"));
         let text = combiners.check().unwrap_err().to_string();
         assert!(text.contains("panicked in a section"), "{text}");
         combiners.reset().unwrap();
         sim.run(&Launch::new(4, 1), |lane| {
-            let sum = Sum(word(&words, 0));
-            assert!(view.apply(lane, 0, &sum, [1]).is_ok());
+            assert!(view.apply(lane, 0, &sum, [1, !1]).is_ok());
         })
         .unwrap();
     }

@@ -5,8 +5,7 @@
 
 use super::combining::{count, double};
 use super::{
-    Load, World, assert_is, config, each_kind, everywhere, increment, increments, of_each, show,
-    word,
+    Form, World, assert_is, config, each_kind, everywhere, increment, of_each, sections, show, word,
 };
 use crate::asserts::{array, under_all};
 use std::cell::Cell;
@@ -18,26 +17,29 @@ use stm_sync::chosen::Kind;
 use stm_sync::host::{Defaults, Locks};
 use stm_sync::{
     Anderson, Chosen, Cohort, FetchAdd, LockFault, LockKind, Mcs, Mcs2, Mutex, Reserving, Ring,
-    Step, TLocks, Tas, Ticket, TicketHandoff, Ttas,
+    Step, Tas, Ticket, TicketHandoff, Ttas,
 };
-use verify::sim::{self, Schedule, Sim, SimConfig, SimError, SimLane};
+use verify::sim::{self, Schedule, Sim, SimConfig, SimError};
 
-/// Each lane three times, for one lock and for two.
-fn excludes<K: LockKind>(seeds: u64) {
+/// Each lane some times, in each shape. Lanes of a warp of 32 are many; they need not come so often.
+fn excludes<K: LockKind>(seeds: u64, form: Form, locks: u64, times: [u32; 2]) {
     for (config, launch) in everywhere(seeds) {
-        // Lanes of a warp of 32 are many; they need not come so often.
-        let times = if config.warp_width == 32 { 1 } else { 3 };
-        for locks in [1, 2] {
-            let found = increments::<K>(config, launch, Load { times, locks })
-                .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-            found.assert_all(launch.blocks * launch.threads * times, (K::NAME, config));
-        }
+        let times = times[usize::from(config.warp_width == 32)];
+        World::<K>::new(config, launch, locks).excludes(form, times, K::NAME);
     }
 }
 
 #[test]
 fn sections_of_one_lock_exclude_each_other_and_all_of_them_run() {
-    each_kind!(excludes(12));
+    each_kind!(excludes(12, Form::With, 1, [3, 1]));
+    each_kind!(excludes(12, Form::With, 2, [3, 1]));
+}
+
+#[test]
+fn sections_in_a_row_exclude_those_of_others_and_all_of_them_run() {
+    for in_a_row in [0, 1, 2, 16] {
+        each_kind!(excludes(2, Form::Many(in_a_row), 1, [5, 2]));
+    }
 }
 
 /// Under a reconvergence stack, which the hardware that the library runs on does
@@ -46,13 +48,12 @@ fn excludes_under_a_stack<K: LockKind>() {
     let mut ended = 0;
     for seed in 0..40 {
         let config = config(4, Schedule::Stack, seed);
-        let load = Load { times: 2, locks: 2 };
-        match increments::<K>(config, &Launch::new(2, 6), load) {
+        match sections::<K>(config, &Launch::new(2, 6), (Form::With, 2, 2)) {
             Ok(found) => {
                 assert!(found.is_right(), "{} {config}: {found:?}", K::NAME);
                 ended += 1;
             }
-            Err(SimError::Livelock { .. }) => {}
+            Err(error) if error.kind.is_livelock() => {}
             Err(error) => panic!("{} {config}: {error}", K::NAME),
         }
     }
@@ -72,10 +73,7 @@ fn ends_under_a_stack<K: LockKind>() {
     }
     for seed in 0..40 {
         let config = config(4, Schedule::Stack, seed);
-        let load = Load { times: 3, locks: 1 };
-        let found = increments::<K>(config, &Launch::new(2, 4), load)
-            .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-        assert!(found.is_right(), "{} {config}: {found:?}", K::NAME);
+        World::<K>::new(config, &Launch::new(2, 4), 1).excludes(Form::With, 3, K::NAME);
     }
 }
 
@@ -257,78 +255,42 @@ fn a_section_runs_transactions_of_every_algorithm() {
     });
 }
 
-/// How a lane makes a section.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Form {
-    With,
-    Many,
-    /// By trying again and again.
-    Try,
-    /// As the last lock of a walk over both.
-    Walk,
-}
-
-/// Makes sections on a lock.
-fn sections(
-    lane: &SimLane<'_>,
-    view: &TLocks<Chosen>,
-    form: Form,
-    lock: u64,
-    times: u32,
-    section: impl Fn() + Copy,
-) -> Result<(), LockFault> {
-    if form == Form::Many {
-        let mut left = times;
-        return view.with_many(lane, lock, 2, || {
-            section();
-            left -= 1;
-            left != 0
-        });
-    }
-    for _ in 0..times {
-        match form {
-            Form::With => view.with(lane, lock, section)?,
-            Form::Try => {
-                while view.try_with(lane, lock, section)?.is_none() {
-                    lane.pause(1);
-                }
-            }
-            _ => view.walk(lane, 0, |_, at| {
-                if at != lock {
-                    return Step::Next(at + 1);
-                }
-                section();
-                Step::Done(())
-            })?,
-        }
-    }
-    Ok(())
-}
-
-fn excludes_if_chosen(kind: Kind, form: Form, config: SimConfig, launch: &Launch, times: u32) {
-    let lanes = launch.blocks * launch.threads;
-    let world = World::of(config, launch, 2, |sim| {
-        Locks::chosen(sim, kind, 2, lanes.into(), "locks").unwrap()
-    });
-    world.ends(|lane, view| {
-        let done = sections(lane, view, form, 1, times, || world.section(lane, &[1]));
-        assert_eq!(done, Ok(()));
-    });
-    let what = (kind.name(), form, config);
-    world.found().assert_all(lanes * times, what);
-}
-
 #[test]
 fn every_kind_excludes_in_every_form() {
     for &kind in Kind::ALL {
         assert_eq!(Kind::from_name(kind.name()), Some(kind));
         for (config, launch) in everywhere(3) {
-            excludes_if_chosen(kind, Form::With, config, launch, 2);
-            excludes_if_chosen(kind, Form::Many, config, launch, 3);
-            if config.warp_width < 32 && config.schedule != Schedule::Lockstep {
-                excludes_if_chosen(kind, Form::Try, config, launch, 2);
-                excludes_if_chosen(kind, Form::Walk, config, launch, 2);
+            let lanes = u64::from(launch.blocks * launch.threads);
+            let world = || {
+                World::of(config, launch, 2, |sim| {
+                    Locks::chosen(sim, kind, 2, lanes, "locks").unwrap()
+                })
+            };
+            world().excludes(Form::With, 2, kind.name());
+            world().excludes(Form::Many(2), 3, kind.name());
+            if config.warp_width == 32 || config.schedule == Schedule::Lockstep {
+                continue;
             }
+            // By trying again and again, and then as the last lock of a walk over both.
+            let world = world();
+            world.ends(|lane, view| {
+                let section = || world.section(lane, &[1]);
+                for _ in 0..2 {
+                    while view.try_with(lane, 1, section).unwrap().is_none() {
+                        lane.pause(1);
+                    }
+                    let walked = view.walk(lane, 0, |_, at| {
+                        if at == 0 {
+                            return Step::Next(1);
+                        }
+                        section();
+                        Step::Done(())
+                    });
+                    assert_eq!(walked, Ok(()));
+                }
+            });
+            let what = (kind.name(), config);
+            world.found().assert_all(4 * lanes as u32, what);
         }
     }
 }
@@ -363,11 +325,7 @@ fn the_default_mutex_is_fair_and_excludes() {
             assert!(defaults.mutex().is_fair());
             defaults.mutexes(sim, 1, 40, "mutex").unwrap()
         });
-        world.ends(|lane, view| {
-            let done = view.with(lane, 0, || world.section(lane, &[0]));
-            assert_eq!(done, Ok(()));
-        });
-        world.found().assert_all(40, width);
+        world.excludes(Form::With, 1, "the default");
     }
 }
 
@@ -375,9 +333,9 @@ const RANDOM: Schedule = Schedule::Random;
 
 /// Looks for a defect in a launch of increments.
 fn shows<K: LockKind>(mutant: Mutant, schedule: Schedule, width: u32, launch: Launch) {
-    let load = Load { times: 6, locks: 1 };
     show(K::NAME, &[mutant], schedule, width, |config| {
-        increments::<K>(config, &launch, load).is_ok_and(|found| found.is_right())
+        let found = sections::<K>(config, &launch, (Form::With, 6, 1));
+        found.is_ok_and(|found| found.is_right())
     });
 }
 

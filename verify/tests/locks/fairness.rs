@@ -1,9 +1,8 @@
-//! Fairness: how often a thread is overtaken. And sections in a row: they exclude those of others,
-//! all of them run, and nobody makes more than the bound while another one waits.
+//! Fairness: how often a thread is overtaken. And sections in a row: nobody makes more than the bound
+//! while another one waits.
 
 use super::{
-    FAIR, Found, Served, World, config, each_kind, everywhere, longest_run, of_each, order, served,
-    show,
+    FAIR, Form, Served, World, config, longest_run, of_each, order, sections, served, show,
 };
 use std::cell::Cell;
 use stm_core::Lane;
@@ -14,7 +13,7 @@ use stm_sync::host::Locks;
 use stm_sync::{
     Anderson, Cohort, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, Ticket, TicketHandoff,
 };
-use verify::sim::{MemoryModel, Schedule, SimConfig, SimError};
+use verify::sim::{MemoryModel, Schedule};
 
 /// Returns the largest number of sections that a section was overtaken by: those that were asked
 /// for after it had been waiting for `settled` operations, and ran before it.
@@ -177,43 +176,6 @@ fn a_cohort_keeps_the_lock_for_a_bounded_number_of_sections() {
     assert!(of_three > 100, "{of_three} runs of full length");
 }
 
-/// Runs a launch in which each lane makes `times` sections on one lock, up to `in_a_row`
-/// without giving it up.
-fn series<K: LockKind>(
-    config: SimConfig,
-    launch: &Launch,
-    times: u32,
-    in_a_row: u32,
-) -> Result<Found, SimError> {
-    let world = World::<K>::new(config, launch, 1);
-    world.run(|lane, view| {
-        let mut left = times;
-        let done = view.with_many(lane, 0, in_a_row, || {
-            world.section(lane, &[0]);
-            left -= 1;
-            left != 0
-        });
-        assert_eq!((done, left), (Ok(()), 0));
-    })?;
-    Ok(world.found())
-}
-
-fn excludes<K: LockKind>(seeds: u64) {
-    for (config, launch) in everywhere(seeds) {
-        let times = if config.warp_width == 32 { 2 } else { 5 };
-        for in_a_row in [0, 1, 2, 16] {
-            let found = series::<K>(config, launch, times, in_a_row)
-                .unwrap_or_else(|error| panic!("{} {config}: {error}", K::NAME));
-            found.assert_all(launch.blocks * launch.threads * times, (K::NAME, config));
-        }
-    }
-}
-
-#[test]
-fn sections_in_a_row_exclude_those_of_others_and_all_of_them_run() {
-    each_kind!(excludes(2));
-}
-
 /// The sections of each lane in the test of the bound.
 const TIMES: u32 = 40;
 
@@ -221,7 +183,8 @@ const TIMES: u32 = 40;
 /// were of that length, while all lanes had sections left.
 fn longest<K: LockKind>(schedule: Schedule, seed: u64, in_a_row: u32) -> (usize, usize) {
     let config = config(1, schedule, seed).with_memory(MemoryModel::Sequential);
-    let found = series::<K>(config, &Launch::new(LANES, 1), TIMES, in_a_row).unwrap();
+    let series = (Form::Many(in_a_row), TIMES, 1);
+    let found = sections::<K>(config, &Launch::new(LANES, 1), series).unwrap();
     longest_run(&found.order[(LANES * in_a_row) as usize..found.order.len() / 2])
 }
 
@@ -261,8 +224,8 @@ fn lanes_of_a_warp_share_the_bound() {
     for (in_a_row, each) in [(1, 1), (4, 1), (9, 2), (16, 4)] {
         for seed in 0..10 {
             let config = config(4, Schedule::Lockstep, seed);
-            let launch = Launch::new(3, 4);
-            let found = series::<TicketHandoff>(config, &launch, 8, in_a_row).unwrap();
+            let series = (Form::Many(in_a_row), 8, 1);
+            let found = sections::<TicketHandoff>(config, &Launch::new(3, 4), series).unwrap();
             for turn in found.order.chunks(each) {
                 assert!(turn.iter().all(|lane| *lane == turn[0]), "{config}");
             }
@@ -280,7 +243,7 @@ fn lanes_of_a_warp_share_the_bound() {
 fn needs_its_fences<K: LockKind>() {
     let mutants = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
     show(K::NAME, &mutants, Schedule::Random, 1, |config| {
-        let found = series::<K>(config, &Launch::new(3, 1), 4, 2);
+        let found = sections::<K>(config, &Launch::new(3, 1), (Form::Many(2), 4, 1));
         found.is_ok_and(|found| found.is_right())
     });
 }

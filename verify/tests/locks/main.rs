@@ -238,28 +238,61 @@ pub(crate) fn show(
     assert_eq!(caught(None), None, "{what}");
 }
 
-/// How often each lane has a critical section, and with how many locks in turn.
-#[derive(Clone, Copy)]
-pub(crate) struct Load {
-    pub(crate) times: u32,
-    pub(crate) locks: u64,
+/// How a lane makes sections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    With,
+    /// So many in a row without giving the lock up.
+    Many(u32),
 }
 
-/// Runs a launch in which each lane has sections.
-pub(crate) fn increments<K: LockKind>(
+impl<K: LockKind> World<K> {
+    /// Runs a launch in which each lane makes so many sections, with all locks in turn, or those in a
+    /// row with one.
+    pub(crate) fn sections(self, form: Form, times: u32) -> Result<Found, SimError> {
+        let locks = self.inside.len() as u64;
+        self.run(|lane, view| {
+            for k in 0..times {
+                let lock = (u64::from(lane.thread_index()) + u64::from(k)) % locks;
+                let section = || self.section(lane, &[lock]);
+                let done = match form {
+                    Form::With => view.with(lane, lock, section),
+                    Form::Many(in_a_row) => {
+                        let mut left = times;
+                        let done = view.with_many(lane, lock, in_a_row, || {
+                            section();
+                            left -= 1;
+                            left != 0
+                        });
+                        assert_eq!((done, left), (Ok(()), 0));
+                        return;
+                    }
+                };
+                assert_eq!(done, Ok(()));
+            }
+        })?;
+        Ok(self.found())
+    }
+
+    /// Does the same, which must end with all sections, of which none overlap.
+    #[track_caller]
+    pub(crate) fn excludes(self, form: Form, times: u32, what: &str) {
+        let all = self.launch.blocks * self.launch.threads * times;
+        let what = format!("{what} {form:?} {}", self.sim.config());
+        match self.sections(form, times) {
+            Ok(found) => found.assert_all(all, what),
+            Err(error) => panic!("{what}: {error}"),
+        }
+    }
+}
+
+/// Runs a launch in which each lane has so many sections, with so many locks.
+pub(crate) fn sections<K: LockKind>(
     config: SimConfig,
     launch: &Launch,
-    load: Load,
+    (form, times, locks): (Form, u32, u64),
 ) -> Result<Found, SimError> {
-    let world = World::<K>::new(config, launch, load.locks);
-    world.run(|lane, view| {
-        for k in 0..load.times {
-            let lock = (u64::from(lane.thread_index()) + u64::from(k)) % load.locks;
-            let done = view.with(lane, lock, || world.section(lane, &[lock]));
-            assert!(done.is_ok(), "{done:?}");
-        }
-    })?;
-    Ok(world.found())
+    World::<K>::new(config, launch, locks).sections(form, times)
 }
 
 /// Returns the launch with the shared memory that the locks need.

@@ -3,41 +3,17 @@
 //! The seeded defects of channels are found, and the right code survives the same runs.
 
 use crate::{config, runs, runs_both_sides, shared, simulator};
-use std::fmt::Debug;
 use std::time::Duration;
-use stm_core::Lane;
 use stm_core::host::{Error, Launch};
 use stm_core::internal::host::StopAt;
 use stm_core::internal::observe::Mutant;
+use stm_core::{Element, Lane};
 use stm_sync::channel::{
     Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
 };
 use stm_sync::host::{Channels, Rings};
 use stm_sync::{Stop, Stopped};
 use verify::sim::{Sim, SimConfig, SimLane};
-
-/// A value whose halves tell which it is.
-trait Numbered: stm_core::Element + PartialEq + Debug {
-    fn of(n: u32) -> Self;
-}
-
-impl Numbered for u32 {
-    fn of(n: u32) -> Self {
-        n.wrapping_mul(0x9E37_79B9) | 1
-    }
-}
-
-impl Numbered for u64 {
-    fn of(n: u32) -> Self {
-        u64::from(u32::of(n)) << 32 | u64::from(u32::of(n))
-    }
-}
-
-impl Numbered for f64 {
-    fn of(n: u32) -> Self {
-        f64::from(n) + 0.1
-    }
-}
 
 /// Which memory the rings of a run are in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,25 +52,26 @@ impl Run {
     }
 }
 
-/// The value that ring `ring` sends as number `n`.
-fn value<T: Numbered>(ring: u32, n: u32) -> T {
-    T::of(ring << 16 | n)
+/// The value that ring `ring` sends as number `n`, whose halves tell which it is.
+fn value<T: Element>(ring: u32, n: u32) -> T {
+    let half = u64::from((ring << 16 | n).wrapping_mul(0x9E37_79B9) | 1);
+    T::from_bits64(half << 32 | half)
 }
 
 /// What a lane found wrong; a wait that was told to stop is left to the launch.
 type Found = Result<Result<(), String>, Stopped>;
 
-fn expect<T: Numbered>(found: T, ring: u32, n: u32) -> Result<(), String> {
-    let expected = value(ring, n);
+fn expect<T: Element>(found: T, ring: u32, n: u32) -> Result<(), String> {
+    let (found, expected) = (found.to_bits64(), value::<T>(ring, n).to_bits64());
     if found == expected {
         return Ok(());
     }
     Err(format!(
-        "value {n} of ring {ring} is {found:?}, not {expected:?}"
+        "value {n} of ring {ring} is {found:#x}, not {expected:#x}"
     ))
 }
 
-fn produce<L: Lane, T: Numbered, S: Space>(
+fn produce<L: Lane, T: Element, S: Space>(
     lane: &L,
     rings: &TRings<T, S>,
     run: Run,
@@ -111,7 +88,7 @@ fn produce<L: Lane, T: Numbered, S: Space>(
     Ok(Ok(()))
 }
 
-fn consume<L: Lane, T: Numbered, S: Space>(
+fn consume<L: Lane, T: Element, S: Space>(
     lane: &L,
     rings: &TRings<T, S>,
     run: Run,
@@ -134,11 +111,11 @@ fn consume<L: Lane, T: Numbered, S: Space>(
     // Nothing comes twice.
     match receiver.try_take() {
         None => Ok(Ok(())),
-        Some(more) => Ok(Err(format!("{more:?} after all values"))),
+        Some(more) => Ok(Err(format!("{:#x} after all values", more.to_bits64()))),
     }
 }
 
-fn gather<L: Lane, T: Numbered, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run) -> Found {
+fn gather<L: Lane, T: Element, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run) -> Found {
     let mut gather = rings.gather(lane);
     let mut next = vec![0; run.shape.rings as usize];
     for k in 0..run.values * run.shape.rings {
@@ -154,11 +131,14 @@ fn gather<L: Lane, T: Numbered, S: Space>(lane: &L, rings: &TRings<T, S>, run: R
     }
     Ok(match gather.try_take_any() {
         None => Ok(()),
-        Some((ring, more)) => Err(format!("{more:?} of ring {ring} after all values")),
+        Some((ring, more)) => Err(format!(
+            "{:#x} of ring {ring} after all values",
+            more.to_bits64()
+        )),
     })
 }
 
-fn part<L: Lane, T: Numbered, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run, i: u32) -> Found {
+fn part<L: Lane, T: Element, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run, i: u32) -> Found {
     if i < run.shape.rings {
         return produce(lane, rings, run, i);
     }
@@ -169,7 +149,7 @@ fn part<L: Lane, T: Numbered, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run
 }
 
 /// Launches the run `launches` times with the same rings, and returns what went wrong.
-fn run<T: Numbered>(config: SimConfig, run: Run, launches: u32) -> Result<(), String> {
+fn run<T: Element>(config: SimConfig, run: Run, launches: u32) -> Result<(), String> {
     let (sim, watchdog) = simulator(config);
     let stop = watchdog.stop();
     let rings = Rings::<_, T>::new(&sim, run.shape, stop).unwrap();
@@ -225,7 +205,7 @@ fn shape(k: u64, copies: Copies, consumers: u32) -> RingShape {
     }
 }
 
-fn is_right_of<T: Numbered>(form: Form, consumers: u32, copies: Copies) {
+fn is_right_of<T: Element>(form: Form, consumers: u32, copies: Copies) {
     for k in (0..84).filter(|&k| runs_both_sides(config(k))) {
         for place in [In::Global, In::Shared] {
             let what = Run {
@@ -447,7 +427,7 @@ fn a_wait_for_what_does_not_come_is_told_to_stop() {
 }
 
 /// Makes run `k` in a memory, with a defect or without.
-fn run_of<T: Numbered>(mutant: Option<Mutant>, place: In, k: u64) -> Result<(), String> {
+fn run_of<T: Element>(mutant: Option<Mutant>, place: In, k: u64) -> Result<(), String> {
     let config = config(k).with_mutant(mutant).with_idle(20_000);
     let config = config.with_width(1).with_wide_atomics(false);
     let what = Run {
@@ -466,7 +446,7 @@ fn run_of<T: Numbered>(mutant: Option<Mutant>, place: In, k: u64) -> Result<(), 
 
 const RUNS: u64 = 300;
 
-fn is_found<T: Numbered>(mutant: Mutant, how: &str) {
+fn is_found<T: Element>(mutant: Mutant, how: &str) {
     for place in [In::Global, In::Shared] {
         let what = format!("{place:?} memory");
         let run = |k| run_of::<T>(Some(mutant), place, k);

@@ -1,7 +1,7 @@
 //! What the tests of histories share: builders, and random histories.
 
-use rand::{Rng as _, RngExt as _, SeedableRng as _};
-use rand_xoshiro::SplitMix64;
+pub(crate) use verify::rng::Rng;
+
 use verify::history::{Attempt, Event, Header, History, InitialMemory, Outcome, sum};
 
 pub(crate) fn read(word: u64, value: u64) -> Event {
@@ -100,38 +100,6 @@ fn event(text: &str) -> Event {
     }
 }
 
-/// Numbers from a seed that a failure prints.
-pub(crate) struct Rng(SplitMix64);
-
-impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(SplitMix64::seed_from_u64(seed))
-    }
-
-    /// The seed that draws again what follows.
-    pub(crate) fn seed(&self) -> u64 {
-        u64::from_le_bytes(self.0.state())
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0.next_u64()
-    }
-
-    /// A number below `n`.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0.random_range(0..n)
-    }
-
-    /// A number from `low` to `high`.
-    pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
-        self.0.random_range(low..=high)
-    }
-
-    pub(crate) fn percent(&mut self, p: u32) -> bool {
-        self.0.random_ratio(p, 100)
-    }
-}
-
 /// What values transactions write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Values {
@@ -148,20 +116,25 @@ impl Values {
     fn change(self, rng: &mut Rng, word: u64, fresh: u64) -> Event {
         match self {
             Self::Unique => write(word, fresh),
-            Self::Binary => write(word, rng.below(2)),
-            Self::Added if rng.percent(60) => add(word, rng.within(1, 3)),
-            Self::Added => write(word, rng.below(3)),
+            Self::Binary => write(word, rng.below(2).into()),
+            Self::Added if rng.chance(60) => add(word, rng.within(1, 3).into()),
+            Self::Added => write(word, rng.below(3).into()),
         }
     }
 
     /// Anything that a read may return, after so many changes.
     fn anything(self, rng: &mut Rng, fresh: u64) -> u64 {
         match self {
-            Self::Unique => rng.below(fresh + 1),
-            Self::Binary => rng.below(2),
-            Self::Added => rng.below(6),
+            Self::Unique => rng.below(fresh as u32 + 1).into(),
+            Self::Binary => rng.below(2).into(),
+            Self::Added => rng.below(6).into(),
         }
     }
+}
+
+/// A sample of the clock from `low` to `high`, both included.
+fn between(rng: &mut Rng, low: u64, high: u64) -> u64 {
+    low + u64::from(rng.below((high - low) as u32 + 1))
 }
 
 /// A random possible history of 1 to `attempts_max` attempts on `words` words that are zero at
@@ -169,8 +142,8 @@ impl Values {
 /// good part of the histories is not opaque.
 pub(crate) fn random_history(
     rng: &mut Rng,
-    attempts_max: u64,
-    words: u64,
+    attempts_max: u32,
+    words: u32,
     values: Values,
 ) -> History {
     let attempts = random_attempts(rng, attempts_max);
@@ -186,7 +159,7 @@ pub(crate) fn random_history(
         let mut list: Vec<_> = (0..rng.below(5))
             .map(|_| {
                 let word = word(rng.below(words));
-                if may_write && rng.percent(40) {
+                if may_write && rng.chance(40) {
                     change(rng, word)
                 } else {
                     read(word, 0)
@@ -204,12 +177,12 @@ pub(crate) fn random_history(
     for (attempt, list) in attempts.iter().zip(&actions) {
         let point = match attempt.outcome {
             Outcome::Committed { version } => version - 1,
-            _ => rng.within(attempt.begin, attempt.end.min(20)),
+            _ => between(rng, attempt.begin, attempt.end.min(20)),
         };
         let mut events = Vec::new();
         for &event in list {
             events.push(match event {
-                Event::Read { word, .. } if rng.percent(25) => {
+                Event::Read { word, .. } if rng.chance(25) => {
                     read(word, values.anything(rng, fresh))
                 }
                 Event::Read { word, .. } => {
@@ -248,29 +221,30 @@ fn value_at(attempts: &[Attempt], actions: &[Vec<Event>], word: u64, point: u64)
 }
 
 /// Addresses like those of 32- and 64-bit words.
-pub(crate) fn word(i: u64) -> u64 {
+pub(crate) fn word(i: u32) -> u64 {
     [0x7f00_0000_1000, 0x7f00_0000_2001, 0x40][i as usize]
 }
 
 /// Samples, outcomes and lanes.
-fn random_attempts(rng: &mut Rng, attempts_max: u64) -> Vec<Attempt> {
+fn random_attempts(rng: &mut Rng, attempts_max: u32) -> Vec<Attempt> {
     let number = rng.within(1, attempts_max);
     let updates = rng.within(0, number);
-    let dense = rng.percent(70);
+    let dense = rng.chance(70);
     let mut versions = Vec::new();
     for _ in 0..updates {
         let before = versions.last().copied().unwrap_or(0);
-        versions.push(before + if dense { 1 } else { rng.within(1, 3) });
+        versions.push(before + if dense { 1 } else { between(rng, 1, 3) });
     }
     let last = versions.last().copied().unwrap_or(0);
     let mut attempts: Vec<Attempt> = Vec::new();
     for &version in &versions {
-        let begin = rng.below(version);
-        attempts.push(update(0, begin, version, rng.within(version, last)));
+        let begin = between(rng, 0, version - 1);
+        let end = between(rng, version, last);
+        attempts.push(update(0, begin, version, end));
     }
     for _ in updates..number {
-        let begin = rng.within(0, last);
-        let end = rng.within(begin, last);
+        let begin = between(rng, 0, last);
+        let end = between(rng, begin, last);
         attempts.push(match rng.below(8) {
             0 => running(0, begin),
             1..4 => read_only(0, begin, end),
@@ -283,7 +257,7 @@ fn random_attempts(rng: &mut Rng, attempts_max: u64) -> Vec<Attempt> {
         let free = lane_ends
             .iter()
             .position(|&end| end <= attempt.begin && end != u64::MAX);
-        let lane = free.filter(|_| rng.percent(70)).unwrap_or_else(|| {
+        let lane = free.filter(|_| rng.chance(70)).unwrap_or_else(|| {
             lane_ends.push(0);
             lane_ends.len() - 1
         });

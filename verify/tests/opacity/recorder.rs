@@ -56,7 +56,7 @@ fn buffers(history: &History, lanes: u32, words_per_lane: usize) -> Vec<u64> {
 
 #[test]
 fn a_recorded_history_is_decoded_attempt_by_attempt() {
-    let mut rng = Rng::new(0x00de_c0de);
+    let mut rng = Rng::of_stream(0x00de_c0de, 0);
     for _ in 0..2_000 {
         let history = random_history(&mut rng, 5, 3, Values::Unique);
         let buffers = buffers(&history, 5, 128);
@@ -74,7 +74,7 @@ fn a_recorded_history_is_decoded_attempt_by_attempt() {
 
 #[test]
 fn a_buffer_of_just_the_size_holds_and_one_word_less_is_reported_with_the_size() {
-    let mut rng = Rng::new(7);
+    let mut rng = Rng::of_stream(7, 0);
     let history = random_history(&mut rng, 5, 3, Values::Unique);
     let needs: Vec<u64> = buffers(&history, 5, 200)
         .chunks_exact(200)

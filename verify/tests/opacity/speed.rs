@@ -13,7 +13,7 @@ const WRITES: usize = 4;
 /// interval spans the last `open` commits; an aborted one spans half as many again and reads as of
 /// `open` commits ago, so that its point is at neither end.
 fn right_history(transactions: u64, words: u64, open: u64, values: Values, seed: u64) -> History {
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng::of_stream(seed, 0);
     let mut history = History::new(header(), InitialMemory::ZERO);
     // Memory now, and as it was `open` commits ago.
     let mut now = vec![0; words as usize];
@@ -26,8 +26,8 @@ fn right_history(transactions: u64, words: u64, open: u64, values: Values, seed:
         let lane = i as u32;
         let begin = clock.saturating_sub(open);
         events.clear();
-        let chosen: [usize; READS] = std::array::from_fn(|_| rng.below(words) as usize);
-        if rng.percent(20) {
+        let chosen: [usize; READS] = std::array::from_fn(|_| rng.below(words as u32) as usize);
+        if rng.chance(20) {
             events.extend(chosen.map(|word| read(8 * word as u64, then[word])));
             let begin = begin.saturating_sub(open / 2);
             history.push(aborted(lane, begin, clock), &events).unwrap();
@@ -39,7 +39,7 @@ fn right_history(transactions: u64, words: u64, open: u64, values: Values, seed:
         for (k, &word) in chosen[..WRITES].iter().enumerate() {
             let value = match values {
                 Values::Unique => clock << 3 | k as u64,
-                Values::Binary | Values::Added => rng.below(2),
+                Values::Binary | Values::Added => rng.below(2).into(),
             };
             events.push(write(8 * word as u64, value));
             now[word] = value;

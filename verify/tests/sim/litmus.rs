@@ -3,9 +3,7 @@
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
-mod blocks;
-
-use crate::{section, sections};
+use crate::{section, sections, shared};
 use std::cell::Cell;
 use stm_core::Lane;
 use stm_core::host::{Buffer, Launch};
@@ -76,6 +74,11 @@ impl At<'_> {
         }
     }
 
+    /// Loads x weakly.
+    fn weak(&self) -> u64 {
+        unsafe { self.lane.load_weak_64(self.x.place) }
+    }
+
     fn fence(&self) {
         self.lane.fence();
     }
@@ -93,8 +96,11 @@ impl At<'_> {
 
     /// Executes an instruction of `litmus.txt`.
     fn execute(&self, text: &str) {
-        if text == "F" {
-            return self.fence();
+        match text {
+            "F" => return self.fence(),
+            "M" => return unsafe { self.lane.sync_warp(self.lane.warp_mask()) },
+            "-" => return,
+            _ => {}
         }
         let word = match text.as_bytes()[0] {
             b'x' => self.x,
@@ -114,6 +120,8 @@ impl At<'_> {
                 return;
             }
             ("#", Some(v)) => return unsafe { self.lane.add_relaxed_64(word.place, v) },
+            ("+?", _) => self.add(word, 1),
+            ("|?", _) => unsafe { self.lane.fetch_or_relaxed_64(word.place, 0) },
             ("?", _) => self.load(word),
             (":?", _) => self.acquire(word),
             ("~?", _) => unsafe { self.lane.load_weak_64(word.place) },
@@ -217,11 +225,13 @@ fn never(found: [usize; 2]) {
 /// Returns how often the results of a shape of `litmus.txt` hold.
 fn shape(row: &str, memory: MemoryModel) -> Vec<usize> {
     let (threads, results) = row.split_once(" : ").unwrap();
+    let blocks = threads.split(" | ").count() as u32;
     let threads: Vec<Vec<&str>> = threads
         .split(" | ")
+        .flat_map(|block| block.split(" / "))
         .map(|thread| thread.split(' ').collect())
         .collect();
-    let holds = |found: [u64; 4]| {
+    let holds = |found: [u64; 7]| {
         let at = |i: &str| found[i.parse::<usize>().unwrap()];
         results.split(' ').all(|one| {
             if let Some((i, j)) = one.split_once('<') {
@@ -231,13 +241,13 @@ fn shape(row: &str, memory: MemoryModel) -> Vec<usize> {
             at(i) == v.parse::<u64>().unwrap()
         })
     };
-    let widths = if row.contains(['~', '#']) {
+    let widths = if row.contains(['~', '#']) || row.contains("|?") {
         &[true][..]
     } else {
         &[false, true]
     };
     let count = |&wide: &bool| {
-        let mut runs = Runs::of(threads.len() as u32, 1, wide);
+        let mut runs = Runs::of(blocks, threads.len() as u32 / blocks, wide);
         runs.config.memory = memory;
         let run = |at: &At<'_>| threads[at.thread].iter().for_each(|text| at.execute(text));
         runs.count(run, holds)
@@ -282,33 +292,19 @@ sections! {
     a_fence_and_a_reduction_are_a_release_pattern
     observation_passes_through_a_reduction_of_another_thread
     a_store_of_another_thread_ends_the_sequence_that_a_reduction_continues
+    a_reduction_and_a_fence_are_no_acquire_pattern_and_an_atomic_is_one
+    two_loads_of_one_word_never_go_back
+    a_lane_sees_its_own_stores
+    a_loop_of_weak_loads_may_miss_a_store_that_a_relaxed_load_has_shown
+    stores_of_a_block_go_through_its_cache
+    what_a_block_stores_before_a_release_is_seen_behind_the_acquire_of_a_lane_and_a_barrier
+    an_atomic_that_changes_nothing_is_seen_by_the_weak_loads_of_its_lane
 }
 
 #[test]
 fn sequential_memory_is_never_stale() {
     let row = "x=1 z=1 | z?0 x?1 : 0=1 1=0";
     assert_eq!(shape(row, MemoryModel::Sequential), [0, 0]);
-}
-
-#[test]
-fn two_loads_of_one_word_never_go_back() {
-    let shape = |at: &At<'_>| match at.thread {
-        0 => (1..=6).for_each(|v| at.store(at.x, v)),
-        _ => (0..3).for_each(|i| at.note((at.thread - 1) * 3 + i, at.load(at.x))),
-    };
-    let back = |r: [u64; 6]| !r[..3].is_sorted() || !r[3..].is_sorted();
-    never(count(3, shape, back));
-}
-
-#[test]
-fn a_lane_sees_its_own_stores() {
-    let shape = |at: &At<'_>| {
-        at.store(at.x, 10 * (at.thread as u64 + 1));
-        let v = at.load(at.x);
-        at.store(at.x, v + 1);
-        at.note(at.thread, v);
-    };
-    never(count(3, shape, |found: [u64; 3]| found.contains(&0)));
 }
 
 #[test]
@@ -336,4 +332,136 @@ fn a_lock_taken_with_acquire_and_left_with_release_protects_its_data() {
         found != [0, 1, 2]
     };
     never(count(3, shape, broken));
+}
+
+#[test]
+fn a_seed_decides_what_the_caches_answer() {
+    // Two blocks of two lanes that store and load one word weakly.
+    let jumble = |at: &At<'_>| {
+        for i in 0..3 {
+            at.store(at.x, (10 * at.thread + i) as u64);
+            at.note(3 * at.thread + i, at.weak());
+        }
+    };
+    let runs = Runs {
+        schedules: RANDOM,
+        ..Runs::of(2, 2, true)
+    };
+    let first: Vec<([u64; 12], u64)> = runs.outcomes(jumble);
+    // The printed line says all that decides a run.
+    let config: SimConfig = runs.config.to_string().parse().unwrap();
+    assert_eq!(first, Runs { config, ..runs }.outcomes(jumble));
+    assert!(first.windows(2).any(|two| two[0] != two[1]));
+}
+
+#[test]
+fn sequential_memory_has_no_caches() {
+    let mut runs = Runs::of(2, 1, true);
+    runs.config.memory = MemoryModel::Sequential;
+    runs.outcomes::<0>(|at| {
+        if at.thread == 0 {
+            (1..=4).for_each(|v| at.store(at.x, v));
+        } else {
+            let seen: [u64; 4] = std::array::from_fn(|_| at.weak());
+            assert!(seen.is_sorted());
+            assert!(at.load(at.x) >= seen[3]);
+        }
+    });
+}
+
+/// One block of two lanes; lane 1 reads after `meet` what lane 0 wrote before. Returns how often
+/// it does not find it.
+fn stale_after(meet: impl Fn(&SimLane<'_>), votes_order: bool) -> usize {
+    let mut runs = Runs {
+        schedules: RANDOM,
+        ..Runs::of(1, 2, false)
+    };
+    runs.config.votes_order = votes_order;
+    let shape = |at: &At<'_>| {
+        if at.thread == 0 {
+            at.store(at.x, 1);
+        }
+        meet(at.lane);
+        if at.thread == 1 {
+            at.note(0, at.load(at.x));
+        }
+    };
+    runs.count(shape, |found| found == [0])
+}
+
+#[test]
+fn barriers_and_sync_warp_order_memory_and_votes_only_if_told() {
+    let meetings: [fn(&SimLane<'_>); 3] = [
+        |lane| unsafe { lane.barrier() },
+        |lane| assert!(unsafe { lane.barrier_any(lane.thread_index() == 1) }),
+        |lane| unsafe { lane.sync_warp(3) },
+    ];
+    for meet in meetings {
+        assert_eq!(stale_after(meet, false), 0);
+        assert_eq!(stale_after(meet, true), 0);
+    }
+    let votes: [fn(&SimLane<'_>); 4] = [
+        |lane| assert_eq!(unsafe { lane.ballot(3, true) }, 3),
+        |lane| assert_eq!(unsafe { lane.shuffle_32(3, lane.lane_index() + 5, 1) }, 6),
+        |lane| assert_eq!(unsafe { lane.match_any_32(3, 9) }, 3),
+        |lane| {
+            let same = unsafe { lane.match_any_64(3, u64::from(lane.lane_index())) };
+            assert_eq!(same, lane.lane_bit());
+        },
+    ];
+    for vote in votes {
+        assert_eq!(stale_after(vote, true), 0);
+        assert_ne!(stale_after(vote, false), 0);
+    }
+}
+
+/// Returns in how many runs a thread found the flag in shared memory and not what
+/// was stored to global memory before it. `fences`: before the store of the flag,
+/// and after the load that finds it.
+fn stale_behind_a_shared_flag(fences: [bool; 2], atomic: bool) -> usize {
+    let mut runs = Runs {
+        launch: shared(Launch::new(1, 2), 8),
+        schedules: RANDOM,
+        ..Runs::of(1, 1, false)
+    };
+    runs.config.warp_width = 1;
+    let shape = |at: &At<'_>| {
+        let lane = at.lane;
+        // SAFETY: the block has two shared words.
+        unsafe {
+            if at.thread == 0 {
+                at.store(at.x, 1);
+                at.fence_if(fences[0]);
+                if atomic {
+                    assert_eq!(lane.shared_cas_32(0, 0, 1), 0);
+                } else {
+                    lane.shared_store_32(0, 1);
+                }
+                assert_eq!(lane.shared_load_32(0), 1);
+            } else {
+                let flag = if atomic {
+                    lane.shared_fetch_add_32(0, 0)
+                } else {
+                    lane.shared_load_32(0)
+                };
+                at.fence_if(fences[1]);
+                at.note(0, flag.into());
+                at.note(1, at.load(at.x));
+            }
+            lane.shared_fetch_add_32(1, 1);
+            lane.barrier();
+            assert_eq!(lane.shared_cas_32(1, 2, 2), 2);
+        }
+    };
+    runs.count(shape, |found| found == [1, 0])
+}
+
+#[test]
+fn shared_memory_is_seen_by_the_block_and_orders_global_memory_by_fences_only() {
+    for atomic in [false, true] {
+        for fences in [[false, false], [true, false], [false, true]] {
+            assert_ne!(stale_behind_a_shared_flag(fences, atomic), 0, "{fences:?}");
+        }
+        assert_eq!(stale_behind_a_shared_flag([true, true], atomic), 0);
+    }
 }

@@ -6,6 +6,7 @@
 
 use crate::asserts::array;
 use crate::recorded::small;
+use crate::under_all;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{Buffer, Launch, Stm, StmConfig};
 use stm_core::{Lane, StmRef, View};
@@ -318,38 +319,28 @@ fn after_the_launch<A: Algorithm>() {
 
 /// Makes a test of each rule, and of what breaks it where that shows under every algorithm.
 macro_rules! rules {
-    ($($type:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(
-            mod $entry {
-                use stm_core::algorithm::$type;
-
-                rules!(@ $type
-                    what_the_host_wrote_before_the_launch_is_there:
-                        before_the_launch a_store_in_the_launch_is_no_store_before_it;
-                    a_peek_never_goes_back_and_two_are_no_snapshot:
-                        a_peek_beside_transactions two_peeks_are_no_snapshot;
-                    a_commit_publishes_to_transactions_and_not_to_peeks:
-                        publication_by_a_commit a_peek_at_the_link_publishes_nothing;
-                    plain_words_belong_to_the_owner_of_their_link_after_its_commit:
-                        plain_words_of_the_owner_of_a_link;
-                    a_peek_at_privatised_words_that_were_read_is_final:
-                        privatised_words_that_were_read;
-                    the_next_launch_and_the_host_see_everything: after_the_launch;
-                );
-            }
-        )*
-    };
-    (@ $type:ident $($test:ident: $($rule:ident)*;)*) => {
+    ($($test:ident: $($rule:ident)*;)*) => {
         $(
             #[test]
             fn $test() {
-                $(super::$rule::<$type>();)*
+                under_all!(A => { $($rule::<A>();)* });
             }
         )*
     };
 }
 
-stm_core::for_each_algorithm!(rules! {});
+rules! {
+    what_the_host_wrote_before_the_launch_is_there:
+        before_the_launch a_store_in_the_launch_is_no_store_before_it;
+    a_peek_never_goes_back_and_two_are_no_snapshot:
+        a_peek_beside_transactions two_peeks_are_no_snapshot;
+    a_commit_publishes_to_transactions_and_not_to_peeks:
+        publication_by_a_commit a_peek_at_the_link_publishes_nothing;
+    plain_words_belong_to_the_owner_of_their_link_after_its_commit:
+        plain_words_of_the_owner_of_a_link;
+    a_peek_at_privatised_words_that_were_read_is_final: privatised_words_that_were_read;
+    the_next_launch_and_the_host_see_everything: after_the_launch;
+}
 
 // Under the coarse lock no attempt aborts, and whoever locks or validates all
 // that it has read waits for those that write back. So what breaks the rules 4

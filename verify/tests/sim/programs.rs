@@ -17,51 +17,14 @@
 use crate::{assert_replays, first_failure, passes, section, sections};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use stm_core::algorithm::{Algorithm, Granule, Variant};
 use stm_core::internal::observe::Mutant;
 use stm_core::with_algorithm;
 use verify::fuzz::{self, Config};
-use verify::program::directed::{self, ALL, Directed};
+use verify::program::directed::{ALL, Directed};
 use verify::program::shrink::shrink;
 use verify::program::{Case, FailureKind, Invariant, Op, Widths, generate, run};
-
-/// Runs a case; the failure, shrunk, with the command that replays it.
-fn right(case: &Case) -> Result<(), TestCaseError> {
-    run(case).map(|_| ()).map_err(|failure| {
-        let (case, failure) = shrink(case, failure);
-        TestCaseError::fail(format!("{failure}\n{}", case.command()))
-    })
-}
-
-macro_rules! random_programs {
-    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(
-            mod $entry {
-                use super::*;
-
-                proptest! {
-                    #![proptest_config(ProptestConfig {
-                        cases: 3000,
-                        failure_persistence: None,
-                        ..ProptestConfig::default()
-                    })]
-
-                    #[test]
-                    fn random_programs_are_right(seed in any::<u64>().no_shrink()) {
-                        right(&generate::case(Variant::$variant, None, seed))?;
-                    }
-
-                    #[test]
-                    fn silent_programs_keep_their_invariants(seed in any::<u64>().no_shrink()) {
-                        right(&generate::silent_case(Variant::$variant, None, seed))?;
-                    }
-                }
-            }
-        )*
-    };
-}
-
-stm_core::for_each_algorithm!(random_programs! {});
 
 proptest! {
     #[test]
@@ -80,25 +43,25 @@ proptest! {
     }
 }
 
-/// Transactions of random programs; CI's step `fuzz` has a million.
-const TRANSACTIONS: u64 = 1 << 17;
-
+/// CI's step `fuzz` has a million transactions.
 #[test]
 fn random_programs_have_no_violation() {
-    let report = fuzz::fuzz(
-        &Config {
-            transactions: Some(TRANSACTIONS),
-            threads: 2,
-            ..Config::new(Variant::ALL, 0x5eed)
-        },
-        |_, _| {},
-    );
-    println!("{report}");
-    assert!(report.found.is_none(), "{report}");
-    let total = report.total();
-    assert!(total.transactions >= TRANSACTIONS);
-    // Runs that say nothing must stay the exception.
-    assert!(total.unfair * 100 < total.schedules, "{report}");
+    // The same ones each time, and then others.
+    let other = RandomState::new().build_hasher().finish();
+    for (seed, transactions) in [(0x5eed, 1 << 17), (other, 1 << 19)] {
+        let config = Config {
+            transactions: Some(transactions),
+            threads: std::thread::available_parallelism().map_or(2, usize::from),
+            ..Config::new(Variant::ALL, seed)
+        };
+        let report = fuzz::fuzz(&config, |_, _| {});
+        println!("{report}");
+        assert!(report.found.is_none(), "{report}");
+        let total = report.total();
+        assert!(total.transactions >= transactions);
+        // Runs that say nothing must stay the exception.
+        assert!(total.unfair * 100 < total.schedules, "{report}");
+    }
 }
 
 #[test]
@@ -223,6 +186,14 @@ fn random_cases_come_in_every_kind() {
         let of = count(&|case| case.program.widths == widths);
         assert!(of.iter().all(|&n| n > 400), "{widths:?}: {of:?}");
     }
+    for wide in [false, true] {
+        let of = |case: &Case| case.sim.wide_atomics == wide && case.program.widths == Widths::Wide;
+        let of = count(&of);
+        assert!(
+            of.iter().all(|&n| n > 200),
+            "atomics of 128 bits {wide}: {of:?}"
+        );
+    }
     let launches = count(&|case| case.program.launches > 1);
     assert!(launches.iter().all(|&n| n > 400), "{launches:?}");
     // More words than the sets have on the stack, in one transaction.
@@ -235,7 +206,7 @@ fn random_cases_come_in_every_kind() {
         transactions.any(|ops| distinct(ops) > 16)
     });
     assert!(long.iter().all(|&n| n > 50), "{long:?}");
-    for invariant in Invariant::ALL {
+    for &invariant in <Invariant as clap::ValueEnum>::value_variants() {
         let [recorded, silent] = count(&|case| case.program.silent == Some(invariant));
         assert!(recorded == 0 && silent > 200, "{invariant:?}: {silent}");
     }
@@ -323,7 +294,7 @@ fn a_launch_in_which_everybody_waits_is_judged_by_what_they_wait_for() {
 /// Simulations of each program with each variant.
 const SEEDS: u64 = 600;
 
-fn passes_directed(directed: &directed::Directed) {
+fn passes_directed(directed: &Directed) {
     let name = directed.name;
     let mut transactions = 0;
     for &variant in Variant::ALL {
@@ -344,34 +315,9 @@ fn passes_directed(directed: &directed::Directed) {
     );
 }
 
-/// The parts of the programs that are tested at the same time.
-const PARTS: usize = 8;
-
-macro_rules! parts {
-    ($($test:ident = $part:literal;)*) => {
-        $(
-            #[test]
-            fn $test() {
-                let all = directed::ALL.iter().skip($part).step_by(PARTS);
-                all.for_each(passes_directed);
-            }
-        )*
-    };
-}
-
-mod the_right_algorithms_pass_every_directed_program {
-    use super::{PARTS, directed, passes_directed};
-
-    parts! {
-        part_0 = 0;
-        part_1 = 1;
-        part_2 = 2;
-        part_3 = 3;
-        part_4 = 4;
-        part_5 = 5;
-        part_6 = 6;
-        part_7 = 7;
-    }
+#[test]
+fn the_right_algorithms_pass_every_directed_program() {
+    fuzz::on_all_cores(&ALL, passes_directed);
 }
 
 /// Returns the transactions of a row.

@@ -14,29 +14,9 @@ use verify::program::{Case, Op};
 use verify::recording::{Recording, words_needed};
 use verify::sim::{self, Sim, SimConfig, SimLane};
 
-/// Numbers from 0 to 255 in an element.
-trait Small: Element + Pod + PartialEq {
-    fn small(self) -> u64;
-    fn of(n: u64) -> Self;
-}
-
-impl Small for u32 {
-    fn small(self) -> u64 {
-        u64::from(self)
-    }
-    fn of(n: u64) -> Self {
-        n as Self
-    }
-}
-
-// Both halves matter.
-impl Small for u64 {
-    fn small(self) -> u64 {
-        self % 256
-    }
-    fn of(n: u64) -> Self {
-        n << 40 | n
-    }
+/// Returns an element for a number from 0 to 255, of which both halves matter if it has two.
+fn element<T: Element>(n: u64) -> T {
+    T::from_bits64(n << 40 | n)
 }
 
 /// The words of transaction `i`, of which some are named twice.
@@ -45,14 +25,14 @@ fn at<const N: usize>(seed: u64, i: u64, len: u64) -> [u64; N] {
 }
 
 /// What is written to word `k`.
-fn new<T: Small, const N: usize>(seed: u64, i: u64, k: usize, old: [T; N]) -> T {
-    let sum: u64 = old.iter().map(|old| old.small()).sum();
-    T::of((sum + draw(seed, i, 9 + k as u32)) % 256)
+fn new<T: Element, const N: usize>(seed: u64, i: u64, k: usize, old: [T; N]) -> T {
+    let sum: u64 = old.iter().map(|old| old.to_bits64() % 256).sum();
+    element((sum + draw(seed, i, 9 + k as u32)) % 256)
 }
 
 /// Dynamic transactions, then static updates, then dynamic ones: of different warps, all at the same
 /// time.
-fn both<A: Algorithm, T: Small, const N: usize, const W: usize>(
+fn both<A: Algorithm, T: Element, const N: usize, const W: usize>(
     lane: &SimLane<'_>,
     stm: &StmRef<A>,
     words: &A::Array<T>,
@@ -88,10 +68,13 @@ fn both<A: Algorithm, T: Small, const N: usize, const W: usize>(
 /// The transactions of each part.
 const TRANSACTIONS: u64 = 24;
 
-fn run<A: Algorithm, T: Small, const N: usize, const W: usize>(config: SimConfig, len: usize) {
+fn run<A: Algorithm, T: Element + Pod, const N: usize, const W: usize>(
+    config: SimConfig,
+    len: usize,
+) {
     let sim = Sim::new(config);
     let what = format!("{} N={N} W={W} {len} words {config}", A::NAME);
-    let words = array::<A, T, _>(&sim, &vec![T::of(7); len], "words");
+    let words = array::<A, T, _>(&sim, &vec![element::<T>(7); len], "words");
     let shape = Launch::new(2, 2 * config.warp_width);
     let mut memory = Stm::new(&sim, shape, StmConfig::default()).unwrap();
     // A lane has few of them, and many attempts.

@@ -4,6 +4,7 @@
 use super::{in_teams, launches, simulation, widths, with_whole_alternatives};
 use crate::program::case::{Case, Invariant, Loop, NodeOp, Op, Program, Value, Words};
 use crate::rng::Rng;
+use clap::ValueEnum;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 
@@ -216,7 +217,7 @@ fn initial(rng: &mut Rng, invariant: Invariant, words: u32) -> Vec<u64> {
 /// Returns the random silent case of a seed.
 pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::of_stream(seed, 6);
-    let invariant = rng.pick(&Invariant::ALL);
+    let invariant = rng.pick(Invariant::value_variants());
     let many = rng.chance(10);
     let words = match invariant {
         _ if many => rng.within(9, 18) * 2,

@@ -363,23 +363,20 @@ fn by_team<L: Lane, A: Algorithm, C: Crew>(
     transaction(tx, params, params.launch.0 + i as usize, (lane, leader))
 }
 
-/// Runs all transactions by teams of warps. The constant keeps an algorithm
+/// Runs all transactions by teams of warps or of blocks. The constant keeps an algorithm
 /// without teams from compiling what it cannot run.
-pub(super) fn of_warps<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>, range: Range<u64>) {
-    if A::TEAMS {
-        let stm = &params.stm;
-        stm.for_each_team(lane, range, |tx, i| by_team(tx, params, i));
-    }
-}
-
-/// Runs all transactions by teams of blocks, under the same condition.
-pub(super) fn of_blocks<L: Lane, A: Algorithm>(
+pub(super) fn of_teams<L: Lane, A: Algorithm>(
     lane: &L,
     params: &Params<'_, A>,
     range: Range<u64>,
+    of_blocks: bool,
 ) {
-    if A::TEAMS {
-        let stm = &params.stm;
+    let stm = &params.stm;
+    if !A::TEAMS {
+        panic!("{} has no teams", A::NAME)
+    } else if of_blocks {
         stm.for_each_block_team(lane, range, |tx, i| by_team(tx, params, i));
+    } else {
+        stm.for_each_team(lane, range, |tx, i| by_team(tx, params, i));
     }
 }
