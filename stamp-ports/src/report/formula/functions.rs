@@ -7,7 +7,7 @@ use serde_json::Value;
 type OfNumbers = fn(&[f64]) -> Option<f64>;
 
 /// The calls that make one number of several, of which there is at least one.
-pub const OF_NUMBERS: [(&str, OfNumbers); 14] = [
+pub const OF_NUMBERS: [(&str, OfNumbers); 13] = [
     ("sum", |all| Some(all.iter().sum())),
     ("min", |all| all.iter().copied().reduce(f64::min)),
     ("max", |all| all.iter().copied().reduce(f64::max)),
@@ -41,33 +41,11 @@ pub const OF_NUMBERS: [(&str, OfNumbers); 14] = [
         [first, .., last] => Some(last - first),
         _ => None,
     }),
-    // The larger of a ratio and its inverse.
-    ("either", |all| Some(all[0].max(1.0 / all[0]))),
     // The largest ratio of neighbours, of which there must be three.
     ("roughest", |all| {
         let steps = all.windows(2).map(|p| (p[0] / p[1]).max(p[1] / p[0]));
         steps.reduce(f64::max).filter(|_| all.len() >= 3)
     }),
-];
-
-/// The other calls.
-pub(super) const OTHERS: [&str; 16] = [
-    "values",
-    "count",
-    "lowest",
-    "highest",
-    "common",
-    "any",
-    "or",
-    "words",
-    "without",
-    "is_one",
-    "differ",
-    "at_least",
-    "if",
-    "all",
-    "correlation",
-    "number",
 ];
 
 fn same(all: &[f64]) -> Option<f64> {
@@ -178,7 +156,7 @@ impl<'a> Scope<'a> {
 
     /// Returns what a call that makes one number of several stands for, or one of the document's.
     fn defined(self, name: &str, arguments: &[&'a str]) -> Found<Vec<Item<'a>>> {
-        let heads = self.source.calls().iter().map(|call| (call, call.head()));
+        let heads = self.source.calls.iter().map(|call| (call, call.head()));
         for (call, (own, names)) in heads {
             if own == name && names.len() == arguments.len() {
                 return call.evaluated(self, &names, arguments);
@@ -189,14 +167,7 @@ impl<'a> Scope<'a> {
         };
         let mut numbers = Vec::new();
         for argument in arguments {
-            if argument.contains("$each") {
-                for word in self.each {
-                    let argument = argument.replace("$each", word);
-                    numbers.extend(self.shorter().numbers(&argument)?);
-                }
-            } else {
-                numbers.extend(self.numbers(argument)?);
-            }
+            numbers.extend(self.numbers(argument)?);
         }
         if numbers.is_empty() {
             return missing_call(name);
@@ -264,7 +235,7 @@ impl<'a> Scope<'a> {
         }
         let mut common: Option<Vec<f64>> = None;
         for path in &paths {
-            let here = if_there(self.shorter().numbers(path))?;
+            let here = if_there(self.numbers(path))?;
             common = Some(match common {
                 None => here,
                 Some(before) => before.into_iter().filter(|x| here.contains(x)).collect(),
@@ -274,14 +245,6 @@ impl<'a> Scope<'a> {
         common.sort_by(f64::total_cmp);
         common.dedup();
         Ok(common.into_iter().map(Item::Number).collect())
-    }
-
-    /// Returns the scope for expressions that live shorter.
-    const fn shorter<'s>(self) -> Scope<'s>
-    where
-        'a: 's,
-    {
-        self
     }
 }
 

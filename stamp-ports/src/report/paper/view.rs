@@ -10,8 +10,8 @@
 
 use crate::numbers::{self, count, times};
 use crate::paper::document::{CriticalSection, KernelPart, Paper, Speedup};
+use crate::report::formula::Sets;
 use crate::report::palette;
-use crate::report::records::Sets;
 use crate::variants::AskedVariant;
 
 /// The workloads in the paper's order, with its names and what they are.
