@@ -17,7 +17,7 @@ use crate::report::formula::{Failure, Found, Scope, Sets, wrong};
 use data::{Definitions, File, Rows, Table};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -239,32 +239,17 @@ pub fn open(name: &str) -> String {
     format!("{TABLE} {name} -->")
 }
 
-/// Something wrong in a line of a document.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// What is wrong.
-    pub what: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.line, self.what)
-    }
-}
-
 /// A document as the data want it.
 #[derive(Debug, Default)]
 pub struct Page {
     /// Its text.
     pub text: String,
-    /// Where it was different.
-    pub differences: Vec<Problem>,
+    /// Where it was different: the line, counted from 1, and what both say.
+    pub differences: Vec<String>,
 }
 
 /// Puts the tables into a document. Markers in a block of code are left alone.
-pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, Problem> {
+pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, String> {
     let mut page = Page::default();
     let mut fenced = false;
     let mut lines = text.lines().enumerate();
@@ -277,9 +262,8 @@ pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, Probl
         let Some(name) = name.map(str::trim).filter(|_| !fenced) else {
             continue;
         };
-        let problem = |what| Problem { line: i + 1, what };
         let Some(new) = tables.get(name) else {
-            return Err(problem(format!("no table has the name `{name}`")));
+            return Err(format!("{}: no table has the name `{name}`", i + 1));
         };
         let mut old = Vec::new();
         let closed = lines.by_ref().any(|(_, line)| {
@@ -290,17 +274,16 @@ pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, Probl
             ends
         });
         if !closed {
-            return Err(problem(format!("table `{name}` has no `{END}`")));
+            return Err(format!("{}: table `{name}` has no `{END}`", i + 1));
         }
         let wanted: Vec<&str> = new.lines().collect();
         for line in 0..wanted.len().max(old.len()) {
             let (says, data) = (old.get(line), wanted.get(line));
             if says != data {
                 let [says, data] = [says, data].map(|line| *line.unwrap_or(&"(no line)"));
-                page.differences.push(Problem {
-                    line: i + 2 + line,
-                    what: format!("table `{name}`\n  says {says}\n  data {data}"),
-                });
+                let line = i + 2 + line;
+                let what = format!("{line}: table `{name}`\n  says {says}\n  data {data}");
+                page.differences.push(what);
             }
         }
         page.text += new;

@@ -213,35 +213,29 @@ impl<'a> Scope<'a> {
 
     /// Returns the numbers that are there for each choice of all alternatives.
     fn common(self, path: &str) -> Found<Vec<Item<'a>>> {
-        let mut paths = vec![String::new()];
-        for word in super::filled(path, self.variables).split_inclusive([' ', ']']) {
-            let (end, last) = word.split_at(word.trim_end_matches([' ', ']']).len());
-            let (name, values) = end.split_once('=').unwrap_or((end, ""));
-            let choices: Vec<String> = if end.contains('|') {
-                let values = values.split('|');
-                values
-                    .map(|value| format!("{name}={value}{last}"))
-                    .collect()
-            } else {
-                vec![word.to_owned()]
+        let mut paths = vec![super::filled(path, self.variables).into_owned()];
+        let choice = |path: &String| {
+            let mut words = path
+                .split([' ', ']'])
+                .filter_map(|word| word.split_once('='));
+            let (name, values) = words.find(|(_, values)| values.contains('|'))?;
+            Some((name.to_owned(), values.to_owned()))
+        };
+        while let Some((name, values)) = choice(&paths[0]) {
+            let all = format!("{name}={values}");
+            let one = |value| {
+                let one = format!("{name}={value}");
+                let with = paths.iter().map(|path| path.replacen(&all, &one, 1));
+                with.collect::<Vec<_>>()
             };
-            let with = |path: &String| {
-                choices
-                    .iter()
-                    .map(|c| format!("{path}{c}"))
-                    .collect::<Vec<_>>()
-            };
-            paths = paths.iter().flat_map(with).collect();
+            paths = values.split('|').flat_map(one).collect();
         }
-        let mut common: Option<Vec<f64>> = None;
-        for path in &paths {
-            let here = if_there(self.numbers(path))?;
-            common = Some(match common {
-                None => here,
-                Some(before) => before.into_iter().filter(|x| here.contains(x)).collect(),
-            });
+        let mut all = paths.iter().map(|path| if_there(self.numbers(path)));
+        let mut common = all.next().unwrap_or_else(|| Ok(Vec::new()))?;
+        for here in all {
+            let here = here?;
+            common.retain(|x| here.contains(x));
         }
-        let mut common = common.unwrap_or_default();
         common.sort_by(f64::total_cmp);
         common.dedup();
         Ok(common.into_iter().map(Item::Number).collect())

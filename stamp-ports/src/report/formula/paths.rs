@@ -264,23 +264,15 @@ impl<'c> Condition<'c> {
         let Some(own) = field(self.field) else {
             return false;
         };
-        let ordered = |is: fn(&f64, &f64) -> bool| {
-            let other = match field(self.wanted) {
-                Some(other) => number(other),
-                None => self.values[0].1,
-            };
-            number(own)
-                .zip(other)
-                .is_some_and(|(own, other)| is(&own, &other))
-        };
         let text = match own {
             Value::String(text) => Cow::from(text),
             other => other.to_string().into(),
         };
-        let same = |(word, x): &(Cow<'_, str>, Option<f64>)| {
-            let equal = |(a, b): (f64, f64)| a.total_cmp(&b).is_eq();
-            text == *word || x.is_some_and(|x| number(own).is_some_and(|own| equal((own, x))))
-        };
+        let (own, other) = (number(own), field(self.wanted).map(number));
+        let other = other.unwrap_or(self.values[0].1);
+        let ordered = |is: fn(&f64, &f64) -> bool| own.zip(other).is_some_and(|(a, b)| is(&a, &b));
+        let equal = |x: f64| own.is_some_and(|own| own.total_cmp(&x).is_eq());
+        let same = |(word, x): &(Cow<'_, str>, Option<f64>)| text == *word || x.is_some_and(equal);
         match self.comparison {
             "=" => self.values.iter().any(same),
             "!=" => !self.values.iter().any(same),

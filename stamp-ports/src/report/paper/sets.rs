@@ -18,8 +18,8 @@
 //! | `document` | what is so of the whole document |
 
 use super::view::{
-    self, abort_rate, apart, baseline, both, counts, critical_section, heading, label, largest,
-    order, over_cgl, over_critical_section, plain, shown, sorted, total,
+    self, abort_rate, apart, baseline, counts, critical_section, heading, label, largest, order,
+    over_cgl, over_critical_section, plain, shown, sorted, total,
 };
 use crate::measure::search::TIME_LIMIT;
 use crate::numbers::{count, short, times};
@@ -106,13 +106,9 @@ pub(super) fn sets(paper: &Paper) -> Sets {
 /// The record of what names a workload.
 fn named(record: Record, workload: &str) -> Record {
     let number = |name: &str| record.get(name)?.as_u64();
-    let (blocks, threads) = (number("blocks"), number("threads"));
-    let launch = blocks
-        .zip(threads)
-        .map(|(blocks, threads)| format!("{blocks} x {threads}"));
-    let total = blocks
-        .zip(threads)
-        .map(|(blocks, threads)| blocks * threads);
+    let shape = number("blocks").zip(number("threads"));
+    let launch = shape.map(|(blocks, threads)| format!("{blocks} x {threads}"));
+    let total = shape.map(|(blocks, threads)| blocks * threads);
     record
         .with("label", label(workload))
         .with("heading", heading(workload))
@@ -132,7 +128,7 @@ fn results(paper: &Paper) -> Vec<Record> {
 fn result(paper: &Paper, run: &Speedup) -> Record {
     let workload = &run.workload;
     let stopped = run.aborts.get("stopped").is_some_and(|&n| n > 0);
-    let gain = over_cgl(paper, run);
+    let (gain, over_section) = (over_cgl(paper, run), over_critical_section(paper, run));
     let cgl = baseline(paper, workload).filter(|_| gain.is_some());
     let over = |rate: f64| cgl.map(|cgl| rate / cgl.tx_per_s);
     let label_of_bar = match gain {
@@ -140,27 +136,25 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
         None if !run.verified => "not verified".into(),
         None => format!("{} tx/s", short(run.tx_per_s)),
     };
-    let section = over_critical_section(paper, run).map_or_else(String::new, |ratio| {
-        format!(" over cgl, {} over the critical section", times(ratio))
-    });
+    let over_it = over_section.map(|ratio| format!("{} over the critical section", times(ratio)));
+    let section = over_it.as_ref().map(|over| format!(" over cgl, {over}"));
+    // Both ratios, as far as there are: `46× (12× over the critical section)`.
+    let beside = over_it.map_or_else(String::new, |over| format!(" ({over})"));
     let other = run.resolved != run.variant;
     let ran = other.then(|| format!(", as {}", run.resolved));
     let ran = ran.unwrap_or_default();
     named(json!(run), workload)
         .with("rate", counts(run).then_some(run.tx_per_s))
         .with("gain", gain)
-        .with("over_section", over_critical_section(paper, run))
+        .with("over_section", over_section)
         .with("abort_rate", abort_rate(run))
         .with("unstopped", u64::from(!stopped))
         .with("gain_min", over(run.tx_per_s_min))
         .with("gain_max", over(run.tx_per_s_max))
         .with("ran", ran)
         .with("label_of_bar", label_of_bar.clone())
-        .with("bar", label_of_bar + &section)
-        .with(
-            "gains",
-            over_cgl(paper, run).map(|gain| both(paper, run, gain)),
-        )
+        .with("bar", label_of_bar + &section.unwrap_or_default())
+        .with("gains", gain.map(|gain| times(gain) + &beside))
         .with("wrong", (!run.verified).then_some("NO"))
         .with("recorded", run.isolation.as_ref().map(Isolation::told))
         .with("jit", Some(run.jit_ms).filter(|ms| *ms > 0.0))
