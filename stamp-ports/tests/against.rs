@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{ended, has, help, refused, refused_rows};
+use common::{ended, has, refused, refused_rows};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -193,14 +193,4 @@ fn no_file_but_an_earlier_document_of_the_command_is_replaced() {
         ended(0, &line(&out));
         has(&text(&out), "stamp-against/1");
     }
-}
-
-#[test]
-fn the_help_fits_eighty_columns_and_teaches_by_examples() {
-    let help_of_it = help(
-        "bench against",
-        "Examples: | Exit status: | ra-16k | --at-least | vacation",
-    );
-    assert!(!help_of_it.contains("--this"), "{help_of_it}");
-    help("bench", "against");
 }

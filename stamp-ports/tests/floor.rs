@@ -5,7 +5,7 @@
 //! all of a lane's time (the host checks each lane, and fails if not), they are
 //! those that the variant has, and the results of profiled runs are verified.
 //!
-//! The command `bench sync`: what it measures, how it goes on, and what it refuses.
+//! The commands `bench sync` and `bench nw`: what they measure, how they go on, and what they refuse.
 //!
 //! `stamp device --measure` on the CPU: what it finds, and what it refuses.
 
@@ -21,7 +21,6 @@ use stamp_ports::workloads::ra::Ra;
 use std::collections::BTreeMap;
 use std::fs;
 use stm_core::algorithm::Variant;
-use stm_core::host::StmConfig;
 use stm_core::internal::host::Profile;
 use stm_core::internal::observe::Phase;
 use stm_sync::barrier::Kind as BarrierKind;
@@ -236,24 +235,6 @@ fn a_launch_does_not_see_the_rows_of_the_one_before() {
 }
 
 #[test]
-fn without_conflicts_no_time_is_aborted() {
-    let (cpu, ra) = (AnyDevice::cpu(), AnyWorkload::from(RA));
-    let mut runner = Runner::new(&cpu, &ra, 5, 500).expect("data");
-    for variant in AskedVariant::of_paper() {
-        let setting = Setting {
-            transactions: 500,
-            ..Setting::of(5, (1, 1), (StmConfig::default().locks, 4))
-        };
-        let spec = setting.spec(&ra, variant);
-        let (report, profile) = runner.profile(&spec).expect("a run");
-        let phases = profile.expect("verified").phases;
-        assert_eq!(report.aborts.values().sum::<u64>(), 0);
-        assert_eq!(phases[Phase::Aborted as usize], 0, "{}", variant.name());
-        assert!(phases[Phase::Native as usize] > 0);
-    }
-}
-
-#[test]
 fn the_program_shows_a_table_and_json() {
     for base in [TINY_RA, TINY_HT] {
         let out = right(&format!("{base} --profile --variant cgl,hv-sorting"));
@@ -277,52 +258,59 @@ fn a_variant_without_profiled_kernels_is_refused_by_name() {
     refused(line, "--profile has no kernels for fast");
 }
 
-/// `bench sync` on the CPU, in a folder of its own.
-fn sync() -> Bench {
-    Bench::new("bench sync --quick --out", "sync.json")
-}
-
 fn points(document: &Value) -> &Vec<Value> {
     document["points"].as_array().expect("points")
 }
 
 #[test]
-fn the_same_command_goes_on_and_other_parts_are_added() {
-    let sync = sync();
-    // No time for any point.
-    assert!(points(&sync.done("--only sections --for 0")).is_empty());
-    let (told, _) = sync.ended(0, "--only sections");
-    has(&told, "Not all points are in it yet");
-    let before = sync.json();
-    assert!(!points(&before).is_empty() && before["complete"] == false);
-    for point in points(&before) {
-        assert!(point["part"] == "sections" && point["verified"] == true);
+fn the_same_command_goes_on_and_what_it_cannot_go_on_with_is_refused() {
+    for (command, file, part, other, unknown) in [
+        (
+            "bench sync",
+            "sync.json",
+            "sections",
+            "barrier",
+            "mutx => mutx | mutex | barrier",
+        ),
+        (
+            "bench nw",
+            "nw.json",
+            "table3",
+            "all",
+            "table4 => table4 | table3 | batch",
+        ),
+    ] {
+        let bench = Bench::new(&format!("{command} --quick --out"), file);
+        let format = file.replace(".json", "/1");
+        let only = format!("--only {part}");
+        // No time for any point.
+        assert!(points(&bench.done(&format!("{only} --for 0"))).is_empty());
+        has(&bench.ended(0, &only).0, "Not all points are in it yet");
+        let before = bench.json();
+        assert_eq!(before["format"], format!("stamp-{format}"));
+        assert!(
+            !points(&before).is_empty() && before["complete"] == false && before["ptx"].is_string()
+        );
+        let is_right = |p: &Value| p["part"] == part && p["verified"] == true;
+        assert!(points(&before).iter().all(is_right), "{before}");
+        // Nothing is left to do, and nothing changes but the time.
+        assert_eq!(bench.done(&only)["points"], before["points"]);
+        let after = bench.done(&format!("--only {other}"));
+        let (there, added) = points(&after).split_at(points(&before).len());
+        assert_eq!(there, points(&before));
+        let is_other = |p: &Value| p["part"] != part && (other == "all" || p["part"] == other);
+        assert!(!added.is_empty() && added.iter().all(is_other), "{after}");
+        assert_eq!(after["complete"], other == "all");
+        // The page is made of what there is.
+        let out = bench.folder();
+        right(&format!("report {}", out.display()));
+        for name in ["report.html", "claims.json"] {
+            assert!(out.join("report").join(name).is_file(), "{name}");
+        }
+        bench.refused(r#"--seed 7 => --seed | "1" | "7" | --fresh"#);
+        bench.refused(&format!("--only {unknown}"));
+        bench.refused("--device cudda => cudda");
     }
-    // Nothing is left to do, and nothing changes but the time.
-    assert_eq!(sync.done("--only sections")["points"], before["points"]);
-    let after = sync.done("--only barrier,sections");
-    let (there, added) = points(&after).split_at(points(&before).len());
-    assert_eq!(there, points(&before));
-    assert!(added.iter().all(|p| p["part"] == "barrier"));
-    // The page is made of what there is.
-    let out = sync.folder();
-    right(&format!("report {}", out.display()));
-    for name in ["report.html", "claims.json"] {
-        assert!(out.join("report").join(name).is_file(), "{name}");
-    }
-}
-
-#[test]
-fn other_settings_and_unknown_parts_are_refused_and_the_document_stays() {
-    let sync = sync();
-    sync.ended(0, "--only sections --for 0");
-    sync.refused(
-        r#"
-        --seed 7 => --seed | "1" | "7" | --fresh
-        --only mutx => mutx | mutex | barrier
-        --device cudda => cudda
-        "#,
-    );
 }
 
 /// Returns the rates of these implementations in a part of the recorded run, at each launch and

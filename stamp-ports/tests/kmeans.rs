@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Setting, ended, help, objects, of_lines, refused_rows, right};
+use common::{Setting, ended, objects, of_lines, refused_rows, right};
 use serde_json::Value;
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::workloads::kmeans::{Kmeans, Points};
@@ -230,16 +230,6 @@ fn what_makes_no_sense_is_refused() {
         "generate kmeans --points 3G --dims 512K --out {file} => available"
     ));
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
-}
-
-#[test]
-fn help_fits_eighty_columns_and_names_every_option() {
-    help("generate", "");
-    help("generate kmeans", "");
-    help(
-        "run kmeans",
-        "--input | --points | --dims | --centres | -m, | -n | -t, | --passes-max | --no-normalise",
-    );
 }
 
 #[test]

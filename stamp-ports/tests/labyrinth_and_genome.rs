@@ -9,7 +9,7 @@
 
 mod common;
 
-use common::{Setting, has, help, json, refused_rows, right};
+use common::{Setting, has, json, refused_rows, right};
 use serde_json::Value;
 use stamp_ports::devices::AnyDevice;
 use stamp_ports::error::Error;
@@ -401,15 +401,4 @@ fn what_makes_no_sense_is_refused_and_nothing_is_left_of_a_file() {
         "generate labyrinth -x 1 -y 1 -z 1 --out {file} => has 1"
     ));
     assert!(!path.exists());
-}
-
-#[test]
-fn help_fits_eighty_columns_and_names_every_option() {
-    for command in ["run", "tune", "generate", "generate labyrinth"] {
-        help(command, "");
-    }
-    let help = help("run labyrinth,genome", "");
-    for option in ["-x", "-y", "-z", "-n", "-g", "-s", "-i, --input", "--walls"] {
-        assert!(help.contains(&format!("{option} <")), "{option}:\n{help}");
-    }
 }

@@ -1,12 +1,11 @@
 //! Scores and alignments of Needleman-Wunsch against another library's, and the command `nw`.
 //!
-//! The workload `nw` with every variant, and the command `bench nw`: what it measures, how it
-//! goes on, and what it refuses.
+//! The workload `nw` with every variant.
 
 mod common;
 
 use common::{
-    Bench, Setting, all_variants, ended, has, help, of_lines, refused, refused_rows, right, text,
+    Setting, all_variants, ended, has, help, of_lines, refused, refused_rows, right, text,
 };
 use serde_json::Value;
 use stamp_ports::workloads::nw::Nw;
@@ -405,45 +404,4 @@ fn letters_are_an_option_and_bounded() {
         ",
     );
     has(&right("list"), "diagonals | graph | locks | cells");
-}
-
-/// `bench nw` on the CPU, in a folder of its own.
-fn bench() -> Bench {
-    Bench::new("bench nw --quick --out", "nw.json")
-}
-
-#[test]
-fn the_same_command_goes_on_until_every_point_is_there() {
-    let bench = bench();
-    let points = |document: &Value| document["points"].as_array().expect("points").clone();
-    assert_eq!(points(&bench.done("--for 0")), [] as [Value; 0]);
-    let before = bench.done("--only table3");
-    assert!(!points(&before).is_empty() && before["complete"] == false);
-    for point in points(&before) {
-        assert!(point["part"] == "table3" && point["verified"] == true);
-    }
-    let after = bench.done("");
-    assert_eq!(points(&after)[..points(&before).len()], points(&before)[..]);
-    assert!(after["complete"] == true && after["format"] == "stamp-nw/1");
-    assert!(after["ptx"].is_string());
-    // Nothing is left to do.
-    assert_eq!(bench.done("")["points"], after["points"]);
-    let out = bench.folder();
-    let report = format!("report {}", out.display());
-    right(&report);
-    for name in ["report.html", "nw-figure-3.svg", "claims.json"] {
-        assert!(out.join("report").join(name).is_file(), "{name}");
-    }
-}
-
-#[test]
-fn other_settings_and_unknown_parts_are_refused_and_the_document_stays() {
-    let bench = bench();
-    bench.ended(0, "--for 0");
-    bench.refused(
-        r#"
-        --seed 7 => --seed | "7" | --fresh
-        --only table4 => table4 | table3 | batch
-        "#,
-    );
 }

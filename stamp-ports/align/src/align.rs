@@ -42,13 +42,7 @@ pub struct LastRow {
 /// Returns the score of the best alignment of two sequences of codes that
 /// [`Scoring::check`] admits.
 pub fn score(a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
-    let pass = Pass {
-        a,
-        b,
-        backward: false,
-        first: scoring.gap.open,
-    };
-    i64::from(last_row(&pass, scoring).best[b.len()])
+    i64::from(last_row(&scoring.pass(a, b), scoring).best[b.len()])
 }
 
 /// Returns the score of an alignment, which must be one of these sequences.
@@ -193,26 +187,13 @@ pub(super) fn single(a: &[u8], b: &[u8], scoring: &Scoring, open: [i32; 2]) -> V
 /// letters of A alone (`I`) and of B alone (`D`), each with its length. `a` and `b` are codes,
 /// as a T and a U may be equal.
 pub fn cigar(ops: &[Op], a: &[u8], b: &[u8]) -> String {
+    let symbols: Vec<char> = columns(ops, a, b).map(|column| column.0).collect();
     let mut text = String::new();
-    let mut run: Option<(char, usize)> = None;
-    for (symbol, ..) in columns(ops, a, b) {
-        match &mut run {
-            Some((same, length)) if *same == symbol => *length += 1,
-            _ => {
-                write_run(&mut text, run);
-                run = Some((symbol, 1));
-            }
-        }
-    }
-    write_run(&mut text, run);
-    text
-}
-
-fn write_run(text: &mut String, run: Option<(char, usize)>) {
-    if let Some((symbol, length)) = run {
+    for run in symbols.chunk_by(|x, y| x == y) {
         // Writing to a String cannot fail.
-        let _ = write!(text, "{length}{symbol}");
+        let _ = write!(text, "{}{}", run.len(), run[0]);
     }
+    text
 }
 
 /// A column of an alignment: the symbol, and a letter or a gap of each sequence.

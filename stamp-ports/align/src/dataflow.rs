@@ -6,7 +6,7 @@ use super::scorer::{Scorer, fill_whole};
 use crate::Result;
 use crate::matrix::Scoring;
 use std::time::Duration;
-use stm_kernels::nw::layout::{Table, transformed_scores};
+use stm_kernels::nw::layout::transformed_scores;
 use stm_kernels::nw::strips::layout::Layout;
 use stm_kernels::nw::strips::{AffineStrips, LinearStrips, StripsParams, shared_words};
 use stm_machine::Kernel;
@@ -44,9 +44,8 @@ impl<D: Device> Strips<D> {
     /// Makes the tables of passes, none of which has an empty sequence.
     pub fn new(device: &D, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
         let affine = !scoring.gap.is_linear();
-        let tables: Vec<Table<'_>> = passes.iter().map(Pass::table).collect();
         let limits = device.limits();
-        let layout = Layout::new(&tables, limits.warp_width, affine);
+        let layout = Layout::new(passes, limits.warp_width, affine);
         let alphabet = scoring.matrix.alphabet.len();
         let extend = scoring.gap.extend;
         let scores = transformed_scores(&scoring.matrix.scores, alphabet, extend);
@@ -54,7 +53,7 @@ impl<D: Device> Strips<D> {
         let warps = match limits.warp_width {
             // Threads of the CPU that wait take its cores from others.
             1 => 1,
-            _ if tables.len() >= 4 * limits.processors as usize => WARPS_OF_MANY,
+            _ if passes.len() >= 4 * limits.processors as usize => WARPS_OF_MANY,
             _ => WARPS_OF_FEW,
         };
         let blocks = layout.count.min(warps * limits.processors);
@@ -138,7 +137,7 @@ impl<D: Device> Strips<D> {
         let last = |(i, pass): (usize, &Pass<'_>)| {
             let rows = self
                 .layout
-                .last_row(i, &pass.table(), (self.tag, &found), self.extend);
+                .last_row(i, pass, (self.tag, &found), self.extend);
             // It differs from any right one in its length.
             let [best, in_gap] = rows.unwrap_or_default();
             LastRow { best, in_gap }

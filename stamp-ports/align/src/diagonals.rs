@@ -7,7 +7,7 @@ use crate::matrix::Scoring;
 use crate::{Error, Result};
 use std::time::Duration;
 use stm_kernels::nw::frame::DiagonalParams;
-use stm_kernels::nw::layout::{Layout, Table, transformed_scores};
+use stm_kernels::nw::layout::{Layout, transformed_scores};
 use stm_kernels::nw::points::{Cells, Locks, shared_words_of_cells, shared_words_of_locks};
 use stm_kernels::nw::tiles::{
     AffineTiles1, AffineTiles2, AffineTiles4, Tiles1, Tiles2, Tiles4, shared_words,
@@ -119,8 +119,7 @@ impl<D: Device> Tables<D> {
             )));
         }
         let affine = !scoring.gap.is_linear();
-        let tables: Vec<Table<'_>> = passes.iter().map(Pass::table).collect();
-        let layout = Layout::new(&tables, cut.side, affine);
+        let layout = Layout::new(passes, cut.side, affine);
         let alphabet = scoring.matrix.alphabet.len();
         let extend = scoring.gap.extend;
         let scores = transformed_scores(&scoring.matrix.scores, alphabet, extend);
@@ -227,7 +226,7 @@ impl<D: Device> Tables<D> {
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let rows = self.rows.download()?;
         let last = |(i, pass): (usize, &Pass<'_>)| {
-            let [best, in_gap] = self.layout.last_row(i, &pass.table(), &rows, self.extend);
+            let [best, in_gap] = self.layout.last_row(i, pass, &rows, self.extend);
             LastRow { best, in_gap }
         };
         Ok(passes.iter().enumerate().map(last).collect())

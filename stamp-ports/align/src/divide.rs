@@ -24,15 +24,6 @@ pub const fn is_large(a: usize, b: usize, limit: u64) -> bool {
     a > 1 && a as u64 * b as u64 > limit
 }
 
-/// A piece of an alignment.
-#[derive(Clone, Debug)]
-enum Piece {
-    /// A part to align.
-    Part(Part),
-    /// Two letters of A alone, at which parts were divided.
-    Gap(usize),
-}
-
 /// A part to align: of which pair, and which letters.
 #[derive(Clone, Debug)]
 struct Part {
@@ -77,8 +68,9 @@ impl Part {
         ]
     }
 
-    /// Returns its pieces, by the last rows of its tables, and its score.
-    fn divided(&self, rows: &[LastRow], scoring: &Scoring) -> ([Piece; 3], i64) {
+    /// Returns its parts, by the last rows of its tables, and its score. Between the two to align
+    /// further are the letters of A around the middle, if they are in a gap.
+    fn divided(&self, rows: &[LastRow], scoring: &Scoring) -> ([Self; 3], i64) {
         let found = crossing(&rows[0], &rows[1], scoring.gap);
         let middle = self.middle();
         let column = self.b.start + found.column;
@@ -88,21 +80,23 @@ impl Part {
         } else {
             (0, scoring.gap.open)
         };
-        let above = Self {
+        let (above, below) = (middle - kept, middle + kept);
+        let part = |a, b, open| Self {
             pair: self.pair,
-            a: self.a.start..middle - kept,
-            b: self.b.start..column,
-            open: [self.open[0], open],
+            a,
+            b,
+            open,
         };
-        let below = Self {
-            pair: self.pair,
-            a: middle + kept..self.a.end,
-            b: column..self.b.end,
-            open: [open, self.open[1]],
-        };
-        let gap = Piece::Gap(2 * kept);
-        let pieces = [Piece::Part(above), gap, Piece::Part(below)];
-        (pieces, found.score)
+        let parts = [
+            part(
+                self.a.start..above,
+                self.b.start..column,
+                [self.open[0], open],
+            ),
+            part(above..below, column..column, [open; 2]),
+            part(below..self.a.end, column..self.b.end, [open, self.open[1]]),
+        ];
+        (parts, found.score)
     }
 }
 
@@ -118,8 +112,8 @@ pub fn align_all(
     scorer: &mut dyn Scorer,
     limit: u64,
 ) -> Result<Vec<Alignment>> {
-    let whole = |(i, pair): (usize, &(&[u8], &[u8]))| Piece::Part(Part::whole(i, *pair, scoring));
-    let pieces = pairs.iter().enumerate().map(whole).collect();
+    let whole = |(i, pair): (usize, &(&[u8], &[u8]))| Part::whole(i, *pair, scoring);
+    let parts = pairs.iter().enumerate().map(whole).collect();
     let mut told: Vec<Option<i64>> = vec![None; pairs.len()];
     let fill = |passes: &[Pass<'_>]| {
         let rows = scorer.traced_rows(passes, scoring)?;
@@ -129,45 +123,42 @@ pub fn align_all(
             Err(wrong(scorer, "a table has no last row"))
         }
     };
-    let pieces = divided(pieces, pairs, (scoring, limit), fill, |pair, score| {
+    let parts = divided(parts, pairs, (scoring, limit), fill, |pair, score| {
         told[pair].get_or_insert(score);
     })?;
-    joined(&pieces, pairs, scoring, &told).map_err(|what| wrong(scorer, &what))
+    joined(&parts, pairs, scoring, &told).map_err(|what| wrong(scorer, &what))
 }
 
 /// Divides parts until none is large, by the last rows of tables that `fill` fills, and tells the
 /// pair and the score of each that it divides.
 fn divided<E>(
-    mut pieces: Vec<Piece>,
+    mut parts: Vec<Part>,
     pairs: &[(&[u8], &[u8])],
     (scoring, limit): (&Scoring, u64),
     mut fill: impl FnMut(&[Pass<'_>]) -> Result<Vec<LastRow>, E>,
     mut tell: impl FnMut(usize, i64),
-) -> Result<Vec<Piece>, E> {
+) -> Result<Vec<Part>, E> {
     loop {
-        let large = pieces.iter().filter_map(|piece| match piece {
-            Piece::Part(part) if part.is_large(limit) => Some(part.passes(pairs[part.pair])),
-            _ => None,
-        });
-        let passes: Vec<Pass<'_>> = large.flatten().collect();
+        let large = parts.iter().filter(|part| part.is_large(limit));
+        let passes = large.flat_map(|part| part.passes(pairs[part.pair]));
+        let passes: Vec<Pass<'_>> = passes.collect();
         if passes.is_empty() {
-            return Ok(pieces);
+            return Ok(parts);
         }
         let rows = fill(&passes)?;
         let mut rows = rows.chunks_exact(2);
-        let mut next = Vec::with_capacity(pieces.len() + passes.len());
-        for piece in pieces {
-            match &piece {
-                Piece::Part(part) if part.is_large(limit) => {
-                    let two = rows.next().expect("the last rows of every table");
-                    let (parts, score) = part.divided(two, scoring);
-                    tell(part.pair, score);
-                    next.extend(parts);
-                }
-                _ => next.push(piece),
+        let mut next = Vec::with_capacity(parts.len() + passes.len());
+        for part in parts {
+            if part.is_large(limit) {
+                let two = rows.next().expect("the last rows of every table");
+                let (divided, score) = part.divided(two, scoring);
+                tell(part.pair, score);
+                next.extend(divided);
+            } else {
+                next.push(part);
             }
         }
-        pieces = next;
+        parts = next;
     }
 }
 
@@ -177,13 +168,9 @@ fn align_part(part: &Part, pairs: &[(&[u8], &[u8])], scoring: &Scoring) -> Vec<O
         let rows = passes.iter().map(|pass| last_row(pass, scoring));
         Ok::<_, Infallible>(rows.collect())
     };
-    let whole = vec![Piece::Part(part.clone())];
-    let Ok(pieces) = divided(whole, pairs, (scoring, 0), fill, |_, _| ());
-    let aligned = pieces.into_iter().map(|piece| match piece {
-        Piece::Gap(letters) => vec![Op::OnlyA; letters],
-        Piece::Part(Part { pair, a, b, open }) => {
-            single(&pairs[pair].0[a], &pairs[pair].1[b], scoring, open)
-        }
+    let Ok(parts) = divided(vec![part.clone()], pairs, (scoring, 0), fill, |_, _| ());
+    let aligned = parts.into_iter().map(|Part { pair, a, b, open }| {
+        single(&pairs[pair].0[a], &pairs[pair].1[b], scoring, open)
     });
     aligned.flatten().collect()
 }
@@ -198,33 +185,21 @@ pub fn align(a: &[u8], b: &[u8], scoring: &Scoring) -> Alignment {
     }
 }
 
-/// Aligns all parts on the host, and joins the pieces of each pair.
+/// Aligns all parts on the host, and joins those of each pair.
 fn joined(
-    pieces: &[Piece],
+    all: &[Part],
     pairs: &[(&[u8], &[u8])],
     scoring: &Scoring,
     told: &[Option<i64>],
 ) -> Result<Vec<Alignment>, String> {
-    let cells = pieces.iter().map(|piece| match piece {
-        Piece::Part(part) => part.a.len() as u64 * part.b.len() as u64,
-        Piece::Gap(_) => 0,
-    });
-    let parts = pieces.len();
-    let cells = cells.sum::<u64>();
+    let cells = |part: &Part| part.a.len() as u64 * part.b.len() as u64;
+    let (parts, cells) = (all.len(), all.iter().map(cells).sum::<u64>());
     let span = tracing::info_span!("align small parts", on = "host", parts, cells).entered();
-    let aligned = on_all_cores(pieces, |piece| match piece {
-        Piece::Gap(letters) => vec![Op::OnlyA; *letters],
-        Piece::Part(part) => align_part(part, pairs, scoring),
-    });
+    let aligned = on_all_cores(all, |part| align_part(part, pairs, scoring));
     drop(span);
     let mut ops: Vec<Vec<Op>> = vec![Vec::new(); pairs.len()];
-    let mut of = 0;
-    for (piece, mut aligned) in pieces.iter().zip(aligned) {
-        // The pieces of a pair follow its first part, and a gap is between two of them.
-        if let Piece::Part(part) = piece {
-            of = part.pair;
-        }
-        ops[of].append(&mut aligned);
+    for (part, mut aligned) in all.iter().zip(aligned) {
+        ops[part.pair].append(&mut aligned);
     }
     let mut alignments = Vec::with_capacity(pairs.len());
     for (((a, b), ops), told) in pairs.iter().zip(ops).zip(told) {

@@ -23,7 +23,6 @@ pub mod fasta;
 pub mod matrix;
 pub mod scorer;
 
-use stm_kernels::nw::layout::Table;
 use stm_machine::host;
 
 /// An error of an alignment. Its text is one line that names the value and the fix.
@@ -49,32 +48,7 @@ pub enum Error {
 /// The result of what can go wrong so.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A table to fill.
-#[derive(Clone, Copy, Debug)]
-pub struct Pass<'s> {
-    /// The codes of A, whose letters are the rows.
-    pub a: &'s [u8],
-    /// The codes of B, whose letters are the columns.
-    pub b: &'s [u8],
-    /// Whether both are read from their ends.
-    pub backward: bool,
-    /// What it costs to open a gap below letters of A that begins with the first row.
-    pub first: i32,
-}
-
-impl<'s> Pass<'s> {
-    /// Returns the cells of the table.
-    pub const fn cells(&self) -> u64 {
-        self.a.len() as u64 * self.b.len() as u64
-    }
-
-    /// Returns what kernels are told of it.
-    const fn table(&self) -> Table<'s> {
-        Table {
-            a: self.a,
-            b: self.b,
-            backward: self.backward,
-            first: self.first,
-        }
-    }
-}
+/// A table to fill: the codes of A, whose letters are the rows, those of B, whose letters are the
+/// columns, whether both are read from their ends, and what it costs to open a gap below letters of A
+/// that begins with the first row.
+pub use stm_kernels::nw::layout::Table as Pass;

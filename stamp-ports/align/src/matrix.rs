@@ -6,6 +6,7 @@
 //! alphabet, so that a score is an element of a square table. The score of an alignment is that of
 //! each pair of letters, less the cost of gaps.
 
+use crate::Pass;
 use crate::fasta::lines;
 use std::num::IntErrorKind;
 
@@ -59,9 +60,6 @@ impl Matrix {
     }
 
     /// Returns the built-in matrix of a name, in any case, if there is one.
-    ///
-    /// # Errors
-    /// None that is known: the built-in matrices are read by the tests.
     pub fn named(name: &str) -> Option<Result<Self, String>> {
         let name = match name.to_ascii_lowercase() {
             // EMBOSS calls it so.
@@ -290,6 +288,17 @@ pub struct Scoring {
 pub const SCORE_LIMIT: i64 = 1 << 29;
 
 impl Scoring {
+    /// Returns the table of all of two sequences.
+    pub const fn pass<'s>(&self, a: &'s [u8], b: &'s [u8]) -> Pass<'s> {
+        let (backward, first) = (false, self.gap.open);
+        Pass {
+            a,
+            b,
+            backward,
+            first,
+        }
+    }
+
     /// Refuses costs that are negative, and lengths whose scores do not stay below [`SCORE_LIMIT`].
     pub fn check(&self, a: usize, b: usize) -> Result<(), String> {
         let Gap { open, extend } = self.gap;

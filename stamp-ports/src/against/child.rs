@@ -94,33 +94,32 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns the launch, if the run ended well.
-    pub const fn shape(&self) -> Option<(u32, u32)> {
+    /// Returns what the program printed, if the run ended well.
+    pub const fn timed(&self) -> Option<&Timed> {
         match &self.outcome {
-            Outcome::Done(timed) => Some((timed.blocks, timed.threads)),
+            Outcome::Done(timed) => Some(timed),
             _ => None,
         }
     }
 
+    /// Returns the launch, if the run ended well.
+    pub fn shape(&self) -> Option<(u32, u32)> {
+        self.timed().map(|timed| (timed.blocks, timed.threads))
+    }
+
     /// Returns one run for several of the same point: the one with the middle rate, with the
     /// shortest and the longest launch of all; or the first that did not end well.
-    ///
-    /// # Panics
-    /// If there is none.
     pub fn middle(mut runs: Vec<Self>) -> Self {
-        let rate = |run: &Self| match &run.outcome {
-            Outcome::Done(timed) => timed.tx_per_s,
-            _ => f64::NEG_INFINITY,
+        let rate = |run: &Self| {
+            run.timed()
+                .map_or(f64::NEG_INFINITY, |timed| timed.tx_per_s)
         };
-        let times = runs.iter().filter_map(|run| match &run.outcome {
-            Outcome::Done(timed) => Some(timed.time_ms),
-            _ => None,
-        });
-        let ends = times.map(|times| (times.min, times.max));
+        let times = runs.iter().filter_map(Self::timed);
+        let ends = times.map(|timed| (timed.time_ms.min, timed.time_ms.max));
         let ends = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let wall_s = runs.iter().map(|run| run.wall_s).sum();
         runs.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
-        let is_bad = runs.first().is_some_and(|run| run.shape().is_none());
+        let is_bad = runs.first().is_some_and(|run| run.timed().is_none());
         let middle = if is_bad { 0 } else { runs.len() / 2 };
         let mut run = runs.swap_remove(middle);
         if let (Outcome::Done(timed), Some((min, max))) = (&mut run.outcome, ends) {
@@ -131,11 +130,8 @@ impl Run {
 
     /// Returns the [middle](Self::middle) one of those that ended well, or of all if none did: a
     /// run in which the other program fails takes nothing back of what its other runs say.
-    ///
-    /// # Panics
-    /// If there is none.
     pub fn middle_of_good(mut runs: Vec<Self>) -> Self {
-        let is_good = |run: &Self| run.shape().is_some();
+        let is_good = |run: &Self| run.timed().is_some();
         if runs.iter().any(is_good) {
             runs.retain(is_good);
         }
@@ -154,9 +150,6 @@ struct Ended {
 
 impl Program {
     /// Finds a program.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a path at which there is no file.
     pub fn at(path: &Path) -> Result<Self> {
         let refused = |why: &str| Error::Usage(format!("{}: {why}: {FIX}", path.display()));
         let there = fs::metadata(path).map_err(|error| refused(&error.to_string()))?;
@@ -175,9 +168,6 @@ impl Program {
     }
 
     /// Asks the program what it is.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for what cannot be started, or is no `stamp`.
     pub fn identity(&self, limit: Duration) -> Result<Identity> {
         let ended = self.start(&["--version".to_owned()], limit)?;
         let mut lines = ended.out.lines();
@@ -214,9 +204,6 @@ impl Program {
 
     /// Runs the program with the arguments of `run --json`, and waits for it, or kills it when the
     /// time is over.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for what cannot be started, or prints something else than `stamp` does.
     pub fn run(&self, arguments: &[String], limit: Duration) -> Result<Run> {
         let ended = self.start(arguments, limit)?;
         Ok(Run {

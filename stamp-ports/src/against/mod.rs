@@ -64,7 +64,7 @@ pub struct Measured {
 }
 
 /// All points as both programs ran them.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Found {
     /// What this program says that it is.
     pub this: Identity,
@@ -73,6 +73,7 @@ pub struct Found {
     /// The points that were measured.
     pub points: Vec<Measured>,
     /// The points that were left out, as their launch is the default one, which was measured.
+    #[serde(rename = "same_as_default")]
     pub same: Vec<String>,
 }
 
@@ -85,9 +86,6 @@ impl Found {
 }
 
 /// Measures the points in both programs, and says on standard error what each came to.
-///
-/// # Errors
-/// A program that is not there, cannot be started, or is no `stamp`.
 pub fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
     let mut found = Found {
         this: this.identity(spec.limit)?,

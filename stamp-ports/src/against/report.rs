@@ -1,6 +1,6 @@
 //! What `bench against` prints.
 
-use super::child::{Identity, Outcome, Run};
+use super::child::{Identity, Run, Timed};
 use super::{Found, Measured, ROUNDS, Spec, Verdict};
 use crate::error::Result;
 use crate::head::{FIELDS, Head, UNKNOWN};
@@ -13,47 +13,34 @@ use std::io::Write;
 /// The format of the document.
 pub const FORMAT: &str = "stamp-against/1";
 
-/// The document, whose fields are in this order behind the head.
+/// The document.
 #[derive(Serialize)]
 struct Document<'f> {
     #[serde(flatten)]
     head: Head,
-    this: &'f Identity,
-    other: &'f Identity,
+    #[serde(flatten)]
+    found: &'f Found,
     at_least: f64,
     repeat: u32,
     time_limit_s: f64,
     holds: bool,
-    same_as_default: &'f [String],
-    points: &'f [Measured],
 }
 
+/// Its fields behind the head, in their order; the points follow.
+const ORDER: &str = "this other at_least repeat time_limit_s holds same_as_default";
+
 /// Returns the JSON document, a point a line.
-///
-/// # Errors
-/// A field that has no form in JSON.
 pub fn document(head: Head, spec: &Spec, found: &Found) -> Result<String> {
     let document = Document {
         head,
-        this: &found.this,
-        other: &found.other,
+        found,
         at_least: spec.at_least,
         repeat: spec.repeat,
         time_limit_s: spec.limit.as_secs_f64(),
         holds: found.holds(),
-        same_as_default: &found.same,
-        points: &found.points,
     };
-    let fields = [
-        "this",
-        "other",
-        "at_least",
-        "repeat",
-        "time_limit_s",
-        "holds",
-        "same_as_default",
-    ];
-    to_text(&document, &[&FIELDS[..], &fields].concat())
+    let order: Vec<&str> = FIELDS.into_iter().chain(ORDER.split(' ')).collect();
+    to_text(&document, &order)
 }
 
 /// Returns what a program is, in words.
@@ -94,14 +81,15 @@ pub(super) fn line(measured: &Measured) -> String {
     }
 }
 
-/// Returns the launch of a run, with a mark where the program chose it.
-fn launch(measured: &Measured, run: &Run) -> String {
+/// Returns the launch of a point, with a mark where the program chose it.
+fn launch(measured: &Measured) -> String {
     let mark = if measured.point.ends_with("@default") {
         "*"
     } else {
         ""
     };
-    match (run.shape(), measured.point.split_once('@')) {
+    let shape = measured.this.shape().or(measured.other.shape());
+    match (shape, measured.point.split_once('@')) {
         (Some((blocks, threads)), _) => format!("{blocks}x{threads}{mark}"),
         (None, Some((_, launch))) => launch.into(),
         (None, None) => String::new(),
@@ -111,38 +99,26 @@ fn launch(measured: &Measured, run: &Run) -> String {
 /// Returns the row of a point.
 fn cells(measured: &Measured) -> Vec<String> {
     let dash = || "-".to_owned();
-    let rate = |run: &Run| match &run.outcome {
-        Outcome::Done(timed) => millions(timed.tx_per_s),
-        _ => dash(),
-    };
-    let jit = |run: &Run| match &run.outcome {
-        Outcome::Done(timed) => format!("{:.0}", timed.jit_ms),
-        _ => dash(),
-    };
-    let shown = if measured.this.shape().is_some() {
-        &measured.this
-    } else {
-        &measured.other
-    };
+    let [this, other] = [&measured.this, &measured.other].map(Run::timed);
+    let rate = |timed: &Timed| millions(timed.tx_per_s);
+    let jit = |timed: &Timed| format!("{:.0}", timed.jit_ms);
     let name = measured.point.split('@').next().unwrap_or_default();
     let mut row = vec![
         name.to_owned(),
-        launch(measured, shown),
-        rate(&measured.this),
-        rate(&measured.other),
+        launch(measured),
+        this.map_or_else(dash, rate),
+        other.map_or_else(dash, rate),
     ];
     row.extend(match &measured.judged.ratio {
         Some(r) => [r.ratio, r.lowest, r.highest].map(|x| format!("{x:.3}")),
         None => [dash(), dash(), dash()],
     });
-    row.push(format!("{}/{}", jit(&measured.this), jit(&measured.other)));
+    let [this, other] = [this, other].map(|timed| timed.map_or_else(dash, jit));
+    row.push(format!("{this}/{other}"));
     row
 }
 
 /// Prints the table and what has to be known about single points.
-///
-/// # Errors
-/// Those of the output.
 pub fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
     writeln!(out, "{device}")?;
     writeln!(out, "this: {}", program(&found.this))?;

@@ -123,7 +123,9 @@ fn memory_of(
     capacity: Capacity,
     limit: Duration,
 ) -> Result<Memory, String> {
-    Memory::new(device, algorithm, capacity, Some(limit)).map_err(|error| wrong(&error))
+    let shape = (2, 2 * device.limits().warp_width);
+    Memory::with_shape(device, algorithm, capacity, Some(limit), shape)
+        .map_err(|error| wrong(&error))
 }
 
 fn memory(device: &AnyDevice) -> Result<Memory, String> {

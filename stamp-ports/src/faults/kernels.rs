@@ -8,7 +8,7 @@ use crate::devices::AnyDevice;
 use std::borrow::Cow;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{self, Capacity, Device, Error, Launch, Statistics, Stm, StmConfig, TxArray};
+use stm_core::host::{self, Capacity, Error, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::internal::kernel::Build;
 use stm_core::{Kernel, Lane, Layout, View, with_algorithm};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
@@ -144,18 +144,7 @@ const fn layout_of<A: Algorithm>() -> Layout {
 }
 
 impl Memory {
-    pub(crate) fn new(
-        device: &AnyDevice,
-        algorithm: Variant,
-        capacity: Capacity,
-        limit: Option<Duration>,
-    ) -> Result<Self, host::Error> {
-        let warp = device.limits().warp_width;
-        let threads = if warp == 1 { 2 } else { 2 * warp };
-        Self::with_shape(device, algorithm, capacity, limit, (2, threads))
-    }
-
-    /// Does the same as [`Self::new`] for launches of so many blocks and threads a block.
+    /// Makes one for launches of so many blocks and threads a block.
     pub(crate) fn with_shape(
         device: &AnyDevice,
         algorithm: Variant,

@@ -4,8 +4,7 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `cases` | the faults |
-//! | `memory` | the transactional memory into which they are injected |
-//! | `kernels` | kernels that misbehave on purpose |
+//! | `kernels` | kernels that misbehave on purpose, and the memory into which faults are injected |
 //!
 //! The process that the user starts runs this program again for each fault, with the hidden option
 //! `--case`, and waits for it, or kills it in mid-launch. What only a driver can show (a watchdog,

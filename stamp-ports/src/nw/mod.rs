@@ -128,13 +128,8 @@ impl Inputs {
 
     /// Returns the passes over all pairs.
     pub fn passes(&self) -> Vec<Pass<'_>> {
-        let passes = self.pairs.iter().map(|[a, b]| Pass {
-            a,
-            b,
-            backward: false,
-            first: self.scoring.gap.open,
-        });
-        passes.collect()
+        let pairs = self.pairs.iter();
+        pairs.map(|[a, b]| self.scoring.pass(a, b)).collect()
     }
 }
 

@@ -11,7 +11,7 @@
 //! - A difference counts if it is more than [`LEVEL`], and two times are equal if neither is more
 //!   than 1.25 times the other.
 
-use super::formula::{Cases, Numbers, Source};
+use super::formula::{Cases, Numbers, Sets};
 use crate::numbers::{percent, times};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -40,13 +40,17 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All of them.
-    const ALL: [Self; 5] = [
-        Self::Holds,
-        Self::Partly,
-        Self::Fails,
-        Self::Unknown,
-        Self::WithoutLock,
+    /// All of them, each with its words and its class in the page.
+    const ALL: [(Self, &str, &str); 5] = [
+        (Self::Holds, "holds", "holds"),
+        (Self::Partly, "holds in part", "partly"),
+        (Self::Fails, "does not hold", "fails"),
+        (Self::Unknown, "cannot be judged", "unknown"),
+        (
+            Self::WithoutLock,
+            "critical section not measured",
+            "unknown",
+        ),
     ];
 
     /// Returns whether anything was judged.
@@ -56,23 +60,12 @@ impl Verdict {
 
     /// Returns the verdict in words.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Partly => "holds in part",
-            Self::Fails => "does not hold",
-            Self::Unknown => "cannot be judged",
-            Self::WithoutLock => "critical section not measured",
-        }
+        Self::ALL[self as usize].1
     }
 
     /// Returns its class in the page.
     pub const fn class(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Partly => "partly",
-            Self::Fails => "fails",
-            Self::Unknown | Self::WithoutLock => "unknown",
-        }
+        Self::ALL[self as usize].2
     }
 }
 
@@ -307,7 +300,7 @@ fn told(
 }
 
 /// Judges a row by what a document answers to the formulas of its parts.
-pub fn judge(row: &Row, source: &dyn Source) -> Claim {
+pub fn judge(row: &Row, source: &Sets) -> Claim {
     let of = |part: &Part| {
         part.cases
             .iter()
@@ -380,7 +373,7 @@ pub fn tally(claims: &[Claim], what: &str) -> String {
     let counts = |name: &str, listed: bool| {
         let own = claims.iter().filter(|claim| claim.is_judged() == listed);
         let count = |verdict| own.clone().filter(|claim| claim.verdict == verdict).count();
-        let all = Verdict::ALL.map(|verdict| (verdict.name(), count(verdict)));
+        let all = Verdict::ALL.map(|(verdict, name, _)| (name, count(verdict)));
         let some = all.into_iter().filter(|(_, n)| *n > 0);
         let some: Vec<String> = some.map(|(name, n)| format!("{name} {n}")).collect();
         let some = some.join(", ");

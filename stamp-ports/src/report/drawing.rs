@@ -5,9 +5,9 @@ use super::axis::Axis;
 use super::chart::{self, Line, Panel, Texts};
 use super::claim::LEVEL;
 use super::figure::{Figure, Key, Sample};
-use super::formula::{Variables, filled};
+use super::formula::{Sets, Variables, filled};
 use super::palette::{self, Hue};
-use super::records::{Fields, Record, Sentence, Sets};
+use super::records::{Record, Sentence};
 use crate::numbers::of;
 use serde::Deserialize;
 use std::cmp::Ordering;
@@ -211,7 +211,7 @@ impl Drawing {
         };
         let x = if self.apart {
             let all = sets.of(panel.stated.of, &[]);
-            Axis::binary(all.filter_map(|record| record.number(field)))
+            Axis::binary(all.filter_map(|record| record[field].as_f64()))
         } else {
             Axis::binary(
                 panel
@@ -286,12 +286,12 @@ impl Stated {
         let conditions: Vec<&str> = conditions.iter().map(|c| &**c).collect();
         let own = sets.of(self.of, &conditions);
         let place = |record: &Record| match self.x.filter(|_| !lines.flat) {
-            Some((_, field)) => record.number(field),
+            Some((_, field)) => record[field].as_f64(),
             None => Some(0.0),
         };
         let mut points: Vec<(f64, &Record)> = own.filter_map(|r| Some((place(r)?, r))).collect();
         points.sort_by(|(ax, a), (bx, b)| {
-            let order = |field| a.number(field).partial_cmp(&b.number(field));
+            let order = |field: &str| a[field].as_f64().partial_cmp(&b[field].as_f64());
             let more = order("operations").map_or(Ordering::Equal, Ordering::reverse);
             let by_time = order("ms").unwrap_or(Ordering::Equal);
             ax.total_cmp(bx).then(more).then(by_time)
@@ -330,7 +330,7 @@ impl Shown<'_> {
     }
 
     fn of(&self, point: &Record) -> Option<f64> {
-        point.number(self.quantity.field)
+        point[self.quantity.field].as_f64()
     }
 
     fn is_there(&self) -> bool {

@@ -32,9 +32,9 @@
 //! | `correlation(a, b)` | the rank correlation |
 //! | `number(text, 1)` | the first number in a text |
 //!
-//! A document may define more ([`Call`]). An argument with `$each` stands for those with each of
-//! a table's words. `each` of a row gives variables the words of a list, or of an expression that
-//! may name variables before it; several take their values together: `n+m` over `16+24 32+48`.
+//! A document may define more ([`Call`]). `each` of a row gives variables the words of a list, or of
+//! an expression that may name variables before it; several take their values together: `n+m` over
+//! `16+24 32+48`.
 //!
 //! A template is a text with `{EXPRESSION | FORMAT}` in it; without a format it shows words. If one
 //! of them is not known, what stands behind ` || ` takes the template's place. `show` has the
@@ -49,7 +49,7 @@ mod paths;
 
 pub use functions::OF_NUMBERS;
 use paths::show;
-pub use paths::{Condition, shown};
+pub use paths::{Condition, Sets, number, shown, word};
 
 /// Why there is no value.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,22 +108,6 @@ impl Call {
     }
 }
 
-/// What expressions ask.
-pub trait Source {
-    /// Returns where a path begins, and its steps from there; `None` if the word is no path.
-    fn start<'s>(&'s self, path: &'s str) -> Option<Found<(Vec<&'s Value>, &'s str)>>;
-
-    /// Returns the calls that it defines.
-    fn calls(&self) -> &[Call] {
-        &[]
-    }
-
-    /// Returns how a variable's value is shown.
-    fn shown(&self, _: &str, value: &str) -> String {
-        value.to_owned()
-    }
-}
-
 /// An element of what an expression yields.
 #[derive(Clone, Debug)]
 pub enum Item<'a> {
@@ -144,18 +128,17 @@ impl Item<'_> {
             Self::Missing => None,
             Self::Word(word) => word.parse().ok(),
             Self::Number(x) => Some(*x),
-            Self::Node(value) => value.as_f64().or_else(|| value.as_str()?.parse().ok()),
+            Self::Node(value) => number(value),
         }
     }
 
     /// Returns the word.
     pub fn word(&self) -> Option<String> {
         match self {
-            Self::Missing | Self::Node(Value::Null) => None,
+            Self::Missing => None,
             Self::Word(word) => Some(word.to_string()),
             Self::Number(x) => Some(x.to_string()),
-            Self::Node(Value::String(text)) => Some(text.clone()),
-            Self::Node(value) => Some(value.to_string()),
+            Self::Node(value) => word(value),
         }
     }
 }
@@ -164,30 +147,24 @@ impl Item<'_> {
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// What they ask.
-    pub source: &'a dyn Source,
+    pub source: &'a Sets,
     /// The row that a template is about.
     pub row: Option<&'a Value>,
     /// The variables.
     pub variables: &'a [(String, String)],
-    /// The words for `$each`.
-    pub each: &'a [String],
 }
 
 impl<'a> Scope<'a> {
     /// Returns the scope without a row.
-    pub const fn new(source: &'a dyn Source, variables: &'a [(String, String)]) -> Self {
+    pub const fn new(source: &'a Sets, variables: &'a [(String, String)]) -> Self {
         Self {
             source,
             row: None,
             variables,
-            each: &[],
         }
     }
 
     /// Returns a template's text.
-    ///
-    /// # Errors
-    /// The first expression without a value.
     pub fn text(self, template: &str) -> Found<String> {
         let mut ways = template.split(" || ").map(|way| self.way(way));
         let first = ways.next().unwrap_or_else(|| Ok(String::new()));
@@ -219,9 +196,6 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns what an expression yields.
-    ///
-    /// # Errors
-    /// A path or a call without a value, or what cannot be read.
     pub fn items(self, expression: &'a str) -> Found<Vec<Item<'a>>> {
         let mut words = split(expression, ' ');
         let mut product = self.operand(words.next().unwrap_or_default())?;
@@ -284,9 +258,6 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the variables' values, once for each choice of them.
-    ///
-    /// # Errors
-    /// What is missing.
     pub fn bindings(self, each: &Each) -> Result<Vec<Variables>, String> {
         let mut all = vec![self.variables.to_vec()];
         for (name, values) in each {
@@ -406,7 +377,7 @@ pub struct Cases {
 
 impl Cases {
     /// Returns the numbers, with their names.
-    pub fn found(&self, source: &dyn Source) -> Numbers {
+    pub fn found(&self, source: &Sets) -> Numbers {
         let all = match Scope::new(source, &[]).bindings(&self.each) {
             Ok(all) => all,
             Err(missing) => return one(missing, None),
@@ -437,58 +408,9 @@ impl Cases {
 /// Reads what a file of JSON states.
 ///
 /// # Panics
-/// If it has another form, or a formula in it calls what nobody knows; a test reads each file.
-pub fn read<T: Deserialize<'static>>(json: &'static str, calls: &[Call]) -> T {
-    let whole: Value = serde_json::from_str(json).expect("the file is JSON");
-    visit(&whole, "", "the file", calls);
+/// If it has another form; a test reads each file.
+pub fn stated<T: Deserialize<'static>>(json: &'static str) -> T {
     serde_json::from_str(json).expect("the file has this form")
-}
-
-/// Looks for calls that neither a source nor this language knows.
-fn visit(value: &Value, key: &str, id: &str, calls: &[Call]) {
-    match value {
-        Value::Array(all) => all.iter().for_each(|value| visit(value, key, id, calls)),
-        Value::Object(fields) => {
-            let id = fields.get("id").and_then(Value::as_str).unwrap_or(id);
-            for (key, value) in fields {
-                visit(value, key, id, calls);
-            }
-        }
-        Value::String(text) => {
-            let parts = text
-                .split('{')
-                .filter_map(|part| Some(part.split_once('}')?.0));
-            let parts = parts.map(|part| part.rsplit_once(" | ").map_or(part, |(part, _)| part));
-            let whole = ["value", "each", "with"]
-                .contains(&key)
-                .then_some(text.as_str());
-            if let Some(name) = parts
-                .chain(whole)
-                .find_map(|formula| unknown(formula, calls))
-            {
-                panic!("a formula of {id} calls {name}, which nobody knows");
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Returns a call in an expression that nobody knows.
-fn unknown<'t>(formula: &'t str, calls: &[Call]) -> Option<&'t str> {
-    let is_known = |name: &&str| {
-        let of_numbers = OF_NUMBERS.iter().map(|(name, _)| *name);
-        let own = calls.iter().map(|call| call.head().0);
-        of_numbers
-            .chain(functions::OTHERS)
-            .chain(own)
-            .any(|known| known == *name)
-    };
-    let mut called = formula.match_indices('(').map(|(at, _)| {
-        let before = &formula[..at];
-        let name = before.rfind(|c: char| !c.is_alphanumeric() && c != '_');
-        &before[name.map_or(0, |name| name + 1)..]
-    });
-    called.find(|name| !is_known(name))
 }
 
 #[cfg(test)]

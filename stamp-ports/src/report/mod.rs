@@ -10,8 +10,8 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `records` | the points of a document by the names of their sets; those of `bench sync` and `bench nw` |
-//! | `formula` | the language in which rows, templates and the tables of documents ask for numbers |
+//! | `records` | points as records, those of `bench sync` and `bench nw`, and sentences about them |
+//! | `formula` | the language in which rows, templates and the tables of documents ask for numbers, and what they ask: sets of records, or files |
 //! | `claim` | rows of claims and targets, and the function that judges them |
 //! | `stated` | what is said of a document, with its sections, sentences and tables as they are stated |
 //! | `drawing` | figures as they are stated |
@@ -54,10 +54,6 @@ use std::path::Path;
 pub const PAGE: &str = "report.html";
 
 /// The command `report`: makes the page in `out`, or else in `DIR/report`.
-///
-/// # Errors
-/// One line: no folder, no document in it, another format, documents of two measurements, one
-/// that was changed, a file that cannot be written.
 pub fn report(folder: &Path, out: Option<&Path>, title: Option<&str>) -> Result<bool> {
     let files = made(folder, title)?;
     let out = out.map_or_else(|| folder.join("report"), Path::to_owned);

@@ -63,12 +63,6 @@ const TITLE: &str = "The measurements of GPU-STM";
 
 /// Returns the files of the page by their names: the page, the figures of all reports, the claims.
 /// `head` is of the command that measured all, if there was one.
-///
-/// # Errors
-/// None that is known: every field of the claims has a form in JSON.
-///
-/// # Panics
-/// If there is no report.
 pub fn files(
     head: Option<&Head>,
     reports: &[Report],
@@ -298,11 +292,6 @@ fn section(section: &Section) -> Markup {
 /// What stands where nothing is known.
 pub const NONE: &str = "\u{2013}";
 
-/// A value in words, if it is known.
-pub fn known<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
-    value.map_or_else(|| NONE.into(), text)
-}
-
 /// A table that scrolls within itself; its first column stays. The first
 /// `left` columns are words, the others numbers. Where several rows begin with
 /// the same word, rows that begin with another are set apart.
@@ -351,9 +340,6 @@ pub fn or_details(tables: Vec<Markup>) -> Vec<Markup> {
 }
 
 /// The judged claims of all reports as JSON, each with the part of the page that it is of.
-///
-/// # Errors
-/// None that is known: every field has a form in JSON.
 fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
     #[derive(Serialize)]
     struct Of<'d> {
@@ -433,7 +419,7 @@ pub fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
                         }
                         @if theirs { td .word .quoted { (claim.theirs) } }
                         td .word .measured { (claim.figures) }
-                        @if here { td .word .here { (known(own.as_ref(), |own| own.figures.clone())) } }
+                        @if here { td .word .here { (own.as_ref().map_or(NONE, |own| &own.figures)) } }
                         td .word .verdict {
                             strong class=(claim.verdict.class()) { (claim.verdict.name()) }
                             @if let Some(own) = own {

@@ -1,142 +1,30 @@
-//! Records: the points of a document by the names of their sets, which formulas ask.
+//! Records: points with their fields by their names.
 //!
-//! The points of `bench sync` and `bench nw` are here too: which count, as records, and in the table of
+//! The points of `bench sync` and `bench nw` are here: which count, as records, and in the table of
 //! all; and sentences about a document, as they are stated.
 
-use super::claim::Claim;
-use super::formula::{Call, Condition, Found, Scope, Source, Variables};
+use super::claim::{Claim, Row, judge};
+use super::formula::{Sets, Variables, stated};
 use crate::numbers::and;
 use crate::points::Point;
 use crate::sync::Bench;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 /// A point with its fields by their names.
 pub type Record = Value;
 
-/// The fields of a point.
-pub trait Fields: Sized {
-    /// Returns the fields of a point.
-    fn of(point: &impl Serialize) -> Self;
-
+/// A record that grows.
+pub trait Fields {
     /// Returns the record with another field; nothing stands where the value is not known.
     #[must_use]
     fn with(self, name: &str, value: impl Into<Value>) -> Self;
-
-    /// Returns a number.
-    fn number(&self, name: &str) -> Option<f64>;
-
-    /// Returns a field in words.
-    fn word(&self, name: &str) -> Option<String>;
 }
 
 impl Fields for Record {
-    fn of(point: &impl Serialize) -> Self {
-        json!(point)
-    }
-
     fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self[name] = value.into();
         self
-    }
-
-    fn number(&self, name: &str) -> Option<f64> {
-        self.get(name)?.as_f64()
-    }
-
-    fn word(&self, name: &str) -> Option<String> {
-        match self.get(name)? {
-            Value::String(text) => Some(text.clone()),
-            Value::Null => None,
-            value => Some(value.to_string()),
-        }
-    }
-}
-
-/// How the value of a variable is shown.
-type Shown = fn(&Sets, &str, &str) -> String;
-
-/// The records of a document by the names of their sets, and the calls that it defines.
-#[derive(Clone, Debug)]
-pub struct Sets {
-    all: BTreeMap<&'static str, Value>,
-    calls: Vec<Call>,
-    shown: Shown,
-}
-
-impl Source for Sets {
-    fn start<'s>(&'s self, path: &'s str) -> Option<Found<(Vec<&'s Value>, &'s str)>> {
-        let at = path.find(['.', '['])?;
-        let set = self.all.get(&path[..at])?;
-        Some(Ok((vec![set], &path[at..])))
-    }
-
-    fn calls(&self) -> &[Call] {
-        &self.calls
-    }
-
-    fn shown(&self, name: &str, value: &str) -> String {
-        (self.shown)(self, name, value)
-    }
-}
-
-impl Sets {
-    /// Returns the sets of a document that defines no calls.
-    pub fn new<const N: usize>(sets: [(&'static str, Vec<Record>); N]) -> Self {
-        Self {
-            all: sets
-                .map(|(name, records)| (name, Value::Array(records)))
-                .into(),
-            calls: Vec::new(),
-            shown: |_, _, value| value.to_owned(),
-        }
-    }
-
-    /// Returns the sets with calls, and with how the values of variables are shown.
-    #[must_use]
-    pub fn with(self, calls: Vec<Call>, shown: Shown) -> Self {
-        Self {
-            calls,
-            shown,
-            ..self
-        }
-    }
-
-    /// Returns the records of a set that meet all conditions.
-    pub fn of<'a>(
-        &'a self,
-        set: &str,
-        conditions: &[&str],
-    ) -> impl Iterator<Item = &'a Record> + use<'a> {
-        let all = self.all.get(set).and_then(Value::as_array);
-        let conditions: Vec<Condition<'_>> = conditions.iter().map(|c| Condition::new(c)).collect();
-        let mut found: Vec<&Record> = all.into_iter().flatten().collect();
-        found.retain(|record| conditions.iter().all(|c| c.is_met(record)));
-        found.into_iter()
-    }
-
-    /// Fills a template about a record, if all that it names is known.
-    pub fn filled(
-        &self,
-        template: &str,
-        row: Option<&Record>,
-        variables: &Variables,
-    ) -> Option<String> {
-        let scope = Scope {
-            row,
-            ..Scope::new(self, variables)
-        };
-        scope.text(template).ok()
-    }
-
-    /// Returns the variables' values, once for each choice of them; none if one is missing.
-    pub fn choices(
-        &self,
-        each: &[(&'static str, &'static str)],
-        before: &Variables,
-    ) -> Vec<Variables> {
-        Scope::new(self, before).bindings(each).unwrap_or_default()
     }
 }
 
@@ -149,12 +37,13 @@ pub fn counts(point: &Point) -> bool {
     point.verified && positive(point.ms) && positive(point.per_s)
 }
 
-/// Returns a claim as it counts: it is about GPUs, so the document of a CPU does not judge it.
-pub fn judged(bench: &Bench, claim: Claim) -> Claim {
-    match bench.head.device.gpu {
-        Some(_) => claim,
-        None => claim.without_judgement("measured on a CPU, which this is not about"),
-    }
+/// Judges rows of claims, which are about GPUs, so the document of a CPU judges none.
+pub fn judged(bench: &Bench, sets: &Sets, rows: &'static str) -> Vec<Claim> {
+    let of = |row: &Row| match bench.head.device.gpu {
+        Some(_) => judge(row, sets),
+        None => judge(row, sets).without_judgement("measured on a CPU, which this is not about"),
+    };
+    stated::<Vec<Row>>(rows).iter().map(of).collect()
 }
 
 /// Returns what a reader of the page has to know first.
@@ -210,7 +99,7 @@ pub fn record(point: &Point) -> Record {
     } else {
         (measured && !point.verified).then_some(0)
     };
-    let record = parameters.fold(Record::of(point), |record, (name, n)| record.with(name, *n));
+    let record = parameters.fold(json!(point), |record, (name, n)| record.with(name, *n));
     record
         .with("counts", u64::from(counts(point)))
         .with("launch", launch)
@@ -231,6 +120,7 @@ pub fn record(point: &Point) -> Record {
         .with("hop", hop)
         .with("sound", sound)
 }
+
 /// A sentence.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]

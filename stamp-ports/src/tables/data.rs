@@ -1,79 +1,33 @@
 //! The result files, and what the tables are: rows of `tables.json`.
 
-use crate::report::formula::{Failure, Found, Scope, Source, wrong};
+use crate::report::formula::Sets;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The result files of a folder.
-#[derive(Debug)]
-pub struct Data<'d> {
-    definitions: &'d Definitions,
-    files: BTreeMap<String, Value>,
-    used: RefCell<BTreeSet<String>>,
+/// Reads the files of the definitions from a folder.
+pub fn load(folder: &Path, definitions: &Definitions) -> Result<Sets, String> {
+    let texts = definitions.files.iter().map(|source| {
+        let path = folder.join(&source.file);
+        let failed = |error| format!("cannot read {}: {error}", path.display());
+        let text = std::fs::read_to_string(&path).map_err(failed)?;
+        Ok((source.file.clone(), text))
+    });
+    of(definitions, texts.collect::<Result<_, String>>()?)
 }
 
-impl<'d> Data<'d> {
-    /// Reads the files of the definitions.
-    ///
-    /// # Errors
-    /// Names the file that cannot be read.
-    pub fn load(folder: &Path, definitions: &'d Definitions) -> Result<Self, String> {
-        let texts = definitions.files.iter().map(|source| {
-            let path = folder.join(&source.file);
-            let failed = |error| format!("cannot read {}: {error}", path.display());
-            let text = std::fs::read_to_string(&path).map_err(failed)?;
-            Ok((source.file.clone(), text))
-        });
-        Self::of(definitions, texts.collect::<Result<_, String>>()?)
-    }
-
-    /// Parses files with these names and texts.
-    pub(super) fn of(
-        definitions: &'d Definitions,
-        texts: BTreeMap<String, String>,
-    ) -> Result<Self, String> {
-        let mut files = BTreeMap::new();
-        for (name, text) in texts {
-            let value = parse(&name, &text).map_err(|error| format!("{name}: {error}"))?;
-            files.insert(name, value);
-        }
-        Ok(Self {
-            definitions,
-            files,
-            used: RefCell::default(),
-        })
-    }
-
-    /// Returns the files that were asked for a value since this was last called.
-    pub fn take_used(&self) -> BTreeSet<String> {
-        self.used.take()
-    }
-
-    /// Returns all values of a file.
-    pub fn whole(&self, file: &str) -> Found<&Value> {
-        self.used.borrow_mut().insert(file.to_owned());
-        self.files
-            .get(file)
-            .ok_or_else(|| Failure::Wrong(format!("there is no result file {file}")))
-    }
-}
-
-impl Source for Data<'_> {
-    fn start<'s>(&'s self, path: &'s str) -> Option<Found<(Vec<&'s Value>, &'s str)>> {
-        let Some((file, steps)) = path.split_once(':') else {
-            return Some(wrong(format!("`{path}` is not FILE:FIELD")));
-        };
-        let Some(alias) = self.definitions.aliases.get(file) else {
-            return Some(self.whole(file).map(|whole| (vec![whole], steps)));
-        };
-        Some(
-            self.start(alias)?
-                .and_then(|(start, first)| Ok((Scope::new(self, &[]).walk(start, first)?, steps))),
-        )
-    }
+/// Parses files with these names and texts.
+pub(super) fn of(
+    definitions: &Definitions,
+    texts: BTreeMap<String, String>,
+) -> Result<Sets, String> {
+    let parsed = texts.into_iter().map(|(name, text)| {
+        let value = parse(&name, &text).map_err(|error| format!("{name}: {error}"))?;
+        Ok((name, value))
+    });
+    let files = parsed.collect::<Result<_, String>>()?;
+    Ok(Sets::of_files(files, definitions.aliases.clone()))
 }
 
 /// The values of a file: JSON, one JSON value a line, or a log.
@@ -205,8 +159,6 @@ pub struct Table {
     pub columns: Vec<[String; 2]>,
     /// The words for `$across`.
     pub across: Vec<String>,
-    /// The words for `$each`, all of which a function takes.
-    pub each: Vec<String>,
     /// Further words, the same in all rows; they and the words of rows may have words in them.
     #[serde(rename = "let")]
     pub same: BTreeMap<String, String>,
@@ -232,9 +184,6 @@ impl Default for Rows {
 
 impl Definitions {
     /// Reads definitions.
-    ///
-    /// # Errors
-    /// Says what is wrong with the JSON text.
     pub fn parse(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| format!("the tables' definitions: {error}"))
     }

@@ -13,11 +13,11 @@
 
 use crate::error::{Error, Result};
 use crate::out_file::write_whole;
-use crate::report::formula::{Failure, Found, Scope, wrong};
-use data::{Data, Definitions, File, Rows, Table};
+use crate::report::formula::{Failure, Found, Scope, Sets, wrong};
+use data::{Definitions, File, Rows, Table};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -31,12 +31,9 @@ const DEFINITIONS: &str = include_str!("tables.json");
 
 /// The command `report --tables`: prints the tables, or puts them into documents, or, with
 /// `check`, says where a document has another text. Returns whether all is as the data say.
-///
-/// # Errors
-/// A file that cannot be read or written, a table that cannot be made, a marker without its end.
 pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool> {
     let definitions = Definitions::parse(DEFINITIONS).map_err(Error::Usage)?;
-    let data = Data::load(results, &definitions).map_err(Error::Usage)?;
+    let data = data::load(results, &definitions).map_err(Error::Usage)?;
     let made = made(&definitions, &data).map_err(Error::Usage)?;
     let mut out = stdout().lock();
     if documents.is_empty() {
@@ -68,7 +65,7 @@ pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool
 /// Makes every table, by name.
 fn made<'d>(
     definitions: &'d Definitions,
-    data: &Data<'_>,
+    data: &Sets,
 ) -> std::result::Result<BTreeMap<&'d str, String>, String> {
     let tables = definitions.tables.iter().map(|table| {
         let name = table.name.as_str();
@@ -87,7 +84,7 @@ fn made<'d>(
 }
 
 /// A table without its caption, whole lines.
-fn markdown(table: &Table, data: &Data<'_>) -> Found<String> {
+fn markdown(table: &Table, data: &Sets) -> Found<String> {
     let across: Vec<Option<&str>> = table
         .across
         .iter()
@@ -121,7 +118,6 @@ fn markdown(table: &Table, data: &Data<'_>) -> Found<String> {
     for (words, row) in rows {
         let scope = Scope {
             row,
-            each: &table.each,
             ..Scope::new(data, &[])
         };
         let mut cells = Vec::new();
@@ -137,7 +133,7 @@ fn markdown(table: &Table, data: &Data<'_>) -> Found<String> {
     Ok(text)
 }
 
-/// Puts words into a template, until there are none left but `$each`.
+/// Puts words into a template, until there are none left.
 fn filled(template: &str, table: &Table, words: &[String], across: Option<&str>) -> Found<String> {
     let word = |name: &str| -> Option<&str> {
         let row = table.words.iter().zip(words);
@@ -154,10 +150,6 @@ fn filled(template: &str, table: &Table, words: &[String], across: Option<&str>)
         text += before;
         rest = match word(name) {
             Some(word) => format!("{word}{after}"),
-            None if name == "each" => {
-                text += "$each";
-                after.to_owned()
-            }
             None => return wrong(format!("`${name}` is no word of the table")),
         };
     }
@@ -168,7 +160,7 @@ fn filled(template: &str, table: &Table, words: &[String], across: Option<&str>)
 /// commit stand together.
 fn caption<'s>(
     sources: impl Iterator<Item = &'s File>,
-    data: &Data<'_>,
+    data: &Sets,
 ) -> std::result::Result<String, String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for source in sources {
@@ -188,9 +180,9 @@ fn caption<'s>(
 
 /// Where the figures of a file come from: `NVIDIA H200, 2026-11-23, commit 55d7670`. What the file
 /// says counts; what the definitions add must not be in it.
-fn origin(source: &File, data: &Data<'_>) -> std::result::Result<String, String> {
+fn origin(source: &File, data: &Sets) -> std::result::Result<String, String> {
     let file = source.file.as_str();
-    let whole = match data.whole(file) {
+    let whole = match data.file(file) {
         Ok(Value::Array(elements)) => elements.first().unwrap_or(&Value::Null),
         Ok(whole) => whole,
         Err(_) => return Err(format!("there is no {file}")),
@@ -247,35 +239,17 @@ pub fn open(name: &str) -> String {
     format!("{TABLE} {name} -->")
 }
 
-/// Something wrong in a line of a document.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// What is wrong.
-    pub what: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.line, self.what)
-    }
-}
-
 /// A document as the data want it.
 #[derive(Debug, Default)]
 pub struct Page {
     /// Its text.
     pub text: String,
-    /// Where it was different.
-    pub differences: Vec<Problem>,
+    /// Where it was different: the line, counted from 1, and what both say.
+    pub differences: Vec<String>,
 }
 
 /// Puts the tables into a document. Markers in a block of code are left alone.
-///
-/// # Errors
-/// A table that is not known, or a marker without its end.
-pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, Problem> {
+pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, String> {
     let mut page = Page::default();
     let mut fenced = false;
     let mut lines = text.lines().enumerate();
@@ -288,9 +262,8 @@ pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, Probl
         let Some(name) = name.map(str::trim).filter(|_| !fenced) else {
             continue;
         };
-        let problem = |what| Problem { line: i + 1, what };
         let Some(new) = tables.get(name) else {
-            return Err(problem(format!("no table has the name `{name}`")));
+            return Err(format!("{}: no table has the name `{name}`", i + 1));
         };
         let mut old = Vec::new();
         let closed = lines.by_ref().any(|(_, line)| {
@@ -301,17 +274,16 @@ pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, Probl
             ends
         });
         if !closed {
-            return Err(problem(format!("table `{name}` has no `{END}`")));
+            return Err(format!("{}: table `{name}` has no `{END}`", i + 1));
         }
         let wanted: Vec<&str> = new.lines().collect();
         for line in 0..wanted.len().max(old.len()) {
             let (says, data) = (old.get(line), wanted.get(line));
             if says != data {
                 let [says, data] = [says, data].map(|line| *line.unwrap_or(&"(no line)"));
-                page.differences.push(Problem {
-                    line: i + 2 + line,
-                    what: format!("table `{name}`\n  says {says}\n  data {data}"),
-                });
+                let line = i + 2 + line;
+                let what = format!("{line}: table `{name}`\n  says {says}\n  data {data}");
+                page.differences.push(what);
             }
         }
         page.text += new;

@@ -1,8 +1,8 @@
 //! Tests of the tables, on small data and on the documents of this repository.
 
-use super::data::{Data, Definitions};
+use super::data::{self, Definitions};
 use super::{DEFINITIONS, made, render, tables};
-use crate::report::formula::{Failure, Scope};
+use crate::report::formula::{Failure, Scope, Sets};
 use crate::testing::has;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,22 +32,15 @@ fn definitions(tables: &str) -> Definitions {
     Definitions::parse(&text).unwrap()
 }
 
-fn data(definitions: &Definitions) -> Data<'_> {
+fn data(definitions: &Definitions) -> Sets {
     let texts = [("h200/a.json", RUNS), ("simulator/log.txt", LOG)];
     let texts = texts.map(|(name, text)| (name.to_owned(), text.to_owned()));
-    Data::of(definitions, texts.into()).unwrap()
+    data::of(definitions, texts.into()).unwrap()
 }
 
-/// The text of a template, where `$each` is `ra` and `ht`.
+/// The text of a template.
 fn text(template: &str) -> Result<String, Failure> {
-    let definitions = definitions("");
-    let each = ["ra".to_owned(), "ht".to_owned()];
-    let data = data(&definitions);
-    let scope = Scope {
-        each: &each,
-        ..Scope::new(&data, &[])
-    };
-    scope.text(template)
+    Scope::new(&data(&definitions("")), &[]).text(template)
 }
 
 #[test]
@@ -60,7 +53,7 @@ fn templates_show_what_the_data_say() {
         {sum(h200/a.json:runs.n) | n} => 10
         {median(h200/a.json:runs.n, 4) | d1} => 4.0
         {max(h200/a.json:runs.n) - min(alias:n, 1) | n} => 7
-        {min(alias:[w=$each].n * 2) | n} => 4
+        {min(alias:[w=ra].n * 2, alias:[w=ht].n * 2) | n} => 4
         {same(alias:[w=ra].n, 8) | n} => 8
         {count(alias:[w=lb]) | n}, {count(alias:[w=ra]) | n} => 0, 1
         {alias:[w=b_c].m | n} {alias:[w!=ra w^=h].n | n} => 5 2
@@ -92,22 +85,22 @@ fn what_is_not_measured_is_told_from_what_is_wrong() {
             "{template}: {failure:?}"
         );
     }
-    for template in [
-        "{1 | n",
-        "{1 + | n}",
-        "{1 ? 2 | n}",
-        "{1 | furlongs}",
-        "{1 / 0 | n}",
-        "{alias:n | n}",
-        "{alias:n / 2 | n}",
-        "{meen(alias:n) | n}",
-        "{same(alias:n) | n}",
-        "{number(h200/a.json:note, 3) | n}",
-        "{h200/a.json:one | n}",
-        "{h200/b.json:n | n}",
-        "{h200/a.json | text}",
-        "{alias:[w] | n}",
-    ] {
+    let wrong = "
+        {1 | n
+        {1 + | n}
+        {1 ? 2 | n}
+        {1 | furlongs}
+        {1 / 0 | n}
+        {alias:n | n}
+        {alias:n / 2 | n}
+        {meen(alias:n) | n}
+        {same(alias:n) | n}
+        {number(h200/a.json:note, 3) | n}
+        {h200/a.json:one | n}
+        {h200/b.json:n | n}
+        {h200/a.json | text}
+        {alias:[w] | n}";
+    for template in wrong.trim().lines().map(str::trim) {
         let failure = text(template).unwrap_err();
         assert!(
             matches!(failure, Failure::Wrong(_)),
@@ -173,7 +166,7 @@ fn refused(file: &str, json: &str, source: &str) -> String {
     );
     let definitions = Definitions::parse(&text).unwrap();
     let texts = BTreeMap::from([(file.to_owned(), json.to_owned())]);
-    let data = Data::of(&definitions, texts).unwrap();
+    let data = data::of(&definitions, texts).unwrap();
     made(&definitions, &data).err().unwrap_or_default()
 }
 
@@ -226,8 +219,7 @@ fn what_stands_between_the_markers_is_compared_and_put_right() {
     ] {
         let page = render(&changed, &tables).unwrap();
         assert_eq!(page.text, PAGE);
-        let said: Vec<String> = page.differences.iter().map(ToString::to_string).collect();
-        assert_eq!(said, [says]);
+        assert_eq!(page.differences, [says]);
     }
 }
 
@@ -244,7 +236,7 @@ fn markers_that_cannot_be_used_are_errors_with_their_line() {
             "2: table `t` has no `<!-- end -->`",
         ),
     ] {
-        assert_eq!(render(text, &tables).unwrap_err().to_string(), why);
+        assert_eq!(render(text, &tables).unwrap_err(), why);
     }
 }
 

@@ -225,17 +225,16 @@ fn split(rows: &str) -> impl Iterator<Item = (&str, &str)> {
 /// A command that keeps a document in a folder, which it makes.
 pub(crate) struct Bench {
     parent: TempDir,
-    command: &'static str,
+    command: String,
     file: &'static str,
 }
 
 impl Bench {
     /// `command` is to be followed by the folder.
-    pub(crate) fn new(command: &'static str, file: &'static str) -> Self {
-        let parent = tempfile::tempdir().expect("a folder");
+    pub(crate) fn new(command: &str, file: &'static str) -> Self {
         Self {
-            parent,
-            command,
+            parent: tempfile::tempdir().expect("a folder"),
+            command: command.to_owned(),
             file,
         }
     }

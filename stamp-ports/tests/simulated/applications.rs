@@ -11,7 +11,7 @@ use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze};
 use stamp_ports::workloads::vacation::Vacation;
 use stamp_ports::workloads::workload::Sizes;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Cpu, Device, RetryLimits, StmConfig};
+use stm_core::host::{Cpu, Device, StmConfig};
 use stm_core::internal::observe::Mutant;
 use stm_kernels::labyrinth::GridSize;
 use verify::sim::{Schedule, Sim};
@@ -82,16 +82,8 @@ const fn vacation(relations: u32, queries: u32, users_percent: u32) -> Vacation 
     }
 }
 
-const LIMITS: RetryLimits = RetryLimits {
-    read_polls: 8,
-    acquire_tries: 4,
-    ..RetryLimits::DEFAULT
-};
-
 fn crowded_vacation(algorithm: Variant, seed: u64) -> Setup {
-    let mut setup = Setup::crowded(algorithm, seed, TRANSACTIONS);
-    setup.config.retry_limits = LIMITS;
-    setup
+    Setup::crowded(algorithm, seed, TRANSACTIONS)
 }
 
 fn vacation_everywhere(algorithm: Variant) {

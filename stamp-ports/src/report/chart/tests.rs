@@ -23,8 +23,7 @@ fn marks(panel: &Panel, tag: &str, colour: &str, names: [&str; 2]) -> Vec<[f64; 
 }
 
 #[test]
-fn a_bar_starts_at_the_base_on_either_side() {
-    let axis = Axis::decimal([0.1, 10.0]);
+fn a_bar_starts_at_the_base_on_either_side_and_a_short_one_has_a_dot_that_can_be_seen() {
     let hue = variant("cgl");
     let bar = |value| Bar {
         name: "b".into(),
@@ -35,7 +34,7 @@ fn a_bar_starts_at_the_base_on_either_side() {
         told: String::new(),
     };
     let all = [bar(Some(10.0)), bar(Some(0.1)), bar(None)];
-    let drawn = bars(&TEXTS, &axis, 1.0, &all);
+    let drawn = bars(&TEXTS, &Axis::decimal([0.1, 10.0]), 1.0, &all);
     let rects = marks(&drawn, "rect", &hue.css(), ["x", "width"]);
     let [right, left, none] = rects[..] else {
         panic!("{rects:?}")
@@ -43,21 +42,7 @@ fn a_bar_starts_at_the_base_on_either_side() {
     assert!((left[0] + left[1] - right[0]).abs() <= 1.0, "{rects:?}");
     assert!((left[1] - right[1]).abs() <= 1.0, "{rects:?}");
     assert!(none[1] <= 1.0);
-}
-
-#[test]
-fn a_bar_just_below_the_base_has_a_dot_that_can_be_seen() {
-    let axis = Axis::decimal([0.5, 1e4]);
-    let hue = variant("vbv");
-    let bar = Bar {
-        name: "b".into(),
-        hue,
-        value: Some(0.99),
-        range: None,
-        label: "L".into(),
-        told: String::new(),
-    };
-    let drawn = bars(&TEXTS, &axis, 1.0, &[bar]);
+    let drawn = bars(&TEXTS, &Axis::decimal([0.5, 1e4]), 1.0, &[bar(Some(0.99))]);
     let dots = marks(&drawn, "circle", &hue.css(), ["cx", "r"]);
     assert_eq!(dots.len(), 1);
     assert!(dots[0][1] >= 3.0 * f64::from(FINE));

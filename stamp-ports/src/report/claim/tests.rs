@@ -1,8 +1,7 @@
 //! Verdicts and rules of rows that are made up.
 
 use super::*;
-use crate::report::formula::read;
-use crate::report::records::Sets;
+use crate::report::formula::stated;
 
 /// What a row with one part says of these numbers.
 fn judged(bound: &str, values: &[Option<f64>]) -> (Verdict, String) {
@@ -89,6 +88,6 @@ fn a_rule_is_made_from_its_parts() {
         {"what": "C, of all", "bound": {"at_most": 0.5}, "unit": "percent"},
         {"bound": "shown"}]}]"#;
     let sets = Sets::new([]);
-    let rule = judge(&read::<Vec<Row>>(row, sets.calls())[0], &sets).rule;
+    let rule = judge(&stated::<Vec<Row>>(row)[0], &sets).rule;
     assert_eq!(rule, "A / B > 1.05; C, of all, \u{2264} 50\u{a0}%");
 }

@@ -4,9 +4,9 @@
 //! The records are the rates of `fast`, of `cgl`, and of the same transfers as critical sections
 //! of a hand-written lock; the figure and the table are in `page.json`.
 
-use super::formula::{Source as _, read};
+use super::formula::{Sets, stated};
 use super::page::Report;
-use super::records::{Fields, Record, Sets};
+use super::records::{Fields, Record};
 use super::stated::Page;
 use crate::error::{Error, Result};
 use crate::head::Head;
@@ -30,9 +30,6 @@ pub struct Floor {
 }
 
 /// Reads a list of documents, and returns those with the rates that are shown here.
-///
-/// # Errors
-/// One line: not JSON, not such a list, a field that is wrong.
 pub fn parse(text: &str) -> Result<Vec<Floor>> {
     let mut all: Vec<Floor> = serde_json::from_str(text)
         .map_err(|error| Error::Usage(format!("it is no list of `bench floor`: {error}")))?;
@@ -72,7 +69,7 @@ pub fn report(all: &[Floor]) -> Option<Report> {
     let mut rates: Vec<Record> = all.iter().flat_map(rates).collect();
     rates.sort_by_key(|rate| rate["accounts"].as_u64());
     let sets = Sets::new([("rates", rates)]);
-    let page: Page = read(include_str!("page.json"), sets.calls());
+    let page: Page = stated(include_str!("page.json"));
     Some(page.report(&head, &sets, &[], Vec::new()))
 }
 

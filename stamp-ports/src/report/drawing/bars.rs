@@ -4,9 +4,9 @@ use super::{Series, Shown};
 use crate::numbers::{percent, time, times};
 use crate::report::axis::Axis;
 use crate::report::chart::{self, Bar, Panel, Stack, Texts};
-use crate::report::formula::shown;
+use crate::report::formula::{Sets, shown};
 use crate::report::palette::{self, Hue};
-use crate::report::records::{Fields, Record, Sets};
+use crate::report::records::Record;
 use std::cmp::Ordering;
 
 /// What excludes nothing: it is said apart from the locks.
@@ -26,8 +26,8 @@ impl Shown<'_> {
     fn ends(&self, bar: &Series<'_>) -> Option<[f64; 3]> {
         let point = point(bar)?;
         let field = self.quantity.field;
-        let [low, high] = ["min", "max"].map(|end| point.number(&format!("{field}_{end}")));
-        Some([point.number(field)?, low?, high?])
+        let [low, high] = ["min", "max"].map(|end| point[format!("{field}_{end}")].as_f64());
+        Some([point[field].as_f64()?, low?, high?])
     }
 
     fn all_ends(&self) -> Vec<f64> {
@@ -139,7 +139,7 @@ impl Shown<'_> {
         let stack = |bar: &Series<'_>| {
             let segment = |hue: &Hue| {
                 let share = point(bar)
-                    .and_then(|point| point.number(hue.name))
+                    .and_then(|point| point[hue.name].as_f64())
                     .unwrap_or(0.0);
                 (
                     *hue,

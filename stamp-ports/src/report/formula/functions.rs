@@ -7,7 +7,7 @@ use serde_json::Value;
 type OfNumbers = fn(&[f64]) -> Option<f64>;
 
 /// The calls that make one number of several, of which there is at least one.
-pub const OF_NUMBERS: [(&str, OfNumbers); 14] = [
+pub const OF_NUMBERS: [(&str, OfNumbers); 13] = [
     ("sum", |all| Some(all.iter().sum())),
     ("min", |all| all.iter().copied().reduce(f64::min)),
     ("max", |all| all.iter().copied().reduce(f64::max)),
@@ -41,33 +41,11 @@ pub const OF_NUMBERS: [(&str, OfNumbers); 14] = [
         [first, .., last] => Some(last - first),
         _ => None,
     }),
-    // The larger of a ratio and its inverse.
-    ("either", |all| Some(all[0].max(1.0 / all[0]))),
     // The largest ratio of neighbours, of which there must be three.
     ("roughest", |all| {
         let steps = all.windows(2).map(|p| (p[0] / p[1]).max(p[1] / p[0]));
         steps.reduce(f64::max).filter(|_| all.len() >= 3)
     }),
-];
-
-/// The other calls.
-pub(super) const OTHERS: [&str; 16] = [
-    "values",
-    "count",
-    "lowest",
-    "highest",
-    "common",
-    "any",
-    "or",
-    "words",
-    "without",
-    "is_one",
-    "differ",
-    "at_least",
-    "if",
-    "all",
-    "correlation",
-    "number",
 ];
 
 fn same(all: &[f64]) -> Option<f64> {
@@ -178,7 +156,7 @@ impl<'a> Scope<'a> {
 
     /// Returns what a call that makes one number of several stands for, or one of the document's.
     fn defined(self, name: &str, arguments: &[&'a str]) -> Found<Vec<Item<'a>>> {
-        let heads = self.source.calls().iter().map(|call| (call, call.head()));
+        let heads = self.source.calls.iter().map(|call| (call, call.head()));
         for (call, (own, names)) in heads {
             if own == name && names.len() == arguments.len() {
                 return call.evaluated(self, &names, arguments);
@@ -189,14 +167,7 @@ impl<'a> Scope<'a> {
         };
         let mut numbers = Vec::new();
         for argument in arguments {
-            if argument.contains("$each") {
-                for word in self.each {
-                    let argument = argument.replace("$each", word);
-                    numbers.extend(self.shorter().numbers(&argument)?);
-                }
-            } else {
-                numbers.extend(self.numbers(argument)?);
-            }
+            numbers.extend(self.numbers(argument)?);
         }
         if numbers.is_empty() {
             return missing_call(name);
@@ -242,46 +213,32 @@ impl<'a> Scope<'a> {
 
     /// Returns the numbers that are there for each choice of all alternatives.
     fn common(self, path: &str) -> Found<Vec<Item<'a>>> {
-        let mut paths = vec![String::new()];
-        for word in super::filled(path, self.variables).split_inclusive([' ', ']']) {
-            let (end, last) = word.split_at(word.trim_end_matches([' ', ']']).len());
-            let (name, values) = end.split_once('=').unwrap_or((end, ""));
-            let choices: Vec<String> = if end.contains('|') {
-                let values = values.split('|');
-                values
-                    .map(|value| format!("{name}={value}{last}"))
-                    .collect()
-            } else {
-                vec![word.to_owned()]
+        let mut paths = vec![super::filled(path, self.variables).into_owned()];
+        let choice = |path: &String| {
+            let mut words = path
+                .split([' ', ']'])
+                .filter_map(|word| word.split_once('='));
+            let (name, values) = words.find(|(_, values)| values.contains('|'))?;
+            Some((name.to_owned(), values.to_owned()))
+        };
+        while let Some((name, values)) = choice(&paths[0]) {
+            let all = format!("{name}={values}");
+            let one = |value| {
+                let one = format!("{name}={value}");
+                let with = paths.iter().map(|path| path.replacen(&all, &one, 1));
+                with.collect::<Vec<_>>()
             };
-            let with = |path: &String| {
-                choices
-                    .iter()
-                    .map(|c| format!("{path}{c}"))
-                    .collect::<Vec<_>>()
-            };
-            paths = paths.iter().flat_map(with).collect();
+            paths = values.split('|').flat_map(one).collect();
         }
-        let mut common: Option<Vec<f64>> = None;
-        for path in &paths {
-            let here = if_there(self.shorter().numbers(path))?;
-            common = Some(match common {
-                None => here,
-                Some(before) => before.into_iter().filter(|x| here.contains(x)).collect(),
-            });
+        let mut all = paths.iter().map(|path| if_there(self.numbers(path)));
+        let mut common = all.next().unwrap_or_else(|| Ok(Vec::new()))?;
+        for here in all {
+            let here = here?;
+            common.retain(|x| here.contains(x));
         }
-        let mut common = common.unwrap_or_default();
         common.sort_by(f64::total_cmp);
         common.dedup();
         Ok(common.into_iter().map(Item::Number).collect())
-    }
-
-    /// Returns the scope for expressions that live shorter.
-    const fn shorter<'s>(self) -> Scope<'s>
-    where
-        'a: 's,
-    {
-        self
     }
 }
 

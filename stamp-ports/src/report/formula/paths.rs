@@ -1,9 +1,145 @@
-//! Paths, their steps and conditions; and formats.
+//! What expressions ask; paths, their steps and conditions; and formats.
 
-use super::{Found, Item, Scope, filled, missing, wrong};
+use super::{Call, Found, Item, Scope, Variables, filled, missing, wrong};
 use crate::numbers::{and, bytes, count, digits3, of, percent, short, time, times};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How the value of a variable is shown.
+type Shown = fn(&Sets, &str, &str) -> String;
+
+/// What expressions ask: the records of a document by the names of their sets, with the calls that it
+/// defines, or result files by their names.
+#[derive(Debug)]
+pub struct Sets {
+    all: BTreeMap<String, Value>,
+    pub(super) calls: Vec<Call>,
+    shown: Shown,
+    /// Names of parts of files, each with the path that it stands for; of files alone.
+    aliases: Option<BTreeMap<String, String>>,
+    /// The files that were asked for.
+    used: RefCell<BTreeSet<String>>,
+}
+
+impl Sets {
+    /// Returns the sets of a document that defines no calls.
+    pub fn new<const N: usize>(sets: [(&'static str, Vec<Value>); N]) -> Self {
+        let all = sets.map(|(name, records)| (name.to_owned(), Value::Array(records)));
+        Self {
+            all: all.into(),
+            calls: Vec::new(),
+            shown: |_, _, value| value.to_owned(),
+            aliases: None,
+            used: RefCell::default(),
+        }
+    }
+
+    /// Returns the sets with calls, and with how the values of variables are shown.
+    #[must_use]
+    pub fn with(self, calls: Vec<Call>, shown: Shown) -> Self {
+        Self {
+            calls,
+            shown,
+            ..self
+        }
+    }
+
+    /// Returns what result files have.
+    pub fn of_files(all: BTreeMap<String, Value>, aliases: BTreeMap<String, String>) -> Self {
+        Self {
+            all,
+            aliases: Some(aliases),
+            ..Self::new([])
+        }
+    }
+
+    /// Returns the files that were asked for a value since this was last called.
+    pub fn take_used(&self) -> BTreeSet<String> {
+        self.used.take()
+    }
+
+    /// Returns all values of a file.
+    pub fn file(&self, name: &str) -> Found<&Value> {
+        self.used.borrow_mut().insert(name.to_owned());
+        let file = self.all.get(name);
+        file.map_or_else(|| wrong(format!("there is no result file {name}")), Ok)
+    }
+
+    /// Returns where a path begins, and its steps from there; `None` if the word is no path.
+    fn start<'s>(&'s self, path: &'s str) -> Option<Found<(Vec<&'s Value>, &'s str)>> {
+        let Some(aliases) = &self.aliases else {
+            let at = path.find(['.', '['])?;
+            let set = self.all.get(&path[..at])?;
+            return Some(Ok((vec![set], &path[at..])));
+        };
+        let Some((file, steps)) = path.split_once(':') else {
+            return Some(wrong(format!("`{path}` is not FILE:FIELD")));
+        };
+        let Some(alias) = aliases.get(file) else {
+            return Some(self.file(file).map(|whole| (vec![whole], steps)));
+        };
+        let start = self.start(alias)?;
+        let walked = |(start, first)| Scope::new(self, &[]).walk(start, first);
+        Some(start.and_then(walked).map(|start| (start, steps)))
+    }
+
+    /// Returns how a variable's value is shown.
+    pub(super) fn shown(&self, name: &str, value: &str) -> String {
+        (self.shown)(self, name, value)
+    }
+
+    /// Returns the records of a set that meet all conditions.
+    pub fn of<'a>(
+        &'a self,
+        set: &str,
+        conditions: &[&str],
+    ) -> impl Iterator<Item = &'a Value> + use<'a> {
+        let all = self.all.get(set).and_then(Value::as_array);
+        let conditions: Vec<Condition<'_>> = conditions.iter().map(|c| Condition::new(c)).collect();
+        let mut found: Vec<&Value> = all.into_iter().flatten().collect();
+        found.retain(|record| conditions.iter().all(|c| c.is_met(record)));
+        found.into_iter()
+    }
+
+    /// Fills a template about a record, if all that it names is known.
+    pub fn filled(
+        &self,
+        template: &str,
+        row: Option<&Value>,
+        variables: &Variables,
+    ) -> Option<String> {
+        let scope = Scope {
+            row,
+            ..Scope::new(self, variables)
+        };
+        scope.text(template).ok()
+    }
+
+    /// Returns the variables' values, once for each choice of them; none if one is missing.
+    pub fn choices(
+        &self,
+        each: &[(&'static str, &'static str)],
+        before: &Variables,
+    ) -> Vec<Variables> {
+        Scope::new(self, before).bindings(each).unwrap_or_default()
+    }
+}
+
+/// Returns the number that a value is, or that its text is.
+pub fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// Returns a value in words, if there is one.
+pub fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        value => Some(value.to_string()),
+    }
+}
 
 impl<'a> Scope<'a> {
     /// Returns the values that a path names, at least one; `None` if the word is no path.
@@ -29,9 +165,6 @@ impl<'a> Scope<'a> {
     }
 
     /// Goes along steps.
-    ///
-    /// # Errors
-    /// A step that nothing has.
     pub fn walk(self, mut found: Vec<&'a Value>, steps: &str) -> Found<Vec<&'a Value>> {
         let (mut start, mut within) = (0, false);
         let mut pieces = Vec::new();
@@ -131,24 +264,15 @@ impl<'c> Condition<'c> {
         let Some(own) = field(self.field) else {
             return false;
         };
-        let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
-        let ordered = |is: fn(&f64, &f64) -> bool| {
-            let other = match field(self.wanted) {
-                Some(other) => number(other),
-                None => self.values[0].1,
-            };
-            number(own)
-                .zip(other)
-                .is_some_and(|(own, other)| is(&own, &other))
-        };
         let text = match own {
             Value::String(text) => Cow::from(text),
             other => other.to_string().into(),
         };
-        let same = |(word, x): &(Cow<'_, str>, Option<f64>)| {
-            let equal = |(a, b): (f64, f64)| a.total_cmp(&b).is_eq();
-            text == *word || x.is_some_and(|x| number(own).is_some_and(|own| equal((own, x))))
-        };
+        let (own, other) = (number(own), field(self.wanted).map(number));
+        let other = other.unwrap_or(self.values[0].1);
+        let ordered = |is: fn(&f64, &f64) -> bool| own.zip(other).is_some_and(|(a, b)| is(&a, &b));
+        let equal = |x: f64| own.is_some_and(|own| own.total_cmp(&x).is_eq());
+        let same = |(word, x): &(Cow<'_, str>, Option<f64>)| text == *word || x.is_some_and(equal);
         match self.comparison {
             "=" => self.values.iter().any(same),
             "!=" => !self.values.iter().any(same),

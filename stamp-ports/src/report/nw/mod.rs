@@ -4,12 +4,11 @@
 //! The records are the points of the document, those of single hops, and what the schemes of the
 //! reduction cost; figures and tables are in `page.json`.
 
-use super::claim::{Claim, Row, judge};
-use super::formula::{Source as _, read};
+use super::formula::{Sets, stated};
 use super::page::Report;
-use super::records::{self, Fields, Record, Sets, counts, record};
+use super::records::{Fields, Record, counts, judged, record, warnings};
 use super::stated::Page;
-use crate::nw::plan::{Case, HOPS};
+use crate::nw::plan::HOPS;
 use crate::nw::reduction::{cost, names};
 use crate::points::Point;
 use crate::sync::Bench;
@@ -19,33 +18,19 @@ use serde_json::json;
 const TARGETS: &str = include_str!("targets.json");
 const CLAIMS: &str = include_str!("claims.json");
 
-/// Judges rows.
-fn judged(bench: &Bench, sets: &Sets, stated: &'static str) -> Vec<Claim> {
-    let rows = read::<Vec<Row>>(stated, sets.calls()).into_iter();
-    rows.map(|row| records::judged(bench, judge(&row, sets)))
-        .collect()
-}
-
 /// Returns the report about a document.
 pub fn report(bench: &Bench) -> Report {
     let sets = &sets(bench);
     let judged = [("nw-targets", TARGETS), ("nw-claims", CLAIMS)]
         .map(|(id, rows)| (id, judged(bench, sets, rows)));
-    let page: Page = read(include_str!("page.json"), sets.calls());
-    page.report(&bench.head, sets, &judged, records::warnings(bench))
+    let page: Page = stated(include_str!("page.json"));
+    page.report(&bench.head, sets, &judged, warnings(bench))
 }
 
-/// Returns the record of a point with what its case is.
+/// Returns the record of a point, of which each has the side of a tile.
 fn of(point: &Point) -> Record {
-    let case = Case::of(point);
     let side = point.parameters.get("side").copied().unwrap_or(0);
-    record(point)
-        .with("is_affine", u64::from(case.affine))
-        .with(
-            "nucleotides",
-            u64::from(case == Case::nucleotides(case.letters)),
-        )
-        .with("side_or_0", side)
+    record(point).with("side_or_0", side)
 }
 
 /// Returns all records of a document.

@@ -11,13 +11,13 @@ use super::sets::sets;
 use super::view::theirs;
 use crate::paper::document::Paper;
 use crate::report::claim::{Claim, Row, judge};
-use crate::report::formula::{Source as _, read};
+use crate::report::formula::stated;
 
 /// Judges all claims of the paper.
 pub fn all(paper: &Paper) -> Vec<Claim> {
     let sets = sets(&theirs(paper));
-    let rows = read::<Vec<Row>>(include_str!("claims.json"), sets.calls()).into_iter();
-    rows.map(|row| judge(&row, &sets)).collect()
+    let rows: Vec<Row> = stated(include_str!("claims.json"));
+    rows.iter().map(|row| judge(row, &sets)).collect()
 }
 
 #[cfg(test)]

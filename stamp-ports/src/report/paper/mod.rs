@@ -12,16 +12,13 @@ pub mod claims;
 mod sets;
 pub mod view;
 
-use super::formula::{Source as _, read};
+use super::formula::stated;
 use super::page::Report;
 use super::stated::Page;
 use crate::paper::document::Paper;
 use view::label;
 
 /// Returns the report about a document.
-///
-/// # Panics
-/// If `page.json` has not the form of a page's parts; a test reads it.
 pub fn report(paper: &Paper) -> Report {
     let sets = &sets::sets(paper);
     let wrong: Vec<String> = paper
@@ -39,7 +36,7 @@ pub fn report(paper: &Paper) -> Report {
         wrong.join("; ")
     );
     let warnings = Some(warning).filter(|_| failed > 0);
-    let page: Page = read(include_str!("page.json"), sets.calls());
+    let page: Page = stated(include_str!("page.json"));
     let judged = [("claims", claims::all(paper))];
     // A document of some workloads lacks nothing if it has all about these.
     let mut head = paper.head.clone();

@@ -18,8 +18,8 @@
 //! | `document` | what is so of the whole document |
 
 use super::view::{
-    self, abort_rate, apart, baseline, both, counts, critical_section, heading, label, largest,
-    order, over_cgl, over_critical_section, plain, shown, sorted, total,
+    self, abort_rate, apart, baseline, counts, critical_section, heading, label, largest, order,
+    over_cgl, over_critical_section, plain, shown, sorted, total,
 };
 use crate::measure::search::TIME_LIMIT;
 use crate::numbers::{count, short, times};
@@ -28,8 +28,9 @@ use crate::paper::document::{
     Paper, Speedup, ThreadPoint,
 };
 use crate::report::claim::LEVEL;
+use crate::report::formula::{Sets, stated, word};
 use crate::report::palette;
-use crate::report::records::{Fields, Record, Sets};
+use crate::report::records::{Fields, Record};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +50,7 @@ pub(super) fn sets(paper: &Paper) -> Sets {
     let profiles: Vec<Record> = bars.into_iter().map(profile).collect();
     let alone = profiles
         .iter()
-        .filter(|bar| bar.number("alone") == Some(1.0));
+        .filter(|bar| bar["alone"].as_f64() == Some(1.0));
     let searched = search.iter().filter(|t| t.tx_per_s <= 0.0).count();
     let tried = paper.speedups.iter().map(|run| run.tried);
     let document = Record::default()
@@ -99,20 +100,15 @@ pub(super) fn sets(paper: &Paper) -> Sets {
             record["at"] = at.into();
         }
     }
-    let calls = serde_json::from_str(include_str!("calls.json"));
-    Sets::new(sets).with(calls.expect("the file has calls"), shown)
+    Sets::new(sets).with(stated(include_str!("calls.json")), shown)
 }
 
 /// The record of what names a workload.
 fn named(record: Record, workload: &str) -> Record {
     let number = |name: &str| record.get(name)?.as_u64();
-    let (blocks, threads) = (number("blocks"), number("threads"));
-    let launch = blocks
-        .zip(threads)
-        .map(|(blocks, threads)| format!("{blocks} x {threads}"));
-    let total = blocks
-        .zip(threads)
-        .map(|(blocks, threads)| blocks * threads);
+    let shape = number("blocks").zip(number("threads"));
+    let launch = shape.map(|(blocks, threads)| format!("{blocks} x {threads}"));
+    let total = shape.map(|(blocks, threads)| blocks * threads);
     record
         .with("label", label(workload))
         .with("heading", heading(workload))
@@ -132,7 +128,7 @@ fn results(paper: &Paper) -> Vec<Record> {
 fn result(paper: &Paper, run: &Speedup) -> Record {
     let workload = &run.workload;
     let stopped = run.aborts.get("stopped").is_some_and(|&n| n > 0);
-    let gain = over_cgl(paper, run);
+    let (gain, over_section) = (over_cgl(paper, run), over_critical_section(paper, run));
     let cgl = baseline(paper, workload).filter(|_| gain.is_some());
     let over = |rate: f64| cgl.map(|cgl| rate / cgl.tx_per_s);
     let label_of_bar = match gain {
@@ -140,28 +136,25 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
         None if !run.verified => "not verified".into(),
         None => format!("{} tx/s", short(run.tx_per_s)),
     };
-    let section = over_critical_section(paper, run).map_or_else(String::new, |ratio| {
-        format!(" over cgl, {} over the critical section", times(ratio))
-    });
+    let over_it = over_section.map(|ratio| format!("{} over the critical section", times(ratio)));
+    let section = over_it.as_ref().map(|over| format!(" over cgl, {over}"));
+    // Both ratios, as far as there are: `46× (12× over the critical section)`.
+    let beside = over_it.map_or_else(String::new, |over| format!(" ({over})"));
     let other = run.resolved != run.variant;
     let ran = other.then(|| format!(", as {}", run.resolved));
     let ran = ran.unwrap_or_default();
-    named(Record::of(run), workload)
+    named(json!(run), workload)
         .with("rate", counts(run).then_some(run.tx_per_s))
         .with("gain", gain)
-        .with("over_section", over_critical_section(paper, run))
+        .with("over_section", over_section)
         .with("abort_rate", abort_rate(run))
         .with("unstopped", u64::from(!stopped))
         .with("gain_min", over(run.tx_per_s_min))
         .with("gain_max", over(run.tx_per_s_max))
         .with("ran", ran)
         .with("label_of_bar", label_of_bar.clone())
-        .with("bar", label_of_bar + &section)
-        .with(
-            "gains",
-            over_cgl(paper, run).map(|gain| both(paper, run, gain)),
-        )
-        .with("of_full", of_full(run.transactions, run.transactions_full))
+        .with("bar", label_of_bar + &section.unwrap_or_default())
+        .with("gains", gain.map(|gain| times(gain) + &beside))
         .with("wrong", (!run.verified).then_some("NO"))
         .with("recorded", run.isolation.as_ref().map(Isolation::told))
         .with("jit", Some(run.jit_ms).filter(|ms| *ms > 0.0))
@@ -171,15 +164,6 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
                 .map(|[.., launch]| launch)
                 .filter(|l| !l.is_empty()),
         )
-}
-
-/// A number of transactions, and the full one where it is less.
-fn of_full(transactions: u64, full: u64) -> String {
-    if transactions == full {
-        count(transactions)
-    } else {
-        format!("{} of {}", count(transactions), count(full))
-    }
 }
 
 /// The fastest algorithm of each workload, those that win most often first; `optimized` is one of
@@ -229,7 +213,7 @@ fn kernel(paper: &Paper, run: &Speedup, part: &KernelPart) -> Record {
         other.filter(|_| counts).map(|other| rate / other)
     };
     let attempts = part.commits as f64 + part.aborts as f64;
-    named(Record::of(part), &run.workload)
+    named(json!(part), &run.workload)
         .with("variant", run.variant.clone())
         .with("rate", Some(rate).filter(|rate| *rate > 0.0))
         .with("gain", over(cgl))
@@ -247,12 +231,8 @@ fn kernel(paper: &Paper, run: &Speedup, part: &KernelPart) -> Record {
 fn sections(paper: &Paper, apart: &Paper) -> Vec<Record> {
     let record = |section: &CriticalSection| {
         let cgl = baseline(apart, &section.workload).filter(|_| section.counts());
-        named(Record::of(section), &section.workload)
+        named(json!(section), &section.workload)
             .with("over_cgl", cgl.map(|cgl| section.tx_per_s / cgl.tx_per_s))
-            .with(
-                "of_full",
-                of_full(section.transactions, section.transactions_full),
-            )
     };
     paper.critical_sections.iter().map(record).collect()
 }
@@ -299,15 +279,18 @@ fn sums(paper: &Paper) -> Vec<Record> {
 /// The lines of Figure 3: how far each rises, and whether it falls again.
 fn whole_lines(threads: &[Record]) -> Vec<Record> {
     let mut lines: BTreeMap<(String, String), Vec<&Record>> = BTreeMap::new();
-    for point in threads.iter().filter(|p| p.number("tx_per_s") > Some(0.0)) {
-        let name = |field| point.word(field).unwrap_or_default();
+    for point in threads
+        .iter()
+        .filter(|p| p["tx_per_s"].as_f64() > Some(0.0))
+    {
+        let name = |field: &str| word(&point[field]).unwrap_or_default();
         lines
             .entry((name("workload"), name("variant")))
             .or_default()
             .push(point);
     }
     let record = |line: Vec<&Record>| {
-        let rates: Vec<f64> = line.iter().filter_map(|p| p.number("tx_per_s")).collect();
+        let rates: Vec<f64> = line.iter().filter_map(|p| p["tx_per_s"].as_f64()).collect();
         let best = rates.iter().copied().fold(0.0, f64::max);
         let falls = rates[rates.len() - 1] < best * (1.0 - LEVEL);
         line[0]
@@ -326,7 +309,7 @@ fn point(paper: &Paper, point: &ThreadPoint) -> Record {
     let total = total(point.blocks, point.threads);
     let rate = Some(point.tx_per_s).filter(|rate| *rate > 0.0);
     let processors = paper.head.device.processors as f64;
-    named(Record::of(point), &point.workload)
+    named(json!(point), &point.workload)
         .with("rate", rate)
         .with("tenth", total as f64 / 10.0)
         .with("per_processor", total as f64 / processors)
@@ -370,12 +353,7 @@ fn eigenbench(paper: &Paper) -> Vec<Record> {
     let mut all: Vec<&EigenbenchPoint> = paper.eigenbench.iter().collect();
     all.sort_by_key(|p| place(p));
     let record = |p: &EigenbenchPoint| {
-        named(Record::of(p), "eigenbench")
-            .with("rate", Some(p.tx_per_s).filter(|rate| *rate > 0.0))
-            .with(
-                "of_words",
-                format!("{}/{}x{}", p.hot_words, p.blocks, p.threads),
-            )
+        named(json!(p), "eigenbench").with("rate", Some(p.tx_per_s).filter(|rate| *rate > 0.0))
     };
     all.into_iter().map(record).collect()
 }
@@ -399,15 +377,10 @@ fn pair(tbv: &EigenbenchPoint, hv: &EigenbenchPoint) -> Record {
         none if none <= 0.0 && hv.abort_rate <= 0.0 => 0.0,
         aborted => hv.abort_rate / aborted,
     };
-    Record::of(hv)
+    json!(hv)
         .with("setting", format!("{words}/{locks}/{}", count(threads)))
-        .with(
-            "of_words",
-            format!("{}/{}x{}", hv.hot_words, hv.blocks, hv.threads),
-        )
         .with("total", threads)
         .with("gain", hv.tx_per_s / tbv.tx_per_s)
-        .with("hv_rate", hv.tx_per_s)
         .with("tbv_rate", tbv.tx_per_s)
         .with("tbv_aborts", tbv.abort_rate)
         .with("less_aborted", tbv.abort_rate - hv.abort_rate)
@@ -423,7 +396,7 @@ fn profile(bar: &Breakdown) -> Record {
     let overhead = bar.shares.iter().filter(|(phase, _)| *phase != "native");
     let overhead = overhead.max_by(|a, b| a.1.total_cmp(b.1));
     let how = [" in full launches", ", one thread alone"][usize::from(bar.is_alone())];
-    let record = PHASES.into_iter().fold(Record::of(bar), |record, phase| {
+    let record = PHASES.into_iter().fold(json!(bar), |record, phase| {
         record.with(phase, bar.shares.get(phase).copied())
     });
     named(record, &bar.workload)
@@ -442,7 +415,7 @@ fn profile(bar: &Breakdown) -> Record {
 
 fn row(paper: &Paper, row: &Characteristics) -> Record {
     let most = largest(paper, |run| run.workload == row.workload);
-    named(Record::of(row), &row.workload).with("gain", most.map(|(_, gain)| gain))
+    named(json!(row), &row.workload).with("gain", most.map(|(_, gain)| gain))
 }
 
 /// Table 1: the measured rows of each workload, and below them the paper's.

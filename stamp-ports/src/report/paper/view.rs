@@ -8,10 +8,10 @@
 //! Tables 1 and 2 and the sections named. Its Figures 2 to 5 are drawings
 //! without numbers, so only what the text says of them can be quoted.
 
-use crate::numbers::{self, count, times};
+use crate::numbers::{self, count};
 use crate::paper::document::{CriticalSection, KernelPart, Paper, Speedup};
+use crate::report::formula::Sets;
 use crate::report::palette;
-use crate::report::records::Sets;
 use crate::variants::AskedVariant;
 
 /// The workloads in the paper's order, with its names and what they are.
@@ -119,18 +119,6 @@ pub fn over_critical_section(paper: &Paper, run: &Speedup) -> Option<f64> {
 pub fn critical_section<'p>(paper: &'p Paper, workload: &str) -> Option<&'p CriticalSection> {
     let mut all = paper.critical_sections.iter();
     all.find(|section| section.workload == workload && section.counts())
-}
-
-/// Both ratios, as far as there are: `46× (12× over the critical section)`.
-pub fn both(paper: &Paper, run: &Speedup, over_cgl: f64) -> String {
-    match over_critical_section(paper, run) {
-        Some(ratio) => format!(
-            "{} ({} over the critical section)",
-            times(over_cgl),
-            times(ratio)
-        ),
-        None => times(over_cgl),
-    }
 }
 
 /// The document with the kernels of a workload, where it has several that run transactions, in the

@@ -1,9 +1,9 @@
 //! Tables as a page's JSON states them.
 
-use crate::report::formula::Variables;
+use crate::report::formula::{Sets, Variables, word};
 use crate::report::page::{NONE, table};
 use crate::report::palette;
-use crate::report::records::{Fields, Record, Sets};
+use crate::report::records::{Fields, Record};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -73,7 +73,7 @@ impl Table {
             let none = html! { p .none { "Not measured." } };
             return self.or_none.then_some(none).into_iter().collect();
         }
-        let group = |record: &Record| record.word(self.each).unwrap_or_default();
+        let group = |record: &Record| word(&record[self.each]).unwrap_or_default();
         let mut groups: Vec<(String, Vec<&Record>)> = Vec::new();
         for record in all {
             let name = group(record);
@@ -88,7 +88,7 @@ impl Table {
     fn one(&self, sets: &Sets, records: &[&Record]) -> Markup {
         let columns = self.columns_of(sets, records);
         let key = |record: &Record| -> Vec<Option<String>> {
-            self.key.iter().map(|name| record.word(name)).collect()
+            self.key.iter().map(|name| word(&record[*name])).collect()
         };
         let mut rows: Vec<Vec<String>> = Vec::new();
         let mut seen = Vec::new();
@@ -99,7 +99,8 @@ impl Table {
             }
             let cell = |column: &Column<'_>| {
                 let (field, value) = &column.of;
-                let is_of = |r: &&&Record| key(r) == own && r.word(field).as_ref() == Some(value);
+                let is_of =
+                    |r: &&&Record| key(r) == own && word(&r[*field]).as_ref() == Some(value);
                 let other = || records.iter().find(is_of);
                 let about = Some(record).filter(|_| field.is_empty()).or_else(other);
                 let variables = [
@@ -135,7 +136,7 @@ impl Table {
             ..Column::default()
         });
         let by = self.by.iter().flat_map(|by| {
-            let values = records.iter().filter_map(|record| record.word(by.field));
+            let values = records.iter().filter_map(|record| word(&record[by.field]));
             let mut values: Vec<String> = values.collect();
             values.sort_by_key(|name| (palette::rank(name), name.clone()));
             values.dedup();
@@ -184,6 +185,6 @@ fn numbered(row: &[serde_json::Value]) -> Record {
 fn variables(record: &Record, of_set: bool) -> Variables {
     let fields = record.as_object().filter(|_| !of_set);
     let names = fields.into_iter().flat_map(|fields| fields.keys());
-    let value = |name: &String| (name.clone(), record.word(name).unwrap_or_default());
+    let value = |name: &String| (name.clone(), word(&record[name]).unwrap_or_default());
     names.map(value).collect()
 }
