@@ -134,7 +134,11 @@ const WIDTH: usize = 79;
 /// Returns a heading and a line for each name with what it is, as texts of help show lists;
 /// long sentences go on below their beginnings.
 pub fn described<'n>(head: &str, all: impl IntoIterator<Item = (&'n str, &'n str)>) -> String {
-    let all: Vec<(&str, &str)> = all.into_iter().collect();
+    described_all(head, &all.into_iter().collect::<Vec<_>>())
+}
+
+/// It is not generic, so that it is compiled once.
+fn described_all(head: &str, all: &[(&str, &str)]) -> String {
     let names = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = format!("{head}:\n");
     for (name, what) in all {

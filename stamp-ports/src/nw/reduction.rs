@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::points::{Asked, Point};
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Device, Launch};
+use stm_core::host::{self, Buffer, Device, Launch};
 use stm_core::internal::host::Watchdog;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::reduction::{
@@ -33,8 +33,16 @@ struct Measured {
     name: &'static str,
     about: &'static str,
     cost: fn() -> (u32, u32),
-    run: fn(&AnyDevice, u32, u32) -> Result<Found>,
+    launch: ByWatchdog,
 }
+
+/// What launches a kernel.
+type ByWatchdog = unsafe fn(
+    &mut Watchdog<AnyDevice>,
+    &AnyDevice,
+    &Launch,
+    &ReductionParams,
+) -> std::result::Result<Duration, host::Error>;
 
 /// What a launch leaves.
 struct Found {
@@ -52,7 +60,7 @@ macro_rules! schemes {
             name: <$scheme>::NAME,
             about: $about,
             cost: <$scheme>::cost_bytes,
-            run: launch::<$kernel>,
+            launch: Watchdog::launch::<$kernel>,
         }),*];
     };
 }
@@ -98,8 +106,8 @@ pub fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     } else {
         ROUNDS
     };
-    (scheme.run)(device, warps, rounds)?;
-    let mut found = (scheme.run)(device, warps, rounds)?;
+    launch(device, scheme.launch, warps, rounds)?;
+    let mut found = launch(device, scheme.launch, warps, rounds)?;
     found.spans.sort_unstable();
     let ms = found.time.as_secs_f64() * 1e3;
     let hand_overs = u64::from(rounds) * u64::from(warps - 1).max(1);
@@ -118,11 +126,7 @@ pub fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
 }
 
 /// Launches a kernel, and checks its values.
-fn launch<K: Kernel<Params = ReductionParams>>(
-    device: &AnyDevice,
-    warps: u32,
-    rounds: u32,
-) -> Result<Found> {
+fn launch(device: &AnyDevice, by: ByWatchdog, warps: u32, rounds: u32) -> Result<Found> {
     let width = device.limits().warp_width;
     let mut watchdog = Watchdog::new(device, Some(LIMIT))?;
     let times = Buffer::<_, u64>::zeroed(device, 2 * (warps * rounds) as usize, "times")?;
@@ -141,7 +145,7 @@ fn launch<K: Kernel<Params = ReductionParams>>(
     };
     // SAFETY: the parameters are views of buffers that live until the launch has ended, and
     // which nothing else uses meanwhile.
-    let time = unsafe { watchdog.launch::<K>(device, &shape, &params)? };
+    let time = unsafe { by(&mut watchdog, device, &shape, &params)? };
     let bad = wrong.download()?[0];
     let values = values.download()?;
     let last = (0..warps * width)

@@ -125,12 +125,17 @@ pub fn fitting<K: Kernel>(
         shared_bytes,
         ..Launch::new(blocks, threads)
     };
-    refuse! {
-        device.resident_blocks::<K>(&launch)? == 0 =>
-            "a block of {threads} threads does not fit the device with what {} needs: use fewer",
-            K::ENTRY;
-    }
+    refuse_if_none(device.resident_blocks::<K>(&launch)?, threads, K::ENTRY)?;
     Ok(launch)
+}
+
+/// Refuses a launch of which no block is resident. It is not generic, so that it is compiled once.
+fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()> {
+    refuse! {
+        resident == 0 =>
+            "a block of {threads} threads does not fit the device with what {entry} needs: use fewer";
+    }
+    Ok(())
 }
 
 /// Makes a contender's data on a device, from a seed, for so many transactions.

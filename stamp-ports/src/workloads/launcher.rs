@@ -122,11 +122,21 @@ impl<'a, D: Device> Launcher<'a, D> {
         &mut self,
         params: &K::Params,
     ) -> Result<Statistics, host::Error> {
-        self.stm.set_time_limit(self.time_left());
         // SAFETY: the caller's promise.
-        let launched = unsafe { self.stm.launch::<K>(params) };
+        self.launch_by(K::ENTRY, &|stm| unsafe { stm.launch::<K>(params) })
+    }
+
+    /// Does what [`Self::launch`] does for any kernel, so that it is compiled once; the closure
+    /// launches it.
+    fn launch_by(
+        &mut self,
+        entry: &'static str,
+        kernel: &dyn Fn(&mut Stm<D>) -> Result<(Duration, Statistics), host::Error>,
+    ) -> Result<Statistics, host::Error> {
+        self.stm.set_time_limit(self.time_left());
+        let launched = kernel(self.stm);
         let (time, statistics) = self.judged(launched)?;
-        self.add(K::ENTRY, time, statistics);
+        self.add(entry, time, statistics);
         if let Some(after_each) = &mut self.after_each {
             after_each(time, &statistics);
         }

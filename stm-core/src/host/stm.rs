@@ -308,9 +308,18 @@ impl<D: Device> Stm<D> {
         &mut self,
         params: &K::Params,
     ) -> Result<(Duration, Statistics), Error> {
-        self.begin()?;
         // SAFETY: the caller promises it.
-        let launched = unsafe { self.device.launch::<K>(&self.present_launch(), params) };
+        self.launch_by(&|device, launch| unsafe { device.launch::<K>(launch, params) })
+    }
+
+    /// Does what [`Self::launch`] does for any kernel, so that it is compiled once; the closure
+    /// launches it on the device.
+    fn launch_by(
+        &mut self,
+        kernel: &dyn Fn(&D, &Launch) -> Result<Duration, Error>,
+    ) -> Result<(Duration, Statistics), Error> {
+        self.begin()?;
+        let launched = kernel(&self.device, &self.present_launch());
         let time = launched.map_err(|error| self.after_error(error))?;
         Ok((time, self.conclude()?))
     }

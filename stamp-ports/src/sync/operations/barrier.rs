@@ -74,7 +74,7 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
             // SAFETY: the words live until the launch has ended.
             unsafe { device.launch::<CheckedMeetingsPeer>(&shape, &params) }
         })?;
-        let runs = runs(size, |waits| {
+        let runs = runs(size, &mut |waits| {
             let params = BarrierParams {
                 words: std::ptr::null_mut(),
                 waits,
@@ -98,7 +98,7 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
         // SAFETY: all of them live until the launch has ended.
         unsafe { barrier.launch::<CheckedMeetings>(&mut watchdog, &params) }
     })?;
-    let runs = runs(size, |waits| {
+    let runs = runs(size, &mut |waits| {
         let params = MeetingsParams {
             barrier: barrier.view(),
             waits,

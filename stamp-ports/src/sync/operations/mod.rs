@@ -91,7 +91,7 @@ struct Runs {
 /// Makes the launches of a point, given what makes one with so many operations.
 fn runs(
     size: Size,
-    mut launch: impl FnMut(u32) -> Result<Run, host::Error>,
+    launch: &mut dyn FnMut(u32) -> Result<Run, host::Error>,
 ) -> Result<Runs, host::Error> {
     let few = (size.most / FIRST).max(1);
     let mut operations = few;
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn fast_launches_make_the_most_operations_five_times() {
         let mut asked_for = Vec::new();
-        let runs = runs(SIZE, |operations| {
+        let runs = runs(SIZE, &mut |operations| {
             asked_for.push(operations);
             Ok(run([1, 3, 2, 1, 2, 3][asked_for.len() % 6]))
         });
@@ -413,7 +413,7 @@ mod tests {
     fn slow_launches_make_as_many_as_fit_into_the_time() {
         let of = |ms_of: &dyn Fn(u32) -> u64| {
             let mut asked_for = Vec::new();
-            let found = runs(SIZE, |operations| {
+            let found = runs(SIZE, &mut |operations| {
                 asked_for.push(operations);
                 Ok(run(ms_of(operations)))
             });
@@ -438,7 +438,7 @@ mod tests {
         // Of seven trials and five launches.
         for wrong in 0..12 {
             let mut launches = 0;
-            let runs = runs(SIZE, |_| {
+            let runs = runs(SIZE, &mut |_| {
                 let mut run = run(1);
                 run.fault = (launches == wrong).then(|| "a section is lost".into());
                 launches += 1;

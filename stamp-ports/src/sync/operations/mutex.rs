@@ -72,7 +72,7 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
     };
     let time = Duration::from_millis(ms);
     let size = Size { most, time };
-    let runs = runs(size, |sections| make(device, asked, sections))?;
+    let runs = runs(size, &mut |sections| make(device, asked, sections))?;
     let mut point = runs.point(asked, 1, None);
     let in_a_row = match asked.implementation.as_str() {
         DEFAULT => Some(IN_A_ROW),
@@ -92,7 +92,7 @@ fn counted(
     device: &AnyDevice,
     shape: &Launch,
     sections: u32,
-    launch: impl FnOnce(TArray<u32>, TArray<u32>) -> Result<Duration, Error>,
+    launch: &dyn Fn(TArray<u32>, TArray<u32>) -> Result<Duration, Error>,
 ) -> Result<Run, Error> {
     // A line for the counter alone.
     let counter = Buffer::<_, u32>::zeroed(device, 32, "the counter")?;
@@ -150,7 +150,7 @@ pub(crate) fn made_on<K: LockKind>(
 where
     Sections<K>: Kernel<Params = SectionsParams<K>>,
 {
-    let run = counted(device, shape, sections, |counter, made| {
+    let run = counted(device, shape, sections, &|counter, made| {
         let params = SectionsParams {
             locks: locks.view(),
             counter,
@@ -169,7 +169,7 @@ where
 fn combined(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
     let shape = shape(asked);
     let combiners = Combiners::<_, 1>::new(device, 1, users(&shape), "the combiner")?;
-    let run = counted(device, &shape, sections, |counter, made| {
+    let run = counted(device, &shape, sections, &|counter, made| {
         let params = CombinedSectionsParams {
             combiners: combiners.view(),
             counter,
@@ -187,7 +187,7 @@ fn combined(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Err
 fn peer(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
     let shape = shape(asked);
     let lock = Buffer::<_, u32>::zeroed(device, 64, "the semaphore")?;
-    counted(device, &shape, sections, |counter, made| {
+    counted(device, &shape, sections, &|counter, made| {
         let first = lock.as_mut_ptr();
         let params = PeerParams {
             lock: first,
@@ -210,11 +210,11 @@ mod tests {
     fn sections_that_are_missing_or_lost_are_found() {
         let device = AnyDevice::cpu();
         // Nobody makes any.
-        let none = counted(&device, &Launch::new(2, 1), 10, |_, _| Ok(Duration::ZERO));
+        let none = counted(&device, &Launch::new(2, 1), 10, &|_, _| Ok(Duration::ZERO));
         let fault = none.expect("a launch").fault.expect("a fault");
         has(&fault, "of 10 | made 0");
         // The blocks say that they made ten, and the counter has nine.
-        let lost = counted(&device, &Launch::new(2, 1), 10, |counter, made| {
+        let lost = counted(&device, &Launch::new(2, 1), 10, &|counter, made| {
             for (array, i, n) in [(counter, 0, 9), (made, 0, 4), (made, 1, 6)] {
                 let word = array.get(i).expect("a word");
                 // SAFETY: on the CPU this is memory of this program, and live.

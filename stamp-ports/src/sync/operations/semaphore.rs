@@ -76,7 +76,7 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Resu
         // SAFETY: all of them live until the launch has ended.
         unsafe { watchdog.launch::<CheckedEntries>(device, &shape, &params) }
     })?;
-    let runs = runs(size, |times| {
+    let runs = runs(size, &mut |times| {
         let params = EntriesParams {
             semaphores: semaphores.view(),
             times,
@@ -105,7 +105,7 @@ fn peer(device: &AnyDevice, asked: &Asked, size: Size, count: u32) -> Result<Poi
         // SAFETY: both buffers live until the launch has ended.
         unsafe { device.launch::<CheckedEntriesPeer>(&shape, &params) }
     })?;
-    let runs = runs(size, |times| {
+    let runs = runs(size, &mut |times| {
         let place = make()?;
         let params = params(&place, std::ptr::null_mut(), times);
         // SAFETY: as above.

@@ -206,12 +206,7 @@ impl Device for Cpu {
 
     /// Returns how many blocks a launch may give OS threads of their own.
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
-        let one = Launch {
-            blocks: launch.cluster,
-            ..*launch
-        };
-        one.check(&self.limits())?;
-        Ok(OS_THREADS_MAX / launch.threads)
+        self.blocks_at_once(launch)
     }
 
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
@@ -248,6 +243,16 @@ impl<'a, P> Shared<'a, P> {
 }
 
 impl Cpu {
+    /// [`Device::resident_blocks`] for any kernel.
+    fn blocks_at_once(&self, launch: &Launch) -> Result<u32, Error> {
+        let one = Launch {
+            blocks: launch.cluster,
+            ..*launch
+        };
+        one.check(&self.limits())?;
+        Ok(OS_THREADS_MAX / launch.threads)
+    }
+
     /// [`Device::launch`] for any kernel, so that it is compiled once: `work` is what one thread
     /// does in a block, and `entry` the kernel's name.
     ///

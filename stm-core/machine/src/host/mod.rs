@@ -37,7 +37,7 @@ pub use parameters::check_parameters;
 pub use watchdog::Watchdog;
 
 use core::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::vec::Vec;
 
@@ -65,14 +65,32 @@ pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R
     if parts == 1 {
         return vec![work(range(0))];
     }
+    let mut results = Vec::new();
+    results.resize_with(parts as usize, || Mutex::new(None));
+    at_once(parts, &|part| {
+        let result = work(range(part));
+        *results[part as usize]
+            .lock()
+            .expect("only this thread locks it") = Some(result);
+    });
+    let results = results.into_iter().map(Mutex::into_inner);
+    let results = results.map(|result| result.expect("no thread has panicked"));
+    results
+        .map(|result| result.expect("all have run"))
+        .collect()
+}
+
+/// Calls `work` with each number below `parts`, in a thread of its own. It is not generic, so that
+/// threads are compiled once.
+fn at_once(parts: u64, work: &(dyn Fn(u64) + Sync)) {
     thread::scope(|scope| {
-        let work = &work;
-        let started = (0..parts).map(|part| scope.spawn(move || work(range(part))));
-        let started: Vec<_> = started.collect();
-        let results = started.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        results.collect()
-    })
+        let started: Vec<_> = (0..parts)
+            .map(|part| scope.spawn(move || work(part)))
+            .collect();
+        for thread in started {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    });
 }

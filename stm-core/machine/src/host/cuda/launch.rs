@@ -103,11 +103,7 @@ impl Device for Cuda {
     }
 
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
-        let one = Launch {
-            blocks: launch.cluster,
-            ..*launch
-        };
-        self.resident(self.ready(Entry::of::<K>(), &one)?, launch)
+        self.resident_of(Entry::of::<K>(), launch)
     }
 
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
@@ -286,6 +282,15 @@ impl Cuda {
             Error::above("blocks at the same time", launch.blocks, limit)?;
         }
         Ok(())
+    }
+
+    /// Returns how many blocks of a kernel are resident at the same time.
+    fn resident_of(&self, kernel: Entry, launch: &Launch) -> Result<u32, Error> {
+        let one = Launch {
+            blocks: launch.cluster,
+            ..*launch
+        };
+        self.resident(self.ready(kernel, &one)?, launch)
     }
 
     /// Returns how many blocks of a function are resident at the same time.
