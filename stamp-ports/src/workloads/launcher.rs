@@ -14,6 +14,9 @@ use stm_core::host::{self, Device, Error, InOrder, Launch, Statistics, Stm};
 use stm_core::internal::host::Laps;
 use stm_core::{Kernel, StmRef};
 
+/// What a launch did, and how long it took.
+type Timed = Result<(Duration, Statistics), host::Error>;
+
 /// What a launch is made of, beside its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<A: Algorithm> {
@@ -131,7 +134,7 @@ impl<'a, D: Device> Launcher<'a, D> {
     fn launch_by(
         &mut self,
         entry: &'static str,
-        kernel: &dyn Fn(&mut Stm<D>) -> Result<(Duration, Statistics), host::Error>,
+        kernel: &dyn Fn(&mut Stm<D>) -> Timed,
     ) -> Result<Statistics, host::Error> {
         self.stm.set_time_limit(self.time_left());
         let launched = kernel(self.stm);
