@@ -245,14 +245,11 @@ impl Stated {
     fn series<'b>(&'b self, sets: &'b Sets, panel: &Variables) -> Vec<Series<'b>> {
         let mut all: Vec<Series<'b>> = Vec::new();
         for lines in &self.lines {
-            let kinds = lines.kinds.iter().map(|kind| {
-                let kind = ("k".to_owned(), (*kind).to_owned());
-                [&panel[..], &[kind]].concat()
-            });
-            let starts: Vec<Variables> = match lines.kinds.as_slice() {
-                [] => vec![panel.clone()],
-                _ => kinds.collect(),
-            };
+            let of_kind = |kind: &&str| [&panel[..], &[("k".into(), (*kind).into())]].concat();
+            let mut starts: Vec<Variables> = lines.kinds.iter().map(of_kind).collect();
+            if starts.is_empty() {
+                starts.push(panel.clone());
+            }
             let each = starts
                 .iter()
                 .flat_map(|start| sets.choices(&lines.each, start));

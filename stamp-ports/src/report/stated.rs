@@ -132,6 +132,11 @@ pub struct Page {
     footer: Vec<&'static str>,
 }
 
+/// Returns whether a part is of targets, and not of claims, by its name.
+fn is_of_targets(id: &str) -> bool {
+    id.ends_with("targets")
+}
+
 impl Page {
     /// Makes the report about a document, with what was judged by the names of parts; those of
     /// targets end so.
@@ -142,6 +147,11 @@ impl Page {
         judged: &[(&str, Vec<Claim>)],
         warnings: Vec<String>,
     ) -> Report {
+        let of = |targets| {
+            let all = judged.iter().filter(|(id, _)| is_of_targets(id) == targets);
+            all.flat_map(|(_, claims)| claims.clone()).collect()
+        };
+        let footer = self.footer.iter();
         let mut report = Report {
             id: self.id,
             title: self.title,
@@ -151,22 +161,12 @@ impl Page {
             sections: Vec::new(),
             lacking: Vec::new(),
             figures: Vec::new(),
-            targets: Vec::new(),
-            claims: Vec::new(),
-            footer: Vec::new(),
+            targets: of(true),
+            claims: of(false),
+            footer: footer
+                .map(|text| text.replace("{format}", &head.format))
+                .collect(),
         };
-        let footer = self.footer.iter();
-        report.footer = footer
-            .map(|text| text.replace("{format}", &head.format))
-            .collect();
-        for (id, claims) in judged {
-            let all = if id.ends_with("targets") {
-                &mut report.targets
-            } else {
-                &mut report.claims
-            };
-            all.extend(claims.iter().cloned());
-        }
         for part in &self.parts {
             let own = judged.iter().find(|(id, _)| *id == part.id);
             let figure = part.drawn(sets);
@@ -186,8 +186,7 @@ impl Page {
     /// Returns the section of some claims: how many hold, what all rules have in common, and
     /// the table of those that can be judged.
     fn judged(&self, part: &Part, claims: &[Claim], how: &str) -> Section {
-        let is_target = part.id.ends_with("targets");
-        let what = if is_target { "targets" } else { "claims" };
+        let what = ["claims", "targets"][usize::from(is_of_targets(part.id))];
         let there: Vec<&Claim> = claims.iter().filter(|claim| claim.is_judged()).collect();
         let caption = format!("{}, judged by rules", part.name);
         let table = (!there.is_empty()).then(|| claims_table(&caption, self.id, &there));
