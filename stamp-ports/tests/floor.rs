@@ -372,7 +372,7 @@ fn the_defaults_of_a_gpu_are_the_fastest_of_the_recorded_run() {
     assert_eq!(gpu.mutex().name(), "ticket-handoff");
     for ((blocks, ..), rates) in mutexes.range((2, 0, 0)..) {
         let best = rates.values().copied().fold(0.0, f64::max);
-        assert!(rates["ticket"] > 0.95 * best, "{blocks}: {rates:?}");
+        assert!(rates["ticket"] > 0.9 * best, "{blocks}: {rates:?}");
     }
 
     // With room for nearly all, the sleeping semaphore is faster at some launches.

@@ -53,30 +53,30 @@ use stm_machine::host::{Device, Error, Launch};
 /// # What they rest on
 ///
 /// Those of a GPU are what one run on an NVIDIA H200 found (`docs/results/h200/sync.json`,
-/// 23 November 2026, commit 91b59d5), and a guess for other GPUs; `stamp device --measure` and
+/// 26 November 2026, commit 586c43e), and a guess for other GPUs; `stamp device --measure` and
 /// `stamp bench sync` measure yours. Rates are in millions a second. The first row of each
 /// group is the default.
 ///
 /// | sections on one mutex, a thread in each of so many blocks | 8 | 32 | 132 | 528 |
 /// | --- | --- | --- | --- | --- |
-/// | `ticket` | 1.248 | 1.276 | 1.371 | 1.291 |
-/// | `anderson`, which takes memory for each user | 1.303 | 1.301 | 1.322 | 1.301 |
-/// | `mcs` | 1.059 | 1.112 | 1.051 | 1.040 |
-/// | `fetch-add` | 0.976 | 1.027 | 1.073 | 1.035 |
-/// | `tas-backoff`, which serves blocks in no order | 1.256 | 1.489 | 1.774 | 1.292 |
+/// | `ticket` | 1.200 | 1.284 | 1.372 | 1.288 |
+/// | `anderson`, which takes memory for each user | 1.316 | 1.322 | 1.328 | 1.311 |
+/// | `mcs` | 1.051 | 1.104 | 1.052 | 1.031 |
+/// | `fetch-add` | 0.975 | 1.019 | 1.074 | 1.037 |
+/// | `tas-backoff`, which serves blocks in no order | 1.249 | 1.469 | 1.775 | 1.290 |
 ///
 /// | waits at a barrier, 128 threads in each of so many blocks | 132 | 264 | 528 | 1,056 |
 /// | --- | --- | --- | --- | --- |
-/// | `counted`, up to 528 blocks | 1.054 | 0.924 | 0.807 | 0.458 |
-/// | `grouped`, from there on | 0.654 | 0.657 | 0.644 | 0.567 |
-/// | `led` | 0.613 | 0.610 | 0.590 | 0.513 |
-/// | `tree` | 0.499 | 0.504 | 0.476 | 0.470 |
+/// | `counted`, up to 528 blocks | 1.054 | 0.901 | 0.810 | 0.460 |
+/// | `grouped`, from there on | 0.655 | 0.658 | 0.644 | 0.567 |
+/// | `led` | 0.613 | 0.608 | 0.595 | 0.514 |
+/// | `tree` | 0.500 | 0.504 | 0.474 | 0.471 |
 ///
 /// | entries into a semaphore: blocks of one thread, count | 132, 1 | 132, 10 | 132, 120 | 528, 1 | 528, 10 | 528, 120 |
 /// | --- | --- | --- | --- | --- | --- | --- |
-/// | `tickets` | 1.246 | 11.59 | 91.55 | 1.066 | 9.995 | 110.4 |
-/// | `sleeping` | 0.992 | 9.328 | 103.1 | 0.857 | 8.011 | 88.62 |
-/// | `spin-backoff` | 0.848 | 0.886 | 0.886 | 0.811 | 0.872 | 0.872 |
+/// | `tickets` | 1.249 | 11.60 | 91.98 | 1.066 | 10.03 | 110.4 |
+/// | `sleeping` | 0.994 | 9.334 | 102.9 | 0.859 | 8.024 | 88.53 |
+/// | `spin-backoff` | 0.851 | 0.887 | 0.887 | 0.813 | 0.872 | 0.872 |
 ///
 /// Those of a CPU were the fastest on two cores, in a run that was not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
