@@ -12,9 +12,10 @@
 //! At a warp operation or barrier the lane first arrives, in `meet.rs`, which
 //! may put it to sleep, and then step 2 follows.
 
-use super::config::{MemoryModel, SimConfig};
+use super::config::{MemoryModel, Schedule, SimConfig};
 use super::error::{Op, SimError, SimErrorKind};
-use super::schedule::{Scheduler, scheduler};
+use super::rounds::Rounds;
+use super::schedule::{Chance, Fairness, Priorities, Scheduler};
 use super::shape::{BARRIERS, Barrier, Named, Shape, Warp};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views, refill};
@@ -454,5 +455,23 @@ impl Machine {
         if self.weak && acquire == Acquire::Yes {
             self.views.invalidate(lane);
         }
+    }
+}
+
+/// Returns the schedule for a launch; no lane can run yet.
+fn scheduler(schedule: Schedule, shape: Shape, rng: &mut Rng) -> Box<dyn Scheduler> {
+    let lanes = shape.lanes();
+    match schedule {
+        Schedule::Lockstep => Box::new(Rounds::new(shape, false)),
+        Schedule::Stack => Box::new(Rounds::new(shape, true)),
+        Schedule::Its { bound, starve } => {
+            Box::new(Chance::new(lanes, Fairness::Bound(bound.into()), starve))
+        }
+        Schedule::Random => {
+            // Goes on with the same lane with probability 0, 1/2, 3/4, 7/8.
+            let bursts = Fairness::Bursts(rng.below(4));
+            Box::new(Chance::new(lanes, bursts, false))
+        }
+        Schedule::Pct { depth, length } => Box::new(Priorities::new(lanes, depth, length, rng)),
     }
 }

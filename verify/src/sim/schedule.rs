@@ -5,9 +5,7 @@
 //! ([`Scheduler::wake`], [`Scheduler::sleep`]); it is asked once an operation ([`Scheduler::pick`])
 //! and must be cheap: each keeps what it needs in flat arrays.
 
-use super::config::Schedule;
-use super::rounds::Rounds;
-use super::shape::{ABSENT, Set, Shape};
+use super::shape::{ABSENT, Set};
 use crate::rng::Rng;
 
 /// The schedule of a launch.
@@ -48,27 +46,9 @@ pub(super) trait Scheduler {
     fn announce(&mut self, _lane: u32, _site: &dyn Fn() -> u32) {}
 }
 
-/// Returns the schedule for a launch; no lane can run yet.
-pub(super) fn scheduler(schedule: Schedule, shape: Shape, rng: &mut Rng) -> Box<dyn Scheduler> {
-    let lanes = shape.lanes();
-    match schedule {
-        Schedule::Lockstep => Box::new(Rounds::new(shape, false)),
-        Schedule::Stack => Box::new(Rounds::new(shape, true)),
-        Schedule::Its { bound, starve } => {
-            Box::new(Chance::new(lanes, Fairness::Bound(bound.into()), starve))
-        }
-        Schedule::Random => {
-            // Goes on with the same lane with probability 0, 1/2, 3/4, 7/8.
-            let bursts = Fairness::Bursts(rng.below(4));
-            Box::new(Chance::new(lanes, bursts, false))
-        }
-        Schedule::Pct { depth, length } => Box::new(Priorities::new(lanes, depth, length, rng)),
-    }
-}
-
 /// What a schedule by chance promises.
 #[derive(Clone, Copy)]
-enum Fairness {
+pub(super) enum Fairness {
     /// No lane is passed over for longer, in operations.
     Bound(u64),
     /// None; goes on with the same lane with probability 1 - 2^-n.
@@ -79,7 +59,7 @@ enum Fairness {
 ///
 /// For the bound, lanes that can run are in a list, the longest passed over
 /// first; its ends are at index `lanes`.
-struct Chance {
+pub(super) struct Chance {
     ready: Set,
     fairness: Fairness,
     starve: bool,
@@ -93,7 +73,7 @@ struct Chance {
 }
 
 impl Chance {
-    fn new(lanes: u32, fairness: Fairness, starve: bool) -> Self {
+    pub(super) fn new(lanes: u32, fairness: Fairness, starve: bool) -> Self {
         let mut ready = Set::default();
         ready.begin(lanes);
         let ends = vec![lanes; lanes as usize + 1];
@@ -184,7 +164,7 @@ impl Scheduler for Chance {
 const IDLE_RUN_MAX: u64 = 128;
 
 /// Random priorities with a few changes.
-struct Priorities {
+pub(super) struct Priorities {
     ready: Set,
     /// Higher runs first; all different.
     priority: Vec<i64>,
@@ -198,7 +178,7 @@ struct Priorities {
 }
 
 impl Priorities {
-    fn new(lanes: u32, depth: u32, length: u32, rng: &mut Rng) -> Self {
+    pub(super) fn new(lanes: u32, depth: u32, length: u32, rng: &mut Rng) -> Self {
         let mut ready = Set::default();
         ready.begin(lanes);
         let mut priority: Vec<i64> = (1..=i64::from(lanes)).collect();
