@@ -68,7 +68,8 @@ pub fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
     }
 }
 
-/// Threads of a block where all of them are one worker: a search tries no others on a GPU.
+/// Threads of a block where all of them are one worker: a search of the variants tries no others
+/// on a GPU. Critical sections, which know nothing of workers, have blocks of other sizes too.
 pub const BLOCK_OF_ONE_WORKER: u32 = 256;
 
 /// The most threads of a launch that a search tries: on a GPU twice those that it holds at a time.

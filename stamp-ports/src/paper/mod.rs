@@ -56,17 +56,20 @@ impl Paper {
         self.pieces.iter().any(|piece| piece.units.contains(&name))
     }
 
-    /// Whether every workload that the document has anything of has all of its units.
+    /// Whether the document has something, and all units of every workload that it has anything of.
     pub fn is_whole(&self) -> bool {
         let units = self.pieces.iter().flat_map(|piece| &piece.units);
-        let mut names = units.filter_map(|unit| Some(unit.split_once(' ')?.1));
-        names.all(|workload| {
-            let mut sections = Section::ALL.into_iter();
-            sections.all(|section| {
-                let is_its_own = section != Section::Fig4 || workload == points::EIGENBENCH;
-                !is_its_own || self.has(Unit::new(section, workload))
+        let mut names = units
+            .filter_map(|unit| Some(unit.split_once(' ')?.1))
+            .peekable();
+        names.peek().is_some()
+            && names.all(|workload| {
+                let mut sections = Section::ALL.into_iter();
+                sections.all(|section| {
+                    let is_its_own = section != Section::Fig4 || workload == points::EIGENBENCH;
+                    !is_its_own || self.has(Unit::new(section, workload))
+                })
             })
-        })
     }
 
     /// Removes a unit's points, so that it is measured anew.

@@ -87,7 +87,7 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
     store.document.head.complete = false;
     measure(device, (&plan, &room), &asked, (spec, piece), &mut store)?;
     let document = &mut store.document;
-    document.head.complete = everything.units().iter().all(|unit| document.has(*unit));
+    document.head.complete = document.is_whole();
     store.save()?;
     Ok(store)
 }

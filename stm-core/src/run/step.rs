@@ -4,7 +4,7 @@
 //! once in a round. Each warp then waits for its code to be fetched: the hash map's
 //! warps spent 69 % of their time so. Warps of a block that are at the same place at
 //! the same time fetch it once for all of them, which made the map 1.5 times as fast
-//! and the ordered map 1.7 times, with the same launch (`docs/results/h200/containers.txt`). A transaction
+//! and the ordered map 1.7 times, with the same launch (`docs/lab-notes/data/containers.txt`). A transaction
 //! of few instructions gains nothing by it, and loses what a round of the slowest
 //! warp takes longer, so this is the kernel's choice ([`KernelStm::in_step`]).
 //!

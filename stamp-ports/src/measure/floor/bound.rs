@@ -198,7 +198,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// The rates of `docs/results/h200/machine.txt`, in G/s.
+    /// The rates of `docs/lab-notes/data/machine.txt`, in G/s.
     fn rates() -> Vec<Rate> {
         let rows = [
             ("load", 32, [159.0, 80.6]),
