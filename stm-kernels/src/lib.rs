@@ -86,5 +86,6 @@ pub mod reduction;
 pub mod sections;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod sorted;
+mod spelled;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod vacation;

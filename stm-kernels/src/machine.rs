@@ -6,26 +6,13 @@
 //! barrier, and [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
 
 use crate::draw::mix;
+use crate::spelled::spelled;
 use stm_core::{Lane, TArray, kernel_alone};
 use stm_sync::barrier::{Chosen, TBarrier};
 use stm_sync::semaphore::{self, TSemaphores};
 
 /// The number of accesses that a thread has in flight.
 pub const IN_FLIGHT: u32 = 8;
-
-/// Makes the array of `$value` for each `$j` below [`IN_FLIGHT`]. It is spelled out,
-/// because a compiler may keep a loop and with it the array in memory.
-macro_rules! spelled {
-    ($j:ident => $value:expr) => {
-        spelled!(@ $j $value; 0 1 2 3 4 5 6 7)
-    };
-    (@ $j:ident $value:expr; $($n:literal)*) => {
-        [$({
-            const $j: u32 = $n;
-            $value
-        }),*]
-    };
-}
 
 /// Joins the results, so that none is left out.
 #[inline(always)]
@@ -96,20 +83,21 @@ impl Accesses {
             match p.operation {
                 Operation::Load => {
                     while k < p.accesses {
-                        all ^= sum(spelled!(J => { let _ = J; lane.load_relaxed_32(word) }));
+                        all ^= sum(spelled!(J of 8 => { let _ = J; lane.load_relaxed_32(word) }));
                         k += IN_FLIGHT;
                     }
                 }
                 Operation::Store => {
                     while k < p.accesses {
-                        let _ = spelled!(J => { let _ = J; lane.store_relaxed_32(word, p.zero) });
+                        let _ =
+                            spelled!(J of 8 => { let _ = J; lane.store_relaxed_32(word, p.zero) });
                         k += IN_FLIGHT;
                     }
                 }
                 Operation::Add => {
                     while k < p.accesses {
                         all ^= sum(
-                            spelled!(J => { let _ = J; lane.fetch_add_relaxed_32(word, p.zero) }),
+                            spelled!(J of 8 => { let _ = J; lane.fetch_add_relaxed_32(word, p.zero) }),
                         );
                         k += IN_FLIGHT;
                     }
@@ -117,7 +105,7 @@ impl Accesses {
                 Operation::Swap => {
                     while k < p.accesses {
                         all ^= sum(
-                            spelled!(J => { let _ = J; lane.cas_relaxed_32(word, p.zero, p.zero) }),
+                            spelled!(J of 8 => { let _ = J; lane.cas_relaxed_32(word, p.zero, p.zero) }),
                         );
                         k += IN_FLIGHT;
                     }
@@ -177,7 +165,7 @@ macro_rules! at_random {
         let mut state = ($lane.grid_thread() as u32).wrapping_mul(STEPS.1);
         let (mut all, mut k) = (0, 0);
         while k < $p.accesses {
-            all ^= sum(spelled!(J => {
+            all ^= sum(spelled!(J of 8 => {
                 let i = mix(state.wrapping_add(J.wrapping_mul(STEPS.0))) & mask;
                 let $word = $first.cast::<u8>().wrapping_add((i as usize) << $log2).cast::<$ty>();
                 $access

@@ -9,6 +9,7 @@ mod docs;
 mod error;
 mod names;
 mod ptxas;
+mod repeats;
 mod sizes;
 mod toys;
 mod weight;

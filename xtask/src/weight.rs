@@ -1,11 +1,12 @@
-//! The ceilings of the tree: how many lines of Rust, files and bytes it may have, and how long a
-//! file of Rust may be.
+//! The ceilings of the tree: how many lines of Rust, files and bytes it may have, how long a
+//! file of Rust may be, and how much of the program may be written twice.
 //!
 //! A tree grows by what is easy to add and nobody takes away. So a change that needs more says so,
 //! by a new row of the table.
 
 use crate::Tree;
 use crate::error::Error;
+use crate::repeats;
 use std::path::Path;
 use std::process::Command;
 use stm_core_build::files::read;
@@ -13,17 +14,31 @@ use stm_core_build::files::read;
 /// The table of the ceilings, from the workspace's root.
 const FILE: &str = "xtask/weight.txt";
 
+/// The row of the pairs of places with equal lines.
+const PAIRS: &str = "pairs of equal places";
+
+/// How many of these are named, the longest.
+const LONGEST_PAIRS: usize = 5;
+
 /// What is counted: the name of a row, and the count.
-type Counts = [(&'static str, u64); 4];
+type Counts = [(&'static str, u64); 5];
 
 /// Counts the files that git tracks, prints each count beside its ceiling, and names what is above.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     let text = read(&tree.root.join(FILE))?;
-    let counts = count(&tree.root, &tracked(&tree.root)?)?;
+    let files = tracked(&tree.root)?;
+    let pairs = repeats::pairs(&tree.root, &files)?;
+    let counts = count(&tree.root, &files, pairs.len() as u64)?;
     let rows = rows(&text, &counts)?;
     println!("{:<28} {:>12} {:>12}", "", "now", "at most");
     for (name, now, most) in &rows {
         println!("{name:<28} {now:>12} {most:>12}");
+    }
+    for pair in pairs.iter().take(LONGEST_PAIRS) {
+        println!(
+            "{} lines are those of {}: {}",
+            pair.at[0], pair.at[1], pair.lines
+        );
     }
     let above: Vec<String> = rows
         .iter()
@@ -60,8 +75,8 @@ pub(crate) fn tracked(root: &Path) -> Result<Vec<String>, Error> {
     Ok(there.map(str::to_owned).collect())
 }
 
-/// Counts lines and bytes of `files`.
-fn count(root: &Path, files: &[String]) -> Result<Counts, Error> {
+/// Counts lines and bytes of `files`, which have so many pairs of equal places.
+fn count(root: &Path, files: &[String], pairs: u64) -> Result<Counts, Error> {
     let (mut lines, mut bytes, mut longest) = (0, 0, 0);
     for name in files {
         let path = root.join(name);
@@ -78,6 +93,7 @@ fn count(root: &Path, files: &[String]) -> Result<Counts, Error> {
         ("files", files.len() as u64),
         ("bytes", bytes),
         ("lines of the longest .rs", longest),
+        (PAIRS, pairs),
     ])
 }
 
@@ -130,10 +146,11 @@ mod tests {
         ("files", 7),
         ("bytes", 4000),
         ("lines of the longest .rs", 60),
+        (PAIRS, 3),
     ];
 
-    const TABLE: &str =
-        "# a word\nlines of Rust 120\nfiles   7\nbytes 1\n\nlines of the longest .rs 500\n";
+    const TABLE: &str = "# a word\nlines of Rust 120\nfiles   7\nbytes 1\n\nlines of the longest .rs 500\n\
+         pairs of equal places 3\n";
 
     #[test]
     fn each_count_stands_beside_its_ceiling() {
@@ -160,7 +177,7 @@ mod tests {
     fn the_tree_itself_is_counted() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let here = vec!["src/weight.rs".to_owned(), "Cargo.toml".to_owned()];
-        let [lines, files, bytes, longest] = count(root, &here).unwrap();
+        let [lines, files, bytes, longest, _] = count(root, &here, 0).unwrap();
         assert_eq!((files.1, lines.1), (2, longest.1));
         assert!(lines.1 > 100 && bytes.1 > lines.1);
     }

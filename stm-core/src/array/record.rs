@@ -335,17 +335,7 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
         }
     }
 
-    /// Returns the number of records.
-    #[inline(always)]
-    pub const fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Returns whether there are no records.
-    #[inline(always)]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    stm_machine::counted!("records", u64, len);
 
     /// Returns the word of a field of record `i`, which may be accessed only if `i < len()`.
     #[inline(always)]

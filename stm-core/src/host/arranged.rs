@@ -214,15 +214,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
 }
 
 impl<D: Device, F> Arranged<D, F> {
-    /// Returns the number of items.
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns whether there are no items.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    stm_machine::counted!("items", usize, len);
 
     /// Returns the name that errors use.
     pub const fn name(&self) -> &'static str {

@@ -246,17 +246,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         }
     }
 
-    /// Returns the number of combiners.
-    #[inline(always)]
-    pub const fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// Returns whether there are no combiners, which the host refuses to make.
-    #[inline(always)]
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
+    stm_machine::counted!("combiners", u64, count);
 
     /// Returns the flag of holders that have panicked.
     #[inline(always)]

@@ -102,17 +102,7 @@ impl<K: LockKind> TLocks<K> {
         }
     }
 
-    /// Returns the number of locks.
-    #[inline(always)]
-    pub const fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// Returns whether there are no locks, which the host refuses to make.
-    #[inline(always)]
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
+    stm_machine::counted!("locks", u64, count);
 
     /// Returns the place of the calling thread at a lock.
     #[inline(always)]

@@ -4,6 +4,7 @@ use super::{Guarded, at, first, for_each};
 use crate::eigenbench::{
     Accesses, BATCH, EigenbenchPlan, EigenbenchTransaction, Sequence, checksum,
 };
+use crate::spelled::spelled;
 use stm_core::{Lane, TArray, kernel_alone};
 
 /// The accesses of EB without synchronisation.
@@ -39,20 +40,6 @@ pub struct Params {
     pub plan: EigenbenchPlan,
 }
 
-/// Makes the array of `$value` for each `$j` below [`BATCH`]. It is spelled out, because the
-/// compiler keeps a loop around the draw, and with it the array in memory.
-macro_rules! spelled {
-    ($j:ident => $value:expr) => {
-        spelled!(@ $j $value; 0 1 2 3 4 5 6 7)
-    };
-    (@ $j:ident $value:expr; $($n:literal)*) => {
-        [$({
-            const $j: u32 = $n;
-            $value
-        }),*]
-    };
-}
-
 /// The accesses of a transaction to an array that the transactions of all lanes have.
 #[derive(Clone, Copy)]
 struct Work {
@@ -71,7 +58,7 @@ impl Work {
     #[inline(always)]
     fn batch(&self, k: u32) -> Batch {
         let last = self.accesses.words().saturating_sub(1);
-        spelled!(J => at(self.words, self.sequence.word((k + J).min(last), self.len)))
+        spelled!(J of 8 => at(self.words, self.sequence.word((k + J).min(last), self.len)))
     }
 
     /// Loads the words of a batch.
@@ -81,7 +68,7 @@ impl Work {
     #[inline(always)]
     unsafe fn load<L: Lane>(lane: &L, at: &Batch) -> [u32; BATCH] {
         // SAFETY: the caller's promise.
-        spelled!(J => unsafe { lane.load_relaxed_32(at[J as usize]) })
+        spelled!(J of 8 => unsafe { lane.load_relaxed_32(at[J as usize]) })
     }
 
     /// Stores the words that are written of the batch that begins with access `k`, and
@@ -92,7 +79,7 @@ impl Work {
     #[inline(always)]
     unsafe fn store<L: Lane>(&self, lane: &L, k: u32, at: &Batch, found: &[u32; BATCH]) -> u32 {
         let mut sum = 0u32;
-        let _: [(); BATCH] = spelled!(J => {
+        let _: [(); BATCH] = spelled!(J of 8 => {
             let value = found[J as usize];
             if k + J < self.accesses.words() {
                 sum = sum.wrapping_add(value);
@@ -156,7 +143,7 @@ struct Drawn {
 fn meet(a: &Batch, b: &Batch) -> bool {
     let mut same = false;
     let _: [[(); BATCH]; BATCH] =
-        spelled!(J => spelled!(I => same |= a[I as usize] == b[J as usize]));
+        spelled!(J of 8 => spelled!(I of 8 => same |= a[I as usize] == b[J as usize]));
     same
 }
 
@@ -164,8 +151,7 @@ fn meet(a: &Batch, b: &Batch) -> bool {
 #[inline(always)]
 fn repeats(batch: &Batch) -> bool {
     let mut same = false;
-    let _: [[(); BATCH]; BATCH] =
-        spelled!(J => spelled!(I => same |= I != J && batch[I as usize] == batch[J as usize]));
+    let _: [[(); BATCH]; BATCH] = spelled!(J of 8 => spelled!(I of 8 => same |= I != J && batch[I as usize] == batch[J as usize]));
     same
 }
 

@@ -5,6 +5,7 @@
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::ra::RaPlan;
+use crate::spelled::spelled;
 use stm_core::{Element, Lane, TArray, kernel_alone};
 
 /// The accesses of RA without synchronisation.
@@ -53,25 +54,11 @@ pub type CriticalSectionParams = Guarded<WordParams>;
 /// The number of accesses in flight together.
 const BATCH: u32 = 16;
 
-/// Makes the array of `$value` for each `$j` below [`BATCH`]. It is spelled out, because the
-/// compiler keeps a loop of this length, and with it the array in memory.
-macro_rules! spelled {
-    ($j:ident => $value:expr) => {
-        spelled!(@ $j $value; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
-    };
-    (@ $j:ident $value:expr; $($n:literal)*) => {
-        [$({
-            const $j: u32 = $n;
-            $value
-        }),*]
-    };
-}
-
 /// Draws the addresses of the batch that begins with access `$k`; the last batch
 /// repeats the last word to its end.
 macro_rules! addresses {
     ($p:expr, $words:expr, $me:expr, $k:expr) => {
-        spelled!(J => at($words, $me.word(($k + J).min($p.reads - 1))))
+        spelled!(J of 16 => at($words, $me.word(($k + J).min($p.reads - 1))))
     };
 }
 
@@ -79,8 +66,8 @@ macro_rules! addresses {
 macro_rules! read_and_write {
     ($lane:expr, $p:expr, $ty:ty, $load:ident, $store:ident, $me:expr, $k:expr, $at:expr) => {{
         // SAFETY: the plan draws words that the array has (`first`).
-        let found = spelled!(J => unsafe { $lane.$load($at[J as usize]) });
-        let _: [(); BATCH as usize] = spelled!(J => if $k + J < $p.writes {
+        let found = spelled!(J of 16 => unsafe { $lane.$load($at[J as usize]) });
+        let _: [(); BATCH as usize] = spelled!(J of 16 => if $k + J < $p.writes {
             let value = found[J as usize].wrapping_add(<$ty>::from($me.delta($k + J)));
             // SAFETY: as above.
             unsafe { $lane.$store($at[J as usize], value) };

@@ -46,17 +46,7 @@ impl<T: Element> Input<T> {
         Self(array)
     }
 
-    /// Returns the number of elements.
-    #[inline(always)]
-    pub fn len(&self) -> u64 {
-        View::len(&self.0)
-    }
-
-    /// Returns whether there are no elements.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    crate::counted!("elements", u64, 0.len());
 
     /// Returns element `i`, or `None` past the end. It is one load.
     #[inline(always)]
@@ -103,17 +93,7 @@ impl<T: Element> Output<T> {
         Self(array)
     }
 
-    /// Returns the number of elements.
-    #[inline(always)]
-    pub fn len(&self) -> u64 {
-        View::len(&self.0)
-    }
-
-    /// Returns whether there are no elements.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    crate::counted!("elements", u64, 0.len());
 
     /// Stores element `i`, and returns whether there is one. If several lanes
     /// store the same element, one of their values stays.

@@ -18,3 +18,23 @@ pub mod view;
 pub use io::{Input, Output};
 pub use plain::TArray;
 pub use view::{Layout, View};
+
+/// The methods `len` and `is_empty` of a type that has a number of elements: how these are called,
+/// the type of the number, and where it is, behind `self.`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! counted {
+    ($elements:literal, $number:ty, $($len:tt)+) => {
+        #[doc = concat!("Returns the number of ", $elements, ".")]
+        #[inline(always)]
+        pub const fn len(&self) -> $number {
+            self.$($len)+
+        }
+
+        #[doc = concat!("Returns whether there are no ", $elements, ".")]
+        #[inline(always)]
+        pub const fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+    };
+}

@@ -72,17 +72,7 @@ impl<T: Element> TArray<T> {
         }
     }
 
-    /// Returns the number of elements.
-    #[inline(always)]
-    pub const fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Returns whether there are no elements.
-    #[inline(always)]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    crate::counted!("elements", u64, len);
 
     /// Returns the address of element `i`, which may be accessed only if `i < len()`.
     #[inline(always)]

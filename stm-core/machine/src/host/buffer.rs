@@ -89,15 +89,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
         Ok(buffer)
     }
 
-    /// Returns the number of elements.
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns whether there are no elements.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    crate::counted!("elements", usize, len);
 
     /// Returns the name that errors use.
     pub const fn name(&self) -> &'static str {

@@ -140,17 +140,7 @@ impl<T: Element, S: Space> TRings<T, S> {
         }
     }
 
-    /// Returns the number of rings.
-    #[inline(always)]
-    pub const fn len(&self) -> u32 {
-        self.shape.rings
-    }
-
-    /// Returns whether there are none.
-    #[inline(always)]
-    pub const fn is_empty(&self) -> bool {
-        self.shape.rings == 0
-    }
+    stm_machine::counted!("rings", u32, shape.rings);
 
     /// Returns ring `i`, if there is one.
     #[inline(always)]

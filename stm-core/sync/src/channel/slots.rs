@@ -55,17 +55,7 @@ impl<T: Element, S: Space> TChannels<T, S> {
         }
     }
 
-    /// Returns the number of channels.
-    #[inline(always)]
-    pub const fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Returns whether there are none.
-    #[inline(always)]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    stm_machine::counted!("channels", u64, len);
 
     /// Puts a value into channel `i` with a tag, and returns whether there is such a
     /// channel. It does not wait.

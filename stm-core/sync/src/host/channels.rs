@@ -71,15 +71,7 @@ impl<D: Device, T: Element> Channels<D, T> {
         })
     }
 
-    /// Returns the number of channels.
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns whether there are none.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    stm_machine::counted!("channels", usize, len);
 
     /// Returns the channels for the parameters of kernels. They are valid while this and the
     /// owner of the stop flag live.

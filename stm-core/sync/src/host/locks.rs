@@ -152,15 +152,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         (self.shared as u64 + self.count * K::SHARED_WORDS as u64) * 4
     }
 
-    /// Returns the number of locks.
-    pub const fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// Returns whether there are no locks, which never happens.
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
+    stm_machine::counted!("locks", u64, count);
 
     /// Returns the number of bytes of device memory that the locks take.
     pub fn bytes(&self) -> u64 {
@@ -325,15 +317,7 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
         })
     }
 
-    /// Returns the number of combiners.
-    pub const fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// Returns whether there are no combiners, which never happens.
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
+    stm_machine::counted!("combiners", u64, count);
 
     /// Returns the number of bytes of device memory that the combiners take.
     pub fn bytes(&self) -> u64 {

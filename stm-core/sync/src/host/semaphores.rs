@@ -88,15 +88,7 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
         Ok(semaphores)
     }
 
-    /// Returns the number of semaphores.
-    pub const fn len(&self) -> usize {
-        self.words.len() / SEMAPHORE_WORDS
-    }
-
-    /// Returns whether there are none.
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    stm_machine::counted!("semaphores", usize, words.len() / SEMAPHORE_WORDS);
 
     /// Returns how many threads may be inside of each.
     pub const fn count(&self) -> u32 {

@@ -172,17 +172,7 @@ impl<S: Waiting> TSemaphores<S> {
         }
     }
 
-    /// Returns the number of semaphores.
-    #[inline(always)]
-    pub const fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Returns whether there are none.
-    #[inline(always)]
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
+    stm_machine::counted!("semaphores", u64, len);
 
     /// Returns semaphore `i`, if there is one.
     #[inline(always)]
