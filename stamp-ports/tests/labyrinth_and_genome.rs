@@ -17,7 +17,7 @@ use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::measure::runner::Runner;
 use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::genome::Genome;
-use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze, Place, Request};
+use stamp_ports::workloads::labyrinth::{Claim, Coordinate, Labyrinth, Maze, Request};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -113,7 +113,7 @@ fn crowded_grids_are_routed_with_few_locks_and_wide_stripes() {
 
 #[test]
 fn two_requests_for_one_corridor_leave_one_unrouted() {
-    let at = |x, y| Place { x, y, z: 0 };
+    let at = |x, y| Coordinate { x, y, z: 0 };
     // A cross of two corridors, each three cells long.
     let corners = [at(0, 0), at(2, 0), at(0, 2), at(2, 2)];
     let request = |source, destination| Request {
@@ -139,7 +139,7 @@ fn two_requests_for_one_corridor_leave_one_unrouted() {
 
 #[test]
 fn neighbours_are_joined_and_more_blocks_than_paths_do_no_harm() {
-    let at = |x| Place { x, y: 0, z: 0 };
+    let at = |x| Coordinate { x, y: 0, z: 0 };
     let labyrinth = of(Maze {
         size: GridSize { x: 2, y: 1, z: 1 },
         walls: Vec::new(),

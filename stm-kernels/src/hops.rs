@@ -26,15 +26,15 @@ pub struct HopsParams {
     pub rounds: u32,
 }
 
-/// A place in the circle: the channel that a thread gets from, and the one that it puts into.
-struct Place<S: Space> {
+/// A hop of the circle: the channel that a thread gets from, and the one that it puts into.
+struct Hop<S: Space> {
     own: (TChannels<u32, S>, u64),
     next: (TChannels<u32, S>, u64),
     /// Whether the value begins here.
     is_first: bool,
 }
 
-impl<S: Space> Place<S> {
+impl<S: Space> Hop<S> {
     /// Hands the value on in all rounds.
     #[inline(always)]
     fn go<L: Lane>(&self, lane: &L, p: &HopsParams) {
@@ -89,12 +89,12 @@ impl HopsShared {
         let made = unsafe { TChannels::<u32, Shared>::in_shared(lane, 0, warps, p.stop) };
         if let (0, Some(channels)) = (lane.lane_index(), made) {
             let warp = lane.warp_index();
-            let place = Place {
+            let hop = Hop {
                 own: (channels, u64::from(warp)),
                 next: (channels, u64::from(after(warp, warps))),
                 is_first: warp == 0,
             };
-            place.go(lane, p);
+            hop.go(lane, p);
         }
     }
 }
@@ -126,12 +126,12 @@ impl HopsCluster {
             to += 1;
         }
         if let (0, Some(own), Some(next)) = (lane.thread_index(), own, next) {
-            let place = Place {
+            let hop = Hop {
                 own: (own, 0),
                 next: (next, 0),
                 is_first: rank == 0,
             };
-            place.go(lane, p);
+            hop.go(lane, p);
         }
         // SAFETY: every thread of the cluster comes here.
         unsafe { lane.cluster_barrier() };
@@ -148,12 +148,12 @@ impl HopsGlobal {
     fn body<L: Lane>(lane: &L, p: &HopsParams) {
         let (block, blocks) = (lane.block_index(), lane.grid_dim());
         if lane.thread_index() == 0 {
-            let place = Place {
+            let hop = Hop {
                 own: (p.channels, u64::from(block)),
                 next: (p.channels, u64::from(after(block, blocks))),
                 is_first: block == 0,
             };
-            place.go(lane, p);
+            hop.go(lane, p);
         }
     }
 }

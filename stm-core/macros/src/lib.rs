@@ -37,6 +37,20 @@ pub fn transactional(options: TokenStream, function: TokenStream) -> TokenStream
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
+/// Makes a function a part of each kernel that calls it, and on the CPU a function of its own: there
+/// it would be compiled again for each of its calls under each algorithm.
+#[proc_macro_attribute]
+pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
+    let inline = quote! {
+        #[cfg_attr(target_arch = "nvptx64", inline(always))]
+        #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    };
+    TokenStream::from(inline)
+        .into_iter()
+        .chain(function)
+        .collect()
+}
+
 /// Makes a kernel without transactions of a function; `stm-machine` exports it as `kernel`.
 #[proc_macro_attribute]
 pub fn kernel_alone(options: TokenStream, function: TokenStream) -> TokenStream {

@@ -10,6 +10,7 @@ use crate::array::pool::{Node, TNodes};
 use crate::collections::item::{Item, Key};
 use crate::tx::abort::TxResult;
 use core::marker::PhantomData;
+use stm_core_macros::device;
 use stm_machine::Element;
 use stm_machine::Lane;
 use stm_machine::View;
@@ -150,8 +151,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
 
     /// Reads the key and the link of a node, with the loads in flight together
     /// if the fields have one width.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     fn step<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, u32)> {
         let (key, link) = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
         let i = tx.record_of(&self.nodes, node)?;
@@ -168,8 +168,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
 
     /// Walks to the place of `key`. If it `RELEASES`, few of the words that it
     /// reads stay in the read set.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub(super) fn find<'t, 'a, L: Lane, const RELEASES: bool>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -228,8 +227,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
 
     /// Reads the key and the value of a node, with the loads in flight together if
     /// they have one width.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     fn key_and_value<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, V)> {
         let (key, value) = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
         if K::WIDE != V::WIDE {
@@ -255,8 +253,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn locate<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -291,8 +288,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<bool> {
         let mut node = Node::from_bits(tx.read(&self.heads, list)?);
         while !node.is_nil() {
@@ -335,8 +331,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// # Errors
     /// The errors are those of [`Tx::read`], and [`Abort::BadNode`](crate::Abort::BadNode), a
     /// fault, for a place in another container.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn get_at<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -351,8 +346,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// # Errors
     /// The errors are those of [`Tx::write`], and [`Abort::BadNode`](crate::Abort::BadNode), a
     /// fault, for a place in another container.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn set_at<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -409,8 +403,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.remove_first(tx, list, false)
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub(super) fn remove_first<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -436,8 +429,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         Ok(entry.remove()?.map(|value| (key, value)))
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub(super) fn item<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,

@@ -51,6 +51,7 @@ use crate::array::pool::TNodes;
 use crate::array::record::Field;
 use crate::collections::item::{Item, Key};
 use crate::tx::abort::TxResult;
+use stm_core_macros::device;
 use stm_machine::Element;
 use stm_machine::Lane;
 
@@ -124,13 +125,13 @@ impl<A: Algorithm, K, V> core::fmt::Debug for TOrderedMap<A, K, V> {
 
 /// The word of a link: that of the root, or one of a branch.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct LinkWord {
     /// The branch, or nothing for the root.
     branch: Link,
     digit: u32,
 }
 
-impl Place {
+impl LinkWord {
     const ROOT: Self = Self {
         branch: Link::NONE,
         digit: 0,
@@ -141,9 +142,9 @@ impl Place {
 #[derive(Clone, Copy, Debug)]
 struct Walk {
     /// The word with the link to the last branch, if there is one.
-    before: Place,
+    before: LinkWord,
     /// The word with the last link.
-    last: Place,
+    last: LinkWord,
     /// The last link: to a leaf, or to nothing.
     link: Link,
 }
@@ -191,9 +192,8 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Reads the link in a word.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
-    fn read_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: Place) -> TxResult<Link> {
+    #[device]
+    fn read_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: LinkWord) -> TxResult<Link> {
         if at.branch.is_none() {
             return Ok(Link(tx.read(&self.root, 0)?));
         }
@@ -202,9 +202,8 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Writes the link in a word.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
-    fn write_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: Place, link: Link) -> TxResult<()> {
+    #[device]
+    fn write_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: LinkWord, link: Link) -> TxResult<()> {
         if at.branch.is_none() {
             return tx.write(&self.root, 0, link.0);
         }
@@ -213,8 +212,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Reads a leaf, with the loads in flight together if its fields have one width.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     fn read_leaf<L: Lane>(&self, tx: &mut Tx<'_, L, A>, leaf: Link) -> TxResult<(K, V)> {
         let (i, records) = (u64::from(leaf.index()), &self.leaves.records);
         let (key, value) = (Leaf::<K, V>::key(), Leaf::<K, V>::value());
@@ -233,14 +231,13 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Follows the digits of `key`.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     fn walk<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: u64) -> TxResult<Walk> {
-        let (mut before, mut last) = (Place::ROOT, Place::ROOT);
+        let (mut before, mut last) = (LinkWord::ROOT, LinkWord::ROOT);
         let mut link = self.read_link(tx, last)?;
         while link.is_branch() {
             before = last;
-            last = Place {
+            last = LinkWord {
                 branch: link,
                 digit: digit(key, link.shift()),
             };
@@ -254,8 +251,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -314,8 +310,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Returns the entry with the smallest key below a link.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     fn first_below<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -323,7 +318,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ) -> TxResult<Option<(K, V)>> {
         while link.is_branch() {
             let occupied = self.of_branch(tx, link, Branch::<K>::value())?;
-            let at = Place {
+            let at = LinkWord {
                 branch: link,
                 digit: occupied.trailing_zeros() % WAYS as u32,
             };
@@ -339,10 +334,9 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
-        let root = self.read_link(tx, Place::ROOT)?;
+        let root = self.read_link(tx, LinkWord::ROOT)?;
         self.first_below(tx, root)
     }
 
@@ -350,8 +344,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::remove`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
         let Some((key, _)) = self.first(tx)? else {
             return Ok(None);
@@ -363,12 +356,11 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn next_after<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<(K, V)>> {
         let bits = key.to_bits64();
         let mut larger = Link::NONE;
-        let mut link = self.read_link(tx, Place::ROOT)?;
+        let mut link = self.read_link(tx, LinkWord::ROOT)?;
         while link.is_branch() {
             let shift = link.shift();
             let prefix = (self.of_branch(tx, link, Branch::<K>::key())?).to_bits64();
@@ -382,7 +374,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
             let occupied = self.of_branch(tx, link, Branch::<K>::value())?;
             let here = digit(bits, shift);
             let higher = occupied & (u32::MAX << 1) << here;
-            let at = |digit| Place {
+            let at = |digit| LinkWord {
                 branch: link,
                 digit,
             };

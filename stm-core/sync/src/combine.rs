@@ -132,7 +132,7 @@ pub struct TCombiners<const N: usize, const BOUND: u32 = 4096> {
 }
 
 /// A combiner, as one thread sees it.
-struct Place {
+struct CombinerSeat {
     words: *mut u32,
     entries: *mut u64,
     responses: *mut u64,
@@ -159,7 +159,7 @@ const fn tag(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
-impl Place {
+impl CombinerSeat {
     #[inline(always)]
     fn word(&self, i: usize) -> *mut u32 {
         self.words.wrapping_add(i)
@@ -256,7 +256,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     }
 
     #[inline(always)]
-    fn place<L: Lane>(&self, lane: &L, index: u64) -> Result<Place, LockFault> {
+    fn seat<L: Lane>(&self, lane: &L, index: u64) -> Result<CombinerSeat, LockFault> {
         self.failure().check(lane)?;
         let thread = lane.grid_thread();
         let fault = if index >= self.count {
@@ -266,7 +266,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         } else {
             let index = index as usize;
             let slots = self.mask as usize + 1;
-            return Ok(Place {
+            return Ok(CombinerSeat {
                 words: (self.header).wrapping_add(HEADER_WORDS + index * COMBINER_WORDS),
                 entries: self.entries.wrapping_add(index * slots * (N + 1)),
                 responses: (self.responses).wrapping_add(index * self.users as usize),
@@ -297,19 +297,19 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         combined: &C,
         request: [u32; N],
     ) -> Result<u32, LockFault> {
-        let place = self.place(lane, index)?;
-        let (number, answer) = Self::publish::<L, C>(lane, &place, request);
+        let seat = self.seat(lane, index)?;
+        let (number, answer) = Self::publish::<L, C>(lane, &seat, request);
         let mut polls = 0u32;
         let response = loop {
             // SAFETY: the user's own response. Relaxed: the word has its number,
             // and L8 follows where order is asked for.
-            let found = unsafe { lane.load_relaxed_64(place.response(place.user)) };
+            let found = unsafe { lane.load_relaxed_64(seat.response(seat.user)) };
             if tag(found) == answer {
                 break found as u32;
             }
             let looks = polls.is_multiple_of(LOCK_POLLS);
-            if looks && Self::take(lane, &place) {
-                let serve = || Self::serve(lane, &place, combined, number);
+            if looks && Self::take(lane, &seat) {
+                let serve = || Self::serve(lane, &seat, combined, number);
                 self.failure().watch(lane, index, serve);
             } else {
                 if looks {
@@ -329,53 +329,57 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     /// Puts a request into the ring, and returns its number and the number that
     /// its response will have.
     #[inline(always)]
-    fn publish<L: Lane, C: Combined<N>>(lane: &L, place: &Place, request: [u32; N]) -> (u32, u32) {
+    fn publish<L: Lane, C: Combined<N>>(
+        lane: &L,
+        seat: &CombinerSeat,
+        request: [u32; N],
+    ) -> (u32, u32) {
         // SAFETY: words of the combiner. Relaxed: each word of the entry has its
         // number, L7 precedes them all where order is asked for, and only this
         // thread waits for the response.
         unsafe {
             // It is in flight together with the fetch-and-add.
-            let last = lane.load_relaxed_64(place.response(place.user));
+            let last = lane.load_relaxed_64(seat.response(seat.user));
             if C::ORDERED {
                 // ORDER(L7): release; pairs with L7 of the holder.
                 Mutant::LockRequestUnordered.fence(lane);
             }
-            let number = lane.fetch_add_relaxed_32(place.word(TAIL), 1);
+            let number = lane.fetch_add_relaxed_32(seat.word(TAIL), 1);
             let flip = u32::from(tag(last) == number);
             let plus_one = number.wrapping_add(1);
             for (k, &word) in request.iter().enumerate() {
-                lane.store_relaxed_64(place.entry(number, k + 1, N), tagged(plus_one, word));
+                lane.store_relaxed_64(seat.entry(number, k + 1, N), tagged(plus_one, word));
             }
-            let user = place.user << 1 | flip;
-            lane.store_relaxed_64(place.entry(number, 0, N), tagged(plus_one, user));
+            let user = seat.user << 1 | flip;
+            lane.store_relaxed_64(seat.entry(number, 0, N), tagged(plus_one, user));
             (number, number ^ flip)
         }
     }
 
     /// Tries to become the holder.
     #[inline(always)]
-    fn take<L: Lane>(lane: &L, place: &Place) -> bool {
+    fn take<L: Lane>(lane: &L, seat: &CombinerSeat) -> bool {
         // SAFETY: a word of the combiner. The load is relaxed: L1 follows, or
         // nothing.
         unsafe {
-            lane.load_relaxed_32(place.word(LOCK)) == 0
-                && cas_grant(lane, place.word(LOCK), 0, 1) == 0
+            lane.load_relaxed_32(seat.word(LOCK)) == 0
+                && cas_grant(lane, seat.word(LOCK), 0, 1) == 0
         }
     }
 
     /// Executes requests as the holder, of which `own` is one, and frees the lock.
     #[inline(always)]
-    fn serve<L: Lane, C: Combined<N>>(lane: &L, place: &Place, combined: &C, own: u32) {
+    fn serve<L: Lane, C: Combined<N>>(lane: &L, seat: &CombinerSeat, combined: &C, own: u32) {
         // SAFETY: a word of the combiner. Relaxed: L1 precedes.
-        let mut head = unsafe { lane.load_relaxed_32(place.word(HEAD)) };
+        let mut head = unsafe { lane.load_relaxed_32(seat.word(HEAD)) };
         let mut state = combined.begin(lane);
         let (mut executed, mut idle) = (0u32, 0);
-        let mut batch = place.load::<N, L>(lane, head);
+        let mut batch = seat.load::<N, L>(lane, head);
         while idle < IDLE_MAX {
             // These loads are in flight while requests are executed.
-            let after = place.load::<N, L>(lane, head.wrapping_add(BATCH as u32));
+            let after = seat.load::<N, L>(lane, head.wrapping_add(BATCH as u32));
             let ready = batch.ready(head);
-            Self::execute(lane, place, combined, &mut state, (&batch, head, ready));
+            Self::execute(lane, seat, combined, &mut state, (&batch, head, ready));
             head = head.wrapping_add(ready);
             executed += ready;
             idle = if ready == 0 { idle + 1 } else { 0 };
@@ -386,16 +390,16 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
             batch = if ready == BATCH as u32 {
                 after
             } else {
-                place.load::<N, L>(lane, head)
+                seat.load::<N, L>(lane, head)
             };
         }
         combined.end(lane, state);
         // SAFETY: words of the combiner. The first store is relaxed: L2 follows.
         unsafe {
             if !Mutant::LockHeadKept.on(lane) {
-                lane.store_relaxed_32(place.word(HEAD), head);
+                lane.store_relaxed_32(seat.word(HEAD), head);
             }
-            store_given_up(lane, place.word(LOCK), 0);
+            store_given_up(lane, seat.word(LOCK), 0);
         }
     }
 
@@ -404,7 +408,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     #[inline(always)]
     fn execute<L: Lane, C: Combined<N>>(
         lane: &L,
-        place: &Place,
+        seat: &CombinerSeat,
         combined: &C,
         state: &mut C::State,
         (batch, head, ready): (&Batch<N>, u32, u32),
@@ -435,7 +439,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
                 let response = tagged(number, response);
                 // SAFETY: the entry names a user below their number. Relaxed: the
                 // word has its number, and L8 precedes.
-                unsafe { lane.store_relaxed_64(place.response(from >> 1), response) };
+                unsafe { lane.store_relaxed_64(seat.response(from >> 1), response) };
             }
         }
     }

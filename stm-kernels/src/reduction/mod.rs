@@ -26,7 +26,9 @@ use core::marker::PhantomData;
 use stm_core::{Lane, TArray, kernel_alone};
 use stm_sync::Stop;
 
-pub use schemes::{AtomLock, CountedBarr, Place, Scheme, ShrdLock, Tagged, WarpBarr, WarpVote};
+pub use schemes::{
+    AtomLock, CountedBarr, Scheme, ShrdLock, Tagged, ThreadPosition, WarpBarr, WarpVote,
+};
 
 /// The most warps of the block, for the schemes with named barriers: 15 hand-overs.
 pub const WARPS_MAX: u32 = 16;
@@ -80,7 +82,9 @@ struct Reduction<S>(PhantomData<S>);
 impl<S: Scheme> Reduction<S> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &ReductionParams) {
-        let Some(place) = Place::of(lane) else { return };
+        let Some(place) = ThreadPosition::of(lane) else {
+            return;
+        };
         // The same for all threads of the block.
         if lane.block_index() != 0 || place.words::<S>() > lane.shared_words() {
             return;
@@ -118,7 +122,7 @@ impl<S: Scheme> Reduction<S> {
     #[inline(always)]
     unsafe fn round<L: Lane>(
         lane: &L,
-        place: Place,
+        place: ThreadPosition,
         scheme: &S,
         round: u32,
     ) -> ([u64; 2], Option<u32>) {
@@ -145,7 +149,7 @@ impl<S: Scheme> Reduction<S> {
     #[inline(always)]
     fn note<L: Lane>(
         lane: &L,
-        place: Place,
+        place: ThreadPosition,
         p: &ReductionParams,
         round: u32,
         times: [u64; 2],

@@ -9,7 +9,7 @@ use stm_sync::channel::{Shared, TChannels};
 
 /// Where a thread is in its block.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct ThreadPosition {
     /// The thread's warp.
     pub warp: u32,
     /// Its lane.
@@ -20,7 +20,7 @@ pub struct Place {
     threads: u32,
 }
 
-impl Place {
+impl ThreadPosition {
     /// Returns the place of a thread, or `None`, to all threads, if the last warp is not full.
     #[inline(always)]
     pub fn of<L: Lane>(lane: &L) -> Option<Self> {
@@ -87,14 +87,14 @@ pub trait Scheme: Copy + core::fmt::Debug + Sized + 'static {
     ///
     /// # Safety
     /// Every thread of the block calls it, and nothing else uses its shared memory.
-    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self>;
+    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self>;
 
     /// Stores the calling thread's value of a round.
     ///
     /// # Safety
     /// [`Self::prepare`] and a barrier came before, and a barrier after the last round.
     #[inline(always)]
-    unsafe fn store<L: Lane>(&self, lane: &L, _place: Place, _round: u32, value: u32) {
+    unsafe fn store<L: Lane>(&self, lane: &L, _place: ThreadPosition, _round: u32, value: u32) {
         // SAFETY: a word of this thread's. Relaxed: the signal orders it.
         unsafe { lane.shared_store_32(lane.thread_index(), value) };
     }
@@ -103,14 +103,20 @@ pub trait Scheme: Copy + core::fmt::Debug + Sized + 'static {
     ///
     /// # Safety
     /// All lanes of the warp call it together, after [`Self::store`], once a round.
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, round: u32);
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, round: u32);
 
     /// Waits for the signal of a warp in a round, and returns the value of its lane; `None`, to
     /// one lane at least, if the launch was told to stop.
     ///
     /// # Safety
     /// All lanes of the next warp call it together, once a round.
-    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, round: u32) -> Option<u32>;
+    unsafe fn take<L: Lane>(
+        &self,
+        lane: &L,
+        place: ThreadPosition,
+        warp: u32,
+        round: u32,
+    ) -> Option<u32>;
 }
 
 /// How many polls follow each other before a thread looks at the stop flag.
@@ -167,14 +173,14 @@ impl Scheme for AtomLock {
     const SYNC_WORDS_A_LANE: u32 = 1;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
         // SAFETY: this thread's word.
         unsafe { set(lane, place.sync() + lane.thread_index(), 1) };
         Some(Self { stop })
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, _round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, _round: u32) {
         // Release: pairs with the fence of the lane that acquires the lock.
         lane.fence_block();
         // SAFETY: this thread's lock, which it holds: from 1 to 0.
@@ -182,7 +188,13 @@ impl Scheme for AtomLock {
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, _round: u32) -> Option<u32> {
+    unsafe fn take<L: Lane>(
+        &self,
+        lane: &L,
+        place: ThreadPosition,
+        warp: u32,
+        _round: u32,
+    ) -> Option<u32> {
         let other = place.thread(lane, warp);
         // SAFETY: that thread's lock and value.
         unsafe {
@@ -207,7 +219,7 @@ impl Scheme for ShrdLock {
     const SYNC_WORDS_A_WARP: u32 = 1;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
         if place.lane == 0 {
             // SAFETY: this warp's word.
             unsafe { set(lane, place.sync() + place.warp, 1) };
@@ -216,7 +228,7 @@ impl Scheme for ShrdLock {
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, _round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, _round: u32) {
         // SAFETY: all lanes of the warp come here; its lock, which it holds.
         unsafe {
             lane.sync_warp(lane.warp_mask());
@@ -229,7 +241,13 @@ impl Scheme for ShrdLock {
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, _round: u32) -> Option<u32> {
+    unsafe fn take<L: Lane>(
+        &self,
+        lane: &L,
+        place: ThreadPosition,
+        warp: u32,
+        _round: u32,
+    ) -> Option<u32> {
         let lock = place.sync() + warp;
         let mut came = true;
         // SAFETY: all lanes of the warp come here; that warp's lock and values.
@@ -255,18 +273,24 @@ impl Scheme for WarpBarr {
     const BARRIERS: u32 = 1;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(_lane: &L, place: Place, _stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(_lane: &L, place: ThreadPosition, _stop: Stop) -> Option<Self> {
         (place.warps <= super::WARPS_MAX).then_some(Self)
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, _round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, _round: u32) {
         // SAFETY: all lanes of the warp come here, and those of the next one.
         unsafe { lane.barrier_named_arrive(1 + place.warp, 2 * lane.warp_width()) };
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, _round: u32) -> Option<u32> {
+    unsafe fn take<L: Lane>(
+        &self,
+        lane: &L,
+        place: ThreadPosition,
+        warp: u32,
+        _round: u32,
+    ) -> Option<u32> {
         // SAFETY: as above; the barrier orders the value.
         unsafe {
             lane.barrier_named_sync(1 + warp, 2 * lane.warp_width());
@@ -288,7 +312,7 @@ impl Scheme for WarpVote {
     const SYNC_WORDS_A_WARP: u32 = 1;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
         if place.lane == 0 {
             // SAFETY: this warp's word.
             unsafe { set(lane, place.sync() + place.warp, 0) };
@@ -297,7 +321,7 @@ impl Scheme for WarpVote {
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, round: u32) {
         // SAFETY: all lanes of the warp come here; its word.
         unsafe {
             lane.sync_warp(lane.warp_mask());
@@ -310,7 +334,13 @@ impl Scheme for WarpVote {
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, round: u32) -> Option<u32> {
+    unsafe fn take<L: Lane>(
+        &self,
+        lane: &L,
+        place: ThreadPosition,
+        warp: u32,
+        round: u32,
+    ) -> Option<u32> {
         let (tag, mask) = (place.sync() + warp, lane.warp_mask());
         // SAFETY: all lanes of the warp come here and vote together; that warp's word and
         // values.
@@ -347,7 +377,7 @@ impl Scheme for CountedBarr {
     const SYNC_WORDS_A_WARP: u32 = 2;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
         if place.lane == 0 {
             let i = place.sync() + 2 * place.warp;
             // SAFETY: this warp's words, from an even one on.
@@ -357,13 +387,19 @@ impl Scheme for CountedBarr {
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: Place, _round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, _round: u32) {
         // SAFETY: this warp's barrier, at which each lane arrives once a round.
         unsafe { lane.mbarrier_arrive(place.sync() + 2 * place.warp) };
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, round: u32) -> Option<u32> {
+    unsafe fn take<L: Lane>(
+        &self,
+        lane: &L,
+        place: ThreadPosition,
+        warp: u32,
+        round: u32,
+    ) -> Option<u32> {
         let i = place.sync() + 2 * warp;
         // SAFETY: that warp's barrier and values. Round 1 is phase 0.
         unsafe {
@@ -386,23 +422,29 @@ impl Scheme for Tagged {
     const VALUE_WORDS: u32 = 2;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: Place, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
         // SAFETY: the caller's promise.
         let channels = unsafe { TChannels::in_shared(lane, 0, place.threads, stop) };
         channels.map(|channels| Self { channels })
     }
 
     #[inline(always)]
-    unsafe fn store<L: Lane>(&self, lane: &L, _place: Place, round: u32, value: u32) {
+    unsafe fn store<L: Lane>(&self, lane: &L, _place: ThreadPosition, round: u32, value: u32) {
         self.channels
             .put(lane, u64::from(lane.thread_index()), round, value);
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, _lane: &L, _place: Place, _round: u32) {}
+    unsafe fn signal<L: Lane>(&self, _lane: &L, _place: ThreadPosition, _round: u32) {}
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(&self, lane: &L, place: Place, warp: u32, round: u32) -> Option<u32> {
+    unsafe fn take<L: Lane>(
+        &self,
+        lane: &L,
+        place: ThreadPosition,
+        warp: u32,
+        round: u32,
+    ) -> Option<u32> {
         let other = u64::from(place.thread(lane, warp));
         self.channels.get(lane, other, round).ok()
     }

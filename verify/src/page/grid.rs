@@ -4,7 +4,7 @@
 //! Above it, when memory held what was read: a bar for each read of the contradiction, above
 //! each other, so that one sees that no point of the clock has them all.
 
-use super::layout::{At, Band, Layout, Marks, Place};
+use super::layout::{At, AttemptBox, Band, Layout, Marks};
 use crate::history::{Event, History, Outcome};
 use crate::named::{Names, outcome, transaction};
 use crate::opacity::report::{Finding, Held, Interval, ReadEvidence, Violation};
@@ -72,7 +72,7 @@ fn attempt(
     names: &Names,
     layout: &Layout,
     marks: &Marks,
-    place: &Place,
+    place: &AttemptBox,
 ) -> Markup {
     let i = place.attempt;
     let end = history.attempt(i).outcome;

@@ -18,7 +18,7 @@ const THREADS_SEEN: usize = 4;
 
 /// An attempt's place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct AttemptBox {
     /// The attempt.
     pub(super) attempt: usize,
     /// Its column, from 0.
@@ -46,7 +46,7 @@ pub(super) struct Layout {
     pub(super) threads: Vec<u32>,
     pub(super) bands: Vec<Band>,
     /// By row, then by column.
-    pub(super) boxes: Vec<Place>,
+    pub(super) boxes: Vec<AttemptBox>,
 }
 
 impl Layout {
@@ -108,9 +108,9 @@ impl Layout {
             bands.push(Band { clock, row, rows });
             row += rows;
         }
-        let mut boxes: Vec<Place> = places
+        let mut boxes: Vec<AttemptBox> = places
             .into_iter()
-            .map(|(attempt, column, (from, first), (to, end))| Place {
+            .map(|(attempt, column, (from, first), (to, end))| AttemptBox {
                 attempt,
                 column,
                 rows: (bands[from].row + first, bands[to].row + end),

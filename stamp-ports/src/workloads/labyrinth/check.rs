@@ -7,7 +7,7 @@
 //! for all requests, it is made once: the free cells are cut into the areas that hang together, and
 //! two ends can be joined if they are neighbours or border on the same area.
 
-use super::maze::{Maze, Place, cell, inside, place};
+use super::maze::{Coordinate, Maze, cell, inside, place};
 use std::collections::VecDeque;
 use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path};
 
@@ -59,7 +59,7 @@ pub(super) fn initial_grid(maze: &Maze) -> Vec<u32> {
 }
 
 /// The neighbours of a place inside the grid.
-fn neighbours(size: GridSize, p: Place) -> impl Iterator<Item = Place> {
+fn neighbours(size: GridSize, p: Coordinate) -> impl Iterator<Item = Coordinate> {
     let steps = [
         (u32::MAX, 0, 0),
         (1, 0, 0),
@@ -70,7 +70,7 @@ fn neighbours(size: GridSize, p: Place) -> impl Iterator<Item = Place> {
     ];
     steps
         .into_iter()
-        .map(move |(x, y, z)| Place {
+        .map(move |(x, y, z)| Coordinate {
             x: p.x.wrapping_add(x),
             y: p.y.wrapping_add(y),
             z: p.z.wrapping_add(z),
@@ -78,7 +78,7 @@ fn neighbours(size: GridSize, p: Place) -> impl Iterator<Item = Place> {
         .filter(move |p| inside(size, *p))
 }
 
-fn adjacent(a: Place, b: Place) -> bool {
+fn adjacent(a: Coordinate, b: Coordinate) -> bool {
     a.x.abs_diff(b.x) + a.y.abs_diff(b.y) + a.z.abs_diff(b.z) == 1
 }
 
@@ -157,8 +157,8 @@ fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> 
         maze.requests[request].source,
         maze.requests[request].destination,
     );
-    let own = |p: Place| grid[cell(size, p) as usize] == RESERVED;
-    let around = |p: Place| {
+    let own = |p: Coordinate| grid[cell(size, p) as usize] == RESERVED;
+    let around = |p: Coordinate| {
         neighbours(size, p)
             .map(|near| areas[cell(size, near) as usize])
             .filter(|&area| area != 0)
@@ -215,8 +215,8 @@ mod tests {
 
     const SIZE: GridSize = GridSize { x: 4, y: 3, z: 2 };
 
-    fn at(x: u32, y: u32, z: u32) -> Place {
-        Place { x, y, z }
+    fn at(x: u32, y: u32, z: u32) -> Coordinate {
+        Coordinate { x, y, z }
     }
 
     /// Two requests along rows 0 and 2 of plane 0, and one that crosses both
@@ -252,7 +252,7 @@ mod tests {
 
     impl Routing {
         /// The paths given; the requests without are unrouted.
-        fn of(paths: &[&[Place]]) -> Self {
+        fn of(paths: &[&[Coordinate]]) -> Self {
             let mut routing = Self {
                 grid: initial_grid(&maze()),
                 results: Vec::new(),
@@ -288,11 +288,11 @@ mod tests {
         }
     }
 
-    fn row(y: u32) -> Vec<Place> {
+    fn row(y: u32) -> Vec<Coordinate> {
         (0..4).map(|x| at(x, y, 0)).collect()
     }
 
-    fn third() -> Vec<Place> {
+    fn third() -> Vec<Coordinate> {
         vec![at(0, 1, 0), at(1, 1, 0), at(1, 1, 1)]
     }
 
@@ -324,12 +324,12 @@ mod tests {
     #[test]
     fn wrong_paths_are_refused() {
         // The row with other places than these of it.
-        let spliced = |y, range: std::ops::Range<usize>, places: &[Place]| {
+        let spliced = |y, range: std::ops::Range<usize>, places: &[Coordinate]| {
             let mut path = row(y);
             path.splice(range, places.iter().copied());
             path
         };
-        let middle: Vec<Place> = (0..4).map(|x| at(x, 1, 0)).collect();
+        let middle: Vec<Coordinate> = (0..4).map(|x| at(x, 1, 0)).collect();
         for (paths, said) in [
             // Two paths through one cell.
             (

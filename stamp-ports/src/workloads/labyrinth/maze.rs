@@ -31,7 +31,7 @@ const LINES: Lines = Lines {
 
 /// A place in the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct Coordinate {
     /// In its row.
     pub x: u32,
     /// Its row in its plane.
@@ -40,7 +40,7 @@ pub struct Place {
     pub z: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Coordinate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({}, {}, {})", self.x, self.y, self.z)
     }
@@ -50,9 +50,9 @@ impl fmt::Display for Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Where it begins.
-    pub source: Place,
+    pub source: Coordinate,
     /// Where it ends; another place.
-    pub destination: Place,
+    pub destination: Coordinate,
 }
 
 impl fmt::Display for Request {
@@ -68,23 +68,23 @@ pub struct Maze {
     /// The grid's size.
     pub size: GridSize,
     /// The walls.
-    pub walls: Vec<Place>,
+    pub walls: Vec<Coordinate>,
     /// The paths asked for, one or more.
     pub requests: Vec<Request>,
 }
 
 /// The cell of a place inside the grid.
-pub(super) fn cell(size: GridSize, place: Place) -> u32 {
+pub(super) fn cell(size: GridSize, place: Coordinate) -> u32 {
     size.index(place.x, place.y, place.z)
 }
 
 /// The place of a cell.
-pub(super) fn place(size: GridSize, cell: u32) -> Place {
+pub(super) fn place(size: GridSize, cell: u32) -> Coordinate {
     let (x, y, z) = size.place(cell);
-    Place { x, y, z }
+    Coordinate { x, y, z }
 }
 
-pub(super) fn inside(size: GridSize, place: Place) -> bool {
+pub(super) fn inside(size: GridSize, place: Coordinate) -> bool {
     place.x < size.x && place.y < size.y && place.z < size.z
 }
 
@@ -104,8 +104,8 @@ fn check_size(size: GridSize) -> std::result::Result<(), String> {
 #[derive(Default)]
 struct Reading {
     size: Option<(GridSize, u64)>,
-    walls: HashMap<Place, u64>,
-    walls_in_order: Vec<Place>,
+    walls: HashMap<Coordinate, u64>,
+    walls_in_order: Vec<Coordinate>,
     requests: Vec<(Request, u64)>,
 }
 
@@ -155,8 +155,8 @@ impl Reading {
     }
 
     /// A place, if it is inside the grid.
-    fn place(&self, what: &str, [x, y, z]: [u32; 3]) -> std::result::Result<Place, String> {
-        let place = Place { x, y, z };
+    fn place(&self, what: &str, [x, y, z]: [u32; 3]) -> std::result::Result<Coordinate, String> {
+        let place = Coordinate { x, y, z };
         match self.size {
             None => Err("the grid's size is not known yet: expected `d X Y Z` first".into()),
             Some((size, _)) if inside(size, place) => Ok(place),
@@ -236,7 +236,7 @@ impl Maze {
     pub fn text(&self) -> String {
         let GridSize { x, y, z } = self.size;
         let mut text = format!("# Dimensions (x, y, z)\nd {x} {y} {z}\n");
-        let numbers = |p: Place| format!("{} {} {}", p.x, p.y, p.z);
+        let numbers = |p: Coordinate| format!("{} {} {}", p.x, p.y, p.z);
         // Writing to a String cannot fail.
         if !self.walls.is_empty() {
             text += "\n# Walls (x, y, z)\n";
@@ -270,7 +270,7 @@ impl Maze {
         let mut next = || {
             loop {
                 let axis = |k, n| below(draw(seed, draws, k), n);
-                let place = Place {
+                let place = Coordinate {
                     x: axis(0, size.x),
                     y: axis(1, size.y),
                     z: axis(2, size.z),
@@ -311,8 +311,8 @@ mod tests {
         Maze::read(&path)
     }
 
-    fn at(x: u32, y: u32, z: u32) -> Place {
-        Place { x, y, z }
+    fn at(x: u32, y: u32, z: u32) -> Coordinate {
+        Coordinate { x, y, z }
     }
 
     #[test]
@@ -339,10 +339,10 @@ mod tests {
     fn what_is_drawn_fits_and_fills_the_grid_to_its_last_place() {
         let size = GridSize { x: 3, y: 2, z: 2 };
         let maze = Maze::generate(1, size, 5, 2).unwrap();
-        let mut places: Vec<Place> = maze.walls.clone();
+        let mut places: Vec<Coordinate> = maze.walls.clone();
         places.extend(maze.requests.iter().flat_map(|r| [r.source, r.destination]));
         assert!(places.iter().all(|p| inside(size, *p)));
-        let distinct: HashSet<Place> = places.iter().copied().collect();
+        let distinct: HashSet<Coordinate> = places.iter().copied().collect();
         assert_eq!((places.len(), distinct.len()), (12, 12));
         assert_ne!(maze, Maze::generate(2, size, 5, 2).unwrap());
         let error = Maze::generate(1, size, 6, 1).unwrap_err().to_string();

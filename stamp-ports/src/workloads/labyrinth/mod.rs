@@ -11,7 +11,7 @@ use crate::workloads::prelude::*;
 use check::{Counts, Left, check, initial_grid};
 pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
 use maze::cell;
-pub use maze::{Maze, Place, Request};
+pub use maze::{Coordinate, Maze, Request};
 use stm_core::host;
 use stm_kernels::floor::labyrinth::{CriticalSection, Params};
 use stm_kernels::labyrinth::{

@@ -6,6 +6,7 @@ use crate::array::pool::Node;
 use crate::collections::item::{Item, Key};
 use crate::tx::abort::TxResult;
 use core::marker::PhantomData;
+use stm_core_macros::device;
 use stm_machine::Element;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
@@ -90,8 +91,7 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn get(&mut self) -> TxResult<Option<V>> {
         if !self.there {
             return Ok(None);
@@ -104,8 +104,7 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     ///
     /// # Errors
     /// The errors are those of [`TLists::insert`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
         let old = self.get()?;
         if self.there {
@@ -122,8 +121,7 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     ///
     /// # Errors
     /// The errors are those of [`TLists::insert`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn insert_new(mut self, value: V) -> TxResult<bool> {
         if !self.there {
             self.add(value)?;
@@ -135,8 +133,7 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     ///
     /// # Errors
     /// The errors are those of [`TLists::remove`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn remove(mut self) -> TxResult<Option<V>> {
         let Some(value) = self.get()? else {
             return Ok(None);
@@ -152,8 +149,7 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Links a new node at the place.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     fn add(&mut self, value: V) -> TxResult<()> {
         let (key, links) = (self.key, [self.node.bits()]);
         let item = Item { key, links, value };

@@ -1,10 +1,11 @@
 //! The place of a key in an ordered map, and the changes that are made there.
 
 use super::link::{Link, WAYS, above, digit, highest_digit};
-use super::{Branch, Leaf, Place, TOrderedMap, Walk};
+use super::{Branch, Leaf, LinkWord, TOrderedMap, Walk};
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::collections::item::Key;
 use crate::tx::abort::TxResult;
+use stm_core_macros::device;
 use stm_machine::Element;
 use stm_machine::Lane;
 
@@ -86,8 +87,7 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     ///
     /// # Errors
     /// The errors are those of [`TOrderedMap::insert`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
         let old = self.found();
         if self.there {
@@ -105,8 +105,7 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     ///
     /// # Errors
     /// The errors are those of [`TOrderedMap::insert`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn insert_new(mut self, value: V) -> TxResult<bool> {
         if !self.there {
             self.add(value)?;
@@ -115,11 +114,10 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     }
 
     /// Inserts the key, which is absent.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     fn add(&mut self, value: V) -> TxResult<()> {
         let (map, key) = (self.map, self.key.to_bits64());
-        let Place { branch, digit: at } = self.walk.last;
+        let LinkWord { branch, digit: at } = self.walk.last;
         let item = Leaf {
             key: self.key,
             links: [],
@@ -134,7 +132,7 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
         let differing = if let Some((other, _)) = self.leaf {
             other.to_bits64() ^ key
         } else if branch.is_none() {
-            return map.write_link(self.tx, Place::ROOT, leaf);
+            return map.write_link(self.tx, LinkWord::ROOT, leaf);
         } else {
             let prefix = map.of_branch(self.tx, branch, Branch::<K>::key())?;
             prefix.to_bits64() ^ above(key, branch.shift())
@@ -150,10 +148,10 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
         let shift = highest_digit(differing);
         let (mut place, mut below) = (self.walk.last, self.walk.link);
         if !branch.is_none() && branch.shift() < shift {
-            place = Place::ROOT;
+            place = LinkWord::ROOT;
             below = map.read_link(self.tx, place)?;
             while below.is_branch() && below.shift() > shift {
-                place = Place {
+                place = LinkWord {
                     branch: below,
                     digit: digit(key, below.shift()),
                 };
@@ -179,8 +177,7 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     ///
     /// # Errors
     /// The errors are those of [`TOrderedMap::remove`].
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[device]
     pub fn remove(self) -> TxResult<Option<V>> {
         let Some(value) = self.found() else {
             return Ok(None);
@@ -193,7 +190,7 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
             let occupied = map.of_branch(tx, branch, Branch::<K>::value())?;
             let mut left = occupied & !(1 << last.digit);
             if left.is_power_of_two() {
-                let only = Place {
+                let only = LinkWord {
                     branch,
                     digit: left.trailing_zeros() % WAYS as u32,
                 };

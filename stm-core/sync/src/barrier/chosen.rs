@@ -1,6 +1,6 @@
 //! The choice of an algorithm at launch.
 
-use super::{Counted, Grouped, Led, Meeting, Place, Tree, TwoStage, XiaoFeng};
+use super::{BarrierMemory, Counted, Grouped, Led, Meeting, Tree, TwoStage, XiaoFeng};
 use crate::sealed::Sealed;
 use stm_machine::Lane;
 
@@ -60,7 +60,7 @@ macro_rules! kinds {
             }
 
             #[inline(always)]
-            fn round<L: Lane>(lane: &L, place: &Place) -> u64 {
+            fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
                 match place.kind() {
                     $($number => <$meeting>::round(lane, place),)*
                     _ => 0,
@@ -68,7 +68,7 @@ macro_rules! kinds {
             }
 
             #[inline(always)]
-            fn step(place: &Place) -> u64 {
+            fn step(place: &BarrierMemory) -> u64 {
                 match place.kind() {
                     $($number => <$meeting>::step(place),)*
                     _ => 1,
@@ -76,7 +76,7 @@ macro_rules! kinds {
             }
 
             #[inline(always)]
-            fn meet<L: Lane>(lane: &L, place: &Place, round: u64) -> bool {
+            fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
                 match place.kind() {
                     $($number => <$meeting>::meet(lane, place, round),)*
                     _ => false,

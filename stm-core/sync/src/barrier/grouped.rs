@@ -1,6 +1,6 @@
 //! The barrier with counters of groups, and one that all poll.
 
-use super::{Meeting, Place};
+use super::{BarrierMemory, Meeting};
 use crate::sealed::Sealed;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
@@ -24,7 +24,7 @@ const GROUPS: u32 = 4;
 impl Grouped {
     /// Returns the line of the root.
     #[inline(always)]
-    const fn root(place: &Place) -> u32 {
+    const fn root(place: &BarrierMemory) -> u32 {
         1 + place.groups()
     }
 }
@@ -43,7 +43,7 @@ impl Meeting for Grouped {
     }
 
     #[inline(always)]
-    fn round<L: Lane>(lane: &L, place: &Place) -> u64 {
+    fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         // SAFETY: a live word. Relaxed: the thread left the last round, or the launch
         // began, after the root had counted all groups of it; and of the next one it
         // has not counted this block's.
@@ -51,7 +51,7 @@ impl Meeting for Grouped {
     }
 
     #[inline(always)]
-    fn meet<L: Lane>(lane: &L, place: &Place, round: u64) -> bool {
+    fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         if lane.thread_index() != 0 {
             return true;
         }

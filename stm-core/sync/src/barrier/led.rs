@@ -1,6 +1,6 @@
 //! The barrier with a leader.
 
-use super::{GROUPS_MAX, Meeting, Place};
+use super::{BarrierMemory, GROUPS_MAX, Meeting};
 use crate::sealed::Sealed;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
@@ -24,7 +24,7 @@ const MEMBERS: u32 = 32;
 impl Led {
     /// Does the leader's part: block 0's first warp calls it, all lanes together.
     #[inline(always)]
-    fn lead<L: Lane>(lane: &L, place: &Place, next: u64) -> bool {
+    fn lead<L: Lane>(lane: &L, place: &BarrierMemory, next: u64) -> bool {
         let warp = lane.warp_mask();
         let lanes = warp.count_ones();
         let mut came = true;
@@ -68,7 +68,7 @@ impl Meeting for Led {
     }
 
     #[inline(always)]
-    fn round<L: Lane>(lane: &L, place: &Place) -> u64 {
+    fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         let group = place.group_of(lane.block_index());
         // SAFETY: a live word. Relaxed: the thread left the last round, or the
         // launch began, after the flag got this value.
@@ -76,7 +76,7 @@ impl Meeting for Led {
     }
 
     #[inline(always)]
-    fn meet<L: Lane>(lane: &L, place: &Place, round: u64) -> bool {
+    fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         let (block, thread) = (lane.block_index(), lane.thread_index());
         let (group, next) = (place.group_of(block), round + 1);
         if thread == 0 {

@@ -53,7 +53,7 @@ pub use chosen::{Chosen, Kind};
 pub use counted::Counted;
 pub use grouped::Grouped;
 pub use led::Led;
-pub use place::Place;
+pub use place::BarrierMemory;
 pub use tree::Tree;
 pub use two_stage::TwoStage;
 pub use xiao_feng::XiaoFeng;
@@ -80,28 +80,28 @@ pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     fn groups(blocks: u32) -> u32;
 
     /// Returns the number of lines of memory that the algorithm uses, behind the
-    /// first one, in which its [`Place`] keeps what all algorithms need.
+    /// first one, in which its [`BarrierMemory`] keeps what all algorithms need.
     fn lines(blocks: u32, groups: u32) -> u32;
 
     /// Returns the number of the round that comes next. It is called before the calling thread's
     /// block has arrived in that round, which therefore cannot end meanwhile.
-    fn round<L: Lane>(lane: &L, place: &Place) -> u64;
+    fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64;
 
     /// Returns by how much the number of a round grows to the next one.
     #[inline(always)]
-    fn step(_place: &Place) -> u64 {
+    fn step(_place: &BarrierMemory) -> u64 {
         1
     }
 
     /// Arrives in a round and waits for its end. It returns false if the launch was
     /// told to stop, and then the round has not ended for this thread.
-    fn meet<L: Lane>(lane: &L, place: &Place, round: u64) -> bool;
+    fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool;
 }
 
 /// A barrier as a kernel's parameter. The host's `GridBarrier` owns it.
 #[repr(C)]
 pub struct TBarrier<B> {
-    place: Place,
+    place: BarrierMemory,
     meeting: PhantomData<B>,
 }
 
@@ -126,7 +126,7 @@ impl<B: Meeting> TBarrier<B> {
     /// [`Meeting::lines`] lines of memory that were zero before the first launch.
     /// Until they are zero again, only kernels with barriers of this type use them,
     /// in one launch at a time, and no such launch was told to stop.
-    pub const unsafe fn from_raw(place: Place) -> Self {
+    pub const unsafe fn from_raw(place: BarrierMemory) -> Self {
         Self {
             place,
             meeting: PhantomData,
@@ -159,7 +159,7 @@ impl<B: Meeting> TBarrier<B> {
 #[derive(Debug)]
 pub struct Grid<'l, L, B> {
     lane: &'l L,
-    place: Place,
+    place: BarrierMemory,
     round: u64,
     /// By how much the number of the round grows.
     step: u64,

@@ -18,7 +18,7 @@ const POLL_PAUSE_NS: u32 = 20;
 /// The memory of a barrier and the shape of its grid.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct BarrierMemory {
     memory: *mut u64,
     stop: Stop,
     blocks: u32,
@@ -26,7 +26,7 @@ pub struct Place {
     kind: u32,
 }
 
-impl Place {
+impl BarrierMemory {
     /// The number of bytes of a line.
     pub const LINE_BYTES: usize = 128;
 
@@ -178,7 +178,7 @@ mod tests {
                 // SAFETY: no kernel uses the place.
                 let place = unsafe {
                     let stop = Stop::from_raw(core::ptr::null());
-                    Place::from_raw(core::ptr::null_mut(), stop, blocks, groups_log2, 0)
+                    BarrierMemory::from_raw(core::ptr::null_mut(), stop, blocks, groups_log2, 0)
                 };
                 for group in 0..place.groups() {
                     let members = (0..blocks).filter(|&block| place.group_of(block) == group);

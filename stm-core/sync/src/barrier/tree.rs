@@ -1,6 +1,6 @@
 //! The tree barrier.
 
-use super::{GROUPS_MAX, Meeting, Place};
+use super::{BarrierMemory, GROUPS_MAX, Meeting};
 use crate::sealed::Sealed;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
@@ -29,14 +29,14 @@ impl Meeting for Tree {
     }
 
     #[inline(always)]
-    fn round<L: Lane>(lane: &L, place: &Place) -> u64 {
+    fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         // SAFETY: a live word. Relaxed: the thread left the last round, or the
         // launch began, after the flag got this value.
         unsafe { lane.load_relaxed_64(place.word(place.groups() + 2)) }
     }
 
     #[inline(always)]
-    fn meet<L: Lane>(lane: &L, place: &Place, round: u64) -> bool {
+    fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         if lane.thread_index() != 0 {
             return true;
         }

@@ -1,6 +1,6 @@
 //! The two-stage atomic barrier.
 
-use super::{Meeting, Place};
+use super::{BarrierMemory, Meeting};
 use crate::sealed::Sealed;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
@@ -30,19 +30,19 @@ impl Meeting for TwoStage {
     }
 
     #[inline(always)]
-    fn round<L: Lane>(lane: &L, place: &Place) -> u64 {
+    fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         // SAFETY: a live word. Relaxed: the thread left the last round, or the
         // launch began, after the counter got this value.
         unsafe { lane.load_relaxed_64(place.word(2)) }
     }
 
     #[inline(always)]
-    fn step(place: &Place) -> u64 {
+    fn step(place: &BarrierMemory) -> u64 {
         u64::from(place.blocks())
     }
 
     #[inline(always)]
-    fn meet<L: Lane>(lane: &L, place: &Place, round: u64) -> bool {
+    fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         if lane.thread_index() != 0 {
             return true;
         }

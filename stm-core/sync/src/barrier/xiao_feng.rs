@@ -1,7 +1,7 @@
 //! The barrier of Xiao and Feng.
 
 use super::place::LINE_WORDS;
-use super::{Meeting, Place};
+use super::{BarrierMemory, Meeting};
 use crate::sealed::Sealed;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
@@ -19,7 +19,7 @@ pub struct XiaoFeng;
 impl XiaoFeng {
     /// Returns the line at which the flags of departures begin.
     #[inline(always)]
-    const fn departures(place: &Place) -> u32 {
+    const fn departures(place: &BarrierMemory) -> u32 {
         1 + place.blocks().div_ceil(LINE_WORDS)
     }
 }
@@ -38,7 +38,7 @@ impl Meeting for XiaoFeng {
     }
 
     #[inline(always)]
-    fn round<L: Lane>(lane: &L, place: &Place) -> u64 {
+    fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         let flag = place.flag(Self::departures(place), lane.block_index());
         // SAFETY: a live word, as blocks of a grid that does not fit have no
         // flag and never wait. Relaxed: the thread left the last round, or the
@@ -47,7 +47,7 @@ impl Meeting for XiaoFeng {
     }
 
     #[inline(always)]
-    fn meet<L: Lane>(lane: &L, place: &Place, round: u64) -> bool {
+    fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         let (block, thread) = (lane.block_index(), lane.thread_index());
         let next = (round as u32).wrapping_add(1);
         if thread == 0 {

@@ -1,6 +1,6 @@
 //! The owner of a barrier across the blocks of a launch.
 
-use crate::barrier::{BLOCKS_MAX, Chosen, Kind, Meeting, Place, TBarrier};
+use crate::barrier::{BLOCKS_MAX, BarrierMemory, Chosen, Kind, Meeting, TBarrier};
 use crate::host::check_stop;
 use core::marker::PhantomData;
 use std::time::Duration;
@@ -58,7 +58,7 @@ pub struct GridBarrier<D: Device, B> {
     device: D,
     memory: D::Memory,
     launch: Launch,
-    place: Place,
+    place: BarrierMemory,
     meeting: PhantomData<B>,
 }
 
@@ -92,11 +92,11 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
             _ => groups,
         };
         let lines = 1 + B::lines(launch.blocks, groups);
-        let memory = device.allocate(lines as usize * Place::LINE_BYTES, "a barrier")?;
+        let memory = device.allocate(lines as usize * BarrierMemory::LINE_BYTES, "a barrier")?;
         // SAFETY: the memory is aligned to 256 bytes, and the groups are the algorithm's;
         // that all lives while a kernel runs is what the caller of `launch` promises.
         let place = unsafe {
-            Place::from_raw(
+            BarrierMemory::from_raw(
                 memory.address().cast(),
                 stop,
                 launch.blocks,

@@ -29,9 +29,10 @@ pub struct OpenChains {
     values: *mut u32,
 }
 
-/// The place of a key in a chain.
+/// Where a key is in a chain, or would be: the node before, and the next (a window, in Herlihy and
+/// Shavit's lists).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Window {
     /// The last node with a smaller key, or 0.
     before: u32,
     /// Its key.
@@ -45,45 +46,45 @@ pub(crate) struct Place {
 }
 
 impl OpenChains {
-    /// Finds the place of a key in chain `chain`.
+    /// Finds the window of a key in chain `chain`.
     ///
     /// # Safety
     /// The lock is held, and there is such a chain.
     #[inline(always)]
-    pub(crate) unsafe fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Place {
+    pub(crate) unsafe fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Window {
         // SAFETY: the caller's promise; a link leads to a node. Relaxed, here and below: the
         // lock orders it.
         unsafe {
-            let mut place = Place {
+            let mut window = Window {
                 before: 0,
                 before_key: 0,
                 node: lane.load_relaxed_32(at(self.heads, chain)),
                 next: 0,
                 is_there: false,
             };
-            while place.node != 0 {
-                let (here, next) = self.nodes.load(lane, place.node);
-                place.next = next;
+            while window.node != 0 {
+                let (here, next) = self.nodes.load(lane, window.node);
+                window.next = next;
                 if here >= key {
-                    place.is_there = here == key;
+                    window.is_there = here == key;
                     break;
                 }
-                (place.before, place.before_key) = (place.node, here);
-                place.node = next;
+                (window.before, window.before_key) = (window.node, here);
+                window.node = next;
             }
-            place
+            window
         }
     }
 
-    /// Links `node` where the link to `place.node` is.
+    /// Links `node` where the link to `window.node` is.
     #[inline(always)]
-    unsafe fn link<L: Lane>(&self, lane: &L, chain: u32, place: &Place, node: u32) {
+    unsafe fn link<L: Lane>(&self, lane: &L, chain: u32, window: &Window, node: u32) {
         // SAFETY: those of `find`.
         unsafe {
-            if place.before == 0 {
+            if window.before == 0 {
                 lane.store_relaxed_32(at(self.heads, chain), node);
             } else {
-                (self.nodes).store(lane, place.before, (place.before_key, node));
+                (self.nodes).store(lane, window.before, (window.before_key, node));
             }
         }
     }
@@ -91,12 +92,12 @@ impl OpenChains {
     /// Inserts a key, which is absent, with its value. It returns whether there was a node.
     ///
     /// # Safety
-    /// The lock is held, and has been since the place of this key was found.
+    /// The lock is held, and has been since the window of this key was found.
     #[inline(always)]
     pub(crate) unsafe fn insert<L: Lane>(
         &self,
         lane: &L,
-        (chain, place): (u32, &Place),
+        (chain, window): (u32, &Window),
         key: u32,
         value: u32,
     ) -> bool {
@@ -107,22 +108,22 @@ impl OpenChains {
                 return false;
             }
             lane.store_relaxed_32(at(self.values, node), value);
-            self.nodes.store(lane, node, (key, place.node));
-            self.link(lane, chain, place, node);
+            self.nodes.store(lane, node, (key, window.node));
+            self.link(lane, chain, window, node);
         }
         true
     }
 
-    /// Removes the key of a place, which is there.
+    /// Removes the key of a window, which is there.
     ///
     /// # Safety
     /// The obligations are those of [`Self::insert`].
     #[inline(always)]
-    unsafe fn remove<L: Lane>(&self, lane: &L, chain: u32, place: &Place) {
+    unsafe fn remove<L: Lane>(&self, lane: &L, chain: u32, window: &Window) {
         // SAFETY: the caller's promise.
         unsafe {
-            self.link(lane, chain, place, place.next);
-            self.nodes.give(lane, place.node);
+            self.link(lane, chain, window, window.next);
+            self.nodes.give(lane, window.node);
         }
     }
 
@@ -189,17 +190,17 @@ impl Structure for Chains {
     ) -> u32 {
         // SAFETY: the caller's promise; there is a chain (`open`).
         unsafe {
-            let place = open.find(lane, 0, key);
-            match (operation, place.is_there) {
+            let window = open.find(lane, 0, key);
+            match (operation, window.is_there) {
                 (Operation::Insert, false) => {
-                    let inserted = open.insert(lane, (0, &place), key, value);
+                    let inserted = open.insert(lane, (0, &window), key, value);
                     u32::from(inserted) * INSERTED
                 }
                 (Operation::Insert, true) | (_, false) => 0,
-                (Operation::Lookup, true) => open.value(lane, place.node),
+                (Operation::Lookup, true) => open.value(lane, window.node),
                 (Operation::Remove, true) => {
-                    let value = open.value(lane, place.node);
-                    open.remove(lane, 0, &place);
+                    let value = open.value(lane, window.node);
+                    open.remove(lane, 0, &window);
                     value
                 }
             }
