@@ -92,14 +92,14 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
             .collect();
         let _ = write!(text, "\nAborts: {}.", names.join(", "));
     }
-    let mut told: Vec<(&str, Verifies)> = Vec::new();
+    let mut listed: Vec<(&str, Verifies)> = Vec::new();
     for report in reports {
         let verifies = (report.workload, report.verifies);
-        if report.verification.is_none() && !told.contains(&verifies) {
-            told.push(verifies);
+        if report.verification.is_none() && !listed.contains(&verifies) {
+            listed.push(verifies);
         }
     }
-    for (workload, Verifies { covers, what }) in told {
+    for (workload, Verifies { covers, what }) in listed {
         let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
     }
     text += &remarks(reports);

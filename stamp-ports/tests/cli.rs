@@ -29,8 +29,8 @@ fn check_run(run: &Value, workload: &str, variant: &str, transactions: u64) {
     let time = |which: &str| run["time_ms"][which].as_f64().expect("a time");
     assert!(time("min") > 0.0 && time("min") <= time("median") && time("median") <= time("max"));
     let rate = transactions as f64 / (time("median") * 1e-3);
-    let told = run["tx_per_s"].as_f64().expect("a rate");
-    assert!((told / rate - 1.0).abs() < 1e-3, "{told} and {rate}");
+    let shown = run["tx_per_s"].as_f64().expect("a rate");
+    assert!((shown / rate - 1.0).abs() < 1e-3, "{shown} and {rate}");
     assert_eq!(run["verified"], true);
     assert!(run["parameters"].is_object() && run["jit_ms"].is_number());
     assert!(run["resolved"].is_string() && run["device_name"].is_string());
@@ -280,8 +280,8 @@ fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
         .filter_map(Value::as_u64)
         .sum();
     assert!(commits + aborts > 0, "{run}");
-    let told = format!("{commits} transactions committed, {aborts} attempts aborted");
-    assert!(error.contains(&told), "{run}");
+    let shown = format!("{commits} transactions committed, {aborts} attempts aborted");
+    assert!(error.contains(&shown), "{run}");
     assert!(run["metadata_bytes"].as_u64() > Some(0), "{run}");
 }
 

@@ -300,10 +300,10 @@ fn a_generated_file_is_what_a_generated_run_routes() {
     let file = path.display();
     let generate = format!("generate labyrinth {SMALL} --walls 7 --seed 5");
     assert_eq!(right(&format!("{generate} --out {file}")), "");
-    let told = right(&generate);
-    assert_eq!(fs::read_to_string(&path).unwrap(), told);
-    assert_eq!(told.matches("\np ").count(), 12);
-    assert_eq!(told.matches("\nw ").count(), 7);
+    let answer = right(&generate);
+    assert_eq!(fs::read_to_string(&path).unwrap(), answer);
+    assert_eq!(answer.matches("\np ").count(), 12);
+    assert_eq!(answer.matches("\nw ").count(), 7);
 
     let base = "labyrinth --device cpu --blocks 1 --threads 1";
     let from_file = one_run(&format!("{base} -i {file}"));

@@ -366,9 +366,9 @@ fn the_kernels_on_the_cpu_find_the_same_scores_and_alignments_as_the_host() {
     }
     assert_eq!(files.json("--score-only")[0]["device_asked"], "auto");
     // What is traced says where how much was filled.
-    let (_, told) = ended(0, &files.line("-v --device cpu"));
+    let (_, answer) = ended(0, &files.line("-v --device cpu"));
     has(
-        &told,
+        &answer,
         "fill tables | on=\"cpu\" | tables=2 | cells=4 | align small parts | busy",
     );
     files.refused("--device gpu => --device | \"gpu\" | host");

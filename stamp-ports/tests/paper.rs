@@ -106,12 +106,12 @@ fn a_second_command_adds_to_the_document_and_keeps_what_is_there() {
     assert_eq!((first.speedups.len(), first.threads.len()), (VARIANTS, 0));
     assert!(!first.head.complete);
     assert_eq!(lines(&bench, 0, part), [""; 0]);
-    let told = lines(&bench, 0, "--workload ra --only fig3");
+    let answer = lines(&bench, 0, "--workload ra --only fig3");
     let second = paper(&bench);
     assert_eq!(second.speedups, first.speedups);
     assert_eq!(second.search, first.search);
     assert_eq!(second.head.started, first.head.started);
-    assert_eq!(second.threads.len(), told.len());
+    assert_eq!(second.threads.len(), answer.len());
     assert!(!second.threads.is_empty());
 }
 

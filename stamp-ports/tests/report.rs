@@ -37,8 +37,8 @@ fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
         ("Second", "", folder.path().join("report")),
         ("Third", &*out, elsewhere),
     ] {
-        let told = right(&format!("{} --title {title}{out}", report(folder.path())));
-        has(&told, "report.html, 4 figures and claims.json");
+        let answer = right(&format!("{} --title {title}{out}", report(folder.path())));
+        has(&answer, "report.html, 4 figures and claims.json");
         let made = files(&pages);
         let figures = "figure-2.svg figure-3.svg figure-4.svg figure-5.svg";
         let expected = format!("claims.json {figures} report.html");

@@ -215,7 +215,7 @@ fn the_threads_of_a_block_vote_and_tell_each_other_words() {
         let words = [const { AtomicU64::new(0) }; 5];
         let talk = |lane: &CpuLane<'_>, stm: &StmRef<Fast>, _: &_| {
             let rank = lane.thread_index();
-            let told = stm.team_of_block(lane, |tx| {
+            let got = stm.team_of_block(lane, |tx| {
                 assert_eq!((tx.size(), tx.rank()), (size, rank));
                 let mut sum = 0;
                 for k in 0..size {
@@ -233,7 +233,7 @@ fn the_threads_of_a_block_vote_and_tell_each_other_words() {
                 Ok(sum)
             });
             let ranks = u64::from(size * (size - 1) / 2);
-            assert_eq!(told, Ok(ranks << 40 | u64::from(size)));
+            assert_eq!(got, Ok(ranks << 40 | u64::from(size)));
         };
         let (statistics, _) = go::<Fast>((2, size), None, talk).unwrap();
         assert_eq!((statistics.commits, statistics.read_only_commits), (2, 2));

@@ -53,7 +53,7 @@ fn go<A: Algorithm>(shape: Launch, kernel: impl Fn(&CpuLane<'_>, &P<A>)) -> Resu
     let statistics = launch(&mut stm, |lane| kernel(lane, &p))?;
     Ok(Done {
         ends: world.ends.download()?,
-        taken: world.told.download()?[0],
+        taken: world.tally.download()?[0],
         statistics,
     })
 }

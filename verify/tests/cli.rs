@@ -4,7 +4,7 @@
 #[allow(dead_code)] // it serves the tests of `opacity`
 mod histories;
 
-use histories::told;
+use histories::history_of;
 use std::process::{Command, Output};
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
@@ -87,7 +87,7 @@ fn fuzzing_writes_its_log() {
 #[test]
 fn a_history_in_violation_gives_status_1_and_an_explanation() {
     // One of two words that were written together.
-    let history = told("update 0 0 1 1 x=1 y=1; read_only 1 0 1 x?0 y?1");
+    let history = history_of("update 0 0 1 1 x=1 y=1; read_only 1 0 1 x?0 y?1");
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("torn.history");
     history.save(&path).unwrap();
@@ -121,7 +121,7 @@ fn pages_show_what_a_replay_a_check_and_a_recording_have_judged() {
     assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("narrow words[1]"));
     // A history from a file has no names.
     let history = file("one.history");
-    let one = told("update 0 0 1 1 x=1");
+    let one = history_of("update 0 0 1 1 x=1");
     one.save(std::path::Path::new(&history)).unwrap();
     ends(0, &["check", &history, "--page", &page]);
     assert!(shown().contains("<h1>Opaque</h1>") && shown().contains("word 0x"));

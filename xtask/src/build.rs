@@ -324,14 +324,14 @@ mod tests {
         let line = |version: &str| format!("rustc {version}, LLVM 22.1.8; built by {BY}");
         let (old, new) = (line("1.96.0 (ac68faa20)"), line("1.97.1"));
         assert_eq!(warning(Some(&old), &old), None);
-        let told = warning(Some(&old), &new).unwrap();
+        let text = warning(Some(&old), &new).unwrap();
         assert!(
-            told.contains("is by rustc 1.96.0 (ac68faa20), LLVM 22.1.8, and"),
-            "{told}"
+            text.contains("is by rustc 1.96.0 (ac68faa20), LLVM 22.1.8, and"),
+            "{text}"
         );
         assert!(
-            told.contains("compiler is rustc 1.97.1, LLVM 22.1.8:"),
-            "{told}"
+            text.contains("compiler is rustc 1.97.1, LLVM 22.1.8:"),
+            "{text}"
         );
         assert!(warning(None, &new).unwrap().contains("an unknown compiler"));
     }

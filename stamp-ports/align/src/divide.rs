@@ -114,7 +114,7 @@ pub fn align_all(
 ) -> Result<Vec<Alignment>> {
     let whole = |(i, pair): (usize, &(&[u8], &[u8]))| Part::whole(i, *pair, scoring);
     let parts = pairs.iter().enumerate().map(whole).collect();
-    let mut told: Vec<Option<i64>> = vec![None; pairs.len()];
+    let mut known: Vec<Option<i64>> = vec![None; pairs.len()];
     let fill = |passes: &[Pass<'_>]| {
         let rows = scorer.traced_rows(passes, scoring)?;
         if rows.len() == passes.len() {
@@ -124,9 +124,9 @@ pub fn align_all(
         }
     };
     let parts = divided(parts, pairs, (scoring, limit), fill, |pair, score| {
-        told[pair].get_or_insert(score);
+        known[pair].get_or_insert(score);
     })?;
-    joined(&parts, pairs, scoring, &told).map_err(|what| wrong(scorer, &what))
+    joined(&parts, pairs, scoring, &known).map_err(|what| wrong(scorer, &what))
 }
 
 /// Divides parts until none is large, by the last rows of tables that `fill` fills, and tells the
@@ -190,7 +190,7 @@ fn joined(
     all: &[Part],
     pairs: &[(&[u8], &[u8])],
     scoring: &Scoring,
-    told: &[Option<i64>],
+    known: &[Option<i64>],
 ) -> Result<Vec<Alignment>, String> {
     let cells = |part: &Part| part.a.len() as u64 * part.b.len() as u64;
     let (parts, cells) = (all.len(), all.iter().map(cells).sum::<u64>());
@@ -202,13 +202,13 @@ fn joined(
         ops[part.pair].append(&mut aligned);
     }
     let mut alignments = Vec::with_capacity(pairs.len());
-    for (((a, b), ops), told) in pairs.iter().zip(ops).zip(told) {
+    for (((a, b), ops), known) in pairs.iter().zip(ops).zip(known) {
         let score = score_of(&ops, a, b, scoring);
-        if let Some(told) = told
-            && *told != score
+        if let Some(known) = known
+            && *known != score
         {
             return Err(format!(
-                "its tables have score {told}, and the alignment by them {score}"
+                "its tables have score {known}, and the alignment by them {score}"
             ));
         }
         alignments.push(Alignment { score, ops });

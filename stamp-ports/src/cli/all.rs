@@ -240,7 +240,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     }
     all.head.complete = complete;
     all.write(&args.out, None)?;
-    told(&all, args)
+    summarise(&all, args)
 }
 
 /// Begins the folder, or goes on with what is there.
@@ -274,7 +274,7 @@ fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
 }
 
 /// Says what there is.
-fn told(all: &Sealed, args: &AllArgs) -> Result<bool> {
+fn summarise(all: &Sealed, args: &AllArgs) -> Result<bool> {
     let wrong = all.pieces.iter().filter(|made| !made.verified);
     for made in wrong.clone() {
         writeln!(stdout(), "NOT verified, or failed: {}", made.command)?;

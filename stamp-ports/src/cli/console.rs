@@ -53,7 +53,7 @@ pub(super) fn workloads(
 ///
 /// # Errors
 /// The error of `printed`, except for a closed pipe.
-pub(super) fn told(verified: bool, printed: Result<()>) -> Result<bool> {
+pub(super) fn outcome(verified: bool, printed: Result<()>) -> Result<bool> {
     match printed {
         Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         other => other.map(|()| verified),
@@ -124,7 +124,7 @@ impl Begun {
         };
         // What was found is printed even if it could not be written.
         written?;
-        told(verified, printed)
+        outcome(verified, printed)
     }
 }
 

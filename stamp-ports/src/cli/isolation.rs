@@ -106,7 +106,7 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
         };
         let verdict = judging.judge(&result)?;
         let (workload, resolved) = (&result.workload, &result.resolved);
-        writeln!(stdout(), "{workload} {resolved}: {}", verdict.told())?;
+        writeln!(stdout(), "{workload} {resolved}: {}", verdict.summary())?;
         let of = |s: &Speedup| (s.workload.clone(), s.resolved.clone(), s.blocks, s.threads);
         for speedup in paper.speedups.iter_mut().filter(|s| of(s) == of(&result)) {
             speedup.isolation = Some(verdict.clone());

@@ -1,6 +1,6 @@
 //! The command `nw`.
 
-use super::console::told;
+use super::console::outcome;
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::measure::meter::Progress;
@@ -182,7 +182,7 @@ pub(super) fn nw(args: &NwArgs) -> Result<bool> {
     drop(span);
     let mut scorer = scorer(args.device, &pairs)?;
     let printed = align(args, &scoring, &pairs, &mut *scorer, &progress);
-    told(true, printed)
+    outcome(true, printed)
 }
 
 /// Makes the scoring of the options.

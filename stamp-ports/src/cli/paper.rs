@@ -1,6 +1,6 @@
 //! The command `bench paper`.
 
-use super::console::{described, open, told};
+use super::console::{described, open, outcome};
 use crate::error::Result;
 use crate::numbers::{count, digits3};
 use crate::output::align;
@@ -44,7 +44,7 @@ pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     let verified = store.document.speedups.iter().all(|s| s.verified)
         && (store.document.critical_sections.iter()).all(|s| s.verified)
         && (store.document.threads.iter()).all(|t| t.verified != Some(false));
-    told(verified, summary(&mut stdout().lock(), &store))
+    outcome(verified, summary(&mut stdout().lock(), &store))
 }
 
 /// Which results had fewer transactions than others of their workload: a line for each workload.

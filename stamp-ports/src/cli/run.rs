@@ -1,7 +1,7 @@
 //! The command `run`, and no command at all.
 
 use super::args::RunArgs;
-use super::console::{check_options, open, told, workloads};
+use super::console::{check_options, open, outcome, workloads};
 use super::demonstration::{self, Ahead};
 use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
 use crate::devices::{AnyDevice, Choice, DeviceKind};
@@ -369,7 +369,7 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
     let printed = plan
         .run_all(&workloads, &mut shown)
         .and_then(|()| shown.end());
-    told(shown.verified(), printed)
+    outcome(shown.verified(), printed)
 }
 
 /// Runs everything at a small size.
@@ -409,7 +409,7 @@ pub(super) fn demonstrate() -> Result<bool> {
             "`stamp --help` says what else it does; `stamp list` names what there is."
         )?)
     });
-    told(shown.verified(), printed)
+    outcome(shown.verified(), printed)
 }
 
 #[cfg(test)]
@@ -457,12 +457,12 @@ mod tests {
         ];
         assert_eq!(made, first);
         assert_eq!(shown.skipped.len(), 2 * variants.len() - first.len());
-        let told = skipped_rows(&shown.skipped);
-        assert!(told.contains("pool hv-sorting, ") && told.contains("; counter hv-sorting"));
-        let told = on_a_cpu(&shown.reports);
+        let text = skipped_rows(&shown.skipped);
+        assert!(text.contains("pool hv-sorting, ") && text.contains("; counter hv-sorting"));
+        let text = on_a_cpu(&shown.reports);
         assert!(
-            told.contains(" in pool") && told.contains("counter"),
-            "{told}"
+            text.contains(" in pool") && text.contains("counter"),
+            "{text}"
         );
         assert_eq!(on_a_cpu(&shown.reports[..1]), "");
         // With time enough nothing is skipped.

@@ -1,6 +1,6 @@
 //! The command `bench sync`.
 
-use super::console::{described, open, told};
+use super::console::{described, open, outcome};
 use crate::error::Result;
 use crate::numbers::short;
 use crate::output::align;
@@ -65,7 +65,7 @@ pub(super) fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool
         }
         Ok(())
     });
-    told(right, printed)
+    outcome(right, printed)
 }
 
 /// Prints points as a table.

@@ -388,7 +388,7 @@ impl Isolation {
     }
 
     /// The verdict in words: `opaque, 1M transactions`.
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         let verdict = match self.opaque {
             Some(true) => "opaque",
             Some(false) => "NOT opaque",

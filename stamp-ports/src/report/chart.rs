@@ -90,7 +90,7 @@ pub struct Bar {
     /// What to write at its end.
     pub label: String,
     /// What to say under the pointer.
-    pub told: String,
+    pub tooltip: String,
 }
 
 /// A bar of several segments.
@@ -157,14 +157,14 @@ fn panel(texts: &Texts<'_>, height: i32, draw: impl FnOnce(&Area<'_>) -> String)
 }
 
 /// An invisible mark that tells about the visible one below it.
-fn hit(hits: &mut String, told: &str, [left, top, right, bottom]: [i32; 4]) {
-    if told.is_empty() {
+fn hit(hits: &mut String, tooltip: &str, [left, top, right, bottom]: [i32; 4]) {
+    if tooltip.is_empty() {
         return;
     }
     let (width, height) = ((right - left).max(1), (bottom - top).max(1));
     let mark = html! {
         rect fill="none" pointer-events="all" x=(left) y=(top) width=(width) height=(height) {
-            title { (told) }
+            title { (tooltip) }
         }
     };
     // Writing to a String cannot fail.
@@ -219,12 +219,12 @@ pub fn lines(texts: &Texts<'_>, x: &Axis, y: &Axis, lines: &[Line]) -> Panel {
         }
         // All markers above all lines.
         for line in lines {
-            for (vx, vy, told) in &line.points {
+            for (vx, vy, tooltip) in &line.points {
                 if x.shows(*vx) && y.shows(*vy) {
                     mark(&mut chart, (*vx, *vy), line.marker, line.hue);
                     let (px, py) = chart.backend_coord(&(*vx, *vy));
                     let r = 5 * FINE;
-                    hit(&mut hits, told, [px - r, py - r, px + r, py + r]);
+                    hit(&mut hits, tooltip, [px - r, py - r, px + r, py + r]);
                 }
             }
         }
@@ -320,7 +320,7 @@ pub fn bars(texts: &Texts<'_>, axis: &Axis, base: f64, bars: &[Bar]) -> Panel {
             let (_, y) = chart.backend_coord(&(base, middle));
             let half = ROW.0 * FINE / 2;
             let (left, right) = (NAMES * FINE, WIDTH * FINE);
-            hit(&mut hits, &bar.told, [left, y - half, right, y + half]);
+            hit(&mut hits, &bar.tooltip, [left, y - half, right, y + half]);
         }
         let zero = [(base, 0.0), (base, n as f64)];
         let zero = PathElement::new(zero.to_vec(), MUTED.rgb().stroke_width(4));
@@ -361,7 +361,7 @@ pub fn stacks(texts: &Texts<'_>, stacks: &[Stack]) -> Panel {
         for (i, stack) in stacks.iter().enumerate() {
             let (top, bottom) = edges(i, n);
             let mut x = 0.0;
-            for (hue, share, told) in &stack.segments {
+            for (hue, share, tooltip) in &stack.segments {
                 let width = (share.clamp(0.0, 1.0) * 100.0).min(100.0 - x);
                 if width <= 0.0 {
                     continue;
@@ -373,7 +373,7 @@ pub fn stacks(texts: &Texts<'_>, stacks: &[Stack]) -> Panel {
                 chart.draw_series([drawn]).expect(DRAWN);
                 let corner = |v, y| chart.backend_coord(&(v, y));
                 let ((left, high), (right, low)) = (corner(x, top), corner(x + width, bottom));
-                hit(&mut hits, told, [left, high, right, low]);
+                hit(&mut hits, tooltip, [left, high, right, low]);
                 if width >= 7.5 {
                     let at = (x + width / 2.0, f64::midpoint(top, bottom));
                     let text = format!("{:.0}", share * 100.0);

@@ -250,13 +250,13 @@ pub struct Here {
 type Case<'r> = (String, f64, &'r Part);
 
 /// The figures that decide, in words: all, or of many how many meet the rule.
-fn told(
+fn figures(
     cases: &[Case<'_>],
     verdicts: &[Verdict],
     beside: Vec<String>,
     mut missing: Vec<String>,
 ) -> String {
-    let mut told = Vec::new();
+    let mut parts = Vec::new();
     let is_fact = |part: &Part| part.bound == Bound::Fact;
     if cases.len() > LISTED {
         let values = || cases.iter().map(|(_, value, _)| *value);
@@ -268,35 +268,35 @@ fn told(
         let part = cases[0].2;
         let range = format!(", {} to {}", part.show(low), part.show(high));
         let range = Some(range).filter(|_| !is_fact(part)).unwrap_or_default();
-        told.push(format!("{met} of {} cases meet it{range}", cases.len()));
+        parts.push(format!("{met} of {} cases meet it{range}", cases.len()));
     } else if !cases.is_empty() {
         let shown = cases.iter().map(|(name, x, part)| {
             let number = Some(part.show(*x)).filter(|_| !is_fact(part));
             number.map_or_else(|| name.clone(), |number| format!("{name} {number}"))
         });
-        told.push(shown.collect::<Vec<_>>().join(", "));
+        parts.push(shown.collect::<Vec<_>>().join(", "));
     }
     if verdicts.contains(&Verdict::Holds) {
         let zipped = cases.iter().zip(verdicts);
         let not = zipped.filter(|(_, verdict)| **verdict != Verdict::Holds);
         let not: Vec<&str> = not.map(|(case, _)| case.0.as_str()).collect();
         if (1..=LISTED).contains(&not.len()) {
-            told.push(format!("not {}", not.join(", ")));
+            parts.push(format!("not {}", not.join(", ")));
         }
     }
-    told.extend(beside);
+    parts.extend(beside);
     missing.dedup();
     if missing.len() > LISTED {
         missing.truncate(LISTED);
         missing.push("\u{2026}".into());
     }
     if !missing.is_empty() {
-        told.push(format!("not measured: {}", missing.join(", ")));
+        parts.push(format!("not measured: {}", missing.join(", ")));
     }
-    if told.is_empty() {
+    if parts.is_empty() {
         return "not measured".into();
     }
-    told.join("; ")
+    parts.join("; ")
 }
 
 /// Judges a row by what a document answers to the formulas of its parts.
@@ -334,7 +334,7 @@ fn judged(row: &Row, found: Vec<Numbers>) -> Claim {
         () if all(Verdict::Fails) => Verdict::Fails,
         () => Verdict::Partly,
     };
-    let told = told(&cases, &verdicts, beside, missing);
+    let figures = figures(&cases, &verdicts, beside, missing);
     let rules = row.parts.iter().filter(|part| part.bound != Bound::Shown);
     Claim {
         id: row.id,
@@ -344,7 +344,7 @@ fn judged(row: &Row, found: Vec<Numbers>) -> Claim {
         theirs: row.theirs,
         rule: rules.map(Part::words).collect::<Vec<_>>().join("; "),
         verdict,
-        figures: told,
+        figures,
         here: None,
     }
 }
@@ -379,9 +379,9 @@ pub fn tally(claims: &[Claim], what: &str) -> String {
         let some = some.join(", ");
         Some(format!(" {name}: {some}.")).filter(|_| !some.is_empty())
     };
-    let told = [counts("Verdicts", true), counts("Not listed", false)];
-    let told: String = told.into_iter().flatten().collect();
-    format!("{} {what}.{told}", claims.len())
+    let parts = [counts("Verdicts", true), counts("Not listed", false)];
+    let parts: String = parts.into_iter().flatten().collect();
+    format!("{} {what}.{parts}", claims.len())
 }
 
 #[cfg(test)]

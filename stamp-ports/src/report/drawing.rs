@@ -80,7 +80,7 @@ struct Stated {
     /// Whether a bar is of the phases of a thread's time.
     phases: bool,
     /// What to say of a point under the pointer.
-    told: &'static str,
+    tooltip: &'static str,
     /// What is said of it, where that is not computed.
     said: Option<Sentence>,
     /// Whether an ordinate is that of all panels where the abscissa is.
@@ -392,18 +392,18 @@ impl Shown<'_> {
         [x, y]: &[Axis; 2],
     ) -> (Panel, Option<String>) {
         let line = |s: &Series<'_>| {
-            let told = |x: f64, value: f64, point: &Record| match self.stated.told {
+            let tooltip = |x: f64, value: f64, point: &Record| match self.stated.tooltip {
                 "" => {
                     let value = self.quantity.show(value);
                     format!("{}, {}: {value}", s.name, place(x, name))
                 }
-                told => sets
-                    .filled(told, Some(point), &self.variables)
+                tooltip => sets
+                    .filled(tooltip, Some(point), &self.variables)
                     .unwrap_or_default(),
             };
             let points = s.points.iter().filter_map(|(x, point)| {
                 let y = self.of(point)?;
-                Some((*x, y, told(*x, y, point)))
+                Some((*x, y, tooltip(*x, y, point)))
             });
             Line {
                 hue: s.look.0,

@@ -363,8 +363,8 @@ mod tests {
                 assert!(!drawings.is_empty(), "{name}");
                 for drawing in drawings {
                     for tag in ["title", "desc"] {
-                        let told = drawing.children().find(|n| n.tag_name().name() == tag);
-                        assert!(told.is_some_and(|n| !words(n).is_empty()), "{name} {tag}");
+                        let shown = drawing.children().find(|n| n.tag_name().name() == tag);
+                        assert!(shown.is_some_and(|n| !words(n).is_empty()), "{name} {tag}");
                     }
                 }
             }
@@ -381,23 +381,23 @@ mod tests {
                 let node = all.find(|n| n.tag_name().name() == tag).unwrap();
                 assert_eq!(words(node), "Ours & theirs");
             }
-            let told = words(page.root());
+            let shown = words(page.root());
             for report in reports {
                 let commit = report.head.commit.as_deref();
                 let commit = commit.unwrap_or("commit not recorded");
-                assert!(told.contains(commit) && told.contains(&report.head.started));
+                assert!(shown.contains(commit) && shown.contains(&report.head.started));
                 for claim in report.claims.iter().chain(&report.targets) {
                     let verdict = claim.verdict.name();
                     for said in [claim.text, &claim.rule, verdict, &claim.figures] {
-                        assert!(told.contains(said) || !claim.is_judged(), "{said}");
+                        assert!(shown.contains(said) || !claim.is_judged(), "{said}");
                     }
                     let name = format!("{}: {}", claim.id, claim.text);
-                    assert_eq!(told.contains(&name), claim.is_judged(), "{name}");
+                    assert_eq!(shown.contains(&name), claim.is_judged(), "{name}");
                 }
             }
             let any = |is: fn(&Report) -> bool| reports.iter().any(is);
-            assert_eq!(told.contains("A quick run"), any(|r| r.head.quick));
-            assert_eq!(told.contains("interrupted"), any(|r| !r.head.complete));
+            assert_eq!(shown.contains("A quick run"), any(|r| r.head.quick));
+            assert_eq!(shown.contains("interrupted"), any(|r| !r.head.complete));
         });
     }
 

@@ -61,7 +61,7 @@ impl<A: Algorithm> StmRef<A> {
     ) -> Outcome {
         let lane = tx.lane;
         counts.attempts += 1;
-        if counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS) && self.told_to_stop(lane) {
+        if counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS) && self.asked_to_stop(lane) {
             counts.stopped = true;
         }
         tx.observe(|tx| match end {

@@ -33,7 +33,7 @@ impl<A: Algorithm> StmRef<A> {
         F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
     {
         let mut counts = Counts::ZERO;
-        if self.told_to_stop(lane) {
+        if self.asked_to_stop(lane) {
             Counts::unfinished(lane, self);
             return Err(Abort::Stopped);
         }
@@ -119,7 +119,7 @@ impl<A: Algorithm> StmRef<A> {
             if fresh {
                 continue;
             }
-            if tx.stm.told_to_stop(lane) {
+            if tx.stm.asked_to_stop(lane) {
                 return false;
             }
             lane.pause(ns);
@@ -137,7 +137,7 @@ impl<A: Algorithm> StmRef<A> {
         let mut sleep = Sleep::NEW;
         while !A::changed(tx) {
             sleep.nap(lane, self.bed(tx.logs, false, true));
-            if self.told_to_stop(lane) {
+            if self.asked_to_stop(lane) {
                 return false;
             }
         }

@@ -87,7 +87,7 @@ impl Place {
                 admission = admission.of_lane(goes);
             }
         }
-        let admission = Admission(warp.told_32(lane, first, admission.0));
+        let admission = Admission(warp.broadcast_32(lane, first, admission.0));
         // What the first lane has acquired, all have.
         warp.meet(lane);
         admission

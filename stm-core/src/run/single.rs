@@ -261,7 +261,7 @@ where
             let asks = sleepers & (lane.lane_bit() - 1) == 0;
             (self.sleep).nap(lane, self.stm.bed(self.tx.logs, true, asks));
             self.asleep = true;
-            self.counts.stopped = self.stm.told_to_stop(lane);
+            self.counts.stopped = self.stm.asked_to_stop(lane);
         }
         sleepers == 0
     }
@@ -380,7 +380,7 @@ where
     #[inline(always)]
     fn pause(&mut self, ns: u32) {
         self.step.commits(self.lane);
-        self.counts.stopped = self.stm.told_to_stop(self.lane);
+        self.counts.stopped = self.stm.asked_to_stop(self.lane);
         self.lane.pause(self.step.pause_ns(ns));
         if !W::SNAPSHOT {
             // A place with a ticket needs a word that was loaded after it was drawn.

@@ -206,8 +206,8 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         if !all {
             refuse_team(lane, stm.globals, tx.crew);
         }
-        let told = tx.leads() && stm.told_to_stop(lane);
-        let stopped = tx.of_leader::<1>(u32::from(told)) != 0 || !all;
+        let stops = tx.leads() && stm.asked_to_stop(lane);
+        let stopped = tx.of_leader::<1>(u32::from(stops)) != 0 || !all;
         Self {
             tx,
             stm,
@@ -339,8 +339,8 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
             }
             let leads = crew.is(lane, crew.leader(lane));
             sleep.nap(lane, self.stm.bed(tx.logs, false, leads));
-            let told = leads && self.stm.told_to_stop(lane);
-            if C::any(crew.vote(lane, told)) {
+            let stops = leads && self.stm.asked_to_stop(lane);
+            if C::any(crew.vote(lane, stops)) {
                 self.stopped = true;
                 return;
             }

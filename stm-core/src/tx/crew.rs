@@ -11,7 +11,7 @@
 //! | barrier | `bar.warp.sync` | `bar.sync` |
 //! | memory order | by the barrier | by each of the three |
 //!
-//! All members call `gather`, `vote`, `all`, `count_of`, `one_of`, `told`, `told_32`, `told_bits`
+//! All members call `gather`, `vote`, `all`, `count_of`, `one_of`, `broadcast`, `broadcast_32`, `broadcast_bits`
 //! and `meet` the same number of times and in the same order. Every branch around such a call must
 //! therefore be the same for all members, which holds for the result of a vote or a broadcast.
 //!
@@ -84,13 +84,18 @@ pub trait Crew: Copy + sealed::Sealed {
     fn one_of<L: Lane>(self, lane: &L, votes: Self::Votes, predicate: bool) -> Self::Speaker;
 
     /// Broadcasts one or two 64-bit words of the member `by` to all.
-    fn told<L: Lane, const K: usize>(self, lane: &L, by: Self::Speaker, v: [u64; K]) -> [u64; K];
+    fn broadcast<L: Lane, const K: usize>(
+        self,
+        lane: &L,
+        by: Self::Speaker,
+        v: [u64; K],
+    ) -> [u64; K];
 
     /// Broadcasts 32 bits of the member `by` to all.
-    fn told_32<L: Lane>(self, lane: &L, by: Self::Speaker, v: u32) -> u32;
+    fn broadcast_32<L: Lane>(self, lane: &L, by: Self::Speaker, v: u32) -> u32;
 
     /// Broadcasts the lowest `BITS` bits of the leader's `v`, which must have no others, to all.
-    fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32;
+    fn broadcast_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32;
 
     /// Waits for all members; everything that one wrote before is visible to all afterwards.
     fn meet<L: Lane>(self, lane: &L);
@@ -202,23 +207,23 @@ impl Crew for WarpCrew {
     }
 
     #[inline(always)]
-    fn told<L: Lane, const K: usize>(self, lane: &L, by: u32, v: [u64; K]) -> [u64; K] {
+    fn broadcast<L: Lane, const K: usize>(self, lane: &L, by: u32, v: [u64; K]) -> [u64; K] {
         v.map(|v| {
-            let low = self.told_32(lane, by, v as u32);
-            let high = self.told_32(lane, by, (v >> 32) as u32);
+            let low = self.broadcast_32(lane, by, v as u32);
+            let high = self.broadcast_32(lane, by, (v >> 32) as u32);
             u64::from(high) << 32 | u64::from(low)
         })
     }
 
     #[inline(always)]
-    fn told_32<L: Lane>(self, lane: &L, by: u32, v: u32) -> u32 {
+    fn broadcast_32<L: Lane>(self, lane: &L, by: u32, v: u32) -> u32 {
         // SAFETY: the token (`of`); a speaker is one of the members.
         unsafe { lane.shuffle_32(self.mask, v, by) }
     }
 
     #[inline(always)]
-    fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32 {
-        self.told_32(lane, self.leader(lane), v)
+    fn broadcast_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32 {
+        self.broadcast_32(lane, self.leader(lane), v)
     }
 
     #[inline(always)]
@@ -347,7 +352,7 @@ impl Crew for BlockCrew {
 
     #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn told<L: Lane, const K: usize>(self, lane: &L, by: bool, v: [u64; K]) -> [u64; K] {
+    fn broadcast<L: Lane, const K: usize>(self, lane: &L, by: bool, v: [u64; K]) -> [u64; K] {
         const { assert!((K as u64) < PLACE_WORDS, "as many words as the place has") }
         // SAFETY: words of the place. Relaxed: the barriers order them.
         unsafe {
@@ -360,25 +365,25 @@ impl Crew for BlockCrew {
             if !Mutant::BlockToldEarly.on(lane) {
                 lane.barrier();
             }
-            let told = core::array::from_fn(|k| lane.load_relaxed_64(self.word(k)));
+            let values = core::array::from_fn(|k| lane.load_relaxed_64(self.word(k)));
             // ORDER(F9'): loaded by all before a member stores again.
             lane.barrier();
-            told
+            values
         }
     }
 
     #[inline(always)]
-    fn told_32<L: Lane>(self, lane: &L, by: bool, v: u32) -> u32 {
-        let [v] = self.told(lane, by, [u64::from(v)]);
+    fn broadcast_32<L: Lane>(self, lane: &L, by: bool, v: u32) -> u32 {
+        let [v] = self.broadcast(lane, by, [u64::from(v)]);
         v as u32
     }
 
     /// It uses votes, which are faster than a round trip to memory.
     #[inline(always)]
-    fn told_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32 {
+    fn broadcast_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32 {
         let leads = self.leader(lane);
-        (0..BITS).fold(0, |told, k| {
-            told | u32::from(self.vote(lane, leads && v >> k & 1 != 0)) << k
+        (0..BITS).fold(0, |bits, k| {
+            bits | u32::from(self.vote(lane, leads && v >> k & 1 != 0)) << k
         })
     }
 

@@ -234,12 +234,12 @@ impl<A> StmRef<A> {
     /// launch a timeout to the host; so ask only while there is work left.
     #[inline(always)]
     pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
-        let told = self.told_to_stop(lane);
-        if told {
+        let stops = self.asked_to_stop(lane);
+        if stops {
             // SAFETY: the globals are live (obligation 1 of `from_raw`).
             unsafe { globals::count(lane, self.globals, Counter::Unfinished as usize, 1) };
         }
-        told
+        stops
     }
 
     /// Returns the reason for which an attempt ends whose code returned `abort` although the
@@ -248,14 +248,14 @@ impl<A> StmRef<A> {
     pub(crate) fn not_given<L: Lane>(&self, lane: &L, abort: Abort) -> Abort {
         match abort {
             Abort::User => abort,
-            Abort::Stopped if self.told_to_stop(lane) => abort,
+            Abort::Stopped if self.asked_to_stop(lane) => abort,
             _ => Abort::ForeignAbort,
         }
     }
 
     /// Returns whether the stop flag is raised.
     #[inline(always)]
-    pub(crate) fn told_to_stop<L: Lane>(&self, lane: &L) -> bool {
+    pub(crate) fn asked_to_stop<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         // Relaxed: the flag carries no data, and is seen eventually.
         unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).stop).cast()) != 0 }

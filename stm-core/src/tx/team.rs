@@ -111,8 +111,8 @@ fn decide<L: Lane, C: Crew>(
         }
     };
     let first = crew.one_of(lane, votes, mine);
-    let code = crew.told_32(lane, first, code);
-    let [index, len] = crew.told(lane, first, [index, len]);
+    let code = crew.broadcast_32(lane, first, code);
+    let [index, len] = crew.broadcast(lane, first, [index, len]);
     let abort = Abort::ALL.get(code as usize).copied();
     (abort.unwrap_or(Abort::Stopped), (index, len)) // a reason, as one brought it
 }
@@ -142,7 +142,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// Broadcasts the lowest `BITS` bits of the leader's `v`, which must have no others.
     #[inline(always)]
     pub(crate) fn of_leader<const BITS: u32>(&self, v: u32) -> u32 {
-        self.crew.told_bits::<L, BITS>(self.tx.lane, v)
+        self.crew.broadcast_bits::<L, BITS>(self.tx.lane, v)
     }
 
     /// Reports to the probe what each lane did with its words, word by word and then lane by lane,
@@ -168,7 +168,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
                 }
                 let one = crew.one_of(lane, waiting, waits);
                 waits &= !crew.is(lane, one);
-                let [word, value] = crew.told(lane, one, [words[k].bits(), values[k]]);
+                let [word, value] = crew.broadcast(lane, one, [words[k].bits(), values[k]]);
                 if self.leads() {
                     let word = WordAddress::from_bits(word);
                     self.tx.observe(|_| event(word, value));
@@ -341,7 +341,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     #[inline(always)]
     pub fn told_by(&self, rank: u32, v: u64) -> u64 {
         let lane = self.tx.lane;
-        let [v] = self.crew.told(lane, self.crew.member(lane, rank), [v]);
+        let [v] = self.crew.broadcast(lane, self.crew.member(lane, rank), [v]);
         v
     }
 

@@ -9,7 +9,7 @@ use stm_core::{Action, Lane, StmRef, TArray, TeamTx, Tx, TxResult, View};
 pub(crate) struct World<D: Device> {
     pub(crate) ends: TxArray<D, u32>,
     items: TxArray<D, u64>,
-    pub(crate) told: Buffer<D, u64>,
+    pub(crate) tally: Buffer<D, u64>,
     two: bool,
     places: u64,
 }
@@ -23,7 +23,7 @@ impl<D: Device> World<D> {
         Self {
             ends: TxArray::zeroed(device, layout, 2 * queues, "ends").unwrap(),
             items: TxArray::zeroed(device, layout, items, "items").unwrap(),
-            told: Buffer::zeroed(device, 2, "told").unwrap(),
+            tally: Buffer::zeroed(device, 2, "tally").unwrap(),
             two,
             places,
         }
@@ -33,7 +33,7 @@ impl<D: Device> World<D> {
         Queues {
             ends: self.ends.view::<A>(),
             items: self.items.view::<A>(),
-            told: self.told.tarray(),
+            tally: self.tally.tarray(),
             two: self.two,
             places: self.places,
         }
@@ -46,7 +46,7 @@ pub(crate) struct Queues<A: Algorithm> {
     pub(crate) ends: A::Array<u32>,
     pub(crate) items: A::Array<u64>,
     /// The sum of the items taken, and a number for other kernels.
-    pub(crate) told: TArray<u64>,
+    pub(crate) tally: TArray<u64>,
     two: bool,
     places: u64,
 }
@@ -94,7 +94,7 @@ impl<A: Algorithm> Queues<A> {
 
     fn tell<L: Lane>(&self, lane: &L, item: u64) {
         // SAFETY: an element of a live array, which lanes alone access.
-        unsafe { lane.add_relaxed_64(self.told.get(0).unwrap(), item) };
+        unsafe { lane.add_relaxed_64(self.tally.get(0).unwrap(), item) };
     }
 
     /// Sends so many items by transactions in rounds, in which the warps of a block may go in step.
@@ -125,7 +125,7 @@ impl<A: Algorithm> Queues<A> {
                 self.team(tx, i, 0)?
             };
             let leads = tx.rank() == 0;
-            tx.at_commit(leads.then(|| Action::add(&self.told, 0, item)))
+            tx.at_commit(leads.then(|| Action::add(&self.tally, 0, item)))
         });
     }
 

@@ -104,7 +104,7 @@ trait Access<A: Algorithm>: Sized {
     fn lanes(&self) -> (u32, u32);
 
     /// Returns the value that the lane of a place has.
-    fn told(&self, place: u32, value: u64) -> u64;
+    fn held_by(&self, place: u32, value: u64) -> u64;
 
     /// Does an operation that lanes alone have, and the next one with it if it can; then it
     /// returns `true`.
@@ -191,7 +191,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
             }
         }
         let newest = list.last().map_or(0, |&w| u32::from(w) % self.tx.lanes().0);
-        Ok((self.tx).told(newest, found[list.len() - 1].unwrap_or(0)))
+        Ok((self.tx).held_by(newest, found[list.len() - 1].unwrap_or(0)))
     }
 
     /// Writes a word, and with it that of the next operation if it can, which is in ascending

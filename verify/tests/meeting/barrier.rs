@@ -259,7 +259,7 @@ fn a_block_that_does_not_come_ends_the_launch<B: Meeting>() {
 const SCHEDULES_RUN: u64 = 21;
 
 #[test]
-fn a_wait_for_a_block_that_has_ended_is_told_to_stop() {
+fn a_wait_for_a_block_that_has_ended_is_asked_to_stop() {
     of_each!(
         a_block_that_does_not_come_ends_the_launch():
         TwoStage, XiaoFeng, Tree, Counted, Grouped, Led

@@ -403,7 +403,7 @@ fn waits(lane: &SimLane<'_>, channels: TChannels, rings: TRings, stop: Stop) {
 }
 
 #[test]
-fn a_wait_for_what_does_not_come_is_told_to_stop() {
+fn a_wait_for_what_does_not_come_is_asked_to_stop() {
     for k in (0..42).filter(|&k| runs_both_sides(config(k))) {
         let sim = Sim::new(config(k).with_idle(2_000_000));
         let flag = stm_core::host::Buffer::<_, u32>::zeroed(&sim, 1, "the flag").unwrap();

@@ -245,7 +245,7 @@ fn a_wait_without_a_post_ends<S: Waiting>() {
 }
 
 #[test]
-fn a_wait_for_a_post_that_does_not_come_is_told_to_stop() {
+fn a_wait_for_a_post_that_does_not_come_is_asked_to_stop() {
     of_each!(a_wait_without_a_post_ends(): Spin, SpinBackoff, Sleeping, Tickets);
 }
 

@@ -56,7 +56,7 @@ pub(crate) const X: u64 = 0x1000;
 pub(crate) const Y: u64 = 0x2001;
 
 /// The history of attempts ([`push`]) on memory that is zero at first.
-pub(crate) fn told(attempts: &str) -> History {
+pub(crate) fn history_of(attempts: &str) -> History {
     let mut history = history(&[]);
     push(&mut history, attempts);
     history

@@ -3,7 +3,9 @@
 //! beside its violations.
 
 use crate::asserts::assert_is;
-use crate::common::{X, Y, aborted, header, history, push, read, read_only, told, update, write};
+use crate::common::{
+    X, Y, aborted, header, history, history_of, push, read, read_only, update, write,
+};
 use std::collections::BTreeMap;
 use verify::error::Error;
 use verify::history::{Event, History, InitialMemory, Rest};
@@ -35,18 +37,18 @@ fn anomalies_are_rejected_with_their_explanation_their_twins_accepted_and_the_im
         let (sign, attempts) = line.split_once(' ').unwrap_or_default();
         let explanation = match sign {
             "+" => {
-                accept(&told(attempts));
+                accept(&history_of(attempts));
                 String::new()
             }
             "!" | "-" => {
                 let (at_fault, attempts) = attempts.split_once(' ').unwrap();
-                let history = told(attempts);
+                let history = history_of(attempts);
                 let in_some_order = brute::is_opaque(&history, Orders::RealTime);
                 assert_eq!(in_some_order, sign == "-", "{line}");
                 reject(&history, at_fault.parse().unwrap()).to_string()
             }
             "*" => {
-                let error = check(&told(attempts)).unwrap_err();
+                let error = check(&history_of(attempts)).unwrap_err();
                 assert_is!(error, Error::Impossible { file: None, .. });
                 error.to_string()
             }
@@ -180,7 +182,7 @@ fn only_the_first_violations_are_explained_and_all_are_counted() {
 
 #[test]
 fn a_verdict_is_json_with_the_contradiction_in_it() {
-    let all = told("update 3 0 1 1 x=1 y=1; aborted 4 0 1 x?0 y?1");
+    let all = history_of("update 3 0 1 1 x=1 y=1; aborted 4 0 1 x?0 y?1");
     let verdict: Verdict = check(&all).unwrap();
     let json = serde_json::to_value(&verdict).unwrap();
     assert_eq!(json["violations_total"], 1);
@@ -199,7 +201,7 @@ fn is_opaque(history: &History) -> bool {
 }
 
 fn is_right(attempts: &str) -> bool {
-    is_opaque(&told(attempts))
+    is_opaque(&history_of(attempts))
 }
 
 #[test]

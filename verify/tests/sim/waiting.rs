@@ -71,7 +71,7 @@ fn run<A: Algorithm>(kernel: Kernel<A>, launch: Launch, config: SimConfig) -> Ou
     Outcome {
         opaque: run.verdict.is_opaque(),
         waits: statistics.waits(),
-        taken: world.told.download().unwrap()[0],
+        taken: world.tally.download().unwrap()[0],
         ends: world.ends.download().unwrap(),
     }
 }
@@ -160,7 +160,7 @@ fn ended<A: Algorithm>(kernel: Kernel<A>, launch: Launch, config: SimConfig) -> 
     recorded::ended::<A>(&sim, launch, settings(), |lane, stm| {
         kernel(lane, stm, &queues);
     })?;
-    Ok(world.told.download()?[1])
+    Ok(world.tally.download()?[1])
 }
 
 /// Everybody takes from the empty queues; or the first two transactions wait for each other,
@@ -260,7 +260,7 @@ fn an_action_before_its_commit_is_caught() {
             stm.for_each(lane, 0..ITEMS, |tx, i| {
                 tx.write(&queues.items, 0, i + 1)?;
                 tx.write(&queues.ends, 0, i as u32 + 1)?;
-                tx.at_commit(Action::add(&queues.told, 1, 1))
+                tx.at_commit(Action::add(&queues.tally, 1, 1))
             });
         };
         ended(announce, SHAPE, config) == Ok(ITEMS)

@@ -31,7 +31,7 @@ fn a_bar_starts_at_the_base_on_either_side_and_a_short_one_has_a_dot_that_can_be
         value,
         range: None,
         label: "L".into(),
-        told: String::new(),
+        tooltip: String::new(),
     };
     let all = [bar(Some(10.0)), bar(Some(0.1)), bar(None)];
     let drawn = bars(&TEXTS, &Axis::decimal([0.1, 10.0]), 1.0, &all);
@@ -54,12 +54,12 @@ fn points_that_an_axis_cannot_show_are_left_out_and_none_is_said() {
     let line = |y| Line {
         hue: variant("cgl"),
         marker: 0,
-        points: vec![(1.0, y, "told".into())],
+        points: vec![(1.0, y, "tooltip".into())],
     };
     let empty = lines(&TEXTS, &axis, &axis, &[line(0.0)]).marks.0;
-    assert!(empty.contains("not measured") && !empty.contains("told"));
+    assert!(empty.contains("not measured") && !empty.contains("tooltip"));
     let drawn = lines(&TEXTS, &axis, &axis, &[line(2.0)]).marks.0;
-    assert!(drawn.contains("<title>told</title>") && !drawn.contains("not measured"));
+    assert!(drawn.contains("<title>tooltip</title>") && !drawn.contains("not measured"));
 }
 
 #[test]

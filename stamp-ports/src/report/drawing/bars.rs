@@ -82,13 +82,13 @@ impl Shown<'_> {
             let ratio = ratio.filter(|_| bar.name != beside);
             let ratio =
                 ratio.map_or_else(String::new, |r| format!(" ({} that of {beside})", times(r)));
-            let told = filled(self.stated.told).filter(|told| !told.is_empty());
+            let tooltip = filled(self.stated.tooltip).filter(|tooltip| !tooltip.is_empty());
             Bar {
                 name: bar.name.clone(),
                 hue: bar.look.0,
                 value: value(bar),
                 range: self.ends(bar).map(|[_, low, high]| (low, high)),
-                told: told.unwrap_or_else(|| format!("{}, {label}{ratio}", bar.name)),
+                tooltip: tooltip.unwrap_or_else(|| format!("{}, {label}{ratio}", bar.name)),
                 label,
             }
         };
@@ -124,12 +124,12 @@ impl Shown<'_> {
         {
             clauses.push(format!(
                 "the shortest time is that of {}, the longest that of {}",
-                first.told, last.told
+                first.tooltip, last.tooltip
             ));
         }
         let open = open
             .iter()
-            .map(|bar| format!("without a lock {}", bar.told));
+            .map(|bar| format!("without a lock {}", bar.tooltip));
         clauses.extend(open);
         format!("{}: {}.", self.title, clauses.join("; "))
     }

@@ -163,7 +163,7 @@ pub(super) mod tests {
         let big = spans.find(|n| n.attribute("class") == Some("big")).unwrap();
         assert_eq!(words(big), times(largest(Some("gn2")).0));
         assert!(words(big.parent().unwrap()).contains("in GN-2"));
-        let told = words(section(&page, "figure-2"));
+        let shown = words(section(&page, "figure-2"));
         let best = largest(None);
         let sentence = format!(
             "The largest speed-up over cgl is {}, of {} in {}",
@@ -171,9 +171,9 @@ pub(super) mod tests {
             best.1,
             view::label(&best.2)
         );
-        assert!(told.contains(&sentence), "{sentence}: {told}");
+        assert!(shown.contains(&sentence), "{sentence}: {shown}");
         for run in paper.speedups.iter().filter(|run| run.verified) {
-            assert!(told.contains(&short(run.tx_per_s)), "{}", run.tx_per_s);
+            assert!(shown.contains(&short(run.tx_per_s)), "{}", run.tx_per_s);
         }
         assert!(words(page.root()).contains(&paper.head.command));
         assert!(words(page.root()).contains(&paper.head.device.name));

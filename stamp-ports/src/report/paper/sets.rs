@@ -156,7 +156,7 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
         .with("bar", label_of_bar + &section.unwrap_or_default())
         .with("gains", gain.map(|gain| times(gain) + &beside))
         .with("wrong", (!run.verified).then_some("NO"))
-        .with("recorded", run.isolation.as_ref().map(Isolation::told))
+        .with("recorded", run.isolation.as_ref().map(Isolation::summary))
         .with("jit", Some(run.jit_ms).filter(|ms| *ms > 0.0))
         .with(
             "theirs",

@@ -348,8 +348,8 @@ pub(super) mod tests {
         assert!(drawn(&bench).is_empty());
         let text = page_of(&bench);
         let page = parse(&text);
-        let told = words(page.root());
-        has(&told, "the count is 5, not 6 <&> | With a wrong result");
+        let shown = words(page.root());
+        has(&shown, "the count is 5, not 6 <&> | With a wrong result");
     }
 
     #[test]
@@ -359,14 +359,14 @@ pub(super) mod tests {
         let why = "nvcc was not found".to_owned();
         bench.points.push(Point::without_time(&asked, why.clone()));
         let text = page_of(&bench);
-        let told = words(parse(&text).root());
-        has(&told, "1 of 1 points have no time");
+        let shown = words(parse(&text).root());
+        has(&shown, "1 of 1 points have no time");
         assert_eq!(
-            told.matches(&why).count(),
+            shown.matches(&why).count(),
             2,
             "in the table and among the peers"
         );
-        has(&told, "No peer was measured");
+        has(&shown, "No peer was measured");
     }
 
     #[test]
@@ -441,7 +441,7 @@ pub(super) mod tests {
             .push(sample::point("counter", "ticket", (2, 2), None, 1.0));
         assert!(drawn(&bench).is_empty());
         let sections = report(&bench).sections.into_iter();
-        let told = sections.filter(|s| s.shows[0].contains("with these launches"));
-        assert_eq!(told.map(|s| s.id).collect::<Vec<_>>(), ["counter-beside"]);
+        let shown = sections.filter(|s| s.shows[0].contains("with these launches"));
+        assert_eq!(shown.map(|s| s.id).collect::<Vec<_>>(), ["counter-beside"]);
     }
 }

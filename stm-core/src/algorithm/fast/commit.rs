@@ -34,7 +34,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: the clock is live. Relaxed: F3 before, F4 after.
             version = unsafe { lane.fetch_add_relaxed_64(tx.stm.clock(), 1) } + 1;
         }
-        let [version] = crew.told(lane, leader, [version]);
+        let [version] = crew.broadcast(lane, leader, [version]);
         Version(version)
     }
 

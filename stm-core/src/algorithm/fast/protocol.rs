@@ -430,7 +430,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         // The leader's time, as its load of the clock may have come long before the others arrived.
         let leader = crew.leader(tx.lane);
         let since = if S::WRAPS {
-            crew.told_32(tx.lane, leader, tx.attempt.born.since)
+            crew.broadcast_32(tx.lane, leader, tx.attempt.born.since)
         } else {
             0
         };

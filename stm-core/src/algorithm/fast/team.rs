@@ -60,7 +60,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if !Mutant::NoF7.on(lane) {
             crew.meet(lane);
         }
-        let [now] = crew.told(lane, crew.leader(lane), [now.0]);
+        let [now] = crew.broadcast(lane, crew.leader(lane), [now.0]);
         Version(now)
     }
 

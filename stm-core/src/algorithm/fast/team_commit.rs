@@ -95,7 +95,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ) -> (TxResult<()>, bool) {
         let lane = tx.lane;
         if kind == SHARES && Mutant::TeamLeaderValidates.on(lane) {
-            let found = crew.told_32(lane, crew.leader(lane), u32::from(looked.end.is_ok()));
+            let found = crew.broadcast_32(lane, crew.leader(lane), u32::from(looked.end.is_ok()));
             return (
                 if found != 0 {
                     Ok(())
@@ -272,7 +272,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             let asker = crew.one_of(lane, asking, i < len);
             let asks = crew.is(lane, asker);
-            let [word] = crew.told(lane, asker, [word_of(entry).bits()]);
+            let [word] = crew.broadcast(lane, asker, [word_of(entry).bits()]);
             let word = WordAddress::from_bits(word);
             let used = !asks && Self::uses(at, word, len, kind);
             if C::any(crew.vote(lane, used)) {
@@ -286,7 +286,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: the holder is below the count.
             let from = holder.map_or(0, |holder| unsafe { at.get(Column::Seen, holder) });
             let teller = crew.one_of(lane, holders, holder.is_some());
-            let [from] = crew.told(lane, teller, [from]);
+            let [from] = crew.broadcast(lane, teller, [from]);
             // SAFETY: the asker's `i` is below its count.
             let stale = asks && entry & BLIND == 0 && unsafe { at.get(Column::Seen, i) } != from;
             if C::any(crew.vote(lane, stale)) && !Mutant::TeamShareUnchecked.on(lane) {

@@ -105,7 +105,7 @@ impl Algorithm for Cgl {
             }
             free = found & AWAITED;
             if found & HELD != 0 {
-                if tx.stm.told_to_stop(tx.lane) {
+                if tx.stm.asked_to_stop(tx.lane) {
                     return Err(Abort::Stopped);
                 }
                 tx.lane.pause(wait);

@@ -122,7 +122,7 @@ impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
         (1, 0)
     }
 
-    fn told(&self, _place: u32, value: u64) -> u64 {
+    fn held_by(&self, _place: u32, value: u64) -> u64 {
         value
     }
 
@@ -342,7 +342,7 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
         (self.size(), self.rank())
     }
 
-    fn told(&self, place: u32, value: u64) -> u64 {
+    fn held_by(&self, place: u32, value: u64) -> u64 {
         self.told_by(place, value)
     }
 

@@ -312,14 +312,14 @@ impl Cuda {
         if let Some(stop) = stop.filter(|stop| stop.after.is_some()) {
             let start = Instant::now();
             let one = 1u32.to_ne_bytes();
-            let mut told = false;
+            let mut stopped = false;
             loop {
                 // SAFETY: the event is live.
                 match unsafe { driver.query_event(after.event) } {
                     Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => {}
                     ended => return ended,
                 }
-                if !told && stop.is_due(start) {
+                if !stopped && stop.is_due(start) {
                     let (flag, side) = (
                         stop.flag as sys::CUdeviceptr,
                         self.context.handles.side_stream,
@@ -330,7 +330,7 @@ impl Cuda {
                         driver.copy_in(flag, &one, side)?;
                         driver.wait_for_stream(side)?;
                     }
-                    told = true;
+                    stopped = true;
                 }
                 pause_between_polls(start.elapsed());
             }
