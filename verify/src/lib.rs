@@ -46,7 +46,7 @@
 //! verify = { version = "0.2", default-features = false }
 //!
 //! [profile.dev]
-//! opt-level = 1 # a simulation is ten times as fast
+//! opt-level = 1 # a simulation is much faster
 //! ```
 //!
 //! [`recording`] judges what a kernel did on a GPU (feature `cuda`) or on the CPU.
