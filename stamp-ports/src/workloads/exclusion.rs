@@ -5,15 +5,16 @@
 //! | --- | --- |
 //! | ra, ht, bank, eigenbench, kmeans, labyrinth, vacation, queue, map, ordered, list, pool | all of its transactions |
 //! | genome | those of GN-1, and the links of GN-2 |
-//! | counter, sorted, nw | none: `bench sync` measures them under locks of each kind |
+//! | counter, sorted | none: `bench sync` measures them under locks of each kind |
+//! | nw | none |
 //!
 //! The data are those of another contender, of the workload itself, or a structure without
 //! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 
 use super::contender::{
-    CRITICAL_SECTION, Contender, ContenderData, ContenderKind, PreparedContender, fitting, lanes,
+    CRITICAL_SECTION, Contender, ContenderKind, PreparedContender, fitting, lanes,
 };
-use super::workload::{Verdict, Workload};
+use super::workload::{Sizes, Verdict, Workload};
 use crate::error::Result;
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -183,97 +184,11 @@ impl<X: Exclusion> Held<X> {
     }
 }
 
-/// Data, what excludes threads from each other's sections on it, and the kernel `K`.
-struct Excluded<K, X, T> {
-    exclusion: Held<X>,
-    data: T,
-    kernel: PhantomData<K>,
-}
-
-impl<K, X, T> PreparedContender<T::Device> for Excluded<K, X, T>
-where
-    X: Exclusion<Device = T::Device>,
-    T: ContenderData,
-    K: Kernel<Params: Joined<X::View, T::Params>>,
-{
-    fn transactions(&self, asked: u64) -> u64 {
-        self.data.transactions(asked)
-    }
-
-    fn launch(
-        &mut self,
-        device: &T::Device,
-        shape: (u32, u32),
-        transactions: u64,
-    ) -> Result<Duration> {
-        self.exclusion.fit(device, lanes(shape))?;
-        self.data.fit(device, shape.0, lanes(shape))?;
-        self.data.reset()?;
-        let work = self.data.params(transactions);
-        let params = K::Params::join(self.exclusion.view(), work);
-        let shared_bytes = self.exclusion.shared_bytes() + self.data.shared_bytes();
-        let launch = fitting::<K>(device, shape, shared_bytes)?;
-        // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
-        // for this kernel, and nothing else uses them meanwhile.
-        let time = unsafe { device.launch::<K>(&launch, &params)? };
-        self.data.launched(time);
-        Ok(time)
-    }
-
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        self.exclusion.verify(|| self.data.verify(transactions))
-    }
-
-    fn note(&self) -> Result<Option<String>> {
-        self.data.note()
-    }
-}
-
-/// Makes the contender of this kind and name that runs `K` on the data that `prepare` makes, on
-/// which `X` excludes threads from each other; errors call it `what`, and `count` says how many
-/// there are.
-pub fn excluded<K, X, W, T>(
-    (kind, name): (ContenderKind, &'static str),
-    operations: (&'static str, fn(&W) -> f64),
-    (what, count): (&'static str, fn(&W) -> u64),
-    prepare: impl Fn(&W, &T::Device, u64, u64) -> Result<T> + 'static,
-) -> Contender<W, T::Device>
-where
-    X: Exclusion<Device = T::Device> + 'static,
-    W: 'static,
-    T: ContenderData<Device: 'static> + 'static,
-    K: Kernel<Params: Joined<X::View, T::Params>>,
-{
-    let with = move |of: &W, device: &T::Device, seed, transactions| {
-        Ok(Excluded::<K, X, T> {
-            exclusion: Held::new(device, count(of), what)?,
-            data: prepare(of, device, seed, transactions)?,
-            kernel: PhantomData,
-        })
-    };
-    Contender::of_launches(kind, name, K::ENTRY, operations, with)
-}
-
-/// Makes the contender of this kind and name that runs `K` on the data that `prepare` makes, whose
-/// threads nothing excludes.
-pub fn open<K, W, T>(
-    kind_and_name: (ContenderKind, &'static str),
-    operations: (&'static str, fn(&W) -> f64),
-    prepare: impl Fn(&W, &T::Device, u64, u64) -> Result<T> + 'static,
-) -> Contender<W, T::Device>
-where
-    W: 'static,
-    T: ContenderData<Device: 'static> + 'static,
-    K: Kernel<Params = T::Params>,
-{
-    excluded::<K, Open<_>, W, T>(kind_and_name, operations, ("nothing", |_| 0), prepare)
-}
-
 /// The lock on a device.
 pub type OneLock<D> = Locks<D, TasBackoff>;
 
 /// What messages call the lock.
-const LOCK: &str = "the lock of the critical sections";
+pub const LOCK: &str = "the lock of the critical sections";
 
 impl<P> Joined<Lock, P> for Guarded<P> {
     fn join(lock: Lock, work: P) -> Self {
@@ -286,126 +201,181 @@ pub fn one_lock<D: Device>(device: &D) -> Result<Held<OneLock<D>>> {
     Held::new(device, 1, LOCK)
 }
 
-/// Makes the contender that runs `K` on the data that `prepare` makes, as critical sections.
-pub fn critical_section<K, W, T>(
-    operations: (&'static str, fn(&W) -> f64),
-    prepare: impl Fn(&W, &T::Device, u64, u64) -> Result<T> + 'static,
-) -> Contender<W, T::Device>
-where
-    W: 'static,
-    T: ContenderData<Device: 'static> + 'static,
-    K: Kernel<Params = Guarded<T::Params>>,
-{
-    excluded::<K, OneLock<_>, W, T>(
-        (ContenderKind::CriticalSection, CRITICAL_SECTION),
-        operations,
-        (LOCK, |_| 1),
-        prepare,
-    )
-}
-
 /// The kind and the name of a contender without synchronisation.
 pub const UNSYNCHRONISED: (ContenderKind, &str) = (ContenderKind::Unsynchronised, "plain accesses");
 
-/// Makes data of a workload fit for so many blocks and lanes.
-pub type Fit<W, D, T> = fn(&W, &D, &mut T, (u32, u64)) -> Result<()>;
+/// The kind and the name of critical sections.
+pub const SECTIONS: (ContenderKind, &str) = (ContenderKind::CriticalSection, CRITICAL_SECTION);
 
-/// What a contender does with the data of the workload `W`; `P` are its kernel's parameters.
-pub struct Uses<W: Workload, P, D: Device> {
+/// What a contender of the workload `W` does with data of the type `T`; `P` are its kernel's
+/// parameters.
+pub struct Uses<W, T, P, D: Device> {
     /// Returns the workload whose data it uses.
     pub of: fn(&W) -> W,
+    /// Makes the data on a device, from a seed, for so many transactions.
+    pub prepare: fn(&W, &D, u64, u64) -> Result<T>,
     /// Makes the parameters for a launch of so many transactions.
-    pub params: fn(&W, &W::Data<D>, u64) -> P,
+    pub params: fn(&W, &T, u64) -> P,
     /// Returns the transactions of a launch, of which so many were asked for.
-    pub transactions: fn(&W, &W::Data<D>, u64) -> u64,
-    /// Makes the data fit for so many blocks and lanes.
-    pub fit: Fit<W, D, W::Data<D>>,
+    pub transactions: fn(&W, &T, u64) -> u64,
+    /// Makes the data fit for so many blocks and lanes, before a reset.
+    pub fit: fn(&W, &D, &mut T, (u32, u64)) -> Result<()>,
     /// Puts the data into its state before a launch.
-    pub reset: fn(&W, &mut W::Data<D>) -> Result<()>,
+    pub reset: fn(&W, &mut T) -> Result<()>,
     /// Notes the time of a launch.
-    pub launched: fn(&mut W::Data<D>, Duration),
+    pub launched: fn(&mut T, Duration),
     /// Verifies what it left.
-    pub verify: fn(&W, &mut W::Data<D>, u64) -> Verdict,
+    pub verify: fn(&W, &mut T, u64) -> Verdict,
     /// What a reader of the figures has to know.
-    pub note: fn(&W, &W::Data<D>) -> Result<Option<String>>,
+    pub note: fn(&W, &T) -> Result<Option<String>>,
 }
 
-impl<W: Workload + Clone, P, D: Device> Uses<W, P, D> {
-    /// Uses of data that are verified as after transactions.
-    pub const fn new(params: fn(&W, &W::Data<D>, u64) -> P) -> Self {
+impl<W, T, P, D: Device> Clone for Uses<W, T, P, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W, T, P, D: Device> Copy for Uses<W, T, P, D> {}
+
+impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
+    /// Uses of data that are made, put back and verified so.
+    pub fn of(
+        prepare: fn(&W, &D, u64, u64) -> Result<T>,
+        params: fn(&W, &T, u64) -> P,
+        reset: fn(&W, &mut T) -> Result<()>,
+        verify: fn(&W, &mut T, u64) -> Verdict,
+    ) -> Self {
         Self {
             of: W::clone,
+            prepare,
             params,
             transactions: |of, _, asked| of.transactions().unwrap_or(asked),
-            fit: |of, device, data, (_, lanes)| {
-                of.fit(device, data, lanes)?;
-                of.arrange(data, Layout::Plain)
-            },
-            reset: W::reset,
+            fit: |_, _, _, _| Ok(()),
+            reset,
             launched: |_, _| {},
-            verify: W::verify,
+            verify,
             note: |_, _| Ok(None),
         }
     }
 }
 
-/// A workload's own data, in the plain layout.
-pub struct Own<W: Workload, P, D: Device> {
-    of: W,
-    pub(super) data: W::Data<D>,
-    uses: Uses<W, P, D>,
+impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
+    /// Uses of the workload's own data in the plain layout, verified as after transactions.
+    pub fn own(params: fn(&W, &W::Data<D>, u64) -> P) -> Self {
+        Self {
+            fit: |of, device, data, (_, lanes)| {
+                of.fit(device, data, lanes)?;
+                of.arrange(data, Layout::Plain)
+            },
+            ..Self::of(
+                |of, device, seed, transactions| {
+                    of.prepare(device, seed, of.transactions().unwrap_or(transactions))
+                },
+                params,
+                W::reset,
+                W::verify,
+            )
+        }
+    }
 }
 
-impl<W, P, D> ContenderData for Own<W, P, D>
+impl<W, T, P, D> Uses<W, T, P, D>
 where
-    W: Workload,
+    W: Sizes + 'static,
+    T: 'static,
     P: Copy + 'static,
-    D: Device,
+    D: Device + 'static,
 {
-    type Device = D;
-    type Params = P;
+    /// Makes the contender of this kind and name that runs `K` on the data, on which `X` excludes
+    /// threads from each other; errors call it `what`, and there are so many.
+    pub fn excluded<'a, K, X>(
+        self,
+        of: &'a W,
+        kind_and_name: (ContenderKind, &'static str),
+        operations: (&'static str, f64),
+        (what, count): (&'static str, u64),
+    ) -> Contender<'a, D>
+    where
+        X: Exclusion<Device = D> + 'static,
+        K: Kernel<Params: Joined<X::View, P>>,
+    {
+        let prepare = move |device: &D, seed, transactions| {
+            let of = (self.of)(of);
+            Ok(Excluded::<K, X, W, T, P, D> {
+                exclusion: Held::new(device, count, what)?,
+                data: (self.prepare)(&of, device, seed, transactions)?,
+                of,
+                uses: self,
+                kernel: PhantomData,
+            })
+        };
+        Contender::of_launches(kind_and_name, K::ENTRY, operations, prepare)
+    }
 
+    /// Makes the contender of this kind and name that runs `K` on the data, whose threads nothing
+    /// excludes.
+    pub fn open<'a, K: Kernel<Params = P>>(
+        self,
+        of: &'a W,
+        kind_and_name: (ContenderKind, &'static str),
+        operations: (&'static str, f64),
+    ) -> Contender<'a, D> {
+        self.excluded::<K, Open<D>>(of, kind_and_name, operations, ("nothing", 0))
+    }
+
+    /// Makes the contender that runs `K` on the data as critical sections.
+    pub fn critical_section<'a, K: Kernel<Params = Guarded<P>>>(
+        self,
+        of: &'a W,
+        operations: (&'static str, f64),
+    ) -> Contender<'a, D> {
+        self.excluded::<K, OneLock<D>>(of, SECTIONS, operations, (LOCK, 1))
+    }
+}
+
+/// Data, what excludes threads from each other's sections on it, and the kernel `K`.
+struct Excluded<K, X, W, T, P, D: Device> {
+    exclusion: Held<X>,
+    of: W,
+    data: T,
+    uses: Uses<W, T, P, D>,
+    kernel: PhantomData<K>,
+}
+
+impl<K, X, W, T, P, D> PreparedContender<D> for Excluded<K, X, W, T, P, D>
+where
+    X: Exclusion<Device = D>,
+    W: Sizes,
+    D: Device,
+    K: Kernel<Params: Joined<X::View, P>>,
+{
     fn transactions(&self, asked: u64) -> u64 {
         (self.uses.transactions)(&self.of, &self.data, asked)
     }
 
-    fn fit(&mut self, device: &D, blocks: u32, lanes: u64) -> Result<()> {
-        (self.uses.fit)(&self.of, device, &mut self.data, (blocks, lanes))
-    }
-
-    fn shared_bytes(&self) -> u32 {
-        self.of.shared_bytes()
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        (self.uses.reset)(&self.of, &mut self.data)
-    }
-
-    fn launched(&mut self, time: Duration) {
-        (self.uses.launched)(&mut self.data, time);
-    }
-
-    fn params(&self, transactions: u64) -> P {
-        (self.uses.params)(&self.of, &self.data, transactions)
+    fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration> {
+        let (of, data, uses) = (&self.of, &mut self.data, &self.uses);
+        self.exclusion.fit(device, lanes(shape))?;
+        (uses.fit)(of, device, data, (shape.0, lanes(shape)))?;
+        (uses.reset)(of, data)?;
+        let work = (uses.params)(of, data, transactions);
+        let params = K::Params::join(self.exclusion.view(), work);
+        let shared_bytes = self.exclusion.shared_bytes() + of.shared_bytes();
+        let launch = fitting::<K>(device, shape, shared_bytes)?;
+        // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
+        // for this kernel, and nothing else uses them meanwhile.
+        let time = unsafe { device.launch::<K>(&launch, &params)? };
+        (uses.launched)(data, time);
+        Ok(time)
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        (self.uses.verify)(&self.of, &mut self.data, transactions)
+        let verify = self.uses.verify;
+        (self.exclusion).verify(|| verify(&self.of, &mut self.data, transactions))
     }
 
     fn note(&self) -> Result<Option<String>> {
         (self.uses.note)(&self.of, &self.data)
-    }
-}
-
-/// Returns what makes a contender's data of the workload's own.
-pub fn own<W: Workload + Clone, P, D: Device>(
-    uses: fn() -> Uses<W, P, D>,
-) -> impl Fn(&W, &D, u64, u64) -> Result<Own<W, P, D>> {
-    move |of, device, seed, transactions| {
-        let uses = uses();
-        let of = (uses.of)(of);
-        let data = of.prepare(device, seed, of.transactions().unwrap_or(transactions))?;
-        Ok(Own { of, data, uses })
     }
 }

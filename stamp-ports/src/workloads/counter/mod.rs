@@ -1,6 +1,6 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::exclusion::{Exclusion, Joined, Open, excluded, joins};
+use super::exclusion::{Exclusion, Joined, joins};
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterParams, CounterPlan, CounterUpdates, STRIDE,
@@ -153,32 +153,25 @@ impl Workload for Counter {
     type Data<D: Device> = CounterData<D>;
     type Kernel<A: Algorithm> = CounterKernel<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![
-            locked::<_, CounterTasLane, _>("tas/lane"),
-            locked::<_, CounterTtasLane, _>("ttas/lane"),
-            locked::<_, CounterMcsLane, _>("mcs/lane"),
-            locked::<_, CounterTas, _>("tas"),
-            locked::<_, CounterTtas, _>("ttas"),
-            locked::<_, CounterBackoff, _>("tas-backoff"),
-            locked::<_, CounterTicket, _>("ticket"),
-            locked::<_, CounterHandoff, _>("ticket-handoff"),
-            locked::<_, CounterFetchAdd, _>("fetch-add"),
-            locked::<_, CounterRing, _>("ring"),
-            locked::<_, CounterAnderson, _>("anderson"),
-            locked::<_, CounterMcs, _>("mcs"),
-            locked::<_, CounterCohort, _>("cohort"),
-            under::<Locks<D, Tas>, TwiceLockedCounter>("spin-spin", |of| {
-                2 * u64::from(of.counters)
-            }),
-            under::<Combiners<D, 1>, CombinedCounter>("combining", |of| of.counters.into()),
+            locked::<_, CounterTasLane, _>(self, "tas/lane"),
+            locked::<_, CounterTtasLane, _>(self, "ttas/lane"),
+            locked::<_, CounterMcsLane, _>(self, "mcs/lane"),
+            locked::<_, CounterTas, _>(self, "tas"),
+            locked::<_, CounterTtas, _>(self, "ttas"),
+            locked::<_, CounterBackoff, _>(self, "tas-backoff"),
+            locked::<_, CounterTicket, _>(self, "ticket"),
+            locked::<_, CounterHandoff, _>(self, "ticket-handoff"),
+            locked::<_, CounterFetchAdd, _>(self, "fetch-add"),
+            locked::<_, CounterRing, _>(self, "ring"),
+            locked::<_, CounterAnderson, _>(self, "anderson"),
+            locked::<_, CounterMcs, _>(self, "mcs"),
+            locked::<_, CounterCohort, _>(self, "cohort"),
+            under::<Locks<D, Tas>, TwiceLockedCounter>(self, "spin-spin", 2),
+            under::<Combiners<D, 1>, CombinedCounter>(self, "combining", 1),
             // Additions alone exclude nobody between the counter and the sum.
-            excluded::<AddedCounter, Open<_>, _, _>(
-                (Excluding, "added"),
-                one_each(),
-                ("nothing", |_| 0),
-                own(counters::<false, _>),
-            ),
+            counters::<false, _>().open::<AddedCounter>(self, (Excluding, "added"), ONE_EACH),
         ]
     }
 
@@ -229,14 +222,14 @@ joins! {
 }
 
 /// The workload's own data; sections `EXCLUDE` each other, or not.
-fn counters<const EXCLUDE: bool, D: Device>() -> Uses<Counter, Work, D> {
+fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, CounterData<D>, Work, D> {
     Uses {
         verify: |of, data, _| Ok(of.wrong(&data.words.download()?, EXCLUDE)),
         note: |of, data| {
             let sum = of.sums.then(|| data.words.download()).transpose()?;
             Ok(sum.map(|words| format!("the sum is {}", words[1])))
         },
-        ..Uses::new(|of: &Counter, data: &CounterData<_>, transactions| Work {
+        ..Uses::own(|of: &Counter, data: &CounterData<_>, transactions| Work {
             words: data.words.view::<Cgl>(),
             items: data.items.tarray(),
             sections: transactions,
@@ -247,27 +240,27 @@ fn counters<const EXCLUDE: bool, D: Device>() -> Uses<Counter, Work, D> {
 }
 
 /// The contender in which `X` excludes threads from a counter, with so many of it for each.
-fn under<X: Exclusion<Device: 'static> + 'static, K>(
+fn under<'a, X: Exclusion<Device: 'static> + 'static, K>(
+    of: &'a Counter,
     name: &'static str,
-    each: fn(&Counter) -> u64,
-) -> Contender<Counter, X::Device>
+    each: u64,
+) -> Contender<'a, X::Device>
 where
     K: Kernel<Params: Joined<X::View, Work>>,
 {
-    excluded::<K, X, _, _>(
-        (Excluding, name),
-        one_each(),
-        ("the counters' locks", each),
-        own(counters::<true, _>),
-    )
+    let locks = ("the counters' locks", each * u64::from(of.counters));
+    counters::<true, _>().excluded::<K, X>(of, (Excluding, name), ONE_EACH, locks)
 }
 
 /// The contender with locks of kind `L`.
-fn locked<L: LockKind, K, D: Device + 'static>(name: &'static str) -> Contender<Counter, D>
+fn locked<'a, L: LockKind, K, D: Device + 'static>(
+    of: &'a Counter,
+    name: &'static str,
+) -> Contender<'a, D>
 where
     K: Kernel<Params = LockedCounterParams<L>>,
 {
-    under::<Locks<D, L>, K>(name, |of| of.counters.into())
+    under::<Locks<D, L>, K>(of, name, 1)
 }
 
 #[cfg(test)]

@@ -23,28 +23,30 @@ fn inserting(data: &GenomeData<impl Device>, transactions: u64) -> Params {
 }
 
 /// The segments drawn, and those that fill holes, into the set alone.
-fn set<D: Device>() -> Uses<Genome, Params, D> {
+fn set<D: Device + 'static>() -> Uses<Genome, GenomeData<D>, Params, D> {
     Uses {
         transactions: |_, data, _| data.gene.starts.len() as u64,
         reset: |_, data| Ok(data.slots.clear()?),
         verify: |_, data, _| Ok(wrong_set(&data.gene, &data.slots.download()?)),
-        ..Uses::new(|_: &Genome, data: &GenomeData<_>, transactions| inserting(data, transactions))
+        ..Uses::own(|_: &Genome, data: &GenomeData<_>, transactions| inserting(data, transactions))
     }
 }
 
-/// What is counted.
-const SEGMENTS: (&str, fn(&Genome) -> f64) = ("segments", |_| 1.0);
-
-/// The contenders of GN-1.
-pub(super) fn contenders<D: Device + 'static>() -> Vec<Contender<Genome, D>> {
+/// The contenders of genome.
+pub(super) fn contenders<D: Device + 'static>(of: &Genome) -> Vec<Contender<'_, D>> {
+    let (set, segments) = (set(), ("segments", 1.0));
     vec![
-        open::<Floor, _, _>(UNSYNCHRONISED, SEGMENTS, own(set)).named("GN-1, plain accesses"),
+        (set.open::<Floor>(of, UNSYNCHRONISED, segments)).named("GN-1, plain accesses"),
         // A look at each slot, and a compare-and-swap of a free one.
-        open::<CasSet, _, _>((SpecialPurpose, "GN-1, CAS set"), SEGMENTS, own(set)),
-        critical_section::<CriticalSection, _, _>(SEGMENTS, own(set))
-            .named("GN-1, critical-section"),
+        set.open::<CasSet>(of, (SpecialPurpose, "GN-1, CAS set"), segments),
+        (set.critical_section::<CriticalSection>(of, segments)).named("GN-1, critical-section"),
         // GN-2 has critical sections only: it spends its time in some sixty short launches.
-        links(),
+        Contender::of_launches(
+            (ContenderKind::CriticalSection, "GN-2, critical-section"),
+            LinkSection::ENTRY,
+            ("links", 1.0),
+            |device, seed, _| Linked::prepare(of, device, seed),
+        ),
     ]
 }
 
@@ -56,7 +58,7 @@ struct Linked<D: Device> {
 }
 
 impl<D: Device> Linked<D> {
-    fn prepare(of: &Genome, device: &D, seed: u64, _: u64) -> Result<Self> {
+    fn prepare(of: &Genome, device: &D, seed: u64) -> Result<Self> {
         let mut data = of.prepare(device, seed, 0)?;
         of.arrange(&mut data, Layout::Plain)?;
         Ok(Self {
@@ -149,15 +151,4 @@ impl<D: Device> PreparedContender<D> for Linked<D> {
             "the links alone, without the searches for pairs".into(),
         ))
     }
-}
-
-/// The contender.
-fn links<D: Device + 'static>() -> Contender<Genome, D> {
-    Contender::of_launches(
-        ContenderKind::CriticalSection,
-        "GN-2, critical-section",
-        LinkSection::ENTRY,
-        ("links", |_| 1.0),
-        Linked::prepare,
-    )
 }

@@ -4,10 +4,8 @@
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::passes::KmeansData;
-use crate::workloads::contender::{
-    CRITICAL_SECTION, ContenderKind, PreparedContender, fitting, lanes,
-};
-use crate::workloads::exclusion::{Exclusion, Held, Joined, OneLock, Open, Own};
+use crate::workloads::contender::{ContenderKind, PreparedContender, fitting, lanes};
+use crate::workloads::exclusion::{Exclusion, Held, Joined, LOCK, OneLock, Open, SECTIONS};
 use crate::workloads::prelude::*;
 use std::marker::PhantomData;
 use stm_kernels::floor::kmeans::{
@@ -16,22 +14,16 @@ use stm_kernels::floor::kmeans::{
 use stm_kernels::kmeans::NOWHERE;
 
 /// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
-fn first_pass<D: Device>(
-    of: &Kmeans,
-    device: &D,
-    seed: u64,
-    n: u64,
-) -> Result<Own<Kmeans, Params, D>> {
-    let mut made = own(of_first_pass)(of, device, seed, n)?;
-    made.data.ranks = Buffer::zeroed(device, 0, "no ranks")?;
-    Ok(made)
-}
-
-fn of_first_pass<D: Device>() -> Uses<Kmeans, Params, D> {
+fn first_pass<D: Device + 'static>() -> Uses<Kmeans, KmeansData<D>, Params, D> {
     Uses {
         of: |of| Kmeans {
             adds: false,
             ..of.clone()
+        },
+        prepare: |of, device, seed, n| {
+            let mut data = of.prepare(device, seed, n)?;
+            data.ranks = Buffer::zeroed(device, 0, "no ranks")?;
+            Ok(data)
         },
         reset: |of, data| of.clear(data),
         verify: |of, data, _| wrong_first_pass(of, data),
@@ -40,7 +32,7 @@ fn of_first_pass<D: Device>() -> Uses<Kmeans, Params, D> {
                 "the first pass only; the others make all passes".into(),
             ))
         },
-        ..Uses::new(|of: &Kmeans, data: &KmeansData<_>, n| params(of, data, (of.clusters_max, n)))
+        ..Uses::own(|of: &Kmeans, data: &KmeansData<_>, n| params(of, data, (of.clusters_max, n)))
     }
 }
 
@@ -106,7 +98,7 @@ where
             // The rows are words that are read and written, whoever checks them.
             data: with(false).prepare(device, seed, 0)?,
             of: with(!ordered),
-            exclusion: Held::new(device, 1, "the lock of the critical sections")?,
+            exclusion: Held::new(device, 1, LOCK)?,
             shared_words,
             kernel: PhantomData,
         })
@@ -175,42 +167,41 @@ where
 }
 
 /// What is counted.
-const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
+const POINTS: (&str, f64) = ("points", 1.0);
 
 /// The contender that makes all passes by the kernel `K`.
-fn contender<K, X>(
-    kind: ContenderKind,
-    name: &'static str,
+fn contender<'a, K, X>(
+    of: &'a Kmeans,
+    kind_and_name: (ContenderKind, &'static str),
     ordered: bool,
-    shared_words: fn(&Kmeans) -> u32,
-) -> Contender<Kmeans, X::Device>
+    shared_words: u32,
+) -> Contender<'a, X::Device>
 where
     K: Kernel<Params: Joined<X::View, Params>>,
     X: Exclusion<Device: 'static> + 'static,
 {
-    Contender::of_launches(kind, name, K::ENTRY, POINTS, move |of, device, seed, _| {
-        Passes::<K, X>::prepare(of, device, seed, (ordered, shared_words(of)))
+    Contender::of_launches(kind_and_name, K::ENTRY, POINTS, move |device, seed, _| {
+        Passes::<K, X>::prepare(of, device, seed, (ordered, shared_words))
     })
 }
 
 /// The contenders of k-means.
-pub(super) fn contenders<D: Device + 'static>() -> Vec<Contender<Kmeans, D>> {
-    let none = |_: &Kmeans| 0;
-    // More than there is does not fit any launch.
-    let rows = |of: &Kmeans| u32::try_from(of.shared_words(0)).unwrap_or(u32::MAX >> 2);
-    vec![
-        open::<Floor, _, _>(UNSYNCHRONISED, POINTS, first_pass),
-        contender::<Additions, Open<D>>(SpecialPurpose, "atomic adds", false, none),
-        contender::<Privatised, Open<D>>(SpecialPurpose, "privatised sums", false, rows)
-            .only_if(|of| of.shared_words(0) <= PRIVATE_WORDS),
-        contender::<WarpAPoint, Open<D>>(SpecialPurpose, "a warp a point", false, none),
-        contender::<CriticalSection, OneLock<D>>(
-            ContenderKind::CriticalSection,
-            CRITICAL_SECTION,
-            true,
-            none,
-        ),
-    ]
+pub(super) fn contenders<D: Device + 'static>(of: &Kmeans) -> Vec<Contender<'_, D>> {
+    let named = |name| (SpecialPurpose, name);
+    let rows = of.shared_words(0);
+    let privatised = (rows <= PRIVATE_WORDS).then(|| {
+        contender::<Privatised, Open<D>>(of, named("privatised sums"), false, rows as u32)
+    });
+    let mut all = vec![
+        first_pass().open::<Floor>(of, UNSYNCHRONISED, POINTS),
+        contender::<Additions, Open<D>>(of, named("atomic adds"), false, 0),
+    ];
+    all.extend(privatised);
+    all.extend([
+        contender::<WarpAPoint, Open<D>>(of, named("a warp a point"), false, 0),
+        contender::<CriticalSection, OneLock<D>>(of, SECTIONS, true, 0),
+    ]);
+    all
 }
 
 /// The most words of sums that each block has for itself: 48 KiB of shared memory, which

@@ -93,8 +93,8 @@ impl Workload for Kmeans {
     type Data<D: Device> = KmeansData<D>;
     type Kernel<A: Algorithm> = KMeans<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        floor::contenders()
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        floor::contenders(self)
     }
 
     fn with_adds(&self) -> Option<Self> {

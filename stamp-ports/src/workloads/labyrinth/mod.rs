@@ -156,12 +156,8 @@ impl Workload for Labyrinth {
     type Data<D: Device> = LabyrinthData<D>;
     type Kernel<A: Algorithm> = Router<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        let paths = ("paths", (|_| 1.0) as fn(&Self) -> f64);
-        vec![critical_section::<CriticalSection, _, _>(
-            paths,
-            own(routed),
-        )]
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        vec![routed().critical_section::<CriticalSection>(self, ("paths", 1.0))]
     }
 
     fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
@@ -321,7 +317,7 @@ impl Workload for Labyrinth {
     }
 }
 
-fn routed<D: Device>() -> Uses<Labyrinth, Params, D> {
+fn routed<D: Device + 'static>() -> Uses<Labyrinth, LabyrinthData<D>, Params, D> {
     Uses {
         // A path has as much room as a transaction's sets.
         fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
@@ -331,7 +327,7 @@ fn routed<D: Device>() -> Uses<Labyrinth, Params, D> {
             let last = of.remarks(data).into_iter().next_back();
             Ok(last.map(|(what, n)| format!("{what}: {n}")))
         },
-        ..Uses::new(
+        ..Uses::own(
             |of: &Labyrinth, data: &LabyrinthData<_>, transactions| Params {
                 grid: data.grid.view::<Cgl>(),
                 work: data.router_params(of, transactions),
