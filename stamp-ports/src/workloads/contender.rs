@@ -48,17 +48,11 @@ pub trait PreparedContender<D: Device = AnyDevice> {
     /// Puts the data back and launches.
     fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration>;
 
-    /// Returns how many of so many transactions a launch of a search has, at most: fewer,
-    /// if the host does much between the launches of all.
-    fn tried(&self, transactions: u64) -> u64 {
-        transactions
-    }
+    /// Returns how many of so many transactions a launch of a search has, at most.
+    fn tried(&self, transactions: u64) -> u64;
 
-    /// Returns how many transactions the last launch has made, which was asked for so
-    /// many: more, if it makes several passes over them.
-    fn made(&self, transactions: u64) -> u64 {
-        transactions
-    }
+    /// Returns how many transactions the last launch has made, which was asked for so many.
+    fn made(&self, transactions: u64) -> u64;
 
     /// What is wrong with what a launch of so many transactions left, on one
     /// line; `None` if it is right. Without synchronisation, this is told and no error.
@@ -118,13 +112,12 @@ pub struct Contender<'a, D: Device = AnyDevice> {
 }
 
 impl<'a, D: Device> Contender<'a, D> {
-    /// Makes a contender whose launches are its own business: `prepare` returns its data,
-    /// and `entry` is the entry point of its first kernel.
-    pub fn of_launches<T: PreparedContender<D> + 'static>(
+    /// Makes a contender of this kind and name; `entry` is the entry point of its kernel.
+    pub fn new(
         (kind, name): (ContenderKind, &'static str),
         entry: &'static str,
         (operations, operations_a_transaction): (&'static str, f64),
-        prepare: impl Fn(&D, u64, u64) -> Result<T> + 'a,
+        prepare: impl Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a,
     ) -> Self {
         Self {
             name,
@@ -132,9 +125,7 @@ impl<'a, D: Device> Contender<'a, D> {
             entry,
             operations,
             operations_a_transaction,
-            prepare: Box::new(move |device, seed, transactions| {
-                Ok(Box::new(prepare(device, seed, transactions)?))
-            }),
+            prepare: Box::new(prepare),
         }
     }
 

@@ -207,6 +207,12 @@ pub const UNSYNCHRONISED: (ContenderKind, &str) = (ContenderKind::Unsynchronised
 /// The kind and the name of critical sections.
 pub const SECTIONS: (ContenderKind, &str) = (ContenderKind::CriticalSection, CRITICAL_SECTION);
 
+/// Launches a kernel with these parameters, and returns its time.
+pub type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
+
+/// Makes the launches of a run of so many transactions by the last argument, and returns their time.
+pub type Launches<W, T, P, D> = fn(&W, &D, &mut T, u64, &mut Launch<'_, P>) -> Result<Duration>;
+
 /// What a contender of the workload `W` does with data of the type `T`; `P` are its kernel's
 /// parameters.
 pub struct Uses<W, T, P, D: Device> {
@@ -214,15 +220,23 @@ pub struct Uses<W, T, P, D: Device> {
     pub of: fn(&W) -> W,
     /// Makes the data on a device, from a seed, for so many transactions.
     pub prepare: fn(&W, &D, u64, u64) -> Result<T>,
-    /// Makes the parameters for a launch of so many transactions.
-    pub params: fn(&W, &T, u64) -> P,
-    /// Returns the transactions of a launch, of which so many were asked for.
+    /// Makes its launches, of which most contenders have one.
+    pub launches: Launches<W, T, P, D>,
+    /// Returns the transactions of a run, of which so many were asked for.
     pub transactions: fn(&W, &T, u64) -> u64,
+    /// Returns how many of so many transactions a run of a search has, at most: fewer,
+    /// if the host does much between the launches of all.
+    pub tried: fn(u64) -> u64,
+    /// Returns how many transactions the last run has made, which was asked for so
+    /// many: more, if it makes several passes over them.
+    pub made: fn(&T, u64) -> u64,
     /// Makes the data fit for so many blocks and lanes, before a reset.
     pub fit: fn(&W, &D, &mut T, (u32, u64)) -> Result<()>,
-    /// Puts the data into its state before a launch.
+    /// Bytes of dynamic shared memory that a block needs.
+    pub shared_bytes: fn(&W) -> u32,
+    /// Puts the data into its state before a run.
     pub reset: fn(&W, &mut T) -> Result<()>,
-    /// Notes the time of a launch.
+    /// Notes the time of a run.
     pub launched: fn(&mut T, Duration),
     /// Verifies what it left.
     pub verify: fn(&W, &mut T, u64) -> Verdict,
@@ -242,16 +256,19 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
     /// Uses of data that are made, put back and verified so.
     pub fn of(
         prepare: fn(&W, &D, u64, u64) -> Result<T>,
-        params: fn(&W, &T, u64) -> P,
+        launches: Launches<W, T, P, D>,
         reset: fn(&W, &mut T) -> Result<()>,
         verify: fn(&W, &mut T, u64) -> Verdict,
     ) -> Self {
         Self {
             of: W::clone,
             prepare,
-            params,
+            launches,
             transactions: |of, _, asked| of.transactions().unwrap_or(asked),
+            tried: |transactions| transactions,
+            made: |_, transactions| transactions,
             fit: |_, _, _, _| Ok(()),
+            shared_bytes: W::shared_bytes,
             reset,
             launched: |_, _| {},
             verify,
@@ -262,7 +279,7 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
 
 impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
     /// Uses of the workload's own data in the plain layout, verified as after transactions.
-    pub fn own(params: fn(&W, &W::Data<D>, u64) -> P) -> Self {
+    pub fn own(launches: Launches<W, W::Data<D>, P, D>) -> Self {
         Self {
             fit: |of, device, data, (_, lanes)| {
                 of.fit(device, data, lanes)?;
@@ -272,7 +289,7 @@ impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
                 |of, device, seed, transactions| {
                     of.prepare(device, seed, of.transactions().unwrap_or(transactions))
                 },
-                params,
+                launches,
                 W::reset,
                 W::verify,
             )
@@ -300,17 +317,21 @@ where
         X: Exclusion<Device = D> + 'static,
         K: Kernel<Params: Joined<X::View, P>>,
     {
-        let prepare = move |device: &D, seed, transactions| {
-            let of = (self.of)(of);
-            Ok(Excluded::<K, X, W, T, P, D> {
-                exclusion: Held::new(device, count, what)?,
-                data: (self.prepare)(&of, device, seed, transactions)?,
-                of,
-                uses: self,
-                kernel: PhantomData,
-            })
-        };
-        Contender::of_launches(kind_and_name, K::ENTRY, operations, prepare)
+        Contender::new(
+            kind_and_name,
+            K::ENTRY,
+            operations,
+            move |device, seed, n| {
+                let of = (self.of)(of);
+                Ok(Box::new(Excluded::<K, X, W, T, P, D> {
+                    exclusion: Held::new(device, count, what)?,
+                    data: (self.prepare)(&of, device, seed, n)?,
+                    of,
+                    uses: self,
+                    kernel: PhantomData,
+                }))
+            },
+        )
     }
 
     /// Makes the contender of this kind and name that runs `K` on the data, whose threads nothing
@@ -359,15 +380,25 @@ where
         self.exclusion.fit(device, lanes(shape))?;
         (uses.fit)(of, device, data, (shape.0, lanes(shape)))?;
         (uses.reset)(of, data)?;
-        let work = (uses.params)(of, data, transactions);
-        let params = K::Params::join(self.exclusion.view(), work);
-        let shared_bytes = self.exclusion.shared_bytes() + of.shared_bytes();
+        let shared_bytes = self.exclusion.shared_bytes() + (uses.shared_bytes)(of);
         let launch = fitting::<K>(device, shape, shared_bytes)?;
-        // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
-        // for this kernel, and nothing else uses them meanwhile.
-        let time = unsafe { device.launch::<K>(&launch, &params)? };
+        let view = self.exclusion.view();
+        let time = (uses.launches)(of, device, data, transactions, &mut |work| {
+            let params = K::Params::join(view, work);
+            // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
+            // for this kernel, and nothing else uses them meanwhile.
+            Ok(unsafe { device.launch::<K>(&launch, &params)? })
+        })?;
         (uses.launched)(data, time);
         Ok(time)
+    }
+
+    fn tried(&self, transactions: u64) -> u64 {
+        (self.uses.tried)(transactions)
+    }
+
+    fn made(&self, transactions: u64) -> u64 {
+        (self.uses.made)(&self.data, transactions)
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {

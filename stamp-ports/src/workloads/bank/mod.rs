@@ -179,15 +179,19 @@ fn isolated<D: Device + 'static>() -> Uses<Bank, BankData<D>, Params, D> {
             adds_row: None,
             ..*of
         },
-        ..Uses::own(|of: &Bank, data: &BankData<_>, transactions| Params {
-            accounts: data.accounts.view::<Cgl>(),
-            sums: data.sums.tarray(),
-            tables: data.tables.tarray(),
-            findings: data.findings.tarray(),
-            accounts_drawn: of.accounts,
-            transactions,
-            plan: data.plan,
-        })
+        ..Uses::own(
+            |of: &Bank, _, data: &mut BankData<_>, transactions, launch| {
+                launch(Params {
+                    accounts: data.accounts.view::<Cgl>(),
+                    sums: data.sums.tarray(),
+                    tables: data.tables.tarray(),
+                    findings: data.findings.tarray(),
+                    accounts_drawn: of.accounts,
+                    transactions,
+                    plan: data.plan,
+                })
+            },
+        )
     }
 }
 

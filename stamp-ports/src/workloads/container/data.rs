@@ -192,11 +192,13 @@ where
 {
     let uses = Uses::of(
         Data::<K::Plain<D>>::prepare,
-        |_, data, transactions| Params {
-            entries: data.entries.view(),
-            results: data.results.tarray(),
-            transactions,
-            plan: data.plan,
+        |_, _, data, transactions, launch| {
+            launch(Params {
+                entries: data.entries.view(),
+                results: data.results.tarray(),
+                transactions,
+                plan: data.plan,
+            })
         },
         |_, data| {
             data.entries.clear()?;

@@ -229,13 +229,17 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Counter
             let sum = of.sums.then(|| data.words.download()).transpose()?;
             Ok(sum.map(|words| format!("the sum is {}", words[1])))
         },
-        ..Uses::own(|of: &Counter, data: &CounterData<_>, transactions| Work {
-            words: data.words.view::<Cgl>(),
-            items: data.items.tarray(),
-            sections: transactions,
-            plan: of.plan(),
-            first_only: of.first_only.into(),
-        })
+        ..Uses::own(
+            |of: &Counter, _, data: &mut CounterData<_>, transactions, launch| {
+                launch(Work {
+                    words: data.words.view::<Cgl>(),
+                    items: data.items.tarray(),
+                    sections: transactions,
+                    plan: of.plan(),
+                    first_only: of.first_only.into(),
+                })
+            },
+        )
     }
 }
 

@@ -36,14 +36,18 @@ impl Workload for Eigenbench {
     type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        let uses = Uses::own(|_: &Self, data: &EigenbenchData<D>, transactions| Params {
-            hot: data.hot.view::<Cgl>(),
-            mild: data.mild.view::<Cgl>(),
-            cold: data.cold.tarray(),
-            checksums: data.checksums.tarray(),
-            transactions,
-            plan: data.plan,
-        });
+        let uses = Uses::own(
+            |_: &Self, _, data: &mut EigenbenchData<D>, transactions, launch| {
+                launch(Params {
+                    hot: data.hot.view::<Cgl>(),
+                    mild: data.mild.view::<Cgl>(),
+                    cold: data.cold.tarray(),
+                    checksums: data.checksums.tarray(),
+                    transactions,
+                    plan: data.plan,
+                })
+            },
+        );
         let sum = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
         let plan = &self.plan;
         let all = [plan.hot, plan.mild, plan.cold_inside, plan.cold_outside];

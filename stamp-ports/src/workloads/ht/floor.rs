@@ -3,7 +3,7 @@
 
 use super::Ht;
 use super::check::{difference, keys};
-use crate::workloads::exclusion::{Exclusion, Joined, Open, joins};
+use crate::workloads::exclusion::{Exclusion, Joined, Launches, Open, joins};
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
@@ -45,18 +45,23 @@ impl<D: Device> Chains<D> {
 
 /// What kernels with these parameters do with the chained table.
 fn chains<P: Copy + 'static, D: Device + 'static>(
-    params: fn(&Ht, &Chains<D>, u64) -> P,
+    launches: Launches<Ht, Chains<D>, P, D>,
 ) -> Uses<Ht, Chains<D>, P, D> {
     let reset = |_: &Ht, data: &mut Chains<D>| {
         data.nexts.clear()?;
         Ok(data.heads.clear()?)
     };
-    Uses::of(Chains::prepare, params, reset, |of, data, transactions| {
-        let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
-        let there = (transactions * u64::from(of.keys_per_tx)) as usize;
-        let (nexts, keys) = (&nexts[..there], &data.keys_host[..there]);
-        Ok(difference(&heads, nexts, keys, of.keys_per_tx))
-    })
+    Uses::of(
+        Chains::prepare,
+        launches,
+        reset,
+        |of, data, transactions| {
+            let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
+            let there = (transactions * u64::from(of.keys_per_tx)) as usize;
+            let (nexts, keys) = (&nexts[..there], &data.keys_host[..there]);
+            Ok(difference(&heads, nexts, keys, of.keys_per_tx))
+        },
+    )
 }
 
 /// The slots, and the keys that must be in them.
@@ -112,12 +117,14 @@ impl<D: Device> Slots<D> {
 fn slots<D: Device + 'static>() -> Uses<Ht, Slots<D>, CasTableParams, D> {
     Uses::of(
         Slots::prepare,
-        |of, data, transactions| CasTableParams {
-            slots: data.table.tarray(),
-            keys: data.keys.tarray(),
-            empty: data.empty,
-            transactions,
-            keys_per_tx: of.keys_per_tx,
+        |of, _, data, transactions, launch| {
+            launch(CasTableParams {
+                slots: data.table.tarray(),
+                keys: data.keys.tarray(),
+                empty: data.empty,
+                transactions,
+                keys_per_tx: of.keys_per_tx,
+            })
         },
         |_, data| {
             let slots = vec![data.empty; data.table.len()];
@@ -151,11 +158,13 @@ fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
             }
             Chains::prepare(of, device, seed, transactions)
         },
-        ..chains(|_, data, transactions| Table {
-            heads: data.heads.tarray(),
-            nexts: data.nexts.tarray(),
-            keys: data.keys.tarray(),
-            transactions,
+        ..chains(|_, _, data, transactions, launch| {
+            launch(Table {
+                heads: data.heads.tarray(),
+                nexts: data.nexts.tarray(),
+                keys: data.keys.tarray(),
+                transactions,
+            })
         })
     }
 }
@@ -186,12 +195,14 @@ where
 /// The contenders of the hash table.
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
     let keys = counted(of);
-    let chains = chains(|of, data: &Chains<D>, transactions| FloorParams {
-        heads: data.heads.tarray(),
-        nexts: data.nexts.tarray(),
-        keys: data.keys.tarray(),
-        transactions,
-        keys_per_tx: of.keys_per_tx,
+    let chains = chains(|of, _, data: &mut Chains<D>, transactions, launch| {
+        launch(FloorParams {
+            heads: data.heads.tarray(),
+            nexts: data.nexts.tarray(),
+            keys: data.keys.tarray(),
+            transactions,
+            keys_per_tx: of.keys_per_tx,
+        })
     });
     vec![
         chains.open::<Floor>(of, UNSYNCHRONISED, keys),

@@ -328,9 +328,11 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, LabyrinthData<D>, Params, D>
             Ok(last.map(|(what, n)| format!("{what}: {n}")))
         },
         ..Uses::own(
-            |of: &Labyrinth, data: &LabyrinthData<_>, transactions| Params {
-                grid: data.grid.view::<Cgl>(),
-                work: data.router_params(of, transactions),
+            |of: &Labyrinth, _, data: &mut LabyrinthData<_>, transactions, launch| {
+                launch(Params {
+                    grid: data.grid.view::<Cgl>(),
+                    work: data.router_params(of, transactions),
+                })
             },
         )
     }

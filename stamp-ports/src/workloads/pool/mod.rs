@@ -127,9 +127,11 @@ fn nodes<D: Device + 'static>() -> Uses<Pool, Data<D>, Params, D> {
         },
         ..Uses::of(
             |_: &Pool, device, _, _| made(device, 1),
-            |_, (nodes, _), transactions| Params {
-                nodes: nodes.view(),
-                transactions,
+            |_, _, (nodes, _), transactions, launch| {
+                launch(Params {
+                    nodes: nodes.view(),
+                    transactions,
+                })
             },
             |_, (nodes, _)| nodes.clear(),
             // Each lane that ran a transaction holds the node of its last one.

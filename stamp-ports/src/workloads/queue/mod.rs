@@ -128,13 +128,17 @@ impl Workload for Queue {
     type Kernel<A: Algorithm> = QueueKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        let uses = Uses::own(|_: &Self, data: &QueueData<D>, transactions| Params {
-            counts: data.counts.view::<Cgl>(),
-            ring: data.ring.view::<Cgl>(),
-            results: data.results.tarray(),
-            transactions,
-            plan: data.plan,
-        });
+        let uses = Uses::own(
+            |_: &Self, _, data: &mut QueueData<D>, transactions, launch| {
+                launch(Params {
+                    counts: data.counts.view::<Cgl>(),
+                    ring: data.ring.view::<Cgl>(),
+                    results: data.results.tarray(),
+                    transactions,
+                    plan: data.plan,
+                })
+            },
+        );
         let section = uses.critical_section::<CriticalSection>(self, ONE_EACH);
         // A critical section does not wait for what another one does.
         let waits = self.roles != Roles::Drawn;

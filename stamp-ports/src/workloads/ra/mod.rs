@@ -294,7 +294,9 @@ fn words<D: Device + 'static>() -> Uses<Ra, RaData<D>, Params<u32>, D> {
             form: Form::Dynamic,
             ..*of
         },
-        ..Uses::own(|of: &Ra, data: &RaData<_>, n| of.plain(data, n, data.array.view::<Cgl>()))
+        ..Uses::own(|of: &Ra, _, data: &mut RaData<_>, n, launch| {
+            launch(of.plain(data, n, data.array.view::<Cgl>()))
+        })
     }
 }
 
@@ -306,7 +308,9 @@ fn wide_words<D: Device + 'static>() -> Uses<Ra, RaData<D>, Params<u64>, D> {
             ..*of
         },
         verify: |of, data, transactions| Ok(of.difference(data, transactions)?.0),
-        ..Uses::own(|of: &Ra, data: &RaData<_>, n| of.plain(data, n, data.array.wide::<Cgl>()))
+        ..Uses::own(|of: &Ra, _, data: &mut RaData<_>, n, launch| {
+            launch(of.plain(data, n, data.array.wide::<Cgl>()))
+        })
     }
 }
 

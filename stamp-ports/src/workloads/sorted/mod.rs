@@ -288,13 +288,15 @@ fn entries(
 fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
     Uses::of(
         Locked::prepare,
-        |of, data, transactions| SortedList {
-            nodes: data.nodes.tarray(),
-            values: data.values.tarray(),
-            keys: data.keys.tarray(),
-            transactions,
-            entry_points: of.entry_points,
-            shift: of.range_bits(),
+        |of, _, data, transactions, launch| {
+            launch(SortedList {
+                nodes: data.nodes.tarray(),
+                values: data.values.tarray(),
+                keys: data.keys.tarray(),
+                transactions,
+                entry_points: of.entry_points,
+                shift: of.range_bits(),
+            })
         },
         |_, data| {
             data.values.clear()?;

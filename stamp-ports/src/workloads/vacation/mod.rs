@@ -271,12 +271,14 @@ impl<D: Device> Data<D> {
 fn sections<D: Device + 'static>() -> Uses<Vacation, Data<D>, Params, D> {
     Uses::of(
         Data::prepare,
-        |_, data, transactions| Params {
-            tables: data.tables.view(),
-            lists: data.lists.view(),
-            notes: data.notes.tarray(),
-            transactions,
-            plan: data.plan,
+        |_, _, data, transactions, launch| {
+            launch(Params {
+                tables: data.tables.view(),
+                lists: data.lists.view(),
+                notes: data.notes.tarray(),
+                transactions,
+                plan: data.plan,
+            })
         },
         |_, data| {
             data.tables.upload(&data.initial)?;
@@ -368,12 +370,13 @@ mod tests {
         let uses = sections();
         (uses.reset)(of, data).unwrap();
         let lock = one_lock(device).unwrap();
-        let params = Guarded {
-            lock: lock.view(),
-            work: (uses.params)(of, data, tasks),
-        };
-        // SAFETY: the parameters are views of what `data` and `lock` keep.
-        unsafe { device.launch::<CriticalSection>(&Launch::new(1, 1), &params) }.unwrap();
+        let run = (uses.launches)(of, device, data, tasks, &mut |work| {
+            let lock = lock.view();
+            let (shape, params) = (Launch::new(1, 1), Guarded { lock, work });
+            // SAFETY: the parameters are views of what `data` and `lock` keep.
+            Ok(unsafe { device.launch::<CriticalSection>(&shape, &params)? })
+        });
+        run.unwrap();
         assert_eq!(lock.wrong().unwrap(), None);
         assert_eq!((uses.verify)(of, data, tasks).unwrap(), None);
     }
