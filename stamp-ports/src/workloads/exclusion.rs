@@ -187,25 +187,14 @@ impl<X: Exclusion> Held<X> {
 /// The lock on a device.
 pub type OneLock<D> = Locks<D, TasBackoff>;
 
-/// What messages call the lock.
-pub const LOCK: &str = "the lock of the critical sections";
-
 impl<P> Joined<Lock, P> for Guarded<P> {
     fn join(lock: Lock, work: P) -> Self {
         Self { lock, work }
     }
 }
 
-/// Makes the lock on a device.
-pub fn one_lock<D: Device>(device: &D) -> Result<Held<OneLock<D>>> {
-    Held::new(device, 1, LOCK)
-}
-
 /// The kind and the name of a contender without synchronisation.
 pub const UNSYNCHRONISED: (ContenderKind, &str) = (ContenderKind::Unsynchronised, "plain accesses");
-
-/// The kind and the name of critical sections.
-pub const SECTIONS: (ContenderKind, &str) = (ContenderKind::CriticalSection, CRITICAL_SECTION);
 
 /// Launches a kernel with these parameters, and returns its time.
 pub type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
@@ -351,7 +340,9 @@ where
         of: &'a W,
         operations: (&'static str, f64),
     ) -> Contender<'a, D> {
-        self.excluded::<K, OneLock<D>>(of, SECTIONS, operations, (LOCK, 1))
+        let kind_and_name = (ContenderKind::CriticalSection, CRITICAL_SECTION);
+        let lock = ("the lock of the critical sections", 1);
+        self.excluded::<K, OneLock<D>>(of, kind_and_name, operations, lock)
     }
 }
 

@@ -19,8 +19,8 @@ sizes! {
 /// The most letters: 64 M cells.
 const LETTERS_MAX: u32 = 8192;
 
-/// Letters of a nucleotide.
-const NUCLEOTIDES: u32 = 4;
+/// Letters of nucleotides.
+pub const NUCLEOTIDES: u32 = 4;
 
 /// Returns a random sequence of codes of an alphabet, number `which` of a seed.
 pub fn random_codes(seed: u64, which: u64, letters: u32, alphabet: u32) -> Vec<u8> {
