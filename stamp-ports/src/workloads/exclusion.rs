@@ -22,88 +22,96 @@ use stm_core::host::{Device, Error};
 use stm_core::{Kernel, Layout};
 use stm_kernels::floor::{Guarded, Lock};
 use stm_sync::host::{Combiners, Locks};
-use stm_sync::{LockKind, TCombiners, TLocks, TasBackoff};
+use stm_sync::{LockKind, TCombiners, TLocks};
 
-/// Something that excludes threads from each other's sections.
-pub trait Exclusion: Sized {
-    /// The device.
-    type Device: Device;
-
-    /// What a kernel gets.
-    type View: Copy;
+/// What excludes threads from each other's sections, as a kernel gets it.
+pub trait Excludes: Copy + 'static {
+    /// What keeps it on a device.
+    type On<D: Device + 'static>: 'static;
 
     /// Makes `count` of them, for so many threads.
-    fn make(device: &Self::Device, count: u64, users: u64, what: &'static str) -> Result<Self>;
+    fn make<D: Device>(
+        device: &D,
+        count: u64,
+        users: u64,
+        what: &'static str,
+    ) -> Result<Self::On<D>>;
 
     /// Returns what a kernel gets.
-    fn view(&self) -> Self::View;
+    fn view<D: Device>(on: &Self::On<D>) -> Self;
 
     /// Returns the number of bytes of shared memory that a block needs.
-    fn shared_bytes(&self) -> u32 {
+    fn shared_bytes<D: Device>(_on: &Self::On<D>) -> u32 {
         0
     }
 
     /// Reports the first fault since it was made.
-    fn check(&self) -> Result<(), Error>;
+    fn check<D: Device>(on: &Self::On<D>) -> Result<(), Error>;
 }
 
 /// What an owner of locks or of combiners does itself.
 macro_rules! owned {
-    ($View:ty) => {
-        type Device = D;
-        type View = $View;
+    ($D:ident: $Owner:ty) => {
+        type On<$D: Device + 'static> = $Owner;
 
-        fn make(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self> {
-            Ok(Self::new(device, count, users, what)?)
+        fn make<$D: Device>(
+            device: &$D,
+            count: u64,
+            users: u64,
+            what: &'static str,
+        ) -> Result<$Owner> {
+            Ok(<$Owner>::new(device, count, users, what)?)
         }
 
-        fn view(&self) -> $View {
-            self.view()
+        fn view<$D: Device>(on: &$Owner) -> Self {
+            on.view()
         }
 
-        fn check(&self) -> Result<(), Error> {
-            self.check()
+        fn check<$D: Device>(on: &$Owner) -> Result<(), Error> {
+            on.check()
         }
     };
 }
 
-impl<D: Device, K: LockKind> Exclusion for Locks<D, K> {
-    owned!(TLocks<K>);
+impl<K: LockKind> Excludes for TLocks<K> {
+    owned!(D: Locks<D, K>);
 
-    fn shared_bytes(&self) -> u32 {
-        u32::try_from(self.shared_bytes()).unwrap_or(u32::MAX)
+    fn shared_bytes<D: Device>(on: &Locks<D, K>) -> u32 {
+        u32::try_from(on.shared_bytes()).unwrap_or(u32::MAX)
     }
 }
 
-impl<D: Device> Exclusion for Combiners<D, 1> {
-    owned!(TCombiners<1>);
+impl Excludes for TCombiners<1> {
+    owned!(D: Combiners<D, 1>);
 }
 
 /// Nothing excludes anybody.
-pub struct Open<D>(PhantomData<D>);
+impl Excludes for () {
+    type On<D: Device + 'static> = ();
 
-impl<D: Device> Exclusion for Open<D> {
-    type Device = D;
-    type View = ();
-
-    fn make(_: &D, _: u64, _: u64, _: &'static str) -> Result<Self> {
-        Ok(Self(PhantomData))
+    fn make<D: Device>(_: &D, _: u64, _: u64, _: &'static str) -> Result<()> {
+        Ok(())
     }
 
-    fn view(&self) {}
+    fn view<D: Device>((): &()) {}
 
-    fn check(&self) -> Result<(), Error> {
+    fn check<D: Device>((): &()) -> Result<(), Error> {
         Ok(())
     }
 }
 
 /// The parameters of a kernel, made of what excludes and of what there is to do.
-pub trait Joined<V, W> {
+pub trait Joined<W> {
+    /// What excludes.
+    type By: Excludes;
+
     /// Joins both.
-    fn join(view: V, work: W) -> Self;
+    fn join(by: Self::By, work: W) -> Self;
 }
 
-impl<W> Joined<(), W> for W {
+impl<W> Joined<W> for W {
+    type By = ();
+
     fn join((): (), work: W) -> W {
         work
     }
@@ -112,12 +120,14 @@ impl<W> Joined<(), W> for W {
 /// Says of parameters of kernels what they join: what excludes, in one field, and the work, in
 /// another.
 macro_rules! joins {
-    ($([$($k:ident)?] $params:ty: $exclusion:ident: $view:ty, $work:ident: $of:ty;)*) => {
+    ($([$($k:ident)?] $params:ty: $exclusion:ident: $by:ty, $work:ident: $of:ty;)*) => {
         $(
-            impl $(<$k: stm_sync::LockKind>)? $crate::workloads::exclusion::Joined<$view, $of>
+            impl $(<$k: stm_sync::LockKind>)? $crate::workloads::exclusion::Joined<$of>
                 for $params
             {
-                fn join($exclusion: $view, $work: $of) -> Self {
+                type By = $by;
+
+                fn join($exclusion: $by, $work: $of) -> Self {
                     Self { $exclusion, $work }
                 }
             }
@@ -127,18 +137,18 @@ macro_rules! joins {
 pub(super) use joins;
 
 /// Something that excludes, made anew when the number of threads changes.
-pub struct Held<X> {
-    made: X,
+pub struct Held<V: Excludes, D: Device + 'static> {
+    made: V::On<D>,
     count: u64,
     users: u64,
     what: &'static str,
 }
 
-impl<X: Exclusion> Held<X> {
+impl<V: Excludes, D: Device> Held<V, D> {
     /// Makes `count` of them, for one thread.
-    pub fn new(device: &X::Device, count: u64, what: &'static str) -> Result<Self> {
+    pub fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
-            made: X::make(device, count, 1, what)?,
+            made: V::make(device, count, 1, what)?,
             count,
             users: 1,
             what,
@@ -146,27 +156,22 @@ impl<X: Exclusion> Held<X> {
     }
 
     /// Makes them fit for so many threads.
-    pub fn fit(&mut self, device: &X::Device, users: u64) -> Result<()> {
+    pub fn fit(&mut self, device: &D, users: u64) -> Result<()> {
         if self.users != users {
-            self.made = X::make(device, self.count, users, self.what)?;
+            self.made = V::make(device, self.count, users, self.what)?;
             self.users = users;
         }
         Ok(())
     }
 
     /// Returns what a kernel gets.
-    pub fn view(&self) -> X::View {
-        self.made.view()
-    }
-
-    /// Returns the number of bytes of shared memory that a block needs.
-    pub fn shared_bytes(&self) -> u32 {
-        self.made.shared_bytes()
+    pub fn view(&self) -> V {
+        V::view(&self.made)
     }
 
     /// Returns what is wrong, if a thread was refused.
     pub fn wrong(&self) -> Verdict {
-        match self.made.check() {
+        match V::check(&self.made) {
             Ok(()) => Ok(None),
             Err(fault @ (Error::LockMisused { .. } | Error::LockTimeout { .. })) => {
                 Ok(Some(fault.to_string()))
@@ -174,20 +179,11 @@ impl<X: Exclusion> Held<X> {
             Err(error) => Err(error.into()),
         }
     }
-
-    /// Returns what is wrong: first if a thread was refused, then as `work` verifies it.
-    pub fn verify(&self, work: impl FnOnce() -> Verdict) -> Verdict {
-        match self.wrong()? {
-            Some(wrong) => Ok(Some(wrong)),
-            None => work(),
-        }
-    }
 }
 
-/// The lock on a device.
-pub type OneLock<D> = Locks<D, TasBackoff>;
+impl<P> Joined<P> for Guarded<P> {
+    type By = Lock;
 
-impl<P> Joined<Lock, P> for Guarded<P> {
     fn join(lock: Lock, work: P) -> Self {
         Self { lock, work }
     }
@@ -293,26 +289,22 @@ where
     P: Copy + 'static,
     D: Device + 'static,
 {
-    /// Makes the contender of this kind and name that runs `K` on the data, on which `X` excludes
-    /// threads from each other; errors call it `what`, and there are so many.
-    pub fn excluded<'a, K, X>(
+    /// Makes the contender of this kind and name that runs `K` on the data; errors call what
+    /// excludes its threads from each other `what`, and there are so many.
+    pub fn excluded<'a, K: Kernel<Params: Joined<P>>>(
         self,
         of: &'a W,
         kind_and_name: (ContenderKind, &'static str),
         operations: (&'static str, f64),
         (what, count): (&'static str, u64),
-    ) -> Contender<'a, D>
-    where
-        X: Exclusion<Device = D> + 'static,
-        K: Kernel<Params: Joined<X::View, P>>,
-    {
+    ) -> Contender<'a, D> {
         Contender::new(
             kind_and_name,
             K::ENTRY,
             operations,
             move |device, seed, n| {
                 let of = (self.of)(of);
-                Ok(Box::new(Excluded::<K, X, W, T, P, D> {
+                Ok(Box::new(Excluded::<K, _, _, _, _, _> {
                     exclusion: Held::new(device, count, what)?,
                     data: (self.prepare)(&of, device, seed, n)?,
                     of,
@@ -331,7 +323,7 @@ where
         kind_and_name: (ContenderKind, &'static str),
         operations: (&'static str, f64),
     ) -> Contender<'a, D> {
-        self.excluded::<K, Open<D>>(of, kind_and_name, operations, ("nothing", 0))
+        self.excluded::<K>(of, kind_and_name, operations, ("nothing", 0))
     }
 
     /// Makes the contender that runs `K` on the data as critical sections.
@@ -342,25 +334,25 @@ where
     ) -> Contender<'a, D> {
         let kind_and_name = (ContenderKind::CriticalSection, CRITICAL_SECTION);
         let lock = ("the lock of the critical sections", 1);
-        self.excluded::<K, OneLock<D>>(of, kind_and_name, operations, lock)
+        self.excluded::<K>(of, kind_and_name, operations, lock)
     }
 }
 
 /// Data, what excludes threads from each other's sections on it, and the kernel `K`.
-struct Excluded<K, X, W, T, P, D: Device> {
-    exclusion: Held<X>,
+struct Excluded<K, V: Excludes, W, T, P, D: Device + 'static> {
+    exclusion: Held<V, D>,
     of: W,
     data: T,
     uses: Uses<W, T, P, D>,
     kernel: PhantomData<K>,
 }
 
-impl<K, X, W, T, P, D> PreparedContender<D> for Excluded<K, X, W, T, P, D>
+impl<K, V, W, T, P, D> PreparedContender<D> for Excluded<K, V, W, T, P, D>
 where
-    X: Exclusion<Device = D>,
+    V: Excludes,
     W: Sizes,
     D: Device,
-    K: Kernel<Params: Joined<X::View, P>>,
+    K: Kernel<Params: Joined<P, By = V>>,
 {
     fn transactions(&self, asked: u64) -> u64 {
         (self.uses.transactions)(&self.of, &self.data, asked)
@@ -371,7 +363,7 @@ where
         self.exclusion.fit(device, lanes(shape))?;
         (uses.fit)(of, device, data, (shape.0, lanes(shape)))?;
         (uses.reset)(of, data)?;
-        let shared_bytes = self.exclusion.shared_bytes() + (uses.shared_bytes)(of);
+        let shared_bytes = V::shared_bytes(&self.exclusion.made) + (uses.shared_bytes)(of);
         let launch = fitting::<K>(device, shape, shared_bytes)?;
         let view = self.exclusion.view();
         let time = (uses.launches)(of, device, data, transactions, &mut |work| {
@@ -393,8 +385,10 @@ where
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        let verify = self.uses.verify;
-        (self.exclusion).verify(|| verify(&self.of, &mut self.data, transactions))
+        match self.exclusion.wrong()? {
+            Some(wrong) => Ok(Some(wrong)),
+            None => (self.uses.verify)(&self.of, &mut self.data, transactions),
+        }
     }
 
     fn note(&self) -> Result<Option<String>> {

@@ -1,6 +1,6 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::exclusion::{Exclusion, Joined, joins};
+use super::exclusion::{Joined, joins};
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterParams, CounterPlan, CounterUpdates, STRIDE,
@@ -11,8 +11,7 @@ use stm_kernels::locked::counter::{
     CounterTas, CounterTasLane, CounterTicket, CounterTtas, CounterTtasLane, LockedCounterParams,
     TwiceLockedCounter, TwiceLockedCounterParams, Work,
 };
-use stm_sync::host::{Combiners, Locks};
-use stm_sync::{LockKind, TCombiners, TLocks, Tas};
+use stm_sync::{TCombiners, TLocks, Tas};
 
 sizes! {
     /// The counter's parameters; by default, those of Grote 2020.
@@ -155,21 +154,21 @@ impl Workload for Counter {
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![
-            locked::<_, CounterTasLane, _>(self, "tas/lane"),
-            locked::<_, CounterTtasLane, _>(self, "ttas/lane"),
-            locked::<_, CounterMcsLane, _>(self, "mcs/lane"),
-            locked::<_, CounterTas, _>(self, "tas"),
-            locked::<_, CounterTtas, _>(self, "ttas"),
-            locked::<_, CounterBackoff, _>(self, "tas-backoff"),
-            locked::<_, CounterTicket, _>(self, "ticket"),
-            locked::<_, CounterHandoff, _>(self, "ticket-handoff"),
-            locked::<_, CounterFetchAdd, _>(self, "fetch-add"),
-            locked::<_, CounterRing, _>(self, "ring"),
-            locked::<_, CounterAnderson, _>(self, "anderson"),
-            locked::<_, CounterMcs, _>(self, "mcs"),
-            locked::<_, CounterCohort, _>(self, "cohort"),
-            under::<Locks<D, Tas>, TwiceLockedCounter>(self, "spin-spin", 2),
-            under::<Combiners<D, 1>, CombinedCounter>(self, "combining", 1),
+            under::<CounterTasLane, _>(self, "tas/lane", 1),
+            under::<CounterTtasLane, _>(self, "ttas/lane", 1),
+            under::<CounterMcsLane, _>(self, "mcs/lane", 1),
+            under::<CounterTas, _>(self, "tas", 1),
+            under::<CounterTtas, _>(self, "ttas", 1),
+            under::<CounterBackoff, _>(self, "tas-backoff", 1),
+            under::<CounterTicket, _>(self, "ticket", 1),
+            under::<CounterHandoff, _>(self, "ticket-handoff", 1),
+            under::<CounterFetchAdd, _>(self, "fetch-add", 1),
+            under::<CounterRing, _>(self, "ring", 1),
+            under::<CounterAnderson, _>(self, "anderson", 1),
+            under::<CounterMcs, _>(self, "mcs", 1),
+            under::<CounterCohort, _>(self, "cohort", 1),
+            under::<TwiceLockedCounter, _>(self, "spin-spin", 2),
+            under::<CombinedCounter, _>(self, "combining", 1),
             // Additions alone exclude nobody between the counter and the sum.
             counters::<false, _>().open::<AddedCounter>(self, (Excluding, "added"), ONE_EACH),
         ]
@@ -243,28 +242,14 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Counter
     }
 }
 
-/// The contender in which `X` excludes threads from a counter, with so many of it for each.
-fn under<'a, X: Exclusion<Device: 'static> + 'static, K>(
+/// The contender whose kernel excludes threads from a counter, with so many locks for each.
+fn under<'a, K: Kernel<Params: Joined<Work>>, D: Device + 'static>(
     of: &'a Counter,
     name: &'static str,
     each: u64,
-) -> Contender<'a, X::Device>
-where
-    K: Kernel<Params: Joined<X::View, Work>>,
-{
+) -> Contender<'a, D> {
     let locks = ("the counters' locks", each * u64::from(of.counters));
-    counters::<true, _>().excluded::<K, X>(of, (Excluding, name), ONE_EACH, locks)
-}
-
-/// The contender with locks of kind `L`.
-fn locked<'a, L: LockKind, K, D: Device + 'static>(
-    of: &'a Counter,
-    name: &'static str,
-) -> Contender<'a, D>
-where
-    K: Kernel<Params = LockedCounterParams<L>>,
-{
-    under::<Locks<D, L>, K>(of, name, 1)
+    counters::<true, _>().excluded::<K>(of, (Excluding, name), ONE_EACH, locks)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::Ht;
 use super::check::{difference, keys};
-use crate::workloads::exclusion::{Exclusion, Joined, Launches, Open, joins};
+use crate::workloads::exclusion::{Joined, Launches, joins};
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
@@ -12,8 +12,7 @@ use stm_kernels::locked::table::{
     TableBackoff, TableFetchAdd, TableHandoff, TableMcs, TableMcsLane, TableTas, TableTasLane,
     TableTicket, TableTtas, TableTtasLane,
 };
-use stm_sync::host::{Combiners, Locks};
-use stm_sync::{LockKind, TCombiners, TLocks};
+use stm_sync::{TCombiners, TLocks};
 
 /// Slots of the hand-written table for each key: with one more for each bucket
 /// it takes the memory of the chained table's links and keys.
@@ -169,27 +168,13 @@ fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
     }
 }
 
-/// The contender in which `X` excludes threads from a bucket.
-fn under<'a, X: Exclusion<Device: 'static> + 'static, K>(
+/// The contender whose kernel excludes threads from a bucket.
+fn under<'a, K: Kernel<Params: Joined<Table>>, D: Device + 'static>(
     of: &'a Ht,
     name: &'static str,
-) -> Contender<'a, X::Device>
-where
-    K: Kernel<Params: Joined<X::View, Table>>,
-{
+) -> Contender<'a, D> {
     let locks = ("the buckets' locks", of.buckets.into());
-    one_key().excluded::<K, X>(of, (Excluding, name), counted(of), locks)
-}
-
-/// The contender with locks of kind `L`.
-fn locked<'a, L: LockKind, K, D: Device + 'static>(
-    of: &'a Ht,
-    name: &'static str,
-) -> Contender<'a, D>
-where
-    K: Kernel<Params = LockedTableParams<L>>,
-{
-    under::<Locks<D, L>, K>(of, name)
+    one_key().excluded::<K>(of, (Excluding, name), counted(of), locks)
 }
 
 /// The contenders of the hash table.
@@ -209,19 +194,19 @@ pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> 
         // A compare-and-swap for each slot looked at, linear probing.
         slots().open::<CasTable>(of, (SpecialPurpose, "CAS table"), keys),
         chains.critical_section::<CriticalSection>(of, keys),
-        locked::<_, TableTasLane, _>(of, "tas/lane"),
-        locked::<_, TableTtasLane, _>(of, "ttas/lane"),
-        locked::<_, TableMcsLane, _>(of, "mcs/lane"),
-        locked::<_, TableTas, _>(of, "tas"),
-        locked::<_, TableTtas, _>(of, "ttas"),
-        locked::<_, TableBackoff, _>(of, "tas-backoff"),
-        locked::<_, TableTicket, _>(of, "ticket"),
-        locked::<_, TableHandoff, _>(of, "ticket-handoff"),
-        locked::<_, TableFetchAdd, _>(of, "fetch-add"),
-        locked::<_, TableAnderson, _>(of, "anderson"),
-        locked::<_, TableMcs, _>(of, "mcs"),
-        under::<Combiners<D, 1>, CombinedTable>(of, "combining"),
-        under::<Open<D>, LockFreeTable>(of, "lock-free"),
+        under::<TableTasLane, _>(of, "tas/lane"),
+        under::<TableTtasLane, _>(of, "ttas/lane"),
+        under::<TableMcsLane, _>(of, "mcs/lane"),
+        under::<TableTas, _>(of, "tas"),
+        under::<TableTtas, _>(of, "ttas"),
+        under::<TableBackoff, _>(of, "tas-backoff"),
+        under::<TableTicket, _>(of, "ticket"),
+        under::<TableHandoff, _>(of, "ticket-handoff"),
+        under::<TableFetchAdd, _>(of, "fetch-add"),
+        under::<TableAnderson, _>(of, "anderson"),
+        under::<TableMcs, _>(of, "mcs"),
+        under::<CombinedTable, _>(of, "combining"),
+        under::<LockFreeTable, _>(of, "lock-free"),
     ]
 }
 

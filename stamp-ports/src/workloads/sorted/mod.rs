@@ -1,7 +1,7 @@
 //! Sorted: all threads insert into one sorted list with entry points, by transactions or
 //! under locks.
 
-use super::exclusion::joins;
+use super::exclusion::{Joined, joins};
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
 use stm_core::host::Error as HostError;
@@ -12,8 +12,7 @@ use stm_kernels::locked::sorted::{
     node_parts,
 };
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedParams, value};
-use stm_sync::host::Locks;
-use stm_sync::{LockKind, TLocks};
+use stm_sync::TLocks;
 
 sizes! {
     /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
@@ -161,17 +160,18 @@ impl Workload for Sorted {
     type Kernel<A: Algorithm> = SortedKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        let (coarse, coupled) = (self.entry_points.into(), nodes_of(self));
         vec![
-            coupled::<_, CoupledTas, _>(self, "coupled:tas"),
-            coupled::<_, CoupledTtas, _>(self, "coupled:ttas"),
-            coupled::<_, CoupledTicket, _>(self, "coupled:ticket"),
-            coupled::<_, CoupledMcs2, _>(self, "coupled:mcs2"),
-            coarse::<_, CoarseTasLane, _>(self, "coarse:tas/lane"),
-            coarse::<_, CoarseTtasLane, _>(self, "coarse:ttas/lane"),
-            coarse::<_, CoarseTicket, _>(self, "coarse:ticket"),
-            coarse::<_, CoarseMcsLane, _>(self, "coarse:mcs/lane"),
-            coarse::<_, CoarseTtas, _>(self, "coarse:ttas"),
-            coarse::<_, CoarseMcs, _>(self, "coarse:mcs"),
+            under::<CoupledTas, _>(self, "coupled:tas", coupled),
+            under::<CoupledTtas, _>(self, "coupled:ttas", coupled),
+            under::<CoupledTicket, _>(self, "coupled:ticket", coupled),
+            under::<CoupledMcs2, _>(self, "coupled:mcs2", coupled),
+            under::<CoarseTasLane, _>(self, "coarse:tas/lane", coarse),
+            under::<CoarseTtasLane, _>(self, "coarse:ttas/lane", coarse),
+            under::<CoarseTicket, _>(self, "coarse:ticket", coarse),
+            under::<CoarseMcsLane, _>(self, "coarse:mcs/lane", coarse),
+            under::<CoarseTtas, _>(self, "coarse:ttas", coarse),
+            under::<CoarseMcs, _>(self, "coarse:mcs", coarse),
         ]
     }
 
@@ -312,31 +312,15 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
     )
 }
 
-/// What errors call the locks.
-const LOCKS: &str = "the list's locks";
-
-/// The contender with a lock of kind `L` for each entry point.
-fn coarse<'a, L: LockKind, K, D: Device + 'static>(
+/// The contender with so many locks: one for each entry point, or for each node, of which a thread
+/// holds two at a time.
+fn under<'a, K: Kernel<Params: Joined<SortedList>>, D: Device + 'static>(
     of: &'a Sorted,
     name: &'static str,
-) -> Contender<'a, D>
-where
-    K: Kernel<Params = CoarseParams<L>>,
-{
-    let locks = (LOCKS, of.entry_points.into());
-    locked().excluded::<K, Locks<_, L>>(of, (Excluding, name), ONE_EACH, locks)
-}
-
-/// The contender with a lock of kind `L` for each node, of which a thread holds two at a time.
-fn coupled<'a, L: LockKind, K, D: Device + 'static>(
-    of: &'a Sorted,
-    name: &'static str,
-) -> Contender<'a, D>
-where
-    K: Kernel<Params = CoupledParams<L>>,
-{
-    let locks = (LOCKS, nodes_of(of));
-    locked().excluded::<K, Locks<_, L>>(of, (Excluding, name), ONE_EACH, locks)
+    locks: u64,
+) -> Contender<'a, D> {
+    let locks = ("the list's locks", locks);
+    locked().excluded::<K>(of, (Excluding, name), ONE_EACH, locks)
 }
 
 #[cfg(test)]

@@ -364,12 +364,12 @@ mod tests {
 
     /// Runs the sections by one lane, and verifies what they leave.
     fn launch(device: &Cpu, of: &Vacation, data: &mut Data<Cpu>, tasks: u64) {
-        use crate::workloads::exclusion::{Held, OneLock};
+        use crate::workloads::exclusion::Held;
         use stm_core::host::{Device, Launch};
-        use stm_kernels::floor::Guarded;
+        use stm_kernels::floor::{Guarded, Lock};
         let uses = sections();
         (uses.reset)(of, data).unwrap();
-        let lock = Held::<OneLock<_>>::new(device, 1, "the lock").unwrap();
+        let lock = Held::<Lock, _>::new(device, 1, "the lock").unwrap();
         let run = (uses.launches)(of, device, data, tasks, &mut |work| {
             let lock = lock.view();
             let (shape, params) = (Launch::new(1, 1), Guarded { lock, work });
