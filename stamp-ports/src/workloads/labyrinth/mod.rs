@@ -274,17 +274,6 @@ impl Workload for Labyrinth {
         }
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(match self.claim {
-            Claim::Block if A::TEAMS => device.prepare::<LabyrinthByBlock<A>>(observation)?,
-            Claim::Warp | Claim::Block => device.prepare::<Router<A>>(observation)?,
-        })
-    }
-
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &LabyrinthData<D>,
@@ -297,23 +286,10 @@ impl Workload for Labyrinth {
         }
     }
 
-    fn run<D: Device, A: Algorithm>(
-        &self,
-        data: &mut LabyrinthData<D>,
-        launcher: &mut Launcher<'_, D>,
-        transactions: u64,
-    ) -> Result<()> {
-        data.begin(launcher)?;
-        let params = self.params(data, launcher.run::<A>(transactions));
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
-        // views of buffers that `data` keeps and nothing else uses.
-        unsafe {
-            match self.claim {
-                Claim::Block if A::TEAMS => launcher.launch::<LabyrinthByBlock<A>>(&params)?,
-                Claim::Warp | Claim::Block => launcher.launch::<Router<A>>(&params)?,
-            }
-        };
-        data.end(launcher)
+    kernels! {
+        of, data, run between begin, end: match of.claim == Claim::Block && A::TEAMS;
+        true => LabyrinthByBlock, of.params(data, run);
+        false => Router, of.params(data, run);
     }
 }
 
