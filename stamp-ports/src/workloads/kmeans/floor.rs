@@ -27,7 +27,7 @@ fn first_pass<D: Device + 'static>() -> Uses<Kmeans, KmeansData<D>, Params, D> {
             ))
         },
         ..Uses::own(|of: &Kmeans, _, data: &mut KmeansData<_>, n, launch| {
-            launch(params(of, data, (of.clusters_max, n)))
+            launch(params(of, data, n))
         })
     }
 }
@@ -52,8 +52,8 @@ fn wrong_first_pass(of: &Kmeans, data: &KmeansData<impl Device>) -> Verdict {
     Ok(members_differ.or_else(|| wrong_sums(&of.points, &members, &rows)))
 }
 
-/// Returns the parameters of a pass over so many points, with so many clusters.
-fn params(of: &Kmeans, data: &KmeansData<impl Device>, (clusters, points): (u32, u64)) -> Params {
+/// Returns the parameters of a pass over so many points.
+fn params(of: &Kmeans, data: &KmeansData<impl Device>, points: u64) -> Params {
     Params {
         points: data.points.tarray(),
         centres: data.centres.tarray(),
@@ -62,7 +62,7 @@ fn params(of: &Kmeans, data: &KmeansData<impl Device>, (clusters, points): (u32,
         ranks: data.ranks.tarray(),
         changed: data.changed.tarray(),
         transactions: points,
-        clusters,
+        clusters: data.clusters,
         dims: of.dims(),
     }
 }
@@ -91,11 +91,11 @@ fn passes<D: Device + 'static>(
             let points = of.points.len() as u64;
             if transactions < points {
                 of.clear(data)?;
-                return launch(params(of, data, (of.clusters_max, transactions)));
+                return launch(params(of, data, transactions));
             }
             let mut time = Duration::ZERO;
-            of.passes(data, &mut |data, clusters| {
-                time += launch(params(of, data, (clusters, points)))?;
+            of.passes(data, &mut |data| {
+                time += launch(params(of, data, points))?;
                 Ok(points)
             })?;
             Ok(time)
