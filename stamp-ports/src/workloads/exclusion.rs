@@ -6,7 +6,7 @@
 //! | ra, ht, bank, eigenbench, kmeans, labyrinth, vacation, queue, map, ordered, list, pool | all of its transactions |
 //! | genome | those of GN-1, and the links of GN-2 |
 //! | counter, sorted | none: `bench sync` measures them under locks of each kind |
-//! | nw | none |
+//! | nw | none: `bench nw` measures what aligns without transactions |
 //!
 //! The data are those of another contender, of the workload itself, or a structure without
 //! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.

@@ -1,5 +1,5 @@
 //! GN-1 without transactions: without synchronisation, as critical sections, and the hash set
-//! that one writes by hand.
+//! that one writes by hand; and the links of GN-2 as critical sections.
 
 use super::GenomeData;
 use super::check::wrong_set;

@@ -1,5 +1,5 @@
 //! Alignment of two sequences: a transaction for each cell of the matrix, which waits for its
-//! neighbours. What does the same without transactions, `bench nw` measures.
+//! neighbours. `bench nw` measures what does the same without transactions.
 
 use crate::workloads::prelude::*;
 use stm_align::matrix::{Gap, Matrix as Scores, Scoring};
