@@ -5,6 +5,7 @@ use super::machine::DeviceArgs;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::numbers::bytes;
+use crate::nw::schemes::SCHEMES;
 use crate::output::align;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::ContenderKind;
@@ -15,8 +16,8 @@ use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 use stm_core::host::Device;
 
-/// The workloads that have implementations without transactions, for `bench sync` or else for
-/// `bench floor`, with their names.
+/// The workloads that have implementations without transactions, for `bench sync` and `bench nw` or
+/// else for `bench floor`, with their names.
 fn implementations(of_sync: bool) -> Result<Vec<(&'static str, Vec<&'static str>)>> {
     let mut all = Vec::new();
     for &(workload, _) in WORKLOADS {
@@ -26,7 +27,10 @@ fn implementations(of_sync: bool) -> Result<Vec<(&'static str, Vec<&'static str>
         };
         let mut contenders = made.contenders();
         contenders.retain(|c| (c.kind == ContenderKind::Excluding) == of_sync);
-        let names: Vec<_> = contenders.iter().map(|contender| contender.name).collect();
+        let mut names: Vec<_> = contenders.iter().map(|contender| contender.name).collect();
+        if of_sync && workload == "nw" {
+            names.extend(SCHEMES.iter().map(|scheme| scheme.name));
+        }
         if !names.is_empty() {
             all.push((workload, names));
         }

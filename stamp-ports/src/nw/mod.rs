@@ -17,7 +17,7 @@ use crate::head::Head;
 use crate::points::{self, Asked};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use crate::sync::Bench;
-use crate::workloads::nw::{linear_nucleotides, random_codes};
+use crate::workloads::nw::{NUCLEOTIDES, linear_nucleotides, random_codes};
 use clap::Args;
 use measure::Measuring;
 use plan::PARTS;
@@ -94,8 +94,6 @@ impl Document for NwBench {
 /// Letters of proteins that sequences are drawn from: the amino acids, which published
 /// matrices name first.
 const AMINO_ACIDS: u32 = 20;
-/// Letters of nucleotides.
-const NUCLEOTIDES: u32 = 4;
 
 /// Sequences, and how they score.
 #[derive(Clone, Debug)]

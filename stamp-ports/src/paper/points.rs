@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::eigenbench::Eigenbench;
-use crate::workloads::{AnyInput, contender_kinds};
+use crate::workloads::input::Occasion;
+use crate::workloads::{AnyInput, AnyWorkload};
 use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 
@@ -84,7 +85,11 @@ impl Asked<'_> {
             let mut points = Vec::new();
             if lacks(Section::Fig2) {
                 points.extend(AskedVariant::all().into_iter().map(Point::Speedup));
-                let has = contender_kinds(name).contains(&ContenderKind::CriticalSection);
+                // Whatever the sizes are.
+                let small = AnyInput::sized(name, Occasion::Quick);
+                let small = small.map(|input| input.make(seed)).transpose()?;
+                let contenders = small.iter().flat_map(AnyWorkload::contenders);
+                let has = { contenders }.any(|c| c.kind == ContenderKind::CriticalSection);
                 points.extend(has.then_some(Point::CriticalSections));
             }
             if lacks(Section::Table1) {

@@ -3,6 +3,7 @@
 
 use super::{Row, Settings, Sink};
 use crate::error::Error;
+use crate::workloads::contender::lanes;
 use crate::workloads::form::Form;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::Prepared;
@@ -132,7 +133,7 @@ impl<'a, D: Device> Session<'a, D> {
         let capacity = workload.capacity();
         // The last batch of reads repeats its last word up to 16.
         let events = u64::from(capacity.reads).next_multiple_of(16) + u64::from(capacity.writes);
-        let lanes = lanes(shape);
+        let lanes = lanes((shape.blocks, shape.threads));
         let available = self.settings.buffer_bytes / 8 / lanes;
         let (transactions, room, least) = if let Some(n) = workload.transactions() {
             let by_warps = workload.by_warps() && self.row.variant.has_teams();
@@ -292,10 +293,6 @@ impl<'a, D: Device> Session<'a, D> {
 
 /// Lanes of a GPU's warp.
 const WARP: u32 = 32;
-
-fn lanes(shape: Launch) -> u64 {
-    u64::from(shape.blocks) * u64::from(shape.threads)
-}
 
 /// A launch whose records did not fit: the lane that needed the most words, and how many.
 struct BufferFull {

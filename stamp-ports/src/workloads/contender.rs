@@ -40,73 +40,25 @@ impl ContenderKind {
     }
 }
 
-/// The data of contenders on a device, and what the host needs to verify it.
-pub trait ContenderData {
-    /// The device.
-    type Device: Device;
+/// A contender's data, whatever its type, and how its kernel is launched.
+pub trait PreparedContender<D: Device = AnyDevice> {
+    /// Returns the transactions of a launch, of which so many were asked for.
+    fn transactions(&self, asked: u64) -> u64;
 
-    /// The parameters of the kernels that work on it.
-    type Params: Copy + 'static;
+    /// Puts the data back and launches.
+    fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration>;
 
-    /// Transactions of a launch, if the input says how many and not the caller.
-    fn transactions(&self, asked: u64) -> u64 {
-        asked
-    }
+    /// Returns how many of so many transactions a launch of a search has, at most.
+    fn tried(&self, transactions: u64) -> u64;
 
-    /// Makes the data fit for so many blocks and lanes, before [`reset`](Self::reset): for
-    /// workloads with data of each block's or lane's own.
-    fn fit(&mut self, _device: &Self::Device, _blocks: u32, _lanes: u64) -> Result<()> {
-        Ok(())
-    }
-
-    /// Bytes of dynamic shared memory that a block needs, once the data [fit](Self::fit).
-    fn shared_bytes(&self) -> u32 {
-        0
-    }
-
-    /// Puts the data into its state before a launch.
-    fn reset(&mut self) -> Result<()>;
-
-    /// The kernel's parameters for a launch of so many transactions.
-    fn params(&self, transactions: u64) -> Self::Params;
-
-    /// Notes the time of a launch.
-    fn launched(&mut self, _time: Duration) {}
+    /// Returns how many transactions the last launch has made, which was asked for so many.
+    fn made(&self, transactions: u64) -> u64;
 
     /// What is wrong with what a launch of so many transactions left, on one
     /// line; `None` if it is right. Without synchronisation, this is told and no error.
     fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// What a reader of the figures has to know about the last launch, beside its verification.
-    fn note(&self) -> Result<Option<String>> {
-        Ok(None)
-    }
-}
-
-/// A contender's data, whatever its type, and how its kernel is launched.
-pub trait PreparedContender<D: Device = AnyDevice> {
-    /// Does what [`ContenderData::transactions`] does.
-    fn transactions(&self, asked: u64) -> u64;
-
-    /// Puts the data back and launches.
-    fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration>;
-
-    /// Returns how many of so many transactions a launch of a search has, at most: fewer,
-    /// if the host does much between the launches of all.
-    fn tried(&self, transactions: u64) -> u64 {
-        transactions
-    }
-
-    /// Returns how many transactions the last launch has made, which was asked for so
-    /// many: more, if it makes several passes over them.
-    fn made(&self, transactions: u64) -> u64 {
-        transactions
-    }
-
-    /// Does what [`ContenderData::verify`] does.
-    fn verify(&mut self, transactions: u64) -> Verdict;
-
-    /// Does what [`ContenderData::note`] does.
     fn note(&self) -> Result<Option<String>>;
 }
 
@@ -139,71 +91,13 @@ fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()
 }
 
 /// Makes a contender's data on a device, from a seed, for so many transactions.
-type Prepare<W, D> = dyn Fn(&W, &D, u64, u64) -> Result<Box<dyn PreparedContender<D>>>;
+type Prepare<'a, D> = dyn Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a;
 
 /// What is counted where a transaction is one operation.
-pub fn one_each<W>() -> (&'static str, fn(&W) -> f64) {
-    ("operations", |_| 1.0)
-}
+pub const ONE_EACH: (&str, f64) = ("operations", 1.0);
 
-/// A contender of the workload `W`.
-pub struct Contender<W, D: Device = AnyDevice> {
-    /// Its name within the workload.
-    pub name: &'static str,
-    /// What kind it is of.
-    pub kind: ContenderKind,
-    /// The kernel's entry point.
-    pub entry: &'static str,
-    /// What is counted as an operation, in the plural.
-    pub operations: &'static str,
-    /// Operations of a transaction, on average.
-    pub operations_a_transaction: fn(&W) -> f64,
-    suits: fn(&W) -> bool,
-    prepare: Box<Prepare<W, D>>,
-}
-
-impl<W, D: Device> Contender<W, D> {
-    /// Makes a contender whose launches are its own business: `prepare` returns its data,
-    /// and `entry` is the entry point of its first kernel.
-    pub fn of_launches<T: PreparedContender<D> + 'static>(
-        kind: ContenderKind,
-        name: &'static str,
-        entry: &'static str,
-        (operations, operations_a_transaction): (&'static str, fn(&W) -> f64),
-        prepare: impl Fn(&W, &D, u64, u64) -> Result<T> + 'static,
-    ) -> Self {
-        Self {
-            name,
-            kind,
-            entry,
-            operations,
-            operations_a_transaction,
-            suits: |_| true,
-            prepare: Box::new(move |of, device, seed, transactions| {
-                Ok(Box::new(prepare(of, device, seed, transactions)?))
-            }),
-        }
-    }
-
-    /// Gives the contender another name, where a workload has several of its kind or it
-    /// does a part of the work.
-    #[must_use]
-    pub fn named(self, name: &'static str) -> Self {
-        Self { name, ..self }
-    }
-
-    /// Leaves the contender out where the workload's parameters do not suit it.
-    #[must_use]
-    pub fn only_if(self, suits: fn(&W) -> bool) -> Self {
-        Self { suits, ..self }
-    }
-}
-
-/// What makes a contender's data for a workload whose input is known.
-type PrepareBound<'a, D> = dyn Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a;
-
-/// A contender of a workload whose input is known.
-pub struct BoundContender<'a, D: Device = AnyDevice> {
+/// A contender of a workload, which its parameters suit.
+pub struct Contender<'a, D: Device = AnyDevice> {
     /// Its name within the workload.
     pub name: &'static str,
     /// What kind it is of.
@@ -214,10 +108,34 @@ pub struct BoundContender<'a, D: Device = AnyDevice> {
     pub operations: &'static str,
     /// Operations of a transaction, on average.
     pub operations_a_transaction: f64,
-    prepare: Box<PrepareBound<'a, D>>,
+    prepare: Box<Prepare<'a, D>>,
 }
 
-impl<D: Device> BoundContender<'_, D> {
+impl<'a, D: Device> Contender<'a, D> {
+    /// Makes a contender of this kind and name; `entry` is the entry point of its kernel.
+    pub fn new(
+        (kind, name): (ContenderKind, &'static str),
+        entry: &'static str,
+        (operations, operations_a_transaction): (&'static str, f64),
+        prepare: impl Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a,
+    ) -> Self {
+        Self {
+            name,
+            kind,
+            entry,
+            operations,
+            operations_a_transaction,
+            prepare: Box::new(prepare),
+        }
+    }
+
+    /// Gives the contender another name, where a workload has several of its kind or it
+    /// does a part of the work.
+    #[must_use]
+    pub fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
     /// Allocates the data for so many transactions. The workload's parameters have been checked.
     pub fn prepare(
         &self,
@@ -227,25 +145,4 @@ impl<D: Device> BoundContender<'_, D> {
     ) -> Result<Box<dyn PreparedContender<D>>> {
         (self.prepare)(device, seed, transactions)
     }
-}
-
-/// Binds contenders to a workload that suits them.
-pub fn bind<W, D: Device + 'static>(
-    of: &W,
-    contenders: Vec<Contender<W, D>>,
-) -> Vec<BoundContender<'_, D>> {
-    let suited = contenders
-        .into_iter()
-        .filter(|contender| (contender.suits)(of));
-    let bound = suited.map(|contender| BoundContender {
-        name: contender.name,
-        kind: contender.kind,
-        entry: contender.entry,
-        operations: contender.operations,
-        operations_a_transaction: (contender.operations_a_transaction)(of),
-        prepare: Box::new(move |device, seed, transactions| {
-            (contender.prepare)(of, device, seed, transactions)
-        }),
-    });
-    bound.collect()
 }

@@ -191,10 +191,11 @@ pub fn torn(element: usize) -> String {
 }
 
 /// Compiles and runs, in an implementation of [`Workload`](super::workload::Workload) that has
-/// several kernels, the one that matches, with its parameters.
+/// several kernels, the one that matches, with its parameters; between two methods of the data, if
+/// they are named.
 macro_rules! kernels {
     (
-        $of:ident, $data:ident, $run:ident: match $by:expr;
+        $of:ident, $data:ident, $run:ident $(between $begin:ident, $end:ident)?: match $by:expr;
         $($pattern:pat $(if $guard:expr)? => $Kernel:ident, $params:expr;)+
     ) => {
         fn compile<D: Device, A: Algorithm>(
@@ -214,6 +215,7 @@ macro_rules! kernels {
             launcher: &mut Launcher<'_, D>,
             transactions: u64,
         ) -> Result<()> {
+            $(data.$begin(launcher)?;)?
             let ($of, $data, $run) = (self, data, launcher.run::<A>(transactions));
             match $by {
                 $($pattern $(if $guard)? => {
@@ -223,6 +225,7 @@ macro_rules! kernels {
                     unsafe { launcher.launch::<$Kernel<A>>(&params)? }
                 })+
             };
+            $($data.$end(launcher)?;)?
             Ok(())
         }
     };

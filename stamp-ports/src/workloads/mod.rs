@@ -103,8 +103,8 @@ mod prelude {
 
     pub(super) use super::compare::{Difference, Expectation};
     pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
-    pub(super) use super::contender::{Contender, ContenderData, one_each};
-    pub(super) use super::exclusion::{UNSYNCHRONISED, Uses, critical_section, open, own};
+    pub(super) use super::contender::{Contender, ONE_EACH};
+    pub(super) use super::exclusion::{UNSYNCHRONISED, Uses};
     pub(super) use super::form::{
         Accessed, Elements, Form, accessed, check_memory, kernels, torn, zeros,
     };
@@ -129,7 +129,7 @@ mod prelude {
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::variants::{parse_list, suggestion};
-use contender::{BoundContender, ContenderKind};
+use contender::Contender;
 use input::{Input, Occasion};
 use prepared::{Prepared, prepare};
 use std::time::Duration;
@@ -173,18 +173,6 @@ macro_rules! registry {
                 }
             }
         )*
-
-        /// The kinds of the contenders of a workload, whatever its input; none if there is
-        /// no workload of this name.
-        pub fn contender_kinds(name: &str) -> Vec<ContenderKind> {
-            match name {
-                $(stringify!($name) => {
-                    let all = <MadeFrom<$module::$Input> as Workload>::contenders::<AnyDevice>().into_iter();
-                    all.map(|contender| contender.kind).collect()
-                })*
-                _ => Vec::new(),
-            }
-        }
 
         impl AnyInput {
             /// The input of a workload for an occasion, if there is a workload of this name.
@@ -258,9 +246,9 @@ impl AnyWorkload {
         on_workload!(self, w => w.with_adds().map(Self::from))
     }
 
-    /// The contenders of [`Workload::contenders`], bound to this workload.
-    pub fn contenders(&self) -> Vec<BoundContender<'_>> {
-        on_workload!(self, w => contender::bind(w, Workload::contenders()))
+    /// Does what [`Workload::contenders`] does.
+    pub fn contenders(&self) -> Vec<Contender<'_>> {
+        on_workload!(self, w => w.contenders())
     }
 }
 

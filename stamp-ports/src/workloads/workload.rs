@@ -186,7 +186,7 @@ pub trait Workload: Sizes + Sized {
     type Kernel<A: Algorithm>: Kernel;
 
     /// What `bench floor` measures beside it.
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         Vec::new()
     }
 

@@ -6,7 +6,7 @@
 
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::container::{List, Map, Operations, Ordered};
-use stamp_ports::workloads::contender::{ContenderKind, bind};
+use stamp_ports::workloads::contender::ContenderKind;
 use stamp_ports::workloads::eigenbench::Eigenbench;
 use stamp_ports::workloads::genome::Genome;
 use stamp_ports::workloads::ht::Ht;
@@ -49,7 +49,7 @@ struct Left {
 /// Runs the contenders of some kinds in each schedule and shape, with several seeds.
 fn left<W: Workload>(of: &W, kinds: &[ContenderKind], defect: Option<Mutant>) -> Vec<Left> {
     let schedules = Schedule::named("lockstep its32 starve32 random pct3x500").repeat(2);
-    let contenders = bind(of, W::contenders::<Sim>()).into_iter();
+    let contenders = of.contenders::<Sim>().into_iter();
     let some = contenders.filter(|contender| kinds.contains(&contender.kind));
     let of_each = some.map(|contender| {
         let (mut wrong, mut first, mut notes) = (0, None, Vec::new());

@@ -28,6 +28,7 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::ContenderKind;
+use crate::workloads::exclusion::UNSYNCHRONISED;
 use crate::workloads::workload::{Accesses, Verifies};
 use bound::{Bound, Protocol};
 use search::{ContenderReport, Setting, TriedContender};
@@ -87,9 +88,6 @@ pub(crate) struct FloorSpec {
     pub(crate) quick: bool,
 }
 
-/// The name of the accesses without synchronisation.
-const PLAIN: &str = "plain accesses";
-
 /// The name of `fast` where transactions add.
 const FAST_ADDS: &str = "fast, adds";
 
@@ -120,7 +118,7 @@ impl Measured {
     fn add_bounds(&mut self, accesses: Accesses, runs: usize, stm: usize) {
         let plain = self.runs[runs..].iter();
         // Those whose words have the workload's width.
-        let plain = plain.filter(|run| run.name == PLAIN).map(|run| {
+        let plain = plain.filter(|run| run.name == UNSYNCHRONISED.1).map(|run| {
             let of = (run.workload, run.name, run.tx_per_s);
             (of, Protocol::Unsynchronised)
         });

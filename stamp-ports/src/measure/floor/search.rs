@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::measure::meter::Progress;
 use crate::measure::search::{LONG, best_first};
 use crate::measure::{TimeMs, launches};
-use crate::workloads::contender::{BoundContender, ContenderKind, PreparedContender};
+use crate::workloads::contender::{Contender, ContenderKind, PreparedContender};
 use crate::workloads::form::filling;
 use crate::workloads::workload::Sizes;
 use serde::Serialize;
@@ -247,7 +247,7 @@ impl Bench<'_> {
 pub fn measure(
     device: &AnyDevice,
     of: &dyn Sizes,
-    contender: &BoundContender<'_>,
+    contender: &Contender<'_>,
     setting: &Setting<'_>,
 ) -> Result<(ContenderReport, Vec<TriedContender>)> {
     let progress = Progress::new();

@@ -53,12 +53,16 @@ impl Workload for Bank {
     type Data<D: Device> = BankData<D>;
     type Kernel<A: Algorithm> = BankKernel<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        let audits = f64::from(self.audit_percent) / 100.0;
+        // A transfer reads and writes two accounts.
+        let accesses = audits * f64::from(self.audit_range) + (1.0 - audits) * 4.0;
+        let accesses = ("reads and writes", accesses);
         vec![
-            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, own(seen)),
+            seen().open::<Floor>(self, UNSYNCHRONISED, accesses),
             // Two atomic additions a transfer.
-            open::<Additions, _, _>((SpecialPurpose, "atomic adds"), ACCESSES, own(seen)),
-            critical_section::<CriticalSection, _, _>(ACCESSES, own(isolated)),
+            seen().open::<Additions>(self, (SpecialPurpose, "atomic adds"), accesses),
+            isolated().critical_section::<CriticalSection>(self, accesses),
         ]
     }
 
@@ -169,26 +173,30 @@ impl Workload for Bank {
 }
 
 /// What critical sections do with the accounts, without sums that transactions add to.
-fn isolated<D: Device>() -> Uses<Bank, Params, D> {
+fn isolated<D: Device + 'static>() -> Uses<Bank, BankData<D>, Params, D> {
     Uses {
         of: |of| Bank {
             adds_row: None,
             ..*of
         },
-        ..Uses::new(|of: &Bank, data: &BankData<_>, transactions| Params {
-            accounts: data.accounts.view::<Cgl>(),
-            sums: data.sums.tarray(),
-            tables: data.tables.tarray(),
-            findings: data.findings.tarray(),
-            accounts_drawn: of.accounts,
-            transactions,
-            plan: data.plan,
-        })
+        ..Uses::own(
+            |of: &Bank, _, data: &mut BankData<_>, transactions, launch| {
+                launch(Params {
+                    accounts: data.accounts.view::<Cgl>(),
+                    sums: data.sums.tarray(),
+                    tables: data.tables.tarray(),
+                    findings: data.findings.tarray(),
+                    accounts_drawn: of.accounts,
+                    transactions,
+                    plan: data.plan,
+                })
+            },
+        )
     }
 }
 
 /// What others do: what audits saw is told, and not refused.
-fn seen<D: Device>() -> Uses<Bank, Params, D> {
+fn seen<D: Device + 'static>() -> Uses<Bank, BankData<D>, Params, D> {
     Uses {
         verify: |of, data, transactions| {
             let ((found, _), (expected, _)) = of.outcome(data, transactions)?;
@@ -204,12 +212,6 @@ fn seen<D: Device>() -> Uses<Bank, Params, D> {
         ..isolated()
     }
 }
-
-/// What is counted. A transfer reads and writes two accounts.
-const ACCESSES: (&str, fn(&Bank) -> f64) = ("reads and writes", |of| {
-    let audits = f64::from(of.audit_percent) / 100.0;
-    audits * f64::from(of.audit_range) + (1.0 - audits) * 4.0
-});
 
 #[cfg(test)]
 mod tests {

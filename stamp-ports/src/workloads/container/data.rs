@@ -124,13 +124,7 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
             Err(Error::Corrupt { what }) => return Ok(Some(what)),
             Err(error) => return Err(error.into()),
         };
-        let results = self.results.download()?;
-        let left = Left {
-            plan: self.plan,
-            results: &results[..operations as usize],
-            entries: &entries,
-        };
-        let checked = left.check();
+        let checked = checked(self.plan, &self.results, &entries, operations)?;
         self.found = checked.as_ref().ok().copied();
         Ok(checked.err().map(|what| format!("{}: {what}", self.what)))
     }
@@ -145,6 +139,21 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
             ]
         })
     }
+}
+
+/// Checks what so many operations noted, and the entries that they left.
+fn checked<D: Device>(
+    plan: ChainPlan,
+    results: &Buffer<D, u32>,
+    entries: &[(u32, u32)],
+    operations: u64,
+) -> Result<std::result::Result<Found, String>> {
+    let left = Left {
+        plan,
+        results: &results.download()?[..operations as usize],
+        entries,
+    };
+    Ok(left.check())
 }
 
 /// A structure, and what the operations on it noted.
@@ -176,40 +185,29 @@ impl<P: PlainEntries> Data<P> {
     }
 }
 
-impl<P: PlainEntries> ContenderData for Data<P> {
-    type Device = P::Device;
-    type Params = Params<P::View>;
-
-    fn reset(&mut self) -> Result<()> {
-        self.entries.clear()?;
-        Ok(self.results.clear()?)
-    }
-
-    fn params(&self, transactions: u64) -> Self::Params {
-        Params {
-            entries: self.entries.view(),
-            results: self.results.tarray(),
-            transactions,
-            plan: self.plan,
-        }
-    }
-
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        let entries = match self.entries.entries()? {
-            Ok(entries) => entries,
-            Err(wrong) => return Ok(Some(wrong)),
-        };
-        let results = self.results.download()?;
-        let left = Left {
-            plan: self.plan,
-            results: &results[..transactions as usize],
-            entries: &entries,
-        };
-        Ok(left.check().err())
-    }
-}
-
 /// The contender that runs the operations of `K` on its structure without versions.
-pub(super) fn section<K: Kind, D: Device + 'static>() -> Contender<Operations<K>, D> {
-    critical_section::<K::Section, _, Data<K::Plain<D>>>(one_each(), Data::prepare)
+pub(super) fn section<K: Kind, D: Device + 'static>(of: &Operations<K>) -> Contender<'_, D>
+where
+    Operations<K>: Sizes,
+{
+    let uses = Uses::of(
+        Data::<K::Plain<D>>::prepare,
+        |_, _, data, transactions, launch| {
+            launch(Params {
+                entries: data.entries.view(),
+                results: data.results.tarray(),
+                transactions,
+                plan: data.plan,
+            })
+        },
+        |_, data| {
+            data.entries.clear()?;
+            Ok(data.results.clear()?)
+        },
+        |_, data, transactions| match data.entries.entries()? {
+            Ok(entries) => Ok(checked(data.plan, &data.results, &entries, transactions)?.err()),
+            Err(wrong) => Ok(Some(wrong)),
+        },
+    );
+    uses.critical_section::<K::Section>(of, ONE_EACH)
 }

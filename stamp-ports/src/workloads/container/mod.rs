@@ -326,8 +326,8 @@ macro_rules! workload {
             type Data<D: Device> = ContainerData<D, collections::$container<D, u32, u32>>;
             type Kernel<A: Algorithm> = $kernel;
 
-            fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-                vec![section()]
+            fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+                vec![section(self)]
             }
 
             fn prepare<D: Device>(

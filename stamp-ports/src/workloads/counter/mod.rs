@@ -1,6 +1,6 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::exclusion::{Exclusion, Joined, Open, excluded, joins};
+use super::exclusion::{Joined, joins};
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterParams, CounterPlan, CounterUpdates, STRIDE,
@@ -11,8 +11,7 @@ use stm_kernels::locked::counter::{
     CounterTas, CounterTasLane, CounterTicket, CounterTtas, CounterTtasLane, LockedCounterParams,
     TwiceLockedCounter, TwiceLockedCounterParams, Work,
 };
-use stm_sync::host::{Combiners, Locks};
-use stm_sync::{LockKind, TCombiners, TLocks, Tas};
+use stm_sync::{TCombiners, TLocks, Tas};
 
 sizes! {
     /// The counter's parameters; by default, those of Grote 2020.
@@ -153,32 +152,25 @@ impl Workload for Counter {
     type Data<D: Device> = CounterData<D>;
     type Kernel<A: Algorithm> = CounterKernel<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![
-            locked::<_, CounterTasLane, _>("tas/lane"),
-            locked::<_, CounterTtasLane, _>("ttas/lane"),
-            locked::<_, CounterMcsLane, _>("mcs/lane"),
-            locked::<_, CounterTas, _>("tas"),
-            locked::<_, CounterTtas, _>("ttas"),
-            locked::<_, CounterBackoff, _>("tas-backoff"),
-            locked::<_, CounterTicket, _>("ticket"),
-            locked::<_, CounterHandoff, _>("ticket-handoff"),
-            locked::<_, CounterFetchAdd, _>("fetch-add"),
-            locked::<_, CounterRing, _>("ring"),
-            locked::<_, CounterAnderson, _>("anderson"),
-            locked::<_, CounterMcs, _>("mcs"),
-            locked::<_, CounterCohort, _>("cohort"),
-            under::<Locks<D, Tas>, TwiceLockedCounter>("spin-spin", |of| {
-                2 * u64::from(of.counters)
-            }),
-            under::<Combiners<D, 1>, CombinedCounter>("combining", |of| of.counters.into()),
+            under::<CounterTasLane, _>(self, "tas/lane", 1),
+            under::<CounterTtasLane, _>(self, "ttas/lane", 1),
+            under::<CounterMcsLane, _>(self, "mcs/lane", 1),
+            under::<CounterTas, _>(self, "tas", 1),
+            under::<CounterTtas, _>(self, "ttas", 1),
+            under::<CounterBackoff, _>(self, "tas-backoff", 1),
+            under::<CounterTicket, _>(self, "ticket", 1),
+            under::<CounterHandoff, _>(self, "ticket-handoff", 1),
+            under::<CounterFetchAdd, _>(self, "fetch-add", 1),
+            under::<CounterRing, _>(self, "ring", 1),
+            under::<CounterAnderson, _>(self, "anderson", 1),
+            under::<CounterMcs, _>(self, "mcs", 1),
+            under::<CounterCohort, _>(self, "cohort", 1),
+            under::<TwiceLockedCounter, _>(self, "spin-spin", 2),
+            under::<CombinedCounter, _>(self, "combining", 1),
             // Additions alone exclude nobody between the counter and the sum.
-            excluded::<AddedCounter, Open<_>, _, _>(
-                (Excluding, "added"),
-                one_each(),
-                ("nothing", |_| 0),
-                own(counters::<false, _>),
-            ),
+            counters::<false, _>().open::<AddedCounter>(self, (Excluding, "added"), ONE_EACH),
         ]
     }
 
@@ -229,45 +221,35 @@ joins! {
 }
 
 /// The workload's own data; sections `EXCLUDE` each other, or not.
-fn counters<const EXCLUDE: bool, D: Device>() -> Uses<Counter, Work, D> {
+fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, CounterData<D>, Work, D> {
     Uses {
         verify: |of, data, _| Ok(of.wrong(&data.words.download()?, EXCLUDE)),
         note: |of, data| {
             let sum = of.sums.then(|| data.words.download()).transpose()?;
             Ok(sum.map(|words| format!("the sum is {}", words[1])))
         },
-        ..Uses::new(|of: &Counter, data: &CounterData<_>, transactions| Work {
-            words: data.words.view::<Cgl>(),
-            items: data.items.tarray(),
-            sections: transactions,
-            plan: of.plan(),
-            first_only: of.first_only.into(),
-        })
+        ..Uses::own(
+            |of: &Counter, _, data: &mut CounterData<_>, transactions, launch| {
+                launch(Work {
+                    words: data.words.view::<Cgl>(),
+                    items: data.items.tarray(),
+                    sections: transactions,
+                    plan: of.plan(),
+                    first_only: of.first_only.into(),
+                })
+            },
+        )
     }
 }
 
-/// The contender in which `X` excludes threads from a counter, with so many of it for each.
-fn under<X: Exclusion<Device: 'static> + 'static, K>(
+/// The contender whose kernel excludes threads from a counter, with so many locks for each.
+fn under<'a, K: Kernel<Params: Joined<Work>>, D: Device + 'static>(
+    of: &'a Counter,
     name: &'static str,
-    each: fn(&Counter) -> u64,
-) -> Contender<Counter, X::Device>
-where
-    K: Kernel<Params: Joined<X::View, Work>>,
-{
-    excluded::<K, X, _, _>(
-        (Excluding, name),
-        one_each(),
-        ("the counters' locks", each),
-        own(counters::<true, _>),
-    )
-}
-
-/// The contender with locks of kind `L`.
-fn locked<L: LockKind, K, D: Device + 'static>(name: &'static str) -> Contender<Counter, D>
-where
-    K: Kernel<Params = LockedCounterParams<L>>,
-{
-    under::<Locks<D, L>, K>(name, |of| of.counters.into())
+    each: u64,
+) -> Contender<'a, D> {
+    let locks = ("the counters' locks", each * u64::from(of.counters));
+    counters::<true, _>().excluded::<K>(of, (Excluding, name), ONE_EACH, locks)
 }
 
 #[cfg(test)]

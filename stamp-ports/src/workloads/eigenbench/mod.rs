@@ -35,20 +35,26 @@ impl Workload for Eigenbench {
     type Data<D: Device> = EigenbenchData<D>;
     type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        let uses = || {
-            Uses::new(|_: &Self, data: &EigenbenchData<_>, transactions| Params {
-                hot: data.hot.view::<Cgl>(),
-                mild: data.mild.view::<Cgl>(),
-                cold: data.cold.tarray(),
-                checksums: data.checksums.tarray(),
-                transactions,
-                plan: data.plan,
-            })
-        };
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        let uses = Uses::own(
+            |_: &Self, _, data: &mut EigenbenchData<D>, transactions, launch| {
+                launch(Params {
+                    hot: data.hot.view::<Cgl>(),
+                    mild: data.mild.view::<Cgl>(),
+                    cold: data.cold.tarray(),
+                    checksums: data.checksums.tarray(),
+                    transactions,
+                    plan: data.plan,
+                })
+            },
+        );
+        let sum = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
+        let plan = &self.plan;
+        let all = [plan.hot, plan.mild, plan.cold_inside, plan.cold_outside];
+        let accesses = ("reads and writes", all.map(sum).iter().sum());
         vec![
-            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, own(uses)),
-            critical_section::<CriticalSection, _, _>(ACCESSES, own(uses)),
+            uses.open::<Floor>(self, UNSYNCHRONISED, accesses),
+            uses.critical_section::<CriticalSection>(self, accesses),
         ]
     }
 
@@ -151,16 +157,6 @@ impl Workload for Eigenbench {
         Form::Static | Form::Wide => EigenbenchUpdates, of.params(data, run);
     }
 }
-
-/// What is counted.
-const ACCESSES: (&str, fn(&Eigenbench) -> f64) = ("reads and writes", |of| {
-    let sum = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
-    let plan = &of.plan;
-    [plan.hot, plan.mild, plan.cold_inside, plan.cold_outside]
-        .map(sum)
-        .iter()
-        .sum()
-});
 
 /// The arrays on the host.
 #[derive(Clone, Debug, PartialEq, Eq)]

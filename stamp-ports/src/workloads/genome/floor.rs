@@ -1,15 +1,12 @@
 //! GN-1 without transactions: without synchronisation, as critical sections, and the hash set
-//! that one writes by hand.
+//! that one writes by hand; and the links of GN-2 as critical sections.
 
 use super::GenomeData;
 use super::check::wrong_set;
 use super::input::Genome;
-use crate::workloads::contender::{ContenderKind, PreparedContender, lanes};
-use crate::workloads::exclusion::{Held, OneLock, one_lock};
+use crate::workloads::exclusion::Launch;
 use crate::workloads::form::filling;
 use crate::workloads::prelude::*;
-use stm_core::host::Launch;
-use stm_kernels::floor::Guarded;
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
 use stm_kernels::genome::Match;
 
@@ -23,141 +20,91 @@ fn inserting(data: &GenomeData<impl Device>, transactions: u64) -> Params {
 }
 
 /// The segments drawn, and those that fill holes, into the set alone.
-fn set<D: Device>() -> Uses<Genome, Params, D> {
+fn set<D: Device + 'static>() -> Uses<Genome, GenomeData<D>, Params, D> {
     Uses {
         transactions: |_, data, _| data.gene.starts.len() as u64,
         reset: |_, data| Ok(data.slots.clear()?),
         verify: |_, data, _| Ok(wrong_set(&data.gene, &data.slots.download()?)),
-        ..Uses::new(|_: &Genome, data: &GenomeData<_>, transactions| inserting(data, transactions))
+        ..Uses::own(
+            |_: &Genome, _, data: &mut GenomeData<_>, transactions, launch| {
+                launch(inserting(data, transactions))
+            },
+        )
     }
 }
 
-/// What is counted.
-const SEGMENTS: (&str, fn(&Genome) -> f64) = ("segments", |_| 1.0);
-
-/// The contenders of GN-1.
-pub(super) fn contenders<D: Device + 'static>() -> Vec<Contender<Genome, D>> {
+/// The contenders of genome.
+pub(super) fn contenders<D: Device + 'static>(of: &Genome) -> Vec<Contender<'_, D>> {
+    let (set, segments) = (set(), ("segments", 1.0));
     vec![
-        open::<Floor, _, _>(UNSYNCHRONISED, SEGMENTS, own(set)).named("GN-1, plain accesses"),
+        (set.open::<Floor>(of, UNSYNCHRONISED, segments)).named("GN-1, plain accesses"),
         // A look at each slot, and a compare-and-swap of a free one.
-        open::<CasSet, _, _>((SpecialPurpose, "GN-1, CAS set"), SEGMENTS, own(set)),
-        critical_section::<CriticalSection, _, _>(SEGMENTS, own(set))
-            .named("GN-1, critical-section"),
+        set.open::<CasSet>(of, (SpecialPurpose, "GN-1, CAS set"), segments),
+        (set.critical_section::<CriticalSection>(of, segments)).named("GN-1, critical-section"),
         // GN-2 has critical sections only: it spends its time in some sixty short launches.
-        links(),
+        (links().critical_section::<LinkSection>(of, ("links", 1.0)))
+            .named("GN-2, critical-section"),
     ]
 }
 
-/// The workload's data, and the lock.
-struct Linked<D: Device> {
-    of: Genome,
-    lock: Held<OneLock<D>>,
-    data: GenomeData<D>,
+/// The number of links of a whole run.
+fn all_links(data: &GenomeData<impl Device>) -> u64 {
+    u64::from(data.gene.distinct).saturating_sub(1)
 }
 
-impl<D: Device> Linked<D> {
-    fn prepare(of: &Genome, device: &D, seed: u64, _: u64) -> Result<Self> {
-        let mut data = of.prepare(device, seed, 0)?;
-        of.arrange(&mut data, Layout::Plain)?;
-        Ok(Self {
-            of: *of,
-            lock: one_lock(device)?,
-            data,
-        })
+/// The links of all pairs; asked for fewer, those that are found first.
+fn links<D: Device + 'static>() -> Uses<Genome, GenomeData<D>, Links, D> {
+    Uses {
+        transactions: |_, data, _| all_links(data),
+        note: |_, _| {
+            Ok(Some(
+                "the links alone, without the searches for pairs".into(),
+            ))
+        },
+        ..Uses::own(link)
     }
+}
 
-    /// The number of links of a whole run.
-    fn all(&self) -> u64 {
-        u64::from(self.data.gene.distinct).saturating_sub(1)
-    }
-
-    /// Inserts the segments into the set.
-    fn insert(&self, device: &D, filling: &Launch) -> Result<()> {
-        let params = inserting(&self.data, self.data.gene.starts.len() as u64);
-        // SAFETY: the parameters are views of buffers that `data` keeps, made for this
-        // kernel, and nothing else uses them meanwhile.
-        unsafe { device.launch::<CasSet>(filling, &params)? };
-        Ok(())
-    }
-
-    /// Returns the parameters of the links of an overlap.
-    fn links(&self, overlap: u32, limit: u64) -> Guarded<Links> {
-        let data = &self.data;
-        Guarded {
-            lock: self.lock.view(),
-            work: Links {
-                nexts: data.nexts.view::<Cgl>(),
-                prevs: data.prevs.view::<Cgl>(),
-                others: data.others.view::<Cgl>(),
-                pairs: data.pairs.tarray(),
-                pair_counts: data.pair_counts.tarray(),
-                overlap,
-                limit,
-            },
+/// Links so many pairs, and returns the time of that.
+fn link<D: Device>(
+    of: &Genome,
+    device: &D,
+    data: &mut GenomeData<D>,
+    transactions: u64,
+    launch: &mut Launch<'_, Links>,
+) -> Result<Duration> {
+    let (blocks, threads) = filling(&device.limits());
+    let filling = stm_core::host::Launch::new(blocks, threads);
+    let segments = inserting(data, data.gene.starts.len() as u64);
+    // SAFETY: the parameters are views of buffers that `data` keeps, made for this
+    // kernel, and nothing else uses them meanwhile.
+    unsafe { device.launch::<CasSet>(&filling, &segments)? };
+    let is_whole = transactions == all_links(data);
+    let (mut time, mut left) = (Duration::ZERO, transactions);
+    for overlap in (1..=of.segment).rev() {
+        // SAFETY: as above.
+        unsafe { device.launch::<Match<Cgl>>(&filling, &data.pairs_of(overlap))? };
+        // The first search only makes the table for the next.
+        if overlap == of.segment {
+            continue;
+        }
+        let pairs = data.pair_counts.download()?[overlap as usize].into();
+        if is_whole {
+            left = pairs;
+        }
+        time += launch(Links {
+            nexts: data.nexts.view::<Cgl>(),
+            prevs: data.prevs.view::<Cgl>(),
+            others: data.others.view::<Cgl>(),
+            pairs: data.pairs.tarray(),
+            pair_counts: data.pair_counts.tarray(),
+            overlap,
+            limit: left,
+        })?;
+        left = left.saturating_sub(pairs);
+        if left == 0 && !is_whole {
+            break;
         }
     }
-}
-
-impl<D: Device> PreparedContender<D> for Linked<D> {
-    fn transactions(&self, _asked: u64) -> u64 {
-        self.all()
-    }
-
-    /// Links all pairs; asked for fewer, those that are found first.
-    fn launch(
-        &mut self,
-        device: &D,
-        (blocks, threads): (u32, u32),
-        transactions: u64,
-    ) -> Result<Duration> {
-        self.lock.fit(device, lanes((blocks, threads)))?;
-        self.of.reset(&mut self.data)?;
-        let (filled, full) = filling(&device.limits());
-        let (filling, launch) = (Launch::new(filled, full), Launch::new(blocks, threads));
-        self.insert(device, &filling)?;
-        let mut time = Duration::ZERO;
-        let mut left = transactions;
-        for overlap in (1..=self.of.segment).rev() {
-            // SAFETY: as in `insert`.
-            unsafe { device.launch::<Match<Cgl>>(&filling, &self.data.pairs_of(overlap))? };
-            // The first search only makes the table for the next.
-            if overlap == self.of.segment {
-                continue;
-            }
-            let pairs = self.data.pair_counts.download()?[overlap as usize];
-            if transactions == self.all() {
-                left = pairs.into();
-            }
-            let params = self.links(overlap, left);
-            // SAFETY: as in `insert`.
-            time += unsafe { device.launch::<LinkSection>(&launch, &params)? };
-            left = left.saturating_sub(pairs.into());
-            if left == 0 && transactions != self.all() {
-                break;
-            }
-        }
-        Ok(time)
-    }
-
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        let of = &self.of;
-        self.lock.verify(|| of.verify(&mut self.data, transactions))
-    }
-
-    fn note(&self) -> Result<Option<String>> {
-        Ok(Some(
-            "the links alone, without the searches for pairs".into(),
-        ))
-    }
-}
-
-/// The contender.
-fn links<D: Device + 'static>() -> Contender<Genome, D> {
-    Contender::of_launches(
-        ContenderKind::CriticalSection,
-        "GN-2, critical-section",
-        LinkSection::ENTRY,
-        ("links", |_| 1.0),
-        Linked::prepare,
-    )
+    Ok(time)
 }

@@ -89,8 +89,8 @@ impl Workload for Genome {
     type Data<D: Device> = GenomeData<D>;
     type Kernel<A: Algorithm> = Deduplicate<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        floor::contenders()
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        floor::contenders(self)
     }
 
     fn observed<D: Device>(&self, data: &GenomeData<D>) -> Vec<(&'static str, Value)> {

@@ -3,7 +3,7 @@
 
 use super::Ht;
 use super::check::{difference, keys};
-use crate::workloads::exclusion::{Exclusion, Joined, Open, excluded, joins};
+use crate::workloads::exclusion::{Joined, Launches, joins};
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
@@ -12,76 +12,59 @@ use stm_kernels::locked::table::{
     TableBackoff, TableFetchAdd, TableHandoff, TableMcs, TableMcsLane, TableTas, TableTasLane,
     TableTicket, TableTtas, TableTtasLane,
 };
-use stm_sync::host::{Combiners, Locks};
-use stm_sync::{LockKind, TCombiners, TLocks};
+use stm_sync::{TCombiners, TLocks};
 
 /// Slots of the hand-written table for each key: with one more for each bucket
 /// it takes the memory of the chained table's links and keys.
 const SLOTS_A_KEY: u64 = 2;
 
-/// The chained table; a kernel's parameters are made of those of all of it.
-struct Chains<P, D: Device> {
-    of: Ht,
+/// The chained table.
+struct Chains<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
     heads: Buffer<D, u32>,
     nexts: Buffer<D, u32>,
-    params: fn(FloorParams) -> P,
 }
 
-impl<P, D: Device> Chains<P, D> {
-    fn prepare(
-        of: &Ht,
-        device: &D,
-        (seed, transactions): (u64, u64),
-        params: fn(FloorParams) -> P,
-    ) -> Result<Self> {
+impl<D: Device> Chains<D> {
+    fn prepare(of: &Ht, device: &D, seed: u64, transactions: u64) -> Result<Self> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let bytes = nodes * 8 + u64::from(of.buckets) * 4;
         let fix = "use fewer --transactions or --buckets";
         check_memory(device, "ht", bytes, bytes + nodes / 8, fix)?;
         let keys_host = keys(seed, nodes);
         Ok(Self {
-            of: *of,
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
             heads: Buffer::zeroed(device, of.buckets as usize, "the buckets of ht")?,
             nexts: Buffer::zeroed(device, nodes as usize, "the nodes of ht")?,
             keys_host,
-            params,
         })
     }
 }
 
-impl<P: Copy + 'static, D: Device> ContenderData for Chains<P, D> {
-    type Device = D;
-    type Params = P;
-
-    fn reset(&mut self) -> Result<()> {
-        self.nexts.clear()?;
-        Ok(self.heads.clear()?)
-    }
-
-    fn params(&self, transactions: u64) -> P {
-        (self.params)(FloorParams {
-            heads: self.heads.tarray(),
-            nexts: self.nexts.tarray(),
-            keys: self.keys.tarray(),
-            transactions,
-            keys_per_tx: self.of.keys_per_tx,
-        })
-    }
-
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        let (heads, nexts) = (self.heads.download()?, self.nexts.download()?);
-        let there = (transactions * u64::from(self.of.keys_per_tx)) as usize;
-        let (nexts, keys) = (&nexts[..there], &self.keys_host[..there]);
-        Ok(difference(&heads, nexts, keys, self.of.keys_per_tx))
-    }
+/// What kernels with these parameters do with the chained table.
+fn chains<P: Copy + 'static, D: Device + 'static>(
+    launches: Launches<Ht, Chains<D>, P, D>,
+) -> Uses<Ht, Chains<D>, P, D> {
+    let reset = |_: &Ht, data: &mut Chains<D>| {
+        data.nexts.clear()?;
+        Ok(data.heads.clear()?)
+    };
+    Uses::of(
+        Chains::prepare,
+        launches,
+        reset,
+        |of, data, transactions| {
+            let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
+            let there = (transactions * u64::from(of.keys_per_tx)) as usize;
+            let (nexts, keys) = (&nexts[..there], &data.keys_host[..there]);
+            Ok(difference(&heads, nexts, keys, of.keys_per_tx))
+        },
+    )
 }
 
 /// The slots, and the keys that must be in them.
 struct Slots<D: Device> {
-    of: Ht,
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
     table: Buffer<D, u32>,
@@ -120,7 +103,6 @@ impl<D: Device> Slots<D> {
         check_memory(device, "ht", bytes, bytes, "use fewer --transactions")?;
         let keys_host = keys(seed, nodes);
         Ok(Self {
-            of: *of,
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
             table: Buffer::zeroed(device, slots as usize, "the slots of ht")?,
             keys_host,
@@ -130,99 +112,101 @@ impl<D: Device> Slots<D> {
     }
 }
 
-impl<D: Device> ContenderData for Slots<D> {
-    type Device = D;
-    type Params = CasTableParams;
-
-    fn reset(&mut self) -> Result<()> {
-        let slots = vec![self.empty; self.table.len()];
-        Ok(self.table.upload(&slots)?)
-    }
-
-    fn params(&self, transactions: u64) -> CasTableParams {
-        CasTableParams {
-            slots: self.table.tarray(),
-            keys: self.keys.tarray(),
-            empty: self.empty,
-            transactions,
-            keys_per_tx: self.of.keys_per_tx,
-        }
-    }
-
-    fn verify(&mut self, _: u64) -> Verdict {
-        let slots = self.table.download()?;
-        Ok(wrong_slots(&slots, &self.keys_host, self.empty))
-    }
+/// What the kernel of the hand-written table does with the slots.
+fn slots<D: Device + 'static>() -> Uses<Ht, Slots<D>, CasTableParams, D> {
+    Uses::of(
+        Slots::prepare,
+        |of, _, data, transactions, launch| {
+            launch(CasTableParams {
+                slots: data.table.tarray(),
+                keys: data.keys.tarray(),
+                empty: data.empty,
+                transactions,
+                keys_per_tx: of.keys_per_tx,
+            })
+        },
+        |_, data| {
+            let slots = vec![data.empty; data.table.len()];
+            Ok(data.table.upload(&slots)?)
+        },
+        |_, data, _| {
+            let slots = data.table.download()?;
+            Ok(wrong_slots(&slots, &data.keys_host, data.empty))
+        },
+    )
 }
 
 /// What is counted.
-const KEYS: (&str, fn(&Ht) -> f64) = ("keys", |of| of.keys_per_tx as f64);
+fn counted(of: &Ht) -> (&'static str, f64) {
+    ("keys", of.keys_per_tx.into())
+}
 
 joins! {
     [K] LockedTableParams<K>: locks: TLocks<K>, table: Table;
     [] CombinedTableParams: combiners: TCombiners<1>, table: Table;
 }
 
-/// Makes the table, into which each section inserts a key.
-fn one_key<D: Device>(
-    of: &Ht,
-    device: &D,
-    seed: u64,
-    transactions: u64,
-) -> Result<Chains<Table, D>> {
-    refuse! {
-        of.keys_per_tx != 1 =>
-            "--keys-per-tx {} does not suit a table under locks, which inserts each key by itself: \
-             give 1", of.keys_per_tx;
+/// The chained table, into which each section inserts a key.
+fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
+    Uses {
+        prepare: |of, device, seed, transactions| {
+            refuse! {
+                of.keys_per_tx != 1 =>
+                    "--keys-per-tx {} does not suit a table under locks, which inserts each key by \
+                     itself: give 1", of.keys_per_tx;
+            }
+            Chains::prepare(of, device, seed, transactions)
+        },
+        ..chains(|_, _, data, transactions, launch| {
+            launch(Table {
+                heads: data.heads.tarray(),
+                nexts: data.nexts.tarray(),
+                keys: data.keys.tarray(),
+                transactions,
+            })
+        })
     }
-    Chains::prepare(of, device, (seed, transactions), |all| Table {
-        heads: all.heads,
-        nexts: all.nexts,
-        keys: all.keys,
-        transactions: all.transactions,
-    })
 }
 
-/// The contender in which `X` excludes threads from a bucket.
-fn under<X: Exclusion<Device: 'static> + 'static, K>(name: &'static str) -> Contender<Ht, X::Device>
-where
-    K: Kernel<Params: Joined<X::View, Table>>,
-{
-    let locks: (_, fn(&Ht) -> u64) = ("the buckets' locks", |of| of.buckets.into());
-    excluded::<K, X, _, _>((Excluding, name), KEYS, locks, one_key)
-}
-
-/// The contender with locks of kind `L`.
-fn locked<L: LockKind, K, D: Device + 'static>(name: &'static str) -> Contender<Ht, D>
-where
-    K: Kernel<Params = LockedTableParams<L>>,
-{
-    under::<Locks<D, L>, K>(name)
+/// The contender whose kernel excludes threads from a bucket.
+fn under<'a, K: Kernel<Params: Joined<Table>>, D: Device + 'static>(
+    of: &'a Ht,
+    name: &'static str,
+) -> Contender<'a, D> {
+    let locks = ("the buckets' locks", of.buckets.into());
+    one_key().excluded::<K>(of, (Excluding, name), counted(of), locks)
 }
 
 /// The contenders of the hash table.
-pub(super) fn contenders<D: Device + 'static>() -> Vec<Contender<Ht, D>> {
-    let chains = |of: &Ht, device: &D, seed, transactions| {
-        Chains::prepare(of, device, (seed, transactions), |all| all)
-    };
+pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
+    let keys = counted(of);
+    let chains = chains(|of, _, data: &mut Chains<D>, transactions, launch| {
+        launch(FloorParams {
+            heads: data.heads.tarray(),
+            nexts: data.nexts.tarray(),
+            keys: data.keys.tarray(),
+            transactions,
+            keys_per_tx: of.keys_per_tx,
+        })
+    });
     vec![
-        open::<Floor, _, _>(UNSYNCHRONISED, KEYS, chains),
+        chains.open::<Floor>(of, UNSYNCHRONISED, keys),
         // A compare-and-swap for each slot looked at, linear probing.
-        open::<CasTable, _, _>((SpecialPurpose, "CAS table"), KEYS, Slots::prepare),
-        critical_section::<CriticalSection, _, _>(KEYS, chains),
-        locked::<_, TableTasLane, _>("tas/lane"),
-        locked::<_, TableTtasLane, _>("ttas/lane"),
-        locked::<_, TableMcsLane, _>("mcs/lane"),
-        locked::<_, TableTas, _>("tas"),
-        locked::<_, TableTtas, _>("ttas"),
-        locked::<_, TableBackoff, _>("tas-backoff"),
-        locked::<_, TableTicket, _>("ticket"),
-        locked::<_, TableHandoff, _>("ticket-handoff"),
-        locked::<_, TableFetchAdd, _>("fetch-add"),
-        locked::<_, TableAnderson, _>("anderson"),
-        locked::<_, TableMcs, _>("mcs"),
-        under::<Combiners<D, 1>, CombinedTable>("combining"),
-        under::<Open<D>, LockFreeTable>("lock-free"),
+        slots().open::<CasTable>(of, (SpecialPurpose, "CAS table"), keys),
+        chains.critical_section::<CriticalSection>(of, keys),
+        under::<TableTasLane, _>(of, "tas/lane"),
+        under::<TableTtasLane, _>(of, "ttas/lane"),
+        under::<TableMcsLane, _>(of, "mcs/lane"),
+        under::<TableTas, _>(of, "tas"),
+        under::<TableTtas, _>(of, "ttas"),
+        under::<TableBackoff, _>(of, "tas-backoff"),
+        under::<TableTicket, _>(of, "ticket"),
+        under::<TableHandoff, _>(of, "ticket-handoff"),
+        under::<TableFetchAdd, _>(of, "fetch-add"),
+        under::<TableAnderson, _>(of, "anderson"),
+        under::<TableMcs, _>(of, "mcs"),
+        under::<CombinedTable, _>(of, "combining"),
+        under::<LockFreeTable, _>(of, "lock-free"),
     ]
 }
 

@@ -182,8 +182,8 @@ impl Workload for Ht {
     type Data<D: Device> = HtData<D>;
     type Kernel<A: Algorithm> = HashTable<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        floor::contenders()
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        floor::contenders(self)
     }
 
     fn prepare<D: Device>(

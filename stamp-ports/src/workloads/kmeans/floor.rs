@@ -4,34 +4,20 @@
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::passes::KmeansData;
-use crate::workloads::contender::{
-    CRITICAL_SECTION, ContenderKind, PreparedContender, fitting, lanes,
-};
-use crate::workloads::exclusion::{Exclusion, Held, Joined, OneLock, Open, Own};
 use crate::workloads::prelude::*;
-use std::marker::PhantomData;
 use stm_kernels::floor::kmeans::{
     Additions, CriticalSection, Floor, Params, Privatised, WarpAPoint,
 };
 use stm_kernels::kmeans::NOWHERE;
 
 /// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
-fn first_pass<D: Device>(
-    of: &Kmeans,
-    device: &D,
-    seed: u64,
-    n: u64,
-) -> Result<Own<Kmeans, Params, D>> {
-    let mut made = own(of_first_pass)(of, device, seed, n)?;
-    made.data.ranks = Buffer::zeroed(device, 0, "no ranks")?;
-    Ok(made)
-}
-
-fn of_first_pass<D: Device>() -> Uses<Kmeans, Params, D> {
+fn first_pass<D: Device + 'static>() -> Uses<Kmeans, KmeansData<D>, Params, D> {
     Uses {
-        of: |of| Kmeans {
-            adds: false,
-            ..of.clone()
+        of: |of| with(of, false),
+        prepare: |of, device, seed, n| {
+            let mut data = of.prepare(device, seed, n)?;
+            data.ranks = Buffer::zeroed(device, 0, "no ranks")?;
+            Ok(data)
         },
         reset: |of, data| of.clear(data),
         verify: |of, data, _| wrong_first_pass(of, data),
@@ -40,7 +26,9 @@ fn of_first_pass<D: Device>() -> Uses<Kmeans, Params, D> {
                 "the first pass only; the others make all passes".into(),
             ))
         },
-        ..Uses::new(|of: &Kmeans, data: &KmeansData<_>, n| params(of, data, (of.clusters_max, n)))
+        ..Uses::own(|of: &Kmeans, _, data: &mut KmeansData<_>, n, launch| {
+            launch(params(of, data, n))
+        })
     }
 }
 
@@ -64,8 +52,8 @@ fn wrong_first_pass(of: &Kmeans, data: &KmeansData<impl Device>) -> Verdict {
     Ok(members_differ.or_else(|| wrong_sums(&of.points, &members, &rows)))
 }
 
-/// Returns the parameters of a pass over so many points, with so many clusters.
-fn params(of: &Kmeans, data: &KmeansData<impl Device>, (clusters, points): (u32, u64)) -> Params {
+/// Returns the parameters of a pass over so many points.
+fn params(of: &Kmeans, data: &KmeansData<impl Device>, points: u64) -> Params {
     Params {
         points: data.points.tarray(),
         centres: data.centres.tarray(),
@@ -74,143 +62,75 @@ fn params(of: &Kmeans, data: &KmeansData<impl Device>, (clusters, points): (u32,
         ranks: data.ranks.tarray(),
         changed: data.changed.tarray(),
         transactions: points,
-        clusters,
+        clusters: data.clusters,
         dims: of.dims(),
     }
 }
 
-/// The passes by kernel `K`, whose threads `X` excludes from each other.
-struct Passes<K, X: Exclusion> {
-    of: Kmeans,
-    data: KmeansData<X::Device>,
-    exclusion: Held<X>,
-    /// Words of shared memory for each block.
-    shared_words: u32,
-    kernel: PhantomData<K>,
-}
-
-impl<K, X> Passes<K, X>
-where
-    K: Kernel<Params: Joined<X::View, Params>>,
-    X: Exclusion,
-{
-    /// Allocates the data; `ordered` says whether the kernel notes the order of the additions.
-    fn prepare(
-        of: &Kmeans,
-        device: &X::Device,
-        seed: u64,
-        (ordered, shared_words): (bool, u32),
-    ) -> Result<Self> {
-        let with = |adds| Kmeans { adds, ..of.clone() };
-        Ok(Self {
-            // The rows are words that are read and written, whoever checks them.
-            data: with(false).prepare(device, seed, 0)?,
-            of: with(!ordered),
-            exclusion: Held::new(device, 1, "the lock of the critical sections")?,
-            shared_words,
-            kernel: PhantomData,
+/// All passes, checked as those of the workload that `of` makes: of one that adds, if the kernel
+/// does not note the order of the additions.
+fn passes<D: Device + 'static>(
+    of: fn(&Kmeans) -> Kmeans,
+) -> Uses<Kmeans, KmeansData<D>, Params, D> {
+    Uses {
+        of,
+        // The rows are words that are read and written, whoever checks them.
+        prepare: |of, device, seed, n| with(of, false).prepare(device, seed, n),
+        // One short of all is one pass, which nobody checks.
+        tried: |transactions| transactions.saturating_sub(1).max(1),
+        made: |data, transactions| {
+            let passes: u32 = data.found.passes.iter().sum();
+            transactions * u64::from(passes.max(1))
+        },
+        note: |_, data| {
+            let passes: Vec<String> = data.found.passes.iter().map(u32::to_string).collect();
+            Ok(Some(format!("{} passes", passes.join(" + "))))
+        },
+        // All passes; of fewer points, the first one.
+        ..Uses::own(|of: &Kmeans, _, data, transactions, launch| {
+            let points = of.points.len() as u64;
+            if transactions < points {
+                of.clear(data)?;
+                return launch(params(of, data, transactions));
+            }
+            let mut time = Duration::ZERO;
+            of.passes(data, &mut |data| {
+                time += launch(params(of, data, points))?;
+                Ok(points)
+            })?;
+            Ok(time)
         })
     }
 }
 
-impl<K, X> PreparedContender<X::Device> for Passes<K, X>
-where
-    K: Kernel<Params: Joined<X::View, Params>>,
-    X: Exclusion,
-{
-    fn transactions(&self, _asked: u64) -> u64 {
-        self.of.points.len() as u64
-    }
-
-    /// Makes all passes; of fewer points, the first one.
-    fn launch(
-        &mut self,
-        device: &X::Device,
-        shape: (u32, u32),
-        transactions: u64,
-    ) -> Result<Duration> {
-        self.exclusion.fit(device, lanes(shape))?;
-        let launch = fitting::<K>(device, shape, 4 * self.shared_words)?;
-        let (of, view) = (&self.of, self.exclusion.view());
-        let mut time = Duration::ZERO;
-        let mut pass = |data: &KmeansData<X::Device>, clusters, points| {
-            let work = params(of, data, (clusters, points));
-            // SAFETY: the parameters are views of buffers that `data` and `self` keep,
-            // made for this kernel, and nothing else uses them meanwhile.
-            time += unsafe { device.launch::<K>(&launch, &K::Params::join(view, work))? };
-            Ok(points)
-        };
-        let points = of.points.len() as u64;
-        if transactions < points {
-            of.clear(&mut self.data)?;
-            pass(&self.data, of.clusters_max, transactions)?;
-        } else {
-            of.reset(&mut self.data)?;
-            of.passes(&mut self.data, &mut |data, clusters| {
-                pass(data, clusters, points)
-            })?;
-        }
-        Ok(time)
-    }
-
-    /// One short of all is one pass, which nobody checks.
-    fn tried(&self, transactions: u64) -> u64 {
-        transactions.saturating_sub(1).max(1)
-    }
-
-    fn made(&self, transactions: u64) -> u64 {
-        let passes: u32 = self.data.found.passes.iter().sum();
-        transactions * u64::from(passes.max(1))
-    }
-
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        let of = &self.of;
-        (self.exclusion).verify(|| of.verify(&mut self.data, transactions))
-    }
-
-    fn note(&self) -> Result<Option<String>> {
-        let passes: Vec<String> = self.data.found.passes.iter().map(u32::to_string).collect();
-        Ok(Some(format!("{} passes", passes.join(" + "))))
-    }
+/// The points, clustered by transactions that add or not.
+fn with(of: &Kmeans, adds: bool) -> Kmeans {
+    Kmeans { adds, ..of.clone() }
 }
 
 /// What is counted.
-const POINTS: (&str, fn(&Kmeans) -> f64) = ("points", |_| 1.0);
-
-/// The contender that makes all passes by the kernel `K`.
-fn contender<K, X>(
-    kind: ContenderKind,
-    name: &'static str,
-    ordered: bool,
-    shared_words: fn(&Kmeans) -> u32,
-) -> Contender<Kmeans, X::Device>
-where
-    K: Kernel<Params: Joined<X::View, Params>>,
-    X: Exclusion<Device: 'static> + 'static,
-{
-    Contender::of_launches(kind, name, K::ENTRY, POINTS, move |of, device, seed, _| {
-        Passes::<K, X>::prepare(of, device, seed, (ordered, shared_words(of)))
-    })
-}
+const POINTS: (&str, f64) = ("points", 1.0);
 
 /// The contenders of k-means.
-pub(super) fn contenders<D: Device + 'static>() -> Vec<Contender<Kmeans, D>> {
-    let none = |_: &Kmeans| 0;
-    // More than there is does not fit any launch.
-    let rows = |of: &Kmeans| u32::try_from(of.shared_words(0)).unwrap_or(u32::MAX >> 2);
-    vec![
-        open::<Floor, _, _>(UNSYNCHRONISED, POINTS, first_pass),
-        contender::<Additions, Open<D>>(SpecialPurpose, "atomic adds", false, none),
-        contender::<Privatised, Open<D>>(SpecialPurpose, "privatised sums", false, rows)
-            .only_if(|of| of.shared_words(0) <= PRIVATE_WORDS),
-        contender::<WarpAPoint, Open<D>>(SpecialPurpose, "a warp a point", false, none),
-        contender::<CriticalSection, OneLock<D>>(
-            ContenderKind::CriticalSection,
-            CRITICAL_SECTION,
-            true,
-            none,
-        ),
-    ]
+pub(super) fn contenders<D: Device + 'static>(of: &Kmeans) -> Vec<Contender<'_, D>> {
+    let unordered = passes(|of| with(of, true));
+    let named = |name| (SpecialPurpose, name);
+    let privatised = Uses {
+        shared_bytes: |of: &Kmeans| 4 * of.shared_words(0) as u32,
+        ..unordered
+    };
+    let mut all = vec![
+        first_pass().open::<Floor>(of, UNSYNCHRONISED, POINTS),
+        unordered.open::<Additions>(of, named("atomic adds"), POINTS),
+    ];
+    if of.shared_words(0) <= PRIVATE_WORDS {
+        all.push(privatised.open::<Privatised>(of, named("privatised sums"), POINTS));
+    }
+    all.extend([
+        unordered.open::<WarpAPoint>(of, named("a warp a point"), POINTS),
+        passes(|of| with(of, false)).critical_section::<CriticalSection>(of, POINTS),
+    ]);
+    all
 }
 
 /// The most words of sums that each block has for itself: 48 KiB of shared memory, which

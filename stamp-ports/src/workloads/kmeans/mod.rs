@@ -38,17 +38,16 @@ pub use points::{Points, read};
 pub use passes::KmeansData;
 
 impl Kmeans {
-    /// Launches the kernel on the first points, with as many clusters as there are `centres`.
+    /// Launches the kernel on the first points, with as many clusters as the data are for.
     fn launch<D: Device, A: Algorithm>(
         &self,
         data: &KmeansData<D>,
         launcher: &mut Launcher<'_, D>,
-        clusters: u32,
         points_used: u64,
     ) -> Result<Statistics> {
         let run = launcher.run::<A>(points_used);
         if !self.adds {
-            let params = self.params_of(data, run, clusters);
+            let params = self.params(data, run);
             // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
             // buffers that `data` keeps and nothing else uses.
             return Ok(unsafe { launcher.launch::<KMeans<A>>(&params)? });
@@ -61,31 +60,11 @@ impl Kmeans {
             members: data.members.tarray(),
             changed: data.changed.tarray(),
             points_used,
-            clusters,
+            clusters: data.clusters,
             dims: self.dims(),
         };
         // SAFETY: as above.
         Ok(unsafe { launcher.launch::<KMeansAdds<A>>(&params)? })
-    }
-
-    fn params_of<D: Device, A: Algorithm>(
-        &self,
-        data: &KmeansData<D>,
-        run: Run<A>,
-        clusters: u32,
-    ) -> KMeansParams<A> {
-        KMeansParams {
-            stm: run.stm,
-            points: data.points.tarray(),
-            centres: data.centres.tarray(),
-            rows: data.rows.view::<A>(),
-            members: data.members.tarray(),
-            ranks: data.ranks.tarray(),
-            changed: data.changed.tarray(),
-            points_used: run.transactions,
-            clusters,
-            dims: self.dims(),
-        }
     }
 }
 
@@ -93,8 +72,8 @@ impl Workload for Kmeans {
     type Data<D: Device> = KmeansData<D>;
     type Kernel<A: Algorithm> = KMeans<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        floor::contenders()
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        floor::contenders(self)
     }
 
     fn with_adds(&self) -> Option<Self> {
@@ -123,6 +102,7 @@ impl Workload for Kmeans {
             members: Buffer::zeroed(device, n, "the points' centres")?,
             ranks: Buffer::zeroed(device, n, "the points' ranks")?,
             changed: Buffer::zeroed(device, 1, "the number of changes")?,
+            clusters: 0,
             armed: false,
             found: Found::default(),
         })
@@ -136,7 +116,7 @@ impl Workload for Kmeans {
         let first = self.begin(&data.chosen);
         data.members.upload(&first.members)?;
         data.armed = true;
-        data.arm(&first.centres)
+        data.arm(&first.centres, self.clusters_max)
     }
 
     fn reset<D: Device>(&self, data: &mut KmeansData<D>) -> Result<()> {
@@ -171,15 +151,18 @@ impl Workload for Kmeans {
         data: &KmeansData<D>,
         run: Run<A>,
     ) -> KMeansParams<A> {
-        let transactions = run.transactions.min(self.points.len() as u64);
-        self.params_of(
-            data,
-            Run {
-                transactions,
-                ..run
-            },
-            self.clusters_max,
-        )
+        KMeansParams {
+            stm: run.stm,
+            points: data.points.tarray(),
+            centres: data.centres.tarray(),
+            rows: data.rows.view::<A>(),
+            members: data.members.tarray(),
+            ranks: data.ranks.tarray(),
+            changed: data.changed.tarray(),
+            points_used: run.transactions,
+            clusters: data.clusters,
+            dims: self.dims(),
+        }
     }
 
     fn compile<D: Device, A: Algorithm>(
@@ -202,12 +185,12 @@ impl Workload for Kmeans {
     ) -> Result<()> {
         if data.armed {
             let points = transactions.min(self.points.len() as u64);
-            self.launch::<D, A>(data, launcher, self.clusters_max, points)?;
+            self.launch::<D, A>(data, launcher, points)?;
             return Ok(());
         }
         let points = self.points.len() as u64;
-        self.passes(data, &mut |data, clusters| {
-            let statistics = self.launch::<D, A>(data, launcher, clusters, points)?;
+        self.passes(data, &mut |data| {
+            let statistics = self.launch::<D, A>(data, launcher, points)?;
             Ok(statistics.commits)
         })
     }

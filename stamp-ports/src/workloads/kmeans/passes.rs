@@ -18,6 +18,8 @@ pub struct KmeansData<D: Device> {
     pub(super) members: Buffer<D, u32>,
     pub(super) ranks: Buffer<D, u32>,
     pub(super) changed: Buffer<D, u64>,
+    /// The clusters of the next launch.
+    pub(super) clusters: u32,
     /// Whether the next run is to be one launch that nobody looks at.
     pub(super) armed: bool,
     pub(super) found: Found,
@@ -36,8 +38,9 @@ pub(super) struct Found {
 }
 
 impl<D: Device> KmeansData<D> {
-    /// The arrays of a launch, before it.
-    pub(super) fn arm(&mut self, centres: &[f32]) -> Result<()> {
+    /// The arrays of a launch with so many clusters, before it.
+    pub(super) fn arm(&mut self, centres: &[f32], clusters: u32) -> Result<()> {
+        self.clusters = clusters;
         // The buffer has room for more clusters.
         let mut whole = centres.to_vec();
         whole.resize(self.centres.len(), 0.0);
@@ -55,9 +58,8 @@ pub(super) struct Clustering {
     passes: u32,
 }
 
-/// Launches a pass on all points with so many clusters, and returns how many
-/// transactions committed.
-pub(super) type LaunchPass<'a, D> = dyn FnMut(&KmeansData<D>, u32) -> Result<u64> + 'a;
+/// Launches a pass on all points, and returns how many transactions committed.
+pub(super) type LaunchPass<'a, D> = dyn FnMut(&KmeansData<D>) -> Result<u64> + 'a;
 
 impl Kmeans {
     pub(super) fn begin(&self, chosen: &[u32]) -> Clustering {
@@ -79,9 +81,9 @@ impl Kmeans {
     ) -> Result<(Option<String>, bool)> {
         let (n, dims) = (self.points.len(), self.points.dims());
         let clusters = now.centres.len() / dims;
-        data.arm(&now.centres)?;
+        data.arm(&now.centres, clusters as u32)?;
         let _span = tracing::info_span!("pass", clusters, number = now.passes).entered();
-        let commits = launch(data, clusters as u32)?;
+        let commits = launch(data)?;
         if commits != n as u64 {
             now.passes += 1;
             let wrong = format!("{commits} of {n} transactions committed");

@@ -156,12 +156,8 @@ impl Workload for Labyrinth {
     type Data<D: Device> = LabyrinthData<D>;
     type Kernel<A: Algorithm> = Router<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        let paths = ("paths", (|_| 1.0) as fn(&Self) -> f64);
-        vec![critical_section::<CriticalSection, _, _>(
-            paths,
-            own(routed),
-        )]
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        vec![routed().critical_section::<CriticalSection>(self, ("paths", 1.0))]
     }
 
     fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
@@ -278,17 +274,6 @@ impl Workload for Labyrinth {
         }
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(match self.claim {
-            Claim::Block if A::TEAMS => device.prepare::<LabyrinthByBlock<A>>(observation)?,
-            Claim::Warp | Claim::Block => device.prepare::<Router<A>>(observation)?,
-        })
-    }
-
     fn params<D: Device, A: Algorithm>(
         &self,
         data: &LabyrinthData<D>,
@@ -301,27 +286,14 @@ impl Workload for Labyrinth {
         }
     }
 
-    fn run<D: Device, A: Algorithm>(
-        &self,
-        data: &mut LabyrinthData<D>,
-        launcher: &mut Launcher<'_, D>,
-        transactions: u64,
-    ) -> Result<()> {
-        data.begin(launcher)?;
-        let params = self.params(data, launcher.run::<A>(transactions));
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
-        // views of buffers that `data` keeps and nothing else uses.
-        unsafe {
-            match self.claim {
-                Claim::Block if A::TEAMS => launcher.launch::<LabyrinthByBlock<A>>(&params)?,
-                Claim::Warp | Claim::Block => launcher.launch::<Router<A>>(&params)?,
-            }
-        };
-        data.end(launcher)
+    kernels! {
+        of, data, run between begin, end: match of.claim == Claim::Block && A::TEAMS;
+        true => LabyrinthByBlock, of.params(data, run);
+        false => Router, of.params(data, run);
     }
 }
 
-fn routed<D: Device>() -> Uses<Labyrinth, Params, D> {
+fn routed<D: Device + 'static>() -> Uses<Labyrinth, LabyrinthData<D>, Params, D> {
     Uses {
         // A path has as much room as a transaction's sets.
         fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
@@ -331,10 +303,12 @@ fn routed<D: Device>() -> Uses<Labyrinth, Params, D> {
             let last = of.remarks(data).into_iter().next_back();
             Ok(last.map(|(what, n)| format!("{what}: {n}")))
         },
-        ..Uses::new(
-            |of: &Labyrinth, data: &LabyrinthData<_>, transactions| Params {
-                grid: data.grid.view::<Cgl>(),
-                work: data.router_params(of, transactions),
+        ..Uses::own(
+            |of: &Labyrinth, _, data: &mut LabyrinthData<_>, transactions, launch| {
+                launch(Params {
+                    grid: data.grid.view::<Cgl>(),
+                    work: data.router_params(of, transactions),
+                })
             },
         )
     }

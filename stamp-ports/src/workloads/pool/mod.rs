@@ -62,9 +62,8 @@ impl Workload for Pool {
     type Data<D: Device> = PoolData<D>;
     type Kernel<A: Algorithm> = PoolKernel<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        let section = critical_section::<CriticalSection, _, _>(one_each(), Data::prepare);
-        vec![section]
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        vec![nodes().critical_section::<CriticalSection>(self, ONE_EACH)]
     }
 
     fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<PoolData<D>> {
@@ -108,51 +107,42 @@ impl Workload for Pool {
     }
 }
 
-/// The nodes, as many for each lane as the workload has.
-struct Data<D: Device> {
-    nodes: PlainNodes<D>,
-    lanes: u64,
+/// Nodes, and the lanes that they are made for.
+type Data<D> = (PlainNodes<D>, u64);
+
+/// Makes as many nodes for each lane as the workload has.
+fn made<D: Device>(device: &D, lanes: u64) -> Result<Data<D>> {
+    let nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
+    Ok((nodes, lanes))
 }
 
-impl<D: Device> Data<D> {
-    fn prepare(_: &Pool, device: &D, _: u64, _: u64) -> Result<Self> {
-        Ok(Self {
-            nodes: PlainNodes::new(device, NODES_A_LANE, "the nodes")?,
-            lanes: 1,
-        })
-    }
-}
-
-impl<D: Device> ContenderData for Data<D> {
-    type Device = D;
-    type Params = Params;
-
-    fn fit(&mut self, device: &D, _blocks: u32, lanes: u64) -> Result<()> {
-        if self.lanes != lanes {
-            self.nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
-            self.lanes = lanes;
-        }
-        Ok(())
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        self.nodes.clear()
-    }
-
-    fn params(&self, transactions: u64) -> Params {
-        Params {
-            nodes: self.nodes.view(),
-            transactions,
-        }
-    }
-
-    /// Each lane that ran a transaction holds the node of its last one.
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        let expected = transactions.min(self.lanes);
-        Ok(match self.nodes.taken()? {
-            Err(wrong) => Some(wrong),
-            Ok(taken) => (taken.len() as u64 != expected)
-                .then(|| format!("{} nodes are taken, not {expected}", taken.len())),
-        })
+/// What critical sections do with the nodes.
+fn nodes<D: Device + 'static>() -> Uses<Pool, Data<D>, Params, D> {
+    Uses {
+        fit: |_, device, data, (_, lanes)| {
+            if data.1 != lanes {
+                *data = made(device, lanes)?;
+            }
+            Ok(())
+        },
+        ..Uses::of(
+            |_: &Pool, device, _, _| made(device, 1),
+            |_, _, (nodes, _), transactions, launch| {
+                launch(Params {
+                    nodes: nodes.view(),
+                    transactions,
+                })
+            },
+            |_, (nodes, _)| nodes.clear(),
+            // Each lane that ran a transaction holds the node of its last one.
+            |_, (nodes, lanes), transactions| {
+                let expected = transactions.min(*lanes);
+                Ok(match nodes.taken()? {
+                    Err(wrong) => Some(wrong),
+                    Ok(taken) => (taken.len() as u64 != expected)
+                        .then(|| format!("{} nodes are taken, not {expected}", taken.len())),
+                })
+            },
+        )
     }
 }

@@ -127,19 +127,22 @@ impl Workload for Queue {
     type Data<D: Device> = QueueData<D>;
     type Kernel<A: Algorithm> = QueueKernel<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        let uses = || {
-            Uses::new(|_: &Self, data: &QueueData<_>, transactions| Params {
-                counts: data.counts.view::<Cgl>(),
-                ring: data.ring.view::<Cgl>(),
-                results: data.results.tarray(),
-                transactions,
-                plan: data.plan,
-            })
-        };
-        let section = critical_section::<CriticalSection, _, _>(one_each(), own(uses));
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        let uses = Uses::own(
+            |_: &Self, _, data: &mut QueueData<D>, transactions, launch| {
+                launch(Params {
+                    counts: data.counts.view::<Cgl>(),
+                    ring: data.ring.view::<Cgl>(),
+                    results: data.results.tarray(),
+                    transactions,
+                    plan: data.plan,
+                })
+            },
+        );
+        let section = uses.critical_section::<CriticalSection>(self, ONE_EACH);
         // A critical section does not wait for what another one does.
-        vec![section.only_if(|of| of.roles == Roles::Drawn)]
+        let waits = self.roles != Roles::Drawn;
+        if waits { Vec::new() } else { vec![section] }
     }
 
     fn prepare<D: Device>(

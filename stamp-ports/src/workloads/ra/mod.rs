@@ -169,14 +169,17 @@ impl Workload for Ra {
     type Data<D: Device> = RaData<D>;
     type Kernel<A: Algorithm> = RandomArray<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        let accesses = f64::from(self.reads) + f64::from(self.writes);
+        let accesses = ("reads and writes", accesses);
         vec![
-            open::<Floor, _, _>(UNSYNCHRONISED, ACCESSES, own(words)),
+            words().open::<Floor>(self, UNSYNCHRONISED, accesses),
             // As wide as cells are.
-            open::<CellsFloor, _, _>(UNSYNCHRONISED, ACCESSES, own(wide_words))
+            wide_words()
+                .open::<CellsFloor>(self, UNSYNCHRONISED, accesses)
                 .named("plain, 64-bit words"),
-            open::<Additions, _, _>((SpecialPurpose, "atomic adds"), ACCESSES, own(words)),
-            critical_section::<CriticalSection, _, _>(ACCESSES, own(words)),
+            words().open::<Additions>(self, (SpecialPurpose, "atomic adds"), accesses),
+            words().critical_section::<CriticalSection>(self, accesses),
         ]
     }
 
@@ -285,25 +288,29 @@ impl Ra {
 }
 
 /// The workload's own data in words of 32 bits.
-fn words<D: Device>() -> Uses<Ra, Params<u32>, D> {
+fn words<D: Device + 'static>() -> Uses<Ra, RaData<D>, Params<u32>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Dynamic,
             ..*of
         },
-        ..Uses::new(|of: &Ra, data: &RaData<_>, n| of.plain(data, n, data.array.view::<Cgl>()))
+        ..Uses::own(|of: &Ra, _, data: &mut RaData<_>, n, launch| {
+            launch(of.plain(data, n, data.array.view::<Cgl>()))
+        })
     }
 }
 
 /// The same in words of 64 bits, to the low half of which amounts are added.
-fn wide_words<D: Device>() -> Uses<Ra, Params<u64>, D> {
+fn wide_words<D: Device + 'static>() -> Uses<Ra, RaData<D>, Params<u64>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Wide,
             ..*of
         },
         verify: |of, data, transactions| Ok(of.difference(data, transactions)?.0),
-        ..Uses::new(|of: &Ra, data: &RaData<_>, n| of.plain(data, n, data.array.wide::<Cgl>()))
+        ..Uses::own(|of: &Ra, _, data: &mut RaData<_>, n, launch| {
+            launch(of.plain(data, n, data.array.wide::<Cgl>()))
+        })
     }
 }
 
@@ -325,11 +332,6 @@ impl Ra {
         }
     }
 }
-
-/// What is counted.
-const ACCESSES: (&str, fn(&Ra) -> f64) = ("reads and writes", |of| {
-    f64::from(of.reads) + f64::from(of.writes)
-});
 
 #[cfg(test)]
 mod tests {

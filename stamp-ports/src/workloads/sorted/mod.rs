@@ -1,7 +1,7 @@
 //! Sorted: all threads insert into one sorted list with entry points, by transactions or
 //! under locks.
 
-use super::exclusion::{excluded, joins};
+use super::exclusion::{Joined, joins};
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
 use stm_core::host::Error as HostError;
@@ -12,8 +12,7 @@ use stm_kernels::locked::sorted::{
     node_parts,
 };
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedParams, value};
-use stm_sync::host::Locks;
-use stm_sync::{LockKind, TLocks};
+use stm_sync::TLocks;
 
 sizes! {
     /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
@@ -160,18 +159,19 @@ impl Workload for Sorted {
     type Data<D: Device> = SortedData<D>;
     type Kernel<A: Algorithm> = SortedKernel<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        let (coarse, coupled) = (self.entry_points.into(), nodes_of(self));
         vec![
-            coupled::<_, CoupledTas, _>("coupled:tas"),
-            coupled::<_, CoupledTtas, _>("coupled:ttas"),
-            coupled::<_, CoupledTicket, _>("coupled:ticket"),
-            coupled::<_, CoupledMcs2, _>("coupled:mcs2"),
-            coarse::<_, CoarseTasLane, _>("coarse:tas/lane"),
-            coarse::<_, CoarseTtasLane, _>("coarse:ttas/lane"),
-            coarse::<_, CoarseTicket, _>("coarse:ticket"),
-            coarse::<_, CoarseMcsLane, _>("coarse:mcs/lane"),
-            coarse::<_, CoarseTtas, _>("coarse:ttas"),
-            coarse::<_, CoarseMcs, _>("coarse:mcs"),
+            under::<CoupledTas, _>(self, "coupled:tas", coupled),
+            under::<CoupledTtas, _>(self, "coupled:ttas", coupled),
+            under::<CoupledTicket, _>(self, "coupled:ticket", coupled),
+            under::<CoupledMcs2, _>(self, "coupled:mcs2", coupled),
+            under::<CoarseTasLane, _>(self, "coarse:tas/lane", coarse),
+            under::<CoarseTtasLane, _>(self, "coarse:ttas/lane", coarse),
+            under::<CoarseTicket, _>(self, "coarse:ticket", coarse),
+            under::<CoarseMcsLane, _>(self, "coarse:mcs/lane", coarse),
+            under::<CoarseTtas, _>(self, "coarse:ttas", coarse),
+            under::<CoarseMcs, _>(self, "coarse:mcs", coarse),
         ]
     }
 
@@ -235,7 +235,6 @@ joins! {
 
 /// The list under locks.
 struct Locked<D: Device> {
-    of: Sorted,
     nodes: Buffer<D, u64>,
     values: Buffer<D, u32>,
     keys: Buffer<D, u32>,
@@ -247,7 +246,6 @@ impl<D: Device> Locked<D> {
         let nodes = nodes_of(of) as usize;
         let keys_host = of.keys(seed);
         Ok(Self {
-            of: *of,
             nodes: Buffer::zeroed(device, nodes, "the nodes")?,
             values: Buffer::zeroed(device, nodes, "the values")?,
             keys: Buffer::from_slice(device, &keys_host, "the keys")?,
@@ -286,64 +284,43 @@ fn entries(
     Ok(found)
 }
 
-impl<D: Device> ContenderData for Locked<D> {
-    type Device = D;
-    type Params = SortedList;
-
-    fn transactions(&self, _asked: u64) -> u64 {
-        self.of.keys.into()
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        self.values.clear()?;
-        Ok(self.nodes.clear()?)
-    }
-
-    fn params(&self, transactions: u64) -> SortedList {
-        SortedList {
-            nodes: self.nodes.tarray(),
-            values: self.values.tarray(),
-            keys: self.keys.tarray(),
-            transactions,
-            entry_points: self.of.entry_points,
-            shift: self.of.range_bits(),
-        }
-    }
-
-    fn verify(&mut self, _: u64) -> Verdict {
-        let (nodes, values) = (self.nodes.download()?, self.values.download()?);
-        Ok(
-            match entries(&nodes, &values, self.of.entry_points as usize) {
-                Ok(found) => Sorted::wrong(&self.keys_host, found),
-                Err(wrong) => Some(wrong),
-            },
-        )
-    }
-}
-
-/// What errors call the locks.
-const LOCKS: &str = "the list's locks";
-
-/// The contender with a lock of kind `L` for each entry point.
-fn coarse<L: LockKind, K, D: Device + 'static>(name: &'static str) -> Contender<Sorted, D>
-where
-    K: Kernel<Params = CoarseParams<L>>,
-{
-    let locks: (_, fn(&Sorted) -> u64) = (LOCKS, |of| of.entry_points.into());
-    excluded::<K, Locks<_, L>, _, _>((Excluding, name), one_each(), locks, Locked::prepare)
-}
-
-/// The contender with a lock of kind `L` for each node, of which a thread holds two at a time.
-fn coupled<L: LockKind, K, D: Device + 'static>(name: &'static str) -> Contender<Sorted, D>
-where
-    K: Kernel<Params = CoupledParams<L>>,
-{
-    excluded::<K, Locks<_, L>, _, _>(
-        (Excluding, name),
-        one_each(),
-        (LOCKS, nodes_of),
+/// What kernels do with the list under locks.
+fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
+    Uses::of(
         Locked::prepare,
+        |of, _, data, transactions, launch| {
+            launch(SortedList {
+                nodes: data.nodes.tarray(),
+                values: data.values.tarray(),
+                keys: data.keys.tarray(),
+                transactions,
+                entry_points: of.entry_points,
+                shift: of.range_bits(),
+            })
+        },
+        |_, data| {
+            data.values.clear()?;
+            Ok(data.nodes.clear()?)
+        },
+        |of, data, _| {
+            let (nodes, values) = (data.nodes.download()?, data.values.download()?);
+            Ok(match entries(&nodes, &values, of.entry_points as usize) {
+                Ok(found) => Sorted::wrong(&data.keys_host, found),
+                Err(wrong) => Some(wrong),
+            })
+        },
     )
+}
+
+/// The contender with so many locks: one for each entry point, or for each node, of which a thread
+/// holds two at a time.
+fn under<'a, K: Kernel<Params: Joined<SortedList>>, D: Device + 'static>(
+    of: &'a Sorted,
+    name: &'static str,
+    locks: u64,
+) -> Contender<'a, D> {
+    let locks = ("the list's locks", locks);
+    locked().excluded::<K>(of, (Excluding, name), ONE_EACH, locks)
 }
 
 #[cfg(test)]

@@ -109,12 +109,8 @@ impl Workload for Vacation {
     type Data<D: Device> = VacationData<D>;
     type Kernel<A: Algorithm> = VacationKernel<A>;
 
-    fn contenders<D: Device + 'static>() -> Vec<Contender<Self, D>> {
-        let tasks = ("tasks", (|_| 1.0) as fn(&Self) -> f64);
-        vec![critical_section::<CriticalSection, _, _>(
-            tasks,
-            Data::prepare,
-        )]
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        vec![sections().critical_section::<CriticalSection>(self, ("tasks", 1.0))]
     }
 
     fn prepare<D: Device>(
@@ -271,32 +267,31 @@ impl<D: Device> Data<D> {
     }
 }
 
-impl<D: Device> ContenderData for Data<D> {
-    type Device = D;
-    type Params = Params;
-
-    fn reset(&mut self) -> Result<()> {
-        self.tables.upload(&self.initial)?;
-        self.lists.clear()?;
-        Ok(self.notes.clear()?)
-    }
-
-    fn params(&self, transactions: u64) -> Params {
-        Params {
-            tables: self.tables.view(),
-            lists: self.lists.view(),
-            notes: self.notes.tarray(),
-            transactions,
-            plan: self.plan,
-        }
-    }
-
-    fn verify(&mut self, transactions: u64) -> Verdict {
-        Ok(match self.left(transactions)? {
-            Ok(left) => left.check().err(),
-            Err(wrong) => Some(wrong),
-        })
-    }
+/// What critical sections do with the agency.
+fn sections<D: Device + 'static>() -> Uses<Vacation, Data<D>, Params, D> {
+    Uses::of(
+        Data::prepare,
+        |_, _, data, transactions, launch| {
+            launch(Params {
+                tables: data.tables.view(),
+                lists: data.lists.view(),
+                notes: data.notes.tarray(),
+                transactions,
+                plan: data.plan,
+            })
+        },
+        |_, data| {
+            data.tables.upload(&data.initial)?;
+            data.lists.clear()?;
+            Ok(data.notes.clear()?)
+        },
+        |_, data, transactions| {
+            Ok(match data.left(transactions)? {
+                Ok(left) => left.check().err(),
+                Err(wrong) => Some(wrong),
+            })
+        },
+    )
 }
 
 #[cfg(test)]
@@ -361,26 +356,28 @@ mod tests {
         let device = Cpu::new();
         model::agrees(TASKS, |of| {
             let mut data = Data::prepare(of, &device, 7, TASKS).unwrap();
-            launch(&device, &mut data, TASKS);
-            assert_eq!(data.verify(TASKS).unwrap(), None);
+            launch(&device, of, &mut data, TASKS);
             data.left(TASKS).unwrap().unwrap()
         });
-        assert_eq!(Vacation::contenders::<Cpu>()[0].kind, Section);
+        assert_eq!(Vacation::default().contenders::<Cpu>()[0].kind, Section);
     }
 
-    /// Runs the sections by one lane.
-    fn launch(device: &Cpu, data: &mut Data<Cpu>, tasks: u64) {
-        use crate::workloads::exclusion::one_lock;
+    /// Runs the sections by one lane, and verifies what they leave.
+    fn launch(device: &Cpu, of: &Vacation, data: &mut Data<Cpu>, tasks: u64) {
+        use crate::workloads::exclusion::Held;
         use stm_core::host::{Device, Launch};
-        use stm_kernels::floor::Guarded;
-        data.reset().unwrap();
-        let lock = one_lock(device).unwrap();
-        let params = Guarded {
-            lock: lock.view(),
-            work: data.params(tasks),
-        };
-        // SAFETY: the parameters are views of what `data` and `lock` keep.
-        unsafe { device.launch::<CriticalSection>(&Launch::new(1, 1), &params) }.unwrap();
+        use stm_kernels::floor::{Guarded, Lock};
+        let uses = sections();
+        (uses.reset)(of, data).unwrap();
+        let lock = Held::<Lock, _>::new(device, 1, "the lock").unwrap();
+        let run = (uses.launches)(of, device, data, tasks, &mut |work| {
+            let lock = lock.view();
+            let (shape, params) = (Launch::new(1, 1), Guarded { lock, work });
+            // SAFETY: the parameters are views of what `data` and `lock` keep.
+            Ok(unsafe { device.launch::<CriticalSection>(&shape, &params)? })
+        });
+        run.unwrap();
         assert_eq!(lock.wrong().unwrap(), None);
+        assert_eq!((uses.verify)(of, data, tasks).unwrap(), None);
     }
 }
