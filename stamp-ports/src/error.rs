@@ -74,16 +74,16 @@ pub enum Error {
     Align(stm_align::Error),
     /// A history that could not be recorded or judged.
     #[error(transparent)]
-    History(verify::error::Error),
+    History(stm_history::error::Error),
     /// Standard output that could not be written.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
 }
 
-impl From<verify::error::Error> for Error {
-    fn from(error: verify::error::Error) -> Self {
+impl From<stm_history::error::Error> for Error {
+    fn from(error: stm_history::error::Error) -> Self {
         match error {
-            verify::error::Error::Host(error) => Self::Host(error),
+            stm_history::error::Error::Host(error) => Self::Host(error),
             other => Self::History(other),
         }
     }

@@ -69,7 +69,7 @@ fn recorded_histories_are_kept_and_judged() {
         .collect();
     assert_eq!(files.len(), 16);
     for file in &files {
-        let verdict = verify::opacity::check_file(file.as_ref()).unwrap();
+        let verdict = stm_history::opacity::check_file(file.as_ref()).unwrap();
         assert!(verdict.is_opaque(), "{file}");
     }
 }

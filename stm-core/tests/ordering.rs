@@ -120,12 +120,13 @@ stay!(
 const SAFETY: &str = include_str!("../src/SAFETY.md");
 
 /// The folders with sources, from the root of the repository.
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 7] = [
     "stm-core/src",
     "stm-core/machine/src",
     "stm-core/sync/src",
     "stm-kernels/src",
     "verify/src",
+    "verify/history/src",
     "stamp-ports",
 ];
 

@@ -1,11 +1,6 @@
 //! What the commands of the program `verify` do.
 
 use crate::cli::{CheckArgs, Cli, Command, FuzzArgs, MutantsArgs, ReplayArgs, one_line};
-use crate::error::Error;
-use crate::history::History;
-use crate::named::Names;
-use crate::opacity::report::Verdict;
-use crate::page::Page;
 use crate::program::shrink::shrink;
 use crate::program::{Case, Failure, run, run_shown};
 use crate::{fuzz, mutants, opacity};
@@ -17,6 +12,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stm_core::internal::observe::Mutant;
+use stm_history::error::Error;
+use stm_history::history::History;
+use stm_history::named::Names;
+use stm_history::opacity::report::Verdict;
+use stm_history::page::Page;
 
 /// Runs the program with these arguments, the first of which is its name.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -76,17 +76,12 @@ pub mod check;
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod commands;
-pub mod error;
 pub mod failure;
 #[cfg(feature = "cli")]
 pub mod fuzz;
-pub mod history;
 mod line;
 #[cfg(feature = "cli")]
 pub mod mutants;
-pub mod named;
-pub mod opacity;
-pub mod page;
 #[cfg(feature = "cli")]
 pub mod program;
 pub mod recording;
@@ -94,3 +89,4 @@ pub mod rng;
 pub mod sim;
 
 pub use check::Check;
+pub use stm_history::{error, history, named, opacity, page};

@@ -9,11 +9,11 @@
 //! launch; then the words of the kind of case, most of them `KEY=VALUE`, in any order. Programs
 //! have a body, their transactions. The simulation is last ([`SimConfig`](crate::sim::SimConfig)).
 
-use crate::error::Error;
 use crate::sim::SimConfig;
 use std::fmt;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
+use stm_history::error::Error;
 
 /// What the line of every case begins with.
 #[derive(Clone, Copy)]

@@ -48,17 +48,17 @@
 //! # }
 //! ```
 
-use crate::error::Error;
-use crate::history::left::Left;
-use crate::history::records::Records;
-use crate::history::{Header, History, InitialMemory, Rest};
-use crate::named::{Explained, Named, Names};
-use crate::opacity;
-use crate::opacity::report::Verdict;
-use crate::page::Page;
 use std::fmt;
 use stm_core::host::{Device, Launch};
 use stm_core::internal::observe::HostProbe;
+use stm_history::error::Error;
+use stm_history::history::left::Left;
+use stm_history::history::records::Records;
+use stm_history::history::{Header, History, InitialMemory, Rest};
+use stm_history::named::{Explained, Named, Names};
+use stm_history::opacity;
+use stm_history::opacity::report::Verdict;
+use stm_history::page::Page;
 
 pub use stm_core::internal::observe::history_layout::words_needed;
 

@@ -29,13 +29,14 @@ const TSAN: &str = "test --package stm-core --features host -Zbuild-std \
 const DENY: &str = "deny --all-features check";
 
 /// The packages that a user depends on.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 8] = [
     "stm-core",
     "stm-machine",
     "stm-sync",
     "stm-core-macros",
     "stm-core-build",
     "stm-core-pack",
+    "stm-history",
     "verify",
 ];
 

@@ -13,7 +13,7 @@ use stm_core_build::files::read;
 use stm_core_build::statement::blank_comments;
 
 /// The crates of the workspace.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "stm-core",
     "stm-core/build",
     "stm-core/machine",
@@ -24,6 +24,7 @@ const CRATES: [&str; 11] = [
     "stamp-ports",
     "stamp-ports/align",
     "verify",
+    "verify/history",
     "xtask",
 ];
 

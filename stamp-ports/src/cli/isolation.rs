@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::Cuda;
-use verify::error::Error as Unjudged;
+use stm_history::error::Error as Unjudged;
 
 /// What the help ends with.
 pub(super) const HELP: &str = "\

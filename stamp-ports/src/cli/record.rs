@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::{Device, RetryLimits};
 use stm_core::internal::observe::Mutant;
-use verify::history::History;
-use verify::named::Names;
-use verify::opacity::{self, report::Verdict};
-use verify::page::Page;
+use stm_history::history::History;
+use stm_history::named::Names;
+use stm_history::opacity::{self, report::Verdict};
+use stm_history::page::Page;
 
 /// What the help ends with.
 pub(super) const HELP: &str = "\
@@ -311,7 +311,7 @@ fn record_defect(
     let mut impossible = None;
     let row = record_mutant(device, mutant, delayed, input, settings, |history| {
         match judged.judge(&history) {
-            Err(Error::History(error @ verify::error::Error::Impossible { .. })) => {
+            Err(Error::History(error @ stm_history::error::Error::Impossible { .. })) => {
                 impossible = Some(error.to_string());
             }
             other => other?,

@@ -5,7 +5,7 @@
 //! for all.
 
 use stm_core::algorithm::Variant;
-use verify::history::{Event, History, Outcome};
+use stm_history::history::{Event, History, Outcome};
 
 /// The algorithm that records.
 pub const ALGORITHM: Variant = Variant::HvSorting;
@@ -59,7 +59,7 @@ mod tests {
     use crate::workloads::form::Form;
     use crate::workloads::ra::Ra;
     use std::ops::ControlFlow;
-    use verify::history::{Attempt, Header, InitialMemory, Rest};
+    use stm_history::history::{Attempt, Header, InitialMemory, Rest};
 
     #[test]
     fn the_reads_and_writes_of_committed_transactions_are_counted() {

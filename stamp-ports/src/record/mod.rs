@@ -37,17 +37,17 @@ use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{Device, RetryLimits, StmConfig};
 use stm_core::internal::observe::Mutant;
+use stm_history::history::History;
+use stm_history::opacity;
 pub use stm_kernels::mutants::RA_MUTANTS;
 use stm_kernels::mutants::RaMutant;
-use verify::history::History;
-use verify::opacity;
 
 mod session;
 
 /// Records a variant and hands each history on, until `sink` breaks.
 ///
 /// # Errors
-/// Those of the input, the device or a launch; [`verify::error::Error::BufferFull`] if the records
+/// Those of the input, the device or a launch; [`stm_history::error::Error::BufferFull`] if the records
 /// of a launch do not fit [`Settings::buffer_bytes`]; whatever `sink` returns.
 pub fn record(
     device: &AnyDevice,

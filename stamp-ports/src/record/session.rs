@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
 use stm_core::internal::observe::history_layout::{HEADER_WORDS, words_needed};
+use stm_history::history::records::Records;
+use stm_history::history::{Header, InitialMemory, Rest};
 use stm_kernels::draw::draw;
-use verify::history::records::Records;
-use verify::history::{Header, InitialMemory, Rest};
 
 /// How a run ended.
 pub(super) enum Ended {
@@ -268,7 +268,7 @@ impl<'a, D: Device> Session<'a, D> {
             // The same transactions again, in a larger buffer; or fewer.
             Ok((_, more)) if more > room || !of_input => Ok(Ended::Full),
             _ if self.narrow() => Ok(Ended::Full),
-            _ => Err(Error::History(verify::error::Error::BufferFull {
+            _ => Err(Error::History(stm_history::error::Error::BufferFull {
                 lane: full.lane,
                 needed: full.needed,
                 words_per_lane: room,
@@ -332,7 +332,7 @@ impl<D: Device> Recording<'_, '_, D> {
         let kernel = std::mem::take(&mut self.kernel);
         let history = match recorded {
             Ok(history) => history,
-            Err(verify::error::Error::BufferFull { lane, needed, .. }) => {
+            Err(stm_history::error::Error::BufferFull { lane, needed, .. }) => {
                 self.row.repeated += 1;
                 if self.full.as_ref().is_none_or(|full| full.needed < needed) {
                     self.full = Some(BufferFull { lane, needed });

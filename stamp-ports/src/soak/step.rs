@@ -16,8 +16,8 @@ use crate::workloads::{AnyInput, WORKLOADS};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Device, RetryLimits, StmConfig};
+use stm_history::error::Error as Unjudged;
 use stm_kernels::draw::{below, draw};
-use verify::error::Error as Unjudged;
 
 /// The draws of a step.
 pub(super) struct Chance {

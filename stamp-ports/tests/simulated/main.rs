@@ -10,9 +10,9 @@ use std::ops::ControlFlow;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Device, Launch, RetryLimits, Statistics, Stm, StmConfig};
 use stm_core::internal::observe::Mutant;
-use verify::history::records::Records;
-use verify::history::{Header, History, InitialMemory, Rest};
-use verify::opacity;
+use stm_history::history::records::Records;
+use stm_history::history::{Header, History, InitialMemory, Rest};
+use stm_history::opacity;
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
 mod applications;

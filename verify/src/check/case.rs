@@ -4,7 +4,6 @@
 //! threads and blocks, warps of one lane, a random schedule, sequentially
 //! consistent memory and versions that do not wrap around.
 
-use crate::error::Error;
 use crate::line::{self, Head};
 use crate::sim::config::number;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
@@ -16,6 +15,7 @@ use std::str::FromStr;
 use stm_core::algorithm::Variant;
 use stm_core::host::RetryLimits;
 use stm_core::internal::observe::Mutant;
+use stm_history::error::Error;
 
 /// Everything that decides a run, beside the code. Its text replays it:
 ///

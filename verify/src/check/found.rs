@@ -1,14 +1,14 @@
 //! What a check came to.
 
 use super::case::Case;
-use crate::error::Error;
 use crate::failure::Failure;
-use crate::history::History;
-use crate::named::Names;
-use crate::opacity::report::Verdict;
-use crate::page::Page;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use stm_history::error::Error;
+use stm_history::history::History;
+use stm_history::named::Names;
+use stm_history::opacity::report::Verdict;
+use stm_history::page::Page;
 
 /// The variable with the line of the one case to run.
 pub const REPLAY: &str = "STM_REPLAY";

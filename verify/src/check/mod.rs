@@ -27,7 +27,6 @@ pub use case::Case;
 pub use found::{Found, Launched, REPLAY, Report};
 pub use run::Run;
 
-use crate::error::Error;
 use crate::rng::Rng;
 use crate::sim::{Sim, with_sim};
 use case::Ranges;
@@ -44,6 +43,7 @@ use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::Capacity;
 use stm_core::internal::observe::Mutant;
+use stm_history::error::Error;
 
 /// What the closure of a check returns; `?` takes any error.
 pub type Checked = Result<(), Box<dyn std::error::Error>>;

@@ -4,13 +4,7 @@
 
 use super::case::Case;
 use super::found::{Launched, Report};
-use crate::error::Error;
 use crate::failure::{Failure, FailureKind};
-use crate::history::left::Left;
-use crate::history::records::Records;
-use crate::history::{Header, InitialMemory, Rest};
-use crate::named::{Explained, Named, NamedArray, NamedWord, Names};
-use crate::opacity;
 use crate::rng::Rng;
 use crate::sim::{Attendant, Schedule, Sim, SimError, SimErrorKind};
 use std::cell::{Cell, RefCell};
@@ -21,6 +15,12 @@ use stm_core::algorithm::Variant;
 use stm_core::host::{self, Capacity, Device, Launch, Stm, StmConfig};
 use stm_core::internal::observe::HostProbe;
 use stm_core::{Layout, View, with_algorithm};
+use stm_history::error::Error;
+use stm_history::history::left::Left;
+use stm_history::history::records::Records;
+use stm_history::history::{Header, InitialMemory, Rest};
+use stm_history::named::{Explained, Named, NamedArray, NamedWord, Names};
+use stm_history::opacity;
 
 /// One run of a check: what the case says about the launch, its size and its
 /// input, and what the closure says about the arrays and the result.
@@ -349,12 +349,29 @@ pub(super) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::catch;
+    use super::{Named as _, Sim, catch};
+    use crate::sim::SimConfig;
+    use stm_core::Layout;
+    use stm_core::host::TxArray;
 
     #[test]
     fn a_panic_is_caught_with_its_message_and_its_place() {
         assert_eq!(catch(|| 3), Ok(3));
         let text = catch(|| panic!("no {}", 7)).unwrap_err();
         assert!(text.contains("no 7") && text.contains("run.rs"), "{text}");
+    }
+
+    #[test]
+    fn the_value_of_a_word_is_where_its_layout_says() {
+        let sim = Sim::new(SimConfig::default());
+        for layout in [Layout::Plain, Layout::Cells] {
+            let narrow = TxArray::from_slice(&sim, layout, &[3_u32, 4], "narrow").unwrap();
+            let wide = TxArray::from_slice(&sim, layout, &[5_u64, u64::MAX], "wide").unwrap();
+            for array in [narrow.describe().unwrap(), wide.describe().unwrap()] {
+                for word in array.words {
+                    assert_eq!(sim.newest(word.value_at, word.wide), Some(word.value));
+                }
+            }
+        }
     }
 }

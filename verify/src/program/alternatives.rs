@@ -7,9 +7,9 @@
 //! Besides, which transactions of a program need more room than their sets have.
 
 use super::case::{Op, Program, WORDS_MAX};
-use crate::error::Error;
 use std::collections::BTreeSet;
 use stm_core::algorithm::{Algorithm, Variant};
+use stm_history::error::Error;
 
 /// Splits what follows an [`Op::Either`] into the first alternative, the second one, and what comes
 /// after both. There is nothing to split if an end is missing.

@@ -9,8 +9,8 @@ use super::alternatives::parts;
 use super::case::{Case, Op, Program, Value};
 use super::kernel::together;
 use crate::failure::{Failure, FailureKind};
-use crate::history::{Event, History, Outcome, left, sum};
-use crate::opacity;
+use stm_history::history::{Event, History, Outcome, left, sum};
+use stm_history::opacity;
 
 /// What a launch left.
 pub(super) struct Left<'a> {

@@ -20,11 +20,11 @@
 //! Then the simulation.
 
 use super::case::{Case, Invariant, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
-use crate::error::Error;
 use crate::line::{self, Head, bad};
 use clap::ValueEnum;
 use std::fmt;
 use std::str::FromStr;
+use stm_history::error::Error;
 
 /// Reads the value of a part of a line.
 fn parsed<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error> {

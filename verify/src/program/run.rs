@@ -4,16 +4,16 @@ use super::case::{Case, Invariant, Loop, Program, Widths};
 use super::judge::{Left, judge};
 use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
-use crate::error::Error;
 use crate::failure::{Failure, FailureKind};
-use crate::history::records::Records;
-use crate::history::{Header, History, InitialMemory, Rest};
-use crate::named::{Named, NamedWord, Names};
 use crate::sim::{self, Schedule, Sim, SimErrorKind, with_sim};
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
 use stm_core::{StmRef, View, with_algorithm};
+use stm_history::error::Error;
+use stm_history::history::records::Records;
+use stm_history::history::{Header, History, InitialMemory, Rest};
+use stm_history::named::{Named, NamedWord, Names};
 
 /// What a run that found nothing did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -168,7 +168,7 @@ impl Names {
 
     /// Takes what `newest` returns for the values of the words, and forgets the
     /// arrays for which it returns nothing, which have been freed.
-    pub(crate) fn refresh(&mut self, newest: impl Fn(&NamedWord) -> Option<u64>) {
+    pub fn refresh(&mut self, newest: impl Fn(&NamedWord) -> Option<u64>) {
         self.arrays.retain_mut(|array| {
             array.words.iter_mut().all(|word| {
                 let value = newest(word);
@@ -393,20 +393,6 @@ mod tests {
         let sums = Sums::<_, u32>::zeroed(&cpu, 4, 3, "sums").unwrap();
         assert_eq!(text(&sums, sums.word(2, 1).bits()), "sums[2][1]");
         assert_eq!(text(&sums, 0x40), "word 0x40");
-    }
-
-    #[test]
-    fn the_value_of_a_word_is_where_its_layout_says() {
-        let sim = crate::sim::Sim::new(crate::sim::SimConfig::default());
-        for layout in [Layout::Plain, Layout::Cells] {
-            let narrow = TxArray::from_slice(&sim, layout, &[3_u32, 4], "narrow").unwrap();
-            let wide = TxArray::from_slice(&sim, layout, &[5_u64, u64::MAX], "wide").unwrap();
-            for array in [narrow.describe().unwrap(), wide.describe().unwrap()] {
-                for word in array.words {
-                    assert_eq!(sim.newest(word.value_at, word.wide), Some(word.value));
-                }
-            }
-        }
     }
 
     #[test]

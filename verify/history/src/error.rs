@@ -79,7 +79,7 @@ pub enum Error {
 
 impl Error {
     /// Returns the error of the operating system about a file.
-    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         |source| Self::Io { path, source }
     }
