@@ -33,8 +33,9 @@ pub(crate) struct Pair {
 pub(crate) fn pairs(root: &Path, files: &[String]) -> Result<Vec<Pair>, Error> {
     let of_program = |name: &&String| {
         let mut parts = name.split('/');
-        name.ends_with(".rs")
-            && !name.ends_with("/tests.rs")
+        let path = Path::new(name);
+        path.extension().is_some_and(|end| end == "rs")
+            && path.file_name().is_some_and(|name| name != "tests.rs")
             && parts.all(|part| !APART.contains(&part))
     };
     let names: Vec<&String> = files.iter().filter(of_program).collect();

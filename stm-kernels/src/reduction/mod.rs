@@ -26,9 +26,7 @@ use core::marker::PhantomData;
 use stm_core::{Lane, TArray, kernel_alone};
 use stm_sync::Stop;
 
-pub use schemes::{
-    AtomLock, CountedBarr, Scheme, ShrdLock, Tagged, ThreadPosition, WarpBarr, WarpVote,
-};
+pub use schemes::{AtomLock, CountedBarr, Position, Scheme, ShrdLock, Tagged, WarpBarr, WarpVote};
 
 /// The most warps of the block, for the schemes with named barriers: 15 hand-overs.
 pub const WARPS_MAX: u32 = 16;
@@ -82,17 +80,17 @@ struct Reduction<S>(PhantomData<S>);
 impl<S: Scheme> Reduction<S> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &ReductionParams) {
-        let Some(place) = ThreadPosition::of(lane) else {
+        let Some(at) = Position::of(lane) else {
             return;
         };
         // The same for all threads of the block.
-        if lane.block_index() != 0 || place.words::<S>() > lane.shared_words() {
+        if lane.block_index() != 0 || at.words::<S>() > lane.shared_words() {
             return;
         }
         // SAFETY: every thread of the block comes here, and nothing else uses its shared
         // memory.
         let scheme = unsafe {
-            let scheme = S::prepare(lane, place, p.stop);
+            let scheme = S::prepare(lane, at, p.stop);
             lane.barrier();
             scheme
         };
@@ -101,11 +99,11 @@ impl<S: Scheme> Reduction<S> {
         // SAFETY: every thread of the block makes the same rounds, until one was told to stop.
         while round <= p.rounds && !unsafe { lane.barrier_any(stopped) } {
             // SAFETY: as above.
-            let (times, value) = unsafe { Self::round(lane, place, &scheme, round) };
+            let (times, value) = unsafe { Self::round(lane, at, &scheme, round) };
             stopped = value.is_none();
-            let right = expected(round, place.warp, place.lane, lane.warp_width());
+            let right = expected(round, at.warp, at.lane, lane.warp_width());
             wrong += u32::from(value != Some(right));
-            Self::note(lane, place, p, round, times, value.unwrap_or(0));
+            Self::note(lane, at, p, round, times, value.unwrap_or(0));
             round += 1;
         }
         if let (true, Some(word)) = (wrong != 0, p.wrong.get(0)) {
@@ -122,22 +120,22 @@ impl<S: Scheme> Reduction<S> {
     #[inline(always)]
     unsafe fn round<L: Lane>(
         lane: &L,
-        place: ThreadPosition,
+        at: Position,
         scheme: &S,
         round: u32,
     ) -> ([u64; 2], Option<u32>) {
         let start = lane.clock();
         // SAFETY: the caller's promise. The warp takes one way through the branches.
         let value = unsafe {
-            let taken = if place.warp == 0 {
-                Some(initial(round, place.lane))
+            let taken = if at.warp == 0 {
+                Some(initial(round, at.lane))
             } else {
-                scheme.take(lane, place, place.warp - 1, round)
+                scheme.take(lane, at, at.warp - 1, round)
             };
             let value = taken.map(|taken| taken.wrapping_add(lane.thread_index()));
-            scheme.store(lane, place, round, value.unwrap_or(0));
-            if place.warp + 1 != place.warps {
-                scheme.signal(lane, place, round);
+            scheme.store(lane, at, round, value.unwrap_or(0));
+            if at.warp + 1 != at.warps {
+                scheme.signal(lane, at, round);
             }
             lane.sync_warp(lane.warp_mask());
             value
@@ -149,14 +147,14 @@ impl<S: Scheme> Reduction<S> {
     #[inline(always)]
     fn note<L: Lane>(
         lane: &L,
-        place: ThreadPosition,
+        at: Position,
         p: &ReductionParams,
         round: u32,
         times: [u64; 2],
         value: u32,
     ) {
-        if place.lane == 0 {
-            let pair = u64::from(round - 1) * u64::from(place.warps) + u64::from(place.warp);
+        if at.lane == 0 {
+            let pair = u64::from(round - 1) * u64::from(at.warps) + u64::from(at.warp);
             if let (Some(start), Some(end)) = (p.times.get(2 * pair), p.times.get(2 * pair + 1)) {
                 // SAFETY: live words of this thread's. Relaxed: the host reads them.
                 unsafe {

@@ -9,7 +9,7 @@ use stm_sync::channel::{Shared, TChannels};
 
 /// Where a thread is in its block.
 #[derive(Clone, Copy, Debug)]
-pub struct ThreadPosition {
+pub struct Position {
     /// The thread's warp.
     pub warp: u32,
     /// Its lane.
@@ -20,8 +20,8 @@ pub struct ThreadPosition {
     threads: u32,
 }
 
-impl ThreadPosition {
-    /// Returns the place of a thread, or `None`, to all threads, if the last warp is not full.
+impl Position {
+    /// Returns the position of a thread, or `None`, to all threads, if the last warp is not full.
     #[inline(always)]
     pub fn of<L: Lane>(lane: &L) -> Option<Self> {
         let (threads, width) = (lane.block_dim(), lane.warp_width());
@@ -87,14 +87,14 @@ pub trait Scheme: Copy + core::fmt::Debug + Sized + 'static {
     ///
     /// # Safety
     /// Every thread of the block calls it, and nothing else uses its shared memory.
-    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self>;
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self>;
 
     /// Stores the calling thread's value of a round.
     ///
     /// # Safety
     /// [`Self::prepare`] and a barrier came before, and a barrier after the last round.
     #[inline(always)]
-    unsafe fn store<L: Lane>(&self, lane: &L, _place: ThreadPosition, _round: u32, value: u32) {
+    unsafe fn store<L: Lane>(&self, lane: &L, _at: Position, _round: u32, value: u32) {
         // SAFETY: a word of this thread's. Relaxed: the signal orders it.
         unsafe { lane.shared_store_32(lane.thread_index(), value) };
     }
@@ -103,20 +103,14 @@ pub trait Scheme: Copy + core::fmt::Debug + Sized + 'static {
     ///
     /// # Safety
     /// All lanes of the warp call it together, after [`Self::store`], once a round.
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, round: u32);
+    unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, round: u32);
 
     /// Waits for the signal of a warp in a round, and returns the value of its lane; `None`, to
     /// one lane at least, if the launch was told to stop.
     ///
     /// # Safety
     /// All lanes of the next warp call it together, once a round.
-    unsafe fn take<L: Lane>(
-        &self,
-        lane: &L,
-        place: ThreadPosition,
-        warp: u32,
-        round: u32,
-    ) -> Option<u32>;
+    unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, round: u32) -> Option<u32>;
 }
 
 /// How many polls follow each other before a thread looks at the stop flag.
@@ -173,32 +167,26 @@ impl Scheme for AtomLock {
     const SYNC_WORDS_A_LANE: u32 = 1;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
         // SAFETY: this thread's word.
-        unsafe { set(lane, place.sync() + lane.thread_index(), 1) };
+        unsafe { set(lane, at.sync() + lane.thread_index(), 1) };
         Some(Self { stop })
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, _round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
         // Release: pairs with the fence of the lane that acquires the lock.
         lane.fence_block();
         // SAFETY: this thread's lock, which it holds: from 1 to 0.
-        unsafe { lane.shared_fetch_add_32(place.sync() + lane.thread_index(), u32::MAX) };
+        unsafe { lane.shared_fetch_add_32(at.sync() + lane.thread_index(), u32::MAX) };
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(
-        &self,
-        lane: &L,
-        place: ThreadPosition,
-        warp: u32,
-        _round: u32,
-    ) -> Option<u32> {
-        let other = place.thread(lane, warp);
+    unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, _round: u32) -> Option<u32> {
+        let other = at.thread(lane, warp);
         // SAFETY: that thread's lock and value.
         unsafe {
-            let lock = place.sync() + other;
+            let lock = at.sync() + other;
             spin(lane, self.stop, || lane.shared_cas_32(lock, 0, 1) == 0).then(|| {
                 // Acquire: pairs with the fence of the lane that released the lock.
                 lane.fence_block();
@@ -219,46 +207,40 @@ impl Scheme for ShrdLock {
     const SYNC_WORDS_A_WARP: u32 = 1;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
-        if place.lane == 0 {
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
+        if at.lane == 0 {
             // SAFETY: this warp's word.
-            unsafe { set(lane, place.sync() + place.warp, 1) };
+            unsafe { set(lane, at.sync() + at.warp, 1) };
         }
         Some(Self { stop })
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, _round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
         // SAFETY: all lanes of the warp come here; its lock, which it holds.
         unsafe {
             lane.sync_warp(lane.warp_mask());
-            if place.lane == 0 {
+            if at.lane == 0 {
                 // Release of what the barrier has ordered before.
                 lane.fence_block();
-                lane.shared_fetch_add_32(place.sync() + place.warp, u32::MAX);
+                lane.shared_fetch_add_32(at.sync() + at.warp, u32::MAX);
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(
-        &self,
-        lane: &L,
-        place: ThreadPosition,
-        warp: u32,
-        _round: u32,
-    ) -> Option<u32> {
-        let lock = place.sync() + warp;
+    unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, _round: u32) -> Option<u32> {
+        let lock = at.sync() + warp;
         let mut came = true;
         // SAFETY: all lanes of the warp come here; that warp's lock and values.
         unsafe {
-            if place.lane == 0 {
+            if at.lane == 0 {
                 came = spin(lane, self.stop, || lane.shared_cas_32(lock, 0, 1) == 0);
                 // Acquire; the barrier passes it on to the other lanes.
                 lane.fence_block();
             }
             lane.sync_warp(lane.warp_mask());
-            came.then(|| value(lane, place.thread(lane, warp)))
+            came.then(|| value(lane, at.thread(lane, warp)))
         }
     }
 }
@@ -273,28 +255,22 @@ impl Scheme for WarpBarr {
     const BARRIERS: u32 = 1;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(_lane: &L, place: ThreadPosition, _stop: Stop) -> Option<Self> {
-        (place.warps <= super::WARPS_MAX).then_some(Self)
+    unsafe fn prepare<L: Lane>(_lane: &L, at: Position, _stop: Stop) -> Option<Self> {
+        (at.warps <= super::WARPS_MAX).then_some(Self)
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, _round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
         // SAFETY: all lanes of the warp come here, and those of the next one.
-        unsafe { lane.barrier_named_arrive(1 + place.warp, 2 * lane.warp_width()) };
+        unsafe { lane.barrier_named_arrive(1 + at.warp, 2 * lane.warp_width()) };
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(
-        &self,
-        lane: &L,
-        place: ThreadPosition,
-        warp: u32,
-        _round: u32,
-    ) -> Option<u32> {
+    unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, _round: u32) -> Option<u32> {
         // SAFETY: as above; the barrier orders the value.
         unsafe {
             lane.barrier_named_sync(1 + warp, 2 * lane.warp_width());
-            Some(value(lane, place.thread(lane, warp)))
+            Some(value(lane, at.thread(lane, warp)))
         }
     }
 }
@@ -312,36 +288,30 @@ impl Scheme for WarpVote {
     const SYNC_WORDS_A_WARP: u32 = 1;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
-        if place.lane == 0 {
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
+        if at.lane == 0 {
             // SAFETY: this warp's word.
-            unsafe { set(lane, place.sync() + place.warp, 0) };
+            unsafe { set(lane, at.sync() + at.warp, 0) };
         }
         Some(Self { stop })
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, round: u32) {
         // SAFETY: all lanes of the warp come here; its word.
         unsafe {
             lane.sync_warp(lane.warp_mask());
-            if place.lane == 0 {
+            if at.lane == 0 {
                 // Release of what the barrier has ordered before.
                 lane.fence_block();
-                lane.shared_store_32(place.sync() + place.warp, round);
+                lane.shared_store_32(at.sync() + at.warp, round);
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(
-        &self,
-        lane: &L,
-        place: ThreadPosition,
-        warp: u32,
-        round: u32,
-    ) -> Option<u32> {
-        let (tag, mask) = (place.sync() + warp, lane.warp_mask());
+    unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, round: u32) -> Option<u32> {
+        let (tag, mask) = (at.sync() + warp, lane.warp_mask());
         // SAFETY: all lanes of the warp come here and vote together; that warp's word and
         // values.
         unsafe {
@@ -360,7 +330,7 @@ impl Scheme for WarpVote {
             }
             // Acquire: pairs with the fence before the tag.
             lane.fence_block();
-            came.then(|| value(lane, place.thread(lane, warp)))
+            came.then(|| value(lane, at.thread(lane, warp)))
         }
     }
 }
@@ -377,9 +347,9 @@ impl Scheme for CountedBarr {
     const SYNC_WORDS_A_WARP: u32 = 2;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
-        if place.lane == 0 {
-            let i = place.sync() + 2 * place.warp;
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
+        if at.lane == 0 {
+            let i = at.sync() + 2 * at.warp;
             // SAFETY: this warp's words, from an even one on.
             unsafe { lane.mbarrier_init(i, lane.warp_width()) };
         }
@@ -387,26 +357,20 @@ impl Scheme for CountedBarr {
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, lane: &L, place: ThreadPosition, _round: u32) {
+    unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
         // SAFETY: this warp's barrier, at which each lane arrives once a round.
-        unsafe { lane.mbarrier_arrive(place.sync() + 2 * place.warp) };
+        unsafe { lane.mbarrier_arrive(at.sync() + 2 * at.warp) };
     }
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(
-        &self,
-        lane: &L,
-        place: ThreadPosition,
-        warp: u32,
-        round: u32,
-    ) -> Option<u32> {
-        let i = place.sync() + 2 * warp;
+    unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, round: u32) -> Option<u32> {
+        let i = at.sync() + 2 * warp;
         // SAFETY: that warp's barrier and values. Round 1 is phase 0.
         unsafe {
             spin(lane, self.stop, || {
                 lane.mbarrier_try_wait(i, (round - 1) & 1)
             })
-            .then(|| value(lane, place.thread(lane, warp)))
+            .then(|| value(lane, at.thread(lane, warp)))
         }
     }
 }
@@ -422,30 +386,24 @@ impl Scheme for Tagged {
     const VALUE_WORDS: u32 = 2;
 
     #[inline(always)]
-    unsafe fn prepare<L: Lane>(lane: &L, place: ThreadPosition, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
         // SAFETY: the caller's promise.
-        let channels = unsafe { TChannels::in_shared(lane, 0, place.threads, stop) };
+        let channels = unsafe { TChannels::in_shared(lane, 0, at.threads, stop) };
         channels.map(|channels| Self { channels })
     }
 
     #[inline(always)]
-    unsafe fn store<L: Lane>(&self, lane: &L, _place: ThreadPosition, round: u32, value: u32) {
+    unsafe fn store<L: Lane>(&self, lane: &L, _at: Position, round: u32, value: u32) {
         self.channels
             .put(lane, u64::from(lane.thread_index()), round, value);
     }
 
     #[inline(always)]
-    unsafe fn signal<L: Lane>(&self, _lane: &L, _place: ThreadPosition, _round: u32) {}
+    unsafe fn signal<L: Lane>(&self, _lane: &L, _at: Position, _round: u32) {}
 
     #[inline(always)]
-    unsafe fn take<L: Lane>(
-        &self,
-        lane: &L,
-        place: ThreadPosition,
-        warp: u32,
-        round: u32,
-    ) -> Option<u32> {
-        let other = u64::from(place.thread(lane, warp));
+    unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, round: u32) -> Option<u32> {
+        let other = u64::from(at.thread(lane, warp));
         self.channels.get(lane, other, round).ok()
     }
 }
