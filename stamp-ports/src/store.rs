@@ -315,13 +315,13 @@ pub fn sealed(folder: &Path) -> Result<Option<Sealed>> {
 }
 
 impl Sealed {
-    /// Writes it, with the checksums that the files have now; one that is measured has none.
+    /// Writes it, with the checksums that the files have now; those that are measured have none.
     ///
     /// # Errors
     /// Those of the file.
-    pub fn write(&mut self, folder: &Path, measured: Option<&str>) -> Result<()> {
+    pub fn write(&mut self, folder: &Path, measured: &[&str]) -> Result<()> {
         self.files.clear();
-        let done = |made: &&Made| measured != Some(&made.file);
+        let done = |made: &&Made| !measured.contains(&made.file.as_str());
         for made in self.pieces.iter().filter(done) {
             if let Ok(bytes) = fs::read(folder.join(&made.file)) {
                 self.files.insert(made.file.clone(), checksum(&bytes));
@@ -382,7 +382,7 @@ mod tests {
             complete: true,
         });
         fs::write(folder.path().join("a.json"), "{}").unwrap();
-        all.write(folder.path(), None).unwrap();
+        all.write(folder.path(), &[]).unwrap();
         check_seals(folder.path()).unwrap();
         let path = folder.path().join("a.json");
         for (text, parts) in [
@@ -404,7 +404,7 @@ mod tests {
         );
         // A file that is measured may be interrupted, and is no error then.
         fs::write(&path, "{").unwrap();
-        all.write(folder.path(), Some("a.json")).unwrap();
+        all.write(folder.path(), &["a.json"]).unwrap();
         fs::write(&path, "{}").unwrap();
         check_seals(folder.path()).unwrap();
         fs::write(folder.path().join(SEALS), "{\"format\":\"x\"}").unwrap();

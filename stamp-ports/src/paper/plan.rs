@@ -285,7 +285,7 @@ impl Plan {
             (DeviceKind::Cuda, true, _) => room.shapes(&[1, p, 4 * p], &[64]),
             // A block is one worker, whatever its threads.
             (DeviceKind::Cuda, false, true) => {
-                room.shapes(&[1, 16, p, 4 * p, 8 * p, 16 * p], &[256])
+                room.shapes(&[4, 16, p, 4 * p, 8 * p, 16 * p], &[256])
             }
             (DeviceKind::Cuda, false, _) => {
                 let mut shapes = room.shapes(&[1], &[32]);

@@ -100,8 +100,8 @@ impl Asked<'_> {
                 let last = shapes.len().saturating_sub(1);
                 for (i, shape) in shapes.into_iter().enumerate() {
                     // Under `cgl` and `vbv` one transaction commits at a time, and with a whole
-                    // input a launch can take a minute: three launches show such a line.
-                    let every = last < 5 || [0, last / 2, last].contains(&i);
+                    // input a launch can take a minute: two launches show such a line.
+                    let every = last < 5 || [0, last].contains(&i);
                     let is_alone = |v: &&Variant| matches!(v, Variant::Cgl | Variant::Vbv);
                     // `optimized` is one of these, and would be the same line.
                     let variants = Variant::ALL.iter().filter(|v| every || !is_alone(v));

@@ -1,0 +1,420 @@
+//! The command `bench all`: everything that a document shows, by one program on one machine.
+//!
+//! It is a list of commands of this program (`pieces`), each run as a process of its own, so that
+//! a context that is lost takes nothing else along. What they measure goes into a few files of the
+//! folder, and `all.json` says of each which command made it, how long that took, and the checksum
+//! that the file had: `stamp report` refuses a file that was changed since.
+
+mod command;
+mod pieces;
+
+use self::command::measure;
+use self::pieces::{Piece, pieces};
+use super::console::open;
+use crate::devices::{Choice, parse_choice};
+use crate::error::{Error, Result};
+use crate::head::{Head, UNKNOWN, utc};
+use crate::numbers::parse_count;
+use crate::out_file::make_folder;
+use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, published, sealed};
+use clap::Args;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{Write, stdout};
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Instant, SystemTime};
+use stm_core::Kernel;
+use stm_core::algorithm::HvSorting;
+use stm_core::internal::kernel::Build;
+use stm_core::internal::observe::Observation;
+use stm_kernels::ra::RandomArray;
+
+/// The end of the help.
+pub(super) const HELP: &str = "\
+What is measured, in this order: `bench floor` of workloads and containers
+beside what one writes by hand (fast.json), EigenBench by words and launches
+(eigenbench.json), RA and HT by launches and locks (ra-ht.json), `bench nw`
+(nw.json), `bench paper` of the paper's workloads and the bank (paper.json), and
+`bench sync` (sync.json). all.json names the commands, with the time of each,
+and has the checksums of the files.
+
+With --gpus each file is measured on one GPU, and several files at once; the
+seconds in all.json are those of one GPU.
+
+After an interruption, or the end of --for, the same command goes on where it
+stopped. Every file is of one commit, device and driver: what another program
+began is refused, and so is a program of sources that were changed since their
+commit, unless --quick. On a GPU it needs the kernels that record, which
+`cargo xtask ptx --observed` builds.
+
+Examples:
+  stamp bench all --out results
+  stamp bench all --for 480 --out results         a piece of 8 minutes
+  stamp bench all --gpus 4 --out results          four GPUs, a file on each
+  stamp bench all --quick --out quick             small, on the CPU, minutes";
+
+/// The options of `bench all`.
+#[derive(Args, Debug, Clone)]
+pub struct AllArgs {
+    /// auto, cpu, cuda or cuda:N [default: auto; with --quick, cpu]
+    #[arg(long, value_name = "NAME", value_parser = parse_choice)]
+    pub device: Option<Choice>,
+    /// Small inputs, few points
+    #[arg(long)]
+    pub quick: bool,
+    /// Begin nothing further after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
+    pub seconds: Option<u64>,
+    /// Measure on so many GPUs of one model at once, each file on one of them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), default_value_t = 1)]
+    pub gpus: u8,
+    /// The folder of the files, made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// The GPU from which they are counted.
+const FIRST: &str = "cuda:0";
+
+/// Measures everything. Returns whether all that was to be verified was, in this command and before.
+///
+/// # Errors
+/// A program of changed sources, a folder that another program began, a file that was changed, GPUs
+/// that are not there or of several models.
+pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
+    let device = open(chosen(args.device, args.quick))?;
+    let line = published(command, &args.out);
+    let head = Head::new(SEALED, &device, &line, (args.quick, 1))?;
+    let id = head.device.id.clone();
+    // The commands open it themselves.
+    drop(device);
+    let commit = head.commit.as_deref().unwrap_or(UNKNOWN);
+    if !args.quick && (commit == UNKNOWN || commit.ends_with("-dirty")) {
+        return Err(Error::Usage(format!(
+            "this program is of commit {commit}: build one of a commit without changes, whose \
+             figures anybody can measure again, or give --quick"
+        )));
+    }
+    if !args.quick && id.starts_with("cuda") {
+        // Figure 5 and Table 1 need kernels that are built on demand: to be missed at once, and not
+        // after a quarter of an hour.
+        let observation = Observation::Profile;
+        let wide = false;
+        RandomArray::<HvSorting>::ptx(Build { wide, observation })?;
+    }
+    check_gpus(args.gpus, &head)?;
+    let pieces = pieces(args.quick);
+    let session = Session {
+        args,
+        id,
+        began: Instant::now(),
+        state: Mutex::new(State {
+            sealed: begin(args, head)?,
+            measured: Vec::new(),
+            left: by_file(&pieces),
+        }),
+    };
+    thread::scope(|scope| {
+        let work = |worker| {
+            let session = &session;
+            scope.spawn(move || session.work(worker))
+        };
+        let workers: Vec<_> = (0..args.gpus.into()).map(work).collect();
+        let ended = workers.into_iter().map(|worker| match worker.join() {
+            Ok(result) => result,
+            Err(panic) => resume_unwind(panic),
+        });
+        // All of them, and then the first error.
+        ended
+            .collect::<Vec<_>>()
+            .into_iter()
+            .collect::<Result<()>>()
+    })?;
+    let mut all = session
+        .state
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .sealed;
+    let done = |piece: &Piece| all.state(&line_of(&piece.words(args.quick, &session.id))).0;
+    all.head.complete = pieces.iter().all(done);
+    all.write(&args.out, &[])?;
+    summarise(&all, args)
+}
+
+/// Refuses several GPUs where the first is none, or where they are not of one model: figures that
+/// stand beside each other would be of two machines.
+fn check_gpus(gpus: u8, first: &Head) -> Result<()> {
+    if gpus == 1 {
+        return Ok(());
+    }
+    let wrong = |why: String| Err(Error::Usage(format!("--gpus {gpus}: {why}")));
+    if first.device.id != FIRST {
+        let id = &first.device.id;
+        return wrong(format!(
+            "they are counted from {FIRST} on, and --device is {id}"
+        ));
+    }
+    for n in 1..gpus {
+        let name = open(Choice::Cuda(n.into()))?.describe()?.name;
+        if name != first.device.name {
+            let first = &first.device.name;
+            return wrong(format!("cuda:{n} is {name:?}, and {FIRST} is {first:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// What the workers share, each with a GPU of its own.
+struct Session<'a> {
+    args: &'a AllArgs,
+    /// The device's name for the commands.
+    id: String,
+    began: Instant,
+    state: Mutex<State<'a>>,
+}
+
+/// What changes while the workers run.
+struct State<'a> {
+    sealed: Sealed,
+    /// The files that are measured now: they have no checksum.
+    measured: Vec<&'static str>,
+    /// The pieces of the files that nobody has begun, each with its number.
+    left: VecDeque<Vec<(usize, &'a Piece)>>,
+}
+
+/// The pieces of each file, in the order in which they are made.
+fn by_file(pieces: &[Piece]) -> VecDeque<Vec<(usize, &Piece)>> {
+    let numbered: Vec<(usize, &Piece)> = (1..).zip(pieces).collect();
+    let files = numbered.chunk_by(|(_, a), (_, b)| a.file == b.file);
+    files.map(<[_]>::to_vec).collect()
+}
+
+impl<'a> Session<'a> {
+    fn state(&self) -> MutexGuard<'_, State<'a>> {
+        // What panics has not left it half-changed: it is changed in one assignment each.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes file after file, the first worker from the front of the list and the others from its
+    /// end, where the files are that take longest.
+    fn work(&self, worker: usize) -> Result<()> {
+        let next = || {
+            let left = &mut self.state().left;
+            if worker == 0 {
+                left.pop_front()
+            } else {
+                left.pop_back()
+            }
+        };
+        while let Some(pieces) = next() {
+            for (number, piece) in pieces {
+                self.make(number, piece, worker)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the command of a piece, unless it is done or time is over, and writes down what it made.
+    fn make(&self, number: usize, piece: &Piece, worker: usize) -> Result<()> {
+        let args = self.args;
+        let words = piece.words(args.quick, &self.id);
+        let line = line_of(&words);
+        let left = args
+            .seconds
+            .map(|s| s.saturating_sub(self.began.elapsed().as_secs()));
+        let (took, head) = {
+            let mut state = self.state();
+            let (done, took) = state.sealed.state(&line);
+            if done || left == Some(0) {
+                return Ok(());
+            }
+            writeln!(stdout(), "{number}/{} {line}", pieces(args.quick).len())?;
+            state.measured.push(piece.file);
+            state.write(&args.out)?;
+            (took, state.sealed.head.clone())
+        };
+        let start = Instant::now();
+        let gpu = (args.gpus > 1).then(|| visible(worker));
+        let made = measure(piece, &words, &args.out, (left, gpu), &head);
+        let mut state = self.state();
+        state.measured.retain(|file| *file != piece.file);
+        let (verified, complete) = made?;
+        state.sealed.note(Made {
+            file: piece.file.into(),
+            command: line,
+            ended: utc(SystemTime::now()),
+            seconds: took + start.elapsed().as_secs_f64(),
+            verified,
+            complete,
+        });
+        state.write(&args.out)
+    }
+}
+
+impl State<'_> {
+    fn write(&mut self, folder: &Path) -> Result<()> {
+        // Of one GPU, however many there are.
+        let seconds = self.sealed.pieces.iter().map(|made| made.seconds);
+        self.sealed.head.seconds = seconds.sum();
+        self.sealed.write(folder, &self.measured)
+    }
+}
+
+/// The command as it is shown and found again.
+fn line_of(words: &[String]) -> String {
+    format!("stamp {}", words.join(" "))
+}
+
+/// What `CUDA_VISIBLE_DEVICES` is for a command on this process's GPU of a number.
+fn visible(n: usize) -> String {
+    let here = std::env::var("CUDA_VISIBLE_DEVICES").unwrap_or_default();
+    let name = here.split(',').map(str::trim).nth(n);
+    name.filter(|name| !name.is_empty())
+        .map_or(n.to_string(), Into::into)
+}
+
+/// Begins the folder, or goes on with what is there.
+fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
+    make_folder(&args.out)?;
+    let Some(mut all) = sealed(&args.out)? else {
+        let mut files = pieces(args.quick).into_iter().map(|piece| piece.file);
+        if let Some(file) = files.find(|file| args.out.join(file).exists()) {
+            return Err(Error::Usage(format!(
+                "--out {}: {file} is there, and no {SEALS} that says what made it: name another \
+                 folder",
+                args.out.display()
+            )));
+        }
+        return Ok(Sealed {
+            head,
+            pieces: Vec::new(),
+            files: BTreeMap::new(),
+        });
+    };
+    if let Some(what) = all.head.difference(&head) {
+        return Err(Error::Usage(format!(
+            "--out {}: {SEALS} was begun {what}: go on with what began it, or name another folder",
+            args.out.display()
+        )));
+    }
+    check_seals(&args.out)?;
+    // What is gone is made again.
+    (all.pieces).retain(|made| args.out.join(&made.file).is_file());
+    Ok(all)
+}
+
+/// Says what there is.
+fn summarise(all: &Sealed, args: &AllArgs) -> Result<bool> {
+    let wrong = all.pieces.iter().filter(|made| !made.verified);
+    for made in wrong.clone() {
+        writeln!(stdout(), "NOT verified, or failed: {}", made.command)?;
+    }
+    let (done, path) = (all.pieces.len(), args.out.join(SEALS));
+    let seconds = all.head.seconds;
+    writeln!(
+        stdout(),
+        "{done} pieces in {seconds:.0} s of one device: {}",
+        path.display()
+    )?;
+    if !all.head.complete {
+        writeln!(
+            stdout(),
+            "Not everything is in it yet: the same command goes on."
+        )?;
+    }
+    Ok(wrong.count() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pieces::Kind;
+    use super::*;
+    use crate::cli::args::Cli;
+    use crate::testing::has;
+    use clap::Parser;
+    use std::fs;
+
+    fn args(out: &Path) -> AllArgs {
+        AllArgs {
+            device: None,
+            quick: true,
+            seconds: None,
+            gpus: 1,
+            out: out.to_owned(),
+        }
+    }
+
+    #[test]
+    fn every_command_is_one_of_this_program_and_each_is_there_once() {
+        for (quick, device) in [(false, "cuda:0"), (true, "cpu")] {
+            let mut lines: Vec<String> = (pieces(quick).iter())
+                .map(|piece| {
+                    let mut words = piece.words(quick, device);
+                    if piece.kind != Kind::Runs {
+                        words.extend(["--out".into(), "out".into()]);
+                    }
+                    let line = words.join(" ");
+                    words.insert(0, "stamp".into());
+                    assert!(Cli::try_parse_from(&words).is_ok(), "{line}");
+                    line
+                })
+                .collect();
+            let count = lines.len();
+            lines.sort();
+            lines.dedup();
+            assert_eq!(lines.len(), count);
+        }
+    }
+
+    #[test]
+    fn every_file_is_one_workers_and_those_that_take_longest_are_begun_first() {
+        for quick in [false, true] {
+            let pieces = pieces(quick);
+            let files: Vec<&str> = (by_file(&pieces).iter()).map(|of| of[0].1.file).collect();
+            let each = "fast.json eigenbench.json ra-ht.json nw.json paper.json sync.json";
+            assert_eq!(files, each.split(' ').collect::<Vec<_>>());
+            let numbers = by_file(&pieces)
+                .into_iter()
+                .flatten()
+                .map(|(number, _)| number);
+            assert!(numbers.eq(1..=pieces.len()));
+        }
+    }
+
+    #[test]
+    fn several_gpus_are_refused_where_the_first_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let two = AllArgs {
+            gpus: 2,
+            ..args(folder.path())
+        };
+        let error = all(&two, "stamp bench all").unwrap_err().to_string();
+        has(&error, "--gpus 2: | cuda:0 | cpu");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(Cli::try_parse_from("stamp bench all --out x --gpus 0".split(' ')).is_err());
+    }
+
+    #[test]
+    fn the_help_fits_80_columns() {
+        assert!(HELP.lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn what_another_program_began_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(SEALS);
+        let fast = folder.path().join("fast.json");
+        fs::write(&fast, "[]").unwrap();
+        let error = all(&args(folder.path()), "stamp bench all").unwrap_err();
+        has(&error.to_string(), "fast.json is there | all.json");
+        assert_eq!(fs::read_to_string(&fast).unwrap(), "[]");
+        fs::write(&path, "{\"format\":\"x\"}").unwrap();
+        let error = all(&args(folder.path()), "stamp bench all").unwrap_err();
+        has(&error.to_string(), "all.json");
+        let error = crate::report::report(folder.path(), None, None).unwrap_err();
+        has(&error.to_string(), "all.json");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"format\":\"x\"}");
+    }
+}

@@ -1,0 +1,109 @@
+//! What `bench all` measures: the commands, and the file of each.
+
+/// What becomes of what a command measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The command writes the file, whole.
+    Whole,
+    /// The command writes the file point by point, and goes on with it.
+    Resumed,
+    /// The command writes a document that is one of several in a list.
+    Member,
+    /// The command prints runs, which follow those of others behind a head.
+    Runs,
+}
+
+/// A command, by its words without those that all get, and the file of what it measures.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) file: &'static str,
+    pub(super) kind: Kind,
+    words: String,
+}
+
+/// The paper's figures and tables, of its workloads and the bank.
+const PAPER: &str = "bench paper --workload ra,ht,genome,labyrinth,kmeans,eigenbench,bank";
+
+/// What stands behind the device's name for one without accesses of 128 bits.
+const NARROW: &str = ",atomics=64";
+
+/// All pieces, those first whose figures most documents show.
+pub(super) fn pieces(quick: bool) -> Vec<Piece> {
+    let piece = |file, kind, words: &str| Piece {
+        file,
+        kind,
+        words: words.into(),
+    };
+    let floors = [
+        "--workload ra",
+        "--workload ht",
+        "--workload bank --audit-share 0",
+        "--workload bank --audit-share 0 --accounts 10K",
+        "--workload bank --audit-share 0 --zipf 0.9",
+        "--workload bank --audit-share 50 --audit-range 1K",
+        "--workload kmeans",
+        "--workload genome",
+        "--workload genome ,atomics=64",
+        "--workload labyrinth --variant hv-sorting,fast --repeat 3",
+        "--workload eigenbench",
+        "--workload ra,ht --static --variant fast",
+        "--workload bank --audit-share 0 --static --variant fast",
+        // From all conflicting with each other to nearly none.
+        "--workload bank --audit-share 0 --accounts 4 --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 64 --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 1K --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 16K --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 128K --variant cgl,fast --repeat 3",
+        "--workload bank --audit-share 0 --accounts 1M --variant cgl,fast --repeat 3",
+        "--workload ra,ht,bank,eigenbench,kmeans,queue,genome --variant cgl,fast --repeat 3 --quick",
+        "--workload pool,list,map,ordered,vacation,counter --variant cgl,fast --repeat 3 --quick",
+    ];
+    let floors =
+        floors.map(|words| piece("fast.json", Kind::Member, &format!("bench floor {words}")));
+    let words: &[&str] = if quick {
+        &["64K"]
+    } else {
+        &["1M", "4M", "16M", "64M"]
+    };
+    let launches: &[&str] = if quick { &["2"] } else { &["16", "132", "528"] };
+    let eigenbench = words.iter().flat_map(|hot| {
+        launches.iter().map(move |blocks| {
+            let locks = if quick { "64K" } else { "64M" };
+            let words = format!(
+                "run eigenbench --hot-words {hot} --locks {locks} --blocks {blocks} --threads 64 \
+                 --variant fast,hv-sorting --json"
+            );
+            piece("eigenbench.json", Kind::Runs, &words)
+        })
+    });
+    // The CPU has no accesses of 128 bits anyway.
+    let floors = (floors.into_iter()).filter(|piece| !(quick && piece.words.ends_with(NARROW)));
+    let others = [
+        piece("ra-ht.json", Kind::Whole, "tune ra,ht --locks 1M,16M"),
+        piece("nw.json", Kind::Resumed, "bench nw"),
+        piece("paper.json", Kind::Resumed, PAPER),
+        piece("sync.json", Kind::Resumed, "bench sync"),
+    ];
+    floors.chain(eigenbench).chain(others).collect()
+}
+
+impl Piece {
+    /// The words of the command.
+    pub(super) fn words(&self, quick: bool, device: &str) -> Vec<String> {
+        let (words, narrow) = match self.words.strip_suffix(NARROW) {
+            Some(words) if device.starts_with("cuda") => (words.trim_end(), NARROW),
+            Some(words) => (words.trim_end(), ""),
+            None => (self.words.as_str(), ""),
+        };
+        let mut words: Vec<String> = words.split(' ').map(Into::into).collect();
+        words.extend(["--device".into(), format!("{device}{narrow}")]);
+        if quick {
+            if !self.words.starts_with("bench") {
+                words.extend(["--transactions".into(), "4K".into()]);
+            } else if !self.words.ends_with("--quick") {
+                words.push("--quick".into());
+            }
+        }
+        words
+    }
+}
