@@ -122,15 +122,9 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
             scope.spawn(move || session.work(worker))
         };
         let workers: Vec<_> = (0..args.gpus.into()).map(work).collect();
-        let ended = workers.into_iter().map(|worker| match worker.join() {
-            Ok(result) => result,
-            Err(panic) => resume_unwind(panic),
-        });
-        // All of them, and then the first error.
-        ended
-            .collect::<Vec<_>>()
-            .into_iter()
-            .collect::<Result<()>>()
+        // The scope waits for all of them, whatever one of them returns.
+        (workers.into_iter())
+            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })?;
     let mut all = session
         .state
