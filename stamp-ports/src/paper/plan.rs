@@ -254,24 +254,25 @@ impl Plan {
         let p = room.limits.processors;
         match (room.kind, self.quick) {
             (DeviceKind::Cuda, false) if by_blocks => {
-                room.shapes(&[1, 16, p, 4 * p, 8 * p], &[launches::BLOCK_OF_ONE_WORKER])
+                room.shapes(&[16, p, 4 * p, 8 * p], &[launches::BLOCK_OF_ONE_WORKER])
             }
             (DeviceKind::Cpu, true) => room.shapes(&[1, p], &[1, 2]),
             (DeviceKind::Cpu, false) => launches::shapes(room.kind, &room.limits, room.resident),
             (DeviceKind::Cuda, true) => room.shapes(&[1, p, 4 * p], &[32, 64]),
             (DeviceKind::Cuda, false) => {
-                let blocks = [1, 16, p, 4 * p, 8 * p];
-                let mut shapes = room.shapes(&blocks, &[32, 64, 256]);
-                // Less than a warp is the best launch where all want the same words: the
-                // paper's for k-means has 64 blocks of 4.
-                shapes.extend(room.shapes(&[1], &[1]));
-                shapes.extend(room.shapes(&[16, 64, p], &[4]));
+                let mut shapes = room.shapes(&[p, 4 * p, 8 * p], &[32, 64, 256]);
+                // Few threads are the best launch where all want the same words, and then less
+                // than a warp a block: the paper's for k-means has 64 blocks of 4.
+                shapes.extend(room.shapes(&[1], &[1, 32]));
+                shapes.extend(room.shapes(&[16], &[4, 32]));
+                shapes.extend(room.shapes(&[64, p], &[4]));
                 shapes
             }
         }
     }
 
-    /// Figure 3: the launches, by threads; on a GPU from a warp to all that it holds, and beyond.
+    /// Figure 3: the launches, by threads; on a GPU from a warp to twice what it holds, and by
+    /// blocks to what it holds.
     pub fn thread_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
         match (room.kind, self.quick, by_blocks) {
@@ -283,10 +284,9 @@ impl Plan {
                 shapes
             }
             (DeviceKind::Cuda, true, _) => room.shapes(&[1, p, 4 * p], &[64]),
-            // A block is one worker, whatever its threads.
-            (DeviceKind::Cuda, false, true) => {
-                room.shapes(&[4, 16, p, 4 * p, 8 * p, 16 * p], &[256])
-            }
+            // A block is one worker, whatever its threads, and the last has more blocks than there
+            // are transactions.
+            (DeviceKind::Cuda, false, true) => room.shapes(&[4, 16, p, 4 * p, 8 * p], &[256]),
             (DeviceKind::Cuda, false, _) => {
                 let mut shapes = room.shapes(&[1], &[32]);
                 let blocks = [16, p, 4 * p, 16 * p, 32 * p, 64 * p];
@@ -320,15 +320,15 @@ impl Plan {
         }
     }
 
-    /// Table 1: the launch that is recorded. Few conflicts: aborted attempts
-    /// take room in the records.
+    /// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the
+    /// records, and k-means by a warp of each multiprocessor has a hundred for one that commits.
     pub fn recorded_shape(&self, room: &Room, by_blocks: bool) -> (u32, u32) {
         let p = room.limits.processors;
         match (room.kind, by_blocks) {
             (DeviceKind::Cpu, _) => (p, 1),
             // Its threads work together, but one runs transactions.
             (DeviceKind::Cuda, true) => (p, 128),
-            (DeviceKind::Cuda, _) => (p, 32),
+            (DeviceKind::Cuda, _) => (1, 32),
         }
     }
 }
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_grow_from_a_warp_to_beyond_what_the_gpu_holds() {
+    fn threads_grow_from_a_warp_to_what_the_gpu_holds_and_beyond() {
         let gpu = room(DeviceKind::Cuda, 132, 132 * 2048);
         for by_blocks in [false, true] {
             let shapes = Plan::new(false).thread_shapes(&gpu, by_blocks);
@@ -428,7 +428,8 @@ mod tests {
                 .collect();
             assert!(threads.is_sorted_by(|a, b| a < b), "{threads:?}");
             assert!(threads.contains(&gpu.resident));
-            assert_eq!(threads.last(), Some(&(2 * gpu.resident)));
+            let beyond = if by_blocks { 1 } else { 2 };
+            assert_eq!(threads.last(), Some(&(beyond * gpu.resident)));
         }
         assert_eq!(Plan::new(false).thread_shapes(&gpu, false)[0], (1, 32));
     }
