@@ -221,9 +221,9 @@ fn a_document_is_compared_and_put_right() {
     let path = folder.path().join("page.md");
     let write = format!("report {} --tables {}", results(), path.display());
     let check = format!("{write} --check");
-    let empty = "# Page\n\n<!-- table: jit -->\n<!-- end -->\n\nMore.\n";
+    let empty = "# Page\n\n<!-- table: fast-rates -->\n<!-- end -->\n\nMore.\n";
     fs::write(&path, empty).unwrap();
-    has(&ended(1, &check).0, "page.md:4: table `jit`");
+    has(&ended(1, &check).0, "page.md:4: table `fast-rates`");
     assert_eq!(fs::read_to_string(&path).unwrap(), empty);
 
     right(&write);
@@ -240,7 +240,10 @@ fn a_document_is_compared_and_put_right() {
     ended(1, &check);
     changed("<!-- end -->", "");
     let (_, errors) = ended(2, &check);
-    has(&errors, "page.md:3: table `jit` has no `<!-- end -->`");
+    has(
+        &errors,
+        "page.md:3: table `fast-rates` has no `<!-- end -->`",
+    );
 }
 
 #[test]

@@ -15,15 +15,19 @@ use std::time::Instant;
 /// The runs that a command of [`Kind::Runs`] prints: one of each of its variants.
 const RUNS: usize = 2;
 
+/// The GPU of a command, where there are several, and the folder in which the driver keeps what it
+/// compiles.
+pub(super) type On<'a> = (Option<&'a str>, &'a Path);
+
 /// The command of a piece, with where its output goes.
 fn command(
     piece: &Piece,
     words: &[String],
     out: &Path,
-    (left, gpu): (Option<u64>, Option<String>),
+    (left, (gpu, cache)): (Option<u64>, On<'_>),
 ) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(words);
+    command.args(words).env("CUDA_CACHE_PATH", cache);
     if let Some(gpu) = gpu {
         command.env("CUDA_VISIBLE_DEVICES", gpu);
     }
@@ -53,14 +57,14 @@ pub(super) fn measure(
     piece: &Piece,
     words: &[String],
     folder: &Path,
-    (left, gpu): (Option<u64>, Option<String>),
+    (left, on): (Option<u64>, On<'_>),
     head: &Head,
 ) -> Result<(bool, bool)> {
     let part_name = part(piece);
     let part = folder.join(&part_name);
     let _ = fs::remove_file(&part);
     let start = Instant::now();
-    let mut command = command(piece, words, folder, (left, gpu))?;
+    let mut command = command(piece, words, folder, (left, on))?;
     let out = command
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())

@@ -8,7 +8,7 @@
 mod command;
 mod pieces;
 
-use self::command::measure;
+use self::command::{On, measure};
 use self::pieces::{Piece, pieces};
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
@@ -41,7 +41,8 @@ beside what one writes by hand (fast.json), EigenBench by words and launches
 and has the checksums of the files.
 
 With --gpus each file is measured on one GPU, and several files at once; the
-seconds in all.json are those of one GPU.
+seconds in all.json are those of one GPU. The driver's cache of compiled kernels
+is empty when a file is begun.
 
 After an interruption, or the end of --for, the same command goes on where it
 stopped. Every file is of one commit, device and driver: what another program
@@ -202,16 +203,19 @@ impl<'a> Session<'a> {
                 left.pop_back()
             }
         };
+        let gpu = (self.args.gpus > 1).then(|| visible(worker));
         while let Some(pieces) = next() {
+            // Empty, so that the times of compilation in a file do not depend on what ran before.
+            let cache = tempfile::tempdir()?;
             for (number, piece) in pieces {
-                self.make(number, piece, worker)?;
+                self.make(number, piece, (gpu.as_deref(), cache.path()))?;
             }
         }
         Ok(())
     }
 
     /// Runs the command of a piece, unless it is done or time is over, and writes down what it made.
-    fn make(&self, number: usize, piece: &Piece, worker: usize) -> Result<()> {
+    fn make(&self, number: usize, piece: &Piece, on: On<'_>) -> Result<()> {
         let args = self.args;
         let words = piece.words(args.quick, &self.id);
         let line = line_of(&words);
@@ -230,8 +234,7 @@ impl<'a> Session<'a> {
             (took, state.sealed.head.clone())
         };
         let start = Instant::now();
-        let gpu = (args.gpus > 1).then(|| visible(worker));
-        let made = measure(piece, &words, &args.out, (left, gpu), &head);
+        let made = measure(piece, &words, &args.out, (left, on), &head);
         let mut state = self.state();
         state.measured.retain(|file| *file != piece.file);
         let (verified, complete) = made?;
