@@ -57,7 +57,7 @@ impl Paper {
     }
 
     /// Whether the document has something, and all units of every workload that it has anything of.
-    pub fn is_whole(&self) -> bool {
+    fn is_whole(&self) -> bool {
         let units = self.pieces.iter().flat_map(|piece| &piece.units);
         let mut names = units
             .filter_map(|unit| Some(unit.split_once(' ')?.1))

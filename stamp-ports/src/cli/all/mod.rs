@@ -111,6 +111,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
         args,
         id,
         began: Instant::now(),
+        pieces: pieces.len(),
         state: Mutex::new(State {
             sealed: begin(args, head)?,
             measured: Vec::new(),
@@ -167,6 +168,8 @@ struct Session<'a> {
     /// The device's name for the commands.
     id: String,
     began: Instant,
+    /// How many there are.
+    pieces: usize,
     state: Mutex<State<'a>>,
 }
 
@@ -228,7 +231,7 @@ impl<'a> Session<'a> {
             if done || left == Some(0) {
                 return Ok(());
             }
-            writeln!(stdout(), "{number}/{} {line}", pieces(args.quick).len())?;
+            writeln!(stdout(), "{number}/{} {line}", self.pieces)?;
             state.measured.push(piece.file);
             state.write(&args.out)?;
             (took, state.sealed.head.clone())

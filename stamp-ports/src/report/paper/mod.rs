@@ -38,10 +38,7 @@ pub fn report(paper: &Paper) -> Report {
     let warnings = Some(warning).filter(|_| failed > 0);
     let page: Page = stated(include_str!("page.json"));
     let judged = [("claims", claims::all(paper))];
-    // A document of some workloads lacks nothing if it has all about these.
-    let mut head = paper.head.clone();
-    head.complete |= paper.is_whole();
-    page.report(&head, sets, &judged, warnings.into_iter().collect())
+    page.report(&paper.head, sets, &judged, warnings.into_iter().collect())
 }
 
 #[cfg(test)]
