@@ -321,7 +321,7 @@ impl Plan {
     }
 
     /// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the
-    /// records, and k-means by a warp of each multiprocessor has a hundred for one that commits.
+    /// records, and nearly all of k-means abort by a warp of each multiprocessor.
     pub fn recorded_shape(&self, room: &Room, by_blocks: bool) -> (u32, u32) {
         let p = room.limits.processors;
         match (room.kind, by_blocks) {

@@ -168,7 +168,7 @@ struct Session<'a> {
     /// The device's name for the commands.
     id: String,
     began: Instant,
-    /// How many there are.
+    /// How many pieces there are, those that are done included.
     pieces: usize,
     state: Mutex<State<'a>>,
 }
