@@ -296,9 +296,9 @@ pub const NONE: &str = "\u{2013}";
 /// `left` columns are words, the others numbers. Where several rows begin with
 /// the same word, rows that begin with another are set apart.
 pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Markup {
-    let class = |i: usize| if i < left { "word" } else { "number" };
-    let word = |i: usize| rows[i][0].split(' ').next().unwrap_or_default();
-    let first = |i: usize| i > 0 && word(i) != word(i - 1);
+    let word = |i: usize| (i < left).then_some("word");
+    let of = |i: usize| rows[i][0].split(' ').next().unwrap_or_default();
+    let first = |i: usize| i > 0 && of(i) != of(i - 1);
     let groups = (0..rows.len()).filter(|&i| first(i)).count() + 1;
     html! {
         div .scroll role="region" tabindex="0" aria-label=(name) {
@@ -307,16 +307,16 @@ pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Ma
                 thead {
                     tr {
                         @for (i, text) in head.iter().enumerate() {
-                            th scope="col" class=(class(i)) { (text) }
+                            th scope="col" class=[word(i)] { (text) }
                         }
                     }
                 }
                 tbody {
                     @for (i, row) in rows.iter().enumerate() {
                         tr .first[first(i) && groups < rows.len()] {
-                            th scope="row" class=(class(0)) { (row[0]) }
+                            th scope="row" { (row[0]) }
                             @for (i, cell) in row.iter().enumerate().skip(1) {
-                                td class=(class(i)) { (cell) }
+                                td class=[word(i)] { (cell) }
                             }
                         }
                     }

@@ -15,20 +15,28 @@ use std::time::Instant;
 /// The runs that a command of [`Kind::Runs`] prints: one of each of its variants.
 const RUNS: usize = 2;
 
-/// The GPU of a command, where there are several, and the folder in which the driver keeps what it
-/// compiles.
-pub(super) type On<'a> = (Option<&'a str>, &'a Path);
+/// Where a command runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct On<'a> {
+    /// The GPU, where there are several.
+    pub(super) gpu: Option<&'a str>,
+    /// The folder in which the driver keeps what it compiles; without one, where it always does.
+    pub(super) cache: Option<&'a Path>,
+}
 
 /// The command of a piece, with where its output goes.
 fn command(
     piece: &Piece,
     words: &[String],
     out: &Path,
-    (left, (gpu, cache)): (Option<u64>, On<'_>),
+    (left, on): (Option<u64>, On<'_>),
 ) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(words).env("CUDA_CACHE_PATH", cache);
-    if let Some(gpu) = gpu {
+    command.args(words);
+    if let Some(cache) = on.cache {
+        command.env("CUDA_CACHE_PATH", cache);
+    }
+    if let Some(gpu) = on.gpu {
         command.env("CUDA_VISIBLE_DEVICES", gpu);
     }
     match piece.kind {

@@ -9,7 +9,7 @@ mod command;
 mod pieces;
 
 use self::command::{On, measure};
-use self::pieces::{Piece, pieces};
+use self::pieces::{COMPILED, Piece, pieces};
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
 use crate::error::{Error, Result};
@@ -41,8 +41,8 @@ beside what one writes by hand (fast.json), EigenBench by words and launches
 and has the checksums of the files.
 
 With --gpus each file is measured on one GPU, and several files at once; the
-seconds in all.json are those of one GPU. The driver's cache of compiled kernels
-is empty when a file is begun.
+seconds in all.json are those of one GPU. fast.json has the driver's times of
+compilation, so the driver's cache of kernels is an empty one there.
 
 After an interruption, or the end of --for, the same command goes on where it
 stopped. Every file is of one commit, device and driver: what another program
@@ -207,11 +207,13 @@ impl<'a> Session<'a> {
             }
         };
         let gpu = (self.args.gpus > 1).then(|| visible(worker));
+        // Empty, so that the times of compilation do not depend on what ran before.
+        let cache = tempfile::tempdir()?;
         while let Some(pieces) = next() {
-            // Empty, so that the times of compilation in a file do not depend on what ran before.
-            let cache = tempfile::tempdir()?;
             for (number, piece) in pieces {
-                self.make(number, piece, (gpu.as_deref(), cache.path()))?;
+                let gpu = gpu.as_deref();
+                let cache = (piece.file == COMPILED).then(|| cache.path());
+                self.make(number, piece, On { gpu, cache })?;
             }
         }
         Ok(())

@@ -24,6 +24,9 @@ pub(super) struct Piece {
 /// The paper's figures and tables, of its workloads and the bank.
 const PAPER: &str = "bench paper --workload ra,ht,genome,labyrinth,kmeans,eigenbench,bank";
 
+/// The file whose times of compilation a document shows.
+pub(super) const COMPILED: &str = "fast.json";
+
 /// What stands behind the device's name for one without accesses of 128 bits.
 const NARROW: &str = ",atomics=64";
 
@@ -58,8 +61,7 @@ pub(super) fn pieces(quick: bool) -> Vec<Piece> {
         "--workload ra,ht,bank,eigenbench,kmeans,queue,genome --variant cgl,fast --repeat 3 --quick",
         "--workload pool,list,map,ordered,vacation,counter --variant cgl,fast --repeat 3 --quick",
     ];
-    let floors =
-        floors.map(|words| piece("fast.json", Kind::Member, &format!("bench floor {words}")));
+    let floors = floors.map(|words| piece(COMPILED, Kind::Member, &format!("bench floor {words}")));
     let words: &[&str] = if quick {
         &["64K"]
     } else {
