@@ -139,10 +139,6 @@ pub struct File {
     pub date: Option<String>,
     /// The commit that was measured, and how that is known.
     pub commit: Option<String>,
-    /// Whether the file is from before documents named the checksum of the PTX that was measured
-    /// (`ptx`). No new file of a GPU is.
-    #[serde(default)]
-    pub before_ptx: bool,
 }
 
 /// A table: a cell is the template of its column with the words of its row.

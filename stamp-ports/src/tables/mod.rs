@@ -189,14 +189,12 @@ fn origin(source: &File, data: &Sets) -> std::result::Result<String, String> {
     };
     let of_gpu =
         !file.starts_with("simulator/") && !file.starts_with("cpu/") && !file.starts_with("..");
-    match (whole.get("ptx"), source.before_ptx) {
-        (None, false) if of_gpu => Err(format!(
+    if of_gpu && whole.get("ptx").is_none() {
+        return Err(format!(
             "{file} names no checksum of the PTX that was measured (`ptx`): measure it with a \
              program that does"
-        )),
-        (Some(_), true) => Err(format!("{file} names its PTX: take `before_ptx` off")),
-        _ => Ok(()),
-    }?;
+        ));
+    }
     let said = |paths: &[&str]| -> Option<&str> {
         paths.iter().find_map(|path| whole.pointer(path)?.as_str())
     };

@@ -187,13 +187,9 @@ fn a_figure_without_machine_date_or_commit_is_refused_and_so_is_one_of_unknown_d
     let error = refused("h200/a.json", &old, "");
     has(&error, "names no checksum of the PTX");
     assert_eq!(refused("simulator/a.json", &old, ""), "");
-    assert_eq!(refused("h200/a.json", &old, r#", "before_ptx": true"#), "");
-    for (source, why) in [
-        (r#", "before_ptx": true"#, "take `before_ptx` off"),
-        (r#", "commit": "c0ffee0""#, "names its commit: take it off"),
-    ] {
-        has(&refused("h200/a.json", whole, source), why);
-    }
+    let source = r#", "commit": "c0ffee0""#;
+    let error = refused("h200/a.json", whole, source);
+    has(&error, "names its commit: take it off");
 }
 
 const PAGE: &str = "# Page\n```\n<!-- table: unknown -->\n```\n<!-- table: t -->\n| 1 |\n| 2 |\n<!-- end -->\nmore\n";
