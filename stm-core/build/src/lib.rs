@@ -14,7 +14,7 @@
 //! The texts are also in `target/stm-ptx/PACKAGE/KERNEL/ALGORITHM.ptx`, to be read.
 //!
 //! PTX is compiled when a file of the kernels has changed, and not when only others of the package
-//! have. Before that the package is checked for the host, so that its errors come first.
+//! have.
 //!
 //! What kernels share with the rest of the library must do without the standard library on the
 //! device: `core` instead of `std`. Code for the host alone, such as tests, stands behind
@@ -48,7 +48,6 @@ use shadow::{Shadow, User};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// By what PTX was built, in its first line.
 const BY: &str = "stm-core-build";
@@ -171,7 +170,6 @@ impl Kernels {
         };
         let shadow = Shadow::write(&user, &targets)?;
         let mut sources = BTreeSet::from([root.join("Cargo.toml")]);
-        let mut is_checked = false;
         let mut texts = BTreeMap::new();
         let builds: &[&str] = if self.recorded {
             &["", "stm-observed"]
@@ -192,9 +190,6 @@ impl Kernels {
             let assembly = if let Some(latest) = library.latest(toolchain) {
                 latest
             } else {
-                if !std::mem::replace(&mut is_checked, true) {
-                    check_for_host(&root, &targets, &shadow.enabled)?;
-                }
                 library.assemble_and_note(toolchain)?
             };
             sources.extend(library.sources(toolchain));
@@ -210,33 +205,6 @@ impl Kernels {
         hold_to_rules(&texts)?;
         leave(&files::blocks(&texts))
     }
-}
-
-/// Checks the package with these features for the host, so that its errors come before PTX is
-/// compiled, which takes longer.
-fn check_for_host(root: &Path, targets: &Path, features: &[String]) -> Result<(), Error> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo
-        .args(["check", "--quiet", "--no-default-features", "--features"])
-        .arg(features.join(","))
-        .current_dir(root)
-        // The outer cargo holds the lock of its own directory.
-        .env("CARGO_TARGET_DIR", targets.join("host"))
-        .env("STM_PTX_BUILD", "off")
-        .stdin(Stdio::null());
-    let [target, host] = ["TARGET", "HOST"].map(|name| std::env::var(name).unwrap_or_default());
-    if target != host {
-        cargo.args(["--target", &target]);
-    }
-    let status = cargo.status().map_err(|source| Error::Start {
-        program: cargo.get_program().into(),
-        source,
-    })?;
-    if status.success() {
-        return Ok(());
-    }
-    let program = "the check of the package for the host, which comes before its PTX,".to_owned();
-    Err(Error::Failed { program, status })
 }
 
 /// Holds each text to the rules of a shipped file.

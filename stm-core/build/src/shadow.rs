@@ -14,8 +14,6 @@ use std::process::{Command, Stdio};
 pub(crate) struct Shadow {
     pub(crate) manifest: PathBuf,
     pub(crate) name: String,
-    /// The features of the user's package that are enabled for the host.
-    pub(crate) enabled: Vec<String>,
 }
 
 /// What is known of the user's package.
@@ -69,10 +67,8 @@ struct Dependency {
     folder: PathBuf,
 }
 
-/// The package's edition, what its kernels depend on, and the features that are enabled.
-type Parts = (String, Vec<Dependency>, Vec<String>);
-
-fn dependencies(user: &User<'_>, metadata: &Value) -> Result<Parts, Error> {
+/// Returns the package's edition, and what its kernels depend on.
+fn dependencies(user: &User<'_>, metadata: &Value) -> Result<(String, Vec<Dependency>), Error> {
     let wrong = |what: String| Error::Metadata {
         package: user.root.display().to_string(),
         what,
@@ -127,20 +123,14 @@ fn dependencies(user: &User<'_>, metadata: &Value) -> Result<Parts, Error> {
             folder: manifest.parent().unwrap_or(manifest).to_owned(),
         });
     }
-    let features = own["features"].as_object().into_iter().flatten();
-    let is_enabled = |name: &String| {
-        let name = name.to_uppercase().replace('-', "_");
-        std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
-    };
-    let enabled = features.map(|(name, _)| name.clone()).filter(is_enabled);
-    Ok((edition, found, enabled.collect()))
+    Ok((edition, found))
 }
 
 impl Shadow {
     /// Writes the package below `folder`.
     pub(crate) fn write(user: &User<'_>, folder: &Path) -> Result<Self, Error> {
         let metadata = metadata(user)?;
-        let (edition, dependencies, enabled) = dependencies(user, &metadata)?;
+        let (edition, dependencies) = dependencies(user, &metadata)?;
         let mut hasher = DefaultHasher::new();
         user.source.hash(&mut hasher);
         // Its file of assembly is its own among those of other packages.
@@ -180,10 +170,6 @@ impl Shadow {
         if root.is_file() && !lock.is_file() {
             std::fs::copy(&root, &lock).map_err(Error::at(&lock))?;
         }
-        Ok(Self {
-            manifest,
-            name,
-            enabled,
-        })
+        Ok(Self { manifest, name })
     }
 }

@@ -6,7 +6,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Error, FnArg, Ident, ItemFn, LitStr, Pat, Type, parse_quote};
+use syn::{Error, FnArg, Ident, ItemFn, LitStr, Pat, Safety, Type, parse_quote};
 
 /// A parameter of the kernel after the lane and, if it has one, the memory.
 pub(crate) struct Argument<'a> {
@@ -97,6 +97,10 @@ pub(crate) fn function(item: TokenStream, text: &str) -> syn::Result<ItemFn> {
 /// Refuses a function of a kind that no kernel is, or that returns something.
 pub(crate) fn refuse_kind(function: &ItemFn) -> syn::Result<()> {
     let signature = &function.sig;
+    let unsafety = match &signature.safety {
+        Safety::Unsafe(word) => Some(word.span),
+        _ => None,
+    };
     let kinds = [
         (
             signature.asyncness.map(|word| word.span),
@@ -107,7 +111,7 @@ pub(crate) fn refuse_kind(function: &ItemFn) -> syn::Result<()> {
             "a kernel runs in launches alone: leave `const` out",
         ),
         (
-            signature.unsafety.map(|word| word.span),
+            unsafety,
             "safe code launches a kernel: leave `unsafe` out here, and write it in the body, \
              around what needs it",
         ),

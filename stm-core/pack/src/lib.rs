@@ -9,6 +9,8 @@
 //! An archive is a head of text, `stm-core-pack 1`, a line `NAME BYTES` for each block and an empty
 //! line, and then the blocks. The same texts always give the same bytes.
 //!
+//! Programs that only read blocks do without the feature `pack`.
+//!
 //! ```
 //! use std::collections::BTreeMap;
 //! use stm_core_pack::{pack, unpack};
@@ -25,10 +27,9 @@ mod numbers;
 
 pub use archive::{archive, blocks};
 
-use lzma_rust2::{LzipOptions, LzipReader, LzipWriter, LzmaOptions};
+use lzma_rust2::LzipReader;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 
 /// Bytes that are no block or no archive, with what is wrong with them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,13 +37,16 @@ use std::io::{Read as _, Write as _};
 pub struct Damaged(String);
 
 /// Bytes that a block looks back at most. The largest kernel has five million.
+#[cfg(feature = "pack")]
 const WINDOW: u32 = 8 << 20;
 
 /// Packs texts, by name, into a block.
 ///
 /// # Panics
 /// It panics if a name has a line end in it.
+#[cfg(feature = "pack")]
 pub fn pack(texts: &BTreeMap<String, String>) -> Vec<u8> {
+    use std::fmt::Write as _;
     let (mut head, mut body) = (String::new(), String::new());
     for (name, text) in texts {
         assert!(!name.contains('\n'), "{name:?} is no name of a text");
@@ -63,7 +67,7 @@ pub fn pack(texts: &BTreeMap<String, String>) -> Vec<u8> {
 /// Returns all texts of a block, by name.
 ///
 /// # Errors
-/// [`Damaged`] if the bytes are not what [`pack`] has made.
+/// [`Damaged`] if the bytes are not what `pack` has made.
 pub fn unpack(block: &[u8]) -> Result<BTreeMap<String, String>, Damaged> {
     let all = decompressed(block)?;
     let texts = parts(&all)?.into_iter();
@@ -123,7 +127,10 @@ fn parts(all: &str) -> Result<Vec<Part<'_>>, Damaged> {
 }
 
 /// Compresses bytes as well as the format can.
+#[cfg(feature = "pack")]
 fn compressed(bytes: &[u8]) -> Vec<u8> {
+    use lzma_rust2::{LzipOptions, LzipWriter, LzmaOptions};
+    use std::io::Write as _;
     let mut options = LzipOptions::with_preset(9);
     options.lzma_options.dict_size = WINDOW;
     options.lzma_options.nice_len = LzmaOptions::NICE_LEN_MAX;
@@ -133,7 +140,7 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
     written.expect("a vector takes all that is written")
 }
 
-/// Reverses [`compressed`].
+/// Reverses `compressed`.
 fn decompressed(block: &[u8]) -> Result<String, Damaged> {
     let mut text = String::new();
     match LzipReader::new(block).read_to_string(&mut text) {
@@ -142,7 +149,7 @@ fn decompressed(block: &[u8]) -> Result<String, Damaged> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "pack"))]
 mod tests {
     use super::*;
     use proptest::prelude::*;

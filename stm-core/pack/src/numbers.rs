@@ -6,16 +6,18 @@
 //! long ago keeps its number, since it is used again and again.
 //!
 //! `%r12` becomes `%r+1` where `%r11` was defined last, `%r-3` where `%r15` was, and stays `%r12`
-//! where that is [`FAR`] away. Reading goes through the text in the same order with the same
+//! where that is `FAR` away. Reading goes through the text in the same order with the same
 //! definitions, so it knows the same last ones.
 
 /// Definitions back from which a number stays as it is.
+#[cfg(feature = "pack")]
 const FAR: i64 = 20;
 
 /// The starts of instructions that define no register.
 const DEFINES_NOTHING: [&str; 4] = ["st", "bra", "bar", "red"];
 
 /// Returns a text with its numbers as distances.
+#[cfg(feature = "pack")]
 pub(crate) fn shortened(text: &str) -> String {
     walk(text, &|number, last| {
         let number = number.parse::<i64>().ok()?;
@@ -31,7 +33,7 @@ pub(crate) fn shortened(text: &str) -> String {
     .unwrap_or_else(|| text.to_owned())
 }
 
-/// Reverses [`shortened`]; nothing if a number cannot be one.
+/// Reverses `shortened`; nothing if a number cannot be one.
 pub(crate) fn restored(text: &str) -> Option<String> {
     walk(text, &|number, last| {
         let value: i64 = number.parse().ok()?;
@@ -153,7 +155,7 @@ impl<'a> Last<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "pack"))]
 mod tests {
     use super::*;
 
