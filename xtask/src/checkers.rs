@@ -9,10 +9,11 @@
 //! | `cargo xtask package` | nothing |
 
 use crate::Tree;
-use crate::error::{Error, run};
+use crate::error::{Error, cargo, run};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 use stm_core_build::toolchain::{clean, output};
 
 /// The tests that an interpreter gets through: the core paths, and safe launches of safe kernels.
@@ -90,6 +91,30 @@ pub(crate) fn miri(tree: &Tree) -> Result<(), Error> {
 /// Runs the tests of the CPU device under `ThreadSanitizer`.
 pub(crate) fn tsan(tree: &Tree) -> Result<(), Error> {
     nightly(tree, TSAN, "tsan", ("RUSTFLAGS", "-Zsanitizer=thread"))
+}
+
+/// What is built cold with `cargo build --release`, and the seconds that it takes at most on two idle
+/// cores: the programs, and a user's crate with `cuda`.
+const COLD: [(&str, u64); 2] = [(".", 100), ("docs/examples/01-counter", 30)];
+
+/// Builds what users build, cold. A machine with other work may take twice as long.
+pub(crate) fn cold(tree: &Tree) -> Result<(), Error> {
+    let target = tree.target.join("cold");
+    for (folder, most) in COLD {
+        let _ = std::fs::remove_dir_all(&target);
+        let root = tree.root.join(folder);
+        let target = target.clone();
+        let here = Tree { root, target };
+        let start = Instant::now();
+        let environment = [("CARGO_TARGET_DIR", here.target.as_os_str())];
+        cargo(&here, "build --release --quiet", &environment)?;
+        let took = start.elapsed().as_secs();
+        println!("a cold release build of {folder}: {took} s, at most {most} s on two idle cores");
+        if took > 2 * most {
+            return Err(Error::Check(format!("{folder} takes {took} s to build")));
+        }
+    }
+    Ok(())
 }
 
 /// Checks licences, sources and advisories of what is depended on.

@@ -43,7 +43,7 @@ impl Step {
 }
 
 /// The steps that wait for each other.
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step::new("fmt", |tree| {
         cargo(tree, "fmt --all --check -- --color=never", &[])
     })
@@ -76,6 +76,7 @@ const STEPS: [Step; 10] = [
         program(tree, "stamp", "bench floor --quick --device cpu")
     })
     .long(),
+    Step::new("cold", checkers::cold).long(),
 ];
 
 /// The steps that run beside those, on what they leave of the machine: tests keep little more than

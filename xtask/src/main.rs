@@ -45,6 +45,8 @@ cargo xtask weight          lines of Rust, files and bytes of the tree, and the 
                             of xtask/weight.txt
 cargo xtask toys            adds a toy of each kind of thing that can be added by the steps of
                             CONTRIBUTING.md, in a copy of the tree, and runs them
+cargo xtask cold            cold release builds of the programs and of a user's
+                            crate, and the seconds that they may take
 cargo xtask miri            the core paths of the CPU device under Miri (nightly, miri)
 cargo xtask tsan            its tests under ThreadSanitizer (nightly, rust-src)
 cargo xtask deny            licences, sources and advisories of dependencies (cargo-deny)
@@ -56,7 +58,7 @@ cargo xtask ci [--all] [--strict] [--skip STEP]...
                             left out and named, or with --strict a failure. The
                             steps: fmt weight docs circles names clippy library doc test
                             fuzz ptx ptxas example; with --all also fuzz-long paper
-                            sync floor ptx-all ptxas-all observed examples toys package
+                            sync floor cold ptx-all ptxas-all observed examples toys package
                             miri tsan
 
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
@@ -103,6 +105,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
         ["circles"] => circles::check(&tree),
         ["weight"] => weight::check(&tree),
         ["toys"] => toys::command(&tree),
+        ["cold"] => checkers::cold(&tree),
         ["miri"] => checkers::miri(&tree),
         ["tsan"] => checkers::tsan(&tree),
         ["deny"] => checkers::deny(&tree),

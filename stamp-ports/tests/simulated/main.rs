@@ -231,12 +231,7 @@ pub(crate) fn simulation(warp_width: u32, schedule: Schedule, seed: u64) -> SimC
 
 /// Simulations of warps of four: each schedule with so many seeds.
 pub(crate) fn simulations(seeds: u64) -> impl Iterator<Item = SimConfig> {
-    let schedules = [
-        Schedule::Lockstep,
-        Schedule::Stack,
-        Schedule::its(64),
-        Schedule::Random,
-    ];
+    let schedules = Schedule::named("lockstep stack its64 random");
     let of = move |schedule| (0..seeds).map(move |seed| simulation(4, schedule, seed));
     schedules.into_iter().flat_map(of)
 }

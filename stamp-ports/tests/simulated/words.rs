@@ -22,20 +22,14 @@ use stm_core::internal::observe::{Mutant, Phase};
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 use verify::sim::{Schedule, Sim, SimConfig};
 
-const SCHEDULES: [Schedule; 5] = [
-    Schedule::Lockstep,
-    Schedule::Stack,
-    Schedule::its(64),
-    Schedule::starve(64),
-    Schedule::Random,
-];
+const SCHEDULES: &str = "lockstep stack its64 starve64 random";
 
 /// Runs a workload with warps of `width` under each schedule; the attempts that
 /// aborted, and the histories that did not fit their buffers at first.
 fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u64) -> (u64, u64) {
     let mut aborted = 0;
     let mut repeated = 0;
-    for schedule in SCHEDULES {
+    for schedule in Schedule::named(SCHEDULES) {
         // Blocking locks in the order met: two blocks can undo each other for as long as a schedule
         // that starves the lock's holder lets neither ahead. Both take locks in the order met:
         // between warps, a hostile schedule can keep two of them in each other's way for ever. The

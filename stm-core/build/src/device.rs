@@ -59,7 +59,8 @@ pub struct Library<'a> {
 }
 
 impl Library<'_> {
-    /// Returns the target directory of one compiler and set of flags. The
+    /// Returns the target directory of one compiler and set of flags, with and without code of
+    /// `core`: cargo tells these apart. The
     /// assembly's file name holds neither, so in a common directory cargo could
     /// take what another compiler left there for up to date.
     fn target(&self, toolchain: &Toolchain) -> PathBuf {

@@ -52,8 +52,8 @@ use stm_machine::host::{Device, Error, Launch};
 ///
 /// # What they rest on
 ///
-/// Those of a GPU are what one run on an NVIDIA H200 found (`docs/results/h200/sync.json`,
-/// 26 November 2026, commit 586c43e), and a guess for other GPUs; `stamp device --measure` and
+/// Those of a GPU are what one run on an NVIDIA H200 found (26 November 2026, commit 586c43e;
+/// `docs/results/h200/sync.json` has a later one), and a guess for other GPUs; `stamp device --measure` and
 /// `stamp bench sync` measure yours. Rates are in millions a second. The first row of each
 /// group is the default.
 ///
