@@ -179,6 +179,60 @@ fn defined_functions(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// The instructions of entry `entry` that touch memory, other lanes, control flow or a special
+/// register, in order: the mnemonic, and for a special register also its name. What only moves or
+/// computes registers, loads parameters or converts an address is left out; whatever is not known
+/// to do just that is kept.
+///
+/// `None` if `text` has no such entry.
+pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {
+    let module = crate::split::Module::parse(text).ok()?;
+    let item = module
+        .items
+        .iter()
+        .find(|i| i.kind == crate::split::Kind::Entry && i.name == entry)?;
+    let (_, body) = item.text.split_once('{')?;
+    let statements = statements(body);
+    Some(
+        statements
+            .iter()
+            .filter(|s| !s.is_directive())
+            .filter_map(effect)
+            .collect(),
+    )
+}
+
+/// The statement as [`effects`] lists it.
+fn effect(statement: &Statement) -> Option<String> {
+    const PURE: [&str; 13] = [
+        "add", "and", "cvt", "max", "min", "mul", "not", "or", "selp", "setp", "shl", "shr", "sub",
+    ];
+    let opcode = statement.opcode();
+    let base = opcode.split('.').next().unwrap_or("");
+    if opcode == "ret"
+        || opcode.starts_with("ld.param.")
+        || opcode.starts_with("cvta.to.global.")
+        || PURE.contains(&base)
+    {
+        return None;
+    }
+    if base == "mov" {
+        // Of several in braces the last: all are of one kind.
+        let source = statement.operands().rsplit(", ").next().unwrap_or("");
+        let source = source.trim_matches(['{', '}']);
+        return is_special_register(source).then(|| format!("{opcode} {source}"));
+    }
+    Some(opcode.to_owned())
+}
+
+/// Whether an operand is a register of the machine and not one that LLVM
+/// allocated (`%p1`, `%rs1`, `%r1`, `%rd1`).
+fn is_special_register(operand: &str) -> bool {
+    operand.strip_prefix('%').is_some_and(|name| {
+        !["p", "rs", "r", "rd"].contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,5 +309,25 @@ mod tests {
         let newer = |text: &str| text.replace("7.0", "8.3").replace("sm_70", "sm_90");
         assert_eq!(shipped(&newer(&wide)), []);
         assert_eq!(shipped(&newer(GOOD)).len(), 2);
+        let effects = effects(&wide, "a").unwrap();
+        assert_eq!(
+            effects[1..3],
+            ["ld.relaxed.gpu.global.b128", "call.uni"],
+            "{effects:?}"
+        );
+    }
+
+    #[test]
+    fn effects_keep_what_is_not_plainly_pure() {
+        assert_eq!(
+            effects(GOOD, "a").unwrap(),
+            [
+                "atom.acquire.gpu.global.cas.b32",
+                "fence.acq_rel.gpu",
+                "call.uni",
+                "mov.u32 %tid.x"
+            ]
+        );
+        assert_eq!(effects(GOOD, "b"), None);
     }
 }
