@@ -5,7 +5,6 @@ use super::config::SimConfig;
 use super::error::{SimError, SimErrorKind};
 use super::lane::SimLane;
 use super::machine::{Machine, RunReport};
-use super::shape::Shape;
 use super::space::BYTES_MAX;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
@@ -129,16 +128,7 @@ impl Sim {
 
     /// Returns the newest value of a word, or `None` if there is none at that address.
     pub(crate) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
-        self.0.with(|machine| {
-            let space = &machine.space;
-            let found = space.find(address, if wide { 8 } else { 4 }).ok()?;
-            let value = if wide {
-                space.load::<64>(found)
-            } else {
-                space.load::<32>(found)
-            };
-            Some(value as u64)
-        })
+        self.0.with(|machine| machine.space.newest(address, wide))
     }
 
     /// Returns what the last launch did, and how it ended, or `None` before the first.
@@ -161,11 +151,6 @@ impl Sim {
     /// Does the same for any kernel, and is compiled once.
     fn run_kernel(&self, launch: &Launch, kernel: &Body<'_>) -> Result<RunReport, SimError> {
         launch.check(&self.limits()).map_err(SimError::launch)?;
-        let shape = Shape {
-            blocks: launch.blocks,
-            threads: launch.threads,
-            width: self.config().warp_width,
-        };
         let lanes = u64::from(launch.blocks) * u64::from(launch.threads);
         if lanes > u64::from(LANES_MAX) {
             return Err(SimError::launch(format!(
@@ -178,9 +163,7 @@ impl Sim {
             None => launch.probe,
         };
         let number = self.0.launches.replace(self.0.launches.get() + 1);
-        let (cluster, words) = (launch.cluster, launch.shared_bytes / 4);
-        self.0
-            .with(|m| m.begin_launch(number, shape, cluster, words, launch.stop));
+        self.0.with(|machine| machine.begin_launch(number, launch));
         self.0.running.set(true);
         let mut stacks = self.0.stacks.take();
         let stacked = grow(&mut stacks, lanes as usize);

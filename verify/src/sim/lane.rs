@@ -4,7 +4,7 @@
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine, Over, Whole};
-use super::space::{Found, Use};
+use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
 use stm_core::internal::observe::HostProbe;
@@ -121,7 +121,7 @@ impl<'a> SimLane<'a> {
             return 0;
         }
         let (machine, lane) = (self.machine(), self.lane);
-        let word = machine.word::<BITS>(lane, at, Use::of_bits(BITS));
+        let word = machine.word::<BITS>(lane, at, Use::Shared(BITS as u8));
         let result = word.map(|found| {
             let value = does(machine, lane, found);
             machine.done(lane, value as u64);
@@ -136,16 +136,12 @@ impl<'a> SimLane<'a> {
     #[inline(never)]
     pub(super) fn load<const BITS: u32>(&self, op: Op, at: u64, acquire: Acquire) -> u128 {
         self.access::<BITS>(op, at, |machine, lane, found| {
-            let history = if machine.weak {
-                machine.space.beside(found)
-            } else {
-                0
-            };
-            let value = if history == 0 {
-                machine.space.load::<BITS>(found)
-            } else {
-                let views = &mut machine.views;
-                views.load(history, lane, acquire, &mut machine.rng)
+            let value = match *machine.space.beside(found) {
+                history if history != 0 && machine.weak => {
+                    let views = &mut machine.views;
+                    views.load(history, lane, acquire, &mut machine.rng)
+                }
+                _ => machine.space.load::<BITS>(found),
             };
             machine.acquired(lane, acquire);
             value
@@ -161,8 +157,8 @@ impl<'a> SimLane<'a> {
                 return machine.space.load::<64>(found);
             }
             // A word that nobody has stored to is in the cache as well.
-            let history = machine.history::<64>(found);
             let views = &mut machine.views;
+            let history = views.history_of::<64>(&mut machine.space, found);
             views.load_weak(history, lane, &mut machine.rng)
         }) as u64
     }
@@ -175,10 +171,10 @@ impl<'a> SimLane<'a> {
         if machine.ending {
             return 0;
         }
-        let word = machine.word::<64>(self.lane, at, Use::Shared64);
+        let word = machine.word::<64>(self.lane, at, Use::Shared(64));
         let result = word.map(|found| {
             if machine.weak {
-                let history = machine.history::<64>(found);
+                let history = machine.views.history_of::<64>(&mut machine.space, found);
                 machine.views.oldest_visible(history, self.lane)
             } else {
                 machine.space.load::<64>(found)
@@ -208,18 +204,17 @@ impl<'a> SimLane<'a> {
             let old = machine.space.load::<BITS>(found);
             if let Some(new) = new(old) {
                 if machine.weak {
-                    let history = machine.history::<BITS>(found);
+                    let history = machine.views.history_of::<BITS>(&mut machine.space, found);
                     machine.views.modify(history, lane, new, acquire);
                 }
                 if machine.space.store::<BITS>(found, new) {
                     machine.changed();
                     machine.schedule.changed_by_atomic(lane);
                 }
-            } else if machine.weak {
-                let history = machine.space.beside(found);
-                if history != 0 {
-                    machine.views.load_newest(history, lane, acquire);
-                }
+            } else if machine.weak
+                && let history @ 1.. = *machine.space.beside(found)
+            {
+                machine.views.load_newest(history, lane, acquire);
             }
             machine.acquired(lane, acquire);
             old
@@ -246,26 +241,27 @@ impl<'a> SimLane<'a> {
         }) as u64
     }
 
-    #[inline(never)]
-    pub(super) fn private_load<const BITS: u32>(&self, op: Op, at: u64) -> u64 {
+    /// Returns the lane's private word at an address, or `None` if the fibre is being unwound.
+    fn private_word<const BITS: u32>(&self, op: Op, at: u64) -> Option<Found> {
         let machine = self.machine();
         if machine.ending {
-            return 0;
+            return None;
         }
         let found = machine.private_word::<BITS>(self.lane, op, at);
-        let found = self.or_leave(found);
-        self.machine().space.load::<BITS>(found) as u64
+        Some(self.or_leave(found))
+    }
+
+    #[inline(never)]
+    pub(super) fn private_load<const BITS: u32>(&self, op: Op, at: u64) -> u64 {
+        let found = self.private_word::<BITS>(op, at);
+        found.map_or(0, |found| self.machine().space.load::<BITS>(found) as u64)
     }
 
     #[inline(never)]
     pub(super) fn private_store<const BITS: u32>(&self, op: Op, at: u64, v: u64) {
-        let machine = self.machine();
-        if machine.ending {
-            return;
+        if let Some(found) = self.private_word::<BITS>(op, at) {
+            self.machine().space.store::<BITS>(found, v.into());
         }
-        let found = machine.private_word::<BITS>(self.lane, op, at);
-        let found = self.or_leave(found);
-        self.machine().space.store::<BITS>(found, v.into());
     }
 
     /// Executes a fence.
@@ -284,7 +280,7 @@ impl<'a> SimLane<'a> {
     /// a relaxed operation on global memory. One of 64 bits is relaxed, so that a load may find an
     /// older store.
     #[inline]
-    pub(super) fn shared<const WIDE: bool>(
+    pub(super) fn shared<const BITS: u32>(
         &self,
         op: Op,
         block: u32,
@@ -295,25 +291,27 @@ impl<'a> SimLane<'a> {
             return 0;
         }
         let (machine, lane) = (self.machine(), self.lane);
-        let found = machine.shared_word::<WIDE>(lane, block, i).map(|at| {
-            let mut value = machine.shared_value::<WIDE>(at);
+        let found = machine.shared_word::<BITS>(lane, block, i).map(|at| {
+            let mut value = machine.shared.load::<BITS>(at) as u64;
             let new = new(value);
             if machine.weak {
-                let history = machine.shared_history::<WIDE>(at);
                 let views = &mut machine.views;
+                let history = views.history_of::<BITS>(&mut machine.shared, at);
                 match new {
-                    Some(new) if WIDE || op == Op::SharedStore32 => {
+                    Some(new) if BITS == 64 || op == Op::SharedStore32 => {
                         views.store(history, lane, new.into(), Order::Relaxed);
                     }
                     Some(new) => views.modify(history, lane, new.into(), Acquire::No),
-                    None if WIDE => {
+                    None if BITS == 64 => {
                         value = views.load(history, lane, Acquire::No, &mut machine.rng) as u64;
                     }
                     None => views.load_newest(history, lane, Acquire::No),
                 }
             }
-            if let Some(new) = new {
-                machine.set_shared::<WIDE>(at, new);
+            if let Some(new) = new
+                && machine.shared.store::<BITS>(at, new.into())
+            {
+                machine.changed();
             }
             machine.done(lane, value);
             value
@@ -325,7 +323,7 @@ impl<'a> SimLane<'a> {
     #[inline]
     pub(super) fn shared_32(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
         let new = |old: u64| new(old as u32).map(u64::from);
-        self.shared::<false>(op, self.block, i, new) as u32
+        self.shared::<32>(op, self.block, i, new) as u32
     }
 
     /// Arrives where lanes meet, by `meets`, and returns the result of the meeting for this
@@ -371,65 +369,36 @@ impl<'a> SimLane<'a> {
 }
 
 impl Machine {
-    /// Finds word `i` of the shared memory of a block, for an access of 32 bits or of 64 by
+    /// Finds word `i` of the shared memory of a block, for an access of so many bits by
     /// a lane, and checks its use.
-    fn shared_word<const WIDE: bool>(
+    fn shared_word<const BITS: u32>(
         &mut self,
         lane: u32,
         block: u32,
         i: u32,
-    ) -> Result<usize, Over> {
+    ) -> Result<Found, Over> {
         let words = self.shared_words;
-        let last = i.saturating_add(u32::from(WIDE));
+        let last = i.saturating_add(BITS / 32 - 1);
         let Act { op, at } = self.lanes[lane as usize].next;
-        if last >= words || WIDE && !i.is_multiple_of(2) {
-            let text = format!(
-                "{}: {op} of shared word {i}, and the block has {words}: give the launch more \
-                 shared bytes, and words of 64 bits even indices",
-                self.id(lane)
-            );
-            return self.fail(SimErrorKind::SharedOutOfBounds, text);
-        }
-        let place = (block * words + i) as usize;
-        let width = if WIDE { 64 } else { 32 };
-        for used in place..=place + usize::from(WIDE) {
-            let other = std::mem::replace(&mut self.shared_widths[used], width);
-            if other != 0 && other != width {
-                return self.mixed(lane, at, other.into());
+        let address = Space::shared_word(block, words, i);
+        match self.shared.find(address, u64::from(BITS / 8)) {
+            Ok(found) if last < words => {
+                match self
+                    .shared
+                    .claim(found, BITS == 64, Use::Shared(BITS as u8))
+                {
+                    Err(Use::Shared(other)) => self.mixed(lane, at, other),
+                    _ => Ok(found),
+                }
+            }
+            _ => {
+                let text = format!(
+                    "{}: {op} of shared word {i}, and the block has {words}: give the launch more \
+                     shared bytes, and words of 64 bits even indices",
+                    self.id(lane)
+                );
+                self.fail(SimErrorKind::SharedOutOfBounds, text)
             }
         }
-        Ok(place)
-    }
-
-    /// Returns a word of shared memory.
-    fn shared_value<const WIDE: bool>(&self, at: usize) -> u64 {
-        let low = u64::from(self.shared[at]);
-        if WIDE {
-            u64::from(self.shared[at + 1]) << 32 | low
-        } else {
-            low
-        }
-    }
-
-    /// Sets a word of shared memory.
-    fn set_shared<const WIDE: bool>(&mut self, at: usize, value: u64) {
-        if self.shared_value::<WIDE>(at) == value {
-            return;
-        }
-        self.shared[at] = value as u32;
-        if WIDE {
-            self.shared[at + 1] = (value >> 32) as u32;
-        }
-        self.changed();
-    }
-
-    /// Returns the number of the history of a word of shared memory, which it makes
-    /// if there is none.
-    fn shared_history<const WIDE: bool>(&mut self, at: usize) -> u32 {
-        if self.shared_histories[at] == 0 {
-            let value = self.shared_value::<WIDE>(at);
-            self.shared_histories[at] = self.views.new_history(value.into());
-        }
-        self.shared_histories[at]
     }
 }

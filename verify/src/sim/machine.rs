@@ -18,8 +18,10 @@ use super::rounds::Rounds;
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
 use super::shape::{BARRIERS, Barrier, Named, Shape, Warp};
 use super::space::{Found, Space, Use};
-use super::views::{Acquire, Order, Views, refill};
+use super::views::{Acquire, Order, Views};
 use crate::rng::Rng;
+use std::mem::take;
+use stm_core::host::Launch;
 use stm_core::internal::host::StopAt;
 
 /// All threads of a block, or of a cluster, by the index of their barriers in the machine.
@@ -88,22 +90,9 @@ impl RunReport {
     pub const fn count(&self, op: Op) -> u64 {
         self.ops[op as usize]
     }
-
-    /// Returns the report of a launch that has just begun.
-    const fn of(config: SimConfig, launch: u64) -> Self {
-        Self {
-            config,
-            launch,
-            steps: 0,
-            switches: 0,
-            stale_loads: 0,
-            trace: 0,
-            ops: [0; Op::COUNT],
-        }
-    }
 }
 
-/// A running launch. It is kept from launch to launch, so that nothing is allocated anew.
+/// The memory, and the running launch.
 pub(super) struct Machine {
     pub(super) config: SimConfig,
     pub(super) shape: Shape,
@@ -120,12 +109,8 @@ pub(super) struct Machine {
     pub(super) named: Vec<Named>,
     /// The number of blocks of a cluster.
     pub(super) cluster: u32,
-    /// Shared memory of all blocks, and the words of each.
-    pub(super) shared: Vec<u32>,
-    /// The number of the history of each of these words, or 0.
-    pub(super) shared_histories: Vec<u32>,
-    /// With how many bits each is accessed, or 0.
-    pub(super) shared_widths: Vec<u8>,
+    /// Shared memory of all blocks, whose words have 32 bits, and the words of each.
+    pub(super) shared: Space,
     pub(super) shared_words: u32,
     pub(super) report: RunReport,
     /// The lane whose fibre is to run.
@@ -147,113 +132,80 @@ pub(super) struct Machine {
 pub(super) struct Over;
 
 impl Machine {
-    /// Returns the newest value of a word of 64 bits, or 0 if there is none at
-    /// that address. It is no operation of any lane and changes no view.
-    pub(super) fn newest_64(&self, address: u64) -> u64 {
-        let found = self.space.find(address, 8);
-        found.map_or(0, |found| self.space.load::<64>(found) as u64)
+    pub(super) fn new(config: SimConfig) -> Self {
+        let none = Launch::new(0, 1);
+        Self::launched(config, Space::default(), Views::default(), 0, &none)
     }
 
-    pub(super) fn new(config: SimConfig) -> Self {
+    /// Sets everything up for launch number `number`; all lanes can run.
+    pub(super) fn begin_launch(&mut self, number: u64, launch: &Launch) {
+        let (space, views) = (take(&mut self.space), take(&mut self.views));
+        *self = Self::launched(self.config, space, views, number, launch);
+    }
+
+    fn launched(
+        config: SimConfig,
+        mut space: Space,
+        mut views: Views,
+        number: u64,
+        launch: &Launch,
+    ) -> Self {
         let shape = Shape {
-            blocks: 0,
-            threads: 1,
+            blocks: launch.blocks,
+            threads: launch.threads,
             width: config.warp_width,
         };
-        let mut rng = Rng::of_launch(0, 0);
-        Self {
-            config,
-            shape,
-            space: Space::new(),
-            views: Views::default(),
-            weak: false,
-            schedule: scheduler(config.schedule, shape, &mut rng),
-            rng,
-            lanes: Vec::new(),
-            warps: Vec::new(),
-            barriers: [Vec::new(), Vec::new()],
-            named: Vec::new(),
-            cluster: 1,
-            shared: Vec::new(),
-            shared_histories: Vec::new(),
-            shared_widths: Vec::new(),
-            shared_words: 0,
-            report: RunReport::of(config, 0),
-            current: 0,
-            live: 0,
-            error: None,
-            ending: false,
-            stop: None,
-            last_end: 0,
-            last_change: 0,
-            inspect_at: 0,
+        let lanes = shape.lanes();
+        let mut rng = Rng::of_launch(config.seed, number);
+        let mut schedule = scheduler(config.schedule, shape, &mut rng);
+        (0..lanes).for_each(|lane| schedule.wake(lane, 0));
+        space.begin_launch();
+        let mut weak = false;
+        if let MemoryModel::Weak { stale_percent } = config.memory {
+            weak = true;
+            views.begin_launch(lanes, shape.threads, stale_percent);
         }
-    }
-
-    /// Sets everything up for launch number `launch`; all lanes can run.
-    pub(super) fn begin_launch(
-        &mut self,
-        launch: u64,
-        shape: Shape,
-        cluster: u32,
-        shared_words: u32,
-        stop: Option<StopAt>,
-    ) {
-        self.shape = shape;
-        self.rng = Rng::of_launch(self.config.seed, launch);
-        self.schedule = scheduler(self.config.schedule, shape, &mut self.rng);
-        self.space.begin_launch();
-        self.weak = false;
-        if let MemoryModel::Weak { stale_percent } = self.config.memory {
-            self.weak = true;
-            let threads = shape.threads;
-            self.views
-                .begin_launch(shape.lanes(), threads, stale_percent);
-        }
+        let (op, at) = (Op::Start, 0);
         let start = LaneState {
             state: State::Ready,
-            next: Act {
-                op: Op::Start,
-                at: 0,
-            },
+            next: Act { op, at },
             last: None,
             result: 0,
         };
-        refill(&mut self.lanes, shape.lanes() as usize, start);
-        self.warps.clear();
-        self.warps
-            .resize_with(shape.warps() as usize, Warp::default);
-        self.cluster = cluster;
-        for (barriers, blocks) in self.barriers.iter_mut().zip([1, cluster]) {
-            refill(
-                barriers,
-                (shape.blocks / blocks) as usize,
-                Barrier::default(),
-            );
-        }
-        refill(
-            &mut self.named,
-            (shape.blocks * BARRIERS) as usize,
-            Named::EMPTY,
-        );
-        refill(
-            &mut self.shared,
-            shape.blocks as usize * shared_words as usize,
-            0,
-        );
-        refill(&mut self.shared_histories, self.shared.len(), 0);
-        refill(&mut self.shared_widths, self.shared.len(), 0);
-        self.shared_words = shared_words;
-        self.report = RunReport::of(self.config, launch);
-        self.live = shape.lanes();
-        self.error = None;
-        self.ending = false;
-        self.stop = stop;
-        self.last_end = 0;
-        self.last_change = 0;
-        self.inspect_at = 0;
-        for lane in 0..shape.lanes() {
-            self.schedule.wake(lane, 0);
+        let barriers = |blocks| vec![Barrier::default(); (shape.blocks / blocks) as usize];
+        let shared_words = launch.shared_bytes / 4;
+        Self {
+            config,
+            shape,
+            space,
+            views,
+            weak,
+            rng,
+            schedule,
+            lanes: vec![start; lanes as usize],
+            warps: vec![Warp::default(); shape.warps() as usize],
+            barriers: [1, launch.cluster].map(barriers),
+            named: vec![Named::EMPTY; (shape.blocks * BARRIERS) as usize],
+            cluster: launch.cluster,
+            shared: Space::shared(shape.blocks, shared_words),
+            shared_words,
+            report: RunReport {
+                config,
+                launch: number,
+                steps: 0,
+                switches: 0,
+                stale_loads: 0,
+                trace: 0,
+                ops: [0; Op::COUNT],
+            },
+            current: 0,
+            live: lanes,
+            error: None,
+            ending: false,
+            stop: launch.stop,
+            last_end: 0,
+            last_change: 0,
+            inspect_at: 0,
         }
     }
 
@@ -325,7 +277,7 @@ impl Machine {
         // When the time limit is over, in operations.
         let after = |stop: StopAt| stop.after.map_or(u128::MAX, |after| after.as_nanos());
         if let Some(stop) = self.stop.take_if(|stop| after(*stop) <= now.into()) {
-            let found = self.word::<32>(lane, stop.flag as u64, Use::Shared32)?;
+            let found = self.word::<32>(lane, stop.flag as u64, Use::Shared(32))?;
             self.store::<32>(lane, found, 1, Order::Relaxed);
         }
         let progress = self.last_change.max(self.last_end);
@@ -376,7 +328,7 @@ impl Machine {
         let bytes = u64::from(BITS / 8);
         let found = match self.space.find(at, bytes) {
             Ok(found) => found,
-            Err(missing) => return self.missing(lane, at, bytes, &missing),
+            Err(missing) => return self.missing(lane, at, bytes, missing),
         };
         let mut part = found;
         for _ in 0..BITS.div_ceil(64) {
@@ -409,14 +361,13 @@ impl Machine {
     #[inline]
     fn own(&mut self, lane: u32, at: u64, half: Found) -> Result<(), Over> {
         let owner = self.space.beside(half);
-        if owner == lane + 1 {
-            return Ok(());
+        if *owner == 0 {
+            *owner = lane + 1;
         }
-        if owner == 0 {
-            self.space.set_beside(half, lane + 1);
-            return Ok(());
+        match *owner - 1 {
+            owner if owner == lane => Ok(()),
+            other => self.not_private(lane, at, Some(other)),
         }
-        self.not_private(lane, at, Some(owner - 1))
     }
 
     /// Stores to a word that `word` found.
@@ -429,23 +380,12 @@ impl Machine {
         order: Order,
     ) {
         if self.weak {
-            let history = self.history::<BITS>(found);
+            let history = self.views.history_of::<BITS>(&mut self.space, found);
             self.views.store(history, lane, value, order);
         }
         if self.space.store::<BITS>(found, value) {
             self.changed();
         }
-    }
-
-    /// Returns the number of a word's history, which it makes if there is none.
-    #[inline]
-    pub(super) fn history<const BITS: u32>(&mut self, found: Found) -> u32 {
-        let mut history = self.space.beside(found);
-        if history == 0 {
-            history = self.views.new_history(self.space.load::<BITS>(found));
-            self.space.set_beside(found, history);
-        }
-        history
     }
 
     /// Ends a read. An acquire invalidates the cache, also if nobody has stored to

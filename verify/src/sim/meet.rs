@@ -73,32 +73,19 @@ impl Machine {
     /// Ends a meeting at which all lanes have arrived; `last` is not asleep.
     fn complete(&mut self, last: u32, op: Op, base: u32, mask: u32) {
         let lanes = bits(mask).map(|i| base + i);
-        let values = |machine: &Self, i: u32| machine.lanes[(base + i) as usize].result;
-        match op {
-            Op::Ballot => {
-                let votes = bits(mask).fold(0, |votes, i| votes | values(self, i) << i);
-                lanes
-                    .clone()
-                    .for_each(|lane| self.lanes[lane as usize].result = votes);
-            }
-            Op::Shuffle32 => {
+        let mut brought = [0; 32];
+        bits(mask).for_each(|i| brought[i as usize] = self.lanes[(base + i) as usize].result);
+        for i in bits(mask) {
+            let own = brought[i as usize];
+            self.lanes[(base + i) as usize].result = match op {
+                Op::Ballot => bits(mask).fold(0, |votes, i| votes | brought[i as usize] << i),
                 // The value in the low half, the source lane in the high one.
-                let mut brought = [0; 32];
-                bits(mask).for_each(|i| brought[i as usize] = values(self, i));
-                for lane in lanes.clone() {
-                    let source = (self.lanes[lane as usize].result >> 32) as usize;
-                    self.lanes[lane as usize].result = brought[source] & u64::from(u32::MAX);
+                Op::Shuffle32 => brought[(own >> 32) as usize] & u64::from(u32::MAX),
+                Op::MatchAny32 | Op::MatchAny64 => {
+                    mask_of(bits(mask).filter(|&j| brought[j as usize] == own)).into()
                 }
-            }
-            Op::MatchAny32 | Op::MatchAny64 => {
-                let mut brought = [0; 32];
-                bits(mask).for_each(|i| brought[i as usize] = values(self, i));
-                for i in bits(mask) {
-                    let equal = bits(mask).filter(|&j| brought[j as usize] == brought[i as usize]);
-                    self.lanes[(base + i) as usize].result = mask_of(equal).into();
-                }
-            }
-            _ => {}
+                _ => own,
+            };
         }
         if self.weak && (op == Op::SyncWarp || self.config.votes_order) {
             self.views.synchronize(lanes.clone());

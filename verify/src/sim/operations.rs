@@ -165,10 +165,10 @@ impl Lane for SimLane<'_> {
         self.shared_32(Op::SharedCas32, i, |old| (old == expected).then_some(new))
     }
     unsafe fn shared_load_64(&self, i: u32) -> u64 {
-        self.shared::<true>(Op::SharedLoad64, self.block, i, |_| None)
+        self.shared::<64>(Op::SharedLoad64, self.block, i, |_| None)
     }
     unsafe fn shared_store_64(&self, i: u32, v: u64) {
-        self.shared::<true>(Op::SharedStore64, self.block, i, |_| Some(v));
+        self.shared::<64>(Op::SharedStore64, self.block, i, |_| Some(v));
     }
     unsafe fn barrier(&self) {
         self.meet_whole(Whole::Block, Op::Barrier, false);
@@ -193,11 +193,11 @@ impl Lane for SimLane<'_> {
     }
     unsafe fn cluster_load_64(&self, rank: u32, i: u32) -> u64 {
         let block = self.member(Op::ClusterLoad64, rank);
-        self.shared::<true>(Op::ClusterLoad64, block, i, |_| None)
+        self.shared::<64>(Op::ClusterLoad64, block, i, |_| None)
     }
     unsafe fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
         let block = self.member(Op::ClusterStore64, rank);
-        self.shared::<true>(Op::ClusterStore64, block, i, |_| Some(v));
+        self.shared::<64>(Op::ClusterStore64, block, i, |_| Some(v));
     }
     unsafe fn cluster_barrier(&self) {
         self.meet_whole(Whole::Cluster, Op::ClusterBarrier, false);
@@ -265,7 +265,7 @@ impl Lane for SimLane<'_> {
     }
     /// Returns the ticks themselves, by an oracle: it is no operation, and no view changes.
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
-        self.machine().newest_64(ticks as u64) as u32
+        self.machine().space.newest(ticks as u64, true).unwrap_or(0) as u32
     }
     fn ticks_loaded(&self, _before: u32, loaded: u64) -> u32 {
         loaded as u32

@@ -3,7 +3,7 @@
 use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine, Over, State};
 use super::shape::BARRIERS;
-use super::space::{Found, Missing, Use};
+use super::space::{Found, Use};
 
 /// The most lanes that a message lists.
 const LISTED_MAX: usize = 32;
@@ -15,24 +15,19 @@ impl Machine {
         lane: u32,
         address: u64,
         bytes: u64,
-        missing: &Missing,
+        missing: SimErrorKind,
     ) -> Result<T, Over> {
         let (op, lane) = (self.lanes[lane as usize].next.op, self.id(lane));
-        let at = format!("{lane}: {op} at {address:#x} is");
-        match missing {
-            Missing::Misaligned => {
-                let text = format!("{at} misaligned: the address must be a multiple of {bytes}");
-                self.fail(SimErrorKind::Misaligned, text)
-            }
-            Missing::OutOfBounds => {
-                let near = self.space.before(address).map(|(name, bytes, past)| {
-                    format!(": {past} bytes past the end of `{name}`, which has {bytes} bytes")
-                });
-                let near = near.unwrap_or_default();
-                let text = format!("{at} outside every allocation{near}");
-                self.fail(SimErrorKind::OutOfBounds, text)
-            }
-        }
+        let what = if missing == SimErrorKind::Misaligned {
+            format!("misaligned: the address must be a multiple of {bytes}")
+        } else {
+            let near = self.space.before(address).map(|(name, bytes, past)| {
+                format!(": {past} bytes past the end of `{name}`, which has {bytes} bytes")
+            });
+            format!("outside every allocation{}", near.unwrap_or_default())
+        };
+        let text = format!("{lane}: {op} at {address:#x} is {what}");
+        self.fail(missing, text)
     }
 
     #[cold]
@@ -44,20 +39,16 @@ impl Machine {
         other: Use,
     ) -> Result<T, Over> {
         let op = self.lanes[lane as usize].next.op;
-        let is_private = matches!(
-            op,
-            Op::PrivateLoad32 | Op::PrivateLoad64 | Op::PrivateStore32 | Op::PrivateStore64
-        );
         match other {
             Use::Private => {
                 // A word of 64 bits may be private in its upper half alone.
-                let [here, beside] = [found, found.other_half()].map(|h| self.space.beside(h));
+                let [here, beside] = [found, found.other_half()].map(|h| *self.space.beside(h));
                 let owner = if here == 0 { beside } else { here };
                 let owner = owner.clamp(1, self.shape.lanes()) - 1;
                 self.not_private(lane, at, Some(owner))
             }
-            _ if is_private => self.not_private(lane, at, None),
-            shared => self.mixed(lane, at, shared.bits()),
+            _ if op.name().starts_with("private") => self.not_private(lane, at, None),
+            Use::Shared(bits) => self.mixed(lane, at, bits),
         }
     }
 
@@ -73,21 +64,21 @@ impl Machine {
             || "shared: this launch accessed it atomically".to_owned(),
             |owner| format!("private to {}", self.id(owner)),
         );
-        let op = self.lanes[lane as usize].next.op;
-        let (lane, access) = (self.id(lane), self.access(Act { op, at }));
-        let text = format!("{lane}: {access}, but the word is {owner}");
-        self.fail(SimErrorKind::NotPrivate, text)
+        let rule = format!("but the word is {owner}");
+        self.refused(SimErrorKind::NotPrivate, lane, at, &rule)
     }
 
     /// Reports a word that was accessed with so many bits before.
     #[cold]
-    pub(super) fn mixed<T>(&mut self, lane: u32, at: u64, other: u32) -> Result<T, Over> {
+    pub(super) fn mixed<T>(&mut self, lane: u32, at: u64, other: u8) -> Result<T, Over> {
+        let rule = format!("which this launch accessed with {other} bits before: use one width");
+        self.refused(SimErrorKind::MixedWidth, lane, at, &rule)
+    }
+
+    fn refused<T>(&mut self, kind: SimErrorKind, lane: u32, at: u64, why: &str) -> Result<T, Over> {
         let op = self.lanes[lane as usize].next.op;
-        let (lane, access) = (self.id(lane), self.access(Act { op, at }));
-        let text = format!(
-            "{lane}: {access}, which this launch accessed with {other} bits before: use one width"
-        );
-        self.fail(SimErrorKind::MixedWidth, text)
+        let text = format!("{}: {}, {why}", self.id(lane), self.access(Act { op, at }));
+        self.fail(kind, text)
     }
 
     /// Names a lane by its block, thread, warp and index in the warp.
@@ -100,41 +91,24 @@ impl Machine {
     /// Describes an operation and its operand, with names.
     pub(super) fn access(&self, act: Act) -> String {
         let Act { op, at } = act;
+        let name = op.name();
+        // Operations on memory end with their bits.
+        let bits: u64 = name
+            .trim_start_matches(|c: char| !c.is_ascii_digit())
+            .parse()
+            .unwrap_or(0);
         match op {
-            Op::Start
-            | Op::Fence
-            | Op::FenceBlock
-            | Op::BarrierNamedSync
-            | Op::BarrierNamedArrive
-            | Op::ClusterBarrier
-            | Op::Barrier
-            | Op::BarrierAny
-            | Op::BarrierCount
-            | Op::ActiveMask
-            | Op::Clock
-            | Op::Pause => op.to_string(),
-            Op::SharedLoad32
-            | Op::SharedStore32
-            | Op::SharedFetchAdd32
-            | Op::SharedCas32
-            | Op::SharedLoad64
-            | Op::SharedStore64
-            | Op::ClusterLoad64
-            | Op::ClusterStore64 => format!("{op} of shared word {at}"),
             Op::Ballot | Op::Shuffle32 | Op::MatchAny32 | Op::MatchAny64 | Op::SyncWarp => {
                 format!("{op} with mask {at:#x}")
             }
-            _ => {
-                let bytes = match op.name() {
-                    name if name.ends_with("128") => 16,
-                    name if name.ends_with("64") => 8,
-                    _ => 4,
-                };
-                match self.space.name(at, bytes) {
-                    Some((name, index)) => format!("{op} of `{name}`[{index}]"),
-                    None => format!("{op} of address {at:#x}"),
-                }
+            _ if bits == 0 => op.to_string(),
+            _ if name.starts_with("shared") || name.starts_with("cluster") => {
+                format!("{op} of shared word {at}")
             }
+            _ => match self.space.name(at, bits / 8) {
+                Some((name, index)) => format!("{op} of `{name}`[{index}]"),
+                None => format!("{op} of address {at:#x}"),
+            },
         }
     }
 

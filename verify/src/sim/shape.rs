@@ -107,7 +107,7 @@ pub(super) struct Meeting {
 }
 
 /// The meetings of a warp's lanes at warp operations.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Warp {
     pub(super) open: Vec<Meeting>,
     pub(super) ended: u32,

@@ -8,15 +8,16 @@
 //!
 //! Beside each 8-byte granule lies what the running launch knows of it: for each of its two 32-bit
 //! halves the way it is used, and (or for the whole, in the first; for a word of 128 bits, in the
-//! first of its first granule) either the number of its store history or its owner. The stamp holds
-//! the launch's number, so nothing is cleared between launches.
+//! first of its first granule) either the number of its store history or its owner. The launch's number
+//! stands there too, so nothing is cleared between launches.
 
+use super::error::SimErrorKind;
 use std::ops::Range;
 
 /// The first address.
-pub(super) const BASE: u64 = 0x1000_0000_0000;
+const BASE: u64 = 0x1000_0000_0000;
 /// Bytes of a page.
-pub(super) const PAGE: u64 = 1 << PAGE_LOG2;
+const PAGE: u64 = 1 << PAGE_LOG2;
 const PAGE_LOG2: u32 = 12;
 /// What all allocations together may take, in bytes.
 pub(super) const BYTES_MAX: u64 = 8 << 30;
@@ -25,54 +26,28 @@ pub(super) const BYTES_MAX: u64 = 8 << 30;
 const _: () = assert!(cfg!(target_endian = "little"));
 
 /// How a half of a granule is used in one launch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// By atomic accesses of 32 bits.
-    Shared32 = 1,
-    /// By atomic accesses of 64 bits.
-    Shared64 = 2,
+    /// By atomic accesses of so many bits; of 128, with the granule behind it.
+    Shared(u8),
     /// By private accesses; its halves hold their owners plus one.
-    Private = 3,
-    /// With its neighbour by atomic accesses of 128 bits.
-    Shared128 = 4,
+    Private,
 }
 
-impl Use {
-    /// Returns how an atomic access of so many bits uses a word.
-    #[inline]
-    pub(super) const fn of_bits(bits: u32) -> Self {
-        match bits {
-            32 => Self::Shared32,
-            64 => Self::Shared64,
-            _ => Self::Shared128,
-        }
-    }
-
-    /// Returns the width of the accesses that use it so, 0 for private ones.
-    pub(super) const fn bits(self) -> u32 {
-        match self {
-            Self::Shared32 => 32,
-            Self::Shared64 => 64,
-            Self::Shared128 => 128,
-            Self::Private => 0,
-        }
-    }
+/// What is known of 8 bytes.
+#[derive(Clone, Copy, Default)]
+struct Granule {
+    /// The launch that accessed them last; what else is here is of that one.
+    launch: u32,
+    /// How each half is used, if it was accessed.
+    uses: [Option<Use>; 2],
+    beside: [u32; 2],
 }
-
-/// The stamp of a granule is the launch's number and, in these low bits each,
-/// the uses of its halves; 0 for a half that was not accessed.
-const USE_BITS: u32 = 3;
-
-/// Launches before the stamps repeat.
-const LAUNCH_MAX: u32 = (1 << (32 - 2 * USE_BITS)) - 1;
-
-/// A granule's stamp, then a number for each half.
-type Granule = [u32; 3];
 
 /// A piece of the device's memory.
-pub(super) struct Allocation {
-    pub(super) name: &'static str,
+#[derive(Default)]
+struct Allocation {
+    name: &'static str,
     /// Offset of its first byte from [`BASE`].
     offset: u64,
     bytes: u64,
@@ -91,12 +66,6 @@ pub(super) struct Found {
     half: u32,
 }
 
-/// Why there is no word at an address.
-pub(super) enum Missing {
-    Misaligned,
-    OutOfBounds,
-}
-
 /// All allocations.
 pub(super) struct Space {
     /// Entry 0 stands for no allocation; freed ones are empty.
@@ -108,29 +77,43 @@ pub(super) struct Space {
     launch: u32,
 }
 
-impl Space {
-    pub(super) fn new() -> Self {
-        let mut space = Self {
-            allocations: Vec::new(),
+impl Default for Space {
+    fn default() -> Self {
+        Self {
+            allocations: vec![Allocation::default()],
             pages: Vec::new(),
             used: 0,
             launch: 0,
-        };
-        space.reset();
+        }
+    }
+}
+
+impl Space {
+    /// Returns the shared memory of so many blocks, with so many words of 32 bits each.
+    pub(super) fn shared(blocks: u32, words: u32) -> Self {
+        let mut space = Self::default();
+        space.begin_launch();
+        if words != 0 {
+            space.allocate(Self::shared_word(blocks, words, 0) - BASE, "shared");
+        }
         space
     }
 
-    fn reset(&mut self) {
-        self.pages.clear();
-        self.allocations.clear();
-        let none = Allocation {
-            name: "",
-            offset: 0,
-            bytes: 0,
-            data: Vec::new(),
-            granules: Vec::new(),
+    /// Returns the address of word `i` of the shared memory of a block.
+    pub(super) fn shared_word(block: u32, words: u32, i: u32) -> u64 {
+        BASE + 4 * (u64::from(block) * u64::from(words.next_multiple_of(2)) + u64::from(i))
+    }
+
+    /// Returns the newest value of a word, or `None` if there is none at that address. It is no
+    /// operation of any lane and changes no view.
+    pub(super) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
+        let found = self.find(address, if wide { 8 } else { 4 }).ok()?;
+        let value = if wide {
+            self.load::<64>(found)
+        } else {
+            self.load::<32>(found)
         };
-        self.allocations.push(none);
+        Some(value as u64)
     }
 
     /// Returns how many bytes could still be allocated.
@@ -142,7 +125,10 @@ impl Space {
     pub(super) fn allocate(&mut self, bytes: u64, name: &'static str) -> u32 {
         if self.used == 0 {
             // Addresses decide stripes: what follows must not depend on what lived here before.
-            self.reset();
+            *self = Self {
+                launch: self.launch,
+                ..Self::default()
+            };
         }
         let number = self.allocations.len() as u32;
         let granules = bytes.div_ceil(8) as usize;
@@ -156,7 +142,7 @@ impl Space {
             offset,
             bytes,
             data: vec![0; granules],
-            granules: vec![[0; 3]; granules],
+            granules: vec![Granule::default(); granules],
         });
         number
     }
@@ -176,12 +162,8 @@ impl Space {
         BASE + self.allocations[number as usize].offset
     }
 
-    pub(super) fn bytes(&self, number: u32) -> u64 {
-        self.allocations[number as usize].bytes
-    }
-
     fn range(&self, number: u32, offset: usize, len: usize) -> Range<usize> {
-        let bytes = self.bytes(number) as usize;
+        let bytes = self.allocations[number as usize].bytes as usize;
         assert!(
             offset.checked_add(len).is_some_and(|end| end <= bytes),
             "{len} bytes at {offset} are outside an allocation of {bytes} bytes"
@@ -215,28 +197,22 @@ impl Space {
 
     /// Forgets how memory was used.
     pub(super) fn begin_launch(&mut self) {
-        if self.launch == LAUNCH_MAX {
-            self.launch = 0;
-            for allocation in &mut self.allocations {
-                allocation.granules.fill([0; 3]);
-            }
-        }
-        self.launch += 1;
+        self.launch = self.launch.wrapping_add(1);
     }
 
     /// Returns the word of `bytes` (4, 8 or 16) at an address.
     #[inline]
-    pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, Missing> {
+    pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, SimErrorKind> {
         let offset = address.wrapping_sub(BASE);
         let allocation = self.allocation_at(address);
         let a = &self.allocations[allocation as usize];
         // For allocation 0 every offset is at or past its end.
         let at = offset.wrapping_sub(a.offset);
         if at.checked_add(bytes).is_none_or(|end| end > a.bytes) {
-            return Err(Missing::OutOfBounds);
+            return Err(SimErrorKind::OutOfBounds);
         }
         if at & (bytes - 1) != 0 {
-            return Err(Missing::Misaligned);
+            return Err(SimErrorKind::Misaligned);
         }
         Ok(Found {
             allocation,
@@ -263,11 +239,8 @@ impl Space {
     /// far past its end the address is.
     pub(super) fn before(&self, address: u64) -> Option<(&'static str, u64, u64)> {
         let offset = address.checked_sub(BASE)?;
-        let live = self
-            .allocations
-            .iter()
-            .filter(|a| !a.data.is_empty() && a.offset <= offset);
-        let a = live.max_by_key(|a| a.offset)?;
+        let is_before = |a: &&Allocation| !a.data.is_empty() && a.offset <= offset;
+        let a = self.allocations.iter().rfind(is_before)?;
         Some((a.name, a.bytes, offset.checked_sub(a.offset + a.bytes)?))
     }
 
@@ -275,51 +248,35 @@ impl Space {
     /// `wide`; `Err` is how that is used instead.
     #[inline]
     pub(super) fn claim(&mut self, found: Found, wide: bool, how: Use) -> Result<(), Use> {
-        const BOTH: u32 = (1 << USE_BITS | 1) * ((1 << USE_BITS) - 1);
-        let mask = if wide {
-            BOTH
-        } else {
-            ((1 << USE_BITS) - 1) << (found.half * USE_BITS)
-        };
-        let uses = ((how as u32) * (1 << USE_BITS | 1)) & mask;
-        let granule =
-            &mut self.allocations[found.allocation as usize].granules[found.granule as usize];
-        if granule[0] >> (2 * USE_BITS) != self.launch {
-            *granule = [self.launch << (2 * USE_BITS) | uses, 0, 0];
-            return Ok(());
+        let (launch, half) = (self.launch, found.half as usize);
+        let granule = self.granule(found);
+        if granule.launch != launch {
+            *granule = Granule {
+                launch,
+                ..Granule::default()
+            };
         }
-        let before = granule[0] & mask;
-        if before == uses {
-            return Ok(());
-        }
+        let halves = if wide { 0..2 } else { half..half + 1 };
+        let uses = &mut granule.uses[halves];
         // Each half that is to be used was not used, or in the same way.
-        let halves = [before, before >> USE_BITS].map(|half| half & ((1 << USE_BITS) - 1));
-        let other = halves
-            .into_iter()
-            .find(|&half| half != 0 && half != how as u32);
-        match other {
+        match uses.iter().flatten().find(|&&other| other != how) {
+            Some(&other) => Err(other),
             None => {
-                granule[0] |= uses;
+                uses.fill(Some(how));
                 Ok(())
             }
-            Some(1) => Err(Use::Shared32),
-            Some(2) => Err(Use::Shared64),
-            Some(4) => Err(Use::Shared128),
-            Some(_) => Err(Use::Private),
         }
     }
 
-    /// Returns the number kept beside a word: 0, or what [`Self::set_beside`] put there.
     #[inline]
-    pub(super) fn beside(&self, found: Found) -> u32 {
-        self.allocations[found.allocation as usize].granules[found.granule as usize]
-            [1 + found.half as usize]
+    fn granule(&mut self, found: Found) -> &mut Granule {
+        &mut self.allocations[found.allocation as usize].granules[found.granule as usize]
     }
 
+    /// Returns the number kept beside a word: 0, or what was put there.
     #[inline]
-    pub(super) fn set_beside(&mut self, found: Found, number: u32) {
-        self.allocations[found.allocation as usize].granules[found.granule as usize]
-            [1 + found.half as usize] = number;
+    pub(super) fn beside(&mut self, found: Found) -> &mut u32 {
+        &mut self.granule(found).beside[found.half as usize]
     }
 
     /// Returns the value of a word of so many bits.

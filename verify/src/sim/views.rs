@@ -15,23 +15,25 @@
 //!
 //! A load may return any store not older than its *floor*: the newest store that happens before the
 //! load, or that some load read which happens before it (coherence of reads). Words never written
-//! in this launch have no history, and cost nothing. A history keeps the last [`KEPT`] stores;
-//! older ones are taken to be seen by all, which only forbids behaviours. The oracle, which samples
-//! the clock for the recorder, does not take them so (`old.rs`). Weak loads may also be answered by
-//! a first-level cache (`old.rs`).
+//! in this launch have no history, and cost nothing. A load may return one of the last [`KEPT`]
+//! stores; older ones are taken to be seen by all, which only forbids behaviours. The oracle, which
+//! samples the clock for the recorder, does not take them so (`old.rs`). Weak loads may also be
+//! answered by a first-level cache (`old.rs`).
 
 mod old;
 
+use super::space::{Found, Space};
 use crate::rng::Rng;
-use old::{Archive, Caches};
+use old::Caches;
+use std::collections::VecDeque;
 
 /// Makes a vector that is kept from launch to launch have so many equal elements.
-pub(super) fn refill<T: Clone>(all: &mut Vec<T>, len: usize, value: T) {
+fn refill<T: Clone>(all: &mut Vec<T>, len: usize, value: T) {
     all.clear();
     all.resize(len, value);
 }
 
-/// Stores kept for each word.
+/// Stores of a word that a load may return.
 const KEPT: usize = 8;
 
 /// No view, no readers: row 0 is a lane's own view, never one that is shared.
@@ -52,21 +54,26 @@ struct Store {
     readers: u32,
 }
 
-/// A word's stores, oldest first, in a ring.
+/// A word's stores.
 struct History {
-    first: u32,
-    len: u32,
-    /// How many stores have left the ring.
-    evicted: u64,
-    /// The number of the archive, or 0 if the word is not sampled.
-    archive: u32,
-    ring: [Store; KEPT],
+    /// Oldest first. Those before the last [`KEPT`] are there for the oracle, if the word is sampled.
+    stores: VecDeque<Store>,
+    /// How many stores there were before these.
+    dropped: u64,
+    /// How many stores beyond [`KEPT`] there are when it is pruned next, if the word is sampled.
+    prune_at: Option<usize>,
 }
 
 impl History {
+    /// Returns the position of the oldest store that a load may return.
     #[inline]
-    fn at(&mut self, i: u32) -> &mut Store {
-        &mut self.ring[(self.first + i) as usize % KEPT]
+    fn oldest(&self) -> usize {
+        self.stores.len().saturating_sub(KEPT)
+    }
+
+    #[inline]
+    fn newest(&self) -> usize {
+        self.stores.len() - 1
     }
 }
 
@@ -89,8 +96,6 @@ pub(super) struct Views {
     pending: Vec<bool>,
     /// Whether each lane goes on.
     live: Vec<bool>,
-    /// The older stores of the words that are sampled.
-    archives: Vec<Archive>,
     caches: Caches,
     stale_percent: u32,
     /// Loads that returned another store than the newest.
@@ -135,7 +140,6 @@ impl Views {
         refill(&mut self.released, lanes as usize, NONE);
         refill(&mut self.pending, lanes as usize, false);
         refill(&mut self.live, lanes as usize, true);
-        self.archives.clear();
         self.caches.begin_launch(lanes, threads);
         for lane in 0..lanes as usize {
             self.rows[lane * self.stride + lane] = 1;
@@ -223,22 +227,36 @@ impl Views {
         assert!(*time < NOT_READ, "a lane released its view 2^31 times");
     }
 
-    /// Makes a history for a word whose contents all lanes see, and returns its number.
-    pub(super) fn new_history(&mut self, initial: u128) -> u32 {
-        // Time 0 of any lane is before every view.
-        let store = Store {
-            value: initial,
-            lane: 0,
-            time: 0,
-            view: NONE,
-            readers: NONE,
-        };
-        self.histories.push(History::new(store));
-        self.histories.len() as u32
+    /// Returns the number of the history of a word of so many bits, which it makes if there is none:
+    /// all lanes see what the word holds.
+    #[inline]
+    pub(super) fn history_of<const BITS: u32>(&mut self, space: &mut Space, found: Found) -> u32 {
+        if *space.beside(found) == 0 {
+            // Time 0 of any lane is before every view.
+            let store = Store {
+                value: space.load::<BITS>(found),
+                lane: 0,
+                time: 0,
+                view: NONE,
+                readers: NONE,
+            };
+            self.histories.push(History {
+                stores: VecDeque::from([store]),
+                dropped: 0,
+                prune_at: None,
+            });
+            *space.beside(found) = self.histories.len() as u32;
+        }
+        *space.beside(found)
     }
 
     #[inline]
-    fn history(&mut self, number: u32) -> &mut History {
+    fn history(&self, number: u32) -> &History {
+        &self.histories[number as usize - 1]
+    }
+
+    #[inline]
+    fn history_mut(&mut self, number: u32) -> &mut History {
         &mut self.histories[number as usize - 1]
     }
 
@@ -266,27 +284,22 @@ impl Views {
         self.before(store, lane) || self.read_before(store, lane)
     }
 
-    /// Returns the position of the oldest store that the lane may see.
+    /// Returns the position of the oldest store that a load by the lane may return.
     #[inline]
-    fn floor(&mut self, number: u32, lane: u32) -> u32 {
-        let mut floor = self.history(number).len - 1;
-        while floor != 0 {
-            let store = *self.history(number).at(floor);
-            if self.sees(store, lane) {
-                break;
-            }
-            floor -= 1;
-        }
-        floor
+    fn floor(&self, number: u32, lane: u32) -> usize {
+        let history = self.history(number);
+        let above = history.oldest() + 1..=history.newest();
+        let seen = |&i: &usize| self.sees(history.stores[i], lane);
+        above.rev().find(seen).unwrap_or(history.oldest())
     }
 
     /// The lane reads the store at position `i`, above what it has seen.
-    fn note_reader(&mut self, number: u32, i: u32, lane: u32) {
-        let mut readers = self.history(number).at(i).readers;
+    fn note_reader(&mut self, number: u32, i: usize, lane: u32) {
+        let mut readers = self.history(number).stores[i].readers;
         if readers == NONE {
             readers = self.new_row();
             self.row_mut(readers).fill(NOT_READ);
-            self.history(number).at(i).readers = readers;
+            self.history_mut(number).stores[i].readers = readers;
         }
         let time = self.time(lane);
         self.row_mut(readers)[lane as usize] = time;
@@ -307,24 +320,25 @@ impl Views {
 
     /// Chooses the store that a load reads, any from the lane's floor up, and returns its position.
     #[inline]
-    fn choose(&mut self, number: u32, lane: u32, rng: &mut Rng) -> u32 {
-        let newest = self.history(number).len - 1;
-        let mut store = *self.history(number).at(newest);
+    fn choose(&mut self, number: u32, lane: u32, rng: &mut Rng) -> usize {
+        let history = self.history(number);
+        let (oldest, newest) = (history.oldest(), history.newest());
+        if self.before(history.stores[newest], lane) {
+            return newest;
+        }
+        let floor = self.floor(number, lane);
         let mut chosen = newest;
-        if !self.before(store, lane) {
-            let floor = self.floor(number, lane);
-            if floor != newest && rng.below(100) < self.stale_percent {
-                chosen = floor + rng.below(newest - floor);
-                store = *self.history(number).at(chosen);
-                self.stale += 1;
-            }
-            // The oldest store that is kept may be above what the lane has seen,
-            // which only the oracle can tell.
-            if chosen != floor
-                || floor == 0 && self.history(number).archive != 0 && !self.sees(store, lane)
-            {
-                self.note_reader(number, chosen, lane);
-            }
+        if floor != newest && rng.below(100) < self.stale_percent {
+            chosen = floor + rng.below((newest - floor) as u32) as usize;
+            self.stale += 1;
+        }
+        // The oldest store may be above what the lane has seen, which only the oracle can tell.
+        let history = self.history(number);
+        let is_sampled = history.prune_at.is_some();
+        if chosen != floor
+            || floor == oldest && is_sampled && !self.sees(history.stores[chosen], lane)
+        {
+            self.note_reader(number, chosen, lane);
         }
         chosen
     }
@@ -333,15 +347,15 @@ impl Views {
     #[inline]
     pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u128 {
         let chosen = self.choose(number, lane, rng);
-        let store = *self.history(number).at(chosen);
+        let store = self.history(number).stores[chosen];
         self.take_view(store.view, lane, acquire);
         store.value
     }
 
     /// The read of a read-modify-write that writes nothing: the newest store.
     pub(super) fn load_newest(&mut self, number: u32, lane: u32, acquire: Acquire) {
-        let newest = self.history(number).len - 1;
-        let store = *self.history(number).at(newest);
+        let newest = self.history(number).newest();
+        let store = self.history(number).stores[newest];
         self.take_view(store.view, lane, acquire);
         if newest != 0 && !self.sees(store, lane) {
             self.note_reader(number, newest, lane);
@@ -350,30 +364,25 @@ impl Views {
 
     fn push(&mut self, number: u32, value: u128, lane: u32, view: u32) {
         let time = self.time(lane);
-        let history = self.history(number);
-        let archive = history.archive;
-        let mut evicted = None;
-        if history.len as usize == KEPT {
-            evicted = Some(*history.at(0));
-            history.first = (history.first + 1) % KEPT as u32;
-            history.len -= 1;
-            history.evicted += 1;
-        }
-        let len = history.len;
-        *history.at(len) = Store {
+        let history = self.history_mut(number);
+        history.stores.push_back(Store {
             value,
             lane,
             time,
             view,
             readers: NONE,
-        };
-        history.len += 1;
+        });
+        let (sampled, too_old) = (history.prune_at, history.oldest());
         self.store_through(number, lane);
-        if let Some(oldest) = evicted {
-            self.let_go(oldest.view);
-            if !self.archive(archive, oldest) {
-                self.let_go(oldest.readers);
-            }
+        if too_old == 0 {
+            return;
+        }
+        let history = self.history_mut(number);
+        let old = &mut history.stores[too_old - 1];
+        let view = std::mem::replace(&mut old.view, NONE);
+        self.let_go(view);
+        if sampled.is_none_or(|prune_at| too_old >= prune_at) {
+            self.prune(number);
         }
     }
 
@@ -395,8 +404,8 @@ impl Views {
     /// continues its release sequence.
     #[inline]
     pub(super) fn modify(&mut self, number: u32, lane: u32, value: u128, acquire: Acquire) {
-        let newest = self.history(number).len - 1;
-        let before = *self.history(number).at(newest);
+        let history = self.history(number);
+        let before = history.stores[history.newest()];
         let own = self.released[lane as usize];
         if value == before.value && (own == NONE || own == before.view) {
             // Same value, same view: nobody could tell this store from the one before, so that one

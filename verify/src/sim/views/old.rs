@@ -25,17 +25,17 @@
 //! Weak accesses order nothing: no fence after a weak load makes an acquire pattern of it, and none
 //! before a weak store a release pattern (PTX ISA 9.1, section 8.8).
 //!
-//! # Archives
+//! # Samples
 //!
-//! A history keeps a few stores, and a lane whose floor has left it is taken to see the oldest that
-//! is kept. For what a load returns that forbids behaviours and nothing else. A sample of the clock
+//! A lane whose floor is older than the last few stores is taken to see the oldest of these. For
+//! what a load returns that forbids behaviours and nothing else. A sample of the clock
 //! ([`Views::oldest_visible`]) would become newer than what the lane has loaded before, and the
-//! checker would accuse an attempt that is right: it began with that older value. So the stores
-//! that leave the history of a sampled word go on here, until no lane's floor is among them.
+//! checker would accuse an attempt that is right: it began with that older value. So the history of
+//! a sampled word keeps its older stores, until no lane's floor is among them.
 
-use super::{History, NONE, Store, Views};
+use super::{NONE, Store, Views};
 use crate::rng::Rng;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 /// The caches of all blocks.
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl Views {
         }
         let block = lane / self.caches.threads;
         let history = self.history(number);
-        let newest = history.evicted + u64::from(history.len) - 1;
+        let newest = history.dropped + history.newest() as u64;
         if let Some(copy) = self.caches.copies.get_mut(&(block, number)) {
             *copy = newest;
         }
@@ -96,26 +96,21 @@ impl Views {
     }
 
     /// Returns the position of the block's copy of a word, if that may answer the lane.
-    fn copy(&mut self, number: u32, lane: u32) -> Option<u32> {
+    fn copy(&self, number: u32, lane: u32) -> Option<usize> {
         let block = lane / self.caches.threads;
         let copy = *self.caches.copies.get(&(block, number))?;
         let history = self.history(number);
-        let len = history.len;
-        let place = copy.checked_sub(history.evicted)? as u32;
-        for newer in place + 1..len {
-            let store = *self.history(number).at(newer);
-            if self.outdates(store, lane) {
-                return None;
-            }
-        }
-        Some(place)
+        let place = copy.checked_sub(history.dropped)? as usize;
+        let mut newer = history.stores.range(place + 1..);
+        let answers = place >= history.oldest() && !newer.any(|&store| self.outdates(store, lane));
+        answers.then_some(place)
     }
 
     /// Loads a word weakly: what a relaxed load may return, or the copy in the block's cache.
     pub(in crate::sim) fn load_weak(&mut self, number: u32, lane: u32, rng: &mut Rng) -> u128 {
         if let Some(copy) = self.copy(number, lane) {
-            let newest = self.history(number).len - 1;
-            let store = *self.history(number).at(copy);
+            let newest = self.history(number).newest();
+            let store = self.history(number).stores[copy];
             // If only the newest store can be returned, there is nothing to choose.
             let chosen = copy != newest || !self.before(store, lane);
             if chosen && rng.below(100) < self.stale_percent {
@@ -127,8 +122,9 @@ impl Views {
             }
         }
         let fetched = self.choose(number, lane, rng);
-        let value = self.history(number).at(fetched).value;
-        let number_of_store = self.history(number).evicted + u64::from(fetched);
+        let history = self.history(number);
+        let value = history.stores[fetched].value;
+        let number_of_store = history.dropped + fetched as u64;
         let block = lane / self.caches.threads;
         let copy = self.caches.copies.entry((block, number)).or_default();
         *copy = number_of_store.max(*copy);
@@ -136,16 +132,8 @@ impl Views {
     }
 }
 
-/// Stores after which those that no lane needs are looked for.
+/// Older stores of a sampled word after which those that no lane needs are looked for.
 const PRUNED_FROM: usize = 64;
-
-/// The stores that left the history of one word, oldest first.
-pub(super) struct Archive {
-    number: u32,
-    stores: VecDeque<Store>,
-    /// The length at which it is pruned next.
-    full: usize,
-}
 
 impl Views {
     /// Notes that a lane has ended: it samples nothing any more.
@@ -154,83 +142,36 @@ impl Views {
     }
 
     /// Returns the value of the oldest store that the lane may see, and changes nothing that a load
-    /// would notice. A word must be sampled for the first time before stores have left its history.
+    /// would notice. A word must be sampled for the first time before a store to it is dropped.
     pub(in crate::sim) fn oldest_visible(&mut self, number: u32, lane: u32) -> u128 {
-        let archive = match self.history(number).archive {
-            0 => {
-                self.archives.push(Archive {
-                    number,
-                    stores: VecDeque::new(),
-                    full: PRUNED_FROM,
-                });
-                let archive = self.archives.len();
-                self.history(number).archive = archive as u32;
-                archive - 1
-            }
-            archive => archive as usize - 1,
-        };
-        let floor = self.floor(number, lane);
-        let kept = *self.history(number).at(floor);
-        let place = if floor == 0 && !self.sees(kept, lane) {
-            self.place(archive, lane)
-        } else {
-            None
-        };
-        let stores = &self.archives[archive].stores;
-        place.map_or(kept.value, |i| stores[i].value)
+        let history = self.history_mut(number);
+        history.prune_at.get_or_insert(PRUNED_FROM);
+        let history = self.history(number);
+        let mut stores = history.stores.iter();
+        let seen = stores.rposition(|&store| self.sees(store, lane));
+        history.stores[seen.unwrap_or(history.oldest())].value
     }
 
-    /// Returns the position of the newest store of an archive that the lane sees.
-    fn place(&self, archive: usize, lane: u32) -> Option<usize> {
-        let stores = &self.archives[archive].stores;
-        stores.iter().rposition(|&store| self.sees(store, lane))
-    }
-
-    /// Keeps a store that leaves its history, if the word is sampled. Returns
-    /// whether it has kept it.
-    pub(super) fn archive(&mut self, archive: u32, store: Store) -> bool {
-        let Some(archive) = (archive as usize).checked_sub(1) else {
-            return false;
-        };
-        let Archive { stores, full, .. } = &mut self.archives[archive];
-        stores.push_back(Store {
-            view: NONE,
-            ..store
-        });
-        if stores.len() >= *full {
-            self.prune(archive);
-        }
-        true
-    }
-
-    /// Drops the stores before the oldest floor of a lane that goes on.
-    fn prune(&mut self, archive: usize) {
-        let number = self.archives[archive].number;
-        let mut needed = self.archives[archive].stores.len();
-        for lane in 0..self.lanes {
-            let kept = *self.history(number).at(0);
-            if self.live[lane as usize] && !self.sees(kept, lane) {
-                needed = needed.min(self.place(archive, lane).unwrap_or(0));
+    /// Drops the older stores of a word: of one that is sampled, those before the oldest floor of
+    /// a lane that goes on.
+    pub(super) fn prune(&mut self, number: u32) {
+        let history = self.history(number);
+        let oldest = history.oldest();
+        let mut needed = oldest;
+        if history.prune_at.is_some() {
+            for lane in (0..self.lanes).filter(|&lane| self.live[lane as usize]) {
+                let mut stores = history.stores.range(..=oldest);
+                let floor = stores.rposition(|&store| self.sees(store, lane));
+                needed = needed.min(floor.unwrap_or(0));
             }
         }
-        let stores = &mut self.archives[archive].stores;
-        let dropped: Vec<Store> = stores.drain(..needed).collect();
-        self.archives[archive].full = PRUNED_FROM.max(2 * self.archives[archive].stores.len());
-        for store in dropped {
-            self.let_go(store.readers);
-        }
-    }
-}
-
-impl History {
-    /// Returns a history with its first store, of a word that is not sampled.
-    pub(super) const fn new(store: Store) -> Self {
-        Self {
-            first: 0,
-            len: 1,
-            evicted: 0,
-            archive: 0,
-            ring: [store; super::KEPT],
+        let history = self.history_mut(number);
+        history.dropped += needed as u64;
+        let again = PRUNED_FROM.max(2 * (oldest - needed));
+        history.prune_at = history.prune_at.map(|_| again);
+        for _ in 0..needed {
+            let dropped = self.history_mut(number).stores.pop_front();
+            self.let_go(dropped.map_or(NONE, |store| store.readers));
         }
     }
 }
