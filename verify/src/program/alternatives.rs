@@ -6,36 +6,25 @@
 //!
 //! Besides, which transactions of a program need more room than their sets have.
 
-use super::case::{Op, Program, WORDS_MAX};
+use super::case::{Act, Op, Program, WORDS_MAX};
 use std::collections::BTreeSet;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_history::error::Error;
 
 /// Splits what follows an [`Op::Either`] into the first alternative, the second one, and what comes
-/// after both. There is nothing to split if an end is missing.
-pub(super) fn split(ops: &[Op]) -> Option<(&[Op], &[Op], &[Op])> {
-    let (mut depth, mut middle) = (0u32, None);
+/// after both, in a program that [`Program::check`] has passed.
+pub(super) fn parts(ops: &[Op]) -> (&[Op], &[Op], &[Op]) {
+    let (mut depth, mut middle) = (0u32, 0);
     for (i, op) in ops.iter().enumerate() {
         match op {
             Op::Either => depth += 1,
-            Op::OrElse if depth == 0 && middle.is_none() => middle = Some(i),
-            Op::End if depth == 0 => {
-                let middle = middle?;
-                return Some((&ops[..middle], &ops[middle + 1..i], &ops[i + 1..]));
-            }
+            Op::OrElse if depth == 0 => middle = i,
+            Op::End if depth == 0 => return (&ops[..middle], &ops[middle + 1..i], &ops[i + 1..]),
             Op::End => depth -= 1,
             _ => {}
         }
     }
-    None
-}
-
-/// Splits as [`split`] does, in a program that [`Program::check`] has passed.
-pub(super) fn parts(ops: &[Op]) -> (&[Op], &[Op], &[Op]) {
-    let Some(parts) = split(ops) else {
-        unreachable!("the alternatives of a program are complete (`Program::check`)")
-    };
-    parts
+    unreachable!("the alternatives of a program are complete (`Program::check`)")
 }
 
 /// Returns whether an operation only says where alternatives begin and end.
@@ -54,34 +43,43 @@ pub(super) fn room(ops: &[Op], words: usize) -> u32 {
     let of = |op: &Op| match op {
         Op::Read(list) | Op::ReadSums(list) => list.as_slice().len() as u32,
         Op::Write(..) | Op::RetryIf(..) => 1,
-        Op::Add(..) | Op::Put(_) | Op::Take(_) => 2,
+        Op::Add(..) | Op::Act(Act::Put | Act::Take, _) => 2,
         // A walk along the list, and two links.
-        Op::Insert(_) | Op::Remove(_) => words as u32 + 4,
+        Op::Act(Act::Insert | Act::Remove, _) => words as u32 + 4,
         // The word twice, and the fields of two nodes.
-        Op::Node(..) => 8,
+        Op::Act(..) => 8,
         Op::Either | Op::OrElse | Op::End => 0,
     };
     ops.iter().map(of).sum()
 }
 
-/// Returns the part of a list of operations that a message names.
-fn complete(ops: &[Op], in_first: bool) -> Result<(), &'static str> {
-    let mut rest = ops;
-    while let [op, after @ ..] = rest {
-        rest = after;
+/// Checks that alternatives are complete; an error has what a message names.
+fn complete(ops: &[Op]) -> Result<(), &'static str> {
+    // Whether each alternative that is open is a first one.
+    let mut firsts = Vec::new();
+    for op in ops {
         match op {
-            Op::Either => {
-                let (first, second, after) = split(after).ok_or("( with its | and its )")?;
-                complete(first, true)?;
-                complete(second, in_first)?;
-                rest = after;
+            Op::Either => firsts.push(true),
+            Op::OrElse => match firsts.last_mut() {
+                Some(first) if *first => *first = false,
+                _ => return Err("( before | and )"),
+            },
+            Op::End => match firsts.pop() {
+                Some(false) => {}
+                Some(true) => return Err("( with its | and its )"),
+                None => return Err("( before | and )"),
+            },
+            Op::RetryIf(..) if !firsts.contains(&true) => {
+                return Err("e and o in a first alternative only");
             }
-            Op::OrElse | Op::End => return Err("( before | and )"),
-            Op::RetryIf(..) if !in_first => return Err("e and o in a first alternative only"),
             _ => {}
         }
     }
-    Ok(())
+    if firsts.is_empty() {
+        Ok(())
+    } else {
+        Err("( with its | and its )")
+    }
 }
 
 impl Program {
@@ -90,7 +88,7 @@ impl Program {
     pub(super) fn check_alternatives(&self) -> Result<(), Error> {
         let bad = |what: &str| Err(crate::line::bad("( | )", what));
         for ops in &self.transactions {
-            if let Err(what) = complete(ops, false) {
+            if let Err(what) = complete(ops) {
                 return bad(what);
             }
             if !any(ops) {
@@ -119,39 +117,32 @@ pub(super) fn begins_with_read(ops: &[Op]) -> bool {
 /// Returns the transactions that have one of the two alternatives in the place
 /// of both, without what retries outside of a first alternative.
 pub(super) fn resolved(ops: &[Op]) -> Vec<Vec<Op>> {
-    let mut all = Vec::new();
-    for (i, op) in ops.iter().enumerate() {
-        if *op == Op::Either
-            && let Some((first, second, after)) = split(&ops[i + 1..])
-        {
-            for one in [first, second] {
-                let ops = [&ops[..i], one, after].concat();
-                all.push(without_retries(&ops, false));
-            }
-        }
-    }
-    all
+    let all = ops.iter().enumerate().filter(|(_, op)| **op == Op::Either);
+    all.flat_map(|(i, _)| {
+        let (first, second, after) = parts(&ops[i + 1..]);
+        [first, second].map(|one| without_retries([&ops[..i], one, after].concat()))
+    })
+    .collect()
 }
 
-fn without_retries(ops: &[Op], in_first: bool) -> Vec<Op> {
-    let (mut kept, mut rest) = (Vec::new(), ops);
-    while let [op, after @ ..] = rest {
-        rest = after;
+fn without_retries(mut ops: Vec<Op>) -> Vec<Op> {
+    // Whether each alternative that is open is a first one.
+    let mut firsts = Vec::new();
+    ops.retain(|op| {
         match op {
-            Op::Either => {
-                let (first, second, after) = parts(after);
-                kept.push(Op::Either);
-                kept.extend(without_retries(first, true));
-                kept.push(Op::OrElse);
-                kept.extend(without_retries(second, in_first));
-                kept.push(Op::End);
-                rest = after;
+            Op::Either => firsts.push(true),
+            Op::OrElse | Op::End => {
+                firsts.pop();
             }
-            Op::RetryIf(..) if !in_first => {}
-            op => kept.push(*op),
+            Op::RetryIf(..) => return firsts.contains(&true),
+            _ => {}
         }
-    }
-    kept
+        if *op == Op::OrElse {
+            firsts.push(false);
+        }
+        true
+    });
+    ops
 }
 
 impl Program {
@@ -160,26 +151,23 @@ impl Program {
     /// `CapacityExceeded`. Where additions are no writes, sums are taken to fit. A transaction with
     /// alternatives always fits (`Program::check`).
     pub fn launch_overflows(&self, variant: Variant, width: u32, k: u32) -> bool {
-        let logs_reads = stm_core::with_algorithm!(variant, A => <A as Algorithm>::LOGS_READS);
+        let logs_reads = stm_core::with_algorithm!(variant, A => A::LOGS_READS);
         self.launch_overflows_if(variant, width, k, logs_reads)
     }
 
     /// Returns whether it does so in every run. An attempt of a lane on its own that runs
     /// alone needs no room for its reads.
     pub fn launch_must_overflow(&self, variant: Variant, width: u32, k: u32) -> bool {
-        let (logs_reads, scheduled) = stm_core::with_algorithm!(variant, A => {
-            (<A as Algorithm>::LOGS_READS, <A as Algorithm>::SCHEDULED)
-        });
-        let alone = scheduled && !self.calls.is_of_teams();
+        let alone = stm_core::with_algorithm!(variant, A => A::SCHEDULED);
+        let alone = alone && !self.calls.is_of_teams();
+        let logs_reads = stm_core::with_algorithm!(variant, A => A::LOGS_READS);
         self.launch_overflows_if(variant, width, k, logs_reads && !alone)
     }
 
     fn launch_overflows_if(&self, variant: Variant, width: u32, k: u32, logs_reads: bool) -> bool {
-        let mut transactions = self.transactions[self.launch(k)].iter().enumerate();
-        transactions.any(|(i, ops)| {
-            if any(ops) {
-                return false;
-            }
+        let transactions = self.transactions[self.launch(k)].iter().enumerate();
+        let mut fixed = transactions.filter(|(_, ops)| !any(ops));
+        fixed.any(|(i, ops)| {
             let lanes = if self.calls.is_of_teams() {
                 self.team(width, i).1
             } else {
@@ -229,15 +217,7 @@ impl Program {
                     }
                 }
                 // These are run with sets that are large enough (`Program::check`).
-                Op::Insert(_)
-                | Op::Remove(_)
-                | Op::Put(_)
-                | Op::Take(_)
-                | Op::Node(..)
-                | Op::RetryIf(..)
-                | Op::Either
-                | Op::OrElse
-                | Op::End => {}
+                Op::Act(..) | Op::RetryIf(..) | Op::Either | Op::OrElse | Op::End => {}
             }
         }
         reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1

@@ -66,16 +66,8 @@ pub enum Op {
     Add(u8, Value),
     /// Reads sums, together if they follow each other in one row.
     ReadSums(Words),
-    /// Inserts a node into the list of [`Invariant::Sorted`].
-    Insert(u8),
-    /// Removes a node from that list.
-    Remove(u8),
-    /// Makes a word 1, and waits until it is 0 ([`Invariant::Turns`]).
-    Put(u8),
-    /// Makes a word 0, and waits until it is not.
-    Take(u8),
-    /// Does something with the node of a pool that a word names ([`Invariant::Nodes`]).
-    Node(u8, NodeOp),
+    /// Does to a word what silent programs alone do.
+    Act(Act, u8),
     /// Reads a word, which is not the value last read from then on, and retries
     /// if the word is odd (`true`) or if it is even.
     RetryIf(u8, bool),
@@ -87,17 +79,35 @@ pub enum Op {
     End,
 }
 
-/// What is done with the node of a word.
+/// What a silent program does to a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NodeOp {
-    /// A node is allocated if the word has none; else its node is freed.
+pub enum Act {
+    /// Inserts a node into the list of [`Invariant::Sorted`].
+    Insert,
+    /// Removes a node from that list.
+    Remove,
+    /// Makes the word 1, and waits until it is 0 ([`Invariant::Turns`]).
+    Put,
+    /// Makes the word 0, and waits until it is not.
+    Take,
+    /// Allocates a node of the pool for the word ([`Invariant::Nodes`]), or frees the one it has.
     Toggle,
-    /// A node is allocated, and the one that the word had is freed.
+    /// Allocates a node, and frees the one that the word had.
     Replace,
-    /// The node is written, if there is one.
+    /// Writes the node of the word, if there is one.
     Update,
-    /// The node is read, if there is one.
+    /// Reads the node of the word, if there is one.
     Visit,
+}
+
+impl Act {
+    /// Returns whether it is about nodes of a pool.
+    pub const fn is_of_nodes(self) -> bool {
+        matches!(
+            self,
+            Self::Toggle | Self::Replace | Self::Update | Self::Visit
+        )
+    }
 }
 
 impl Op {
@@ -107,11 +117,7 @@ impl Op {
             Self::Read(words) | Self::ReadSums(words) => words.as_slice(),
             Self::Write(word, _)
             | Self::Add(word, _)
-            | Self::Insert(word)
-            | Self::Remove(word)
-            | Self::Put(word)
-            | Self::Take(word)
-            | Self::Node(word, _)
+            | Self::Act(_, word)
             | Self::RetryIf(word, _) => std::slice::from_ref(word),
             Self::Either | Self::OrElse | Self::End => &[],
         }
@@ -274,7 +280,8 @@ impl Program {
     /// Returns the number of nodes of the pool: enough for all words, and for
     /// whatever the attempts of all lanes hold at a time.
     pub fn nodes(&self) -> u64 {
-        let of = |ops: &Vec<Op>| ops.iter().filter(|op| matches!(op, Op::Node(..))).count();
+        let is_node = |op: &&Op| matches!(op, Op::Act(act, _) if act.is_of_nodes());
+        let of = |ops: &Vec<Op>| ops.iter().filter(is_node).count();
         let most = self.transactions.iter().map(of).max().unwrap_or(0);
         self.initial.len() as u64 + u64::from(self.lanes()) * most as u64
     }

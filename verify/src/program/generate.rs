@@ -52,35 +52,26 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
         },
         _ => Schedule::Random,
     };
-    let memory = if rng.chance(10) {
-        MemoryModel::Sequential
-    } else {
-        MemoryModel::Weak {
-            stale_percent: rng.pick(&[10, 30, 50, 70]),
-        }
-    };
     // That everybody waits is found out by questions that become rarer, and each
     // must see the marks of all threads as they are. A loaded value is never so
     // old on hardware; here it may be, at every question.
-    let memory = match memory {
-        MemoryModel::Weak { stale_percent } if program.silent == Some(Invariant::Turns) => {
-            MemoryModel::Weak {
-                stale_percent: stale_percent.min(10),
-            }
+    let waits = program.silent == Some(Invariant::Turns);
+    let memory = if rng.chance(10) {
+        MemoryModel::Sequential
+    } else {
+        let stale_percent = rng.pick(&[10, 30, 50, 70]);
+        MemoryModel::Weak {
+            stale_percent: if waits { 10 } else { stale_percent },
         }
-        memory => memory,
     };
     // Each lane of a team makes all steps of its transactions, and before each
     // of them a schedule may let the others wait so long.
-    let length = match program.calls {
+    let lanes_together = match program.calls {
         Loop::Team => 2 * u64::from(width),
         Loop::Block => 2 * u64::from(program.threads),
         Loop::Each | Loop::Own | Loop::Update => 1,
     };
-    let length = match program.silent {
-        Some(Invariant::Turns) => WAITING * length,
-        _ => length,
-    };
+    let length = lanes_together * if waits { WAITING } else { 1 };
     let votes_order = rng.chance(50);
     let seed = rng.bits();
     SimConfig {

@@ -52,9 +52,9 @@ enum End {
     Retried,
 }
 
-/// What an attempt has done so far.
+/// An attempt while its events are matched with its transaction.
 #[derive(Clone)]
-struct State {
+struct Follower<'a> {
     /// Values of the attempt's own writes, by word.
     own: Vec<Option<u64>>,
     /// What an alternative that is undone has added, by word: it read that too,
@@ -65,11 +65,6 @@ struct State {
     any: u64,
     /// Events matched.
     at: usize,
-}
-
-/// An attempt while its events are matched with its transaction.
-struct Follower<'a> {
-    state: State,
     events: &'a [Event],
     addresses: &'a [u64],
     /// The first sum among the words.
@@ -94,19 +89,21 @@ impl Follower<'_> {
     /// event, can look like either. Returns whether it came to the end of its
     /// transaction, as it must have if it has `committed`, or what is wrong.
     fn follow(&mut self, ops: &[Op], committed: bool) -> Result<bool, String> {
-        let start = self.state.clone();
+        let start = self.clone();
         let (mut wrong, mut furthest) = (String::new(), None);
         let (mut kept, mut cases) = (0, 1);
         while kept < cases {
-            self.state = start.clone();
-            (self.kept, self.met) = (kept, 0);
+            *self = Self {
+                kept,
+                ..start.clone()
+            };
             let what = match self.follow_once(ops) {
                 Ok(false) if committed => "it committed before its end".to_owned(),
                 Ok(through) => return Ok(through),
                 Err(what) => what,
             };
-            if furthest.is_none_or(|at| at < self.state.at) {
-                (wrong, furthest) = (what, Some(self.state.at));
+            if furthest.is_none_or(|at| at < self.at) {
+                (wrong, furthest) = (what, Some(self.at));
             }
             cases = cases.max(1 << self.met.min(MET_MAX));
             kept += 1;
@@ -120,15 +117,15 @@ impl Follower<'_> {
             End::Retried => return Err("nothing of it may retry".to_owned()),
             End::Through => {}
         }
-        match self.events.get(self.state.at) {
+        match self.events.get(self.at) {
             None => Ok(true),
             Some(extra) => Err(format!("{extra:?} after the transaction's last operation")),
         }
     }
 
     fn event(&mut self) -> Option<Event> {
-        let event = self.events.get(self.state.at).copied();
-        self.state.at += usize::from(event.is_some());
+        let event = self.events.get(self.at).copied();
+        self.at += usize::from(event.is_some());
         event
     }
 
@@ -159,9 +156,9 @@ impl Follower<'_> {
                 }
                 Op::Write(word, value) => self.write(op, word, value, undone)?,
                 Op::RetryIf(word, odd) => {
-                    let last = self.state.last;
+                    let last = self.last;
                     let end = self.read(op, word.into())?;
-                    let found = std::mem::replace(&mut self.state.last, last);
+                    let found = std::mem::replace(&mut self.last, last);
                     if end == End::Through && found & 1 == u64::from(odd) {
                         End::Retried
                     } else {
@@ -174,13 +171,7 @@ impl Follower<'_> {
                     self.alternatives(first, second, undone)?
                 }
                 // They are not recorded, or belong to `Either` (`Program::check`).
-                Op::Insert(_)
-                | Op::Remove(_)
-                | Op::Put(_)
-                | Op::Take(_)
-                | Op::Node(..)
-                | Op::OrElse
-                | Op::End => return Err(format!("{op} was recorded")),
+                Op::Act(..) | Op::OrElse | Op::End => return Err(format!("{op} was recorded")),
             };
             if end != End::Through {
                 return Ok(end);
@@ -196,16 +187,16 @@ impl Follower<'_> {
         self.met += u32::from(!undone);
         if kept && !undone {
             return match self.block(first, false)? {
-                End::Retried if self.state.at == self.events.len() => Ok(End::Cut),
+                End::Retried if self.at == self.events.len() => Ok(End::Cut),
                 End::Retried => Err("an alternative retried and was not undone".to_owned()),
                 end => Ok(end),
             };
         }
-        let (own, unrecorded) = (self.state.own.clone(), self.state.unrecorded.clone());
+        let (own, unrecorded) = (self.own.clone(), self.unrecorded.clone());
         match self.block(first, true)? {
             End::Retried => {
-                self.state.own = own;
-                self.state.unrecorded = unrecorded;
+                self.own = own;
+                self.unrecorded = unrecorded;
                 self.block(second, undone)
             }
             end if undone => Ok(end),
@@ -219,20 +210,20 @@ impl Follower<'_> {
                 return Ok(End::Cut);
             }
         }
-        self.state.any |= self.state.last;
+        self.any |= self.last;
         Ok(End::Through)
     }
 
     /// Matches a read of one word.
     fn read(&mut self, op: &Op, at: usize) -> Result<End, String> {
-        if let Some(value) = self.state.own[at] {
-            self.state.last = value;
+        if let Some(value) = self.own[at] {
+            self.last = value;
             return Ok(End::Through);
         }
         match self.event() {
             None => Ok(End::Cut),
             Some(Event::Read { word, value }) if word == self.addresses[at] => {
-                self.state.last = sum(word, value, self.state.unrecorded[at]);
+                self.last = sum(word, value, self.unrecorded[at]);
                 Ok(End::Through)
             }
             Some(other) => Err(format!("{op} was recorded as {other:?}")),
@@ -242,7 +233,7 @@ impl Follower<'_> {
     /// Matches a write.
     fn write(&mut self, op: &Op, word: u8, value: Value, undone: bool) -> Result<End, String> {
         let at = usize::from(word);
-        let value = value.after(self.state.last, self.state.any) & self.program.mask(at);
+        let value = value.after(self.last, self.any) & self.program.mask(at);
         let expected = Event::Write {
             word: self.addresses[at],
             value,
@@ -251,7 +242,7 @@ impl Follower<'_> {
         match found {
             None => Ok(End::Cut),
             Some(event) if event == expected => {
-                self.state.own[at] = Some(value);
+                self.own[at] = Some(value);
                 Ok(End::Through)
             }
             Some(other) => Err(format!("{op} should write {value} and wrote {other:?}")),
@@ -261,29 +252,29 @@ impl Follower<'_> {
     /// Matches additions that are made together.
     fn add(&mut self, op: &Op, additions: &[(u8, Value)], undone: bool) -> Result<End, String> {
         // Where an addition is a read and a write, all are read first.
-        let last = self.state.last;
+        let last = self.last;
         let mut found = vec![0; additions.len()];
         if !self.adds {
             for (&(to, _), found) in additions.iter().zip(&mut found) {
                 if self.read(op, self.first_sum + usize::from(to))? == End::Cut {
                     return Ok(End::Cut);
                 }
-                *found = self.state.last;
+                *found = self.last;
             }
         }
-        self.state.last = last;
+        self.last = last;
         for (&(to, value), found) in additions.iter().zip(found) {
             let at = self.first_sum + usize::from(to);
-            let delta = value.after(last, self.state.any) & self.program.mask(at);
+            let delta = value.after(last, self.any) & self.program.mask(at);
             let word = self.addresses[at];
             let expected = if self.adds {
                 if undone {
-                    self.state.unrecorded[at] = sum(word, self.state.unrecorded[at], delta);
+                    self.unrecorded[at] = sum(word, self.unrecorded[at], delta);
                 }
                 Event::Add { word, delta }
             } else {
                 let value = sum(word, found, delta);
-                self.state.own[at] = Some(value);
+                self.own[at] = Some(value);
                 Event::Write { word, value }
             };
             match if undone { Some(expected) } else { self.event() } {
@@ -322,13 +313,11 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
         events.clear();
         events.extend(left.history.events(at));
         let mut follower = Follower {
-            state: State {
-                own: vec![None; left.addresses.len()],
-                unrecorded: vec![0; left.addresses.len()],
-                last: 0,
-                any: 0,
-                at: 0,
-            },
+            own: vec![None; left.addresses.len()],
+            unrecorded: vec![0; left.addresses.len()],
+            last: 0,
+            any: 0,
+            at: 0,
             events: &events,
             addresses: left.addresses,
             first_sum: program.initial.len(),

@@ -8,7 +8,6 @@ use super::alternatives::parts;
 use super::case::{Loop, Op, Program, Value, Words, update};
 use super::silent::Watch;
 use std::cell::Cell;
-use std::ops::Range;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Element, Lane, StmRef, TNodes, TSums, TxResult};
 
@@ -52,24 +51,6 @@ pub(super) fn together(row: u32, sums: &[u8]) -> bool {
     let row_of = |sum: &u8| u32::from(*sum) / row;
     sums.windows(2)
         .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
-}
-
-/// Calls `each` with the longest stretches of words of one width: whether they
-/// are wide, and their positions.
-fn stretches<E>(
-    program: &Program,
-    list: &[u8],
-    mut each: impl FnMut(bool, Range<usize>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut from = 0;
-    while from < list.len() {
-        let wide = program.is_wide(list[from]);
-        let rest = list[from..].iter();
-        let to = from + rest.take_while(|&&w| program.is_wide(w) == wide).count();
-        each(wide, from..to)?;
-        from = to;
-    }
-    Ok(())
 }
 
 /// The transaction of a lane alone, or that of a team as one of its lanes has it. Each lane
@@ -175,16 +156,18 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
         for (at, &word) in at.iter_mut().zip(list) {
             *at = self.own(word);
         }
-        let mut found = [None; 3];
-        let tx = &mut *self.tx;
-        stretches(params.program, list, |wide, part| {
-            let (at, found) = (&at[part.clone()], &mut found[part]);
-            if wide {
-                tx.read_words(&params.wide, at, found)
+        let (mut found, mut from) = ([None; 3], 0);
+        let program = params.program;
+        for part in list.chunk_by(|&a, &b| program.is_wide(a) == program.is_wide(b)) {
+            let range = from..from + part.len();
+            from = range.end;
+            let (at, found) = (&at[range.clone()], &mut found[range]);
+            if program.is_wide(part[0]) {
+                self.tx.read_words(&params.wide, at, found)?;
             } else {
-                tx.read_words(&params.narrow, at, found)
+                self.tx.read_words(&params.narrow, at, found)?;
             }
-        })?;
+        }
         for (&word, value) in list.iter().zip(found) {
             if let Some(value) = value {
                 self.saw(word.into(), value);
@@ -204,20 +187,21 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
             && program.is_wide(word) == program.is_wide(*next)
         {
             let after = after.after(self.last, self.any);
-            self.write([word, *next], [value, after], 2)?;
+            self.write(&[(word, value), (*next, after)])?;
             return Ok(true);
         }
-        self.write([word; 2], [value, 0], 1)?;
+        self.write(&[(word, value)])?;
         Ok(false)
     }
 
     /// Writes one word, or two of the same width.
-    fn write(&mut self, at: [u8; 2], values: [u64; 2], count: u32) -> TxResult<()> {
+    fn write(&mut self, values: &[(u8, u64)]) -> TxResult<()> {
         let mut writes = [None; 2];
-        for k in 0..count as usize {
-            writes[k] = self.own(at[k]).map(|at| (at, values[k]));
+        for (write, &(word, value)) in writes.iter_mut().zip(values) {
+            *write = self.own(word).map(|at| (at, value));
         }
-        if self.params.program.is_wide(at[0]) {
+        let count = values.len() as u32;
+        if self.params.program.is_wide(values[0].0) {
             self.tx.write_words(&self.params.wide, writes, count)?;
         } else {
             self.tx.write_words(&self.params.narrow, writes, count)?;

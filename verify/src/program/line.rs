@@ -14,12 +14,12 @@
 //! all that was read is 0, and else 0; or `s` and one to three sums, or `a`, a sum and what is
 //! added, written as a value; or `i` or `d` and a node of a list to be inserted or removed; or `n`,
 //! `m`, `u` or `v` and a word whose node of the pool is allocated or freed, replaced, updated or
-//! visited ([`NodeOp`]); or `p` or `t` and a word that is put or taken, which may wait. `( r0 e1
+//! visited ([`Act`]); or `p` or `t` and a word that is put or taken, which may wait. `( r0 e1
 //! w0=1 | w0=2 )` are two alternatives: the second one runs if the first retries, by `e` and a word
 //! if that is even, or by `o` if it is odd. Numbers of words, sums and nodes are digits in base 36.
 //! Then the simulation.
 
-use super::case::{Case, Invariant, Loop, NodeOp, Op, Program, Value, WORDS_MAX, Widths, Words};
+use super::case::{Act, Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
 use crate::line::{self, Head, bad};
 use clap::ValueEnum;
 use std::fmt;
@@ -58,14 +58,7 @@ impl Op {
             Self::ReadSums(_) => "s",
             Self::Write(..) => "w",
             Self::Add(..) => "a",
-            Self::Insert(_) => "i",
-            Self::Remove(_) => "d",
-            Self::Put(_) => "p",
-            Self::Take(_) => "t",
-            Self::Node(_, NodeOp::Toggle) => "n",
-            Self::Node(_, NodeOp::Replace) => "m",
-            Self::Node(_, NodeOp::Update) => "u",
-            Self::Node(_, NodeOp::Visit) => "v",
+            Self::Act(act, _) => act.letter(),
             Self::RetryIf(_, false) => "e",
             Self::RetryIf(_, true) => "o",
             Self::Either => "(",
@@ -73,13 +66,23 @@ impl Op {
             Self::End => ")",
         }
     }
+}
 
-    /// Returns the operations on one word that take no value.
-    fn on(word: u8) -> impl Iterator<Item = Self> {
-        let nodes = NodeOp::ALL.map(|op| Self::Node(word, op));
-        let others = [Self::Insert, Self::Remove, Self::Put, Self::Take].map(|of| of(word));
-        let retries = [false, true].map(|odd| Self::RetryIf(word, odd));
-        nodes.into_iter().chain(others).chain(retries)
+impl Act {
+    /// Every one, with what it begins with.
+    const LETTERS: [(Self, &'static str); 8] = [
+        (Self::Insert, "i"),
+        (Self::Remove, "d"),
+        (Self::Put, "p"),
+        (Self::Take, "t"),
+        (Self::Toggle, "n"),
+        (Self::Replace, "m"),
+        (Self::Update, "u"),
+        (Self::Visit, "v"),
+    ];
+
+    const fn letter(self) -> &'static str {
+        Self::LETTERS[self as usize].1
     }
 }
 
@@ -93,10 +96,6 @@ impl fmt::Display for Op {
             _ => Ok(()),
         }
     }
-}
-
-impl NodeOp {
-    const ALL: [Self; 4] = [Self::Toggle, Self::Replace, Self::Update, Self::Visit];
 }
 
 impl fmt::Display for Value {
@@ -215,9 +214,14 @@ fn op(text: &str) -> Result<Op, Error> {
     let mut rest = operand.chars();
     let target = word(rest.next().ok_or_else(bad)?)?;
     if rest.as_str().is_empty() {
-        return Op::on(target)
-            .find(|op| op.letter() == kind)
-            .ok_or_else(bad);
+        let mut acts = Act::LETTERS.iter();
+        return match kind {
+            "e" | "o" => Ok(Op::RetryIf(target, kind == "o")),
+            _ => acts
+                .find(|(_, letter)| *letter == kind)
+                .map(|(act, _)| Op::Act(*act, target))
+                .ok_or_else(bad),
+        };
     }
     let value = match rest.next() {
         Some('=') => Value::Const(rest.as_str().parse().map_err(|_| bad())?),
@@ -318,11 +322,14 @@ impl Program {
 impl Program {
     /// Checks what a silent program needs.
     fn check_silent(&self) -> Result<(), Error> {
-        let any = |is: fn(&Op) -> bool| self.transactions.iter().flatten().any(is);
+        let any = |is: fn(Act) -> bool| {
+            let mut ops = self.transactions.iter().flatten();
+            ops.any(|op| matches!(op, Op::Act(act, _) if is(*act)))
+        };
         let keeps = |invariant| self.silent == Some(invariant) && !self.calls.is_of_teams();
-        let of_list = any(|op| matches!(op, Op::Insert(_) | Op::Remove(_)));
-        let of_pool = any(|op| matches!(op, Op::Node(..)));
-        let waits = any(|op| matches!(op, Op::Put(_) | Op::Take(_)));
+        let of_list = any(|act| matches!(act, Act::Insert | Act::Remove));
+        let of_pool = any(Act::is_of_nodes);
+        let waits = any(|act| matches!(act, Act::Put | Act::Take));
         let entries = 2 * self.initial.len() as u32;
         let room = self.sets.0.min(self.sets.1) >= entries;
         let nodes = keeps(Invariant::Nodes) && self.initial.iter().all(|&v| v == 0);

@@ -18,5 +18,5 @@ pub mod shrink;
 pub mod silent;
 
 pub use crate::failure::{self, Failure, FailureKind};
-pub use case::{Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
+pub use case::{Act, Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
 pub use run::{Done, Shown, run, run_shown};

@@ -108,20 +108,17 @@ fn distinct(words: &[Option<u64>]) -> Result<(), String> {
 }
 
 /// What an attempt has read.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Seen {
     /// The number of the attempt, by the lane that leads.
     attempt: u64,
     known: Vec<Option<u64>>,
-    /// The words that the attempt has written.
-    own: Vec<bool>,
-    /// What a word held that the attempt has both read and written.
-    before: Vec<Option<u64>>,
+    /// The words that the attempt has written, and what each held if the attempt had read it.
+    written: Vec<Option<Option<u64>>>,
     /// Whether the attempt ended by waiting.
     waits: bool,
 }
 
-#[derive(Default)]
 struct State {
     /// The attempts that each lane has begun.
     attempts: Vec<u64>,
@@ -133,11 +130,8 @@ struct State {
     broken: Option<String>,
 }
 
-/// What an attempt had written when an alternative began.
-pub(super) struct Saved {
-    own: Vec<bool>,
-    changes: usize,
-}
+/// What an attempt had written when an alternative began, and the number of its changes.
+pub(super) type Saved = (Vec<Option<Option<u64>>>, usize);
 
 /// The values that the transactions of a run report, in the host's memory.
 pub(super) struct Watch {
@@ -150,14 +144,15 @@ impl Watch {
     /// Begins to watch a program, if it is a silent one.
     pub(super) fn new(program: &Program) -> Option<Self> {
         let lanes = program.lanes() as usize;
-        let mut state = State::default();
-        state.attempts.resize(lanes, 0);
-        state.seen.resize_with(lanes, Seen::default);
-        state.changes.resize(program.transactions.len(), Vec::new());
         Some(Self {
             invariant: program.silent?,
             program: program.clone(),
-            state: RefCell::new(state),
+            state: RefCell::new(State {
+                attempts: vec![0; lanes],
+                seen: vec![Seen::default(); lanes],
+                changes: vec![Vec::new(); program.transactions.len()],
+                broken: None,
+            }),
         })
     }
 
@@ -172,14 +167,12 @@ impl Watch {
         // begin the next one comes after all have ended the last.
         if *attempt > seen.attempt {
             let len = self.program.initial.len() + self.program.sums.len();
-            seen.attempt = *attempt;
-            seen.known.clear();
-            seen.known.resize(len, None);
-            seen.own.clear();
-            seen.own.resize(len, false);
-            seen.before.clear();
-            seen.before.resize(len, None);
-            seen.waits = false;
+            *seen = Seen {
+                attempt: *attempt,
+                known: vec![None; len],
+                written: vec![None; len],
+                waits: false,
+            };
             state.changes[transaction].clear();
         }
     }
@@ -189,7 +182,7 @@ impl Watch {
     pub(super) fn read(&self, leader: u64, at: usize, value: u64) {
         let state = &mut *self.state.borrow_mut();
         let seen = &mut state.seen[leader as usize];
-        if !seen.own[at] {
+        if seen.written[at].is_none() {
             let before = seen.known[at].replace(value);
             let checked = match before {
                 Some(before) if before != value => Err(format!(
@@ -213,13 +206,12 @@ impl Watch {
     pub(super) fn judge_waiting(&self, memory: &[u64]) -> Result<(), Failure> {
         let state = self.state.borrow();
         for (lane, seen) in state.seen.iter().enumerate().filter(|(_, seen)| seen.waits) {
-            let read = seen.known.iter().zip(&seen.before).map(|(k, b)| k.or(*b));
+            let written = seen.written.iter().map(|written| written.flatten());
+            let read = seen.known.iter().zip(written).map(|(k, w)| k.or(w));
+            let mut read = read.zip(memory).enumerate();
             let changed = read
-                .zip(memory)
-                .position(|(read, now)| read.is_some_and(|read| read != *now));
-            if let Some(word) = changed {
-                let (was, is) = (seen.known[word].or(seen.before[word]), memory[word]);
-                let was = was.unwrap_or_default();
+                .find_map(|(word, (was, is))| Some((word, was?, *is)).filter(|_| was != Some(*is)));
+            if let Some((word, was, is)) = changed {
                 return Err(Failure::new(
                     FailureKind::Invariant,
                     format!(
@@ -240,17 +232,15 @@ impl Watch {
     pub(super) fn wrote(&self, leader: u64, at: usize) {
         let state = &mut *self.state.borrow_mut();
         let seen = &mut state.seen[leader as usize];
-        seen.own[at] = true;
-        seen.before[at] = seen.known[at].take().or(seen.before[at]);
+        let before = seen.known[at].take();
+        seen.written[at] = Some(before.or(seen.written[at].flatten()));
     }
 
     /// Returns what an attempt has written, when an alternative begins.
     pub(super) fn save(&self, leader: u64, transaction: usize) -> Saved {
         let state = self.state.borrow();
-        Saved {
-            own: state.seen[leader as usize].own.clone(),
-            changes: state.changes[transaction].len(),
-        }
+        let written = state.seen[leader as usize].written.clone();
+        (written, state.changes[transaction].len())
     }
 
     /// Notes that an alternative has retried, and is undone: it has read what it has read, and
@@ -259,19 +249,21 @@ impl Watch {
         &self,
         leader: u64,
         transaction: usize,
-        saved: &Saved,
+        (before, changes): &Saved,
         mine: impl Fn(usize) -> bool,
     ) {
         let state = &mut *self.state.borrow_mut();
         let seen = &mut state.seen[leader as usize];
         seen.waits = false;
-        for (at, own) in seen.own.iter_mut().enumerate() {
-            if *own && !saved.own[at] && mine(at) {
-                *own = false;
-                seen.known[at] = seen.before[at].take();
+        for (at, written) in seen.written.iter_mut().enumerate() {
+            if before[at].is_none()
+                && mine(at)
+                && let Some(before) = written.take()
+            {
+                seen.known[at] = before;
             }
         }
-        state.changes[transaction].truncate(saved.changes);
+        state.changes[transaction].truncate(*changes);
     }
 
     /// Notes that an attempt has inserted a node, or removed one, or has put a word or taken it.

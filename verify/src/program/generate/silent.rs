@@ -2,7 +2,7 @@
 //! they commit in, and others that only look.
 
 use super::{in_teams, launches, simulation, widths, with_whole_alternatives};
-use crate::program::case::{Case, Invariant, Loop, NodeOp, Op, Program, Value, Words};
+use crate::program::case::{Act, Case, Invariant, Loop, Op, Program, Value, Words};
 use crate::rng::Rng;
 use clap::ValueEnum;
 use stm_core::algorithm::Variant;
@@ -131,11 +131,8 @@ impl Writer<'_> {
         (0..self.rng.within(1, 3))
             .map(|_| {
                 let node = self.rng.within(1, self.words - 1) as u8;
-                if self.rng.chance(50) {
-                    Op::Insert(node)
-                } else {
-                    Op::Remove(node)
-                }
+                let inserts = self.rng.chance(50);
+                Op::Act(if inserts { Act::Insert } else { Act::Remove }, node)
             })
             .collect()
     }
@@ -144,13 +141,8 @@ impl Writer<'_> {
     fn nodes(&mut self) -> Vec<Op> {
         let order = shuffled(self.rng, self.words);
         let words = order.into_iter().take(self.rng.within(1, 3) as usize);
-        let kinds = [
-            NodeOp::Toggle,
-            NodeOp::Replace,
-            NodeOp::Update,
-            NodeOp::Visit,
-        ];
-        words.map(|w| Op::Node(w, self.rng.pick(&kinds))).collect()
+        let acts = [Act::Toggle, Act::Replace, Act::Update, Act::Visit];
+        words.map(|w| Op::Act(self.rng.pick(&acts), w)).collect()
     }
 
     /// Puts and takes one or two words.
@@ -158,11 +150,8 @@ impl Writer<'_> {
         let order = shuffled(self.rng, self.words);
         let words = order.into_iter().take(self.rng.pick(&[1, 1, 1, 2]));
         let turn = |w| {
-            if self.rng.chance(50) {
-                Op::Put(w)
-            } else {
-                Op::Take(w)
-            }
+            let puts = self.rng.chance(50);
+            Op::Act(if puts { Act::Put } else { Act::Take }, w)
         };
         words.map(turn).collect()
     }

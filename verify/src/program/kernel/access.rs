@@ -2,7 +2,7 @@
 //! take turns, and nodes of a pool, each of which a word names, of lanes alone.
 
 use super::{Access, Params, Part, together, transaction};
-use crate::program::case::{NodeOp, Op, Words};
+use crate::program::case::{Act, Op, Words};
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
 use stm_core::internal::Crew;
@@ -170,11 +170,11 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
                 (first..first + count as usize).for_each(|sum| self.wrote(sum));
                 return Ok(count == 2);
             }
-            Op::Insert(node) => self.insert(*node)?,
-            Op::Remove(node) => self.remove(*node)?,
-            Op::Node(word, op) => self.node(*word, *op)?,
-            Op::Put(word) => self.turn(*word, 1)?,
-            Op::Take(word) => self.turn(*word, 0)?,
+            Op::Act(act @ (Act::Insert | Act::Remove), node) => {
+                self.relink(*node, *act == Act::Insert)?;
+            }
+            Op::Act(act @ (Act::Put | Act::Take), word) => self.turn(*word, *act == Act::Put)?,
+            Op::Act(act, word) => self.node(*word, *act)?,
             // `Part::block` has them.
             Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either | Op::OrElse | Op::End => {}
         }
@@ -199,32 +199,29 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
         }
     }
 
-    fn insert(&mut self, node: u8) -> TxResult<()> {
-        let (before, after) = self.find(node)?;
-        if after != node {
-            self.write([node; 2], [after.into(), 0], 1)?;
-            self.write([before; 2], [node.into(), 0], 1)?;
-            self.changed(node, true);
-        }
-        Ok(())
-    }
-
-    fn remove(&mut self, node: u8) -> TxResult<()> {
+    /// Inserts a node into the list, or removes it, unless that has been done.
+    fn relink(&mut self, node: u8, inserts: bool) -> TxResult<()> {
         let (before, found) = self.find(node)?;
-        if found == node {
-            let after = self.next_of(node)?;
-            self.write([before; 2], [after.into(), 0], 1)?;
-            self.changed(node, false);
+        if (found == node) == inserts {
+            return Ok(());
         }
+        let mut next = node;
+        if inserts {
+            self.write(&[(node, found.into())])?;
+        } else {
+            next = self.next_of(node)?;
+        }
+        self.write(&[(before, next.into())])?;
+        self.changed(node, inserts);
         Ok(())
     }
 
-    /// Gives a word this value, or waits if it has it.
-    fn turn(&mut self, word: u8, value: u64) -> TxResult<()> {
+    /// Puts a word or takes it, or waits if that has been done.
+    fn turn(&mut self, word: u8, puts: bool) -> TxResult<()> {
         self.last = self.read(Words::new(&[word]))?;
-        if self.last != value {
-            self.write([word; 2], [value, 0], 1)?;
-            self.changed(word, value == 1);
+        if self.last != u64::from(puts) {
+            self.write(&[(word, puts.into())])?;
+            self.changed(word, puts);
             return Ok(());
         }
         if let Some(watch) = self.params.watch {
@@ -253,7 +250,7 @@ record! {
 
 impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
     /// Does an operation on the node that a word names.
-    pub(super) fn node(&mut self, word: u8, op: NodeOp) -> TxResult<()> {
+    fn node(&mut self, word: u8, act: Act) -> TxResult<()> {
         self.last = self.read(Words::new(&[word]))?;
         let node = Node::from_bits(self.last as u32);
         let nodes = &self.params.nodes;
@@ -266,17 +263,17 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
         if !node.is_nil() {
             self.visit(word, node)?;
         }
-        let frees = matches!(op, NodeOp::Toggle | NodeOp::Replace) && !node.is_nil();
-        let allocates = op == NodeOp::Replace || op == NodeOp::Toggle && node.is_nil();
+        let frees = matches!(act, Act::Toggle | Act::Replace) && !node.is_nil();
+        let allocates = act == Act::Replace || act == Act::Toggle && node.is_nil();
         if frees {
             self.tx.free(nodes.pool(), node)?;
         }
         if allocates {
             let new = self.tx.alloc_record(nodes, item)?;
-            self.write([word; 2], [new.bits().into(), 0], 1)?;
+            self.write(&[(word, new.bits().into())])?;
         } else if frees {
-            self.write([word; 2], [0; 2], 1)?;
-        } else if op == NodeOp::Update && !node.is_nil() {
+            self.write(&[(word, 0)])?;
+        } else if act == Act::Update && !node.is_nil() {
             self.tx.write_node(nodes, node, item)?;
         }
         Ok(())
