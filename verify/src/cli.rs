@@ -3,6 +3,7 @@
 //! Exit status: 0 if all is well, 1 if something is in violation or a device
 //! failed, 2 if the command line or a file cannot be used.
 
+use crate::fuzz::Config;
 use clap::{Args, Parser, Subcommand};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -88,7 +89,6 @@ pub struct MovedArgs {
     pub rest: Vec<String>,
 }
 
-/// The arguments of `verify check`.
 #[derive(Args, Debug)]
 pub struct CheckArgs {
     /// History files
@@ -102,34 +102,10 @@ pub struct CheckArgs {
     pub json: bool,
 }
 
-/// Several variants in one argument.
-pub type VariantList = std::vec::Vec<Variant>;
-
-/// The arguments of `verify fuzz`.
 #[derive(Args, Debug)]
 pub struct FuzzArgs {
-    /// A variant, several separated by commas, or all
-    #[arg(long, value_name = "V", value_parser = parse_variants, default_value = "all")]
-    pub variant: VariantList,
-    /// Stop after so many minutes
-    #[arg(long, value_name = "M", value_parser = parse_minutes)]
-    pub minutes: Option<Duration>,
-    /// Stop after so many transactions
-    #[arg(long, value_name = "N", value_parser = parse_count)]
-    pub transactions: Option<u64>,
-    /// Seed of all programs and simulations
-    #[arg(long, value_name = "S", value_parser = parse_count, default_value = "1")]
-    pub seed: u64,
-    /// Give packed versions so many bits, 3 to 31, where each run draws its own: with few of them,
-    /// versions wrap around often [default: 31 in one half of the runs, 3 to 8 in the other]
-    #[arg(long, value_name = "N..M", value_parser = parse_version_bits)]
-    pub version_bits: Option<RangeInclusive<u32>>,
-    /// Switch a seeded defect on
-    #[arg(long, value_name = "NAME", value_parser = parse_mutant)]
-    pub mutant: Option<Mutant>,
-    /// Worker threads [default: one a core]
-    #[arg(long, value_name = "T", value_parser = parse_threads)]
-    pub threads: Option<usize>,
+    #[command(flatten)]
+    pub config: Config,
     /// Write the report to a file as well
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
@@ -138,7 +114,6 @@ pub struct FuzzArgs {
     pub json: bool,
 }
 
-/// The arguments of `verify mutants`.
 #[derive(Args, Debug)]
 pub struct MutantsArgs {
     /// Only name them
@@ -152,7 +127,6 @@ pub struct MutantsArgs {
     pub json: bool,
 }
 
-/// The arguments of `verify replay`.
 #[derive(Args, Debug)]
 pub struct ReplayArgs {
     /// The line
@@ -171,25 +145,24 @@ pub struct ReplayArgs {
 /// Digits, with underscores, then optionally K, M or G (powers of 1024); or
 /// `0x` and hexadecimal digits; or `2^n`.
 pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
-    let bad = || format!("{text:?} is no count: write 100_000, 100K, 10M, 2^20 or 0x2a");
-    if let Some(hex) = text.strip_prefix("0x") {
-        return u64::from_str_radix(hex, 16).map_err(|_| bad());
-    }
-    if let Some(exponent) = text.strip_prefix("2^") {
-        let exponent: u32 = exponent.parse().map_err(|_| bad())?;
-        return 1u64.checked_shl(exponent).ok_or_else(bad);
-    }
-    let (digits, shift) = match text.chars().last() {
-        Some('k' | 'K') => (&text[..text.len() - 1], 10),
-        Some('m' | 'M') => (&text[..text.len() - 1], 20),
-        Some('g' | 'G') => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
+    let parse = || {
+        if let Some(hex) = text.strip_prefix("0x") {
+            return u64::from_str_radix(hex, 16).ok();
+        }
+        if let Some(exponent) = text.strip_prefix("2^") {
+            return 1u64.checked_shl(exponent.parse().ok()?);
+        }
+        let (digits, shift) = match text.strip_suffix(|c: char| c.is_ascii_alphabetic()) {
+            Some(digits) => (digits, 10 * (1 + "kmg".find(text.to_lowercase().pop()?)?)),
+            None => (text, 0),
+        };
+        let number: u64 = digits.replace('_', "").parse().ok()?;
+        number.checked_mul(1 << shift)
     };
-    let number: u64 = digits.replace('_', "").parse().map_err(|_| bad())?;
-    number.checked_mul(1 << shift).ok_or_else(bad)
+    parse().ok_or_else(|| format!("{text:?} is no count: write 100_000, 100K, 10M, 2^20 or 0x2a"))
 }
 
-fn parse_threads(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     match parse_count(text)? {
         n @ 1..=1024 => Ok(n as usize),
         n if n > u64::from(u32::MAX) => Err(format!("{text:?} is too large: at most {}", u32::MAX)),
@@ -198,7 +171,7 @@ fn parse_threads(text: &str) -> Result<usize, String> {
 }
 
 /// `5`, or `3..8` for 3 to 8.
-fn parse_version_bits(text: &str) -> Result<RangeInclusive<u32>, String> {
+pub(crate) fn parse_version_bits(text: &str) -> Result<RangeInclusive<u32>, String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     match (from.parse(), to.parse()) {
         (Ok(from), Ok(to)) if 3 <= from && from <= to && to <= 31 => Ok(from..=to),
@@ -208,7 +181,7 @@ fn parse_version_bits(text: &str) -> Result<RangeInclusive<u32>, String> {
     }
 }
 
-fn parse_minutes(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_minutes(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
         .filter(|&minutes: &f64| minutes > 0.0)
@@ -217,27 +190,21 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads `all`, or names of variants separated by commas.
-fn parse_variants(text: &str) -> Result<VariantList, String> {
+pub(crate) fn parse_variants(text: &str) -> Result<Vec<Variant>, String> {
     if text == "all" {
         return Ok(Variant::ALL.to_vec());
     }
-    let known = || {
-        let names: Vec<&str> = Variant::ALL.iter().map(|v| v.name()).collect();
-        names.join(", ")
-    };
-    text.split(',')
-        .map(|name| {
-            Variant::from_name(name.trim()).ok_or_else(|| {
-                format!(
-                    "unknown variant {name:?}: known are {}; `all` takes every one",
-                    known()
-                )
-            })
+    let known = || Variant::ALL.iter().map(|v| v.name()).collect::<Vec<_>>();
+    let of = |name: &str| {
+        Variant::from_name(name.trim()).ok_or_else(|| {
+            let known = known().join(", ");
+            format!("unknown variant {name:?}: known are {known}; `all` takes every one")
         })
-        .collect()
+    };
+    text.split(',').map(of).collect()
 }
 
-fn parse_mutant(text: &str) -> Result<Mutant, String> {
+pub(crate) fn parse_mutant(text: &str) -> Result<Mutant, String> {
     Mutant::from_name(text)
         .ok_or_else(|| format!("unknown mutant {text:?}: `verify mutants --list` names them"))
 }

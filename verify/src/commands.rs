@@ -5,8 +5,9 @@ use crate::program::shrink::shrink;
 use crate::program::{Case, Failure, run, run_shown};
 use crate::{fuzz, mutants, opacity};
 use clap::Parser;
+use clap::error::ErrorKind;
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,20 +28,19 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let _ = error.print();
             ExitCode::SUCCESS
         }
-        Err(error)
-            if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
-        {
-            eprintln!("verify: no command given (try `verify --help`)");
-            ExitCode::from(2)
-        }
         Err(error) => {
-            eprintln!("verify: {}", one_line(&error));
+            let no_command = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+            let why = if error.kind() == no_command {
+                "no command given (try `verify --help`)".to_owned()
+            } else {
+                one_line(&error)
+            };
+            eprintln!("verify: {why}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Runs a command; the exit status.
 pub fn execute(command: &Command) -> ExitCode {
     let result = match command {
         Command::Check(args) => check(args),
@@ -60,7 +60,6 @@ pub fn execute(command: &Command) -> ExitCode {
     }
 }
 
-/// Says where a command has gone.
 fn moved(was: &str, now: &str) -> Error {
     Error::Usage(format!(
         "`verify {was}` is `{now}` now, of the program that has the workloads: see `stamp help`"
@@ -73,10 +72,10 @@ static LOST: AtomicBool = AtomicBool::new(false);
 /// Prints a line. If its reader has left, as `head` does, the exit status still tells; on a full
 /// disk that is an error.
 fn say(text: impl std::fmt::Display) {
-    let Err(error) = writeln!(std::io::stdout(), "{text}") else {
+    let Err(error) = writeln!(io::stdout(), "{text}") else {
         return;
     };
-    if error.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
+    if error.kind() != io::ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
         eprintln!("verify: cannot write to standard output: {error}");
     }
 }
@@ -114,23 +113,13 @@ fn check(args: &CheckArgs) -> Result<bool, Error> {
 }
 
 fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
-    if args.minutes.is_none() && args.transactions.is_none() {
+    let config = &args.config;
+    if config.time.is_none() && config.transactions.is_none() {
         return Err(Error::Usage(
             "fuzz has no end: give --minutes M or --transactions N".into(),
         ));
     }
-    let config = fuzz::Config {
-        variants: args.variant.clone(),
-        mutant: args.mutant,
-        seed: args.seed,
-        version_bits: args.version_bits.clone(),
-        transactions: args.transactions,
-        time: args.minutes,
-        threads: args.threads.unwrap_or_else(|| {
-            std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-        }),
-    };
-    let report = fuzz::fuzz(&config, |total, time| {
+    let report = fuzz::fuzz(config, |total, time| {
         let seconds = time.as_secs_f64();
         eprintln!(
             "{seconds:6.0} s: {} schedules, {} transactions, {:.2} M operations a second",
@@ -140,22 +129,19 @@ fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
         );
     });
     if let Some(path) = &args.log {
-        let names: Vec<&str> = args.variant.iter().map(|v| v.name()).collect();
-        let text = format!(
-            "verify {} fuzz --variant {} --seed {:#x}{}{}\n\n{report}",
-            env!("CARGO_PKG_VERSION"),
-            names.join(","),
-            args.seed,
-            args.version_bits
-                .as_ref()
-                .map_or_else(String::new, |bits| format!(
-                    " --version-bits {}..{}",
-                    bits.start(),
-                    bits.end()
-                )),
-            args.mutant
-                .map_or_else(String::new, |m| format!(" --mutant {}", m.name())),
+        let names: Vec<&str> = config.variants.iter().map(|v| v.name()).collect();
+        let (names, seed) = (names.join(","), config.seed);
+        let mut text = format!(
+            "verify {} fuzz --variant {names} --seed {seed:#x}",
+            env!("CARGO_PKG_VERSION")
         );
+        if let Some(bits) = &config.version_bits {
+            text += &format!(" --version-bits {}..{}", bits.start(), bits.end());
+        }
+        if let Some(mutant) = config.mutant {
+            text += &format!(" --mutant {}", mutant.name());
+        }
+        text += &format!("\n\n{report}");
         std::fs::write(path, text).map_err(Error::io(path))?;
     }
     if args.json {
@@ -230,11 +216,7 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
             done.transactions,
             done.attempts,
             done.steps,
-            if done.unfair {
-                "; given up, as its schedule starved a lane"
-            } else {
-                ""
-            }
+            ["", "; given up, as its schedule starved a lane"][usize::from(done.unfair)]
         )),
         Err(failure) => say(format_args!("{failure}\n{}", case.command())),
     }

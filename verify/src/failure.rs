@@ -71,6 +71,11 @@ impl Failure {
         Self { kind, text }
     }
 
+    /// Returns what makes a failure of this kind of an error.
+    pub(crate) fn of<E: fmt::Display>(kind: FailureKind) -> impl Fn(E) -> Self {
+        move |error| Self::new(kind, error)
+    }
+
     /// Returns a failure whose details end without a line break.
     pub(crate) fn trimmed(kind: FailureKind, text: impl fmt::Display) -> Self {
         Self::new(kind, text.to_string().trim_end())

@@ -4,37 +4,55 @@
 //! eight takes a directed program, and one in four of the others is silent. The workers, one for
 //! each core, draw numbers in turn; the simulator is single-threaded, so they share nothing else.
 
+use crate::cli;
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
 use crate::rng::draw;
+use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::fmt;
-use std::ops::RangeInclusive;
+use std::ops::{AddAssign, RangeInclusive};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 
-/// What a fuzzing run does, and when it ends.
-#[derive(Clone, Debug)]
+/// Several variants in one argument.
+pub type VariantList = std::vec::Vec<Variant>;
+
+/// What a fuzzing run does, and when it ends, as options of the program.
+#[derive(Args, Clone, Debug)]
 pub struct Config {
-    /// The variants, in turn; not empty.
-    pub variants: Vec<Variant>,
-    /// A seeded defect that the run is to catch.
-    pub mutant: Option<Mutant>,
-    /// The seed of every run.
-    pub seed: u64,
-    /// The bits of a packed version in each run, drawn from these; `None` leaves
-    /// them as the case has them.
-    pub version_bits: Option<RangeInclusive<u32>>,
-    /// The run stops when so many transactions have committed.
-    pub transactions: Option<u64>,
-    /// The run stops after this time.
+    /// A variant, several separated by commas, or all
+    #[arg(long = "variant", value_name = "V", value_parser = cli::parse_variants, default_value = "all")]
+    pub variants: VariantList,
+    /// Stop after so many minutes
+    #[arg(long = "minutes", value_name = "M", value_parser = cli::parse_minutes)]
     pub time: Option<Duration>,
-    /// Worker threads, 1 or more.
+    /// Stop after so many transactions
+    #[arg(long, value_name = "N", value_parser = cli::parse_count)]
+    pub transactions: Option<u64>,
+    /// Seed of all programs and simulations
+    #[arg(long, value_name = "S", value_parser = cli::parse_count, default_value = "1")]
+    pub seed: u64,
+    /// Give packed versions so many bits, 3 to 31, where each run draws its own: with few of them,
+    /// versions wrap around often [default: 31 in one half of the runs, 3 to 8 in the other]
+    #[arg(long, value_name = "N..M", value_parser = cli::parse_version_bits)]
+    pub version_bits: Option<RangeInclusive<u32>>,
+    /// Switch a seeded defect on
+    #[arg(long, value_name = "NAME", value_parser = cli::parse_mutant)]
+    pub mutant: Option<Mutant>,
+    /// Worker threads [default: one a core]
+    #[arg(long, value_name = "T", value_parser = cli::parse_threads, default_value_t = cores(),
+          hide_default_value = true)]
     pub threads: usize,
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl Config {
@@ -55,36 +73,41 @@ impl Config {
 /// The sums of some runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Totals {
-    /// Runs.
     pub schedules: u64,
-    /// Transactions committed.
     pub transactions: u64,
     /// Attempts made, all of them checked.
     pub attempts: u64,
-    /// Operations that the simulator scheduled.
     pub operations: u64,
     /// Runs given up because an unfair schedule starved a lane; their transactions are not counted.
     pub unfair: u64,
 }
 
-impl Totals {
-    fn add(&mut self, done: &Done) {
-        self.schedules += 1;
-        self.transactions += done.transactions;
-        self.attempts += done.attempts;
-        self.operations += done.steps;
-        self.unfair += u64::from(done.unfair);
+impl From<Done> for Totals {
+    fn from(done: Done) -> Self {
+        Self {
+            schedules: 1,
+            transactions: done.transactions,
+            attempts: done.attempts,
+            operations: done.steps,
+            unfair: done.unfair.into(),
+        }
     }
+}
 
-    fn sum(all: &[Self]) -> Self {
-        all.iter().fold(Self::default(), |a, b| Self {
-            schedules: a.schedules + b.schedules,
-            transactions: a.transactions + b.transactions,
-            attempts: a.attempts + b.attempts,
-            operations: a.operations + b.operations,
-            unfair: a.unfair + b.unfair,
-        })
+impl AddAssign for Totals {
+    fn add_assign(&mut self, more: Self) {
+        self.schedules += more.schedules;
+        self.transactions += more.transactions;
+        self.attempts += more.attempts;
+        self.operations += more.operations;
+        self.unfair += more.unfair;
     }
+}
+
+fn sum<'a>(all: impl IntoIterator<Item = &'a Totals>) -> Totals {
+    let mut sum = Totals::default();
+    all.into_iter().for_each(|totals| sum += *totals);
+    sum
 }
 
 /// A violation, shrunk.
@@ -98,42 +121,31 @@ pub struct Found {
     pub failure: Failure,
 }
 
-/// What a fuzzing run did.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The sums for each variant, in the order of the configuration.
     pub variants: Vec<(Variant, Totals)>,
-    /// How long the run took.
     pub time: Duration,
-    /// Worker threads.
     pub threads: usize,
-    /// The seed.
     pub seed: u64,
     /// The violation that ended the run, if any.
     pub found: Option<Found>,
 }
 
 impl Report {
-    /// Returns the sums over all variants.
     pub fn total(&self) -> Totals {
-        let all: Vec<Totals> = self.variants.iter().map(|(_, totals)| *totals).collect();
-        Totals::sum(&all)
+        sum(self.variants.iter().map(|(_, totals)| totals))
     }
 
-    /// Returns the report as JSON.
     pub fn json(&self) -> serde_json::Value {
         let seconds = self.time.as_secs_f64();
         let total = self.total();
-        let variants: Vec<_> = self
-            .variants
-            .iter()
-            .map(|(variant, totals)| serde_json::json!({"variant": variant.name(), "totals": totals}))
-            .collect();
+        let of = |(variant, totals): &(Variant, Totals)| serde_json::json!({"variant": variant.name(), "totals": totals});
         serde_json::json!({
             "seed": self.seed,
             "threads": self.threads,
             "seconds": seconds,
-            "variants": variants,
+            "variants": self.variants.iter().map(of).collect::<Vec<_>>(),
             "total": total,
             "operations_per_second": total.operations as f64 / seconds,
             "violation": self.found.as_ref().map(|found| serde_json::json!({
@@ -148,16 +160,9 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let header = [
-            "variant",
-            "schedules",
-            "transactions",
-            "attempts",
-            "operations",
-            "unfair",
-        ];
+        let header = "variant schedules transactions attempts operations unfair".split(' ');
         let total = self.total();
-        let mut rows = vec![header.map(String::from).to_vec()];
+        let mut rows = vec![header.map(String::from).collect()];
         let tallies = self.variants.iter().map(|(v, t)| (v.name(), t));
         rows.extend(tallies.chain([("all", &total)]).map(|(name, t)| {
             let counts = [
@@ -191,7 +196,6 @@ impl fmt::Display for Report {
     }
 }
 
-/// Returns the case of run `k` of a configuration.
 pub fn case(config: &Config, k: u64) -> Case {
     let mut case = drawn_case(config, k);
     if let Some(bits) = &config.version_bits {
@@ -224,60 +228,62 @@ pub fn random_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
 const BATCH: u64 = 64;
 
 /// What all workers use.
-struct Common {
+struct Common<'a> {
+    config: &'a Config,
     next: AtomicU64,
     stop: AtomicBool,
-    totals: Mutex<Vec<Totals>>,
-    found: Mutex<Option<(Case, Failure)>>,
+    /// The sums for each variant, and the first case that failed.
+    results: Mutex<(Vec<Totals>, Option<(Case, Failure)>)>,
 }
 
-fn work(config: &Config, common: &Common) {
-    let variants = config.variants.len();
-    // Relaxed throughout: the flag and the counter carry no data.
-    while !common.stop.load(Ordering::Relaxed) {
-        let first = common.next.fetch_add(BATCH, Ordering::Relaxed);
-        let mut totals = vec![Totals::default(); variants];
-        for k in first..first + BATCH {
-            let case = case(config, k);
-            match run(&case) {
-                Ok(done) => totals[(k % variants as u64) as usize].add(&done),
-                Err(failure) => {
-                    common.stop.store(true, Ordering::Relaxed);
-                    let mut found = common.found.lock().unwrap_or_else(PoisonError::into_inner);
-                    found.get_or_insert((case, failure));
-                    return;
+type Results<'a> = MutexGuard<'a, (Vec<Totals>, Option<(Case, Failure)>)>;
+
+impl Common<'_> {
+    fn results(&self) -> Results<'_> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        let variants = self.config.variants.len();
+        // Relaxed throughout: the flag and the counter carry no data.
+        while !self.stop.load(Ordering::Relaxed) {
+            let first = self.next.fetch_add(BATCH, Ordering::Relaxed);
+            let mut totals = vec![Totals::default(); variants];
+            for k in first..first + BATCH {
+                let case = case(self.config, k);
+                match run(&case) {
+                    Ok(done) => totals[(k % variants as u64) as usize] += done.into(),
+                    Err(failure) => {
+                        self.stop.store(true, Ordering::Relaxed);
+                        self.results().1.get_or_insert((case, failure));
+                        return;
+                    }
                 }
             }
-        }
-        let mut all = common.totals.lock().unwrap_or_else(PoisonError::into_inner);
-        for (sum, new) in all.iter_mut().zip(totals) {
-            *sum = Totals::sum(&[*sum, new]);
+            for (sum, new) in self.results().0.iter_mut().zip(totals) {
+                *sum += new;
+            }
         }
     }
 }
 
-/// Runs until the transactions or the time of the configuration are used up, or
-/// a check fails. `progress` is called about every second.
+/// Runs to the end of the configuration or a failure; calls `progress` about every second.
 pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Report {
     let start = Instant::now();
     let common = Common {
+        config,
         next: AtomicU64::new(0),
         stop: AtomicBool::new(false),
-        totals: Mutex::new(vec![Totals::default(); config.variants.len()]),
-        found: Mutex::new(None),
+        results: Mutex::new((vec![Totals::default(); config.variants.len()], None)),
     };
-    let sum = || Totals::sum(&common.totals.lock().unwrap_or_else(PoisonError::into_inner));
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..config.threads)
-            .map(|_| scope.spawn(|| work(config, &common)))
+            .map(|_| scope.spawn(|| common.work()))
             .collect();
         let mut reported = start;
-        while !workers
-            .iter()
-            .all(std::thread::ScopedJoinHandle::is_finished)
-        {
+        while !workers.iter().all(ScopedJoinHandle::is_finished) {
             std::thread::sleep(Duration::from_millis(5));
-            let total = sum();
+            let total = sum(&common.results().0);
             if config.transactions.is_some_and(|n| total.transactions >= n)
                 || config.time.is_some_and(|time| start.elapsed() >= time)
             {
@@ -290,22 +296,15 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
         }
     });
     let time = start.elapsed();
-    let totals = common
-        .totals
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    let found = common
-        .found
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-        .map(|(first, failure)| {
-            let (case, failure) = shrink(&first, failure);
-            Found {
-                first,
-                case,
-                failure,
-            }
-        });
+    let (totals, found) = std::mem::take(&mut *common.results());
+    let found = found.map(|(first, failure)| {
+        let (case, failure) = shrink(&first, failure);
+        Found {
+            first,
+            case,
+            failure,
+        }
+    });
     Report {
         variants: config.variants.iter().copied().zip(totals).collect(),
         time,
@@ -315,8 +314,7 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
     }
 }
 
-/// Does something with each item, on as many threads as there are cores, and returns the results
-/// in the order of the items.
+/// Does something with each item, on all cores; returns the results in the order of the items.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicU64::new(0);
     // Relaxed: the number only hands out work.
@@ -325,10 +323,9 @@ pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync)
         let mine = std::iter::from_fn(|| Some(take()).filter(|&i| i < items.len()));
         mine.map(|i| (i, run(&items[i]))).collect()
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
+        let workers: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(ScopedJoinHandle::join);
         joined
             .flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
@@ -337,8 +334,7 @@ pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync)
     all.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Returns rows as lines, columns two spaces apart. The columns numbered in `numbers`
-/// are aligned to the right.
+/// Returns rows as lines, columns two spaces apart, those of `numbers` aligned to the right.
 pub(crate) fn lines(rows: Vec<Vec<String>>, numbers: &[usize]) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).add_rows(rows);

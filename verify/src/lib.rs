@@ -62,27 +62,26 @@
 //! | [`failure`] | what a run can find |
 //! | [`named`], [`page`] | findings in the words of the program, and as a page |
 //! | [`rng`] | the source of chance, whose values stay the same |
-#![cfg_attr(
-    feature = "cli",
-    doc = "\
-| [`program`] | random and directed transaction programs on the simulator |
-| [`mutants`] | the gate: every seeded defect is caught |
-| [`fuzz`] | random programs until the time is over |
-| [`cli`], [`commands`] | the program `verify` |"
-)]
+//!
+//! With the feature `cli` there are those of the program `verify` as well, which are for it alone.
 
 pub mod check;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod commands;
 pub mod failure;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod fuzz;
 mod line;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod mutants;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod program;
 pub mod recording;
 pub mod rng;

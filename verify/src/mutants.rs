@@ -42,7 +42,6 @@ pub fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
     })
 }
 
-/// A row of the table.
 struct Target {
     variant: Variant,
     programs: Vec<&'static str>,
@@ -52,9 +51,8 @@ struct Target {
 fn targets() -> Vec<Target> {
     let mut targets: Vec<Target> = Vec::new();
     for line in include_str!("mutants/targets.txt").lines() {
-        if let Some(mutants) = line.strip_prefix("  ") {
-            let row = targets.last_mut().into_iter();
-            row.for_each(|target| target.mutants.extend(mutants.split(' ')));
+        if let (Some(mutants), Some(row)) = (line.strip_prefix("  "), targets.last_mut()) {
+            row.mutants.extend(mutants.split(' '));
         } else if let Some((name, programs)) = line.split_once(' ') {
             targets.push(Target {
                 variant: Variant::from_name(name).unwrap_or_else(|| unreachable!("{name}")),
@@ -72,9 +70,7 @@ fn targets() -> Vec<Target> {
 pub enum Source {
     /// A directed program of this name.
     Directed(&'static str),
-    /// A random program.
     Random {
-        /// Its seed.
         random: u64,
     },
 }
@@ -88,7 +84,6 @@ impl fmt::Display for Source {
     }
 }
 
-/// Returns case `k` of a mutant's stream, with the defect or without.
 pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
     let (variant, names) = target(mutant);
     let seed = draw(k, mutant as u64, 9);
@@ -111,11 +106,8 @@ pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
 /// What caught a mutant.
 #[derive(Clone, Debug)]
 pub struct Kill {
-    /// The program.
     pub source: Source,
-    /// What was found.
     pub failure: Failure,
-    /// The case that failed.
     pub case: Case,
     /// Cases run, the last one included.
     pub schedules: u64,
@@ -130,10 +122,8 @@ pub struct RandomKill {
     pub killed: Option<Kill>,
 }
 
-/// A mutant's line in the table.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The mutant.
     pub mutant: Mutant,
     /// What caught it; `None` if nothing did within the budget.
     pub killed: Option<Kill>,
@@ -146,12 +136,10 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns whether the mutant was killed and the unmutated code was not.
     pub const fn is_right(&self) -> bool {
         self.killed.is_some() && self.unmutated_failure.is_none()
     }
 
-    /// Returns the row as JSON.
     pub fn json(&self) -> serde_json::Value {
         let of = |killed: Option<&Kill>| {
             serde_json::json!({
@@ -203,8 +191,7 @@ pub fn try_at_random(mutant: Mutant, budget: u64) -> RandomKill {
     RandomKill { budget, killed }
 }
 
-/// Tries one mutant: `budget` cases of its own stream at most, and `random`
-/// random programs if that is not 0.
+/// Tries a mutant: on at most `budget` cases of its own stream and `random` random programs.
 pub fn try_mutant(mutant: Mutant, budget: u64, random: u64) -> Row {
     let killed = kill(budget, |k| case(mutant, k, true));
     let unmutated = SURVIVAL * killed.as_ref().map_or(0, |k| k.schedules);
@@ -221,8 +208,7 @@ pub fn try_mutant(mutant: Mutant, budget: u64, random: u64) -> Row {
     }
 }
 
-/// Tries every mutant, on as many threads as there are cores; `report` is
-/// called with each row as it comes.
+/// Tries every mutant, on all cores; `report` is called with each row as it comes.
 pub fn gate(budget: u64, random: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> {
     let shown = |mutant: &&Mutant| !target(**mutant).1.is_empty();
     let mut mutants: Vec<Mutant> = Mutant::ALL.iter().filter(shown).copied().collect();
@@ -234,7 +220,6 @@ pub fn gate(budget: u64, random: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> 
     })
 }
 
-/// Returns the rows as a table.
 pub fn table(rows: &[Row]) -> String {
     let header = [
         "mutant",
@@ -247,22 +232,10 @@ pub fn table(rows: &[Row]) -> String {
     ];
     let random = rows.iter().any(|row| row.random.is_some());
     let columns = header.len() - usize::from(!random);
-    let mut cells = vec![
-        header[..columns]
-            .iter()
-            .copied()
-            .map(String::from)
-            .collect(),
-    ];
+    let mut cells = vec![header.map(String::from)[..columns].to_vec()];
     for row in rows {
-        let (program, finding, schedules) = match &row.killed {
-            Some(kill) => (
-                kill.source.to_string(),
-                kill.failure.kind.name(),
-                kill.schedules.to_string(),
-            ),
-            None => ("SURVIVED".to_owned(), "-", "-".to_owned()),
-        };
+        let schedules = |kill: &Kill| kill.schedules.to_string();
+        let killed = row.killed.as_ref();
         let unmutated = match &row.unmutated_failure {
             None => format!("{} passed", row.unmutated),
             Some((_, failure)) => format!("FAILED: {}", failure.kind.name()),
@@ -270,17 +243,15 @@ pub fn table(rows: &[Row]) -> String {
         let mut line = vec![
             row.mutant.name().to_string(),
             target(row.mutant).0.name().to_string(),
-            program,
-            finding.to_owned(),
-            schedules,
+            killed.map_or("SURVIVED".into(), |kill| kill.source.to_string()),
+            killed.map_or("-", |kill| kill.failure.kind.name()).into(),
+            killed.map_or("-".into(), schedules),
             unmutated,
         ];
-        if let Some(random) = &row.random {
-            line.push(match &random.killed {
-                Some(kill) => kill.schedules.to_string(),
-                None => format!("> {}", random.budget),
-            });
-        }
+        line.extend(row.random.as_ref().map(|random| {
+            let kill = random.killed.as_ref();
+            kill.map_or_else(|| format!("> {}", random.budget), schedules)
+        }));
         cells.push(line);
     }
     lines(cells, &[4, 6][..columns - 5]).join("\n") + "\n"

@@ -60,9 +60,11 @@ impl NamedArray {
         }
     }
 
-    fn not_transactional(mut self) -> Self {
-        self.transactional = false;
-        self
+    fn not_transactional(self) -> Self {
+        Self {
+            transactional: false,
+            ..self
+        }
     }
 }
 
@@ -86,14 +88,10 @@ fn word(bits: u64, value: u64, wide: bool, layout: Layout) -> NamedWord {
 
 impl<D: Device, T: Pod + Element> Named for TxArray<D, T> {
     fn describe(&self) -> Result<NamedArray, host::Error> {
-        let values = self.download()?;
         let named =
             |(i, v): (usize, T)| word(self.word(i).bits(), v.to_bits64(), T::WIDE, self.layout());
-        Ok(NamedArray::of(
-            self.name(),
-            Shape::Elements,
-            values.into_iter().enumerate().map(named),
-        ))
+        let words = self.download()?.into_iter().enumerate().map(named);
+        Ok(NamedArray::of(self.name(), Shape::Elements, words))
     }
 }
 
@@ -152,8 +150,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Adds an array. One that has a word of an array that is there already
-    /// takes its place, as it has been freed.
+    /// Adds an array. It takes the place of those with words of its own, which have been freed.
     pub fn add(&mut self, array: NamedArray) {
         let range = |array: &NamedArray| {
             let first = array.words.first()?.word & !1;
@@ -252,10 +249,10 @@ impl<'a> Explained<'a> {
 
 /// Names the transaction of an attempt: `transaction 3`, or the attempt if that is not known.
 pub(crate) fn transaction(history: &History, attempt: usize) -> String {
-    history.transaction(attempt).map_or_else(
-        || format!("attempt {attempt}"),
-        |n| format!("transaction {n}"),
-    )
+    match history.transaction(attempt) {
+        Some(n) => format!("transaction {n}"),
+        None => format!("attempt {attempt}"),
+    }
 }
 
 /// Says how an attempt ended, as a part of a sentence.

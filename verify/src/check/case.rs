@@ -101,11 +101,8 @@ impl Case {
             ..RetryLimits::DEFAULT
         }
     }
-}
 
-impl Case {
-    /// Returns the keys of the numbers of a line that are left out if they have their default,
-    /// and the numbers.
+    /// Returns the numbers of a line that are left out if they have their default, by their keys.
     fn numbers(&self) -> [(&'static str, u64); 5] {
         [
             ("locks", self.locks),
@@ -241,85 +238,65 @@ fn memories(stale_percents: Vec<u32>) -> impl Strategy<Value = MemoryModel> {
     ]
 }
 
-/// Simulations, all but the steps and with the length of PCT for each lane.
-fn simulations(ranges: &Ranges) -> impl Strategy<Value = SimConfig> + use<> {
-    let versions = prop_oneof![1 => Just(31), 1 => 3..=8_u32];
-    (
-        select(ranges.warp_widths.clone()),
-        memories(ranges.stale_percents.clone()),
-        schedules(),
-        versions,
-        any::<bool>(),
-        any::<bool>(),
-        any::<u64>().no_shrink(),
-    )
-        .prop_map(
-            |(warp_width, memory, schedule, version_bits, relaxed, wide_atomics, seed)| SimConfig {
-                warp_width,
-                schedule,
-                memory,
-                votes_order: !relaxed,
-                wide_atomics,
-                version_bits,
-                seed,
-                ..SimConfig::default()
-            },
-        )
+prop_compose! {
+    /// Draws simulations, all but the steps and with the length of PCT for each lane.
+    fn simulations(ranges: &Ranges)(
+        warp_width in select(ranges.warp_widths.clone()),
+        memory in memories(ranges.stale_percents.clone()),
+        schedule in schedules(),
+        version_bits in prop_oneof![1 => Just(31), 1 => 3..=8_u32],
+        relaxed in any::<bool>(),
+        wide_atomics in any::<bool>(),
+        seed in any::<u64>().no_shrink(),
+    ) -> SimConfig {
+        SimConfig {
+            warp_width,
+            schedule,
+            memory,
+            votes_order: !relaxed,
+            wide_atomics,
+            version_bits,
+            seed,
+            ..SimConfig::default()
+        }
+    }
 }
 
-/// Cases.
-pub(super) fn cases(ranges: &Ranges) -> impl Strategy<Value = Case> + use<> {
-    let limits = (
-        select(vec![0, 2]),
-        select(vec![8, 1]),
-        select(vec![RetryLimits::DEFAULT.queue_after, 8, 2]),
-    );
-    let (defect, steps_max) = (ranges.defect, ranges.steps_max);
-    (
-        ranges.transactions.clone(),
-        ranges.blocks.clone(),
-        ranges.threads.clone(),
-        select(ranges.algorithms.clone()),
-        select(vec![Case::LOCKS, 4, 1]),
-        select(vec![Case::STRIPE_BYTES, 8, 16]),
-        limits,
-        simulations(ranges),
-        any::<u64>().no_shrink(),
-    )
-        .prop_map(
-            move |(
-                transactions,
-                blocks,
-                threads,
-                algorithm,
-                locks,
-                stripe_bytes,
-                limits,
-                sim,
-                input,
-            )| {
-                let mut sim = SimConfig {
-                    steps_max,
-                    idle_max: steps_max.max(2) / 2,
-                    ..sim
-                };
-                if let Schedule::Pct { length, .. } = &mut sim.schedule {
-                    *length *= blocks * threads;
-                }
-                let (read_polls, acquire_tries, queue_after) = limits;
-                Case {
-                    defect,
-                    input,
-                    locks,
-                    stripe_bytes,
-                    read_polls,
-                    acquire_tries,
-                    queue_after,
-                    sim,
-                    ..Case::new(algorithm, blocks, threads, transactions)
-                }
-            },
-        )
+prop_compose! {
+    /// Draws cases.
+    pub(super) fn cases(ranges: &Ranges)(
+        transactions in ranges.transactions.clone(),
+        blocks in ranges.blocks.clone(),
+        threads in ranges.threads.clone(),
+        algorithm in select(ranges.algorithms.clone()),
+        locks in select(vec![Case::LOCKS, 4, 1]),
+        stripe_bytes in select(vec![Case::STRIPE_BYTES, 8, 16]),
+        (read_polls, acquire_tries, queue_after) in (
+            select(vec![0, 2]),
+            select(vec![8, 1]),
+            select(vec![RetryLimits::DEFAULT.queue_after, 8, 2]),
+        ),
+        mut sim in simulations(ranges),
+        input in any::<u64>().no_shrink(),
+        defect in Just(ranges.defect),
+        steps_max in Just(ranges.steps_max),
+    ) -> Case {
+        (sim.steps_max, sim.idle_max) = (steps_max, steps_max.max(2) / 2);
+        if let Schedule::Pct { length, .. } = &mut sim.schedule {
+            *length *= blocks * threads;
+        }
+        Case {
+            defect,
+            input,
+            locks,
+            stripe_bytes,
+            read_polls,
+            acquire_tries,
+            queue_after,
+            sim,
+            ..Case::new(algorithm, blocks, threads, transactions)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -90,8 +90,7 @@ pub struct Found {
     pub failure: Failure,
     /// The launch in which it was found, or the last one; none if that was cut short.
     pub judged: Option<Launched>,
-    /// The number of the case that failed first, from 1; 0 if it is all of them
-    /// together that are wrong.
+    /// The number of the case that failed first, from 1; 0 if all of them together are wrong.
     pub after: u64,
     /// The page that shows it, if one was asked for, or why there is none.
     pub page: Option<Result<PathBuf, String>>,

@@ -101,8 +101,7 @@ where
         self
     }
 
-    /// Sets how many cases are run, 256 if this is not called. The variable
-    /// `STM_CASES` goes before it.
+    /// Sets how many cases are run, 256 if this is not called. `STM_CASES` goes before it.
     #[must_use]
     pub const fn cases(mut self, cases: u32) -> Self {
         self.cases = cases;
@@ -173,8 +172,7 @@ where
         self
     }
 
-    /// Sets the file that shows a failure as a page ([`crate::page`]). The
-    /// variable `STM_PAGE` goes before it.
+    /// Sets the file that shows a failure as a page ([`crate::page`]). `STM_PAGE` goes before it.
     #[must_use]
     pub fn page(mut self, file: impl Into<PathBuf>) -> Self {
         self.page = Some(file.into());
@@ -191,10 +189,7 @@ where
             Ok(line) => self.replay(&line),
             Err(_) => self.find(),
         };
-        match result {
-            Ok(report) => report,
-            Err(found) => panic!("{found}"),
-        }
+        result.unwrap_or_else(|found| panic!("{found}"))
     }
 
     /// Runs one case, from the line that a failure has printed.
@@ -230,12 +225,12 @@ where
         });
         let hunt = Hunt {
             check: self,
-            report: Cell::default(),
+            report: RefCell::default(),
             found: RefCell::default(),
             since: Cell::default(),
         };
         let result = runner.run(&case::cases(&self.ranges), |case| hunt.try_case(&case));
-        let report = hunt.report.get();
+        let report = *hunt.report.borrow();
         hunt.without_input();
         match (result, hunt.found.into_inner()) {
             (_, Some(found)) => Err(self.shown(found)),
@@ -256,12 +251,8 @@ where
     fn shown(&self, mut found: Found) -> Box<Found> {
         let file = std::env::var_os(PAGE).map(PathBuf::from);
         if let Some(file) = file.or_else(|| self.page.clone()) {
-            found.page = Some(
-                found
-                    .write_page(&file)
-                    .map(|()| file)
-                    .map_err(|e| e.to_string()),
-            );
+            let written = found.write_page(&file).map(|()| file);
+            found.page = Some(written.map_err(|error| error.to_string()));
         }
         Box::new(found)
     }
@@ -306,10 +297,15 @@ fn conclude(state: State, ended: Result<Checked, String>) -> Result<Report, Fail
         (Some(failure), _) => failure,
         _ if report.unfair != 0 => return Ok(report),
         (None, Err(panic)) => Failure::trimmed(FailureKind::Panicked, panic),
-        (None, Ok(Err(error))) if error.is::<Broken>() => {
-            Failure::trimmed(FailureKind::Invariant, error)
+        (None, Ok(Err(error))) => {
+            let broken = error.is::<Broken>();
+            let kind = if broken {
+                FailureKind::Invariant
+            } else {
+                FailureKind::Error
+            };
+            Failure::trimmed(kind, error)
         }
-        (None, Ok(Err(error))) => Failure::trimmed(FailureKind::Error, error),
         (None, Ok(Ok(()))) if report.launches == 0 => Failure::trimmed(
             FailureKind::NothingLaunched,
             "the closure launched nothing on the device that it was given",
@@ -322,7 +318,7 @@ fn conclude(state: State, ended: Result<Checked, String>) -> Result<Report, Fail
 /// A check in progress.
 struct Hunt<'a, F> {
     check: &'a Check<F>,
-    report: Cell<Report>,
+    report: RefCell<Report>,
     /// The smallest case so far that fails.
     found: RefCell<Option<Found>>,
     /// When the search for a smaller one began.
@@ -333,30 +329,20 @@ impl<F> Hunt<'_, F>
 where
     F: Fn(&Sim, &mut Run) -> Checked,
 {
+    /// Runs a new case, or a smaller one than the case that failed. Fewer threads run another
+    /// schedule under the same seed, so a smaller one is tried with several; only a failure of the
+    /// same kind counts.
     fn try_case(&self, case: &Case) -> TestCaseResult {
         let kind = self.found.borrow().as_ref().map(|found| found.failure.kind);
-        match kind {
-            None => self.first(case),
-            Some(kind) => self.smaller(case, kind),
-        }
-    }
-
-    /// Runs a new case.
-    fn first(&self, case: &Case) -> TestCaseResult {
-        let mut report = self.report.get();
-        match self.check.once(case) {
-            Ok(done) => {
-                report.add(&done);
-                self.report.set(report);
-                Ok(())
-            }
-            Err(failed) => Err(self.keep(case.clone(), failed)),
-        }
-    }
-
-    /// Runs a smaller case than the one that failed. Fewer threads run another schedule under the
-    /// same seed, so it is tried with several; only a failure of the same kind counts.
-    fn smaller(&self, case: &Case, kind: FailureKind) -> TestCaseResult {
+        let Some(kind) = kind else {
+            return match self.check.once(case) {
+                Ok(done) => {
+                    self.report.borrow_mut().add(&done);
+                    Ok(())
+                }
+                Err(failed) => Err(self.keep(case.clone(), failed)),
+            };
+        };
         let mut rng = Rng::of_stream(case.sim.seed, 3);
         let since = self.since.get().unwrap_or_else(Instant::now);
         self.since.set(Some(since));
@@ -391,7 +377,7 @@ where
     }
 
     fn keep(&self, case: Case, failed: Failed) -> TestCaseError {
-        let found = Found::of(case, failed, self.report.get().cases + 1);
+        let found = Found::of(case, failed, self.report.borrow().cases + 1);
         self.found.replace(Some(found));
         TestCaseError::fail("a check failed")
     }

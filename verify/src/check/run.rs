@@ -22,8 +22,7 @@ use stm_history::history::{Header, InitialMemory, Rest};
 use stm_history::named::{Explained, Named, NamedArray, NamedWord, Names};
 use stm_history::opacity;
 
-/// One run of a check: what the case says about the launch, its size and its
-/// input, and what the closure says about the arrays and the result.
+/// One run of a check: what the case says about the launch, and the closure about the result.
 pub struct Run {
     case: Case,
     capacity: Capacity,
@@ -86,8 +85,7 @@ impl Run {
         }
     }
 
-    /// Makes the transactional memory of the case: [`Stm::new`] with
-    /// [`Self::shape`] and [`Self::config`].
+    /// Makes the memory of the case: [`Stm::new`] with [`Self::shape`] and [`Self::config`].
     pub fn stm(&self, sim: &Sim) -> Result<Stm<Sim>, host::Error> {
         Stm::new(sim, self.shape(), self.config())
     }
@@ -133,11 +131,8 @@ impl Run {
     /// # Errors
     /// The failure, for the closure to return.
     pub fn holds(&self, what: &str, holds: bool) -> Result<(), Box<dyn std::error::Error>> {
-        if holds {
-            Ok(())
-        } else {
-            Err(Box::new(Broken(format!("it does not hold that {what}"))))
-        }
+        let broken = || Broken(format!("it does not hold that {what}")).into();
+        holds.then_some(()).ok_or_else(broken)
     }
 }
 
@@ -233,28 +228,25 @@ impl Attendant for Recorder {
             ..Header::new(self.case.algorithm.name(), &self.name, sim.name())
         };
         let initial = InitialMemory::of(state.names.values(), Rest::Inferred);
-        let history = match records.history(header, initial) {
-            Ok(history) => history,
-            Err(Error::BufferFull { needed, .. }) => {
-                state.needed = Some(needed);
-                return;
+        match records.history(header, initial) {
+            Ok(history) => {
+                let (verdict, names) = (None, state.names.clone());
+                let judged = state.judged.insert(Launched {
+                    history,
+                    verdict,
+                    names,
+                });
+                state.failure = judge(sim, judged).err();
+                if let Some(verdict) = &judged.verdict {
+                    state.report.attempts += verdict.counts.attempts;
+                    state.report.transactions += verdict.counts.updates + verdict.counts.read_only;
+                }
             }
+            Err(Error::BufferFull { needed, .. }) => state.needed = Some(needed),
             Err(error) => {
                 state.failure = Some(Failure::trimmed(FailureKind::Impossible, error));
-                return;
             }
-        };
-        let mut judged = Launched {
-            history,
-            verdict: None,
-            names: state.names.clone(),
-        };
-        state.failure = judge(sim, &mut judged).err();
-        if let Some(verdict) = &judged.verdict {
-            state.report.attempts += verdict.counts.attempts;
-            state.report.transactions += verdict.counts.updates + verdict.counts.read_only;
         }
-        state.judged = Some(judged);
     }
 }
 
@@ -290,10 +282,9 @@ fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
     judged.verdict = Some(verdict);
     first.map_or(Ok(()), Err)?;
     let newest = |word: &NamedWord| sim.newest(word.value_at, word.wide);
-    match Left::by(&judged.history).difference(&judged.names, newest) {
-        Some(text) => Err(Failure::trimmed(FailureKind::Memory, text)),
-        None => Ok(()),
-    }
+    let difference = Left::by(&judged.history).difference(&judged.names, newest);
+    let wrong = difference.map(|text| Failure::trimmed(FailureKind::Memory, text));
+    wrong.map_or(Ok(()), Err)
 }
 
 impl Recorder {

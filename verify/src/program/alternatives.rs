@@ -83,8 +83,7 @@ fn complete(ops: &[Op]) -> Result<(), &'static str> {
 }
 
 impl Program {
-    /// Checks what alternatives need: that they are complete, that whoever
-    /// retries has read something, and sets with room for every access.
+    /// Checks that alternatives are complete, read before they retry, and have room enough.
     pub(super) fn check_alternatives(&self) -> Result<(), Error> {
         let bad = |what: &str| Err(crate::line::bad("( | )", what));
         for ops in &self.transactions {

@@ -10,17 +10,14 @@ use stm_core::internal::observe::Mutant;
 /// The most words of a program: a word's number is one digit in base 36.
 pub const WORDS_MAX: u8 = 36;
 
-/// What a write stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// The write stores this value.
     Const(u64),
     /// The write stores the value last read, or 0, plus this one (wrapping).
     LastPlus(u64),
     /// The write stores the value last read, or 0, with bit 0 flipped.
     Flip,
-    /// The write stores 1 if the last value of every read before it was 0, else
-    /// 0.
+    /// The write stores 1 if the last value of every read before was 0, else 0.
     Claim,
 }
 
@@ -49,7 +46,6 @@ impl Words {
         }
     }
 
-    /// Returns the words, in order.
     pub fn as_slice(&self) -> &[u8] {
         &self.list[..usize::from(self.len)]
     }
@@ -60,7 +56,6 @@ impl Words {
 pub enum Op {
     /// Reads words together.
     Read(Words),
-    /// Writes a word.
     Write(u8, Value),
     /// Adds to a sum.
     Add(u8, Value),
@@ -101,7 +96,6 @@ pub enum Act {
 }
 
 impl Act {
-    /// Returns whether it is about nodes of a pool.
     pub const fn is_of_nodes(self) -> bool {
         matches!(
             self,
@@ -123,7 +117,6 @@ impl Op {
         }
     }
 
-    /// Returns whether it reads sums or adds to them.
     pub const fn is_of_sums(&self) -> bool {
         matches!(self, Self::Add(..) | Self::ReadSums(_))
     }
@@ -160,7 +153,6 @@ pub enum Loop {
 }
 
 impl Loop {
-    /// Returns whether each transaction is run by a team.
     pub const fn is_of_teams(self) -> bool {
         matches!(self, Self::Team | Self::Block)
     }
@@ -174,18 +166,14 @@ impl Loop {
 /// in one of the kind [`Loop::Team`] or [`Loop::Block`], to the team `i % teams`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// Blocks of the launch.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
-    /// How transactions are called.
     pub calls: Loop,
     /// Launches, 1 or more.
     pub launches: u32,
     /// The invariant that the transactions themselves check, in a run that is
     /// not recorded. If there is none, the run is recorded.
     pub silent: Option<Invariant>,
-    /// How many bits words have.
     pub widths: Widths,
     /// Words of a stripe, a power of two.
     pub stripe_words: u32,
@@ -201,7 +189,6 @@ pub struct Program {
     pub sums: Vec<u64>,
     /// Sums of a row, 1 or more; the last row may have more than the program names.
     pub row: u32,
-    /// The transactions.
     pub transactions: Vec<Vec<Op>>,
 }
 
@@ -233,7 +220,6 @@ impl Program {
         self.initial.iter().chain(&self.sums).copied()
     }
 
-    /// Returns the number of lanes of the launch.
     pub const fn lanes(&self) -> u32 {
         self.blocks * self.threads
     }
@@ -253,7 +239,6 @@ impl Program {
         (block * self.threads + first, lanes)
     }
 
-    /// Returns whether a word has 64 bits.
     pub fn is_wide(&self, word: u8) -> bool {
         match self.widths {
             Widths::Narrow => false,
@@ -262,7 +247,6 @@ impl Program {
         }
     }
 
-    /// Returns whether sums have 64 bits.
     pub const fn sums_are_wide(&self) -> bool {
         matches!(self.widths, Widths::Wide)
     }
@@ -295,7 +279,6 @@ impl Program {
         transactions.take_while(|ops| update(ops).is_some()).count()
     }
 
-    /// Returns the transactions of launch `k`.
     pub fn launch(&self, k: u32) -> Range<usize> {
         let (k, launches) = (k as usize, self.launches as usize);
         let first = |k: usize| self.transactions.len() * k / launches;
@@ -334,11 +317,8 @@ pub(super) fn update(ops: &[Op]) -> Option<([u8; 3], Option<[Value; 2]>)> {
 /// Everything that decides a run. Its text, by `Display`, replays it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// The algorithm.
     pub variant: Variant,
-    /// The seeded defect, if any.
     pub mutant: Option<Mutant>,
-    /// The program.
     pub program: Program,
     /// The simulation; its own `mutant` is not used.
     pub sim: SimConfig,

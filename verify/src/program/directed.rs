@@ -28,11 +28,9 @@ use stm_core::internal::observe::Mutant;
 /// A program with a purpose.
 #[derive(Clone, Debug, Default)]
 pub struct Directed {
-    /// Its name.
     pub name: &'static str,
     /// What it can show.
     pub about: String,
-    /// The transactions of each lane.
     lanes: Vec<Vec<Vec<Op>>>,
     /// What does not follow from the seed.
     program: Program,
@@ -86,7 +84,6 @@ impl Directed {
         directed
     }
 
-    /// Returns the program of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|d| d.name == name)
     }
@@ -94,15 +91,14 @@ impl Directed {
     /// Returns the transactions in the order of their numbers: those of a lane are `lanes` apart.
     fn transactions(&self) -> Vec<Vec<Op>> {
         let rows = self.lanes.iter().map(Vec::len).max().unwrap_or(0);
-        let mut all: Vec<Vec<Op>> = (0..rows)
-            .flat_map(|k| {
-                let of = move |lane: &Vec<Vec<Op>>| lane.get(k).cloned().unwrap_or_default();
-                self.lanes.iter().map(of)
-            })
-            .collect();
-        while all.last().is_some_and(Vec::is_empty) {
-            all.pop();
-        }
+        let row = |k| {
+            self.lanes
+                .iter()
+                .map(move |lane| lane.get(k).cloned().unwrap_or_default())
+        };
+        let mut all: Vec<Vec<Op>> = (0..rows).flat_map(row).collect();
+        let used = all.iter().rposition(|ops| !ops.is_empty());
+        all.truncate(used.map_or(0, |last| last + 1));
         all
     }
 

@@ -8,9 +8,6 @@
 //! What was added later is drawn from streams of its own: teams (4), sums (5),
 //! alternatives (7; of silent programs 8) and static updates (9). So a program of a seed that gets none
 //! of them is what it was before they existed.
-//!
-//! Alternatives are put into programs that were drawn without them, from numbers of another stream,
-//! so a program that gets none is what it was before there were alternatives.
 
 use super::alternatives::{any, begins_with_read, room};
 use super::case::{Case, Invariant, Loop, Op, Program, Value, Widths, Words, update};
@@ -94,7 +91,6 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     }
 }
 
-/// The values that a program writes.
 struct Values {
     toggling: bool,
     written: u64,
@@ -134,12 +130,10 @@ fn transaction(rng: &mut Rng, words: u32, ops_max: u32, values: &mut Values) -> 
         .collect()
 }
 
-/// Returns the widths of a random program's words.
 fn widths(rng: &mut Rng) -> Widths {
     rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed])
 }
 
-/// Returns the number of launches of a random program.
 fn launches(rng: &mut Rng) -> u32 {
     rng.pick(&[1, 1, 1, 2, 3])
 }
@@ -178,7 +172,6 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
             Loop::Own
         },
         launches: launches(rng),
-        silent: None,
         widths,
         stripe_words,
         locks: if toggling {
@@ -189,17 +182,21 @@ pub fn program(rng: &mut Rng) -> (Program, u32) {
         // As many as any transaction needs, or less, which must be reported.
         sets: if long { (40, 40) } else { (24, 8) },
         retry_limits: (rng.within(1, 8), rng.within(1, 8)),
-        sums: Vec::new(),
-        row: 1,
         initial: (0..words)
             .map(|_| if toggling { u64::from(rng.below(2)) } else { 0 })
             .collect(),
         transactions,
+        ..Program::default()
     };
     if rng.chance(10) {
         program.sets = (rng.within(1, 5), rng.within(1, 4));
     }
     (program, width)
+}
+
+/// Returns a change of a word that no other makes, or one that comes back.
+fn changed(rng: &mut Rng, own: u64) -> Value {
+    rng.pick(&[Value::Const(own), Value::LastPlus(own), Value::Flip])
 }
 
 /// Gives a program sums, and its transactions operations on them.
@@ -226,10 +223,7 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
                 // Powers of two, so that each subset of them has another sum.
                 let own = 1 << (added % 24);
                 added += 1;
-                Op::Add(
-                    sum,
-                    rng.pick(&[Value::Const(own), Value::LastPlus(own), Value::Flip]),
-                )
+                Op::Add(sum, changed(rng, own))
             };
             let at = rng.below(ops.len() as u32 + 1) as usize;
             ops.insert(at, op);
@@ -268,11 +262,7 @@ fn with_updates(rng: &mut Rng, program: &mut Program) {
         if rng.chance(80) {
             ops.extend(list[..2].iter().map(|&word| {
                 written += 1;
-                let own = written << 10;
-                Op::Write(
-                    word,
-                    rng.pick(&[Value::Const(own), Value::LastPlus(own), Value::Flip]),
-                )
+                Op::Write(word, changed(rng, written << 10))
             }));
         }
     }
@@ -282,7 +272,6 @@ fn with_updates(rng: &mut Rng, program: &mut Program) {
     }
 }
 
-/// Returns the random case of a seed.
 pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::of_stream(seed, 1);
     let (mut program, mut width) = program(&mut rng);

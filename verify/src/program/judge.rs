@@ -6,7 +6,7 @@
 //! records one write and stores another, or that loses a transaction.
 
 use super::alternatives::parts;
-use super::case::{Case, Op, Program, Value};
+use super::case::{Case, Op, Program, Value, Words};
 use super::kernel::together;
 use crate::failure::{Failure, FailureKind};
 use stm_history::history::{Event, History, Outcome, left, sum};
@@ -14,7 +14,6 @@ use stm_history::opacity;
 
 /// What a launch left.
 pub(super) struct Left<'a> {
-    /// The recorded history.
     pub(super) history: &'a History,
     /// Each word's number in the history, and after them each sum's.
     pub(super) addresses: &'a [u64],
@@ -26,30 +25,22 @@ pub(super) struct Left<'a> {
 
 /// Makes all checks of a history.
 pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
-    match opacity::check(left.history) {
-        Err(error) => return Err(Failure::new(FailureKind::Impossible, error)),
-        Ok(verdict) if !verdict.is_opaque() => {
-            let text = verdict
-                .violations
-                .first()
-                .map_or_else(String::new, ToString::to_string);
-            return Err(Failure::new(FailureKind::NotOpaque, text));
-        }
-        Ok(_) => {}
+    let verdict = opacity::check(left.history).map_err(Failure::of(FailureKind::Impossible))?;
+    if let Some(violation) = verdict.violations.first() {
+        return Err(Failure::new(FailureKind::NotOpaque, violation));
     }
     follows_program(case, left)?;
     memory_is_replay(left)
 }
 
-/// How far an attempt came.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum End {
-    /// To the end of its operations.
-    Through,
-    /// To where its events end.
+/// Why an attempt did not come to the end of its operations.
+enum Stop {
+    /// Its events end.
     Cut,
-    /// To an operation that retries.
+    /// An operation retries.
     Retried,
+    /// An event is not what the transaction says.
+    Wrong(String),
 }
 
 /// An attempt while its events are matched with its transaction.
@@ -57,8 +48,7 @@ enum End {
 struct Follower<'a> {
     /// Values of the attempt's own writes, by word.
     own: Vec<Option<u64>>,
-    /// What an alternative that is undone has added, by word: it read that too,
-    /// and its records are without it.
+    /// What an alternative that is undone has added, by word, which its reads show and no record.
     unrecorded: Vec<u64>,
     last: u64,
     /// All values of `last` so far, joined by or.
@@ -69,13 +59,11 @@ struct Follower<'a> {
     addresses: &'a [u64],
     /// The first sum among the words.
     first_sum: usize,
-    /// Sums of a row.
     row: u32,
     /// Whether an addition is an event of its own, not a read and a write.
     adds: bool,
     program: &'a Program,
-    /// A bit for each pair of alternatives met: whether the first one is taken
-    /// to be kept, or undone.
+    /// A bit for each pair of alternatives met: whether the first one is taken to be kept.
     kept: u32,
     met: u32,
 }
@@ -112,10 +100,11 @@ impl Follower<'_> {
     }
 
     fn follow_once(&mut self, ops: &[Op]) -> Result<bool, String> {
-        match self.block(ops, false)? {
-            End::Cut => return Ok(false),
-            End::Retried => return Err("nothing of it may retry".to_owned()),
-            End::Through => {}
+        match self.block(ops, false) {
+            Err(Stop::Cut) => return Ok(false),
+            Err(Stop::Retried) => return Err("nothing of it may retry".to_owned()),
+            Err(Stop::Wrong(what)) => return Err(what),
+            Ok(()) => {}
         }
         match self.events.get(self.at) {
             None => Ok(true),
@@ -123,27 +112,35 @@ impl Follower<'_> {
         }
     }
 
-    fn event(&mut self) -> Option<Event> {
-        let event = self.events.get(self.at).copied();
-        self.at += usize::from(event.is_some());
-        event
+    fn event(&mut self) -> Result<Event, Stop> {
+        let event = self.events.get(self.at).copied().ok_or(Stop::Cut)?;
+        self.at += 1;
+        Ok(event)
     }
 
-    /// Matches operations. Those of an alternative that is `undone` have left no
-    /// writes and no additions.
-    fn block(&mut self, mut ops: &[Op], undone: bool) -> Result<End, String> {
+    /// Matches a write or an addition, of which there is no event if it is `undone`.
+    fn update(
+        &mut self,
+        expected: Event,
+        undone: bool,
+        wrong: impl FnOnce(Event) -> String,
+    ) -> Result<(), Stop> {
+        if undone {
+            return Ok(());
+        }
+        match self.event()? {
+            event if event == expected => Ok(()),
+            other => Err(Stop::Wrong(wrong(other))),
+        }
+    }
+
+    /// Matches operations. Those of an alternative that is `undone` have left no updates.
+    fn block(&mut self, mut ops: &[Op], undone: bool) -> Result<(), Stop> {
         while let [op, rest @ ..] = ops {
             ops = rest;
-            let end = match *op {
-                Op::ReadSums(words) => {
-                    let first = self.first_sum;
-                    let mut sums = words.as_slice().iter().map(|&sum| first + usize::from(sum));
-                    self.read_all(op, &mut sums)?
-                }
-                Op::Read(words) => {
-                    let mut words = words.as_slice().iter().map(|&word| usize::from(word));
-                    self.read_all(op, &mut words)?
-                }
+            match *op {
+                Op::ReadSums(words) => self.read_all(op, words, self.first_sum)?,
+                Op::Read(words) => self.read_all(op, words, 0)?,
                 Op::Add(first, value) => {
                     let mut additions = vec![(first, value)];
                     if let Some(Op::Add(next, value)) = rest.first()
@@ -152,113 +149,94 @@ impl Follower<'_> {
                         additions.push((*next, *value));
                         ops = &rest[1..];
                     }
-                    self.add(op, &additions, undone)?
+                    self.add(op, &additions, undone)?;
                 }
                 Op::Write(word, value) => self.write(op, word, value, undone)?,
                 Op::RetryIf(word, odd) => {
                     let last = self.last;
-                    let end = self.read(op, word.into())?;
+                    self.read(op, word.into())?;
                     let found = std::mem::replace(&mut self.last, last);
-                    if end == End::Through && found & 1 == u64::from(odd) {
-                        End::Retried
-                    } else {
-                        end
+                    if found & 1 == u64::from(odd) {
+                        return Err(Stop::Retried);
                     }
                 }
                 Op::Either => {
                     let (first, second, after) = parts(rest);
                     ops = after;
-                    self.alternatives(first, second, undone)?
+                    self.alternatives(first, second, undone)?;
                 }
                 // They are not recorded, or belong to `Either` (`Program::check`).
-                Op::Act(..) | Op::OrElse | Op::End => return Err(format!("{op} was recorded")),
-            };
-            if end != End::Through {
-                return Ok(end);
+                Op::Act(..) | Op::OrElse | Op::End => {
+                    return Err(Stop::Wrong(format!("{op} was recorded")));
+                }
             }
         }
-        Ok(End::Through)
+        Ok(())
     }
 
     /// Matches two alternatives. If the first one is undone, its reads alone must
     /// lead to where it retries; if it is kept, it must not come there.
-    fn alternatives(&mut self, first: &[Op], second: &[Op], undone: bool) -> Result<End, String> {
+    fn alternatives(&mut self, first: &[Op], second: &[Op], undone: bool) -> Result<(), Stop> {
+        let wrong = |what: &str| Err(Stop::Wrong(what.to_owned()));
         let kept = self.kept >> self.met.min(MET_MAX) & 1 != 0;
         self.met += u32::from(!undone);
         if kept && !undone {
-            return match self.block(first, false)? {
-                End::Retried if self.at == self.events.len() => Ok(End::Cut),
-                End::Retried => Err("an alternative retried and was not undone".to_owned()),
-                end => Ok(end),
+            return match self.block(first, false) {
+                Err(Stop::Retried) if self.at == self.events.len() => Err(Stop::Cut),
+                Err(Stop::Retried) => wrong("an alternative retried and was not undone"),
+                end => end,
             };
         }
         let (own, unrecorded) = (self.own.clone(), self.unrecorded.clone());
-        match self.block(first, true)? {
-            End::Retried => {
-                self.own = own;
-                self.unrecorded = unrecorded;
+        match self.block(first, true) {
+            Err(Stop::Retried) => {
+                (self.own, self.unrecorded) = (own, unrecorded);
                 self.block(second, undone)
             }
-            end if undone => Ok(end),
-            _ => Err("an alternative was undone and did not retry".to_owned()),
+            end if undone || matches!(end, Err(Stop::Wrong(_))) => end,
+            _ => wrong("an alternative was undone and did not retry"),
         }
     }
 
-    fn read_all(&mut self, op: &Op, at: &mut dyn Iterator<Item = usize>) -> Result<End, String> {
-        for at in at {
-            if self.read(op, at)? == End::Cut {
-                return Ok(End::Cut);
-            }
+    fn read_all(&mut self, op: &Op, words: Words, first: usize) -> Result<(), Stop> {
+        for &word in words.as_slice() {
+            self.read(op, first + usize::from(word))?;
         }
         self.any |= self.last;
-        Ok(End::Through)
+        Ok(())
     }
 
-    /// Matches a read of one word.
-    fn read(&mut self, op: &Op, at: usize) -> Result<End, String> {
-        if let Some(value) = self.own[at] {
-            self.last = value;
-            return Ok(End::Through);
-        }
-        match self.event() {
-            None => Ok(End::Cut),
-            Some(Event::Read { word, value }) if word == self.addresses[at] => {
-                self.last = sum(word, value, self.unrecorded[at]);
-                Ok(End::Through)
-            }
-            Some(other) => Err(format!("{op} was recorded as {other:?}")),
-        }
+    fn read(&mut self, op: &Op, at: usize) -> Result<(), Stop> {
+        self.last = match self.own[at] {
+            Some(value) => value,
+            None => match self.event()? {
+                Event::Read { word, value } if word == self.addresses[at] => {
+                    sum(word, value, self.unrecorded[at])
+                }
+                other => return Err(Stop::Wrong(format!("{op} was recorded as {other:?}"))),
+            },
+        };
+        Ok(())
     }
 
-    /// Matches a write.
-    fn write(&mut self, op: &Op, word: u8, value: Value, undone: bool) -> Result<End, String> {
+    fn write(&mut self, op: &Op, word: u8, value: Value, undone: bool) -> Result<(), Stop> {
         let at = usize::from(word);
         let value = value.after(self.last, self.any) & self.program.mask(at);
-        let expected = Event::Write {
-            word: self.addresses[at],
-            value,
-        };
-        let found = if undone { Some(expected) } else { self.event() };
-        match found {
-            None => Ok(End::Cut),
-            Some(event) if event == expected => {
-                self.own[at] = Some(value);
-                Ok(End::Through)
-            }
-            Some(other) => Err(format!("{op} should write {value} and wrote {other:?}")),
-        }
+        let word = self.addresses[at];
+        let wrong = |other| format!("{op} should write {value} and wrote {other:?}");
+        self.update(Event::Write { word, value }, undone, wrong)?;
+        self.own[at] = Some(value);
+        Ok(())
     }
 
     /// Matches additions that are made together.
-    fn add(&mut self, op: &Op, additions: &[(u8, Value)], undone: bool) -> Result<End, String> {
+    fn add(&mut self, op: &Op, additions: &[(u8, Value)], undone: bool) -> Result<(), Stop> {
         // Where an addition is a read and a write, all are read first.
         let last = self.last;
         let mut found = vec![0; additions.len()];
         if !self.adds {
             for (&(to, _), found) in additions.iter().zip(&mut found) {
-                if self.read(op, self.first_sum + usize::from(to))? == End::Cut {
-                    return Ok(End::Cut);
-                }
+                self.read(op, self.first_sum + usize::from(to))?;
                 *found = self.last;
             }
         }
@@ -277,19 +255,16 @@ impl Follower<'_> {
                 self.own[at] = Some(value);
                 Event::Write { word, value }
             };
-            match if undone { Some(expected) } else { self.event() } {
-                None => return Ok(End::Cut),
-                Some(event) if event == expected => {}
-                Some(other) => return Err(format!("{op} should be {expected:?} and is {other:?}")),
-            }
+            let wrong = |other| format!("{op} should be {expected:?} and is {other:?}");
+            self.update(expected, undone, wrong)?;
         }
-        Ok(End::Through)
+        Ok(())
     }
 }
 
 fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
     let program = &case.program;
-    let wrong = |text| Err(Failure::new(FailureKind::NotFollowed, text));
+    let wrong = |text: String| Failure::new(FailureKind::NotFollowed, text);
     let mut lanes = vec![Vec::new(); program.lanes() as usize];
     for k in 0..program.launches {
         for (i, number) in program.launch(k).enumerate() {
@@ -306,9 +281,9 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
         let attempt = left.history.attempt(at);
         let lane = attempt.lane as usize;
         let Some(&(number, ops)) = lanes[lane].get(next[lane]) else {
-            return wrong(format!(
+            return Err(wrong(format!(
                 "lane {lane} made attempt {at} after the last of its transactions"
-            ));
+            )));
         };
         events.clear();
         events.extend(left.history.events(at));
@@ -331,21 +306,17 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
             attempt.outcome,
             Outcome::Committed { .. } | Outcome::CommittedReadOnly
         );
-        match follower.follow(ops, committed) {
-            Err(what) => {
-                return wrong(format!(
-                    "attempt {at} of lane {lane} at transaction {number}: {what}"
-                ));
-            }
-            Ok(_) => next[lane] += usize::from(committed),
-        }
+        let what = |what| format!("attempt {at} of lane {lane} at transaction {number}: {what}");
+        let followed = follower.follow(ops, committed);
+        followed.map_err(|why: String| wrong(what(why)))?;
+        next[lane] += usize::from(committed);
     }
     for (lane, (transactions, done)) in lanes.iter().zip(&next).enumerate() {
         if left.complete && *done != transactions.len() {
-            return wrong(format!(
+            return Err(wrong(format!(
                 "lane {lane} committed {done} of its {} transactions",
                 transactions.len()
-            ));
+            )));
         }
     }
     Ok(())

@@ -11,7 +11,6 @@ use std::cell::Cell;
 use stm_core::algorithm::Algorithm;
 use stm_core::{Element, Lane, StmRef, TNodes, TSums, TxResult};
 
-/// The parameters of one launch.
 #[derive(Clone, Copy)]
 pub(super) struct Params<'a, A: Algorithm> {
     pub(super) stm: StmRef<A>,
@@ -87,8 +86,7 @@ trait Access<A: Algorithm>: Sized {
     /// Returns the value that the lane of a place has.
     fn held_by(&self, place: u32, value: u64) -> u64;
 
-    /// Does an operation that lanes alone have, and the next one with it if it can; then it
-    /// returns `true`.
+    /// Does an operation of lanes alone; `true` if it has done the next one with it.
     fn alone(part: &mut Part<'_, '_, Self, A>, op: &Op, next: Option<&Op>) -> TxResult<bool>;
 }
 
@@ -177,8 +175,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
         Ok((self.tx).held_by(newest, found[list.len() - 1].unwrap_or(0)))
     }
 
-    /// Writes a word, and with it that of the next operation if it can, which is in ascending
-    /// order; then it returns `true`.
+    /// Writes a word; `true` if it has written that of the next operation, a later one, with it.
     fn write_with_next(&mut self, word: u8, value: Value, next: Option<&Op>) -> TxResult<bool> {
         let program = self.params.program;
         let value = value.after(self.last, self.any);
@@ -212,7 +209,6 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
         Ok(())
     }
 
-    /// Tells the watch of a value.
     fn saw(&self, at: usize, value: u64) {
         if let Some(watch) = self.params.watch {
             watch.read(self.leader, at, value);

@@ -22,36 +22,21 @@
 use super::case::{Act, Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
 use crate::line::{self, Head, bad};
 use clap::ValueEnum;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 use stm_history::error::Error;
 
-/// Reads the value of a part of a line.
 fn parsed<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error> {
     text.parse().map_err(|_| bad(part, expected))
 }
 
-/// Returns the error of a part of a line, unless what it needs holds.
-fn needs(holds: bool, part: &str, expected: &str) -> Result<(), Error> {
-    if holds {
-        Ok(())
-    } else {
-        Err(bad(part, expected))
-    }
-}
-
-/// A word's digit.
-struct Digit(u8);
-
-impl fmt::Display for Digit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digit = char::from_digit(self.0.into(), WORDS_MAX.into());
-        write!(f, "{}", digit.unwrap_or('?'))
-    }
+/// Returns the error of the first part of a line for which what it needs does not hold.
+fn check(rules: &[(bool, &str, &str)]) -> Result<(), Error> {
+    let wrong = rules.iter().find(|(holds, ..)| !holds);
+    wrong.map_or(Ok(()), |(_, part, expected)| Err(bad(part, expected)))
 }
 
 impl Op {
-    /// Returns what an operation begins with.
     const fn letter(&self) -> &'static str {
         match self {
             Self::Read(_) => "r",
@@ -90,7 +75,8 @@ impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.letter())?;
         let mut words = self.words().iter();
-        words.try_for_each(|&word| write!(f, "{}", Digit(word)))?;
+        let digit = |&word: &u8| char::from_digit(word.into(), WORDS_MAX.into());
+        words.try_for_each(|word| f.write_char(digit(word).unwrap_or('?')))?;
         match self {
             Self::Write(_, value) | Self::Add(_, value) => write!(f, "{value}"),
             _ => Ok(()),
@@ -287,21 +273,34 @@ impl Program {
         let is_size = |n: u64, max: u64| n.is_power_of_two() && n <= max;
         let narrow = self.memory().enumerate().all(|(i, v)| v <= self.mask(i));
         let one_array = self.calls != Loop::Update || self.widths != Widths::Mixed;
-        let (most, row_max) = (usize::from(WORDS_MAX), u32::from(WORDS_MAX));
-        let stripe = is_size(self.stripe_words.into(), 64);
-        let locks = is_size(self.locks, 1 << 20);
-        let lanes = (1..=1024).contains(&self.lanes());
-        let row = (1..=row_max).contains(&self.row);
-        let launches = (1..=16).contains(&self.launches);
-        needs((1..=most).contains(&words), "init=", "one to 36 values")?;
-        needs(stripe, "stripe=", "a power of two up to 64")?;
-        needs(locks, "locks=", "a power of two up to 2^20")?;
-        needs(lanes, "BxT", "1 to 1024 lanes in all")?;
-        needs(self.sums.len() <= most, "sums=", "up to 36 values")?;
-        needs(row, "row=", "1 to 36 sums of a row")?;
-        needs(narrow, "init= or sums=", "values of 32 bits")?;
-        needs(launches, "launches=", "1 to 16")?;
-        needs(one_array, "update", "u32 or u64: an update is of one array")?;
+        let most = usize::from(WORDS_MAX);
+        check(&[
+            ((1..=most).contains(&words), "init=", "one to 36 values"),
+            (
+                is_size(self.stripe_words.into(), 64),
+                "stripe=",
+                "a power of two up to 64",
+            ),
+            (
+                is_size(self.locks, 1 << 20),
+                "locks=",
+                "a power of two up to 2^20",
+            ),
+            (
+                (1..=1024).contains(&self.lanes()),
+                "BxT",
+                "1 to 1024 lanes in all",
+            ),
+            (self.sums.len() <= most, "sums=", "up to 36 values"),
+            (
+                (1..=most as u32).contains(&self.row),
+                "row=",
+                "1 to 36 sums of a row",
+            ),
+            (narrow, "init= or sums=", "values of 32 bits"),
+            ((1..=16).contains(&self.launches), "launches=", "1 to 16"),
+            (one_array, "update", "u32 or u64: an update is of one array"),
+        ])?;
         self.check_silent()?;
         self.check_alternatives()?;
         for op in self.transactions.iter().flatten() {
@@ -335,23 +334,23 @@ impl Program {
         let nodes = keeps(Invariant::Nodes) && self.initial.iter().all(|&v| v == 0);
         let sorted = keeps(Invariant::Sorted);
         let turns = keeps(Invariant::Turns);
-        needs(!of_list || sorted, "i or d", "silent=sorted, each or own")?;
-        needs(
-            !of_list || room,
-            "sets=",
-            "two entries for each node of a list",
-        )?;
-        let expected = "silent=nodes, each or own, and words that are 0";
-        needs(!of_pool || nodes, "n, m, u or v", expected)?;
-        needs(!waits || turns, "p or t", "silent=turns, each or own")?;
+        let pool = "silent=nodes, each or own, and words that are 0";
+        check(&[
+            (!of_list || sorted, "i or d", "silent=sorted, each or own"),
+            (
+                !of_list || room,
+                "sets=",
+                "two entries for each node of a list",
+            ),
+            (!of_pool || nodes, "n, m, u or v", pool),
+            (!waits || turns, "p or t", "silent=turns, each or own"),
+        ])?;
         let memory: Vec<Option<u64>> = self.memory().map(Some).collect();
-        match self.silent {
-            Some(invariant) => invariant.check(self, &memory).map_err(|what| {
-                let expected = format!("values that keep the invariant: {what}");
-                bad("init= or sums=", &expected)
-            }),
-            None => Ok(()),
-        }
+        let broken = |invariant: Invariant| invariant.broken_by(self, &memory);
+        self.silent.and_then(broken).map_or(Ok(()), |what| {
+            let expected = format!("values that keep the invariant: {what}");
+            Err(bad("init= or sums=", &expected))
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
 use crate::failure::{Failure, FailureKind};
 use crate::sim::{self, Schedule, Sim, SimErrorKind, with_sim};
+use std::fmt::Display;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
@@ -20,14 +21,11 @@ use stm_history::named::{Named, NamedWord, Names};
 pub struct Done {
     /// Transactions committed.
     pub transactions: u64,
-    /// Attempts made.
     pub attempts: u64,
     /// Turns in which a warp, a team or a lane worked alone.
     pub turns: u64,
-    /// Operations of the simulator.
     pub steps: u64,
-    /// Whether the run was given up because its schedule, which is not fair,
-    /// kept the lanes from going on.
+    /// Whether the run was given up because its schedule, which is not fair, starved a lane.
     pub unfair: bool,
 }
 
@@ -39,36 +37,30 @@ pub type Shown = (History, Names);
 
 /// Runs a case and judges it.
 pub fn run(case: &Case) -> Result<Done, Failure> {
-    run_with(case, &mut None)
+    run_with(case, None)
 }
 
-/// Runs a case, judges it, and returns the history that it recorded, if it ended
-/// and is not a silent one.
+/// Does the same, and returns the history as well, if the case ended and is not a silent one.
 pub fn run_shown(case: &Case) -> (Result<Done, Failure>, Option<Shown>) {
-    let mut shown = Some((
-        History::new(Header::default(), InitialMemory::ZERO),
-        Names::default(),
-    ));
-    let result = run_with(case, &mut shown);
-    (result, shown.filter(|(history, _)| !history.is_empty()))
+    let mut shown = None;
+    let result = run_with(case, Some(&mut shown));
+    (result, shown)
 }
 
 /// Runs a case and leaves its history in `shown`, if that is wanted.
-fn run_with(case: &Case, shown: &mut Option<Shown>) -> Result<Done, Failure> {
+fn run_with(case: &Case, mut shown: Option<&mut Option<Shown>>) -> Result<Done, Failure> {
+    // In half of the cases the sets of the versioned algorithms have no
+    // part on the stack, as the end of those of long transactions.
+    let launches = match case.variant {
+        Variant::Fast if case.sim.seed & 1 != 0 => launches::<Versioned<Cells, 0>>,
+        Variant::FastTable if case.sim.seed & 1 != 0 => launches::<Versioned<Table, 0>>,
+        variant => with_algorithm!(variant, A => launches::<A>),
+    };
     let mut words_per_lane = RECORD_WORDS;
     loop {
-        // In half of the cases the sets of the versioned algorithms have no
-        // part on the stack, as the end of those of long transactions.
-        let result = match case.variant {
-            Variant::Fast if case.sim.seed & 1 != 0 => {
-                attempt::<Versioned<Cells, 0>>(case, words_per_lane, shown)
-            }
-            Variant::FastTable if case.sim.seed & 1 != 0 => {
-                attempt::<Versioned<Table, 0>>(case, words_per_lane, shown)
-            }
-            variant => with_algorithm!(variant, A => attempt::<A>(case, words_per_lane, shown)),
-        };
-        return match result {
+        let config = case.sim.with_mutant(case.mutant);
+        let shown = shown.as_deref_mut();
+        return match with_sim(config, |sim| launches(case, sim, words_per_lane, shown)) {
             Ok(done) => Ok(done),
             Err(Stop::Found(failure)) => Err(failure),
             Err(Stop::Unfair) => Ok(Done {
@@ -84,19 +76,6 @@ fn run_with(case: &Case, shown: &mut Option<Shown>) -> Result<Done, Failure> {
     }
 }
 
-/// Runs a case with so much room for records.
-fn attempt<A: Algorithm>(
-    case: &Case,
-    words_per_lane: u64,
-    shown: &mut Option<Shown>,
-) -> Result<Done, Stop> {
-    let config = case.sim.with_mutant(case.mutant);
-    with_sim(config, |sim| {
-        launches::<A>(case, sim, words_per_lane, shown)
-    })
-}
-
-/// Why a launch has no result.
 enum Stop {
     Found(Failure),
     Unfair,
@@ -133,10 +112,6 @@ fn sizes(program: &Program) -> StmConfig {
         },
         time_limit: None,
     }
-}
-
-fn corrupt(error: host::Error) -> Failure {
-    Failure::new(FailureKind::Corrupt, error)
 }
 
 /// The words and the sums of a program in a simulator's memory. Each word has a
@@ -190,7 +165,7 @@ impl Data {
     /// Returns all words, and after them all sums: each with its number in a history, and what it
     /// holds.
     fn words(&self, program: &Program) -> Result<Vec<NamedWord>, Failure> {
-        let of = |array: &dyn Named| array.describe().map_err(corrupt);
+        let of = |array: &dyn Named| array.describe().map_err(Failure::of(FailureKind::Corrupt));
         let (narrow, wide) = (of(&self.narrow)?.words, of(&self.wide)?.words);
         let sums = if program.sums_are_wide() {
             of(&self.wide_sums)?.words
@@ -208,7 +183,6 @@ impl Data {
         Ok(words.chain(sums).collect())
     }
 
-    /// Returns what they hold.
     fn memory(&self, program: &Program) -> Result<Vec<u64>, Failure> {
         let words = self.words(program)?.into_iter();
         Ok(words.map(|word| word.value).collect())
@@ -218,7 +192,7 @@ impl Data {
     /// and lets later launches store at once to those that are free.
     fn check_nodes(&mut self, memory: &[u64], refresh: bool) -> Result<(), Failure> {
         let pool = self.nodes.pool_mut();
-        let taken = pool.taken().map_err(corrupt)?;
+        let taken = pool.taken().map_err(Failure::of(FailureKind::Corrupt))?;
         let mut taken: Vec<u64> = taken.into_iter().map(|node| node.bits().into()).collect();
         let mut named: Vec<u64> = memory.iter().copied().filter(|&v| v != 0).collect();
         taken.sort_unstable();
@@ -228,13 +202,12 @@ impl Data {
             return Err(Failure::new(FailureKind::Invariant, text));
         }
         if refresh {
-            pool.refresh().map_err(corrupt)?;
+            pool.refresh().map_err(Failure::of(FailureKind::Corrupt))?;
         }
         Ok(())
     }
 }
 
-/// Returns the parameters of launch `k`.
 fn parameters<'a, A: Algorithm>(
     case: &'a Case,
     k: u32,
@@ -266,21 +239,18 @@ fn launches<A: Algorithm>(
     case: &Case,
     sim: &Sim,
     words_per_lane: u64,
-    shown: &mut Option<Shown>,
+    shown: Option<&mut Option<Shown>>,
 ) -> Result<Done, Stop> {
     let program = &case.program;
-    let setup = |error: host::Error| Failure::new(FailureKind::Simulator, error);
-    let mut data = Data::new::<A>(program, sim).map_err(setup)?;
+    let setup = Failure::of(FailureKind::Simulator);
+    let mut data = Data::new::<A>(program, sim).map_err(&setup)?;
     let shape = Launch::new(program.blocks, program.threads);
-    let mut stm = Stm::new(sim, shape, sizes(program)).map_err(setup)?;
+    let mut stm = Stm::new(sim, shape, sizes(program)).map_err(&setup)?;
     let watch = Watch::new(program);
-    let records = match watch {
-        Some(_) => None,
-        None => Some(
-            Records::new(sim, &stm.shape(), words_per_lane)
-                .map_err(|error| Failure::new(FailureKind::Simulator, error))?,
-        ),
-    };
+    let records = (watch.is_none()).then(|| Records::new(sim, &stm.shape(), words_per_lane));
+    let records = records
+        .transpose()
+        .map_err(Failure::of(FailureKind::Simulator))?;
     if let Some(records) = &records {
         stm.observe(records.probe());
     }
@@ -319,7 +289,8 @@ fn launches<A: Algorithm>(
         let history = history(case, records, &addresses)?;
         done.attempts = history.len() as u64;
         if let Some(shown) = shown {
-            *shown = (history.clone(), data.names().map_err(setup)?);
+            *shown =
+                (!history.is_empty()).then_some((history.clone(), data.names().map_err(setup)?));
         }
         let left = Left {
             history: &history,
@@ -349,18 +320,17 @@ fn how_it_ended(
 ) -> Result<bool, Stop> {
     let width = case.sim.warp_width;
     let overflows = case.program.launch_overflows(case.variant, width, k);
+    let found = |kind, what: &dyn Display| Err(Failure::new(kind, what).into());
     match ended {
         Ok(()) if case.program.launch_must_overflow(case.variant, width, k) => {
             let text = "a set is too small for a transaction, and no CapacityExceeded was reported";
-            Err(Failure::new(FailureKind::Fault, text).into())
+            found(FailureKind::Fault, &text)
         }
         Ok(()) => Ok(true),
         Err(host::Error::CapacityExceeded { .. }) if overflows => Ok(false),
-        Err(error @ host::Error::Corrupt { .. }) => {
-            Err(Failure::new(FailureKind::Corrupt, error).into())
-        }
+        Err(error @ host::Error::Corrupt { .. }) => found(FailureKind::Corrupt, error),
         Err(host::Error::DeviceLost { .. }) => Err(simulator_error(case, sim)),
-        Err(other) => Err(Failure::new(FailureKind::Fault, other).into()),
+        Err(other) => found(FailureKind::Fault, other),
     }
 }
 

@@ -17,9 +17,6 @@ const TRIES: u64 = 150;
 /// The number of runs, over all candidates, after which shrinking stops.
 const RUNS_MAX: u64 = 30_000;
 
-/// Returns the smallest case found that fails, with its failure.
-///
-/// `case` fails with `failure`.
 pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {
     let mut best = (case.clone(), failure);
     let mut runs = 0;
@@ -56,8 +53,7 @@ fn fails(candidate: &Case, runs: &mut u64) -> Option<(Case, Failure)> {
     None
 }
 
-/// Returns whether a case with a seeded defect fails without it too: its program has lost
-/// what it is judged by.
+/// Returns whether a case fails without its seeded defect too: it has lost what it is judged by.
 fn fails_anyway(case: &Case) -> bool {
     let right = Case {
         mutant: None,
@@ -108,33 +104,30 @@ fn candidates(case: &Case) -> Vec<Case> {
     }
     with(&|c| c.program.blocks = c.program.blocks.saturating_sub(1).max(1));
     with(&|c| c.program.threads = c.program.threads.saturating_sub(1).max(1));
-    with(&|c| {
-        let used = c.program.transactions.iter().flatten();
-        let used = used.filter(|op| !op.is_of_sums());
-        let last = used.flat_map(Op::words).copied().max().unwrap_or(0);
-        c.program.initial.truncate(usize::from(last) + 1);
-    });
-    with(&|c| {
-        let used = c.program.transactions.iter().flatten();
-        let used = used.filter(|op| op.is_of_sums());
-        let len = used.flat_map(Op::words).map(|&s| usize::from(s) + 1).max();
-        c.program.sums.truncate(len.unwrap_or(0));
-    });
-    with(&|c| c.program.row = 1);
-    with(&|c| {
-        if case.sim.warp_width != 1 {
-            c.sim.warp_width = 1;
-        }
-    });
-    with(&|c| {
-        if c.sim.schedule != Schedule::Stack && c.program.calls == Loop::Each {
-            c.program.calls = Loop::Own;
-        }
-    });
-    with(&|c| c.program.stripe_words = 1);
-    with(&|c| c.program.widths = Widths::Narrow);
-    with(&|c| c.program.launches = 1);
-    with(&|c| c.sim.memory = MemoryModel::Sequential);
-    with(&|c| c.sim.votes_order = true);
+    // Words and sums that nothing uses any more.
+    let used = |of_sums| {
+        let ops = transactions.iter().flatten();
+        let ops = ops.filter(move |op| op.is_of_sums() == of_sums);
+        ops.flat_map(Op::words)
+            .map(|&word| usize::from(word) + 1)
+            .max()
+    };
+    with(&|c| c.program.initial.truncate(used(false).unwrap_or(1)));
+    with(&|c| c.program.sums.truncate(used(true).unwrap_or(0)));
+    let simpler: [fn(&mut Case); 8] = [
+        |c| c.program.row = 1,
+        |c| c.sim.warp_width = 1,
+        |c| {
+            if c.sim.schedule != Schedule::Stack && c.program.calls == Loop::Each {
+                c.program.calls = Loop::Own;
+            }
+        },
+        |c| c.program.stripe_words = 1,
+        |c| c.program.widths = Widths::Narrow,
+        |c| c.program.launches = 1,
+        |c| c.sim.memory = MemoryModel::Sequential,
+        |c| c.sim.votes_order = true,
+    ];
+    simpler.iter().for_each(|change| with(change));
     all
 }

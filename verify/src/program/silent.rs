@@ -15,96 +15,57 @@ use crate::failure::{Failure, FailureKind};
 use std::cell::RefCell;
 
 impl Invariant {
-    /// Checks values that one attempt has read, of the words and after them of
-    /// the sums; `None` is a value that it has not read.
-    pub(super) fn check(self, program: &Program, known: &[Option<u64>]) -> Result<(), String> {
+    /// Returns how values that one attempt has read, of the words and after them of the sums,
+    /// break it; `None` is a value that it has not read.
+    pub(super) fn broken_by(self, program: &Program, known: &[Option<u64>]) -> Option<String> {
         let (words, sums) = known.split_at(program.initial.len());
+        let mut values = words.iter().flatten().copied();
         match self {
-            Self::Equal => all_equal(words, "words").and_then(|()| all_equal(sums, "sums")),
-            Self::Toggle => pairs_toggle(words),
+            Self::Equal => differ(words, "words").or_else(|| differ(sums, "sums")),
+            Self::Toggle => {
+                let wrong = |pair: &&[Option<u64>]| match **pair {
+                    [Some(a), Some(b)] => a > 1 || a ^ b != 1,
+                    [a, b] => a.or(b).is_some_and(|v| v > 1),
+                    _ => false,
+                };
+                let pair = words.chunks_exact(2).find(wrong)?;
+                Some(format!("{pair:?} are not 0 and 1"))
+            }
             Self::Total => total(program, words),
             Self::Exclusive => {
-                let taken = words.iter().flatten().filter(|&&v| v != 0).count();
-                if taken > 1 || words.iter().flatten().any(|&v| v > 1) {
-                    return Err(format!("more than one of {words:?} is taken"));
-                }
-                Ok(())
+                // Each is 0 or 1.
+                let taken = values.fold(0, u64::saturating_add);
+                (taken > 1).then(|| format!("more than one of {words:?} is taken"))
             }
-            Self::Sorted => links(words),
-            Self::Nodes => distinct(words),
-            Self::Turns => match words.iter().flatten().find(|&&v| v > 1) {
-                Some(value) => Err(format!("a word is {value}")),
-                None => Ok(()),
-            },
+            Self::Sorted => (0u64..).zip(words).find_map(|(node, next)| {
+                let next = (*next)?;
+                let wrong = next != 0 && (next <= node || next >= words.len() as u64);
+                wrong.then(|| format!("node {node} is followed by {next}"))
+            }),
+            Self::Nodes => {
+                let mut nodes: Vec<u64> = values.filter(|&v| v != 0).collect();
+                nodes.sort_unstable();
+                let pair = nodes.windows(2).find(|pair| pair[0] == pair[1])?;
+                Some(format!("two of {words:?} name the node {:#x}", pair[0]))
+            }
+            Self::Turns => Some(format!("a word is {}", values.find(|&v| v > 1)?)),
         }
     }
 }
 
-fn all_equal(values: &[Option<u64>], what: &str) -> Result<(), String> {
+fn differ(values: &[Option<u64>], what: &str) -> Option<String> {
     let mut known = values.iter().flatten();
-    match known.next() {
-        Some(first) if known.any(|v| v != first) => Err(format!("the {what} {values:?} differ")),
-        _ => Ok(()),
-    }
+    let first = known.next()?;
+    (known.any(|v| v != first)).then(|| format!("the {what} {values:?} differ"))
 }
 
-fn pairs_toggle(words: &[Option<u64>]) -> Result<(), String> {
-    for pair in words.chunks_exact(2) {
-        let wrong = match *pair {
-            [Some(a), Some(b)] => a > 1 || a ^ b != 1,
-            [a, b] => a.or(b).is_some_and(|v| v > 1),
-            _ => false,
-        };
-        if wrong {
-            return Err(format!("{pair:?} are not 0 and 1"));
-        }
-    }
-    Ok(())
-}
-
-fn total(program: &Program, words: &[Option<u64>]) -> Result<(), String> {
-    let total = |values: &mut dyn Iterator<Item = u64>| {
-        // What all words can hold, if their widths differ.
-        let mask = program.mask(1).min(program.mask(0));
-        values.fold(0u64, u64::wrapping_add) & mask
-    };
-    let expected = total(&mut program.initial.iter().copied());
-    if words.iter().any(Option::is_none) {
-        return Ok(());
-    }
-    let found = total(&mut words.iter().flatten().copied());
-    if found == expected {
-        return Ok(());
-    }
-    Err(format!(
-        "{words:?} have the total {found} and not {expected}"
-    ))
-}
-
-fn links(words: &[Option<u64>]) -> Result<(), String> {
-    for (node, next) in (0u64..).zip(words) {
-        if let Some(next) = *next
-            && next != 0
-            && (next <= node || next >= words.len() as u64)
-        {
-            return Err(format!("node {node} is followed by {next}"));
-        }
-    }
-    Ok(())
-}
-
-fn distinct(words: &[Option<u64>]) -> Result<(), String> {
-    let mut nodes: Vec<u64> = words
-        .iter()
-        .flatten()
-        .copied()
-        .filter(|&v| v != 0)
-        .collect();
-    nodes.sort_unstable();
-    match nodes.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("two of {words:?} name the node {:#x}", pair[0])),
-        None => Ok(()),
-    }
+fn total(program: &Program, words: &[Option<u64>]) -> Option<String> {
+    // What all words can hold, if their widths differ.
+    let mask = program.mask(1).min(program.mask(0));
+    let add = |total: u64, value: &Option<u64>| value.map(|value| total.wrapping_add(value));
+    let found = words.iter().try_fold(0, add)? & mask;
+    let expected = program.initial.iter().copied().fold(0, u64::wrapping_add) & mask;
+    (found != expected).then(|| format!("{words:?} have the total {found} and not {expected}"))
 }
 
 /// What an attempt has read.
@@ -156,8 +117,7 @@ impl Watch {
         })
     }
 
-    /// Notes that a lane begins an attempt at a transaction, in a team that
-    /// `leader` leads or alone.
+    /// Notes that a lane begins an attempt, in a team that `leader` leads or alone.
     pub(super) fn begin(&self, lane: u64, leader: u64, transaction: usize) {
         let state = &mut *self.state.borrow_mut();
         let attempt = &mut state.attempts[lane as usize];
@@ -177,22 +137,19 @@ impl Watch {
         }
     }
 
-    /// Notes that an attempt has read a word, or a sum, whose number comes after
-    /// those of the words.
+    /// Notes that an attempt has read a word, or a sum, whose number comes after the words'.
     pub(super) fn read(&self, leader: u64, at: usize, value: u64) {
         let state = &mut *self.state.borrow_mut();
         let seen = &mut state.seen[leader as usize];
         if seen.written[at].is_none() {
             let before = seen.known[at].replace(value);
-            let checked = match before {
-                Some(before) if before != value => Err(format!(
+            let broken = match before {
+                Some(before) if before != value => Some(format!(
                     "word {at} was read as {before} and then as {value}"
                 )),
-                _ => self.invariant.check(&self.program, &seen.known),
+                _ => self.invariant.broken_by(&self.program, &seen.known),
             };
-            if let Err(what) = checked {
-                state.broken.get_or_insert(what);
-            }
+            state.broken = state.broken.take().or(broken);
         }
     }
 
@@ -275,60 +232,61 @@ impl Watch {
     /// Judges a launch by what its attempts have read and by the memory that it
     /// left, after the transactions before `done` have committed.
     pub(super) fn judge(&self, memory: &[u64], done: usize) -> Result<(), Failure> {
-        let broken = |text: String| Err(Failure::new(FailureKind::Invariant, text));
+        let wrong = self.what_is_wrong(memory, done);
+        wrong.map_or(Ok(()), |text| {
+            Err(Failure::new(FailureKind::Invariant, text))
+        })
+    }
+
+    fn what_is_wrong(&self, memory: &[u64], done: usize) -> Option<String> {
         let state = self.state.borrow();
         if let Some(what) = &state.broken {
-            return broken(format!("a transaction saw that {what}"));
+            return Some(format!("a transaction saw that {what}"));
         }
         let values: Vec<Option<u64>> = memory.iter().copied().map(Some).collect();
-        if let Err(what) = self.invariant.check(&self.program, &values) {
-            return broken(format!("the launch left that {what}"));
+        if let Some(what) = self.invariant.broken_by(&self.program, &values) {
+            return Some(format!("the launch left that {what}"));
         }
         // How much more often the transactions before `done` inserted or put it
         // than they removed or took it.
         let balance = |of: usize| {
             let changes = state.changes[..done].iter().flatten();
-            let sign = |&(n, inserted): &(u8, bool)| match inserted {
-                _ if usize::from(n) != of => 0,
-                true => 1,
-                false => -1,
-            };
-            changes.map(sign).sum::<i32>()
+            let of = changes.filter(|(n, _)| usize::from(*n) == of);
+            of.map(|(_, inserted)| if *inserted { 1 } else { -1 })
+                .sum::<i64>()
         };
-        if self.invariant == Invariant::Turns {
-            for (word, (&first, &last)) in self.program.initial.iter().zip(memory).enumerate() {
-                let turns = first as i64 + i64::from(balance(word));
-                if turns != last as i64 {
-                    return broken(format!(
-                        "word {word} is {last}, and its turns leave {turns}"
-                    ));
-                }
+        match self.invariant {
+            Invariant::Turns => {
+                let mut words = self.program.initial.iter().zip(memory).enumerate();
+                words.find_map(|(word, (&first, &last))| {
+                    let turns = first as i64 + balance(word);
+                    (turns != last as i64)
+                        .then(|| format!("word {word} is {last}, and its turns leave {turns}"))
+                })
             }
-        }
-        if self.invariant != Invariant::Sorted {
-            return Ok(());
-        }
-        let (before, after) = (members(&self.program.initial), members(memory));
-        for node in 1..memory.len() {
-            let balance = i32::from(before[node]) + balance(node);
-            if balance != i32::from(after[node]) {
-                return broken(format!(
-                    "node {node} was inserted {balance} times more often than removed, and the \
-                     list has it {} times",
-                    i32::from(after[node])
-                ));
+            Invariant::Sorted => {
+                let (before, after) = (members(&self.program.initial), members(memory));
+                (1..memory.len()).find_map(|node| {
+                    let (balance, has) = (before[node] + balance(node), after[node]);
+                    (balance != has).then(|| {
+                        format!(
+                            "node {node} was inserted {balance} times more often than removed, and \
+                             the list has it {has} times"
+                        )
+                    })
+                })
             }
+            _ => None,
         }
-        Ok(())
     }
 }
 
-/// Returns which nodes a sorted list has.
-fn members(links: &[u64]) -> Vec<bool> {
-    let mut members = vec![false; links.len()];
+/// Returns how often a sorted list has each node.
+fn members(links: &[u64]) -> Vec<i64> {
+    let mut members = vec![0; links.len()];
     let mut at = links[0] as usize;
     while at != 0 {
-        members[at] = true;
+        members[at] = 1;
         at = links[at] as usize;
     }
     members

@@ -29,8 +29,7 @@ type Fibre<'a> = Coroutine<(), (), (), &'a mut DefaultStack>;
 /// Somebody on the host's side who attends the launches of a simulator: to record
 /// them, and to look at the memory before and after.
 pub(crate) trait Attendant {
-    /// Is called before a launch, and returns the probe that it is to have; an
-    /// error refuses the launch.
+    /// Is called before a launch, for the probe that it is to have; an error refuses it.
     fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, Error>;
     /// Is called after it, however it ended.
     fn after(&self, sim: &Sim, end: &Result<(), SimError>);
@@ -119,8 +118,7 @@ impl Sim {
         self.0.attendant.replace(attendant);
     }
 
-    /// Returns whether nothing is allocated, so that the next allocation has the
-    /// address that it would have on a new device.
+    /// Returns whether nothing is allocated: then addresses are those of a new device.
     pub(crate) fn is_empty(&self) -> bool {
         self.0
             .with(|machine| machine.space.available() == BYTES_MAX)
@@ -166,7 +164,11 @@ impl Sim {
         self.0.with(|machine| machine.begin_launch(number, launch));
         self.0.running.set(true);
         let mut stacks = self.0.stacks.take();
-        let stacked = grow(&mut stacks, lanes as usize);
+        let stacked = (stacks.len() as u64..lanes).try_for_each(|lane| {
+            let stack = DefaultStack::new(STACK_BYTES);
+            let why = |error| SimError::launch(format!("no stack for lane {lane}: {error}"));
+            stack.map(|stack| stacks.push(stack)).map_err(why)
+        });
         if stacked.is_ok() {
             let stacks = &mut stacks[..lanes as usize];
             run_fibres(self.0.machine.get(), stacks, probe, kernel);
@@ -176,7 +178,7 @@ impl Sim {
         stacked?;
         let (run, end) = self.0.with(|machine| {
             let mut run = machine.report.clone();
-            run.stale_loads = if machine.weak { machine.views.stale } else { 0 };
+            run.stale_loads = machine.views.stale;
             (run, machine.error.take().map_or(Ok(()), Err))
         });
         self.0.last.replace(Some((run.clone(), end.clone())));
@@ -185,16 +187,6 @@ impl Sim {
         }
         end.map(|()| run)
     }
-}
-
-fn grow(stacks: &mut Vec<DefaultStack>, lanes: usize) -> Result<(), SimError> {
-    while stacks.len() < lanes {
-        let stack = DefaultStack::new(STACK_BYTES).map_err(|error| {
-            SimError::launch(format!("no stack for lane {}: {error}", stacks.len()))
-        })?;
-        stacks.push(stack);
-    }
-    Ok(())
 }
 
 /// Runs the launch that the machine is set up for, to its end or its error.
@@ -223,11 +215,9 @@ fn run_fibres<'a>(
     let m = unsafe { &mut *machine };
     m.ending = true;
     if let Err(panic) = outcome {
-        let message = panic
-            .downcast_ref::<String>()
-            .cloned()
-            .or_else(|| panic.downcast_ref::<&str>().map(|&s| s.to_owned()))
-            .unwrap_or_else(|| "a payload that is no text".to_owned());
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        let message = text.unwrap_or("a payload that is no text");
         let text = format!("{} panicked: {message}", m.id(m.current));
         m.error
             .get_or_insert(SimError::new(SimErrorKind::Panicked, text));
@@ -364,8 +354,7 @@ impl Device for Sim {
         Ok(Duration::ZERO)
     }
 
-    /// Returns the largest number of blocks that a launch may have, as all of its
-    /// lanes run at the same time.
+    /// Returns the most blocks that a launch may have, as all of its lanes run at the same time.
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
         let one = Launch {
             blocks: launch.cluster,

@@ -148,8 +148,7 @@ impl<'a> SimLane<'a> {
         })
     }
 
-    /// Loads a word plainly, which a multiprocessor's first-level cache may answer
-    /// (`views/old.rs`).
+    /// Loads a word plainly, which a first-level cache may answer (`views/old.rs`).
     #[inline(never)]
     pub(super) fn load_weak(&self, at: u64) -> u64 {
         self.access::<64>(Op::LoadWeak64, at, |machine, lane, found| {
@@ -264,7 +263,6 @@ impl<'a> SimLane<'a> {
         }
     }
 
-    /// Executes a fence.
     pub(super) fn fence_of(&self, op: Op) {
         if self.turn(op, 0) {
             let machine = self.machine();
@@ -326,8 +324,7 @@ impl<'a> SimLane<'a> {
         self.shared::<32>(op, self.block, i, new) as u32
     }
 
-    /// Arrives where lanes meet, by `meets`, and returns the result of the meeting for this
-    /// lane when it goes on.
+    /// Arrives where lanes meet, by `meets`; returns the lane's result when it goes on.
     #[inline]
     pub(super) fn arrive(
         &self,
@@ -369,8 +366,7 @@ impl<'a> SimLane<'a> {
 }
 
 impl Machine {
-    /// Finds word `i` of the shared memory of a block, for an access of so many bits by
-    /// a lane, and checks its use.
+    /// Finds a block's word `i` for an access of so many bits by a lane, and checks its use.
     fn shared_word<const BITS: u32>(
         &mut self,
         lane: u32,

@@ -53,7 +53,6 @@ pub(super) struct Act {
     pub(super) at: u64,
 }
 
-/// The state of a lane.
 #[derive(Clone, Copy)]
 pub(super) struct LaneState {
     pub(super) state: State,
@@ -105,7 +104,6 @@ pub(super) struct Machine {
     pub(super) warps: Vec<Warp>,
     /// The barriers of all blocks, and of all clusters.
     pub(super) barriers: [Vec<Barrier>; 2],
-    /// The named barriers of all blocks.
     pub(super) named: Vec<Named>,
     /// The number of blocks of a cluster.
     pub(super) cluster: u32,
@@ -115,7 +113,6 @@ pub(super) struct Machine {
     pub(super) report: RunReport,
     /// The lane whose fibre is to run.
     pub(super) current: u32,
-    /// Lanes that have not ended.
     pub(super) live: u32,
     pub(super) error: Option<SimError>,
     /// Whether fibres are being unwound: nothing has an effect any more.
@@ -134,22 +131,15 @@ pub(super) struct Over;
 impl Machine {
     pub(super) fn new(config: SimConfig) -> Self {
         let none = Launch::new(0, 1);
-        Self::launched(config, Space::default(), Views::default(), 0, &none)
+        Self::launched(config, Space::default(), 0, &none)
     }
 
     /// Sets everything up for launch number `number`; all lanes can run.
     pub(super) fn begin_launch(&mut self, number: u64, launch: &Launch) {
-        let (space, views) = (take(&mut self.space), take(&mut self.views));
-        *self = Self::launched(self.config, space, views, number, launch);
+        *self = Self::launched(self.config, take(&mut self.space), number, launch);
     }
 
-    fn launched(
-        config: SimConfig,
-        mut space: Space,
-        mut views: Views,
-        number: u64,
-        launch: &Launch,
-    ) -> Self {
+    fn launched(config: SimConfig, mut space: Space, number: u64, launch: &Launch) -> Self {
         let shape = Shape {
             blocks: launch.blocks,
             threads: launch.threads,
@@ -160,11 +150,10 @@ impl Machine {
         let mut schedule = scheduler(config.schedule, shape, &mut rng);
         (0..lanes).for_each(|lane| schedule.wake(lane, 0));
         space.begin_launch();
-        let mut weak = false;
-        if let MemoryModel::Weak { stale_percent } = config.memory {
-            weak = true;
-            views.begin_launch(lanes, shape.threads, stale_percent);
-        }
+        let views = match config.memory {
+            MemoryModel::Sequential => Views::default(),
+            MemoryModel::Weak { stale_percent } => Views::new(lanes, shape.threads, stale_percent),
+        };
         let (op, at) = (Op::Start, 0);
         let start = LaneState {
             state: State::Ready,
@@ -179,7 +168,7 @@ impl Machine {
             shape,
             space,
             views,
-            weak,
+            weak: config.memory != MemoryModel::Sequential,
             rng,
             schedule,
             lanes: vec![start; lanes as usize],
@@ -264,7 +253,6 @@ impl Machine {
         Err(Over)
     }
 
-    /// Notes that memory changed.
     #[inline]
     pub(super) fn changed(&mut self) {
         self.last_change = self.report.steps;

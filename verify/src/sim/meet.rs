@@ -43,20 +43,13 @@ impl Machine {
         }
         let same = |m: &Meeting| m.op == op && m.mask == mask;
         let apart = |m: &&Meeting| !same(m) && m.mask & own != 0 && m.arrived & mask != 0;
-        if let Some(other) = meetings
-            .open
-            .iter()
-            .find(apart)
-            .map(|m| base + (m.arrived & mask).trailing_zeros())
-        {
+        if let Some(other) = meetings.open.iter().find(apart) {
+            let other = base + (other.arrived & mask).trailing_zeros();
             return self.mismatch(lane, other);
         }
         let place = meetings.open.iter().position(same).unwrap_or_else(|| {
-            meetings.open.push(Meeting {
-                op,
-                mask,
-                arrived: 0,
-            });
+            let arrived = 0;
+            meetings.open.push(Meeting { op, mask, arrived });
             meetings.open.len() - 1
         });
         meetings.open[place].arrived |= own;
@@ -95,11 +88,7 @@ impl Machine {
 
     /// Returns the number of a lane's block or cluster, and the lanes of that.
     pub(super) fn lanes_of(&self, whole: Whole, lane: u32) -> (usize, Range<u32>) {
-        let blocks = if whole == Whole::Block {
-            1
-        } else {
-            self.cluster
-        };
+        let blocks = [1, self.cluster][whole as usize];
         let threads = blocks * self.shape.threads;
         let number = lane / threads;
         (number as usize, number * threads..(number + 1) * threads)
@@ -116,8 +105,7 @@ impl Machine {
         let (number, lanes) = self.lanes_of(whole, lane);
         let op = self.lanes[lane as usize].next.op;
         let barrier = &mut self.barriers[whole as usize][number];
-        if barrier.ended != 0 {
-            let ended = barrier.ended - 1;
+        if let Some(ended) = barrier.ended {
             return self.waits_in_vain(ended, lane);
         }
         // One barrier, which hardware uses in one way at a time.
@@ -158,7 +146,7 @@ impl Machine {
         for whole in [Whole::Cluster, Whole::Block] {
             let (number, lanes) = self.lanes_of(whole, lane);
             let barrier = &mut self.barriers[whole as usize][number];
-            barrier.ended = lane + 1;
+            barrier.ended = Some(lane);
             if barrier.arrived != 0 {
                 waiting = self.waiting_at(whole, lanes);
             }
@@ -211,9 +199,8 @@ impl Machine {
     pub(super) fn meet_named(&mut self, lane: u32, threads: u32) -> Result<(), Over> {
         let Act { op, at } = self.lanes[lane as usize].next;
         let (id, width) = (at as u32, self.shape.width);
-        let exists = (1..BARRIERS).contains(&id);
         let fits = threads != 0 && threads.is_multiple_of(width) && threads <= self.shape.threads;
-        let others = exists.then(|| self.named_of(lane, id));
+        let others = (1..BARRIERS).contains(&id).then(|| self.named_of(lane, id));
         let same = others.is_some_and(|named| named.arrived == 0 || named.threads == threads);
         if !same || !fits {
             let lane = self.id(lane);
@@ -224,9 +211,9 @@ impl Machine {
             );
             return self.fail(SimErrorKind::Misused, text);
         }
-        let mut view = self.named_of(lane, id).view;
+        let mut view = self.named_of(lane, id).view.take();
         if self.weak {
-            view = self.views.hand_in(view, lane);
+            self.views.hand_in(&mut view, lane);
         }
         let waits = op == Op::BarrierNamedSync;
         let named = self.named_of(lane, id);
@@ -245,7 +232,7 @@ impl Machine {
         }
         let done = std::mem::replace(named, Named::EMPTY);
         if self.weak {
-            self.views.hand_out(done.view, &done.waiting);
+            self.views.hand_out(done.view.as_deref(), &done.waiting);
         }
         self.go_on(done.waiting.into_iter(), lane);
         Ok(())

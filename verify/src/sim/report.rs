@@ -81,7 +81,6 @@ impl Machine {
         self.fail(kind, text)
     }
 
-    /// Names a lane by its block, thread, warp and index in the warp.
     pub(super) fn id(&self, lane: u32) -> String {
         let (block, thread) = (lane / self.shape.threads, lane % self.shape.threads);
         let (warp, lane) = (thread / self.shape.width, thread % self.shape.width);

@@ -62,8 +62,6 @@ pub(super) struct Rounds {
 
 impl Rounds {
     pub(super) fn new(shape: Shape, stack: bool) -> Self {
-        let mut awake = Set::default();
-        awake.begin(shape.warps());
         let lanes = shape.lanes() as usize;
         Self {
             shape,
@@ -76,7 +74,7 @@ impl Rounds {
                 };
                 shape.warps() as usize
             ],
-            awake,
+            awake: Set::among(shape.warps()),
             warp: 0,
             rest: 0,
             late: 0,

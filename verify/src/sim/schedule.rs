@@ -74,11 +74,9 @@ pub(super) struct Chance {
 
 impl Chance {
     pub(super) fn new(lanes: u32, fairness: Fairness, starve: bool) -> Self {
-        let mut ready = Set::default();
-        ready.begin(lanes);
         let ends = vec![lanes; lanes as usize + 1];
         Self {
-            ready,
+            ready: Set::among(lanes),
             fairness,
             starve,
             holder: ABSENT,
@@ -179,8 +177,6 @@ pub(super) struct Priorities {
 
 impl Priorities {
     pub(super) fn new(lanes: u32, depth: u32, length: u32, rng: &mut Rng) -> Self {
-        let mut ready = Set::default();
-        ready.begin(lanes);
         let mut priority: Vec<i64> = (1..=i64::from(lanes)).collect();
         for i in (1..lanes).rev() {
             priority.swap(i as usize, rng.below(i + 1) as usize);
@@ -188,7 +184,7 @@ impl Priorities {
         let mut changes: Vec<u64> = (1..depth).map(|_| u64::from(rng.below(length))).collect();
         changes.sort_unstable_by(|a, b| b.cmp(a));
         Self {
-            ready,
+            ready: Set::among(lanes),
             priority,
             changes,
             bottom: 0,

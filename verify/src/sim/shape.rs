@@ -1,11 +1,9 @@
 //! The shape of a launch, sets of its lanes, and who has arrived where lanes wait for each other.
 
 use super::error::Op;
-use super::views::NONE;
 use crate::rng::Rng;
 
 /// A set of small numbers: constant-time insertion, removal and choice.
-#[derive(Default)]
 pub(super) struct Set {
     pub(super) members: Vec<u32>,
     /// Where each number is in `members`, or [`ABSENT`].
@@ -15,10 +13,11 @@ pub(super) struct Set {
 pub(super) const ABSENT: u32 = u32::MAX;
 
 impl Set {
-    pub(super) fn begin(&mut self, numbers: u32) {
-        self.members.clear();
-        self.place.clear();
-        self.place.resize(numbers as usize, ABSENT);
+    pub(super) fn among(numbers: u32) -> Self {
+        Self {
+            members: Vec::new(),
+            place: vec![ABSENT; numbers as usize],
+        }
     }
 
     pub(super) fn insert(&mut self, number: u32) {
@@ -55,7 +54,6 @@ impl Set {
     }
 }
 
-/// The shape of a launch, for a schedule.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) blocks: u32,
@@ -131,23 +129,21 @@ pub(super) struct Barrier {
     pub(super) op: Option<Op>,
     /// How many of them have a predicate that holds.
     pub(super) votes: u32,
-    /// One more than a lane that has ended, or 0.
-    pub(super) ended: u32,
+    /// A lane that has ended.
+    pub(super) ended: Option<u32>,
 }
 
 /// The number of a block's barriers. Barrier 0 is that of the whole block.
 pub(super) const BARRIERS: u32 = 16;
 
-/// A named barrier of a block.
 #[derive(Clone)]
 pub(super) struct Named {
     /// The threads that are to come, as the first one said.
     pub(super) threads: u32,
     pub(super) arrived: u32,
-    /// The lanes that wait.
     pub(super) waiting: Vec<u32>,
     /// What those did that have come, for those that wait.
-    pub(super) view: u32,
+    pub(super) view: Option<Box<[i32]>>,
 }
 
 impl Named {
@@ -156,6 +152,6 @@ impl Named {
         threads: 0,
         arrived: 0,
         waiting: Vec::new(),
-        view: NONE,
+        view: None,
     };
 }

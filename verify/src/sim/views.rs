@@ -24,34 +24,24 @@ mod old;
 
 use super::space::{Found, Space};
 use crate::rng::Rng;
-use old::Caches;
-use std::collections::VecDeque;
-
-/// Makes a vector that is kept from launch to launch have so many equal elements.
-fn refill<T: Clone>(all: &mut Vec<T>, len: usize, value: T) {
-    all.clear();
-    all.resize(len, value);
-}
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 
 /// Stores of a word that a load may return.
 const KEPT: usize = 8;
 
-/// No view, no readers: row 0 is a lane's own view, never one that is shared.
-pub(super) const NONE: u32 = 0;
-
-/// In a row of readers: this lane has not read the store. Later than any time.
+/// In what readers say: this lane has not read the store. Later than any time.
 const NOT_READ: i32 = i32::MAX;
 
-#[derive(Clone, Copy)]
 struct Store {
     /// Up to 128 bits.
     value: u128,
     lane: u32,
     time: i32,
-    /// The released view, or [`NONE`].
-    view: u32,
-    /// Row of the times at which lanes first read this store, or [`NONE`].
-    readers: u32,
+    /// The released view.
+    view: Option<Rc<[i32]>>,
+    /// The times at which lanes first read this store, if any did.
+    readers: Option<Box<[i32]>>,
 }
 
 /// A word's stores.
@@ -77,29 +67,40 @@ impl History {
     }
 }
 
+/// What is known of a lane.
+struct Lane {
+    view: Box<[i32]>,
+    /// What its next fence will join to its view.
+    pending: Box<[i32]>,
+    /// The view that its last fence released.
+    released: Option<Rc<[i32]>>,
+    /// Its time at its last fence or acquire.
+    invalidated: i32,
+    goes_on: bool,
+}
+
 /// The views of all lanes and the histories of all words written.
 #[derive(Default)]
 pub(super) struct Views {
-    lanes: u32,
-    stride: usize,
-    /// Rows of a number for each lane. The first `lanes` are the lanes' views, the next `lanes`
-    /// what their next fences will join; then released views and readers.
-    rows: Vec<i32>,
-    /// Users of each row.
-    users: Vec<u32>,
-    free: Vec<u32>,
+    lanes: Vec<Lane>,
     /// Histories; number 0 is none.
     histories: Vec<History>,
-    /// The view that each lane's last fence released, or [`NONE`].
-    released: Vec<u32>,
-    /// Whether each lane's next fence has something to join.
-    pending: Vec<bool>,
-    /// Whether each lane goes on.
-    live: Vec<bool>,
-    caches: Caches,
+    /// Threads of a block.
+    threads: u32,
+    /// The number of the store that a block's cache has of a word, by the block
+    /// and the number of the word's history.
+    copies: HashMap<(u32, u32), u64>,
     stale_percent: u32,
     /// Loads that returned another store than the newest.
     pub(super) stale: u64,
+}
+
+/// Joins a view to another one.
+#[inline]
+fn join(to: &mut [i32], from: &[i32]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = (*to).max(*from);
+    }
 }
 
 /// How a store is ordered.
@@ -128,101 +129,46 @@ pub(super) enum Acquire {
 impl Views {
     /// Everything stored so far is seen by all of `lanes` lanes, in blocks of
     /// `threads`; the caches are empty.
-    pub(super) fn begin_launch(&mut self, lanes: u32, threads: u32, stale_percent: u32) {
-        self.lanes = lanes;
-        self.stale_percent = stale_percent;
-        self.stale = 0;
-        self.stride = lanes.next_multiple_of(8) as usize;
-        self.histories.clear();
-        self.free.clear();
-        refill(&mut self.rows, 2 * lanes as usize * self.stride, 0);
-        refill(&mut self.users, 2 * lanes as usize, 1);
-        refill(&mut self.released, lanes as usize, NONE);
-        refill(&mut self.pending, lanes as usize, false);
-        refill(&mut self.live, lanes as usize, true);
-        self.caches.begin_launch(lanes, threads);
-        for lane in 0..lanes as usize {
-            self.rows[lane * self.stride + lane] = 1;
-        }
-    }
-
-    #[inline]
-    fn row(&self, row: u32) -> &[i32] {
-        &self.rows[row as usize * self.stride..][..self.stride]
-    }
-
-    #[inline]
-    fn row_mut(&mut self, row: u32) -> &mut [i32] {
-        &mut self.rows[row as usize * self.stride..][..self.stride]
-    }
-
-    /// Returns a row to write to and another to read.
-    #[inline]
-    fn two_rows(&mut self, to: u32, from: u32) -> (&mut [i32], &[i32]) {
-        let range = |row: u32| row as usize * self.stride..(row as usize + 1) * self.stride;
-        let Ok([to, from]) = self.rows.get_disjoint_mut([range(to), range(from)]) else {
-            unreachable!("a row and itself")
-        };
-        (to, from)
-    }
-
-    /// Joins `from`, another row, into `to`.
-    #[inline]
-    fn join(&mut self, to: u32, from: u32) {
-        let (to, from) = self.two_rows(to, from);
-        for (t, &f) in to.iter_mut().zip(from) {
-            *t = (*t).max(f);
-        }
-    }
-
-    #[inline]
-    fn copy_of(&mut self, from: u32) -> u32 {
-        let row = self.new_row();
-        let (to, from) = self.two_rows(row, from);
-        to.copy_from_slice(from);
-        row
-    }
-
-    #[inline]
-    fn new_row(&mut self) -> u32 {
-        if let Some(row) = self.free.pop() {
-            self.users[row as usize] = 1;
-            return row;
-        }
-        let row = self.users.len() as u32;
-        self.users.push(1);
-        self.rows.resize(self.rows.len() + self.stride, 0);
-        row
-    }
-
-    #[inline]
-    fn let_go(&mut self, row: u32) {
-        if row != NONE {
-            self.users[row as usize] -= 1;
-            if self.users[row as usize] == 0 {
-                self.free.push(row);
+    pub(super) fn new(lanes: u32, threads: u32, stale_percent: u32) -> Self {
+        let none = vec![0; lanes as usize].into_boxed_slice();
+        let lane = |lane: u32| {
+            let mut view = none.clone();
+            view[lane as usize] = 1;
+            Lane {
+                view,
+                pending: none.clone(),
+                released: None,
+                invalidated: 0,
+                goes_on: true,
             }
+        };
+        Self {
+            lanes: (0..lanes).map(lane).collect(),
+            threads,
+            stale_percent,
+            ..Self::default()
         }
     }
 
     #[inline]
-    fn share(&mut self, row: u32) -> u32 {
-        if row != NONE {
-            self.users[row as usize] += 1;
-        }
-        row
+    fn lane(&self, lane: u32) -> &Lane {
+        &self.lanes[lane as usize]
+    }
+
+    #[inline]
+    fn lane_mut(&mut self, lane: u32) -> &mut Lane {
+        &mut self.lanes[lane as usize]
     }
 
     #[inline]
     fn time(&self, lane: u32) -> i32 {
-        self.rows[lane as usize * self.stride + lane as usize]
+        self.lane(lane).view[lane as usize]
     }
 
     /// What the lane does from here on is not in the view just released.
     #[inline]
     fn advance(&mut self, lane: u32) {
-        let stride = self.stride;
-        let time = &mut self.rows[lane as usize * stride + lane as usize];
+        let time = &mut self.lane_mut(lane).view[lane as usize];
         *time += 1;
         assert!(*time < NOT_READ, "a lane released its view 2^31 times");
     }
@@ -237,8 +183,8 @@ impl Views {
                 value: space.load::<BITS>(found),
                 lane: 0,
                 time: 0,
-                view: NONE,
-                readers: NONE,
+                view: None,
+                readers: None,
             };
             self.histories.push(History {
                 stores: VecDeque::from([store]),
@@ -262,26 +208,19 @@ impl Views {
 
     /// Returns whether the store itself happens before what the lane does now.
     #[inline]
-    fn before(&self, store: Store, lane: u32) -> bool {
-        self.rows[lane as usize * self.stride + store.lane as usize] >= store.time
+    fn before(&self, store: &Store, lane: u32) -> bool {
+        self.lane(lane).view[store.lane as usize] >= store.time
     }
 
-    /// Returns whether a load of the store happens before what the lane does now.
+    /// Returns whether the lane may see nothing older than the store: it happens before what the
+    /// lane does now, or a load of it does.
     #[inline]
-    fn read_before(&self, store: Store, lane: u32) -> bool {
-        store.readers != NONE
-            && self
-                .row(lane)
-                .iter()
-                .zip(self.row(store.readers))
-                .fold(0, |any, (view, read)| any | i32::from(view >= read))
-                != 0
-    }
-
-    /// Returns whether the lane may see nothing older than the store.
-    #[inline]
-    fn sees(&self, store: Store, lane: u32) -> bool {
-        self.before(store, lane) || self.read_before(store, lane)
+    fn sees(&self, store: &Store, lane: u32) -> bool {
+        let read_before = |readers: &[i32]| {
+            let times = self.lane(lane).view.iter().zip(readers);
+            times.fold(false, |any, (view, read)| any | (view >= read))
+        };
+        self.before(store, lane) || store.readers.as_deref().is_some_and(read_before)
     }
 
     /// Returns the position of the oldest store that a load by the lane may return.
@@ -289,32 +228,25 @@ impl Views {
     fn floor(&self, number: u32, lane: u32) -> usize {
         let history = self.history(number);
         let above = history.oldest() + 1..=history.newest();
-        let seen = |&i: &usize| self.sees(history.stores[i], lane);
+        let seen = |&i: &usize| self.sees(&history.stores[i], lane);
         above.rev().find(seen).unwrap_or(history.oldest())
     }
 
     /// The lane reads the store at position `i`, above what it has seen.
     fn note_reader(&mut self, number: u32, i: usize, lane: u32) {
-        let mut readers = self.history(number).stores[i].readers;
-        if readers == NONE {
-            readers = self.new_row();
-            self.row_mut(readers).fill(NOT_READ);
-            self.history_mut(number).stores[i].readers = readers;
-        }
-        let time = self.time(lane);
-        self.row_mut(readers)[lane as usize] = time;
+        let (lanes, time) = (self.lanes.len(), self.time(lane));
+        let readers = &mut self.history_mut(number).stores[i].readers;
+        let readers = readers.get_or_insert_with(|| vec![NOT_READ; lanes].into());
+        readers[lane as usize] = time;
     }
 
     #[inline]
-    fn take_view(&mut self, view: u32, lane: u32, acquire: Acquire) {
-        if view == NONE || acquire == Acquire::Never {
-            return;
-        }
-        if acquire == Acquire::Yes {
-            self.join(lane, view);
-        } else {
-            self.pending[lane as usize] = true;
-            self.join(self.lanes + lane, view);
+    fn take_view(&mut self, view: Option<&Rc<[i32]>>, lane: u32, acquire: Acquire) {
+        let Some(view) = view else { return };
+        match acquire {
+            Acquire::Yes => join(&mut self.lane_mut(lane).view, view),
+            Acquire::No => join(&mut self.lane_mut(lane).pending, view),
+            Acquire::Never => {}
         }
     }
 
@@ -323,7 +255,7 @@ impl Views {
     fn choose(&mut self, number: u32, lane: u32, rng: &mut Rng) -> usize {
         let history = self.history(number);
         let (oldest, newest) = (history.oldest(), history.newest());
-        if self.before(history.stores[newest], lane) {
+        if self.before(&history.stores[newest], lane) {
             return newest;
         }
         let floor = self.floor(number, lane);
@@ -336,7 +268,7 @@ impl Views {
         let history = self.history(number);
         let is_sampled = history.prune_at.is_some();
         if chosen != floor
-            || floor == oldest && is_sampled && !self.sees(history.stores[chosen], lane)
+            || floor == oldest && is_sampled && !self.sees(&history.stores[chosen], lane)
         {
             self.note_reader(number, chosen, lane);
         }
@@ -347,22 +279,23 @@ impl Views {
     #[inline]
     pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u128 {
         let chosen = self.choose(number, lane, rng);
-        let store = self.history(number).stores[chosen];
-        self.take_view(store.view, lane, acquire);
-        store.value
+        let store = &self.history(number).stores[chosen];
+        let (value, view) = (store.value, store.view.clone());
+        self.take_view(view.as_ref(), lane, acquire);
+        value
     }
 
     /// The read of a read-modify-write that writes nothing: the newest store.
     pub(super) fn load_newest(&mut self, number: u32, lane: u32, acquire: Acquire) {
         let newest = self.history(number).newest();
-        let store = self.history(number).stores[newest];
-        self.take_view(store.view, lane, acquire);
-        if newest != 0 && !self.sees(store, lane) {
+        let view = self.history(number).stores[newest].view.clone();
+        self.take_view(view.as_ref(), lane, acquire);
+        if newest != 0 && !self.sees(&self.history(number).stores[newest], lane) {
             self.note_reader(number, newest, lane);
         }
     }
 
-    fn push(&mut self, number: u32, value: u128, lane: u32, view: u32) {
+    fn push(&mut self, number: u32, value: u128, lane: u32, view: Option<Rc<[i32]>>) {
         let time = self.time(lane);
         let history = self.history_mut(number);
         history.stores.push_back(Store {
@@ -370,29 +303,25 @@ impl Views {
             lane,
             time,
             view,
-            readers: NONE,
+            readers: None,
         });
-        let (sampled, too_old) = (history.prune_at, history.oldest());
-        self.store_through(number, lane);
-        if too_old == 0 {
-            return;
+        let too_old = history.oldest();
+        if too_old != 0 {
+            history.stores[too_old - 1].view = None;
         }
-        let history = self.history_mut(number);
-        let old = &mut history.stores[too_old - 1];
-        let view = std::mem::replace(&mut old.view, NONE);
-        self.let_go(view);
-        if sampled.is_none_or(|prune_at| too_old >= prune_at) {
+        let prunes = history.prune_at.is_none_or(|prune_at| too_old >= prune_at);
+        self.store_through(number, lane);
+        if prunes {
             self.prune(number);
         }
     }
 
-    /// Stores to a word.
     #[inline]
     pub(super) fn store(&mut self, number: u32, lane: u32, value: u128, order: Order) {
         let view = match order {
-            Order::Relaxed => self.share(self.released[lane as usize]),
-            Order::Release => self.copy_of(lane),
-            Order::Weak => NONE,
+            Order::Relaxed => self.lane(lane).released.clone(),
+            Order::Release => Some(Rc::from(&*self.lane(lane).view)),
+            Order::Weak => None,
         };
         self.push(number, value, lane, view);
         if order == Order::Release {
@@ -405,76 +334,66 @@ impl Views {
     #[inline]
     pub(super) fn modify(&mut self, number: u32, lane: u32, value: u128, acquire: Acquire) {
         let history = self.history(number);
-        let before = history.stores[history.newest()];
-        let own = self.released[lane as usize];
-        if value == before.value && (own == NONE || own == before.view) {
+        let newest = &history.stores[history.newest()];
+        let (before, own) = (newest.view.clone(), self.lane(lane).released.clone());
+        let view = match (&before, own) {
+            (_, None) => before.clone(),
+            (None, own) => own,
+            (Some(before), Some(own)) if Rc::ptr_eq(before, &own) => Some(own),
+            (Some(before), Some(own)) => {
+                let mut view = before.to_vec();
+                join(&mut view, &own);
+                Some(view.into())
+            }
+        };
+        if value == newest.value && view.as_ref().map(Rc::as_ptr) == before.as_ref().map(Rc::as_ptr)
+        {
             // Same value, same view: nobody could tell this store from the one before, so that one
             // stays the newest. The lane's own cache must not go back behind it.
             self.load_newest(number, lane, acquire);
             self.invalidate(lane);
             return;
         }
-        self.take_view(before.view, lane, acquire);
-        let view = if own == NONE || own == before.view {
-            self.share(before.view)
-        } else if before.view == NONE {
-            self.share(own)
-        } else {
-            let view = self.copy_of(before.view);
-            self.join(view, own);
-            view
-        };
+        self.take_view(before.as_ref(), lane, acquire);
         self.push(number, value, lane, view);
     }
 
     /// `fence.acq_rel`.
     pub(super) fn fence(&mut self, lane: u32) {
-        if self.pending[lane as usize] {
-            self.pending[lane as usize] = false;
-            // What was joined stays in the row: it is in the view from now on,
-            // so joining it again changes nothing.
-            self.join(lane, self.lanes + lane);
-        }
-        let view = self.copy_of(lane);
-        let old = std::mem::replace(&mut self.released[lane as usize], view);
-        self.let_go(old);
+        // What was joined stays there: it is in the view from now on, so joining it again changes
+        // nothing.
+        let own = self.lane_mut(lane);
+        join(&mut own.view, &own.pending);
+        own.released = Some(Rc::from(&*own.view));
         self.invalidate(lane);
     }
 
     /// What each of the lanes did happens before what each does next.
     pub(super) fn synchronize(&mut self, lanes: impl Iterator<Item = u32> + Clone) {
-        let mut rest = lanes.clone();
-        let Some(first) = rest.next() else { return };
-        for lane in rest.clone() {
-            self.join(first, lane);
-        }
-        for lane in rest {
-            let (to, from) = self.two_rows(lane, first);
-            to.copy_from_slice(from);
-        }
+        let mut all = vec![0; self.lanes.len()];
+        lanes
+            .clone()
+            .for_each(|lane| join(&mut all, &self.lane(lane).view));
         for lane in lanes {
+            self.lane_mut(lane).view.copy_from_slice(&all);
             self.advance(lane);
         }
     }
 
-    /// Adds what the lane did so far to a view that others are to get, or makes one of
-    /// it if there is [`NONE`]; returns the view.
-    pub(super) fn hand_in(&mut self, view: u32, lane: u32) -> u32 {
-        let view = if view == NONE {
-            self.copy_of(lane)
-        } else {
-            self.join(view, lane);
-            view
-        };
+    /// Adds what the lane did so far to what others are to get, if anything is there yet.
+    pub(super) fn hand_in(&mut self, view: &mut Option<Box<[i32]>>, lane: u32) {
+        let own = &self.lane(lane).view;
+        match view {
+            Some(view) => join(view, own),
+            None => *view = Some(own.clone()),
+        }
         self.advance(lane);
-        view
     }
 
-    /// Gives the lanes a view that others have handed in, and ends its use.
-    pub(super) fn hand_out(&mut self, view: u32, lanes: &[u32]) {
+    /// Gives the lanes what others have handed in.
+    pub(super) fn hand_out(&mut self, view: Option<&[i32]>, lanes: &[u32]) {
         for &lane in lanes {
-            self.join(lane, view);
+            join(&mut self.lane_mut(lane).view, view.unwrap_or_default());
         }
-        self.let_go(view);
     }
 }

@@ -39,8 +39,7 @@ pub enum Outcome {
         /// The number of an `stm_core::Abort`.
         reason: u8,
     },
-    /// The record stops before the attempt's end, because the launch did. Only
-    /// a lane's last attempt can be running.
+    /// The launch stopped before the attempt's end. Only a lane's last attempt can be running.
     Running,
 }
 
@@ -247,8 +246,7 @@ pub struct History {
     /// Memory before the first commit.
     pub initial: InitialMemory,
     attempts: Vec<Attempt>,
-    /// The numbers of the attempts' transactions, as records have them; past the
-    /// end they are not known.
+    /// The numbers of the attempts' transactions in records; past the end they are not known.
     numbers: Vec<u64>,
     /// Where each attempt's events start, and the number of all.
     first_event: Vec<u64>,
@@ -310,8 +308,7 @@ impl History {
         Ok(())
     }
 
-    /// Says which transaction the attempt added last belongs to, by the number
-    /// that its record has ([`layout::number`]).
+    /// Says which transaction the last attempt belongs to, as its record does ([`layout::number`]).
     pub(crate) fn number_last(&mut self, number: u64) {
         if number != 0 {
             self.numbers.resize(self.len(), 0);
@@ -431,8 +428,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Returns the number of `word`, a new one if need be, or `None` when there
-    /// are [`WORDS_MAX`] already.
+    /// Returns the number of `word`, or a new one; `None` if there are [`WORDS_MAX`] already.
     pub(crate) fn intern(&mut self, word: u64) -> Option<u32> {
         let known = self.number(word);
         if known.is_some() || self.words.len() as u64 == WORDS_MAX {

@@ -97,13 +97,15 @@ pub fn decode(
     }
     let mut history = History::new(header, initial);
     for (buffer, lane) in of_lane() {
+        let buffer = &buffer[..buffer[0] as usize];
         LaneDecoder {
             lane,
-            buffer: &buffer[..buffer[0] as usize],
+            buffer,
             open: None,
             events: Vec::new(),
+            history: &mut history,
         }
-        .run(&mut history)?;
+        .run()?;
     }
     Ok(history)
 }
@@ -115,10 +117,11 @@ struct LaneDecoder<'a> {
     /// The begin sample of the attempt not yet ended.
     open: Option<u64>,
     events: Vec<Event>,
+    history: &'a mut History,
 }
 
 impl LaneDecoder<'_> {
-    fn run(mut self, history: &mut History) -> Result<(), Error> {
+    fn run(mut self) -> Result<(), Error> {
         let mut at = layout::HEADER_WORDS as usize;
         while let Some(&head) = self.buffer.get(at) {
             let tag = layout::tag(head);
@@ -128,23 +131,16 @@ impl LaneDecoder<'_> {
                 let found = format!("{} until the end of what is in use", self.buffer.len() - at);
                 self.error(at, &format!("a record of {words} words"), found)
             })?;
-            self.record(at, tag, record, history)?;
+            self.record(at, tag, record)?;
             at += words as usize;
         }
-        if let Some(begin) = self.open {
-            self.end(begin, u64::MAX, Outcome::Running, 0, history)?;
+        match self.open {
+            Some(begin) => self.end(begin, u64::MAX, Outcome::Running, 0),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    fn record(
-        &mut self,
-        at: usize,
-        tag: u64,
-        record: &[u64],
-        history: &mut History,
-    ) -> Result<(), Error> {
-        let operand = layout::operand(record[0]);
+    fn record(&mut self, at: usize, tag: u64, record: &[u64]) -> Result<(), Error> {
         let Some(begin) = self.open else {
             if tag != layout::BEGIN {
                 let found = format!("a record with tag 0x{tag:x}");
@@ -153,7 +149,8 @@ impl LaneDecoder<'_> {
             self.open = Some(record[1]);
             return Ok(());
         };
-        let (word, value) = (operand, record[1]);
+        let (operand, value) = (layout::operand(record[0]), record[1]);
+        let word = operand;
         match tag {
             layout::READ => self.events.push(Event::Read { word, value }),
             layout::WRITE => self.events.push(Event::Write { word, value }),
@@ -161,16 +158,20 @@ impl LaneDecoder<'_> {
             layout::ADD_FLOAT => self.events.push(Event::AddFloat { word }),
             layout::UNDO => self.undo(at, value)?,
             layout::COMMIT => {
-                let outcome = Outcome::Committed { version: value };
-                self.end(begin, record[2], outcome, operand, history)?;
+                self.end(
+                    begin,
+                    record[2],
+                    Outcome::Committed { version: value },
+                    operand,
+                )?;
             }
             layout::COMMIT_READ_ONLY => {
-                self.end(begin, value, Outcome::CommittedReadOnly, operand, history)?;
+                self.end(begin, value, Outcome::CommittedReadOnly, operand)?;
             }
             layout::ABORT => {
                 let reason = (operand & ((1 << layout::REASON_BITS) - 1)) as u8;
                 let number = operand >> layout::REASON_BITS;
-                self.end(begin, value, Outcome::Aborted { reason }, number, history)?;
+                self.end(begin, value, Outcome::Aborted { reason }, number)?;
             }
             _ => {
                 let found = "another begin".to_owned();
@@ -184,11 +185,7 @@ impl LaneDecoder<'_> {
     /// returned it too, so its value is corrected; one of floats cannot be, and is removed.
     fn undo(&mut self, at: usize, count: u64) -> Result<(), Error> {
         for _ in 0..count {
-            let Some(last) = self
-                .events
-                .iter()
-                .rposition(|event| !matches!(event, Event::Read { .. }))
-            else {
+            let Some(last) = self.events.iter().rposition(Event::is_update) else {
                 let expected = format!("at most {} writes and additions", self.events.len());
                 return Err(self.error(at, &expected, format!("{count} that are undone")));
             };
@@ -206,7 +203,7 @@ impl LaneDecoder<'_> {
                     let mut i = 0;
                     self.events.retain(|event| {
                         i += 1;
-                        i <= last || event.word() != of || !matches!(event, Event::Read { .. })
+                        i <= last || event.word() != of || event.is_update()
                     });
                 }
                 Event::Write { .. } | Event::Read { .. } => {}
@@ -215,17 +212,10 @@ impl LaneDecoder<'_> {
         Ok(())
     }
 
-    fn end(
-        &mut self,
-        begin: u64,
-        end: u64,
-        outcome: Outcome,
-        number: u64,
-        history: &mut History,
-    ) -> Result<(), Error> {
+    fn end(&mut self, begin: u64, end: u64, outcome: Outcome, number: u64) -> Result<(), Error> {
         let attempt = Attempt::new(self.lane, begin, end, outcome);
-        history.push(attempt, &self.events)?;
-        history.number_last(number);
+        self.history.push(attempt, &self.events)?;
+        self.history.number_last(number);
         self.open = None;
         self.events.clear();
         Ok(())

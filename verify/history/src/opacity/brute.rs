@@ -2,6 +2,7 @@
 //! check. Tries all orders; shares no code with the witness algorithm.
 
 use crate::history::{Attempt, Event, History, Outcome, Rest, sum};
+use std::collections::BTreeMap;
 
 /// The most attempts that [`is_opaque`] takes.
 pub const ATTEMPTS_MAX: usize = 8;
@@ -41,7 +42,10 @@ pub fn is_opaque(history: &History, orders: Orders) -> bool {
         rest,
         orders,
     }
-    .extend(&mut Vec::new(), &history.initial.words.clone())
+    .extend(
+        &mut Vec::new(),
+        &history.initial.words.iter().copied().collect(),
+    )
 }
 
 struct Search {
@@ -52,7 +56,7 @@ struct Search {
 }
 
 /// What words other than the rest hold.
-type Memory = Vec<(u64, u64)>;
+type Memory = BTreeMap<u64, u64>;
 
 impl Search {
     /// Returns whether the attempts placed so far, which left `memory`, can be
@@ -111,22 +115,15 @@ impl Search {
     /// Replays an attempt on `memory`; false if a read returned anything else.
     fn run(&self, i: usize, memory: &mut Memory) -> bool {
         for &event in &self.events[i] {
+            let held = *memory.get(&event.word()).unwrap_or(&self.rest);
             match event {
-                Event::Read { word, value } => {
-                    let cell = memory.iter().rfind(|cell| cell.0 == word);
-                    if cell.map_or(self.rest, |cell| cell.1) != value {
-                        return false;
-                    }
-                }
+                Event::Read { value, .. } if held != value => return false,
+                Event::Read { .. } => {}
                 Event::Write { word, value } => {
-                    memory.retain(|cell| cell.0 != word);
-                    memory.push((word, value));
+                    memory.insert(word, value);
                 }
                 Event::Add { word, delta } => {
-                    let cell = memory.iter().rfind(|cell| cell.0 == word);
-                    let value = sum(word, cell.map_or(self.rest, |cell| cell.1), delta);
-                    memory.retain(|cell| cell.0 != word);
-                    memory.push((word, value));
+                    memory.insert(word, sum(word, held, delta));
                 }
                 Event::AddFloat { .. } => panic!("nobody knows what additions of floats leave"),
             }

@@ -44,11 +44,13 @@ fn no_common_point(
     let mut seen = std::collections::HashSet::new();
     let new = |read: &MemoryRead| seen.insert((read.word, read.value));
     let distinct: Vec<MemoryRead> = reads.iter().copied().filter(new).collect();
-    let spans: Vec<Vec<Span>> = distinct
+    let spans = |r: &MemoryRead| timeline.spans(r.word, r.value);
+    let spans: Vec<Vec<Span>> = distinct.iter().map(spans).collect();
+    let clipped = |span: &Span| (span.from.max(low), span.to.min(high));
+    let sets = spans
         .iter()
-        .map(|r| timeline.spans(r.word, r.value))
-        .collect();
-    let sets: Vec<Vec<(u32, u32)>> = spans.iter().map(|spans| clip(spans, low, high)).collect();
+        .map(|spans| inside(spans, low, high).map(clipped).collect());
+    let sets: Vec<Vec<(u32, u32)>> = sets.collect();
     let core = smallest_conflict(&sets);
     let attempt = history.attempt(i);
     let (from, to) = match attempt.outcome {
@@ -65,13 +67,10 @@ fn no_common_point(
     }
 }
 
-/// Returns the parts of the spans from `low` to `high`.
-fn clip(spans: &[Span], low: u32, high: u32) -> Vec<(u32, u32)> {
-    spans
-        .iter()
-        .filter(|span| span.from <= high && span.to >= low)
-        .map(|span| (span.from.max(low), span.to.min(high)))
-        .collect()
+/// Returns the spans that have states from `low` to `high`.
+fn inside(spans: &[Span], low: u32, high: u32) -> impl Iterator<Item = &Span> {
+    let is_inside = move |span: &&Span| span.from <= high && span.to >= low;
+    spans.iter().filter(is_inside)
 }
 
 /// Returns where two ascending lists of stretches overlap.
@@ -132,17 +131,16 @@ fn evidence(
 ) -> ReadEvidence {
     let word = history.words().word(read.word);
     let held = |span: &Span| held(history, timeline, read.word, span);
-    let inside: Vec<&Span> = spans
-        .iter()
-        .filter(|span| span.from <= high && span.to >= low)
-        .collect();
+    let inside: Vec<&Span> = inside(spans, low, high).collect();
     let before = spans.iter().rev().find(|span| span.to < low);
     let after = spans.iter().find(|span| span.from > high);
-    let elsewhere = if inside.is_empty() {
-        before.into_iter().chain(after).map(held).collect()
-    } else {
-        vec![]
-    };
+    let outside = before
+        .into_iter()
+        .chain(after)
+        .filter(|_| inside.is_empty());
+    let writer = spans
+        .is_empty()
+        .then(|| writer(history, i, word, read.value));
     ReadEvidence {
         event: read.event,
         word,
@@ -153,13 +151,9 @@ fn evidence(
             .map(|span| held(span))
             .collect(),
         holds_left_out: inside.len().saturating_sub(HELD_MAX),
-        elsewhere,
-        initial_unknown: !timeline.initial.is_known(read.word),
-        never_visible_write_by: if spans.is_empty() {
-            writer(history, i, word, read.value).map(|writer| attempt_ref(history, writer))
-        } else {
-            None
-        },
+        elsewhere: outside.map(held).collect(),
+        initial_unknown: timeline.initial[read.word as usize].is_none(),
+        never_visible_write_by: writer.flatten().map(|writer| attempt_ref(history, writer)),
     }
 }
 

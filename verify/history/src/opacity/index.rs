@@ -91,9 +91,7 @@ impl Commits {
     /// Returns whether nobody knows the values of a word: floats were added to it, or it was added
     /// to before it was written and its initial value is not given.
     pub(crate) fn is_unknown(&self, word: u32) -> bool {
-        self.unknown
-            .get(word as usize)
-            .is_some_and(|&unknown| unknown)
+        self.unknown.get(word as usize) == Some(&true)
     }
 
     /// Returns the number of commits.
@@ -143,8 +141,7 @@ impl Commits {
     }
 }
 
-/// Returns the updates of an attempt as (word number, kind, value or what is
-/// added), in program order.
+/// Returns the updates of an attempt in order: word number, kind, and value or what is added.
 fn updates(history: &History, attempt: u32) -> impl Iterator<Item = (usize, u32, u64)> + '_ {
     let (keys, values) = history.columns(attempt as usize);
     let of_key = |(&key, &value): (&u32, &u64)| {
@@ -155,6 +152,7 @@ fn updates(history: &History, attempt: u32) -> impl Iterator<Item = (usize, u32,
 }
 
 /// Memory while the commits are replayed, for what is added to it. Empty if nothing is.
+#[derive(Default)]
 struct Memory {
     values: Vec<Option<u64>>,
     unknown: Vec<bool>,
@@ -163,10 +161,7 @@ struct Memory {
 impl Memory {
     fn new(history: &History) -> Self {
         if !history.has_additions() {
-            return Self {
-                values: Vec::new(),
-                unknown: Vec::new(),
-            };
+            return Self::default();
         }
         Self {
             values: given(history),
@@ -242,10 +237,16 @@ pub(crate) struct Span {
 /// Memory over time, with what it held at first.
 pub(crate) struct Timeline {
     pub(crate) commits: Commits,
-    pub(crate) initial: Initial,
+    /// What each word held at first, by number, as far as it is known.
+    pub(crate) initial: Vec<Option<u64>>,
 }
 
 impl Timeline {
+    /// Returns whether a word may have held `value` at first.
+    fn may_be_initial(&self, word: u32, value: u64) -> bool {
+        self.initial[word as usize].is_none_or(|known| known == value)
+    }
+
     /// Returns the first state, from `state` on, in which a word holds `value`.
     pub(crate) fn first_holding(&self, word: u32, value: u64, state: u32) -> Option<u32> {
         if self.commits.is_unknown(word) {
@@ -255,7 +256,7 @@ impl Timeline {
         let from = entries.ranks.partition_point(|&rank| rank < state);
         let holds = match from.checked_sub(1) {
             Some(current) => entries.values[current] == value,
-            None => self.initial.may_be(word, value),
+            None => self.may_be_initial(word, value),
         };
         if holds {
             return Some(state);
@@ -265,8 +266,7 @@ impl Timeline {
             .map(|entry| entries.ranks[entry] + 1)
     }
 
-    /// Returns all stretches in which a word holds `value`. It walks all of the
-    /// word's commits, which only explanations can afford.
+    /// Returns all stretches in which a word holds `value`, by a walk over all of its commits.
     pub(crate) fn spans(&self, word: u32, value: u64) -> Vec<Span> {
         let span = |from, set_by, overwritten_by: Option<u32>| Span {
             from,
@@ -279,7 +279,7 @@ impl Timeline {
         }
         let entries = self.commits.entries(word);
         let mut spans = Vec::new();
-        let mut open = self.initial.may_be(word, value).then_some((0, None));
+        let mut open = self.may_be_initial(word, value).then_some((0, None));
         for (&rank, &written) in entries.ranks.iter().zip(entries.values) {
             match open {
                 Some((from, set_by)) if written != value => {
@@ -294,21 +294,6 @@ impl Timeline {
             spans.push(span(from, set_by, None));
         }
         spans
-    }
-}
-
-/// Initial memory, by word number, as far as it is known.
-pub(crate) struct Initial(Vec<Option<u64>>);
-
-impl Initial {
-    /// Returns whether a word may have held `value` at first.
-    pub(crate) fn may_be(&self, word: u32, value: u64) -> bool {
-        self.0[word as usize].is_none_or(|known| known == value)
-    }
-
-    /// Returns whether a word's initial value is known.
-    pub(crate) fn is_known(&self, word: u32) -> bool {
-        self.0[word as usize].is_some()
     }
 }
 
@@ -330,23 +315,18 @@ fn given(history: &History) -> Vec<Option<u64>> {
 /// Returns the states between which attempt `i` has its point, both included.
 pub(crate) fn window(history: &History, commits: &Commits, i: usize) -> (u32, u32) {
     let attempt = history.attempt(i);
-    match attempt.outcome {
-        Outcome::Committed { version } => {
-            let state = commits.state_at(version - 1);
-            (state, state)
-        }
-        _ => (
-            commits.state_at(attempt.begin),
-            commits.state_at(attempt.end),
-        ),
-    }
+    let (from, to) = match attempt.outcome {
+        Outcome::Committed { version } => (version - 1, version - 1),
+        _ => (attempt.begin, attempt.end),
+    };
+    (commits.state_at(from), commits.state_at(to))
 }
 
 /// Takes the initial values that the history gives, and infers the others if it says so.
-pub(crate) fn resolve(history: &History, commits: &Commits) -> (Initial, InitialUse) {
+pub(crate) fn resolve(history: &History, commits: &Commits) -> (Vec<Option<u64>>, InitialUse) {
     let words = history.words_len() as u64;
-    let mut initial = Initial(given(history));
-    let count = |initial: &Initial| initial.0.iter().flatten().count() as u64;
+    let mut initial = given(history);
+    let count = |initial: &[Option<u64>]| initial.iter().flatten().count() as u64;
     let given = count(&initial);
     if given < words {
         infer_certain(history, commits, &mut initial);
@@ -363,20 +343,16 @@ pub(crate) fn resolve(history: &History, commits: &Commits) -> (Initial, Initial
     (initial, used)
 }
 
-/// Returns the number of the first state that a commit to the word has changed;
-/// all before hold its initial value.
+/// Returns the first state that a commit to the word has changed.
 fn first_change(commits: &Commits, word: u32) -> u32 {
-    commits
-        .entries(word)
-        .ranks
-        .first()
-        .map_or(u32::MAX, |&rank| rank + 1)
+    let first = commits.entries(word).ranks.first();
+    first.map_or(u32::MAX, |&rank| rank + 1)
 }
 
-fn infer_certain(history: &History, commits: &Commits, initial: &mut Initial) {
+fn infer_certain(history: &History, commits: &Commits, initial: &mut [Option<u64>]) {
     let mut splitter = Splitter::default();
     // How far the value is to be trusted: lower is better.
-    let mut trust = vec![(u8::MAX, u32::MAX); initial.0.len()];
+    let mut trust = vec![(u8::MAX, u32::MAX); initial.len()];
     for i in 0..history.len() {
         let (low, high) = window(history, commits, i);
         let class = match history.attempt(i).outcome {
@@ -387,22 +363,22 @@ fn infer_certain(history: &History, commits: &Commits, initial: &mut Initial) {
         splitter.split(history, i);
         for read in &splitter.memory {
             let word = read.word as usize;
-            let inferable = initial.0[word].is_none() || trust[word].0 != u8::MAX;
+            let inferable = initial[word].is_none() || trust[word].0 != u8::MAX;
             if inferable && (class, low) < trust[word] && high < first_change(commits, read.word) {
                 trust[word] = (class, low);
-                initial.0[word] = Some(read.value);
+                initial[word] = Some(read.value);
             }
         }
     }
 }
 
-fn infer_by_elimination(history: &History, commits: &Commits, initial: &mut Initial) {
+fn infer_by_elimination(history: &History, commits: &Commits, initial: &mut [Option<u64>]) {
     let mut splitter = Splitter::default();
     for i in 0..history.len() {
         let (low, high) = window(history, commits, i);
         splitter.split(history, i);
         for read in &splitter.memory {
-            if initial.is_known(read.word) || low >= first_change(commits, read.word) {
+            if initial[read.word as usize].is_some() || low >= first_change(commits, read.word) {
                 continue;
             }
             let ranks = commits.entries(read.word).ranks;
@@ -410,7 +386,7 @@ fn infer_by_elimination(history: &History, commits: &Commits, initial: &mut Init
                 .entry_with(read.word, read.value, 0)
                 .is_some_and(|entry| ranks[entry] < high);
             if !written {
-                initial.0[read.word as usize] = Some(read.value);
+                initial[read.word as usize] = Some(read.value);
             }
         }
     }

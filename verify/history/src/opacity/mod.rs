@@ -112,13 +112,11 @@ fn judge(history: &History) -> Result<Verdict, ImpossibleHistory> {
     let commits = index::Commits::new(history, order);
     let (initial, initial_use) = index::resolve(history, &commits);
     let timeline = Timeline { commits, initial };
-    let found = violations(history, &timeline);
-    let violations_total = found.total;
-    let violations = found
-        .first
+    let (violations_total, first) = violations(history, &timeline);
+    let explained = first
         .iter()
-        .map(|&i| explain::explain(history, &timeline, i))
-        .collect();
+        .map(|&i| explain::explain(history, &timeline, i));
+    let violations = explained.collect();
     Ok(Verdict {
         history: history.header.clone(),
         counts: counts(history),
@@ -153,7 +151,7 @@ fn counts(history: &History) -> Counts {
 /// The first contradiction: of one attempt, of a lane, then of two commits.
 fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory> {
     let mut order = Vec::new();
-    // Index and end of the last attempt of each lane.
+    // The last attempt of each lane.
     let mut lanes: NumberMap<u32, usize> = NumberMap::default();
     for i in 0..history.len() {
         let attempt = history.attempt(i);
@@ -166,16 +164,16 @@ fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory
         if let Some(before) = lanes.insert(attempt.lane, i) {
             let Attempt { end, outcome, .. } = history.attempt(before);
             if outcome == Outcome::Running {
-                let why = format!("the lane's attempt before it, attempt {before}, never ended");
-                return Err(impossible(why));
+                return Err(impossible(format!(
+                    "the lane's attempt before it, attempt {before}, never ended"
+                )));
             }
             if attempt.begin < end {
-                let why = format!(
+                return Err(impossible(format!(
                     "the clock was {} at its begin, but {end} at the end of the lane's attempt \
                      before it, attempt {before}",
                     attempt.begin
-                );
-                return Err(impossible(why));
+                )));
             }
         }
         if let Outcome::Committed { version } = attempt.outcome {
@@ -230,32 +228,21 @@ fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
     }
 }
 
-/// The violations of a history.
-struct Found {
-    /// How many attempts are in violation.
-    total: u64,
-    /// The first of them, in the history's order.
-    first: Vec<usize>,
-}
-
-/// Judges every attempt.
-fn violations(history: &History, timeline: &Timeline) -> Found {
+/// Judges every attempt; returns how many are in violation, and the first of them.
+fn violations(history: &History, timeline: &Timeline) -> (u64, Vec<usize>) {
     let mut splitter = Splitter::default();
-    let mut found = Found {
-        total: 0,
-        first: Vec::new(),
-    };
+    let (mut total, mut first) = (0, Vec::new());
     for i in 0..history.len() {
         let lost = splitter.split(history, i);
         let (low, high) = window(history, &timeline.commits, i);
         if lost.is_some() || point(timeline, &splitter.memory, low, high).is_none() {
-            found.total += 1;
-            if found.first.len() < EXPLAINED_MAX {
-                found.first.push(i);
+            total += 1;
+            if first.len() < EXPLAINED_MAX {
+                first.push(i);
             }
         }
     }
-    found
+    (total, first)
 }
 
 /// Returns the first state from `low` to `high` in which all reads hold.

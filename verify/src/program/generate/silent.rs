@@ -61,12 +61,9 @@ impl Writer<'_> {
         self.written += 1;
         let mut ops = Vec::new();
         if self.sums != 0 && self.rng.chance(60) {
-            let order = shuffled(self.rng, self.sums);
-            ops.extend(
-                order
-                    .iter()
-                    .map(|&s| Op::Add(s, Value::Const(self.written))),
-            );
+            let value = Value::Const(self.written);
+            let order = shuffled(self.rng, self.sums).into_iter();
+            ops.extend(order.map(|sum| Op::Add(sum, value)));
             if self.rng.chance(60) {
                 return ops;
             }
@@ -83,24 +80,16 @@ impl Writer<'_> {
 
     /// Exchanges the words of a pair.
     fn toggle(&mut self) -> Vec<Op> {
-        let a = self.rng.below(self.words / 2) as u8 * 2;
-        let (a, b) = if self.rng.chance(50) {
-            (a, a + 1)
-        } else {
-            (a + 1, a)
-        };
-        let (read_a, read_b) = (Op::Read(Words::new(&[a])), Op::Read(Words::new(&[b])));
+        let first = self.rng.below(self.words / 2) as u8 * 2;
+        let a = first + u8::from(!self.rng.chance(50));
+        let b = a ^ 1;
+        let read = |words: &[u8]| Op::Read(Words::new(words));
+        let flip = |w| Op::Write(w, Value::Flip);
         if self.rng.chance(50) {
-            let flip = |w| Op::Write(w, Value::Flip);
-            vec![read_a, flip(a), read_b, flip(b)]
+            vec![read(&[a]), flip(a), read(&[b]), flip(b)]
         } else {
             // What was last read is the old value of `b`.
-            let both = Op::Read(Words::new(&[a, b]));
-            vec![
-                both,
-                Op::Write(b, Value::Flip),
-                Op::Write(a, Value::LastPlus(0)),
-            ]
+            vec![read(&[a, b]), flip(b), Op::Write(a, Value::LastPlus(0))]
         }
     }
 
@@ -157,19 +146,14 @@ impl Writer<'_> {
     }
 
     fn transaction(&mut self, invariant: Invariant) -> Vec<Op> {
-        let audits = !matches!(invariant, Invariant::Sorted | Invariant::Nodes)
-            && self.rng.chance(if invariant == Invariant::Turns {
-                15
-            } else {
-                45
-            });
-        if audits && self.sums != 0 && self.rng.chance(50) {
-            return self.audit_sums();
-        }
-        if audits {
-            return self.audit();
-        }
+        let audits = match invariant {
+            Invariant::Sorted | Invariant::Nodes => false,
+            Invariant::Turns => self.rng.chance(15),
+            _ => self.rng.chance(45),
+        };
         match invariant {
+            _ if audits && self.sums != 0 && self.rng.chance(50) => self.audit_sums(),
+            _ if audits => self.audit(),
             Invariant::Equal => self.equal(),
             Invariant::Toggle => self.toggle(),
             Invariant::Total => self.transfer(),
@@ -181,7 +165,6 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the words before the first launch.
 fn initial(rng: &mut Rng, invariant: Invariant, words: u32) -> Vec<u64> {
     let words = u64::from(words);
     match invariant {
@@ -191,19 +174,13 @@ fn initial(rng: &mut Rng, invariant: Invariant, words: u32) -> Vec<u64> {
         Invariant::Toggle => (0..words).map(|i| i % 2).collect(),
         Invariant::Total => (0..words).map(|_| rng.below(10).into()).collect(),
         // Every second node is in the list.
-        Invariant::Sorted => (0..words)
-            .map(|i| {
-                if i % 2 == 0 && i + 2 < words {
-                    i + 2
-                } else {
-                    0
-                }
-            })
-            .collect(),
+        Invariant::Sorted => {
+            let next = |i| Some(i + 2).filter(|next| i % 2 == 0 && *next < words);
+            (0..words).map(|i| next(i).unwrap_or(0)).collect()
+        }
     }
 }
 
-/// Returns the random silent case of a seed.
 pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
     let mut rng = Rng::of_stream(seed, 6);
     let invariant = rng.pick(Invariant::value_variants());

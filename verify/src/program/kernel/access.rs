@@ -14,7 +14,6 @@ fn place<T: Summand>(sums: &TSums<T>, sum: u8) -> (u64, u32) {
     ((sum / row).into(), sum % row)
 }
 
-/// Reads sums.
 #[inline(never)]
 fn read_sums<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
@@ -27,8 +26,15 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
         // No more than there are: the read of a plain word is an event.
         match list.len() {
             1 => found[0] = tx.read_sum(sums, row, first)?.to_bits64(),
-            2 => put(&mut found, tx.read_sum_many::<T, 2>(sums, row, first, 2)?),
-            _ => put(&mut found, tx.read_sum_many::<T, 3>(sums, row, first, 3)?),
+            2 => {
+                let both = tx.read_sum_many::<T, 2>(sums, row, first, 2)?;
+                found[..2].copy_from_slice(&both.map(T::to_bits64));
+            }
+            _ => {
+                found = tx
+                    .read_sum_many::<T, 3>(sums, row, first, 3)?
+                    .map(T::to_bits64)
+            }
         }
         return Ok(found);
     }
@@ -37,12 +43,6 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
         *found = tx.read_sum(sums, row, column)?.to_bits64();
     }
     Ok(found)
-}
-
-fn put<T: Element, const N: usize>(to: &mut [u64], values: [T; N]) {
-    for (to, value) in to.iter_mut().zip(values) {
-        *to = value.to_bits64();
-    }
 }
 
 /// Adds to one sum, or to two that are added to together.
@@ -131,7 +131,6 @@ impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
     }
 }
 
-/// A transaction of one lane while it is interpreted.
 pub(super) type Single<'p, 'a, 't, L, A> = Part<'p, 'a, Tx<'t, L, A>, A>;
 
 impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
@@ -186,8 +185,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
         Ok(self.last as u8)
     }
 
-    /// Walks to the last node before `node`, and returns it and the one after.
-    /// In a list that is not sorted it stops where that shows.
+    /// Returns the last node before `node` and the one after, or where the list is not sorted.
     fn find(&mut self, node: u8) -> TxResult<(u8, u8)> {
         let mut at = 0;
         loop {
@@ -349,7 +347,6 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
     }
 }
 
-/// Runs one transaction by a team.
 fn by_team<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut TeamTx<'_, L, A, C>,
     params: &Params<'_, A>,

@@ -33,76 +33,48 @@
 //! checker would accuse an attempt that is right: it began with that older value. So the history of
 //! a sampled word keeps its older stores, until no lane's floor is among them.
 
-use super::{NONE, Store, Views};
+use super::{Store, Views};
 use crate::rng::Rng;
-use std::collections::HashMap;
-
-/// The caches of all blocks.
-#[derive(Default)]
-pub(super) struct Caches {
-    threads: u32,
-    /// The number of the store that a block's cache has of a word, by the block
-    /// and the number of the word's history.
-    copies: HashMap<(u32, u32), u64>,
-    /// Each lane's time at its last fence or acquire.
-    invalidated: Vec<i32>,
-}
-
-impl Caches {
-    /// Empties the caches, for `lanes` lanes in blocks of `threads`.
-    pub(super) fn begin_launch(&mut self, lanes: u32, threads: u32) {
-        self.threads = threads;
-        self.copies.clear();
-        self.invalidated.clear();
-        self.invalidated.resize(lanes as usize, 0);
-    }
-}
 
 impl Views {
     /// The lane's fence or acquire is done: what it does from here on is later.
     #[inline]
     pub(in crate::sim) fn invalidate(&mut self, lane: u32) {
-        self.caches.invalidated[lane as usize] = self.time(lane);
+        self.lane_mut(lane).invalidated = self.time(lane);
         self.advance(lane);
     }
 
     /// The newest store to a word is a lane's: it goes through the block's cache.
     #[inline]
     pub(super) fn store_through(&mut self, number: u32, lane: u32) {
-        if self.caches.copies.is_empty() {
-            return;
-        }
-        let block = lane / self.caches.threads;
+        let block = lane / self.threads;
         let history = self.history(number);
         let newest = history.dropped + history.newest() as u64;
-        if let Some(copy) = self.caches.copies.get_mut(&(block, number)) {
+        if let Some(copy) = self.copies.get_mut(&(block, number)) {
             *copy = newest;
         }
     }
 
     /// Returns whether a copy older than the store cannot answer the lane.
-    fn outdates(&self, store: Store, lane: u32) -> bool {
-        if self.before(store, lane) {
-            return true;
-        }
-        if store.readers == NONE {
-            return false;
-        }
+    fn outdates(&self, store: &Store, lane: u32) -> bool {
         let own = lane as usize;
-        let readers = self.row(store.readers);
-        let others = || self.row(lane).iter().zip(readers).enumerate();
-        self.caches.invalidated[own] >= readers[own]
-            || others().any(|(i, (view, read))| i != own && view >= read)
+        let known = self.lane(lane);
+        let read_before = |readers: &[i32]| {
+            let mut others = known.view.iter().zip(readers).enumerate();
+            known.invalidated >= readers[own]
+                || others.any(|(i, (view, read))| i != own && view >= read)
+        };
+        self.before(store, lane) || store.readers.as_deref().is_some_and(read_before)
     }
 
     /// Returns the position of the block's copy of a word, if that may answer the lane.
     fn copy(&self, number: u32, lane: u32) -> Option<usize> {
-        let block = lane / self.caches.threads;
-        let copy = *self.caches.copies.get(&(block, number))?;
+        let block = lane / self.threads;
+        let copy = *self.copies.get(&(block, number))?;
         let history = self.history(number);
         let place = copy.checked_sub(history.dropped)? as usize;
         let mut newer = history.stores.range(place + 1..);
-        let answers = place >= history.oldest() && !newer.any(|&store| self.outdates(store, lane));
+        let answers = place >= history.oldest() && !newer.any(|store| self.outdates(store, lane));
         answers.then_some(place)
     }
 
@@ -110,7 +82,8 @@ impl Views {
     pub(in crate::sim) fn load_weak(&mut self, number: u32, lane: u32, rng: &mut Rng) -> u128 {
         if let Some(copy) = self.copy(number, lane) {
             let newest = self.history(number).newest();
-            let store = self.history(number).stores[copy];
+            let store = &self.history(number).stores[copy];
+            let value = store.value;
             // If only the newest store can be returned, there is nothing to choose.
             let chosen = copy != newest || !self.before(store, lane);
             if chosen && rng.below(100) < self.stale_percent {
@@ -118,15 +91,15 @@ impl Views {
                 if copy > self.floor(number, lane) {
                     self.note_reader(number, copy, lane);
                 }
-                return store.value;
+                return value;
             }
         }
         let fetched = self.choose(number, lane, rng);
         let history = self.history(number);
         let value = history.stores[fetched].value;
         let number_of_store = history.dropped + fetched as u64;
-        let block = lane / self.caches.threads;
-        let copy = self.caches.copies.entry((block, number)).or_default();
+        let block = lane / self.threads;
+        let copy = self.copies.entry((block, number)).or_default();
         *copy = number_of_store.max(*copy);
         value
     }
@@ -138,7 +111,7 @@ const PRUNED_FROM: usize = 64;
 impl Views {
     /// Notes that a lane has ended: it samples nothing any more.
     pub(in crate::sim) fn ended(&mut self, lane: u32) {
-        self.live[lane as usize] = false;
+        self.lane_mut(lane).goes_on = false;
     }
 
     /// Returns the value of the oldest store that the lane may see, and changes nothing that a load
@@ -148,7 +121,7 @@ impl Views {
         history.prune_at.get_or_insert(PRUNED_FROM);
         let history = self.history(number);
         let mut stores = history.stores.iter();
-        let seen = stores.rposition(|&store| self.sees(store, lane));
+        let seen = stores.rposition(|store| self.sees(store, lane));
         history.stores[seen.unwrap_or(history.oldest())].value
     }
 
@@ -159,9 +132,10 @@ impl Views {
         let oldest = history.oldest();
         let mut needed = oldest;
         if history.prune_at.is_some() {
-            for lane in (0..self.lanes).filter(|&lane| self.live[lane as usize]) {
+            let lanes = 0..self.lanes.len() as u32;
+            for lane in lanes.filter(|&lane| self.lane(lane).goes_on) {
                 let mut stores = history.stores.range(..=oldest);
-                let floor = stores.rposition(|&store| self.sees(store, lane));
+                let floor = stores.rposition(|store| self.sees(store, lane));
                 needed = needed.min(floor.unwrap_or(0));
             }
         }
@@ -169,9 +143,6 @@ impl Views {
         history.dropped += needed as u64;
         let again = PRUNED_FROM.max(2 * (oldest - needed));
         history.prune_at = history.prune_at.map(|_| again);
-        for _ in 0..needed {
-            let dropped = self.history_mut(number).stores.pop_front();
-            self.let_go(dropped.map_or(NONE, |store| store.readers));
-        }
+        history.stores.drain(..needed);
     }
 }
