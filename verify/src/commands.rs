@@ -131,17 +131,15 @@ fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
     if let Some(path) = &args.log {
         let names: Vec<&str> = config.variants.iter().map(|v| v.name()).collect();
         let (names, seed) = (names.join(","), config.seed);
-        let mut text = format!(
-            "verify {} fuzz --variant {names} --seed {seed:#x}",
-            env!("CARGO_PKG_VERSION")
+        let bits = config.version_bits.as_ref();
+        let bits = bits.map(|bits| format!(" --version-bits {}..{}", bits.start(), bits.end()));
+        let mutant = config.mutant.map(|m| format!(" --mutant {}", m.name()));
+        let text = format!(
+            "verify {} fuzz --variant {names} --seed {seed:#x}{}{}\n\n{report}",
+            env!("CARGO_PKG_VERSION"),
+            bits.unwrap_or_default(),
+            mutant.unwrap_or_default(),
         );
-        if let Some(bits) = &config.version_bits {
-            text += &format!(" --version-bits {}..{}", bits.start(), bits.end());
-        }
-        if let Some(mutant) = config.mutant {
-            text += &format!(" --mutant {}", mutant.name());
-        }
-        text += &format!("\n\n{report}");
         std::fs::write(path, text).map_err(Error::io(path))?;
     }
     if args.json {

@@ -197,22 +197,19 @@ impl fmt::Display for Report {
 }
 
 pub fn case(config: &Config, k: u64) -> Case {
-    let mut case = drawn_case(config, k);
+    let variant = config.variants[(k % config.variants.len() as u64) as usize];
+    let bits = draw(config.seed, k, 5);
+    let mut case = if bits.is_multiple_of(8) {
+        let directed = &directed::ALL[(bits / 8 % directed::ALL.len() as u64) as usize];
+        directed.case(variant, config.mutant, bits)
+    } else {
+        random_case(variant, config.mutant, bits)
+    };
     if let Some(bits) = &config.version_bits {
         let choices = u64::from(bits.end() - bits.start()) + 1;
         case.sim.version_bits = bits.start() + (draw(config.seed, k, 6) % choices) as u32;
     }
     case
-}
-
-fn drawn_case(config: &Config, k: u64) -> Case {
-    let variant = config.variants[(k % config.variants.len() as u64) as usize];
-    let bits = draw(config.seed, k, 5);
-    if bits.is_multiple_of(8) {
-        let directed = &directed::ALL[(bits / 8 % directed::ALL.len() as u64) as usize];
-        return directed.case(variant, config.mutant, bits);
-    }
-    random_case(variant, config.mutant, bits)
 }
 
 /// Returns the random case of a seed, in one of four a silent one.
@@ -233,13 +230,13 @@ struct Common<'a> {
     next: AtomicU64,
     stop: AtomicBool,
     /// The sums for each variant, and the first case that failed.
-    results: Mutex<(Vec<Totals>, Option<(Case, Failure)>)>,
+    results: Mutex<Results>,
 }
 
-type Results<'a> = MutexGuard<'a, (Vec<Totals>, Option<(Case, Failure)>)>;
+type Results = (Vec<Totals>, Option<(Case, Failure)>);
 
 impl Common<'_> {
-    fn results(&self) -> Results<'_> {
+    fn results(&self) -> MutexGuard<'_, Results> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

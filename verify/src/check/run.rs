@@ -23,19 +23,12 @@ use stm_history::named::{Explained, Named, NamedArray, NamedWord, Names};
 use stm_history::opacity;
 
 /// One run of a check: what the case says about the launch, and the closure about the result.
+#[derive(Debug)]
 pub struct Run {
     case: Case,
     capacity: Capacity,
     recorder: Rc<Recorder>,
     rng: Rng,
-}
-
-impl std::fmt::Debug for Run {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Run")
-            .field("case", &self.case)
-            .finish_non_exhaustive()
-    }
 }
 
 /// The stream of [`Rng`] that inputs are drawn from.
@@ -142,7 +135,7 @@ impl Run {
 pub(super) struct Broken(String);
 
 /// What has happened so far.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     names: Names,
     records: Option<(Records<Sim>, (u32, u32))>,
@@ -156,6 +149,7 @@ pub(super) struct State {
 }
 
 /// Attends the launches of one run.
+#[derive(Debug)]
 pub(super) struct Recorder {
     case: Case,
     /// What the history calls the run.

@@ -188,35 +188,20 @@ impl Program {
         own: impl Fn(u8) -> bool,
     ) -> bool {
         let (mut reads, mut writes) = (BTreeSet::<u8>::new(), BTreeSet::<u8>::new());
-        // Sums, which are words after the others.
-        let sum = |sum: &u8| sum + WORDS_MAX;
-        for op in ops {
-            match op {
-                op if op.is_of_sums() && variant.has_sums() => {}
-                Op::Read(_) | Op::ReadSums(_) if !logs_reads => {}
-                Op::ReadSums(sums) => {
-                    let sums = sums.as_slice().iter().map(sum);
-                    reads.extend(sums.filter(|s| !writes.contains(s)));
-                }
-                Op::Add(to, _) => {
-                    let to = sum(to);
-                    if logs_reads && !writes.contains(&to) {
-                        reads.insert(to);
-                    }
-                    writes.insert(to);
-                }
-                Op::Read(words) => {
-                    // A word that the transaction has written is not read from memory.
-                    let from_memory = |&w: &u8| own(w) && !writes.contains(&w);
-                    reads.extend(words.as_slice().iter().copied().filter(from_memory));
-                }
-                Op::Write(word, _) => {
-                    if own(*word) {
-                        writes.insert(*word);
-                    }
-                }
-                // These are run with sets that are large enough (`Program::check`).
-                Op::Act(..) | Op::RetryIf(..) | Op::Either | Op::OrElse | Op::End => {}
+        let is_counted = |op: &&Op| !op.is_of_sums() || !variant.has_sums();
+        for op in ops.iter().filter(is_counted) {
+            // Sums are words after the others.
+            let first = if op.is_of_sums() { WORDS_MAX } else { 0 };
+            let words = op.words().iter().map(|word| word + first);
+            let words = words.filter(|&word| own(word));
+            let reads_memory = matches!(op, Op::Read(_) | Op::ReadSums(_) | Op::Add(..));
+            if logs_reads && reads_memory {
+                // A word that the transaction has written is not read from memory.
+                reads.extend(words.clone().filter(|word| !writes.contains(word)));
+            }
+            // Other operations are run with sets that are large enough (`Program::check`).
+            if matches!(op, Op::Write(..) | Op::Add(..)) {
+                writes.extend(words);
             }
         }
         reads.len() as u32 > self.sets.0 || writes.len() as u32 > self.sets.1

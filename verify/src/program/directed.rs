@@ -128,16 +128,12 @@ impl Directed {
         let program = Program {
             blocks,
             threads,
-            calls: if updates {
-                Loop::Update
-            } else if teams && self.block != 0 {
-                Loop::Block
-            } else if teams {
-                Loop::Team
-            } else if self.warp != 0 || rng.chance(50) && !lockstep {
-                Loop::Each
-            } else {
-                Loop::Own
+            calls: match self.program.calls {
+                Loop::Update => Loop::Update,
+                _ if teams && self.block != 0 => Loop::Block,
+                _ if teams => Loop::Team,
+                _ if self.warp != 0 || rng.chance(50) && !lockstep => Loop::Each,
+                _ => Loop::Own,
             },
             widths: match rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed]) {
                 _ if self.circle != 0 => Widths::Narrow,

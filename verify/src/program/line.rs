@@ -118,19 +118,12 @@ impl fmt::Display for Case {
             blocks: p.blocks,
             threads: p.threads,
         };
-        write!(
-            f,
-            "{head} {} {} stripe={} locks={} sets={}/{} retry_limits={}/{} init={}",
-            word_of(&p.calls),
-            word_of(&p.widths),
-            p.stripe_words,
-            p.locks,
-            p.sets.0,
-            p.sets.1,
-            p.retry_limits.0,
-            p.retry_limits.1,
-            joined(&p.initial, ","),
-        )?;
+        let (calls, widths) = (word_of(&p.calls), word_of(&p.widths));
+        let ((reads, writes), (polls, tries)) = (p.sets, p.retry_limits);
+        write!(f, "{head} {calls} {widths} stripe={}", p.stripe_words)?;
+        write!(f, " locks={} sets={reads}/{writes}", p.locks)?;
+        write!(f, " retry_limits={polls}/{tries}")?;
+        write!(f, " init={}", joined(&p.initial, ","))?;
         if !p.sums.is_empty() {
             write!(f, " sums={} row={}", joined(&p.sums, ","), p.row)?;
         }
@@ -140,14 +133,11 @@ impl fmt::Display for Case {
         if let Some(invariant) = p.silent {
             write!(f, " silent={}", word_of(&invariant))?;
         }
-        let transactions: Vec<String> = p
-            .transactions
-            .iter()
-            .map(|ops| match ops.len() {
-                0 => "-".to_owned(),
-                _ => joined(ops, " "),
-            })
-            .collect();
+        let ops = |ops: &Vec<Op>| match ops.len() {
+            0 => "-".to_owned(),
+            _ => joined(ops, " "),
+        };
+        let transactions: Vec<String> = p.transactions.iter().map(ops).collect();
         let mut sim = self.sim;
         sim.mutant = None;
         write!(f, " : {} : {sim}", transactions.join(" / "))
@@ -166,60 +156,47 @@ fn pair(part: &str, value: &str, expected: &str) -> Result<(u32, u32), Error> {
 }
 
 fn op(text: &str) -> Result<Op, Error> {
-    let bad = || {
-        bad(
-            text,
-            "an operation such as r0, r012, w0=1, w0+1, w0~ or w0? on words from 0 to z, s01, a0=1, \
-             a0+1 or a0~ on sums, i3 or d3 on nodes of a list, n0, m0, u0 or v0 on a word's \
-             node, e0 or o0, or ( | )",
-        )
-    };
+    let expected = "an operation such as r0, r012, w0=1, w0+1, w0~ or w0? on words from 0 to z, s01, a0=1, \
+         a0+1 or a0~ on sums, i3 or d3 on nodes of a list, n0, m0, u0 or v0 on a word's \
+         node, e0 or o0, or ( | )";
+    read_op(text).ok_or_else(|| bad(text, expected))
+}
+
+fn read_op(text: &str) -> Option<Op> {
     let word = |c: char| {
-        let digit = c
-            .to_digit(WORDS_MAX.into())
-            .filter(|_| !c.is_ascii_uppercase());
-        digit.map(|d| d as u8).ok_or_else(bad)
+        let digit = c.to_digit(WORDS_MAX.into())?;
+        (!c.is_ascii_uppercase()).then_some(digit as u8)
     };
-    let brackets = [Op::Either, Op::OrElse, Op::End];
-    if let Some(bracket) = brackets.into_iter().find(|op| op.letter() == text) {
-        return Ok(bracket);
+    let mut brackets = [Op::Either, Op::OrElse, Op::End].into_iter();
+    if let Some(bracket) = brackets.find(|op| op.letter() == text) {
+        return Some(bracket);
     }
-    let (kind, operand) = text.split_at_checked(1).ok_or_else(bad)?;
+    let (kind, operand) = text.split_at_checked(1)?;
     if kind == "r" || kind == "s" {
-        let words: Vec<u8> = operand.chars().map(word).collect::<Result<_, _>>()?;
-        if !(1..=3).contains(&words.len()) {
-            return Err(bad());
-        }
-        let words = Words::new(&words);
-        return Ok(if kind == "r" {
-            Op::Read(words)
-        } else {
-            Op::ReadSums(words)
-        });
+        let words: Vec<u8> = operand.chars().map(word).collect::<Option<_>>()?;
+        let words = (1..=3).contains(&words.len()).then(|| Words::new(&words))?;
+        let op = if kind == "r" { Op::Read } else { Op::ReadSums };
+        return Some(op(words));
     }
     let mut rest = operand.chars();
-    let target = word(rest.next().ok_or_else(bad)?)?;
-    if rest.as_str().is_empty() {
-        let mut acts = Act::LETTERS.iter();
-        return match kind {
-            "e" | "o" => Ok(Op::RetryIf(target, kind == "o")),
-            _ => acts
-                .find(|(_, letter)| *letter == kind)
-                .map(|(act, _)| Op::Act(*act, target))
-                .ok_or_else(bad),
-        };
-    }
-    let value = match rest.next() {
-        Some('=') => Value::Const(rest.as_str().parse().map_err(|_| bad())?),
-        Some('+') => Value::LastPlus(rest.as_str().parse().map_err(|_| bad())?),
-        Some('~') if rest.as_str().is_empty() => Value::Flip,
-        Some('?') if rest.as_str().is_empty() => Value::Claim,
-        _ => return Err(bad()),
+    let target = word(rest.next()?)?;
+    let (sign, rest) = (rest.next(), rest.as_str());
+    let value = match sign {
+        None if kind == "e" || kind == "o" => return Some(Op::RetryIf(target, kind == "o")),
+        None => {
+            let (act, _) = Act::LETTERS.iter().find(|(_, letter)| *letter == kind)?;
+            return Some(Op::Act(*act, target));
+        }
+        Some('=') => Value::Const(rest.parse().ok()?),
+        Some('+') => Value::LastPlus(rest.parse().ok()?),
+        Some('~') if rest.is_empty() => Value::Flip,
+        Some('?') if rest.is_empty() => Value::Claim,
+        _ => return None,
     };
     match kind {
-        "w" => Ok(Op::Write(target, value)),
-        "a" => Ok(Op::Add(target, value)),
-        _ => Err(bad()),
+        "w" => Some(Op::Write(target, value)),
+        "a" => Some(Op::Add(target, value)),
+        _ => None,
     }
 }
 

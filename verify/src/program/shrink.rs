@@ -128,6 +128,8 @@ fn candidates(case: &Case) -> Vec<Case> {
         |c| c.sim.memory = MemoryModel::Sequential,
         |c| c.sim.votes_order = true,
     ];
-    simpler.iter().for_each(|change| with(change));
+    for change in &simpler {
+        with(change);
+    }
     all
 }

@@ -13,6 +13,7 @@
 use super::case::{Invariant, Program};
 use crate::failure::{Failure, FailureKind};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 impl Invariant {
     /// Returns how values that one attempt has read, of the words and after them of the sums,
@@ -75,7 +76,7 @@ struct Seen {
     attempt: u64,
     known: Vec<Option<u64>>,
     /// The words that the attempt has written, and what each held if the attempt had read it.
-    written: Vec<Option<Option<u64>>>,
+    written: BTreeMap<usize, Option<u64>>,
     /// Whether the attempt ended by waiting.
     waits: bool,
 }
@@ -92,7 +93,7 @@ struct State {
 }
 
 /// What an attempt had written when an alternative began, and the number of its changes.
-pub(super) type Saved = (Vec<Option<Option<u64>>>, usize);
+pub(super) type Saved = (BTreeMap<usize, Option<u64>>, usize);
 
 /// The values that the transactions of a run report, in the host's memory.
 pub(super) struct Watch {
@@ -130,8 +131,7 @@ impl Watch {
             *seen = Seen {
                 attempt: *attempt,
                 known: vec![None; len],
-                written: vec![None; len],
-                waits: false,
+                ..Seen::default()
             };
             state.changes[transaction].clear();
         }
@@ -141,7 +141,7 @@ impl Watch {
     pub(super) fn read(&self, leader: u64, at: usize, value: u64) {
         let state = &mut *self.state.borrow_mut();
         let seen = &mut state.seen[leader as usize];
-        if seen.written[at].is_none() {
+        if !seen.written.contains_key(&at) {
             let before = seen.known[at].replace(value);
             let broken = match before {
                 Some(before) if before != value => Some(format!(
@@ -163,18 +163,18 @@ impl Watch {
     pub(super) fn judge_waiting(&self, memory: &[u64]) -> Result<(), Failure> {
         let state = self.state.borrow();
         for (lane, seen) in state.seen.iter().enumerate().filter(|(_, seen)| seen.waits) {
-            let written = seen.written.iter().map(|written| written.flatten());
-            let read = seen.known.iter().zip(written).map(|(k, w)| k.or(w));
-            let mut read = read.zip(memory).enumerate();
-            let changed = read
-                .find_map(|(word, (was, is))| Some((word, was?, *is)).filter(|_| was != Some(*is)));
-            if let Some((word, was, is)) = changed {
-                return Err(Failure::new(
-                    FailureKind::Invariant,
+            let mut memory = memory.iter().enumerate();
+            let changed = memory.find_map(|(word, &is)| {
+                let written = || seen.written.get(&word).copied().flatten();
+                let was = seen.known[word].or_else(written)?;
+                (was != is).then(|| {
                     format!(
                         "lane {lane} waits for a change of word {word} from {was}, and it is {is}"
-                    ),
-                ));
+                    )
+                })
+            });
+            if let Some(text) = changed {
+                return Err(Failure::new(FailureKind::Invariant, text));
             }
         }
         Ok(())
@@ -189,8 +189,8 @@ impl Watch {
     pub(super) fn wrote(&self, leader: u64, at: usize) {
         let state = &mut *self.state.borrow_mut();
         let seen = &mut state.seen[leader as usize];
-        let before = seen.known[at].take();
-        seen.written[at] = Some(before.or(seen.written[at].flatten()));
+        let held = seen.written.entry(at).or_default();
+        *held = seen.known[at].take().or(*held);
     }
 
     /// Returns what an attempt has written, when an alternative begins.
@@ -212,14 +212,14 @@ impl Watch {
         let state = &mut *self.state.borrow_mut();
         let seen = &mut state.seen[leader as usize];
         seen.waits = false;
-        for (at, written) in seen.written.iter_mut().enumerate() {
-            if before[at].is_none()
-                && mine(at)
-                && let Some(before) = written.take()
-            {
-                seen.known[at] = before;
+        let known = &mut seen.known;
+        seen.written.retain(|at, held| {
+            let stays = before.contains_key(at) || !mine(*at);
+            if !stays {
+                known[*at] = *held;
             }
-        }
+            stays
+        });
         state.changes[transaction].truncate(*changes);
     }
 

@@ -121,7 +121,7 @@ impl<'a> SimLane<'a> {
             return 0;
         }
         let (machine, lane) = (self.machine(), self.lane);
-        let word = machine.word::<BITS>(lane, at, Use::Shared(BITS as u8));
+        let word = machine.word::<BITS>(lane, at, Use(BITS as u8));
         let result = word.map(|found| {
             let value = does(machine, lane, found);
             machine.done(lane, value as u64);
@@ -170,7 +170,7 @@ impl<'a> SimLane<'a> {
         if machine.ending {
             return 0;
         }
-        let word = machine.word::<64>(self.lane, at, Use::Shared(64));
+        let word = machine.word::<64>(self.lane, at, Use(64));
         let result = word.map(|found| {
             if machine.weak {
                 let history = machine.views.history_of::<64>(&mut machine.space, found);
@@ -379,11 +379,8 @@ impl Machine {
         let address = Space::shared_word(block, words, i);
         match self.shared.find(address, u64::from(BITS / 8)) {
             Ok(found) if last < words => {
-                match self
-                    .shared
-                    .claim(found, BITS == 64, Use::Shared(BITS as u8))
-                {
-                    Err(Use::Shared(other)) => self.mixed(lane, at, other),
+                match self.shared.claim(found, BITS == 64, Use(BITS as u8)) {
+                    Err(Use(other)) => self.mixed(lane, at, other),
                     _ => Ok(found),
                 }
             }

@@ -265,7 +265,7 @@ impl Machine {
         // When the time limit is over, in operations.
         let after = |stop: StopAt| stop.after.map_or(u128::MAX, |after| after.as_nanos());
         if let Some(stop) = self.stop.take_if(|stop| after(*stop) <= now.into()) {
-            let found = self.word::<32>(lane, stop.flag as u64, Use::Shared(32))?;
+            let found = self.word::<32>(lane, stop.flag as u64, Use(32))?;
             self.store::<32>(lane, found, 1, Order::Relaxed);
         }
         let progress = self.last_change.max(self.last_end);
@@ -338,7 +338,7 @@ impl Machine {
     ) -> Result<Found, Over> {
         self.lanes[lane as usize].next = Act { op, at };
         self.report.ops[op as usize] += 1;
-        let found = self.word::<BITS>(lane, at, Use::Private)?;
+        let found = self.word::<BITS>(lane, at, Use::PRIVATE)?;
         self.own(lane, at, found)?;
         if BITS == 64 {
             self.own(lane, at, found.other_half())?;

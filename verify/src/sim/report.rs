@@ -40,7 +40,7 @@ impl Machine {
     ) -> Result<T, Over> {
         let op = self.lanes[lane as usize].next.op;
         match other {
-            Use::Private => {
+            Use::PRIVATE => {
                 // A word of 64 bits may be private in its upper half alone.
                 let [here, beside] = [found, found.other_half()].map(|h| *self.space.beside(h));
                 let owner = if here == 0 { beside } else { here };
@@ -48,7 +48,7 @@ impl Machine {
                 self.not_private(lane, at, Some(owner))
             }
             _ if op.name().starts_with("private") => self.not_private(lane, at, None),
-            Use::Shared(bits) => self.mixed(lane, at, bits),
+            Use(bits) => self.mixed(lane, at, bits),
         }
     }
 

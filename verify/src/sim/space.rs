@@ -25,13 +25,15 @@ pub(super) const BYTES_MAX: u64 = 8 << 30;
 // The first 32-bit word of a granule is its low half, as on a GPU.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-/// How a half of a granule is used in one launch.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
-    /// By atomic accesses of so many bits; of 128, with the granule behind it.
-    Shared(u8),
+/// How a half of a granule is used in one launch: by atomic accesses of so many bits (of 128, with
+/// the granule behind it), or in a way that has no bits.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Use(pub(super) u8);
+
+impl Use {
+    const NONE: Self = Self(0);
     /// By private accesses; its halves hold their owners plus one.
-    Private,
+    pub(super) const PRIVATE: Self = Self(1);
 }
 
 /// What is known of 8 bytes.
@@ -39,8 +41,7 @@ pub(super) enum Use {
 struct Granule {
     /// The launch that accessed them last; what else is here is of that one.
     launch: u32,
-    /// How each half is used, if it was accessed.
-    uses: [Option<Use>; 2],
+    uses: [Use; 2],
     beside: [u32; 2],
 }
 
@@ -67,25 +68,15 @@ pub(super) struct Found {
 }
 
 /// All allocations.
+#[derive(Default)]
 pub(super) struct Space {
-    /// Entry 0 stands for no allocation; freed ones are empty.
+    /// Entry 0 stands for no allocation, if there are others; freed ones are empty.
     allocations: Vec<Allocation>,
     /// The allocation of each page from [`BASE`], or 0.
     pages: Vec<u32>,
     /// Bytes of the live allocations.
     used: u64,
     launch: u32,
-}
-
-impl Default for Space {
-    fn default() -> Self {
-        Self {
-            allocations: vec![Allocation::default()],
-            pages: Vec::new(),
-            used: 0,
-            launch: 0,
-        }
-    }
 }
 
 impl Space {
@@ -125,10 +116,9 @@ impl Space {
     pub(super) fn allocate(&mut self, bytes: u64, name: &'static str) -> u32 {
         if self.used == 0 {
             // Addresses decide stripes: what follows must not depend on what lived here before.
-            *self = Self {
-                launch: self.launch,
-                ..Self::default()
-            };
+            self.pages.clear();
+            self.allocations.clear();
+            self.allocations.push(Allocation::default());
         }
         let number = self.allocations.len() as u32;
         let granules = bytes.div_ceil(8) as usize;
@@ -205,7 +195,8 @@ impl Space {
     pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, SimErrorKind> {
         let offset = address.wrapping_sub(BASE);
         let allocation = self.allocation_at(address);
-        let a = &self.allocations[allocation as usize];
+        let a = self.allocations.get(allocation as usize);
+        let a = a.ok_or(SimErrorKind::OutOfBounds)?;
         // For allocation 0 every offset is at or past its end.
         let at = offset.wrapping_sub(a.offset);
         if at.checked_add(bytes).is_none_or(|end| end > a.bytes) {
@@ -259,13 +250,12 @@ impl Space {
         let halves = if wide { 0..2 } else { half..half + 1 };
         let uses = &mut granule.uses[halves];
         // Each half that is to be used was not used, or in the same way.
-        match uses.iter().flatten().find(|&&other| other != how) {
-            Some(&other) => Err(other),
-            None => {
-                uses.fill(Some(how));
-                Ok(())
-            }
+        let differs = |other: &&Use| **other != how && **other != Use::NONE;
+        if let Some(&other) = uses.iter().find(differs) {
+            return Err(other);
         }
+        uses.fill(how);
+        Ok(())
     }
 
     #[inline]

@@ -95,6 +95,18 @@ pub(super) struct Views {
     pub(super) stale: u64,
 }
 
+impl Lane {
+    /// What a load found is joined to the lane's view, now or by its next fence.
+    #[inline]
+    fn take_view(&mut self, view: Option<&[i32]>, acquire: Acquire) {
+        match (acquire, view) {
+            (Acquire::Yes, Some(view)) => join(&mut self.view, view),
+            (Acquire::No, Some(view)) => join(&mut self.pending, view),
+            _ => {}
+        }
+    }
+}
+
 /// Joins a view to another one.
 #[inline]
 fn join(to: &mut [i32], from: &[i32]) {
@@ -186,11 +198,13 @@ impl Views {
                 view: None,
                 readers: None,
             };
-            self.histories.push(History {
-                stores: VecDeque::from([store]),
+            let mut history = History {
+                stores: VecDeque::with_capacity(KEPT + 1),
                 dropped: 0,
                 prune_at: None,
-            });
+            };
+            history.stores.push_back(store);
+            self.histories.push(history);
             *space.beside(found) = self.histories.len() as u32;
         }
         *space.beside(found)
@@ -218,7 +232,7 @@ impl Views {
     fn sees(&self, store: &Store, lane: u32) -> bool {
         let read_before = |readers: &[i32]| {
             let times = self.lane(lane).view.iter().zip(readers);
-            times.fold(false, |any, (view, read)| any | (view >= read))
+            times.fold(0, |any, (view, read)| any | i32::from(view >= read)) != 0
         };
         self.before(store, lane) || store.readers.as_deref().is_some_and(read_before)
     }
@@ -238,16 +252,6 @@ impl Views {
         let readers = &mut self.history_mut(number).stores[i].readers;
         let readers = readers.get_or_insert_with(|| vec![NOT_READ; lanes].into());
         readers[lane as usize] = time;
-    }
-
-    #[inline]
-    fn take_view(&mut self, view: Option<&Rc<[i32]>>, lane: u32, acquire: Acquire) {
-        let Some(view) = view else { return };
-        match acquire {
-            Acquire::Yes => join(&mut self.lane_mut(lane).view, view),
-            Acquire::No => join(&mut self.lane_mut(lane).pending, view),
-            Acquire::Never => {}
-        }
     }
 
     /// Chooses the store that a load reads, any from the lane's floor up, and returns its position.
@@ -279,17 +283,21 @@ impl Views {
     #[inline]
     pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u128 {
         let chosen = self.choose(number, lane, rng);
-        let store = &self.history(number).stores[chosen];
-        let (value, view) = (store.value, store.view.clone());
-        self.take_view(view.as_ref(), lane, acquire);
-        value
+        self.found(number, chosen, lane, acquire)
+    }
+
+    /// Takes the view of the store at position `i`, and returns its value.
+    #[inline]
+    fn found(&mut self, number: u32, i: usize, lane: u32, acquire: Acquire) -> u128 {
+        let store = &self.histories[number as usize - 1].stores[i];
+        self.lanes[lane as usize].take_view(store.view.as_deref(), acquire);
+        store.value
     }
 
     /// The read of a read-modify-write that writes nothing: the newest store.
     pub(super) fn load_newest(&mut self, number: u32, lane: u32, acquire: Acquire) {
         let newest = self.history(number).newest();
-        let view = self.history(number).stores[newest].view.clone();
-        self.take_view(view.as_ref(), lane, acquire);
+        self.found(number, newest, lane, acquire);
         if newest != 0 && !self.sees(&self.history(number).stores[newest], lane) {
             self.note_reader(number, newest, lane);
         }
@@ -354,7 +362,7 @@ impl Views {
             self.invalidate(lane);
             return;
         }
-        self.take_view(before.as_ref(), lane, acquire);
+        self.lane_mut(lane).take_view(before.as_deref(), acquire);
         self.push(number, value, lane, view);
     }
 
@@ -364,7 +372,10 @@ impl Views {
         // nothing.
         let own = self.lane_mut(lane);
         join(&mut own.view, &own.pending);
-        own.released = Some(Rc::from(&*own.view));
+        match own.released.as_mut().and_then(Rc::get_mut) {
+            Some(of_no_store) => of_no_store.copy_from_slice(&own.view),
+            None => own.released = Some(Rc::from(&*own.view)),
+        }
         self.invalidate(lane);
     }
 

@@ -10,67 +10,128 @@ const HELD_MAX: usize = 4;
 /// Distinct reads up to which the smallest conflict of two is looked for.
 const PAIRS_MAX: usize = 256;
 
+/// An attempt in violation, and the states that it may see.
+struct Wrong<'a> {
+    history: &'a History,
+    timeline: &'a Timeline,
+    attempt: usize,
+    low: u32,
+    high: u32,
+}
+
 /// Explains the violation of attempt `i`.
 pub(crate) fn explain(history: &History, timeline: &Timeline, i: usize) -> Violation {
     let attempt = history.attempt(i);
+    let (low, high) = window(history, &timeline.commits, i);
+    let wrong = Wrong {
+        history,
+        timeline,
+        attempt: i,
+        low,
+        high,
+    };
     let mut splitter = Splitter::default();
     let lost = splitter.split(history, i);
-    let finding = lost.unwrap_or_else(|| no_common_point(history, timeline, i, &splitter.memory));
     Violation {
-        attempt: attempt_ref(history, i),
+        attempt: wrong.attempt_ref(i),
         begin: attempt.begin,
         end: (attempt.outcome != Outcome::Running).then_some(attempt.end),
-        finding,
+        finding: lost.unwrap_or_else(|| wrong.no_common_point(&splitter.memory)),
     }
 }
 
-fn attempt_ref(history: &History, i: usize) -> AttemptRef {
-    let attempt = history.attempt(i);
-    AttemptRef {
-        attempt: i,
-        lane: attempt.lane,
-        number_in_lane: history.number_in_lane(i),
-        outcome: attempt.outcome,
+impl Wrong<'_> {
+    fn attempt_ref(&self, i: usize) -> AttemptRef {
+        let attempt = self.history.attempt(i);
+        AttemptRef {
+            attempt: i,
+            lane: attempt.lane,
+            number_in_lane: self.history.number_in_lane(i),
+            outcome: attempt.outcome,
+        }
     }
-}
 
-fn no_common_point(
-    history: &History,
-    timeline: &Timeline,
-    i: usize,
-    reads: &[MemoryRead],
-) -> Finding {
-    let (low, high) = window(history, &timeline.commits, i);
-    let mut seen = std::collections::HashSet::new();
-    let new = |read: &MemoryRead| seen.insert((read.word, read.value));
-    let distinct: Vec<MemoryRead> = reads.iter().copied().filter(new).collect();
-    let spans = |r: &MemoryRead| timeline.spans(r.word, r.value);
-    let spans: Vec<Vec<Span>> = distinct.iter().map(spans).collect();
-    let clipped = |span: &Span| (span.from.max(low), span.to.min(high));
-    let sets = spans
-        .iter()
-        .map(|spans| inside(spans, low, high).map(clipped).collect());
-    let sets: Vec<Vec<(u32, u32)>> = sets.collect();
-    let core = smallest_conflict(&sets);
-    let attempt = history.attempt(i);
-    let (from, to) = match attempt.outcome {
-        Outcome::Committed { version } => (version - 1, Some(version - 1)),
-        Outcome::Running => (attempt.begin, None),
-        _ => (attempt.begin, Some(attempt.end)),
-    };
-    let points = Interval { from, to };
-    let evidence = |&k: &usize| evidence(history, timeline, i, distinct[k], &spans[k], (low, high));
-    Finding::NoCommonPoint {
-        points,
-        reads_total: reads.len(),
-        reads: core.iter().map(evidence).collect(),
+    fn no_common_point(&self, reads: &[MemoryRead]) -> Finding {
+        let mut seen = std::collections::HashSet::new();
+        let new = |read: &&MemoryRead| seen.insert((read.word, read.value));
+        let with_spans = |read: &MemoryRead| (*read, self.timeline.spans(read.word, read.value));
+        let distinct: Vec<_> = reads.iter().filter(new).map(with_spans).collect();
+        let clipped = |span: &Span| (span.from.max(self.low), span.to.min(self.high));
+        let sets = distinct
+            .iter()
+            .map(|(_, spans)| self.inside(spans).map(clipped).collect());
+        let core = smallest_conflict(&sets.collect::<Vec<_>>());
+        let attempt = self.history.attempt(self.attempt);
+        let (from, to) = match attempt.outcome {
+            Outcome::Committed { version } => (version - 1, Some(version - 1)),
+            Outcome::Running => (attempt.begin, None),
+            _ => (attempt.begin, Some(attempt.end)),
+        };
+        let evidence = |&k: &usize| self.evidence(distinct[k].0, &distinct[k].1);
+        Finding::NoCommonPoint {
+            points: Interval { from, to },
+            reads_total: reads.len(),
+            reads: core.iter().map(evidence).collect(),
+        }
     }
-}
 
-/// Returns the spans that have states from `low` to `high`.
-fn inside(spans: &[Span], low: u32, high: u32) -> impl Iterator<Item = &Span> {
-    let is_inside = move |span: &&Span| span.from <= high && span.to >= low;
-    spans.iter().filter(is_inside)
+    /// Returns the spans in which are states that the attempt may see.
+    fn inside<'s>(&self, spans: &'s [Span]) -> impl Iterator<Item = &'s Span> + use<'s> {
+        let (low, high) = (self.low, self.high);
+        let is_inside = move |span: &&Span| span.from <= high && span.to >= low;
+        spans.iter().filter(is_inside)
+    }
+
+    fn evidence(&self, read: MemoryRead, spans: &[Span]) -> ReadEvidence {
+        let word = self.history.words().word(read.word);
+        let held = |span: &Span| self.held(read.word, span);
+        let holds: Vec<Held> = self.inside(spans).take(HELD_MAX).map(held).collect();
+        let before = spans.iter().rev().find(|span| span.to < self.low);
+        let after = spans.iter().find(|span| span.from > self.high);
+        let outside = before.into_iter().chain(after);
+        let never_held = spans.is_empty();
+        let writer = never_held.then(|| self.writer(word, read.value)).flatten();
+        ReadEvidence {
+            event: read.event,
+            word,
+            value: read.value,
+            holds_left_out: self.inside(spans).skip(HELD_MAX).count(),
+            elsewhere: outside.filter(|_| holds.is_empty()).map(held).collect(),
+            holds,
+            initial_unknown: self.timeline.initial[read.word as usize].is_none(),
+            never_visible_write_by: writer.map(|writer| self.attempt_ref(writer)),
+        }
+    }
+
+    /// Returns another attempt that wrote a value which memory never held.
+    fn writer(&self, word: u64, value: u64) -> Option<usize> {
+        let wanted = Event::Write { word, value };
+        let wrote = |i: usize| self.history.events(i).any(|event| event == wanted);
+        (0..self.history.len()).find(|&i| i != self.attempt && wrote(i))
+    }
+
+    fn held(&self, word: u32, span: &Span) -> Held {
+        let commits = &self.timeline.commits;
+        let commit_ref = |rank: u32| {
+            let attempt = commits.attempt(rank);
+            let entries = commits.entries(word);
+            let entry = entries.ranks.partition_point(|&other| other < rank);
+            CommitRef {
+                version: commits.version(rank),
+                attempt,
+                lane: self.history.attempt(attempt).lane,
+                value: entries.values[entry],
+            }
+        };
+        let before = span.from.checked_sub(1);
+        let from = before.map_or(0, |rank| commits.version(rank));
+        let to = (span.to < commits.len()).then(|| commits.version(span.to) - 1);
+        Held {
+            points: Interval { from, to },
+            set_by: span.set_by.map(commit_ref),
+            overwritten_by: span.overwritten_by.map(commit_ref),
+        }
+    }
 }
 
 /// Returns where two ascending lists of stretches overlap.
@@ -119,73 +180,6 @@ fn smallest_conflict(sets: &[Vec<(u32, u32)>]) -> Vec<usize> {
     }
     core.reverse();
     core
-}
-
-fn evidence(
-    history: &History,
-    timeline: &Timeline,
-    i: usize,
-    read: MemoryRead,
-    spans: &[Span],
-    (low, high): (u32, u32),
-) -> ReadEvidence {
-    let word = history.words().word(read.word);
-    let held = |span: &Span| held(history, timeline, read.word, span);
-    let inside: Vec<&Span> = inside(spans, low, high).collect();
-    let before = spans.iter().rev().find(|span| span.to < low);
-    let after = spans.iter().find(|span| span.from > high);
-    let outside = before
-        .into_iter()
-        .chain(after)
-        .filter(|_| inside.is_empty());
-    let writer = spans
-        .is_empty()
-        .then(|| writer(history, i, word, read.value));
-    ReadEvidence {
-        event: read.event,
-        word,
-        value: read.value,
-        holds: inside
-            .iter()
-            .take(HELD_MAX)
-            .map(|span| held(span))
-            .collect(),
-        holds_left_out: inside.len().saturating_sub(HELD_MAX),
-        elsewhere: outside.map(held).collect(),
-        initial_unknown: timeline.initial[read.word as usize].is_none(),
-        never_visible_write_by: writer.flatten().map(|writer| attempt_ref(history, writer)),
-    }
-}
-
-/// Returns an attempt, other than `reader`, that wrote a value which memory never held.
-fn writer(history: &History, reader: usize, word: u64, value: u64) -> Option<usize> {
-    let wanted = Event::Write { word, value };
-    (0..history.len()).find(|&i| i != reader && history.events(i).any(|event| event == wanted))
-}
-
-fn held(history: &History, timeline: &Timeline, number: u32, span: &Span) -> Held {
-    let commits = &timeline.commits;
-    let commit_ref = |rank: u32| {
-        let attempt = commits.attempt(rank);
-        let entries = commits.entries(number);
-        let entry = entries.ranks.partition_point(|&other| other < rank);
-        CommitRef {
-            version: commits.version(rank),
-            attempt,
-            lane: history.attempt(attempt).lane,
-            value: entries.values[entry],
-        }
-    };
-    let from = span
-        .from
-        .checked_sub(1)
-        .map_or(0, |rank| commits.version(rank));
-    let to = (span.to < commits.len()).then(|| commits.version(span.to) - 1);
-    Held {
-        points: Interval { from, to },
-        set_by: span.set_by.map(commit_ref),
-        overwritten_by: span.overwritten_by.map(commit_ref),
-    }
 }
 
 #[cfg(test)]

@@ -25,18 +25,16 @@ enum Own {
     Unknown,
 }
 
-/// Own writes that are looked for one after the other; above that by hash.
-const LINEAR_MAX: usize = 16;
+/// Own writes for which there is room from attempt to attempt.
+const OWN_KEPT: usize = 64;
 
 /// Splits attempts, one after the other, with the same scratch space.
 #[derive(Default)]
 pub(crate) struct Splitter {
     /// Reads from memory of the attempt split last, in program order.
     pub(crate) memory: Vec<MemoryRead>,
-    /// Each word written or added to so far.
-    own: Vec<(u32, Own)>,
-    /// Places in `own`, once it has more than [`LINEAR_MAX`].
-    places: NumberMap<u32, u32>,
+    /// What each word written or added to so far is.
+    own: NumberMap<u32, Own>,
 }
 
 impl Splitter {
@@ -45,12 +43,11 @@ impl Splitter {
         let (words, (keys, values)) = (history.words(), history.columns(i));
         self.memory.clear();
         self.own.clear();
-        self.places.clear();
+        self.own.shrink_to(OWN_KEPT);
         let mut lost = None;
         for (event, (&key, &value)) in (0_u32..).zip(keys.iter().zip(values)) {
             let word = key >> kind::BITS;
-            let place = self.place(word);
-            let own = place.map_or(Own::More(0), |place| self.own[place].1);
+            let own = self.own.get(&word).copied().unwrap_or(Own::More(0));
             let plus = |a, b| sum(words.word(word), a, b);
             let own = match (key & kind::MASK, own) {
                 (kind::READ, Own::Value(wrote)) => {
@@ -66,11 +63,8 @@ impl Splitter {
                 }
                 (kind::READ, Own::More(more)) => {
                     // Without additions the value is taken as it stands.
-                    let value = if more == 0 {
-                        value
-                    } else {
-                        plus(value, more.wrapping_neg())
-                    };
+                    let before = plus(value, more.wrapping_neg());
+                    let value = if more == 0 { value } else { before };
                     self.memory.push(MemoryRead { word, value, event });
                     continue;
                 }
@@ -80,33 +74,8 @@ impl Splitter {
                 (kind::ADD, Own::More(more)) => Own::More(plus(more, value)),
                 _ => Own::Unknown,
             };
-            match place {
-                Some(place) => self.own[place].1 = own,
-                None => self.insert(word, own),
-            }
+            self.own.insert(word, own);
         }
         lost
-    }
-
-    fn place(&self, word: u32) -> Option<usize> {
-        if self.own.len() <= LINEAR_MAX {
-            self.own.iter().position(|&(own, _)| own == word)
-        } else {
-            self.places.get(&word).map(|&place| place as usize)
-        }
-    }
-
-    fn insert(&mut self, word: u32, own: Own) {
-        self.own.push((word, own));
-        match self.own.len() - 1 {
-            LINEAR_MAX => {
-                self.places
-                    .extend(self.own.iter().map(|own| own.0).zip(0_u32..));
-            }
-            place if place > LINEAR_MAX => {
-                self.places.insert(word, place as u32);
-            }
-            _ => {}
-        }
     }
 }

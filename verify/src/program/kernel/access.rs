@@ -31,9 +31,8 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
                 found[..2].copy_from_slice(&both.map(T::to_bits64));
             }
             _ => {
-                found = tx
-                    .read_sum_many::<T, 3>(sums, row, first, 3)?
-                    .map(T::to_bits64)
+                let all = tx.read_sum_many::<T, 3>(sums, row, first, 3)?;
+                found = all.map(T::to_bits64);
             }
         }
         return Ok(found);
