@@ -85,23 +85,20 @@ fn complete(ops: &[Op]) -> Result<(), &'static str> {
 impl Program {
     /// Checks that alternatives are complete, read before they retry, and have room enough.
     pub(super) fn check_alternatives(&self) -> Result<(), Error> {
-        let bad = |what: &str| Err(crate::line::bad("( | )", what));
         for ops in &self.transactions {
-            if let Err(what) = complete(ops) {
-                return bad(what);
-            }
-            if !any(ops) {
-                continue;
-            }
-            if !begins_with_read(ops) {
-                return bad("a transaction with alternatives that reads before it writes");
-            }
             let room = room(ops, self.initial.len());
-            if self.sets.0 < room || self.sets.1 < room {
-                return bad(&format!(
-                    "sets={room}/{room} or more, as a transaction has alternatives"
-                ));
-            }
+            let wrong = match complete(ops) {
+                Err(what) => what.to_owned(),
+                Ok(()) if !any(ops) => continue,
+                Ok(()) if !begins_with_read(ops) => {
+                    "a transaction with alternatives that reads before it writes".to_owned()
+                }
+                Ok(()) if self.sets.0 < room || self.sets.1 < room => {
+                    format!("sets={room}/{room} or more, as a transaction has alternatives")
+                }
+                Ok(()) => continue,
+            };
+            return Err(crate::line::bad("( | )", &wrong));
         }
         Ok(())
     }

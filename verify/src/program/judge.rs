@@ -9,28 +9,26 @@ use super::alternatives::parts;
 use super::case::{Case, Op, Program, Value, Words};
 use super::kernel::together;
 use crate::failure::{Failure, FailureKind};
-use stm_history::history::{Event, History, Outcome, left, sum};
+use stm_history::history::left::Left;
+use stm_history::history::{Event, History, Outcome, sum};
+use stm_history::named::NamedWord;
 use stm_history::opacity;
 
-/// What a launch left.
-pub(super) struct Left<'a> {
-    pub(super) history: &'a History,
-    /// Each word's number in the history, and after them each sum's.
-    pub(super) addresses: &'a [u64],
-    /// Each word after the launch, and each sum.
-    pub(super) memory: &'a [u64],
-    /// Whether the launch ended without an error.
-    pub(super) complete: bool,
-}
-
-/// Makes all checks of a history.
-pub(super) fn judge(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
-    let verdict = opacity::check(left.history).map_err(Failure::of(FailureKind::Impossible))?;
+/// Makes all checks of a history, by all words and sums as they are after the launch, which was
+/// `complete` if it ended without an error.
+pub(super) fn judge(
+    case: &Case,
+    history: &History,
+    words: &[NamedWord],
+    complete: bool,
+) -> Result<(), Failure> {
+    let verdict = opacity::check(history).map_err(Failure::of(FailureKind::Impossible))?;
     if let Some(violation) = verdict.violations.first() {
         return Err(Failure::new(FailureKind::NotOpaque, violation));
     }
-    follows_program(case, left)?;
-    memory_is_replay(left)
+    follows_program(case, history, words, complete)
+        .map_err(Failure::of(FailureKind::NotFollowed))?;
+    memory_is_replay(history, words)
 }
 
 /// Why an attempt did not come to the end of its operations.
@@ -56,10 +54,8 @@ struct Follower<'a> {
     /// Events matched.
     at: usize,
     events: &'a [Event],
-    addresses: &'a [u64],
-    /// The first sum among the words.
-    first_sum: usize,
-    row: u32,
+    /// All words, and after them all sums.
+    words: &'a [NamedWord],
     /// Whether an addition is an event of its own, not a read and a write.
     adds: bool,
     program: &'a Program,
@@ -112,6 +108,10 @@ impl Follower<'_> {
         }
     }
 
+    fn first_sum(&self) -> usize {
+        self.program.initial.len()
+    }
+
     fn event(&mut self) -> Result<Event, Stop> {
         let event = self.events.get(self.at).copied().ok_or(Stop::Cut)?;
         self.at += 1;
@@ -139,12 +139,12 @@ impl Follower<'_> {
         while let [op, rest @ ..] = ops {
             ops = rest;
             match *op {
-                Op::ReadSums(words) => self.read_all(op, words, self.first_sum)?,
+                Op::ReadSums(words) => self.read_all(op, words, self.first_sum())?,
                 Op::Read(words) => self.read_all(op, words, 0)?,
                 Op::Add(first, value) => {
                     let mut additions = vec![(first, value)];
                     if let Some(Op::Add(next, value)) = rest.first()
-                        && together(self.row, &[first, *next])
+                        && together(self.program.row, &[first, *next])
                     {
                         additions.push((*next, *value));
                         ops = &rest[1..];
@@ -210,7 +210,7 @@ impl Follower<'_> {
         self.last = match self.own[at] {
             Some(value) => value,
             None => match self.event()? {
-                Event::Read { word, value } if word == self.addresses[at] => {
+                Event::Read { word, value } if word == self.words[at].word => {
                     sum(word, value, self.unrecorded[at])
                 }
                 other => return Err(Stop::Wrong(format!("{op} was recorded as {other:?}"))),
@@ -222,7 +222,7 @@ impl Follower<'_> {
     fn write(&mut self, op: &Op, word: u8, value: Value, undone: bool) -> Result<(), Stop> {
         let at = usize::from(word);
         let value = value.after(self.last, self.any) & self.program.mask(at);
-        let word = self.addresses[at];
+        let word = self.words[at].word;
         let wrong = |other| format!("{op} should write {value} and wrote {other:?}");
         self.update(Event::Write { word, value }, undone, wrong)?;
         self.own[at] = Some(value);
@@ -236,15 +236,15 @@ impl Follower<'_> {
         let mut found = vec![0; additions.len()];
         if !self.adds {
             for (&(to, _), found) in additions.iter().zip(&mut found) {
-                self.read(op, self.first_sum + usize::from(to))?;
+                self.read(op, self.first_sum() + usize::from(to))?;
                 *found = self.last;
             }
         }
         self.last = last;
         for (&(to, value), found) in additions.iter().zip(found) {
-            let at = self.first_sum + usize::from(to);
+            let at = self.first_sum() + usize::from(to);
             let delta = value.after(last, self.any) & self.program.mask(at);
-            let word = self.addresses[at];
+            let word = self.words[at].word;
             let expected = if self.adds {
                 if undone {
                     self.unrecorded[at] = sum(word, self.unrecorded[at], delta);
@@ -262,9 +262,13 @@ impl Follower<'_> {
     }
 }
 
-fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
+fn follows_program(
+    case: &Case,
+    history: &History,
+    words: &[NamedWord],
+    complete: bool,
+) -> Result<(), String> {
     let program = &case.program;
-    let wrong = |text: String| Failure::new(FailureKind::NotFollowed, text);
     let mut lanes = vec![Vec::new(); program.lanes() as usize];
     for k in 0..program.launches {
         for (i, number) in program.launch(k).enumerate() {
@@ -276,27 +280,23 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
         }
     }
     let mut next = vec![0; lanes.len()];
-    let mut events = Vec::new();
-    for at in 0..left.history.len() {
-        let attempt = left.history.attempt(at);
+    for at in 0..history.len() {
+        let attempt = history.attempt(at);
         let lane = attempt.lane as usize;
         let Some(&(number, ops)) = lanes[lane].get(next[lane]) else {
-            return Err(wrong(format!(
+            return Err(format!(
                 "lane {lane} made attempt {at} after the last of its transactions"
-            )));
+            ));
         };
-        events.clear();
-        events.extend(left.history.events(at));
+        let events: Vec<Event> = history.events(at).collect();
         let mut follower = Follower {
-            own: vec![None; left.addresses.len()],
-            unrecorded: vec![0; left.addresses.len()],
+            own: vec![None; words.len()],
+            unrecorded: vec![0; words.len()],
             last: 0,
             any: 0,
             at: 0,
             events: &events,
-            addresses: left.addresses,
-            first_sum: program.initial.len(),
-            row: program.row,
+            words,
             adds: case.variant.has_sums(),
             program,
             kept: 0,
@@ -306,34 +306,29 @@ fn follows_program(case: &Case, left: &Left<'_>) -> Result<(), Failure> {
             attempt.outcome,
             Outcome::Committed { .. } | Outcome::CommittedReadOnly
         );
-        let what = |what| format!("attempt {at} of lane {lane} at transaction {number}: {what}");
         let followed = follower.follow(ops, committed);
-        followed.map_err(|why: String| wrong(what(why)))?;
+        followed.map_err(|what| {
+            format!("attempt {at} of lane {lane} at transaction {number}: {what}")
+        })?;
         next[lane] += usize::from(committed);
     }
-    for (lane, (transactions, done)) in lanes.iter().zip(&next).enumerate() {
-        if left.complete && *done != transactions.len() {
-            return Err(wrong(format!(
-                "lane {lane} committed {done} of its {} transactions",
-                transactions.len()
-            )));
-        }
+    let mut lanes = lanes.iter().map(Vec::len).zip(next).enumerate();
+    match lanes.find(|(_, (all, done))| complete && done != all) {
+        Some((lane, (all, done))) => Err(format!(
+            "lane {lane} committed {done} of its {all} transactions"
+        )),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-fn memory_is_replay(left: &Left<'_>) -> Result<(), Failure> {
-    let replayed = left::Left::by(left.history);
-    let value = |&word: &u64| replayed.value(word).unwrap_or_default();
-    let expected: Vec<u64> = left.addresses.iter().map(value).collect();
-    if expected == left.memory {
+fn memory_is_replay(history: &History, words: &[NamedWord]) -> Result<(), Failure> {
+    let replayed = Left::by(history);
+    let left = |word: &NamedWord| replayed.value(word.word).unwrap_or_default();
+    let expected: Vec<u64> = words.iter().map(left).collect();
+    let memory: Vec<u64> = words.iter().map(|word| word.value).collect();
+    if expected == memory {
         return Ok(());
     }
-    Err(Failure::new(
-        FailureKind::Memory,
-        format!(
-            "memory is {:?}, and the commits in version order leave {expected:?}",
-            left.memory
-        ),
-    ))
+    let text = format!("memory is {memory:?}, and the commits in version order leave {expected:?}");
+    Err(Failure::new(FailureKind::Memory, text))
 }

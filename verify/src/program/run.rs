@@ -1,7 +1,7 @@
 //! A run on the simulator and what it found.
 
 use super::case::{Case, Invariant, Loop, Program, Widths};
-use super::judge::{Left, judge};
+use super::judge::judge;
 use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
 use crate::failure::{Failure, FailureKind};
@@ -90,11 +90,7 @@ impl From<Failure> for Stop {
 
 fn sizes(program: &Program) -> StmConfig {
     let (reads, writes) = program.sets;
-    let bytes = if program.widths == Widths::Narrow {
-        4
-    } else {
-        8
-    };
+    let bytes = 4_u64 << u32::from(program.widths != Widths::Narrow);
     StmConfig {
         locks: program.locks,
         stripe_bytes: u64::from(program.stripe_words) * bytes,
@@ -283,22 +279,14 @@ fn launches<A: Algorithm>(
         }
     }
     if let Some(records) = &records {
-        let words = data.words(program)?.into_iter();
-        let (addresses, memory): (Vec<u64>, Vec<u64>) =
-            words.map(|word| (word.word, word.value)).unzip();
-        let history = history(case, records, &addresses)?;
+        let words = data.words(program)?;
+        let history = history(case, records, &words)?;
         done.attempts = history.len() as u64;
         if let Some(shown) = shown {
             *shown =
                 (!history.is_empty()).then_some((history.clone(), data.names().map_err(setup)?));
         }
-        let left = Left {
-            history: &history,
-            addresses: &addresses,
-            memory: &memory,
-            complete,
-        };
-        judge(case, &left)?;
+        judge(case, &history, &words, complete)?;
     }
     if complete && done.transactions != program.transactions.len() as u64 {
         let text = format!(
@@ -365,8 +353,11 @@ fn may_starve(case: &Case) -> bool {
     }
 }
 
-fn history(case: &Case, records: &Records<Sim>, addresses: &[u64]) -> Result<History, Stop> {
-    let words = addresses.iter().copied().zip(case.program.memory());
+fn history(case: &Case, records: &Records<Sim>, words: &[NamedWord]) -> Result<History, Stop> {
+    let words = words
+        .iter()
+        .map(|word| word.word)
+        .zip(case.program.memory());
     let initial = InitialMemory::of(words, Rest::Value(0));
     let header = Header::new(case.variant.name(), "program", "simulator");
     match records.history(header, initial) {

@@ -16,10 +16,11 @@ use super::config::{MemoryModel, Schedule, SimConfig};
 use super::error::{Op, SimError, SimErrorKind};
 use super::rounds::Rounds;
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
-use super::shape::{BARRIERS, Barrier, Named, Shape, Warp};
+use super::shape::{Barrier, Named, Shape, Warp};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views};
 use crate::rng::Rng;
+use std::collections::HashMap;
 use std::mem::take;
 use stm_core::host::Launch;
 use stm_core::internal::host::StopAt;
@@ -104,7 +105,8 @@ pub(super) struct Machine {
     pub(super) warps: Vec<Warp>,
     /// The barriers of all blocks, and of all clusters.
     pub(super) barriers: [Vec<Barrier>; 2],
-    pub(super) named: Vec<Named>,
+    /// The named barriers that are in use, by block and number.
+    pub(super) named: HashMap<(u32, u32), Named>,
     /// The number of blocks of a cluster.
     pub(super) cluster: u32,
     /// Shared memory of all blocks, whose words have 32 bits, and the words of each.
@@ -131,15 +133,22 @@ pub(super) struct Over;
 impl Machine {
     pub(super) fn new(config: SimConfig) -> Self {
         let none = Launch::new(0, 1);
-        Self::launched(config, Space::default(), 0, &none)
+        Self::launched(config, Space::default(), Views::default(), 0, &none)
     }
 
     /// Sets everything up for launch number `number`; all lanes can run.
     pub(super) fn begin_launch(&mut self, number: u64, launch: &Launch) {
-        *self = Self::launched(self.config, take(&mut self.space), number, launch);
+        let (space, views) = (take(&mut self.space), take(&mut self.views));
+        *self = Self::launched(self.config, space, views, number, launch);
     }
 
-    fn launched(config: SimConfig, mut space: Space, number: u64, launch: &Launch) -> Self {
+    fn launched(
+        config: SimConfig,
+        mut space: Space,
+        views: Views,
+        number: u64,
+        launch: &Launch,
+    ) -> Self {
         let shape = Shape {
             blocks: launch.blocks,
             threads: launch.threads,
@@ -152,7 +161,9 @@ impl Machine {
         space.begin_launch();
         let views = match config.memory {
             MemoryModel::Sequential => Views::default(),
-            MemoryModel::Weak { stale_percent } => Views::new(lanes, shape.threads, stale_percent),
+            MemoryModel::Weak { stale_percent } => {
+                views.begin_launch(lanes, shape.threads, stale_percent)
+            }
         };
         let (op, at) = (Op::Start, 0);
         let start = LaneState {
@@ -174,7 +185,7 @@ impl Machine {
             lanes: vec![start; lanes as usize],
             warps: vec![Warp::default(); shape.warps() as usize],
             barriers: [1, launch.cluster].map(barriers),
-            named: vec![Named::EMPTY; (shape.blocks * BARRIERS) as usize],
+            named: HashMap::new(),
             cluster: launch.cluster,
             shared: Space::shared(shape.blocks, shared_words),
             shared_words,
@@ -217,10 +228,8 @@ impl Machine {
     /// Step 2: the schedule says which lane goes on.
     #[inline]
     pub(super) fn next(&mut self) -> Result<u32, Over> {
-        if let Some(lane) = self
-            .schedule
-            .pick(self.report.steps, self.last_change, &mut self.rng)
-        {
+        let (steps, changed) = (self.report.steps, self.last_change);
+        if let Some(lane) = self.schedule.pick(steps, changed, &mut self.rng) {
             self.report.switches += u64::from(lane != self.current);
             self.current = lane;
             return Ok(lane);
@@ -269,27 +278,22 @@ impl Machine {
             self.store::<32>(lane, found, 1, Order::Relaxed);
         }
         let progress = self.last_change.max(self.last_end);
-        let why = match (now - self.last_end, now - progress) {
-            (steps, _) if steps >= self.config.steps_max => {
-                Some((SimErrorKind::NoneEnded, "no lane ended", steps))
-            }
-            (_, idle) if idle >= self.config.idle_max => {
-                Some((SimErrorKind::NothingChanged, "memory did not change", idle))
-            }
-            _ => None,
+        let (steps, idle) = (now - self.last_end, now - progress);
+        let livelock = if steps >= self.config.steps_max {
+            Some((SimErrorKind::NoneEnded, "no lane ended", steps))
+        } else {
+            let kind = SimErrorKind::NothingChanged;
+            (idle >= self.config.idle_max).then_some((kind, "memory did not change", idle))
         };
-        if let Some((kind, why, steps)) = why {
+        if let Some((kind, why, steps)) = livelock {
             let lanes = self.reports();
             let text = format!("livelock: {why} for {steps} operations: {lanes}");
             return self.fail(kind, text);
         }
-        let limits = [
-            self.last_end + self.config.steps_max,
-            progress + self.config.idle_max,
-        ];
         let stop = self.stop.map_or(u128::MAX, after);
         let stop = u64::try_from(stop).unwrap_or(u64::MAX);
-        self.inspect_at = stop.min(limits[0]).min(limits[1]);
+        let end = self.last_end + self.config.steps_max;
+        self.inspect_at = stop.min(end).min(progress + self.config.idle_max);
         Ok(())
     }
 

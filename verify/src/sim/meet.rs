@@ -191,7 +191,7 @@ impl Machine {
     /// Returns the barrier at which a lane is.
     pub(super) fn named_of(&mut self, lane: u32, id: u32) -> &mut Named {
         let block = lane / self.shape.threads;
-        &mut self.named[(block * BARRIERS + id) as usize]
+        self.named.entry((block, id)).or_default()
     }
 
     /// Lets the lane arrive at the named barrier that it announced, for `threads`
@@ -230,7 +230,7 @@ impl Machine {
             }
             return Ok(());
         }
-        let done = std::mem::replace(named, Named::EMPTY);
+        let done = std::mem::take(named);
         if self.weak {
             self.views.hand_out(done.view.as_deref(), &done.waiting);
         }

@@ -2,7 +2,6 @@
 
 use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine, Over, State};
-use super::shape::BARRIERS;
 use super::space::{Found, Use};
 
 /// The most lanes that a message lists.
@@ -143,7 +142,7 @@ impl Machine {
                 at_barrier(lanes.len() as u32 - arrived)
             }
             State::Named(id) => {
-                let named = &self.named[(block * BARRIERS + id) as usize];
+                let named = &self.named[&(block, id)];
                 at_barrier(named.threads - named.arrived)
             }
         };

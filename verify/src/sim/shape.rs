@@ -114,10 +114,8 @@ pub(super) struct Warp {
 impl Warp {
     /// Returns the lanes at an operation with a mask.
     pub(super) fn arrived(&self, op: Op, mask: u32) -> u32 {
-        self.open
-            .iter()
-            .find(|m| m.op == op && m.mask == mask)
-            .map_or(0, |m| m.arrived)
+        let same = |m: &&Meeting| m.op == op && m.mask == mask;
+        self.open.iter().find(same).map_or(0, |m| m.arrived)
     }
 }
 
@@ -136,7 +134,7 @@ pub(super) struct Barrier {
 /// The number of a block's barriers. Barrier 0 is that of the whole block.
 pub(super) const BARRIERS: u32 = 16;
 
-#[derive(Clone)]
+#[derive(Default)]
 pub(super) struct Named {
     /// The threads that are to come, as the first one said.
     pub(super) threads: u32,
@@ -144,14 +142,4 @@ pub(super) struct Named {
     pub(super) waiting: Vec<u32>,
     /// What those did that have come, for those that wait.
     pub(super) view: Option<Box<[i32]>>,
-}
-
-impl Named {
-    /// A barrier to which nobody has come.
-    pub(super) const EMPTY: Self = Self {
-        threads: 0,
-        arrived: 0,
-        waiting: Vec::new(),
-        view: None,
-    };
 }

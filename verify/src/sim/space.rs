@@ -53,7 +53,7 @@ struct Allocation {
     offset: u64,
     bytes: u64,
     data: Vec<u64>,
-    granules: Vec<Granule>,
+    granules: Box<[Granule]>,
 }
 
 /// A word found.
@@ -121,7 +121,9 @@ impl Space {
             self.allocations.push(Allocation::default());
         }
         let number = self.allocations.len() as u32;
-        let granules = bytes.div_ceil(8) as usize;
+        let len = bytes.div_ceil(8) as usize;
+        // SAFETY: all bytes of a granule that nobody has accessed are 0.
+        let granules = unsafe { Box::new_zeroed_slice(len).assume_init() };
         let offset = (self.pages.len() as u64) << PAGE_LOG2;
         let pages = bytes.div_ceil(PAGE) as usize;
         self.pages.resize(self.pages.len() + pages, number);
@@ -131,8 +133,8 @@ impl Space {
             name,
             offset,
             bytes,
-            data: vec![0; granules],
-            granules: vec![Granule::default(); granules],
+            data: vec![0; len],
+            granules,
         });
         number
     }
@@ -144,7 +146,7 @@ impl Space {
         let pages = allocation.bytes.div_ceil(PAGE) as usize;
         self.used -= allocation.bytes;
         allocation.data = Vec::new();
-        allocation.granules = Vec::new();
+        allocation.granules = Box::default();
         self.pages[first..first + pages].fill(0);
     }
 

@@ -30,9 +30,6 @@ use std::rc::Rc;
 /// Stores of a word that a load may return.
 const KEPT: usize = 8;
 
-/// In what readers say: this lane has not read the store. Later than any time.
-const NOT_READ: i32 = i32::MAX;
-
 struct Store {
     /// Up to 128 bits.
     value: u128,
@@ -40,11 +37,12 @@ struct Store {
     time: i32,
     /// The released view.
     view: Option<Rc<[i32]>>,
-    /// The times at which lanes first read this store, if any did.
-    readers: Option<Box<[i32]>>,
+    /// The lanes that have read this store, and when they did first.
+    readers: Vec<(u32, i32)>,
 }
 
 /// A word's stores.
+#[derive(Default)]
 struct History {
     /// Oldest first. Those before the last [`KEPT`] are there for the oracle, if the word is sampled.
     stores: VecDeque<Store>,
@@ -83,8 +81,9 @@ struct Lane {
 #[derive(Default)]
 pub(super) struct Views {
     lanes: Vec<Lane>,
-    /// Histories; number 0 is none.
+    /// Histories; number 0 is none. Those that are not used yet are of launches before.
     histories: Vec<History>,
+    used: usize,
     /// Threads of a block.
     threads: u32,
     /// The number of the store that a block's cache has of a word, by the block
@@ -141,7 +140,7 @@ pub(super) enum Acquire {
 impl Views {
     /// Everything stored so far is seen by all of `lanes` lanes, in blocks of
     /// `threads`; the caches are empty.
-    pub(super) fn new(lanes: u32, threads: u32, stale_percent: u32) -> Self {
+    pub(super) fn begin_launch(self, lanes: u32, threads: u32, stale_percent: u32) -> Self {
         let none = vec![0; lanes as usize].into_boxed_slice();
         let lane = |lane: u32| {
             let mut view = none.clone();
@@ -156,6 +155,7 @@ impl Views {
         };
         Self {
             lanes: (0..lanes).map(lane).collect(),
+            histories: self.histories,
             threads,
             stale_percent,
             ..Self::default()
@@ -182,7 +182,7 @@ impl Views {
     fn advance(&mut self, lane: u32) {
         let time = &mut self.lane_mut(lane).view[lane as usize];
         *time += 1;
-        assert!(*time < NOT_READ, "a lane released its view 2^31 times");
+        assert!(*time < i32::MAX, "a lane released its view 2^31 times");
     }
 
     /// Returns the number of the history of a word of so many bits, which it makes if there is none:
@@ -196,16 +196,17 @@ impl Views {
                 lane: 0,
                 time: 0,
                 view: None,
-                readers: None,
+                readers: Vec::new(),
             };
-            let mut history = History {
-                stores: VecDeque::with_capacity(KEPT + 1),
-                dropped: 0,
-                prune_at: None,
-            };
+            if self.used == self.histories.len() {
+                self.histories.push(History::default());
+            }
+            let history = &mut self.histories[self.used];
+            history.stores.clear();
             history.stores.push_back(store);
-            self.histories.push(history);
-            *space.beside(found) = self.histories.len() as u32;
+            (history.dropped, history.prune_at) = (0, None);
+            self.used += 1;
+            *space.beside(found) = self.used as u32;
         }
         *space.beside(found)
     }
@@ -230,11 +231,9 @@ impl Views {
     /// lane does now, or a load of it does.
     #[inline]
     fn sees(&self, store: &Store, lane: u32) -> bool {
-        let read_before = |readers: &[i32]| {
-            let times = self.lane(lane).view.iter().zip(readers);
-            times.fold(0, |any, (view, read)| any | i32::from(view >= read)) != 0
-        };
-        self.before(store, lane) || store.readers.as_deref().is_some_and(read_before)
+        let view = &self.lane(lane).view;
+        let read_before = |&(reader, time): &(u32, i32)| view[reader as usize] >= time;
+        self.before(store, lane) || store.readers.iter().any(read_before)
     }
 
     /// Returns the position of the oldest store that a load by the lane may return.
@@ -248,10 +247,9 @@ impl Views {
 
     /// The lane reads the store at position `i`, above what it has seen.
     fn note_reader(&mut self, number: u32, i: usize, lane: u32) {
-        let (lanes, time) = (self.lanes.len(), self.time(lane));
-        let readers = &mut self.history_mut(number).stores[i].readers;
-        let readers = readers.get_or_insert_with(|| vec![NOT_READ; lanes].into());
-        readers[lane as usize] = time;
+        let time = self.time(lane);
+        let store = &mut self.history_mut(number).stores[i];
+        store.readers.push((lane, time));
     }
 
     /// Chooses the store that a load reads, any from the lane's floor up, and returns its position.
@@ -311,7 +309,7 @@ impl Views {
             lane,
             time,
             view,
-            readers: None,
+            readers: Vec::new(),
         });
         let too_old = history.oldest();
         if too_old != 0 {
@@ -381,12 +379,17 @@ impl Views {
 
     /// What each of the lanes did happens before what each does next.
     pub(super) fn synchronize(&mut self, lanes: impl Iterator<Item = u32> + Clone) {
-        let mut all = vec![0; self.lanes.len()];
-        lanes
-            .clone()
-            .for_each(|lane| join(&mut all, &self.lane(lane).view));
-        for lane in lanes {
+        let mut rest = lanes.clone();
+        let Some(first) = rest.next() else { return };
+        let mut all = std::mem::take(&mut self.lane_mut(first).view);
+        for lane in rest.clone() {
+            join(&mut all, &self.lane(lane).view);
+        }
+        for lane in rest {
             self.lane_mut(lane).view.copy_from_slice(&all);
+        }
+        self.lane_mut(first).view = all;
+        for lane in lanes {
             self.advance(lane);
         }
     }

@@ -283,11 +283,9 @@ impl History {
     /// # Errors
     /// [`Error::TooLarge`], past 2^32 - 2 attempts or 2^30 distinct words.
     pub fn push(&mut self, attempt: Attempt, events: &[Event]) -> Result<(), Error> {
+        let too_large = |what, limit| Err(Error::TooLarge { what, limit });
         if self.len() as u64 >= ATTEMPTS_MAX {
-            return Err(Error::TooLarge {
-                what: "attempts",
-                limit: ATTEMPTS_MAX,
-            });
+            return too_large("attempts", ATTEMPTS_MAX);
         }
         for &event in events {
             let (word, value, kind) = event.parts();
@@ -295,10 +293,7 @@ impl History {
             let Some(number) = self.words.intern(word) else {
                 self.keys.truncate(self.first_event[self.len()] as usize);
                 self.values.truncate(self.keys.len());
-                return Err(Error::TooLarge {
-                    what: "distinct words",
-                    limit: WORDS_MAX,
-                });
+                return too_large("distinct words", WORDS_MAX);
             };
             self.keys.push(number << kind::BITS | kind);
             self.values.push(value);

@@ -57,14 +57,12 @@ impl Views {
 
     /// Returns whether a copy older than the store cannot answer the lane.
     fn outdates(&self, store: &Store, lane: u32) -> bool {
-        let own = lane as usize;
         let known = self.lane(lane);
-        let read_before = |readers: &[i32]| {
-            let mut others = known.view.iter().zip(readers).enumerate();
-            known.invalidated >= readers[own]
-                || others.any(|(i, (view, read))| i != own && view >= read)
+        let read_before = |&(reader, time): &(u32, i32)| match reader {
+            own if own == lane => known.invalidated >= time,
+            other => known.view[other as usize] >= time,
         };
-        self.before(store, lane) || store.readers.as_deref().is_some_and(read_before)
+        self.before(store, lane) || store.readers.iter().any(read_before)
     }
 
     /// Returns the position of the block's copy of a word, if that may answer the lane.
