@@ -53,7 +53,7 @@ struct Allocation {
     offset: u64,
     bytes: u64,
     data: Vec<u64>,
-    granules: Box<[Granule]>,
+    granules: Vec<Granule>,
 }
 
 /// A word found.
@@ -121,9 +121,7 @@ impl Space {
             self.allocations.push(Allocation::default());
         }
         let number = self.allocations.len() as u32;
-        let len = bytes.div_ceil(8) as usize;
-        // SAFETY: all bytes of a granule that nobody has accessed are 0.
-        let granules = unsafe { Box::new_zeroed_slice(len).assume_init() };
+        let granules = bytes.div_ceil(8) as usize;
         let offset = (self.pages.len() as u64) << PAGE_LOG2;
         let pages = bytes.div_ceil(PAGE) as usize;
         self.pages.resize(self.pages.len() + pages, number);
@@ -133,8 +131,8 @@ impl Space {
             name,
             offset,
             bytes,
-            data: vec![0; len],
-            granules,
+            data: vec![0; granules],
+            granules: vec![Granule::default(); granules],
         });
         number
     }
@@ -146,7 +144,7 @@ impl Space {
         let pages = allocation.bytes.div_ceil(PAGE) as usize;
         self.used -= allocation.bytes;
         allocation.data = Vec::new();
-        allocation.granules = Box::default();
+        allocation.granules = Vec::new();
         self.pages[first..first + pages].fill(0);
     }
 
@@ -250,13 +248,13 @@ impl Space {
             };
         }
         let halves = if wide { 0..2 } else { half..half + 1 };
-        let uses = &mut granule.uses[halves];
-        // Each half that is to be used was not used, or in the same way.
-        let differs = |other: &&Use| **other != how && **other != Use::NONE;
-        if let Some(&other) = uses.iter().find(differs) {
-            return Err(other);
+        for used in &mut granule.uses[halves] {
+            if *used == Use::NONE {
+                *used = how;
+            } else if *used != how {
+                return Err(*used);
+            }
         }
-        uses.fill(how);
         Ok(())
     }
 
