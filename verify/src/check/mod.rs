@@ -72,10 +72,7 @@ pub struct Check<F> {
     page: Option<PathBuf>,
 }
 
-impl<F> Check<F>
-where
-    F: Fn(&Sim, &mut Run) -> Checked,
-{
+impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
     /// Makes a check of what `body` launches on the device that it gets. It is called once for each
     /// run and must do the same each time, but for what [`Run`] says.
     pub fn new(body: F) -> Self {
@@ -200,11 +197,10 @@ where
     /// # Panics
     /// It panics if the line is no case.
     pub fn replay(&self, line: &str) -> Result<Report, Box<Found>> {
-        let case: Case = line
-            .parse()
-            .unwrap_or_else(|error: Error| panic!("{error}"));
-        self.once(&case)
-            .map_err(|failed| self.shown(Found::of(case, failed, 1)))
+        let parsed = line.parse();
+        let case: Case = parsed.unwrap_or_else(|error: Error| panic!("{error}"));
+        let result = self.once(&case);
+        result.map_err(|failed| self.shown(Found::of(case, failed, 1)))
     }
 
     /// Runs the check.
@@ -325,10 +321,7 @@ struct Hunt<'a, F> {
     since: Cell<Option<Instant>>,
 }
 
-impl<F> Hunt<'_, F>
-where
-    F: Fn(&Sim, &mut Run) -> Checked,
-{
+impl<F: Fn(&Sim, &mut Run) -> Checked> Hunt<'_, F> {
     /// Runs a new case, or a smaller one than the case that failed. Fewer threads run another
     /// schedule under the same seed, so a smaller one is tried with several; only a failure of the
     /// same kind counts.

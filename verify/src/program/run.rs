@@ -168,13 +168,14 @@ impl Data {
         } else {
             of(&self.narrow_sums)?.words
         };
-        let words = (0..program.initial.len()).map(|i| {
+        let of_width = |i: usize| {
             if program.is_wide(i as u8) {
-                wide[i]
+                &wide
             } else {
-                narrow[i]
+                &narrow
             }
-        });
+        };
+        let words = (0..program.initial.len()).map(|i| of_width(i)[i]);
         let sums = sums.into_iter().take(program.sums.len());
         Ok(words.chain(sums).collect())
     }
