@@ -62,8 +62,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Returns the name of the test that runs on this thread, as far as it is known:
-/// a test runs on a thread of its name, unless there is but one thread.
+/// Returns the test that runs on this thread, which has its name unless there is but one.
 pub(super) fn test_name() -> Option<String> {
     let thread = std::thread::current();
     let name = thread.name().filter(|&name| name != "main")?;

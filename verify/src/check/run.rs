@@ -312,8 +312,7 @@ thread_local! {
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs `body`; `Err` has the message of its panic and where it was. Panics of
-/// other threads, and later ones of this, go where they went before.
+/// Runs `body`; `Err` has the message of its panic and where it was. Other panics go on as before.
 pub(super) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

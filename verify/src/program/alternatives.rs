@@ -110,8 +110,7 @@ pub(super) fn begins_with_read(ops: &[Op]) -> bool {
     !matches!(first, Some(Op::Write(..) | Op::Add(..)))
 }
 
-/// Returns the transactions that have one of the two alternatives in the place
-/// of both, without what retries outside of a first alternative.
+/// Returns the transactions with one alternative in the place of both, where nothing else retries.
 pub(super) fn resolved(ops: &[Op]) -> Vec<Vec<Op>> {
     let all = ops.iter().enumerate().filter(|(_, op)| **op == Op::Either);
     all.flat_map(|(i, _)| {
@@ -151,8 +150,7 @@ impl Program {
         self.launch_overflows_if(variant, width, k, logs_reads)
     }
 
-    /// Returns whether it does so in every run. An attempt of a lane on its own that runs
-    /// alone needs no room for its reads.
+    /// Returns whether it does so in every run: a lane whose attempt runs alone logs no reads.
     pub fn launch_must_overflow(&self, variant: Variant, width: u32, k: u32) -> bool {
         let alone = stm_core::with_algorithm!(variant, A => A::SCHEDULED);
         let alone = alone && !self.calls.is_of_teams();

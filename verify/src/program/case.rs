@@ -251,8 +251,7 @@ impl Program {
         matches!(self.widths, Widths::Wide)
     }
 
-    /// Returns the bits that a word may have, or a sum, whose number comes after
-    /// those of the words.
+    /// Returns the bits that a word may have, or a sum, whose number comes after the words'.
     pub fn mask(&self, at: usize) -> u64 {
         let wide = match u8::try_from(at) {
             Ok(word) if at < self.initial.len() => self.is_wide(word),

@@ -25,8 +25,7 @@ pub use silent::silent_case;
 /// may let a lane that waits run 256 times before the one waited for.
 const STEPS_MAX: u64 = 1_000_000;
 const IDLE_MAX: u64 = 300_000;
-/// By how much more a program may need that waits: a launch in which everybody
-/// waits is found out by questions that become rarer.
+/// By how much more a program may need that waits, which is found out by ever rarer questions.
 const WAITING: u64 = 10;
 
 /// Returns a simulation for a program with warps of `width`.
@@ -329,8 +328,7 @@ fn divided(rng: &mut Rng, words: u32, ops: &[Op], depth: u32) -> Vec<Op> {
     [&ops[..from], &either(&first, &second), &ops[to..]].concat()
 }
 
-/// Gives a program the room that its alternatives need, and to each transaction
-/// with alternatives that begins with a write a read before it.
+/// Gives alternatives the room that they need, and a read before a write that begins them.
 fn finish(program: &mut Program) {
     let words = program.initial.len();
     for ops in &mut program.transactions {

@@ -174,8 +174,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Matches two alternatives. If the first one is undone, its reads alone must
-    /// lead to where it retries; if it is kept, it must not come there.
+    /// Matches two alternatives. The first one must retry if it is undone, and not if it is kept.
     fn alternatives(&mut self, first: &[Op], second: &[Op], undone: bool) -> Result<(), Stop> {
         let wrong = |what: &str| Err(Stop::Wrong(what.to_owned()));
         let kept = self.kept >> self.met.min(MET_MAX) & 1 != 0;

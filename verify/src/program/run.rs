@@ -110,8 +110,7 @@ fn sizes(program: &Program) -> StmConfig {
     }
 }
 
-/// The words and the sums of a program in a simulator's memory. Each word has a
-/// place in the array of its width; the other array's place is idle.
+/// The words and sums of a program. A word's place in the array of the other width is idle.
 struct Data {
     narrow: TxArray<Sim, u32>,
     wide: TxArray<Sim, u64>,
@@ -158,8 +157,7 @@ impl Data {
         Ok(names)
     }
 
-    /// Returns all words, and after them all sums: each with its number in a history, and what it
-    /// holds.
+    /// Returns all words, and after them all sums.
     fn words(&self, program: &Program) -> Result<Vec<NamedWord>, Failure> {
         let of = |array: &dyn Named| array.describe().map_err(Failure::of(FailureKind::Corrupt));
         let (narrow, wide) = (of(&self.narrow)?.words, of(&self.wide)?.words);
@@ -185,8 +183,7 @@ impl Data {
         Ok(words.map(|word| word.value).collect())
     }
 
-    /// Checks that the nodes that are not free are those that the words name,
-    /// and lets later launches store at once to those that are free.
+    /// Checks that the words name all nodes that are not free, and may refresh the pool.
     fn check_nodes(&mut self, memory: &[u64], refresh: bool) -> Result<(), Failure> {
         let pool = self.nodes.pool_mut();
         let taken = pool.taken().map_err(Failure::of(FailureKind::Corrupt))?;

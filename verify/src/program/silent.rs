@@ -158,8 +158,7 @@ impl Watch {
         self.state.borrow_mut().seen[leader as usize].waits = true;
     }
 
-    /// Judges a launch that ended because everybody waits, by the memory that it
-    /// left: whoever waits has read what is still there.
+    /// Judges a launch in which everybody waits: whoever does has read what is still there.
     pub(super) fn judge_waiting(&self, memory: &[u64]) -> Result<(), Failure> {
         let state = self.state.borrow();
         for (lane, seen) in state.seen.iter().enumerate().filter(|(_, seen)| seen.waits) {

@@ -26,8 +26,7 @@ const LANES_MAX: u32 = 8192;
 
 type Fibre<'a> = Coroutine<(), (), (), &'a mut DefaultStack>;
 
-/// Somebody on the host's side who attends the launches of a simulator: to record
-/// them, and to look at the memory before and after.
+/// Somebody on the host's side who records launches, and looks at the memory before and after.
 pub(crate) trait Attendant {
     /// Is called before a launch, for the probe that it is to have; an error refuses it.
     fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, Error>;
@@ -112,8 +111,7 @@ impl Sim {
         self.0.launches.set(0);
     }
 
-    /// Sets who attends the launches that follow, or nobody. It must be nobody
-    /// in the end, as an attendant may have memory of the device.
+    /// Sets who attends the launches that follow: nobody in the end, to let go of its memory.
     pub(crate) fn attended_by(&self, attendant: Option<Rc<dyn Attendant>>) {
         self.0.attendant.replace(attendant);
     }

@@ -20,8 +20,7 @@ impl Machine {
         [self.id(lane), self.access(self.lanes[lane as usize].next)]
     }
 
-    /// Lets the lane arrive at the warp operation that it announced, with a
-    /// value. Unless it is the last to arrive, it sleeps.
+    /// Lets the lane arrive with a value at the warp operation that it announced, and sleep there.
     pub(super) fn meet(&mut self, lane: u32, value: u64) -> Result<(), Over> {
         let Act { op, at } = self.lanes[lane as usize].next;
         let mask = at as u32;
@@ -94,8 +93,7 @@ impl Machine {
         (number as usize, number * threads..(number + 1) * threads)
     }
 
-    /// Lets the lane arrive at the barrier of its block or cluster, with a predicate. Unless it
-    /// is the last to arrive, it sleeps.
+    /// Lets the lane arrive with a predicate at a barrier of its block or cluster, and sleep there.
     pub(super) fn meet_whole(
         &mut self,
         lane: u32,
@@ -194,8 +192,7 @@ impl Machine {
         self.named.entry((block, id)).or_default()
     }
 
-    /// Lets the lane arrive at the named barrier that it announced, for `threads`
-    /// threads. If it is to wait and is not the last, it sleeps.
+    /// Lets the lane arrive at the named barrier that it announced, and sleep if it is to wait.
     pub(super) fn meet_named(&mut self, lane: u32, threads: u32) -> Result<(), Over> {
         let Act { op, at } = self.lanes[lane as usize].next;
         let (id, width) = (at as u32, self.shape.width);

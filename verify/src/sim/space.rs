@@ -226,8 +226,7 @@ impl Space {
         Some((a.name, (address - BASE - a.offset) / bytes))
     }
 
-    /// Returns the live allocation that lies last before an address, and how
-    /// far past its end the address is.
+    /// Returns the live allocation before an address, and how far past its end the address is.
     pub(super) fn before(&self, address: u64) -> Option<(&'static str, u64, u64)> {
         let offset = address.checked_sub(BASE)?;
         let is_before = |a: &&Allocation| !a.data.is_empty() && a.offset <= offset;
@@ -235,8 +234,7 @@ impl Space {
         Some((a.name, a.bytes, offset.checked_sub(a.offset + a.bytes)?))
     }
 
-    /// Takes note of an access to a half of a granule, or to the whole if it is
-    /// `wide`; `Err` is how that is used instead.
+    /// Notes an access to a half of a granule, or to all of it; `Err` is how that is used instead.
     #[inline]
     pub(super) fn claim(&mut self, found: Found, wide: bool, how: Use) -> Result<(), Use> {
         let (launch, half) = (self.launch, found.half as usize);

@@ -138,8 +138,7 @@ pub(super) enum Acquire {
 }
 
 impl Views {
-    /// Everything stored so far is seen by all of `lanes` lanes, in blocks of
-    /// `threads`; the caches are empty.
+    /// All of `lanes` lanes, in blocks of `threads`, see what is stored so far; caches are empty.
     pub(super) fn begin_launch(self, lanes: u32, threads: u32, stale_percent: u32) -> Self {
         let none = vec![0; lanes as usize].into_boxed_slice();
         let lane = |lane: u32| {
@@ -227,8 +226,7 @@ impl Views {
         self.lane(lane).view[store.lane as usize] >= store.time
     }
 
-    /// Returns whether the lane may see nothing older than the store: it happens before what the
-    /// lane does now, or a load of it does.
+    /// Returns whether the store or a load of it happens before what the lane does now.
     #[inline]
     fn sees(&self, store: &Store, lane: u32) -> bool {
         let view = &self.lane(lane).view;
@@ -335,8 +333,7 @@ impl Views {
         }
     }
 
-    /// A read-modify-write that writes `value`: reads the newest store and
-    /// continues its release sequence.
+    /// A read-modify-write that writes `value` and continues the newest store's release sequence.
     #[inline]
     pub(super) fn modify(&mut self, number: u32, lane: u32, value: u128, acquire: Acquire) {
         let history = self.history(number);

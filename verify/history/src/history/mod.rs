@@ -407,8 +407,7 @@ impl History {
     }
 }
 
-/// A map from numbers. Its hash is not for keys that an adversary picks to collide; a file made so is
-/// slow to read, no more.
+/// A map from numbers. A file whose keys are made to collide is slow to read, no more.
 pub(crate) type NumberMap<K, V> = rustc_hash::FxHashMap<K, V>;
 
 /// The most distinct words in a history.

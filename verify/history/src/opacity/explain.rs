@@ -148,8 +148,7 @@ fn intersection(a: &[(u32, u32)], b: &[(u32, u32)]) -> Vec<(u32, u32)> {
     common
 }
 
-/// Returns the indices of sets without a common point, none of which can be left out: one or two if
-/// one or two suffice, otherwise not necessarily the fewest.
+/// Returns the indices of sets without a common point, none of them to spare; two if that suffices.
 fn smallest_conflict(sets: &[Vec<(u32, u32)>]) -> Vec<usize> {
     if let Some(empty) = sets.iter().position(Vec::is_empty) {
         return vec![empty];

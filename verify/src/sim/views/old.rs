@@ -123,8 +123,7 @@ impl Views {
         history.stores[seen.unwrap_or(history.oldest())].value
     }
 
-    /// Drops the older stores of a word: of one that is sampled, those before the oldest floor of
-    /// a lane that goes on.
+    /// Drops a word's older stores; if it is sampled, those before all floors of lanes that go on.
     pub(super) fn prune(&mut self, number: u32) {
         let history = self.history(number);
         let oldest = history.oldest();
