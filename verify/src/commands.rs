@@ -153,11 +153,8 @@ fn fuzz_command(args: &FuzzArgs) -> Result<bool, Error> {
 fn mutants_command(args: &MutantsArgs) -> bool {
     if args.list {
         for mutant in Mutant::ALL {
-            say(format_args!(
-                "{:<26}{}",
-                mutant.name(),
-                mutants::target(*mutant).0
-            ));
+            let variant = mutants::target(*mutant).0;
+            say(format_args!("{:<26}{variant}", mutant.name()));
         }
         return true;
     }
@@ -175,10 +172,9 @@ fn mutants_command(args: &MutantsArgs) -> bool {
         ));
     } else {
         say(mutants::table(&rows));
+        let (all, seconds) = (rows.len(), start.elapsed().as_secs_f64());
         say(format_args!(
-            "{killed} of {} mutants killed in {:.1} s",
-            rows.len(),
-            start.elapsed().as_secs_f64()
+            "{killed} of {all} mutants killed in {seconds:.1} s"
         ));
         if let Some(summary) = mutants::random_summary(&rows) {
             say(summary);

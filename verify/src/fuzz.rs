@@ -179,13 +179,10 @@ impl fmt::Display for Report {
             writeln!(f, "{line}")?;
         }
         let seconds = self.time.as_secs_f64();
-        writeln!(
-            f,
-            "seed {:#x}, {} threads, {seconds:.1} s, {:.2} M operations a second",
-            self.seed,
-            self.threads,
-            total.operations as f64 / seconds / 1e6
-        )?;
+        let (seed, threads) = (self.seed, self.threads);
+        let rate = total.operations as f64 / seconds / 1e6;
+        write!(f, "seed {seed:#x}, {threads} threads, {seconds:.1} s, ")?;
+        writeln!(f, "{rate:.2} M operations a second")?;
         match &self.found {
             None => writeln!(f, "0 violations"),
             Some(found) => {

@@ -142,12 +142,8 @@ impl fmt::Display for Found {
             None => {}
         }
         if self.after != 0 {
-            write!(
-                f,
-                "\nfound by case {}; replay: {}",
-                self.after,
-                self.replay()
-            )?;
+            let (case, replay) = (self.after, self.replay());
+            write!(f, "\nfound by case {case}; replay: {replay}")?;
         }
         Ok(())
     }

@@ -286,12 +286,9 @@ fn launches<A: Algorithm>(
         }
         judge(case, &history, &words, complete)?;
     }
-    if complete && done.transactions != program.transactions.len() as u64 {
-        let text = format!(
-            "{} commits are counted for {} transactions",
-            done.transactions,
-            program.transactions.len()
-        );
+    let (commits, all) = (done.transactions, program.transactions.len());
+    if complete && commits != all as u64 {
+        let text = format!("{commits} commits are counted for {all} transactions");
         return Err(Failure::new(FailureKind::Corrupt, text).into());
     }
     Ok(done)

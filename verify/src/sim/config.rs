@@ -252,11 +252,8 @@ impl fmt::Display for MemoryModel {
 impl fmt::Display for SimConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let default = Self::default();
-        write!(
-            f,
-            "sim:w{},{},{}",
-            self.warp_width, self.schedule, self.memory
-        )?;
+        let (width, schedule, memory) = (self.warp_width, self.schedule, self.memory);
+        write!(f, "sim:w{width},{schedule},{memory}")?;
         if !self.votes_order {
             f.write_str(",votes=relaxed")?;
         }
