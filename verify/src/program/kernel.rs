@@ -81,13 +81,20 @@ trait Access<A: Algorithm>: Sized {
     fn give_up(&mut self) -> TxResult<()>;
 
     /// Returns the number of lanes, and the lane's place among them.
-    fn lanes(&self) -> (u32, u32);
+    fn lanes(&self) -> (u32, u32) {
+        (1, 0)
+    }
 
     /// Returns the value that the lane of a place has.
-    fn held_by(&self, place: u32, value: u64) -> u64;
+    fn held_by(&self, _place: u32, value: u64) -> u64 {
+        value
+    }
 
-    /// Does an operation of lanes alone; `true` if it has done the next one with it.
-    fn alone(part: &mut Part<'_, '_, Self, A>, op: &Op, next: Option<&Op>) -> TxResult<bool>;
+    /// Does an operation of lanes alone; `true` if it has done the next one with it. Teams have
+    /// none (`Program::check`).
+    fn alone(_: &mut Part<'_, '_, Self, A>, _op: &Op, _next: Option<&Op>) -> TxResult<bool> {
+        Ok(false)
+    }
 }
 
 /// A transaction while it is interpreted, or an alternative in it.

@@ -117,14 +117,6 @@ impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
 
     composed!();
 
-    fn lanes(&self) -> (u32, u32) {
-        (1, 0)
-    }
-
-    fn held_by(&self, _place: u32, value: u64) -> u64 {
-        value
-    }
-
     fn alone(part: &mut Single<'_, '_, '_, L, A>, op: &Op, next: Option<&Op>) -> TxResult<bool> {
         part.operation(op, next)
     }
@@ -338,11 +330,6 @@ impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
 
     fn held_by(&self, place: u32, value: u64) -> u64 {
         self.told_by(place, value)
-    }
-
-    /// Teams have no such operations (`Program::check`).
-    fn alone(_: &mut Part<'_, '_, Self, A>, _: &Op, _: Option<&Op>) -> TxResult<bool> {
-        Ok(false)
     }
 }
 
