@@ -1,8 +1,7 @@
 //! Numbered runs of kernels that wait, for barriers, semaphores and channels.
 
+use crate::prelude::*;
 use stm_core::internal::host::Watchdog;
-use stm_core::internal::observe::Mutant;
-use verify::sim::{Schedule, Sim, SimConfig};
 
 /// Every kind of schedule. Priorities are fair only because waits pause.
 pub(crate) const SCHEDULES: &str = "lockstep stack its64 starve16 random pct3x2000 pct8x10000";
@@ -21,7 +20,6 @@ pub(crate) fn config(k: u64) -> SimConfig {
     .with_limits(2_000_000, 200_000)
 }
 
-/// Returns a simulator, and a watchdog without a limit of time.
 pub(crate) fn simulator(config: SimConfig) -> (Sim, Watchdog<Sim>) {
     let sim = Sim::new(config);
     let watchdog = Watchdog::new(&sim, None).unwrap();

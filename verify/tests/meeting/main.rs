@@ -4,6 +4,8 @@
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
 mod barrier;
+#[path = "../common/prelude.rs"]
+mod prelude;
 // The kernels are those of the workloads, which the program brings along.
 mod forms;
 #[cfg(feature = "cli")]
@@ -16,9 +18,8 @@ mod runs_of_kernels;
 mod semaphore;
 mod warps;
 
-pub(crate) use asserts::{of_each, shared};
+use crate::prelude::*;
 use runs::simulator;
-use verify::sim::{Schedule, SimConfig};
 
 /// The configuration of a run of channels: what other numbered runs have, and the atomics.
 fn config(k: u64) -> SimConfig {
