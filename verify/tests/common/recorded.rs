@@ -98,19 +98,6 @@ pub(crate) const fn eight<A: Algorithm>() -> Launch {
     }
 }
 
-/// Every one of these schedules at these widths with so many seeds.
-pub(crate) fn every(
-    schedules: &str,
-    widths: [u32; 3],
-    seeds: u64,
-) -> impl Iterator<Item = SimConfig> {
-    let with = move |schedule, width| {
-        (0..seeds).map(move |seed| SimConfig::of(width, schedule).with_seed(seed))
-    };
-    let schedules = Schedule::named(schedules).into_iter();
-    schedules.flat_map(move |schedule| widths.into_iter().flat_map(move |w| with(schedule, w)))
-}
-
 pub(crate) fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
     let config = |k| numbered(k, "lockstep stack random pct3x4000", [1, 4, 8, 32]);
     (0..).map(move |k| config(k).with_mutant(mutant).with_wide_atomics(false))

@@ -2,7 +2,7 @@
 //! after, and nothing has to be reset.
 
 use crate::prelude::*;
-use crate::runs::{self, config};
+use crate::{are_right, config};
 use std::time::Duration;
 use stm_core::internal::host::Watchdog;
 use stm_sync::Stop;
@@ -122,7 +122,7 @@ fn run<B: Meeting>(mut world: World<B>) -> Result<(), String> {
 fn is_right<B: Meeting>(runs: u64) {
     for shape in SHAPES {
         let what = format!("{}: {shape:?}", B::NAME);
-        runs::are_right(&what, runs, |k| {
+        are_right(&what, runs, |k| {
             run(World::<B>::new(config(k), None, shape))
         });
     }
@@ -164,7 +164,7 @@ fn all_are_found<B: Meeting>(has_a_middle: bool) {
         if mutant == BarrierNotPassedOn && !has_a_middle {
             continue;
         }
-        runs::is_found(mutant, B::NAME, how, 400, |k| {
+        crate::is_found(mutant, B::NAME, how, 400, |k| {
             let shape = [(5, 8), (9, 2), (70, 2)][(k % 3) as usize];
             let config = config(k).with_mutant(Some(mutant));
             run(World::<B>::new(config, None, shape))

@@ -3,12 +3,12 @@
 //! The seeded defects of channels are found, and the right code survives the same runs.
 
 use crate::prelude::*;
-use crate::{config, runs, runs_both_sides, simulator};
+use crate::{config, first_wrong, runs_both_sides, simulator};
 use std::time::Duration;
 use stm_core::Element;
 use stm_core::internal::host::StopAt;
 use stm_sync::channel::{
-    Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
+    Cluster, Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
 };
 use stm_sync::host::{Channels, Rings};
 use stm_sync::{Stop, Stopped};
@@ -17,6 +17,8 @@ use stm_sync::{Stop, Stopped};
 enum In {
     Global,
     Shared,
+    /// The shared memory of the first block of a cluster of blocks of one thread.
+    Cluster,
 }
 
 /// What the threads of a run do: the first ones produce, one for each ring, and the next
@@ -127,6 +129,11 @@ fn run<T: Element>(config: SimConfig, run: Run, launches: u32) -> Result<(), Str
             let words = run.shape.words::<T, Shared>().unwrap() as u32;
             shared(Launch::new(1, run.threads()), 8 * words + 16)
         }
+        In::Cluster => {
+            let words = run.shape.words::<T, Cluster>().unwrap() as u32;
+            let blocks = Launch::new(run.threads(), 1).with_cluster(run.threads());
+            shared(blocks, 8 * words + 16)
+        }
     };
     for _ in 0..launches {
         let ran = sim.run(&launch, |lane| match run.place {
@@ -137,6 +144,12 @@ fn run<T: Element>(config: SimConfig, run: Run, launches: u32) -> Result<(), Str
                 let rings = unsafe { TRings::<T, Shared>::in_shared(lane, 4, run.shape, stop) };
                 part(lane, &rings.unwrap(), run);
             }
+            // SAFETY: every thread of the only cluster comes here, and to its barrier.
+            In::Cluster => unsafe {
+                let rings = TRings::<T, Cluster>::in_cluster(lane, 0, 4, run.shape, stop);
+                part(lane, &rings.unwrap(), run);
+                lane.cluster_barrier();
+            },
         });
         ran.map_err(|error| error.to_string())?;
     }
@@ -154,7 +167,7 @@ fn shape(k: u64, copies: Copies, consumers: u32) -> RingShape {
 
 fn is_right_of<T: Element>(form: Form, consumers: u32, copies: Copies) {
     for k in (0..84).filter(|&k| runs_both_sides(config(k))) {
-        for place in [In::Global, In::Shared] {
+        for place in [In::Global, In::Shared, In::Cluster] {
             let shape = shape(k, copies, consumers);
             let what = Run { shape, form, place };
             let launches = if place == In::Global { 2 } else { 1 };
@@ -383,7 +396,7 @@ fn is_found<T: Element>(mutant: Mutant, how: &str) {
     for place in [In::Global, In::Shared] {
         let what = format!("{place:?} memory");
         let run = |k| run_of::<T>(Some(mutant), place, k);
-        runs::is_found(mutant, &what, &[how], RUNS, run);
+        crate::is_found(mutant, &what, &[how], RUNS, run);
     }
 }
 
@@ -396,8 +409,8 @@ fn each_defect_is_found_in_both_memories() {
     is_found::<u32>(Mutant::ChannelNotAcknowledged, "livelock");
     // Without a defect the same runs find nothing.
     for place in [In::Global, In::Shared] {
-        let narrow = runs::first_wrong(RUNS, |k| run_of::<u32>(None, place, k));
-        let wide = runs::first_wrong(RUNS, |k| run_of::<u64>(None, place, k));
+        let narrow = first_wrong(RUNS, |k| run_of::<u32>(None, place, k));
+        let wide = first_wrong(RUNS, |k| run_of::<u64>(None, place, k));
         assert_eq!((narrow, wide), (None, None));
     }
 }

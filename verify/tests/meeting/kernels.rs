@@ -5,7 +5,7 @@
 
 use crate::prelude::*;
 use crate::runs_of_kernels::{self, hops, reduce};
-use crate::{config, runs, runs_both_sides};
+use crate::{are_right, config, runs_both_sides};
 use std::collections::BTreeSet;
 use stm_core::Kernel;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
@@ -35,7 +35,7 @@ fn run<K: Kernel<Params = ReductionParams>>(config: SimConfig, warps: u32) -> Re
 fn is_right<K: Kernel<Params = ReductionParams>, S: Scheme>() {
     // No lane waits for one of its own warp, so every schedule will do.
     for warps in [1, 2, 5] {
-        runs::are_right(S::NAME, 42, |k| run::<K>(config(k), warps));
+        are_right(S::NAME, 42, |k| run::<K>(config(k), warps));
     }
 }
 
@@ -83,7 +83,7 @@ const TIMES: u32 = 6;
 fn a_checked_loop_finds_a_barrier_without_a_fence_and_else_nothing() {
     for &kind in barrier::Kind::ALL {
         let wrong = |k, mutant| {
-            let sim = Sim::new(runs::config(k).with_mutant(mutant));
+            let sim = Sim::new(config(k).with_mutant(mutant));
             let shape = [(5, 8), (9, 2), (2, 1), (1, 5)][(k % 4) as usize];
             runs_of_kernels::meetings(&sim, None, kind, shape, TIMES)
         };
@@ -108,10 +108,10 @@ fn a_checked_loop_finds_one_too_many_in_a_semaphore_and_else_nothing() {
     for &kind in semaphore::Kind::ALL {
         for k in 0..84 {
             for count in [1, 2, 100] {
-                let right = entries(runs::config(k), kind, count);
-                assert_eq!(right, Ok([0, 0]), "{}: {}", kind.name(), runs::config(k));
+                let right = entries(config(k), kind, count);
+                assert_eq!(right, Ok([0, 0]), "{}: {}", kind.name(), config(k));
             }
-            let mutant = runs::config(k)
+            let mutant = config(k)
                 .with_mutant(Some(Mutant::SemaphoreOneMore))
                 .with_idle(20_000);
             if entries(mutant, kind, 2).is_ok_and(|[_, over]| over > 0) {

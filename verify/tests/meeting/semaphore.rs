@@ -2,8 +2,7 @@
 //! one is mutual exclusion.
 
 use crate::prelude::*;
-use crate::runs::{self, config};
-use crate::simulator;
+use crate::{are_right, config, simulator};
 use std::time::Duration;
 use stm_core::internal::host::Watchdog;
 use stm_sync::Stop;
@@ -137,7 +136,7 @@ const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 9), (3, 4), (2, 33)];
 
 fn is_right<S: Waiting>() {
     for count in [1, 2, 5, 100] {
-        runs::are_right(&format!("{}: {count}", S::NAME), 84, |k| {
+        are_right(&format!("{}: {count}", S::NAME), 84, |k| {
             let shape = SHAPES[((k + u64::from(count)) % 4) as usize];
             run::<S>(config(k), shape, count, Form::With)
         });
@@ -194,7 +193,7 @@ fn a_wait_and_a_post_do_what_the_closure_does() {
 }
 
 fn is_found<S: Waiting>(mutant: Mutant, how: &str) {
-    runs::is_found(mutant, S::NAME, &[how], 600, |k| {
+    crate::is_found(mutant, S::NAME, &[how], 600, |k| {
         let config = config(k).with_mutant(Some(mutant)).with_idle(20_000);
         let (count, shape) = [(1, (3, 2)), (1, (2, 5)), (2, (4, 3))][(k % 3) as usize];
         run::<S>(config, shape, count, Form::With)

@@ -1,11 +1,11 @@
 //! Who waits for one another: the warps of a block, by named barriers and barriers that count
 //! arrivals, which order what was written before; the lanes of a warp, by channels; and the blocks
-//! of a cluster, by channels and the cluster's barrier.
+//! of a cluster, by its barrier (`forms.rs` has their channels).
 
 use crate::prelude::*;
-use crate::{config, runs, runs_both_sides, simulator};
+use crate::{are_right, config, first_wrong, runs_both_sides, simulator};
 use stm_sync::Stop;
-use stm_sync::channel::{Cluster, RingShape, Shared, TChannels, TRings, in_rounds};
+use stm_sync::channel::{Cluster, RingShape, Shared, TChannels, in_rounds};
 use stm_sync::host::{Channels, Rings};
 
 const ROUNDS: u32 = 4;
@@ -53,7 +53,7 @@ fn hand_over(
 #[test]
 fn named_barriers_hand_over_what_was_written_under_every_schedule() {
     // SAFETY: all lanes of both warps come, twice the width of them.
-    runs::are_right("named barriers", 84, |k| unsafe {
+    are_right("named barriers", 84, |k| unsafe {
         hand_over(
             config(k),
             |_| (),
@@ -78,7 +78,7 @@ fn counted(lane: &SimLane<'_>, pair: u32) -> u32 {
 #[test]
 fn barriers_that_count_arrivals_hand_over_what_was_written_under_every_schedule() {
     // SAFETY: words of shared memory that nothing else uses; a barrier follows.
-    runs::are_right("barriers that count", 84, |k| unsafe {
+    are_right("barriers that count", 84, |k| unsafe {
         hand_over(
             config(k),
             |lane| {
@@ -96,7 +96,7 @@ fn barriers_that_count_arrivals_hand_over_what_was_written_under_every_schedule(
 #[test]
 fn without_a_barrier_the_same_runs_find_old_words() {
     let without = |k| hand_over(config(k), |_| (), |_, _, _| (), |_, _, _| ());
-    let wrong = runs::first_wrong(84, without);
+    let wrong = first_wrong(84, without);
     assert!(wrong.is_some_and(|(_, wrong)| wrong.contains("found")));
 }
 
@@ -229,7 +229,7 @@ fn ring_of_lanes(config: SimConfig) -> Result<(), String> {
 
 #[test]
 fn steps_in_rounds_end_under_every_schedule() {
-    runs::are_right("a ring", 126, |k| ring_of_lanes(config(k)));
+    are_right("a ring", 126, |k| ring_of_lanes(config(k)));
 }
 
 /// The simulator's stack schedule is the machine on which plain waits of lanes of one warp
@@ -255,70 +255,20 @@ fn a_plain_wait_for_a_lane_of_the_same_warp_can_stop_a_warp_without_independent_
     assert!(stuck);
 }
 
-const VALUES: u32 = 9;
-
-fn run(config: SimConfig, cluster: u32, body: impl Fn(&SimLane<'_>, Stop)) -> Result<(), String> {
+/// Runs two clusters of three blocks of two threads.
+fn run(config: SimConfig, body: impl Fn(&SimLane<'_>, Stop)) -> Result<(), String> {
     let (sim, watchdog) = simulator(config);
-    let launch = Launch::new(2 * cluster, 2).with_cluster(cluster);
+    let launch = Launch::new(6, 2).with_cluster(3);
     let ran = sim.run(&shared(launch, 256), |lane| body(lane, watchdog.stop()));
     ran.map(|_| ()).map_err(|error| error.to_string())
-}
-
-/// Each block sends to the next one, round the cluster, through a ring in the memory of the
-/// block that takes.
-fn send_round(lane: &SimLane<'_>, stop: Stop, cluster: u32) {
-    assert_eq!(lane.cluster_size(), cluster);
-    let rank = lane.cluster_rank();
-    assert_eq!(rank, lane.block_index() % cluster);
-    let shape = RingShape::one_to_one(1, 1);
-    let mut rings = [None; 3];
-    for to in 0..cluster {
-        // SAFETY: every thread of the cluster makes the same calls.
-        rings[to as usize] =
-            unsafe { TRings::<u64, Cluster>::in_cluster(lane, to, 2, shape, stop) };
-    }
-    let ring = |to: u32| rings[to as usize].unwrap().get(0).unwrap();
-    let id = |from: u32, n| u64::from(from) << 32 | u64::from(n);
-    let (next, before) = ((rank + 1) % cluster, (rank + cluster - 1) % cluster);
-    let first = lane.block_index() - rank;
-    if lane.thread_index() == 0 {
-        let mut sender = ring(next).sender(lane);
-        for n in 0..VALUES {
-            sender.send(id(first + rank, n)).unwrap();
-        }
-    } else {
-        let mut receiver = ring(rank).receiver(lane, 0).unwrap();
-        for n in 0..VALUES {
-            assert_eq!(receiver.take(), Ok(id(first + before, n)));
-        }
-    }
-    // SAFETY: every thread of the cluster comes here.
-    unsafe { lane.cluster_barrier() };
-}
-
-#[test]
-fn blocks_of_a_cluster_send_round_under_every_schedule() {
-    for k in 0..84 {
-        // Two lanes of one warp wait for others here, each for its own.
-        let width = match config(k).schedule {
-            Schedule::Stack => 1,
-            _ => 4,
-        };
-        let config = config(k).with_width(width);
-        for cluster in [1, 3] {
-            run(config, cluster, |lane, stop| {
-                send_round(lane, stop, cluster);
-            })
-            .unwrap_or_else(|error| panic!("{config}: {cluster}: {error}"));
-        }
-    }
 }
 
 #[test]
 fn the_barrier_of_a_cluster_shows_what_was_written_before() {
     let memory = |config, barrier: bool| {
-        run(config, 3, |lane, _| {
+        run(config, |lane, _| {
             let (rank, thread) = (lane.cluster_rank(), lane.thread_index());
+            assert_eq!((lane.cluster_size(), rank), (3, lane.block_index() % 3));
             // SAFETY: words of the shared memory that nothing else uses; every thread makes
             // the same barriers.
             unsafe {
@@ -334,20 +284,20 @@ fn the_barrier_of_a_cluster_shows_what_was_written_before() {
             }
         })
     };
-    runs::are_right("clusters", 84, |k| memory(config(k), true));
+    are_right("clusters", 84, |k| memory(config(k), true));
     // Without it the same runs find words that are not stored yet.
     assert!((0..84).any(|k| memory(config(k), false).is_err()));
 }
 
 #[test]
 fn a_block_that_is_not_there_and_one_that_has_ended_are_errors() {
-    let wrong = run(config(4), 3, |lane, _| {
+    let wrong = run(config(4), |lane, _| {
         // SAFETY: the simulator checks the block.
         unsafe { lane.cluster_load_64(3, 0) };
     });
     assert_says(wrong.unwrap_err(), &["block 3 of a cluster of 3"]);
     let wrong = (0..50).find_map(|k| {
-        let ran = run(config(k), 3, |lane, _| {
+        let ran = run(config(k), |lane, _| {
             if lane.cluster_rank() == 0 {
                 // SAFETY: as above.
                 unsafe { lane.cluster_store_64(2, 0, 1) };
@@ -356,7 +306,7 @@ fn a_block_that_is_not_there_and_one_that_has_ended_are_errors() {
         ran.err()
     });
     assert!(wrong.unwrap().contains("all its threads have ended"));
-    let wrong = run(config(4), 3, |lane, _| {
+    let wrong = run(config(4), |lane, _| {
         if lane.cluster_rank() != 1 {
             // SAFETY: the simulator notices that not all come.
             unsafe { lane.cluster_barrier() };
@@ -369,7 +319,7 @@ fn a_block_that_is_not_there_and_one_that_has_ended_are_errors() {
 
 #[test]
 fn channels_in_a_block_that_is_not_there_are_refused_to_all_threads() {
-    run(config(4), 3, |lane, stop| {
+    run(config(4), |lane, stop| {
         // SAFETY: every thread of the cluster makes the same calls.
         unsafe {
             assert!(TChannels::<u32, Cluster>::in_cluster(lane, 3, 0, 1, stop).is_none());

@@ -2,7 +2,6 @@
 
 use crate::first_failure;
 use crate::prelude::*;
-use crate::recorded::every;
 use stm_core::Element;
 use stm_core::host::{Cpu, Pod, TxArray};
 use stm_core::prelude::kernel;
@@ -90,13 +89,14 @@ fn run<A: Algorithm, T: Element + Pod, const N: usize, const W: usize>(
 }
 
 fn configurations(seeds: u64) -> impl Iterator<Item = SimConfig> {
-    let all = every("lockstep stack starve64 random", [1, 2, 4], seeds);
-    all.map(|config| SimConfig {
-        version_bits: 3 + config.seed as u32 % 6,
-        ..config
-            .with_stale(50)
-            .with_wide_atomics(config.seed % 2 == 0)
-    })
+    let schedules = Schedule::named("lockstep stack starve64 random").into_iter();
+    let configs = schedules.flat_map(|schedule| [1, 2, 4].map(|w| SimConfig::of(w, schedule)));
+    let seeded = |config: SimConfig, seed| SimConfig {
+        version_bits: 3 + seed as u32 % 6,
+        wide_atomics: seed % 2 == 0,
+        ..config.with_stale(50).with_seed(seed)
+    };
+    configs.flat_map(move |config| (0..seeds).map(move |seed| seeded(config, seed)))
 }
 
 #[test]
