@@ -4,11 +4,8 @@
 
 mod common;
 
-use common::{assert_ends, assert_past_the_end, under_all};
-use stm_core::algorithm::{FastTable, HvSorting};
-use stm_core::host::{Error, Nodes, Pool, PreassignedNodes, Records, Sums};
-use stm_core::prelude::*;
-use stm_core::{Kernel, Layout, TNodes, TPool, TPreassigned, TRecords};
+use common::prelude::*;
+use stm_core::{Kernel, TNodes};
 
 /// The plan of the payments.
 #[derive(Clone, Copy, Debug, Plain)]

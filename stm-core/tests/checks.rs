@@ -4,11 +4,7 @@
 
 mod common;
 
-use common::{assert_ends, config};
-use std::time::Duration;
-use stm_core::algorithm::{Fast, HvSorting};
-use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Lane, Layout, View};
+use common::prelude::*;
 
 #[derive(Clone, Copy, PartialEq)]
 enum How {

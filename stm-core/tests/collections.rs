@@ -4,12 +4,9 @@
 
 mod common;
 
-use common::{assert_ends, assert_exhausted, config, layout, under_all};
+use common::prelude::*;
 use std::collections::BTreeMap;
-use stm_core::algorithm::Algorithm;
 use stm_core::collections::{List, Map, OrderedMap, Queue, TList, TOrderedMap};
-use stm_core::host::{Capacity, Cpu, Error, Launch, Stm, StmConfig};
-use stm_core::{Lane, StmRef, kernel};
 
 fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
     config(|c| {

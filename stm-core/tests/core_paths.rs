@@ -5,11 +5,7 @@
 
 mod common;
 
-use common::{Views, WORDS, World, assert_past_the_end, capacity, config, under_all};
-use stm_core::Lane;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Error, Launch};
-use stm_core::internal::lane::cpu::CpuLane;
+use common::prelude::*;
 
 const TRANSFERS: u64 = 12;
 

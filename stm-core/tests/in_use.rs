@@ -4,12 +4,11 @@
 
 mod common;
 
-use common::{capacity, config};
+use common::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use stm_core::collections::Map;
-use stm_core::host::{Argument, Error, Holds, Nodes, Records, Sums};
-use stm_core::prelude::*;
+use stm_core::host::{Argument, Holds};
 
 /// Lets a kernel wait inside of its launch, until the test has made another one.
 static MEETING: Barrier = Barrier::new(2);

@@ -5,11 +5,7 @@
 
 mod common;
 
-use common::{CpuTx, Views, World, assert_ends, assert_full, assert_says, capacity, config};
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, HvSorting, Variant};
-use stm_core::host::{Capacity, Cpu, Error, Launch, Stm, StmConfig};
-use stm_core::{Abort, Lane, TArray, Transact, TxResult, with_algorithm};
+use common::prelude::*;
 
 type Memory = World<HvSorting>;
 

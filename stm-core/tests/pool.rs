@@ -7,12 +7,9 @@ mod common;
 #[path = "kernels/pool.rs"]
 mod kernels;
 
-use common::{CpuTx, assert_ends, assert_exhausted, assert_says, launch, under_all};
+use common::prelude::*;
 use core::marker::PhantomData;
 use kernels::{Item, Views};
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Cpu, Error, Launch, Nodes, Pool, PreassignedNodes, Stm, StmConfig};
-use stm_core::{Layout, Node, TPool, TxResult};
 
 type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()>;
 

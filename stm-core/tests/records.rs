@@ -5,16 +5,8 @@
 
 mod common;
 
-use common::{
-    World, array, assert_ends, assert_exhausted, assert_past_the_end, assert_says, launch, layout,
-    under_all,
-};
+use common::prelude::*;
 use std::collections::HashSet;
-use stm_core::host::{Error, PreassignedNodes, Records};
-use stm_core::internal::lane::cpu::CpuLane;
-use stm_core::prelude::*;
-use stm_core::{Layout, TRecords};
-use stm_core::{TPreassigned, record};
 
 record! {
     /// A wide field between two narrow ones.

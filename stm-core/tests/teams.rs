@@ -6,15 +6,10 @@ mod common;
 #[path = "kernels/teams.rs"]
 mod kernels;
 
-use common::{Views, WORDS, World, assert_ends, capacity, config};
+use common::prelude::*;
 use kernels::{audit, transfer, transfers};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-use stm_core::Abort;
-use stm_core::host::{Error, Statistics};
-use stm_core::internal::lane::cpu::CpuLane;
-use stm_core::prelude::*;
 
 fn go<A: Algorithm>(
     (blocks, threads): (u32, u32),

@@ -4,17 +4,11 @@
 
 mod common;
 
-use common::{
-    CpuTx, Views, WORDS, World, array, assert_ends, assert_past_the_end, capacity, config,
-    under_all,
-};
+use common::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::time::Duration;
-use stm_core::algorithm::HvSorting;
-use stm_core::host::{Error, Pod, RetryLimits, Statistics, Sums};
-use stm_core::prelude::*;
-use stm_core::{Layout, Summand, TSums};
+use stm_core::Summand;
+use stm_core::host::{Pod, RetryLimits};
 
 /// Adds 1 to word 0 of 64 bits, and takes 1 from one of eight of 32 bits.
 fn count<A: Algorithm>(tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64) -> TxResult<()> {

@@ -7,13 +7,8 @@ mod common;
 #[path = "kernels/queues.rs"]
 mod queues;
 
-use common::{CpuTx, Views, World, assert_ends, config, launch, together, under_all};
-use std::time::Duration;
+use common::prelude::*;
 use stm_core::Action;
-use stm_core::algorithm::Granule;
-use stm_core::host::{Error, Statistics};
-use stm_core::internal::lane::cpu::CpuLane;
-use stm_core::prelude::*;
 
 /// The items that go through a queue, and its places.
 const ITEMS: u64 = 400;

@@ -6,14 +6,30 @@ mod asserts;
 #[path = "../kernels/closure.rs"]
 mod closure;
 
-pub(crate) use asserts::{assert_is as assert_ends, assert_says, layout, under_all};
 use closure::Closure;
+use prelude::*;
 use std::fmt::Debug;
 use std::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Cpu, Error, Launch, Pod, Statistics, Stm, StmConfig, Sums, TxArray};
-use stm_core::internal::lane::cpu::CpuLane;
-use stm_core::{Element, StmRef, TArray, TSums, TxResult};
+use stm_core::host::Pod;
+
+/// What nearly every test uses.
+pub(crate) mod prelude {
+    pub(crate) use super::asserts::{assert_is as assert_ends, assert_says, layout, under_all};
+    pub(crate) use super::{
+        CpuTx, Views, WORDS, World, array, assert_exhausted, assert_full, assert_past_the_end,
+        capacity, config, launch, together,
+    };
+    pub(crate) use std::time::Duration;
+    pub(crate) use stm_core::algorithm::{Granule, HvSorting, Variant};
+    pub(crate) use stm_core::host::{
+        Capacity, Error, Nodes, Pool, PreassignedNodes, Records, Statistics, Sums,
+    };
+    pub(crate) use stm_core::internal::lane::cpu::CpuLane;
+    pub(crate) use stm_core::prelude::*;
+    pub(crate) use stm_core::{
+        Abort, Layout, TArray, TPool, TPreassigned, TRecords, TSums, record, with_algorithm,
+    };
+}
 
 /// Launches a closure with a transactional memory, as `Stm::launch` does with a kernel.
 pub(crate) fn launch(
