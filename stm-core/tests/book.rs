@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 const TROUBLESHOOTING: &str = include_str!("../../docs/book/src/troubleshooting.md");
 const FIRST_KERNEL: &str = include_str!("../../docs/book/src/first-kernel.md");
 
-/// The sources of the two enumerations of errors.
 const ERRORS: [&str; 2] = [
     include_str!("../machine/src/host/error.rs"),
     include_str!("../build/src/error.rs"),
@@ -19,21 +18,12 @@ fn messages(source: &str) -> BTreeMap<String, String> {
     for part in source.split("#[error(").skip(1) {
         let (_, rest) = part.split_once('"').expect("a message in quotes");
         let (message, rest) = rest.split_once('"').expect("the end of the message");
-        let mut text = String::new();
-        for line in message.split("\\\n") {
-            text += if text.is_empty() {
-                line
-            } else {
-                line.trim_start()
-            };
-        }
-        let mut pattern = String::new();
-        for (i, piece) in text.split('{').enumerate() {
-            if i > 0 {
-                pattern.push('…');
-            }
-            pattern += piece.rsplit('}').next().unwrap_or(piece);
-        }
+        let lines: Vec<&str> = message.split("\\\n").map(str::trim_start).collect();
+        let text = lines.concat();
+        let pieces = text
+            .split('{')
+            .map(|piece| piece.rsplit('}').next().unwrap_or(piece));
+        let pattern = pieces.collect::<Vec<_>>().join("…");
         let (_, rest) = rest.split_once(")]").expect("the end of the attribute");
         let name = rest.trim_start().split(|c: char| !c.is_alphanumeric());
         let name = name.into_iter().next().unwrap_or_default().to_owned();

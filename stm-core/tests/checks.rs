@@ -4,21 +4,13 @@
 
 mod common;
 
-use common::{assert_ends, config};
-use std::time::Duration;
-use stm_core::algorithm::{Fast, HvSorting};
-use stm_core::host::{Cpu, Error, Launch, Stm, StmConfig, Sums, TxArray};
-use stm_core::{Lane, Layout, View};
+use common::prelude::*;
 
 #[derive(Clone, Copy, PartialEq)]
 enum How {
-    /// Runs one transaction.
     Once,
-    /// Runs transactions without end.
     Endless,
-    /// Runs a transaction with an index past the end.
     Outside,
-    /// Panics.
     Panic,
 }
 
@@ -94,28 +86,29 @@ fn corrupt(found: Result<(), Error>) -> String {
     }
 }
 
-#[test]
-fn a_cell_that_stays_owned_is_named_and_ends_the_memory() {
-    let mut m = memory();
-    let place = m.array.word(3).bits();
-    let what = corrupt(m.once(place, OWNED_CELL));
-    assert!(what.contains("cell 3 of words"), "{what}");
-    assert_eq!(corrupt(m.once(0, 0)), what);
-    assert_eq!(corrupt(m.stm.check_in_full()), what);
-}
+type Left = (fn(&Memory) -> u64, u64, &'static str);
 
 #[test]
-fn cells_of_64_bits_and_rows_of_sums_are_checked_as_well() {
-    let mut m = memory();
-    // An address of 64-bit words says so in its lowest bits.
-    let place = m.wide.word(8).bits() & !7;
-    let what = corrupt(m.once(place, OWNED_CELL));
-    assert!(what.contains("cell 8 of wide words"), "{what}");
-    let mut m = memory();
-    // The header is before the row's elements.
-    let place = (m.sums.word(6, 0).bits() & !7) - 8;
-    let what = corrupt(m.once(place, PENDING_ROW));
-    assert!(what.contains("row 6 of sums"), "{what}");
+fn a_cell_that_stays_owned_or_a_row_at_work_is_named_and_ends_the_memory() {
+    let left: [Left; 3] = [
+        (|m| m.array.word(3).bits(), OWNED_CELL, "cell 3 of words"),
+        // An address of 64-bit words says so in its lowest bits.
+        (|m| m.wide.word(8).bits() & !7, OWNED_CELL, "cell 8 of wide"),
+        // The header is before the row's elements.
+        (
+            |m| (m.sums.word(6, 0).bits() & !7) - 8,
+            PENDING_ROW,
+            "row 6 of sums",
+        ),
+    ];
+    for (place, word, name) in left {
+        let mut m = memory();
+        let at = place(&m);
+        let what = corrupt(m.once(at, word));
+        assert!(what.contains(name), "{what}");
+        assert_eq!(corrupt(m.once(0, 0)), what);
+        assert_eq!(corrupt(m.stm.check_in_full()), what);
+    }
 }
 
 #[test]

@@ -5,57 +5,28 @@
 
 mod common;
 
-use common::{assert_ends, capacity, config, launch, under_all};
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Cpu, Error, Launch, Stm, Sums, TxArray};
-use stm_core::internal::lane::cpu::CpuLane;
-use stm_core::{Lane, Layout, StmRef, TSums};
+use common::prelude::*;
 
-const WORDS: u64 = 8;
 const TRANSFERS: u64 = 12;
 
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    narrow: A::Array<u32>,
-    wide: A::Array<u64>,
-    sums: TSums<u32>,
-}
-
-/// Returns the words of a transfer.
 const fn pair(i: u64) -> [u64; 2] {
-    [i % WORDS, (i + 1 + i % 3) % WORDS]
+    [i % 8, (i + 1 + i % 3) % 8]
 }
 
 /// Makes two launches, and returns the commits of each.
-fn go<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &Params<A>)) -> Result<u64, Error> {
-    let cpu = Cpu::new();
+fn go<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &Views<A>)) -> Result<u64, Error> {
     let config = config(|c| {
         (c.locks, c.capacity) = (16, capacity(8, 8));
         c.capacity.actions = 8;
     });
-    let mut stm = Stm::new(&cpu, Launch::new(2, 2), config)?;
-    let mut narrow = TxArray::<_, u32>::zeroed(&cpu, Layout::Plain, WORDS as usize, "narrow")?;
-    let mut wide = TxArray::<_, u64>::zeroed(&cpu, Layout::Plain, WORDS as usize, "wide")?;
-    narrow.arrange::<A>()?;
-    wide.arrange::<A>()?;
-    let sums = Sums::<_, u32>::zeroed(&cpu, 1, 2, "sums")?;
-    stm.watch(&narrow);
-    stm.watch(&wide);
-    stm.watch_sums(&sums);
-    let params = Params::<A> {
-        stm: stm.handle(),
-        narrow: narrow.try_view::<A>()?,
-        wide: wide.try_view::<A>()?,
-        sums: sums.view(),
-    };
-    let first = launch(&mut stm, |lane| kernel(lane, &params))?;
-    let second = launch(&mut stm, |lane| kernel(lane, &params))?;
-    stm.check_in_full()?;
-    let narrow = narrow.download()?.into_iter();
-    assert_eq!(narrow.fold(0, u32::wrapping_add), 0);
-    let wide = wide.download()?.into_iter();
-    assert_eq!(wide.fold(0, u64::wrapping_add), 0);
-    let added = sums.download()?;
+    let mut world = World::<A>::new(Launch::new(2, 2), config);
+    let first = world.launch(&kernel)?;
+    let second = world.launch(&kernel)?;
+    world.stm.check_in_full()?;
+    let all = (world.words().into_iter(), world.wide().into_iter());
+    assert_eq!(all.0.fold(0, u32::wrapping_add), 0);
+    assert_eq!(all.1.fold(0, u64::wrapping_add), 0);
+    let added = world.sums.download()?;
     assert_eq!(added[0].wrapping_add(added[1]), 0);
     assert_eq!(first.commits, second.commits);
     Ok(first.commits)
@@ -64,11 +35,11 @@ fn go<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &Params<A>)) -> Result<u64, Er
 #[test]
 fn transfers_in_rounds_commit_under_every_algorithm() {
     under_all!(A => {
-        let commits = go::<A>(|lane, p| p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
-            let [a, b] = tx.read_many(&p.narrow, pair(i))?;
-            tx.write_many(&p.narrow, pair(i), [a.wrapping_sub(1), b.wrapping_add(1)], 2)?;
-            let [a, b] = tx.read_many(&p.wide, pair(i))?;
-            tx.write_many(&p.wide, pair(i), [a.wrapping_sub(1), b.wrapping_add(1)], 2)
+        let commits = go::<A>(|lane, v| v.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
+            let [a, b] = tx.read_many(&v.words, pair(i))?;
+            tx.write_many(&v.words, pair(i), [a.wrapping_sub(1), b.wrapping_add(1)], 2)?;
+            let [a, b] = tx.read_many(&v.wide, pair(i))?;
+            tx.write_many(&v.wide, pair(i), [a.wrapping_sub(1), b.wrapping_add(1)], 2)
         }));
         assert_eq!(commits, Ok(TRANSFERS));
     });
@@ -77,13 +48,13 @@ fn transfers_in_rounds_commit_under_every_algorithm() {
 #[test]
 fn single_transactions_commit_under_every_algorithm() {
     under_all!(A => {
-        let commits = go::<A>(|lane, p| for i in 0..TRANSFERS / 4 {
+        let commits = go::<A>(|lane, v| for i in 0..TRANSFERS / 4 {
             let [from, to] = pair(i + lane.grid_thread());
-            let done = p.stm.atomically(lane, |tx| {
-                let a = tx.read(&p.narrow, from)?;
-                tx.write(&p.narrow, from, a.wrapping_sub(1))?;
-                let b = tx.read(&p.narrow, to)?;
-                tx.write(&p.narrow, to, b.wrapping_add(1))
+            let done = v.stm.atomically(lane, |tx| {
+                let a = tx.read(&v.words, from)?;
+                tx.write(&v.words, from, a.wrapping_sub(1))?;
+                let b = tx.read(&v.words, to)?;
+                tx.write(&v.words, to, b.wrapping_add(1))
             });
             assert_eq!(done, Ok(()));
         });
@@ -94,14 +65,14 @@ fn single_transactions_commit_under_every_algorithm() {
 #[test]
 fn additions_commit_under_every_algorithm() {
     under_all!(A => {
-        let commits = go::<A>(|lane, p| p.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
+        let commits = go::<A>(|lane, v| v.stm.for_each(lane, 0..TRANSFERS, |tx, i| {
             if i % 4 == 3 {
-                let [a, b] = [tx.read_sum(&p.sums, 0, 0)?, tx.read_sum(&p.sums, 0, 1)?];
+                let [a, b] = [tx.read_sum(&v.sums, 0, 0)?, tx.read_sum(&v.sums, 0, 1)?];
                 assert_eq!(a.wrapping_add(b), 0);
                 return Ok(());
             }
-            tx.add(&p.sums, 0, 0, 1)?;
-            tx.add(&p.sums, 0, 1, u32::MAX)
+            tx.add(&v.sums, 0, 0, 1)?;
+            tx.add(&v.sums, 0, 1, u32::MAX)
         }));
         assert_eq!(commits, Ok(TRANSFERS));
     });
@@ -110,11 +81,11 @@ fn additions_commit_under_every_algorithm() {
 #[test]
 fn teams_of_blocks_commit_under_the_algorithms_that_have_them() {
     under_all!(A => if A::TEAMS {
-        let commits = go::<A>(|lane, p| p.stm.for_each_block_team(lane, 0..TRANSFERS / 2, |tx, i| {
+        let commits = go::<A>(|lane, v| v.stm.for_each_block_team(lane, 0..TRANSFERS / 2, |tx, i| {
             let mine = Some((u64::from(tx.rank()) + i) % WORDS);
-            let old = tx.read(&p.narrow, mine)?.unwrap_or(0);
+            let old = tx.read(&v.words, mine)?.unwrap_or(0);
             let change = if tx.rank() == 0 { 1 } else { u32::MAX };
-            tx.write(&p.narrow, mine.map(|at| (at, old.wrapping_add(change))))
+            tx.write(&v.words, mine.map(|at| (at, old.wrapping_add(change))))
         }));
         assert_eq!(commits, Ok(TRANSFERS / 2));
     });
@@ -123,9 +94,15 @@ fn teams_of_blocks_commit_under_the_algorithms_that_have_them() {
 #[test]
 fn a_fault_ends_a_launch_under_every_algorithm() {
     under_all!(A => {
-        let ended = go::<A>(|lane, p| {
-            p.stm.for_each(lane, 0..TRANSFERS, |tx, i| tx.write(&p.narrow, WORDS + i, 1));
-        });
-        assert_ends!(ended, Err(Error::OutOfRange { len: WORDS, .. }));
+        for swallowed in [false, true] {
+            let mut world = World::<A>::new(Launch::new(2, 2), config(|c| c.locks = 16));
+            let ended = world.each(TRANSFERS, |tx, v, _| {
+                tx.write(&v.words, 0, 1)?;
+                let fault = tx.write(&v.words, WORDS + 7, 1);
+                if swallowed { Ok(()) } else { fault }
+            });
+            assert_past_the_end(ended, WORDS + 7, WORDS);
+            assert_eq!(world.words()[0], 0);
+        }
     });
 }

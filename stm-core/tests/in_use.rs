@@ -4,12 +4,11 @@
 
 mod common;
 
-use common::{capacity, config};
+use common::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use stm_core::collections::Map;
-use stm_core::host::{Argument, Error, Holds, Nodes, Records, Sums};
-use stm_core::prelude::*;
+use stm_core::host::{Argument, Holds};
 
 /// Lets a kernel wait inside of its launch, until the test has made another one.
 static MEETING: Barrier = Barrier::new(2);
@@ -48,28 +47,10 @@ pub fn add(stm: &Stm, to: Cells<u32>, from: Cells<u32>) {
     });
 }
 
-/// Takes sums alone.
+/// Takes what [`stay()`] takes, and a pool alone.
 #[kernel]
-pub fn take_sums(stm: &Stm, sums: Sums<u32>) {
-    let _ = (stm, sums);
-}
-
-/// Takes records alone.
-#[kernel]
-pub fn take_records(stm: &Stm, records: Records<One>) {
-    let _ = (stm, records);
-}
-
-/// Takes a pool alone.
-#[kernel]
-pub fn take_pool(stm: &Stm, pool: Pool) {
-    let _ = (stm, pool);
-}
-
-/// Takes a map alone.
-#[kernel]
-pub fn take_map(stm: &Stm, map: Map<u32, u32>) {
-    let _ = (stm, map);
+pub fn take(stm: &Stm, sums: Sums<u32>, records: Records<One>, pool: Pool, map: Map<u32, u32>) {
+    let _ = (stm, sums, records, pool, map);
 }
 
 /// Fails by an index past the end, or by a panic.
@@ -95,6 +76,11 @@ fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() 
     let records = Records::<_, One>::zeroed(&cpu, layout, 1, "records").unwrap();
     let nodes = Nodes::<_, One>::new(&cpu, layout, 4, "nodes").unwrap();
     let map = Map::new(&cpu, layout, 4, "map").unwrap();
+    // What nobody else has.
+    let free = (
+        Sums::zeroed(&cpu, 1, 1, "free").unwrap(),
+        Nodes::<_, One>::new(&cpu, layout, 4, "free").unwrap(),
+    );
     let input = Buffer::from_slice(&cpu, &[1u32], "input").unwrap();
     let mut other = memory(&cpu);
     // Launches in order have begun already, as on the CPU a launch begins while no other runs.
@@ -109,24 +95,20 @@ fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() 
             });
             MEETING.wait();
             let other = &mut memory(&cpu);
-            let in_nodes = nodes.records();
+            let take = |sums: &_, records: &_, pool: &_, map: &_| {
+                take::launch(&mut memory(&cpu), shape, sums, records, pool, map).err()
+            };
             let refused = [
-                ("to", add::enqueue(queue, shape, &words, &words)),
-                ("to", add::launch(other, shape, &words, &words).map(|_| ())),
-                ("sums", take_sums::launch(other, shape, &sums).map(|_| ())),
+                ("to", add::enqueue(queue, shape, &words, &words).err()),
+                ("to", add::launch(other, shape, &words, &words).err()),
+                ("sums", take(&sums, &records, nodes.pool(), &map)),
+                ("records", take(&free.0, &records, nodes.pool(), &map)),
                 (
                     "records",
-                    take_records::launch(other, shape, &records).map(|_| ()),
+                    take(&free.0, nodes.records(), nodes.pool(), &map),
                 ),
-                (
-                    "records",
-                    take_records::launch(other, shape, in_nodes).map(|_| ()),
-                ),
-                (
-                    "pool",
-                    take_pool::launch(other, shape, nodes.pool()).map(|_| ()),
-                ),
-                ("map", take_map::launch(other, shape, &map).map(|_| ())),
+                ("pool", take(&free.0, free.1.records(), nodes.pool(), &map)),
+                ("map", take(&free.0, free.1.records(), free.1.pool(), &map)),
             ];
             // What is only read may be lent to both.
             let read = Argument::<_, Input<u32>>::hold(&&input, &mut Holds::new(), "input");
@@ -137,7 +119,7 @@ fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() 
     }))
     .unwrap();
     for (what, launched) in refused {
-        assert_eq!(launched.unwrap_err(), Error::InUse { what });
+        assert_eq!(launched, Some(Error::InUse { what }));
     }
     // It has ended, and the next one may have the array, for both parameters.
     add::launch(&mut other, shape, &words, &words).unwrap();

@@ -1,282 +1,390 @@
-//! Tests of whole transactions on the CPU device, with every algorithm.
+//! Whole transactions of real threads on the CPU: limits and the ends of launches, the gate, sums,
+//! and what is specific to versions. The random programs of `verify/tests/sim` have the rest.
 #![cfg(feature = "host")]
 
 mod common;
 
-use common::{
-    CpuTx, array, assert_ends, assert_full, assert_past_the_end, capacity, config, launch,
-};
+use common::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, HvSorting};
-use stm_core::host::{
-    Buffer, Cpu, Error, Launch, RetryLimits, Statistics, Stm, StmConfig, TxArray,
-};
-use stm_core::{Lane, TxResult};
+use stm_core::Summand;
+use stm_core::host::{Pod, RetryLimits};
 
-/// The transaction of a number, on the arrays `wide` and `small`.
-type Body<A> = dyn Fn(
-    &mut CpuTx<'_, '_, A>,
-    u64,
-    &<A as Algorithm>::Array<u64>,
-    &<A as Algorithm>::Array<i32>,
-) -> TxResult<()>;
-
-/// A memory with its arrays.
-struct World {
-    stm: Stm<Cpu>,
-    wide: TxArray<Cpu, u64>,
-    small: TxArray<Cpu, i32>,
+/// Adds 1 to word 0 of 64 bits, and takes 1 from one of eight of 32 bits.
+fn count<A: Algorithm>(tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64) -> TxResult<()> {
+    let n = tx.read(&v.wide, 0)?;
+    tx.write(&v.wide, 0, n + 1)?;
+    let m = tx.read(&v.words, i % 8)?;
+    tx.write(&v.words, i % 8, m.wrapping_sub(1))
 }
 
-impl World {
-    fn new<A: Algorithm>((blocks, threads): (u32, u32), config: StmConfig) -> Self {
-        Self {
-            stm: Stm::new(&Cpu::new(), Launch::new(blocks, threads), config).unwrap(),
-            wide: array::<A, _>(&[0; 4], "wide"),
-            small: array::<A, _>(&[0; 8], "small"),
-        }
-    }
-
-    fn launch<A: Algorithm>(&mut self, n: u64, body: &Body<A>) -> Result<Statistics, Error> {
-        let (wide, small) = (self.wide.view::<A>(), self.small.view::<A>());
-        let handle = self.stm.handle::<A>();
-        launch(&mut self.stm, |lane| {
-            handle.for_each(lane, 0..n, |tx, i| body(tx, i, &wide, &small));
-        })
-    }
-}
-
-/// How a launch ended, and what the arrays then held.
-type Outcome = (Result<Statistics, Error>, Vec<u64>, Vec<i32>);
-
-fn run_with<A: Algorithm>(
+/// Makes a launch of [`count`], and returns its statistics and how much was counted.
+fn counted<A: Algorithm>(
     transactions: u64,
     shape: (u32, u32),
     config: StmConfig,
-    body: &Body<A>,
-) -> Outcome {
-    let mut world = World::new::<A>(shape, config);
-    let ended = world.launch::<A>(transactions, body);
-    let wide = world.wide.download().unwrap();
-    (ended, wide, world.small.download().unwrap())
-}
-
-fn run<A: Algorithm>(transactions: u64, body: &Body<A>) -> Outcome {
-    run_with::<A>(transactions, (3, 4), config(|c| c.locks = 1 << 6), body)
-}
-
-macro_rules! for_every_algorithm {
-    ($($variant:ident $entry:ident $name:literal $origin:ident $teams:ident $sums:ident;)*) => {
-        $(for_every_algorithm! {
-            @ $variant $entry:
-            no_increment_is_lost
-            no_increment_is_lost_with_one_lock
-            a_cancelled_transaction_has_no_effect
-            sets_hold_their_capacity_and_name_the_limit_beyond_it
-            an_index_past_the_end_is_reported_with_index_and_length
-            a_swallowed_failure_does_not_commit
-            readers_see_writes_together
-            a_transaction_reads_its_own_last_write
-            retries_are_bounded_when_asked
-            threads_that_limits_leave_out_find_no_transactions
-            a_memory_can_be_launched_again
-        })*
-    };
-    (@ $variant:ident $entry:ident: $($test:ident)*) => {
-        mod $entry { $(#[test] fn $test() { super::$test::<stm_core::algorithm::$variant>() })* }
-    };
-}
-stm_core::for_each_algorithm!(for_every_algorithm! {});
-
-/// Adds 1 to word 0 of `wide`, and takes 1 from a word of `small`.
-fn count<A: Algorithm>(
-    tx: &mut CpuTx<'_, '_, A>,
-    i: u64,
-    wide: &A::Array<u64>,
-    small: &A::Array<i32>,
-) -> TxResult<()> {
-    let n = tx.read(wide, 0)?;
-    tx.write(wide, 0, n + 1)?;
-    let at = i % 8;
-    let m = tx.read(small, at)?;
-    tx.write(small, at, m - 1)
-}
-
-fn no_increment_is_lost<A: Algorithm>() {
-    let (result, wide, small) = run::<A>(4000, &count);
-    let statistics = result.unwrap();
-    assert_eq!(wide[0], 4000);
-    assert_eq!(small, [-500; 8]);
-    assert_eq!(statistics.commits, 4000);
-    assert_eq!(statistics.attempts, 4000 + statistics.aborted());
-}
-
-fn no_increment_is_lost_with_one_lock<A: Algorithm>() {
-    let config = config(|c| (c.locks, c.stripe_bytes) = (1, 16));
-    let (result, wide, small) = run_with::<A>(1000, (2, 8), config, &count);
-    result.unwrap();
-    assert_eq!((wide[0], small.iter().sum::<i32>()), (1000, -1000));
-}
-
-fn a_cancelled_transaction_has_no_effect<A: Algorithm>() {
-    let (result, wide, _) = run::<A>(100, &|tx, _, wide, _| {
-        tx.write(wide, 0, 99)?;
-        tx.cancel()
-    });
-    let statistics = result.unwrap();
-    assert_eq!(wide[0], 0);
-    assert_eq!(statistics.commits, 0);
-    assert_eq!(statistics.aborted_for("user"), 100);
-}
-
-fn sets_hold_their_capacity_and_name_the_limit_beyond_it<A: Algorithm>() {
-    let config = config(|c| c.capacity = capacity(5, 4));
-    let go = |reads, writes| {
-        let body: &Body<A> = &move |tx, _, _, small| {
-            (0..reads).try_for_each(|k| tx.read(small, k).map(|_| ()))?;
-            (0..writes).try_for_each(|k| tx.write(small, k, 1))
-        };
-        run_with::<A>(50, (1, 1), config, body).0
-    };
-    go(5, 4).unwrap();
-    assert_full(go(5, 5), "write set", 4);
-    // The coarse lock keeps no read set: it has nothing to validate.
-    let sixth = go(6, 4);
-    if A::NAME == "cgl" {
-        sixth.unwrap();
-    } else {
-        assert_full(sixth, "read set", 5);
-    }
-}
-
-fn an_index_past_the_end_is_reported_with_index_and_length<A: Algorithm>() {
-    let (result, ..) = run::<A>(30, &|tx, _, _, small| tx.read(small, 15).map(|_| ()));
-    assert_past_the_end(result, 15, 8);
-}
-
-fn a_swallowed_failure_does_not_commit<A: Algorithm>() {
-    let (result, wide, _) = run::<A>(5, &|tx, _, wide, small| {
-        tx.write(wide, 0, 99)?;
-        let _ = tx.read(small, u64::MAX);
-        Ok(())
-    });
-    assert_past_the_end(result, u64::MAX, 8);
-    assert_eq!(wide[0], 0);
-}
-
-/// The third word counts readers that saw a torn pair.
-fn readers_see_writes_together<A: Algorithm>() {
-    let (result, wide, _) = run::<A>(6000, &|tx, i, wide, _| {
-        if i % 2 == 0 {
-            let n = tx.read(wide, 0)?;
-            tx.write(wide, 0, n + 1)?;
-            return tx.write(wide, 1, n + 1);
-        }
-        let [a, b] = tx.read_many(wide, [0, 1])?;
-        let bad = tx.read(wide, 2)?;
-        if a == b {
-            Ok(())
-        } else {
-            tx.write(wide, 2, bad + 1)
-        }
-    });
-    result.unwrap();
-    assert_eq!(wide[..3], [3000, 3000, 0]);
-}
-
-fn a_transaction_reads_its_own_last_write<A: Algorithm>() {
-    let (result, _, small) = run::<A>(1, &|tx, _, _, small| {
-        tx.write(small, 0, 5)?;
-        tx.write(small, 0, 6)?;
-        let one = tx.read(small, 0)?;
-        let [a, b] = tx.read_many(small, [0, 1])?;
-        tx.write(small, 1, 10 * one + a + b)
-    });
-    result.unwrap();
-    assert_eq!(small[..2], [6, 66]);
-}
-
-fn retries_are_bounded_when_asked<A: Algorithm>() {
-    let retry_limits = RetryLimits {
-        read_polls: 1,
-        acquire_tries: 1,
-        retries_max: 1,
-        ..RetryLimits::DEFAULT
-    };
-    let config = config(|c| (c.locks, c.retry_limits) = (1, retry_limits));
-    let (result, wide, _) = run_with::<A>(2000, (2, 8), config, &count);
-    let statistics = result.unwrap();
-    assert_eq!(statistics.commits + statistics.gave_up, 2000);
-    assert_eq!(
-        wide[0], statistics.commits,
-        "what was given up had an effect, or a commit none"
-    );
-}
-
-fn threads_that_limits_leave_out_find_no_transactions<A: Algorithm>() {
-    let ran: &Mutex<BTreeSet<(u32, u32)>> = Box::leak(Box::default());
-    let config = config(|c| {
-        (c.retry_limits.blocks_max, c.retry_limits.threads_max) = (2, 3);
-    });
-    let (result, wide, _) = run_with::<A>(100, (3, 4), config, &move |tx, i, wide, small| {
-        let lane = tx.lane();
-        (ran.lock().unwrap()).insert((lane.block_index(), lane.thread_index()));
-        count(tx, i, wide, small)
-    });
-    assert_eq!((result.unwrap().commits, wide[0]), (100, 100));
-    let ran = ran.lock().unwrap();
-    assert!(
-        ran.iter().all(|&(block, thread)| block < 2 && thread < 3),
-        "{ran:?}"
-    );
-}
-
-fn a_memory_can_be_launched_again<A: Algorithm>() {
-    let mut world = World::new::<A>((2, 2), StmConfig::default());
-    for round in 1..=3 {
-        let statistics = world.launch::<A>(300, &count).unwrap();
-        assert_eq!(statistics.commits, 300, "the statistics are of one launch");
-        assert_eq!(world.wide.download().unwrap()[0], 300 * round);
-    }
+) -> (Result<Statistics, Error>, u64) {
+    let mut world = World::<A>::new(Launch::new(shape.0, shape.1), config);
+    let ended = world.each(transactions, count);
+    let (counted, words) = (world.wide()[0], world.words());
+    let taken = words.into_iter().fold(0, u32::wrapping_sub);
+    assert_eq!(u64::from(taken), counted, "{}", A::NAME);
+    (ended, counted)
 }
 
 #[test]
-fn a_launch_that_makes_no_progress_stops_at_its_time_limit() {
-    // Two transactions that change what they have read, behind their own backs,
-    // so that every attempt meets a conflict.
-    let cpu = Cpu::new();
-    let words = Buffer::<_, u32>::zeroed(&cpu, 2, "words").unwrap();
-    let config = config(|c| c.time_limit = Some(Duration::from_millis(50)));
-    let mut stm = Stm::new(&cpu, Launch::new(1, 2), config).unwrap();
-    let (handle, array) = (stm.handle::<HvSorting>(), words.tarray());
-    let result = launch(&mut stm, |lane| {
-        handle.for_each(lane, 0..2, |tx, _| {
-            tx.read(&array, 1)?;
-            // SAFETY: an element of a live array, which lanes alone access.
-            unsafe { lane.fetch_add_relaxed_32(array.get(1).unwrap(), 1) };
-            tx.write(&array, 0, 1)
+fn no_increment_is_lost_and_with_one_lock_either() {
+    under_all!(A => {
+        for (locks, stripe_bytes, n, shape) in [(1 << 6, 4, 4000, (3, 4)), (1, 16, 1000, (2, 8))] {
+            let config = config(|c| (c.locks, c.stripe_bytes) = (locks, stripe_bytes));
+            let (ended, counted) = counted::<A>(n, shape, config);
+            let statistics = ended.unwrap();
+            assert_eq!((counted, statistics.commits), (n, n));
+            assert_eq!(statistics.attempts, n + statistics.aborted());
+            // As warps have one lane, each attempt is a round.
+            assert_eq!(statistics.rounds, statistics.attempts);
+        }
+    });
+}
+
+#[test]
+fn a_cancelled_transaction_has_no_effect() {
+    under_all!(A => {
+        let mut world = World::<A>::new(Launch::new(3, 4), StmConfig::default());
+        let ended = world.each(100, |tx, v, _| {
+            tx.write(&v.wide, 0, 99)?;
+            tx.cancel()
         });
+        let statistics = ended.unwrap();
+        assert_eq!((world.wide()[0], statistics.commits), (0, 0));
+        assert_eq!(statistics.aborted_for("user"), 100);
     });
-    assert_ends!(
-        result,
-        Err(Error::Timeout {
-            committed: 0,
-            aborted: 1..,
-            ..
-        })
-    );
-    assert_eq!(words.download().unwrap()[0], 0);
 }
 
 #[test]
-fn a_launch_without_conflicts_stops_at_its_time_limit() {
-    let config = config(|c| c.time_limit = Some(Duration::from_millis(30)));
+fn retries_are_bounded_when_asked() {
+    under_all!(A => {
+        let config = config(|c| {
+            c.locks = 1;
+            c.retry_limits = RetryLimits {
+                read_polls: 1, acquire_tries: 1, retries_max: 1, ..RetryLimits::DEFAULT
+            };
+        });
+        let (ended, counted) = counted::<A>(2000, (2, 8), config);
+        let statistics = ended.unwrap();
+        assert_eq!(statistics.commits + statistics.gave_up, 2000);
+        assert_eq!(counted, statistics.commits, "what was given up had an effect, or a commit none");
+    });
+}
+
+#[test]
+fn threads_that_limits_leave_out_find_no_transactions() {
+    under_all!(A => {
+        let ran = Mutex::new(BTreeSet::new());
+        let config = config(|c| {
+            (c.retry_limits.blocks_max, c.retry_limits.threads_max) = (2, 3);
+        });
+        let mut world = World::<A>::new(Launch::new(3, 4), config);
+        let ended = world.each(100, |tx, v, i| {
+            let lane = tx.lane();
+            (ran.lock().unwrap()).insert((lane.block_index(), lane.thread_index()));
+            count(tx, v, i)
+        });
+        assert_eq!((ended.unwrap().commits, world.wide()[0]), (100, 100));
+        let ran = ran.into_inner().unwrap();
+        assert!(ran.iter().all(|&(block, thread)| block < 2 && thread < 3), "{ran:?}");
+    });
+}
+
+#[test]
+fn a_launch_that_makes_no_progress_and_one_without_conflicts_stop_at_their_time_limit() {
+    let config = config(|c| c.time_limit = Some(Duration::from_millis(40)));
+    // Two transactions that change what they have read, behind their own backs, so that every
+    // attempt meets a conflict.
+    let mut world = World::<HvSorting>::new(Launch::new(1, 2), config);
+    let ended = world.each(2, |tx, v, _| {
+        tx.read(&v.words, 1)?;
+        // SAFETY: an element of a live array, which lanes alone access.
+        unsafe { (tx.lane()).fetch_add_relaxed_32(v.words.get(1).unwrap(), 1) };
+        tx.write(&v.words, 0, 1)
+    });
+    let aborted = |ended| match ended {
+        Err(Error::Timeout {
+            committed, aborted, ..
+        }) => (committed, aborted),
+        other => panic!("{other:?}"),
+    };
+    let (committed, conflicts) = aborted(ended);
+    assert!(committed == 0 && conflicts > 0);
+    assert_eq!(world.words()[0], 0);
     // Two days of work for one thread.
-    let (result, wide, _) = run_with::<HvSorting>(1 << 40, (1, 1), config, &count);
-    assert_ends!(
-        result,
-        Err(Error::Timeout { committed, aborted: 0, .. }) if committed == wide[0]
-    );
+    let (ended, counted) = counted::<HvSorting>(1 << 40, (1, 1), config);
+    assert_eq!(aborted(ended), (counted, 0));
+}
+
+/// The transaction that may end a launch whose tickets wait, and what it does beside incrementing.
+const LAST: u64 = 3000;
+type Last<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>) -> TxResult<()>;
+
+/// A memory whose users draw tickets at the first conflict.
+struct Gate<A: Algorithm>(World<A>);
+
+impl<A: Algorithm> Gate<A> {
+    fn new() -> Self {
+        let config = config(|c| c.retry_limits.queue_after = 1);
+        Self(World::new(Launch::new(2, 2), config))
+    }
+
+    /// Adds to one word in transactions; each thread runs them by `atomically` if they are to be
+    /// alone.
+    fn launch(&mut self, n: u64, alone: bool, last: &Last<A>) -> Result<Statistics, Error> {
+        let body = |tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, i: u64| {
+            let count = tx.read(&v.words, 0)?;
+            // Another thread commits in between.
+            std::thread::yield_now();
+            if i == LAST {
+                last(tx, v)?;
+            }
+            tx.write(&v.words, 0, count + 1)
+        };
+        self.0.launch(|lane, v| {
+            if alone {
+                let mut i = lane.grid_thread();
+                while i < n && v.stm.atomically(lane, |tx| body(tx, v, i)).is_ok() {
+                    i += lane.grid_threads();
+                }
+            } else {
+                v.stm.for_each(lane, 0..n, |tx, i| body(tx, v, i));
+            }
+        })
+    }
+
+    /// Runs launches to their end, which find nobody at the gate.
+    fn goes_on(&mut self) {
+        for alone in [false, true] {
+            let before = self.0.words()[0];
+            let done = self.launch(2000, alone, &|_, _| Ok(())).unwrap();
+            assert_eq!(done.commits, 2000, "the statistics are of one launch");
+            assert_eq!(self.0.words()[0], before + 2000);
+        }
+    }
+}
+
+/// Whoever panics may have a turn, which nobody else is let in by.
+#[test]
+fn a_launch_that_ends_while_tickets_wait_lets_nobody_wait_and_the_next_one_finds_the_gate_free() {
+    const ENDLESS: u64 = u32::MAX as u64;
+    for alone in [false, true] {
+        let mut gate = Gate::<Fast>::new();
+        let done = gate.launch(20_000, alone, &|_, _| Ok(())).unwrap();
+        assert_eq!((gate.0.words()[0], done.turns > 0), (20_000, true));
+        let fault = gate.launch(ENDLESS, alone, &|tx, v| tx.write(&v.words, 77, 0));
+        assert_past_the_end(fault, 77, WORDS);
+        gate.goes_on();
+        (gate.0.stm).set_time_limit(Some(Duration::from_millis(100)));
+        let late = gate.launch(ENDLESS, alone, &|_, _| Ok(()));
+        assert_ends!(late, Err(Error::Timeout { .. }));
+        gate.0.stm.set_time_limit(None);
+        gate.goes_on();
+        let panicked = gate.launch(ENDLESS, alone, &|_, _| panic!("a transaction fails"));
+        assert_ends!(panicked, Err(Error::Panicked { ref message, .. }) if message == "a transaction fails");
+        Gate::<FastTable>::new().goes_on();
+    }
+}
+
+/// Adds 1 to some elements of every row; one transaction in four reads all instead, which must have
+/// one value.
+fn everywhere<A: Algorithm, T: Summand>(
+    tx: &mut CpuTx<'_, '_, A>,
+    sums: &TSums<T>,
+    i: u64,
+) -> TxResult<()> {
+    let len = sums.row_len().min(8);
+    let mut first = None;
+    for row in 0..sums.rows() {
+        if !i.is_multiple_of(4) {
+            tx.add_many(sums, row, 0, [T::from_bits64(1); 8], len)?;
+            continue;
+        }
+        let found: [T; 8] = tx.read_sum_many(sums, row, 0, len)?;
+        for value in found[..len as usize].iter().map(|value| value.to_bits64()) {
+            assert_eq!(*first.get_or_insert(value), value, "{}", A::NAME);
+        }
+    }
+    Ok(())
+}
+
+fn summed<A: Algorithm, T: Summand + Pod>(
+    (rows, row_len): (usize, u32),
+    transactions: u64,
+    body: impl Fn(&mut CpuTx<'_, '_, A>, &TSums<T>, u64) -> TxResult<()>,
+) -> Result<Vec<T>, Error> {
+    let sums = Sums::<_, T>::zeroed(&Cpu::new(), rows, row_len, "the sums")?;
+    let config = config(|c| c.capacity = capacity(256, 256));
+    let view = sums.view();
+    let mut world = World::<A>::new(Launch::new(4, 2), config);
+    let done = world.each(transactions, |tx, _, i| body(tx, &view, i))?;
+    assert_eq!(done.commits, transactions);
+    sums.download()
+}
+
+#[test]
+fn what_threads_add_is_there_in_the_end_and_was_there_whenever_it_was_read() {
+    under_all!(A => {
+        assert_eq!(summed::<A, u32>((2, 3), 400, everywhere).unwrap(), [300; 6]);
+        // More rows and additions than the stack has room for.
+        assert_eq!(summed::<A, u64>((30, 8), 400, everywhere).unwrap(), [300; 240]);
+        // A transaction that adds what it reads demands: from 0, +1, then +3 and +1 by turns.
+        let found = summed::<A, u32>((1, 1), 1_001, |tx, sums, _| {
+            let found = tx.read_sum(sums, 0, 0)?;
+            tx.add(sums, 0, 0, if found % 2 == 0 { 1 } else { 3 })
+        });
+        assert_eq!(found.unwrap(), [501 + 500 * 3]);
+    });
+}
+
+#[test]
+fn an_addition_past_the_end_and_what_the_logs_do_not_hold_are_errors() {
+    under_all!(A => {
+        let past_the_end = summed::<A, u32>((3, 5), 10, |tx, sums, i| tx.add_many(sums, i % 3, 4, [1; 2], 2));
+        assert_past_the_end(past_the_end, 5, 5);
+        assert_past_the_end(summed::<A, u32>((3, 5), 10, |tx, sums, _| tx.add(sums, 3, 0, 1)), 3, 3);
+    });
+    // 8 words of 64 bits a row; 512 entries in the logs, 64 on the stack.
+    for ended in [
+        summed::<Fast, u64>((37, 8), 3, everywhere),
+        summed::<FastTable, u64>((37, 8), 3, everywhere),
+    ] {
+        assert_ends!(ended, Err(Error::CapacityExceeded { .. }));
+    }
+}
+
+#[test]
+fn sums_are_uploaded_and_downloaded_in_every_width() {
+    let cpu = Cpu::new();
+    let narrow: Vec<f32> = (0..15).map(|i| i as f32 / 2.0).collect();
+    let sums = Sums::from_slice(&cpu, 5, &narrow, "floats").unwrap();
+    assert_eq!((sums.rows(), sums.row_len(), sums.bytes()), (3, 5, 96));
+    assert_eq!(sums.download().unwrap(), narrow);
+    let wide: Vec<i64> = (0..6).map(|i| i - 3).collect();
+    let mut sums = Sums::from_slice(&cpu, 3, &wide, "numbers").unwrap();
+    assert_eq!(sums.download().unwrap(), wide);
+    sums.clear().unwrap();
+    assert_eq!(sums.download().unwrap(), [0; 6]);
+}
+
+/// Reads words that it names twice, and adds 1 to each.
+fn twice<A: Algorithm>(
+    tx: &mut CpuTx<'_, '_, A>,
+    words: &A::Array<u32>,
+    together: bool,
+) -> TxResult<()> {
+    for k in (0..words.len()).step_by(2) {
+        let at = [k, k + 1, k, k + 1];
+        let v = tx.read_many(words, at)?;
+        if together {
+            tx.write_many(words, at, v.map(|v| v + 1), 4)?;
+        } else {
+            for (at, v) in at.into_iter().zip(v) {
+                tx.write(words, at, v + 1)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn words_named_twice<A: Algorithm>(locks: u64) {
+    let config = config(|c| {
+        c.locks = locks;
+        // Room for every word once: one that is named twice must use the same entry.
+        c.capacity = capacity(WORDS as u32, WORDS as u32);
+        c.retry_limits.queue_after = 4;
+    });
+    let mut world = World::<A>::new(Launch::new(2, 2), config);
+    let done = world.each(60, |tx, v, i| twice(tx, &v.words, i % 2 == 0));
+    assert_eq!(done.unwrap().commits, 60);
+    assert_eq!(world.words(), [60; WORDS as usize]);
+}
+
+#[test]
+fn a_word_named_twice_holds_its_last_write_in_sets_beyond_the_stack() {
+    words_named_twice::<Fast>(1 << 10);
+    // With eight locks, most words have the same lock as others of the transaction.
+    [1 << 10, 8, 1]
+        .into_iter()
+        .for_each(words_named_twice::<FastTable>);
+}
+
+/// Adds 100 to each word by transactions of a new memory with its clock there.
+fn continue_at(clock: u64, words: &TxArray<Cpu, u32>) {
+    let config = config(|c| c.time_limit = Some(Duration::from_mins(2)));
+    let mut stm = Stm::new(&Cpu::new(), Launch::new(2, 2), config).unwrap();
+    stm.advance_clock(clock).unwrap();
+    let (handle, view) = (stm.handle::<Fast>(), words.view::<Fast>());
+    let done = common::launch(&mut stm, |lane| {
+        handle.for_each(lane, 0..100, |tx, i| twice(tx, &view, i % 2 == 0));
+    });
+    assert_eq!(done.unwrap().commits, 100, "from {clock}");
+}
+
+#[test]
+fn versions_have_no_end_and_cells_go_from_one_memory_to_another_as_they_are() {
+    let half = 1u64 << 30;
+    for clock in [
+        half - 50,     // the cells look newer in the middle of the launch
+        half + 50,     // they do so from the start
+        2 * half - 50, // the packed versions begin anew
+        3 * half - 50,
+        (1 << 32) - 50,
+        (1 << 57) - 50,
+    ] {
+        let words = array::<Fast, u32>(&[0; 4], "words");
+        continue_at(clock, &words);
+        assert_eq!(words.download().unwrap(), [100; 4], "from {clock}");
+    }
+    let words = array::<Fast, u32>(&[0; 4], "words");
+    // Ahead, behind, and by more than a circle of packed versions.
+    for (k, clock) in [(1, 1000), (2, 0), (3, 1 << 33), (4, 5), (5, (1 << 30) + 7)] {
+        continue_at(clock, &words);
+        assert_eq!(words.download().unwrap(), [100 * k; 4], "at {clock}");
+    }
+}
+
+#[test]
+fn a_layout_changes_and_the_values_stay() {
+    let cpu = Cpu::new();
+    let narrow: Vec<i32> = (-3..4).collect();
+    let wide: Vec<f64> = (0..5).map(|k| f64::from(k) / 3.0).collect();
+    let mut a = TxArray::from_slice(&cpu, Layout::Plain, &narrow, "a").unwrap();
+    let mut b = TxArray::from_slice(&cpu, Layout::Plain, &wide, "b").unwrap();
+    for layout in [Layout::Cells, Layout::Cells, Layout::Plain] {
+        a.arrange_as(layout).unwrap();
+        b.arrange_as(layout).unwrap();
+        assert_eq!(a.download().unwrap(), narrow);
+        assert_eq!(b.download().unwrap(), wide);
+    }
+    a.arrange::<Fast>().unwrap();
+    assert_eq!((a.layout(), a.bytes()), (Layout::Cells, 7 * 8));
+    assert_eq!(a.view::<Fast>().len(), 7);
+}
+
+#[test]
+fn the_clock_does_not_go_back() {
+    let mut stm = Stm::new(&Cpu::new(), Launch::new(1, 1), StmConfig::default()).unwrap();
+    stm.advance_clock(5).unwrap();
+    stm.advance_clock(5).unwrap();
+    let error = stm.advance_clock(4).unwrap_err();
+    assert_ends!(error, Error::BadConfig { value: 4, .. });
+}
+
+#[test]
+#[should_panic(expected = "the layout of a is not the one that fast wants")]
+fn a_view_of_another_layout_is_refused() {
+    let a = TxArray::<_, u32>::zeroed(&Cpu::new(), Layout::Cells, 4, "a").unwrap();
+    let error = a.try_view::<HvSorting>().unwrap_err();
+    let (what, algorithm) = ("a", "hv-sorting");
+    assert_eq!(error, Error::WrongLayout { what, algorithm });
+    assert_eq!(a.try_view::<Fast>().unwrap().len(), 4);
+    let a = TxArray::<_, u32>::zeroed(&Cpu::new(), Layout::Plain, 4, "a").unwrap();
+    a.view::<Fast>();
 }

@@ -1,103 +1,69 @@
-//! Transactions that wait for a change, on the CPU and under every algorithm:
-//! bounded queues between producers and consumers, by lanes and by teams, and
-//! launches in which everybody waits, which end with an error that says so.
+//! Transactions that wait for a change, alternatives and deferred actions, by real threads of the
+//! CPU and under every algorithm. `verify/tests/sim/waiting.rs` has the same queues under every
+//! schedule, and its random programs have alternatives.
 #![cfg(feature = "host")]
 
 mod common;
 #[path = "kernels/queues.rs"]
 mod queues;
 
-use common::{config, launch, under_all};
-use queues::{Queues, World};
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Fast, Granule};
-use stm_core::host::{Cpu, Error, Launch, Statistics, Stm, Sums};
-use stm_core::internal::lane::cpu::CpuLane;
-use stm_core::{Lane, StmRef, TSums};
+use common::prelude::*;
+use stm_core::Action;
 
-/// The items that go through a queue.
+/// The items that go through a queue, and its places.
 const ITEMS: u64 = 400;
-/// The places of a queue.
 const PLACES: u64 = 3;
 
-struct P<A: Algorithm> {
-    stm: StmRef<A>,
-    queue: Queues<A>,
-    sums: TSums<u64>,
-}
+type Queues<A> = queues::Queues<A>;
 
-struct Done {
-    ends: Vec<u32>,
-    taken: u64,
-    statistics: Statistics,
-}
-
-/// Returns a launch whose blocks all run at the same time.
-const fn together(blocks: u32, threads: u32) -> Launch {
-    let mut launch = Launch::new(blocks, threads);
-    launch.cooperative = true;
-    launch
-}
-
-fn go<A: Algorithm>(shape: Launch, kernel: impl Fn(&CpuLane<'_>, &P<A>)) -> Result<Done, Error> {
+/// Launches a kernel with empty queues; returns the statistics, the ends of the queues and the sum
+/// of what was taken.
+fn go<A: Algorithm>(
+    shape: Launch,
+    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Queues<A>),
+) -> Result<(Statistics, Vec<u32>, u64), Error> {
     let cpu = Cpu::new();
     let config = config(|c| (c.locks, c.time_limit) = (64, Some(Duration::from_mins(2))));
     let mut stm = Stm::new(&cpu, shape, config)?;
-    let world = World::new::<A>(&cpu, false, PLACES);
-    let sums = Sums::zeroed(&cpu, 1, 2, "sums")?;
-    let p = P {
-        stm: stm.handle::<A>(),
-        queue: world.queues::<A>(),
-        sums: sums.view(),
-    };
-    let statistics = launch(&mut stm, |lane| kernel(lane, &p))?;
-    Ok(Done {
-        ends: world.ends.download()?,
-        taken: world.tally.download()?[0],
-        statistics,
-    })
+    let world = queues::World::new::<A>(&cpu, PLACES);
+    let (handle, queues) = (stm.handle::<A>(), world.queues::<A>());
+    let statistics = launch(&mut stm, |lane| kernel(lane, &handle, &queues))?;
+    let taken = world.tally.download()?[0];
+    Ok((statistics, world.ends.download()?, taken))
 }
 
-fn the_queue_passes_all<A: Algorithm>(kernel: impl Fn(&CpuLane<'_>, &P<A>) + Copy) {
+fn the_queue_passes_all<A: Algorithm>(
+    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Queues<A>) + Copy,
+) {
     for (blocks, threads) in [(2, 1), (2, 2), (4, 3)] {
-        let done = go::<A>(together(blocks, threads), kernel)
+        let (statistics, ends, taken) = go::<A>(together(blocks, threads), kernel)
             .unwrap_or_else(|error| panic!("{blocks}x{threads}: {error}"));
-        assert_eq!(done.ends, [ITEMS as u32; 2]);
-        assert_eq!(done.taken, ITEMS * (ITEMS + 1) / 2);
-        let Statistics {
-            commits, attempts, ..
-        } = done.statistics;
-        assert_eq!(commits, 2 * ITEMS);
-        assert_eq!(attempts, commits + done.statistics.aborted());
-        assert!(done.statistics.waits() != 0);
+        assert_eq!([ends[0], ends[2]], [ends[1], ends[3]]);
+        assert_eq!(u64::from(ends[0] + ends[2]), ITEMS);
+        assert_eq!(taken, ITEMS * (ITEMS + 1) / 2);
+        assert_eq!(statistics.commits, 2 * ITEMS);
+        assert_eq!(statistics.attempts, 2 * ITEMS + statistics.aborted());
+        assert!(statistics.waits() != 0);
     }
 }
 
 #[test]
-fn everything_goes_through_a_bounded_queue() {
-    under_all!(A => the_queue_passes_all::<A>(|lane, p| p.queue.rounds(lane, &p.stm, ITEMS, false)));
-}
-
-#[test]
-fn everything_goes_through_a_bounded_queue_by_single_transactions() {
-    under_all!(A => the_queue_passes_all::<A>(|lane, p| p.queue.alone(lane, &p.stm, ITEMS)));
-}
-
-#[test]
-fn everything_goes_through_a_bounded_queue_by_teams() {
-    under_all!(A => if A::TEAMS {
-        the_queue_passes_all::<A>(|lane, p| p.queue.teams(lane, &p.stm, ITEMS));
+fn everything_goes_through_a_bounded_queue_by_lanes_and_by_teams() {
+    under_all!(A => {
+        the_queue_passes_all::<A>(|lane, stm, queue| queue.rounds(lane, stm, ITEMS, false));
+        the_queue_passes_all::<A>(|lane, stm, queue| queue.alone(lane, stm, ITEMS));
+        if A::TEAMS {
+            the_queue_passes_all::<A>(|lane, stm, queue| queue.teams(lane, stm, ITEMS));
+        }
     });
 }
 
 /// Asserts that a launch ended as everybody waits, so many of its threads in a loop.
 #[track_caller]
-fn assert_waits(ended: Result<Done, Error>, threads: u64, waiting: u64) {
+fn assert_waits<T>(ended: Result<T, Error>, threads: u64, waiting: u64) {
     let outside = threads - waiting;
-    assert_eq!(
-        ended.err(),
-        Some(Error::EverybodyWaits { waiting, outside })
-    );
+    let expected = Error::EverybodyWaits { waiting, outside };
+    assert_eq!(ended.err(), Some(expected));
 }
 
 /// Everybody takes from the empty queue.
@@ -105,26 +71,23 @@ fn assert_waits(ended: Result<Done, Error>, threads: u64, waiting: u64) {
 fn a_launch_in_which_all_threads_wait_ends_and_counts_them() {
     under_all!(A => {
         for (blocks, threads) in [(1, 1), (3, 2)] {
-            let ended = go::<A>(together(blocks, threads), |lane, p| {
-                p.stm.for_each(lane, 0..lane.grid_threads(), |tx, _| {
-                    p.queue.take(tx, 0)?;
-                    Ok(())
-                });
+            let ended = go::<A>(together(blocks, threads), |lane, stm, queue| {
+                stm.for_each(lane, 0..lane.grid_threads(), |tx, _| queue.take(tx, 0).map(|_| ()));
             });
-            let all = u64::from(blocks * threads);
             // Those that run transactions in a loop.
+            let all = blocks * threads;
             let of_block = A::GRANULE == Granule::Block;
-            assert_waits(ended, all, if of_block { blocks.into() } else { all });
+            assert_waits(ended, all.into(), if of_block { blocks } else { all }.into());
         }
-        let ended = go::<A>(together(2, 2), |lane, p| {
-            let _ = p.stm.atomically(lane, |tx| p.queue.take(tx, 0));
+        let ended = go::<A>(together(2, 2), |lane, stm, queue| {
+            let _ = stm.atomically(lane, |tx| queue.take(tx, 0));
         });
         assert_waits(ended, 4, 4);
         if A::TEAMS {
-            let ended = go::<A>(together(4, 1), |lane, p| {
-                p.stm.for_each_team(lane, 0..4, |tx, _| {
+            let ended = go::<A>(together(4, 1), |lane, stm, queue| {
+                stm.for_each_team(lane, 0..4, |tx, _| {
                     let leads = tx.rank() == 0;
-                    tx.read_many(&p.queue.ends, [leads.then_some(0), leads.then_some(1)])?;
+                    tx.read_many(&queue.ends, [leads.then_some(0), leads.then_some(1)])?;
                     // One lane is enough, as no call on the transaction follows.
                     if leads { tx.retry() } else { Ok(()) }
                 });
@@ -134,27 +97,11 @@ fn a_launch_in_which_all_threads_wait_ends_and_counts_them() {
     });
 }
 
-/// Transaction i waits for transaction i + 1, and the last for the first.
-#[test]
-fn a_circle_of_waits_is_found_beside_threads_that_have_ended() {
-    under_all!(A => {
-        let ended = go::<A>(together(4, 1), |lane, P { stm, queue, .. }| {
-            stm.for_each(lane, 0..PLACES, |tx, i| {
-                if tx.read(&queue.items, (i + 1) % PLACES)? == 0 {
-                    return tx.retry();
-                }
-                tx.write(&queue.items, i, 1)
-            });
-        });
-        assert_waits(ended, 4, 3);
-    });
-}
-
 /// The last block puts items in, the others take them out.
 #[test]
 fn producers_that_are_never_resident_are_named() {
     let blocks = 4 * std::thread::available_parallelism().map_or(1, usize::from) as u32;
-    let ended = go::<Fast>(Launch::new(blocks, 1), |lane, P { stm, queue, .. }| {
+    let ended = go::<Fast>(Launch::new(blocks, 1), |lane, stm, queue| {
         let threads = lane.grid_threads();
         let _ = stm.atomically(lane, |tx| {
             if lane.grid_thread() + 1 == threads {
@@ -167,34 +114,161 @@ fn producers_that_are_never_resident_are_named() {
     assert_waits(ended, blocks.into(), u64::from(blocks / 4));
 }
 
-/// The first transaction waits until a sum has been added to.
+/// Makes a memory whose launches are of threads that all run at the same time.
+fn world<A: Algorithm>(blocks: u32, threads: u32) -> World<A> {
+    let config = config(|c| {
+        (c.capacity.actions, c.time_limit) = (8, Some(Duration::from_mins(2)));
+    });
+    World::new(together(blocks, threads), config)
+}
+
+/// The first transaction waits until the other one has changed what either of its alternatives has
+/// read: word 0, or a sum.
 #[test]
-fn an_addition_wakes_who_has_read_the_sum() {
-    under_all!(A => {
-        let done = go::<A>(together(2, 1), |lane, P { stm, queue, sums }| {
-            stm.for_each(lane, 0..2, |tx, i| {
-                if i == 1 {
-                    tx.add(sums, 0, 1, 7)
-                } else if tx.read_sum(sums, 0, 1)? == 0 {
-                    tx.retry()
-                } else {
-                    tx.write(&queue.ends, 0, 5)
-                }
-            });
+fn a_transaction_that_waits_is_woken_by_what_either_alternative_has_read() {
+    under_all!(A => for which in 0..2 {
+        let mut world = world::<A>(2, 1);
+        let took = |tx: &mut CpuTx<'_, '_, A>, v: &Views<A>, found: u32| match found {
+            0 => tx.retry(),
+            found => tx.write(&v.words, 3, found),
+        };
+        let ended = world.each(2, |tx, v, i| match (i, which) {
+            (0, _) => tx.or_else(
+                |tx| {
+                    // It must be undone.
+                    tx.write(&v.words, 2, 100)?;
+                    let found = tx.read(&v.words, 0)?;
+                    took(tx, v, found)
+                },
+                |tx| {
+                    let found = tx.read_sum(&v.sums, 0, 1)?;
+                    took(tx, v, found)
+                },
+            ),
+            (_, 0) => tx.write(&v.words, 0, 9),
+            _ => tx.add(&v.sums, 0, 1, 9),
         });
-        assert_eq!(done.unwrap().ends[0], 5);
+        ended.unwrap();
+        assert_eq!(world.words()[2..4], [if which == 0 { 100 } else { 0 }, 9]);
     });
 }
 
 #[test]
 fn a_retry_with_nothing_read_is_a_fault() {
     under_all!(A => {
-        let ended = go::<A>(together(1, 1), |lane, P { stm, queue, .. }| {
-            stm.for_each(lane, 2..3, |tx, _| {
-                tx.write(&queue.ends, 0, 1)?;
-                tx.retry()
-            });
+        let ended = world::<A>(1, 1).each(1, |tx, v, _| {
+            tx.write(&v.words, 0, 1)?;
+            tx.retry()
         });
-        assert_eq!(ended.err(), Some(Error::RetryWithoutReads { transaction: 2 }));
+        assert_eq!(ended.err(), Some(Error::RetryWithoutReads { transaction: 0 }));
+    });
+}
+
+/// The transactions of a launch, of which every third one cancels itself.
+const TRANSACTIONS: u64 = 400;
+const COMMITS: u64 = TRANSACTIONS - TRANSACTIONS.div_ceil(3);
+
+/// Each transaction adds to a word and defers one action of each kind. Of the counts, 0 are
+/// commits, 1 aborts, 2 commits told, and 3 aborts told.
+#[test]
+fn every_commit_and_every_abort_executes_its_actions_once() {
+    under_all!(A => {
+        let cpu = Cpu::new();
+        let small = Buffer::<_, u32>::zeroed(&cpu, 1, "small").unwrap();
+        let float = Buffer::<_, f32>::zeroed(&cpu, 1, "float").unwrap();
+        let (one, half) = (small.tarray(), float.tarray());
+        let mut world = world::<A>(2, 2);
+        let done = world.launch(|lane, v| {
+            // SAFETY: an element of a live array, which lanes alone access.
+            let tell = |i, n| unsafe { lane.add_relaxed_64(v.counts.get(i).unwrap(), n) };
+            let count = |tx: &mut CpuTx<'_, '_, A>, i| {
+                tx.at_abort(Action::add(&v.counts, 1, 1))?;
+                let old = tx.read(&v.wide, 0)?;
+                tx.at_commit(Action::add(&v.counts, 0, 1))?;
+                tx.at_commit(Action::add(&one, 0, 1))?;
+                tx.at_commit(Action::add(&half, 0, 0.5))?;
+                tx.write(&v.wide, 0, old + 1)?;
+                if i % 3 == 0 { tx.cancel() } else { Ok(2) }
+            };
+            let (committed, aborted) = (|_, result| tell(2, result), |_, _| tell(3, 1));
+            v.stm.loops(lane).with(committed, aborted).each(0..TRANSACTIONS, count);
+        });
+        let aborted = done.unwrap().aborted();
+        assert_eq!(world.wide()[0], COMMITS);
+        assert_eq!(world.counts(), [COMMITS, aborted, 2 * COMMITS, aborted]);
+        assert_eq!(small.download().unwrap(), [COMMITS as u32]);
+        assert_eq!(float.download().unwrap(), [COMMITS as f32 / 2.0]);
+    });
+}
+
+#[test]
+fn teams_execute_the_actions_of_their_lanes() {
+    under_all!(A => if A::TEAMS {
+        let mut world = world::<A>(2, 2);
+        let done = world.launch(|lane, v| v.stm.for_each_team(lane, 0..TRANSACTIONS, |tx, i| {
+            tx.at_abort(Some(Action::add(&v.counts, 1, 1)))?;
+            let leads = tx.rank() == 0;
+            let old = tx.read(&v.wide, leads.then_some(0))?;
+            tx.at_commit(leads.then(|| Action::add(&v.counts, 0, 1)))?;
+            tx.write(&v.wide, old.map(|old| (0, old + 1)))?;
+            if i % 3 == 0 { tx.cancel() } else { Ok(()) }
+        }));
+        let aborted = done.unwrap().aborted();
+        assert_eq!((world.wide()[0], &world.counts()[..2]), (COMMITS, &[COMMITS, aborted][..]));
+    });
+}
+
+/// Several actions on one word, after a commit or after an abort, which may be that of a first
+/// alternative alone.
+#[test]
+fn actions_of_a_commit_go_forwards_and_those_of_an_abort_backwards() {
+    under_all!(A => {
+        let mut world = world::<A>(1, 1);
+        let ended = world.each(2, |tx, v, i| {
+            for n in 1..=2 {
+                tx.at_commit(Action::store(&v.counts, 0, n))?;
+                tx.at_abort(Action::store(&v.counts, 1, n))?;
+            }
+            if i == 1 {
+                return tx.cancel();
+            }
+            tx.at_commit(Action::set_bits(&v.counts, 2, 0b110))?;
+            tx.or_else(
+                |tx| {
+                    tx.at_commit(Action::store(&v.counts, 2, 0))?;
+                    tx.at_abort(Action::add(&v.counts, 3, 1))?;
+                    tx.read(&v.words, 0)?;
+                    tx.retry()
+                },
+                |tx| tx.at_commit(Action::clear_bits(&v.counts, 2, 0b010)),
+            )
+        });
+        ended.unwrap();
+        assert_eq!(world.counts(), [2, 1, 0b100, 1]);
+    });
+}
+
+#[test]
+fn a_bit_released_twice_a_full_log_and_a_wrong_index_are_faults() {
+    under_all!(A => {
+        let mut twice = world::<A>(1, 2);
+        twice.counts.upload(&[0b111, 0, 0, 0]).unwrap();
+        let ended = twice.each(2, |tx, v, i| {
+            let old = tx.read(&v.wide, 0)?;
+            tx.write(&v.wide, 0, old + 1)?;
+            tx.at_commit(Action::release_bits(&v.counts, 0, 0b100, 70 + i))
+        });
+        assert_ends!(ended, Err(Error::FreedTwice { subject: 70 | 71, .. }));
+        let full = world::<A>(1, 1).each(1, |tx, v, _| {
+            (0..9).try_for_each(|_| tx.at_commit(Action::add(&v.counts, 0, 1)))
+        });
+        let (set, limit, transaction) = ("action log", 8, 0);
+        assert_eq!(full.err(), Some(Error::CapacityExceeded { set, limit, transaction }));
+        let outside = world::<A>(1, 1).each(1, |tx, v, _| {
+            tx.at_abort(Action::add(&v.counts, 1, 1))?;
+            tx.at_commit(Action::add(&v.counts, 4, 1))
+        });
+        let (index, len) = (4, 4);
+        assert_eq!(outside.err(), Some(Error::OutOfRange { index, len, transaction }));
     });
 }

@@ -35,13 +35,11 @@ const SERIES: [u64; 2] = [10_000, 128];
 /// The launches that the host waits for.
 const ONE_BY_ONE: u64 = 1_000;
 
-/// What is measured and how it is printed.
 struct Settings {
     megabytes: usize,
     json: bool,
 }
 
-/// Returns the median of the times.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
@@ -59,7 +57,6 @@ fn timed(mut copy: impl FnMut() -> Result<Duration, Error>) -> Result<(Duration,
     Ok((median(device), median(host)))
 }
 
-/// One kind of copy.
 struct Copy {
     what: &'static str,
     /// The bytes read and written.
@@ -69,13 +66,11 @@ struct Copy {
 }
 
 impl Copy {
-    /// Bytes a second.
     fn rate(&self) -> f64 {
         self.moved as f64 / self.device.as_secs_f64().max(1e-9)
     }
 }
 
-/// Copies from one place of the device's memory to another.
 fn plain<D: Device>(device: &D, bytes: usize) -> Result<Copy, Error> {
     let data: Vec<u32> = (0..bytes / 4).map(|i| i as u32 ^ 0x5A5A_5A5A).collect();
     let from = Buffer::from_slice(device, &data, "the source")?;
@@ -94,7 +89,6 @@ fn plain<D: Device>(device: &D, bytes: usize) -> Result<Copy, Error> {
     })
 }
 
-/// Copies elements into cells and back.
 fn cells<D: Device, T: Pod + Element>(
     device: &D,
     bytes: usize,
@@ -125,7 +119,6 @@ fn cells<D: Device, T: Pod + Element>(
     Ok([copy(what[0], into), copy(what[1], back)])
 }
 
-/// Launches of one transaction each.
 struct Series {
     launches: u64,
     /// The host's time until the last call has returned.
@@ -138,12 +131,10 @@ fn plan() -> RaPlan {
     RaPlan::new(1, 64, 2, 1)
 }
 
-/// One warp.
 fn shape<D: Device>(device: &D) -> Launch {
     Launch::new(1, device.limits().warp_width)
 }
 
-/// Enqueues the launches and waits once.
 fn in_order<D: Device>(
     stm: &mut Stm<D>,
     words: &TxArray<D, u32>,
@@ -166,7 +157,6 @@ fn in_order<D: Device>(
     })
 }
 
-/// Waits for each launch.
 fn one_by_one<D: Device>(stm: &mut Stm<D>, words: &TxArray<D, u32>) -> Result<Series, Error> {
     let shape = shape(stm.device());
     let start = Instant::now();
@@ -181,7 +171,6 @@ fn one_by_one<D: Device>(stm: &mut Stm<D>, words: &TxArray<D, u32>) -> Result<Se
     })
 }
 
-/// The launches, after some that do not count.
 fn launches<D: Device>(device: &D) -> Result<Vec<Series>, Error> {
     let mut stm = Stm::on(device)?;
     let words = stm.array("words", &[0u32; 64])?;
@@ -239,11 +228,8 @@ fn print_launches(all: &[Series], json: bool) {
     }
     for series in all {
         let each = |time: Duration| time.as_secs_f64() * 1e6 / series.launches as f64;
-        let (kind, ended) = match series.enqueued {
-            Some(_) => ("in order", each(series.ended)),
-            None => ("one by one", each(series.ended)),
-        };
-        let host = series.enqueued.map(each);
+        let (host, ended) = (series.enqueued.map(each), each(series.ended));
+        let kind = ["one by one", "in order"][usize::from(host.is_some())];
         if json {
             let host = host.map_or_else(|| "null".to_owned(), |us| format!("{us:.3}"));
             println!(
@@ -269,17 +255,11 @@ fn all<D: Device>(device: &D, settings: &Settings) -> Result<(), Error> {
     } else {
         println!("{}, {} MB of elements", device.name(), settings.megabytes);
     }
+    let narrow = ["32 bits into cells", "32 bits from cells"];
+    let wide = ["64 bits into cells", "64 bits from cells"];
     let mut copies = vec![plain(device, bytes)?];
-    copies.extend(cells::<_, u32>(
-        device,
-        bytes,
-        ["32 bits into cells", "32 bits from cells"],
-    )?);
-    copies.extend(cells::<_, u64>(
-        device,
-        bytes,
-        ["64 bits into cells", "64 bits from cells"],
-    )?);
+    copies.extend(cells::<_, u32>(device, bytes, narrow)?);
+    copies.extend(cells::<_, u64>(device, bytes, wide)?);
     print_copies(&copies, settings.json);
     print_launches(&launches(device)?, settings.json);
     Ok(())

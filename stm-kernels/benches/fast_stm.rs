@@ -7,10 +7,10 @@
 
 use fast_stm::{TVar, atomically};
 use std::time::{Duration, Instant};
+use stm_core::View;
 use stm_core::algorithm::{Algorithm, Fast, HvSorting};
 use stm_core::host::{Cpu, Launch, Stm, StmConfig, TxArray};
-use stm_core::{Kernel, View};
-use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
+use stm_kernels::ra::{RaPlan, random_array};
 
 /// The number of words that a transaction reads, and of those that it writes
 /// (Table 1 of the paper).
@@ -18,7 +18,6 @@ const ACCESSES: u32 = 16;
 /// The number of timed runs of each.
 const REPEAT: usize = 5;
 
-/// The work of the threads.
 #[derive(Clone, Copy)]
 struct Work {
     plan: RaPlan,
@@ -56,27 +55,20 @@ fn theirs(work: Work) -> (Duration, Vec<u32>) {
 }
 
 /// Runs one of our algorithms once on an array of zeros.
-fn ours<A: Algorithm>(work: Work) -> (Duration, Vec<u32>)
-where
-    RandomArray<A>: Kernel<Params = RaParams<A>>,
-{
+fn ours<A: Algorithm>(work: Work) -> (Duration, Vec<u32>) {
     let cpu = Cpu::new();
     let launch = Launch::new(work.threads, 1);
     let mut stm = Stm::new(&cpu, launch, StmConfig::default()).expect("metadata");
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let words = TxArray::zeroed(&cpu, layout, work.words as usize, "the array").expect("the array");
-    let params = RaParams {
-        stm: stm.handle::<A>(),
-        words: words.view::<A>(),
-        transactions: work.transactions,
-        plan: work.plan,
-    };
+    let Work {
+        transactions, plan, ..
+    } = work;
     let start = Instant::now();
-    // SAFETY: the parameters hold this memory's handle, for `A` alone, and a
-    // view of an array that lives on.
-    let (_, done) = unsafe { stm.launch::<RandomArray<A>>(&params) }.expect("a launch");
+    let done = random_array::launch_with::<A, _>(&mut stm, launch, &words, transactions, plan)
+        .expect("a launch");
     let time = start.elapsed();
-    assert_eq!(done.commits, work.transactions);
+    assert_eq!(done.commits, transactions);
     (time, words.download().expect("the array"))
 }
 

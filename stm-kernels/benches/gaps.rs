@@ -10,11 +10,9 @@
 //!
 //! Without arguments there are two rounds of two seconds each.
 
-use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Fast, FastTable};
-use stm_core::host::{Buffer, Cpu, Launch, Stm, StmConfig, TxArray};
-use stm_core::{Kernel, Lane, StmRef, TArray, View};
+use stm_core::TArray;
+use stm_core::prelude::*;
 use stm_kernels::draw::{below, draw};
 
 /// The threads; the last one is the victim.
@@ -24,56 +22,46 @@ const SHARED: [u32; 2] = [3, 65_536];
 /// The words that a transaction of the others reads and writes.
 const WORDS: usize = 3;
 
-/// Transactions of one thread until its time is over.
-struct Gaps<A>(PhantomData<A>);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params<A: Algorithm> {
-    stm: StmRef<A>,
-    /// The words that are shared, and then the victim's.
-    words: A::Array<u32>,
-    /// The longest gap in nanoseconds and the number of commits, for each thread.
-    found: TArray<u64>,
+/// Runs transactions until the time is over. The words are those that are shared, and then the
+/// victim's; a thread finds its longest gap in nanoseconds and its number of commits.
+#[kernel(all)]
+pub fn gaps<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    words: &A::Array<u32>,
+    found: &TArray<u64>,
     shared: u32,
     duration_ns: u64,
-}
-
-impl<A: Algorithm> Kernel for Gaps<A> {
-    const ENTRY: &'static str = "gaps";
-    type Params = Params<A>;
-
-    fn run<L: Lane>(lane: &L, p: &Params<A>) {
-        let me = lane.grid_thread();
-        let victim = me + 1 == u64::from(THREADS);
-        let began = lane.clock();
-        let (mut last, mut longest, mut commits) = (began, 0, 0);
-        while last - began < p.duration_ns {
-            let done = p.stm.atomically(lane, |tx| {
-                if victim {
-                    let at = u64::from(p.shared);
-                    let word = tx.read(&p.words, at)?;
-                    return tx.write(&p.words, at, word.wrapping_add(1));
-                }
-                for k in 0..WORDS as u32 {
-                    let at = u64::from(below(draw(me, commits, k), p.shared));
-                    let word = tx.read(&p.words, at)?;
-                    tx.write(&p.words, at, word.wrapping_add(1))?;
-                }
-                Ok(())
-            });
-            if done.is_err() {
-                break;
+) {
+    let me = lane.grid_thread();
+    let victim = me + 1 == u64::from(THREADS);
+    let began = lane.clock();
+    let (mut last, mut longest, mut commits) = (began, 0, 0);
+    while last - began < duration_ns {
+        let done = stm.atomically(lane, |tx| {
+            if victim {
+                let at = u64::from(shared);
+                let word = tx.read(words, at)?;
+                return tx.write(words, at, word.wrapping_add(1));
             }
-            let now = lane.clock();
-            longest = longest.max(now - last);
-            (last, commits) = (now, commits + 1);
+            for k in 0..WORDS as u32 {
+                let at = u64::from(below(draw(me, commits, k), shared));
+                let word = tx.read(words, at)?;
+                tx.write(words, at, word.wrapping_add(1))?;
+            }
+            Ok(())
+        });
+        if done.is_err() {
+            break;
         }
-        for (i, found) in [(2 * me, longest), (2 * me + 1, commits)] {
-            if let Some(word) = p.found.get(i) {
-                // SAFETY: an element of a live buffer that this thread alone accesses.
-                unsafe { lane.store_relaxed_64(word, found) };
-            }
+        let now = lane.clock();
+        longest = longest.max(now - last);
+        (last, commits) = (now, commits + 1);
+    }
+    for (i, value) in [(2 * me, longest), (2 * me + 1, commits)] {
+        if let Some(word) = found.get(i) {
+            // SAFETY: an element of a live buffer that this thread alone accesses.
+            unsafe { lane.store_relaxed_64(word, value) };
         }
     }
 }
@@ -87,25 +75,15 @@ struct Found {
 /// Runs all threads for `duration`; the others share the first `shared` words.
 fn run<A: Algorithm>(shared: u32, duration: Duration) -> Found {
     let cpu = Cpu::new();
-    let config = StmConfig {
-        time_limit: Some(10 * duration),
-        ..StmConfig::default()
-    };
-    let mut stm = Stm::new(&cpu, Launch::new(THREADS, 1), config).expect("the metadata");
+    let mut stm = Stm::on(&cpu).expect("the metadata");
+    stm.set_time_limit(Some(10 * duration));
     let layout = <A::Array<u32> as View<u32>>::LAYOUT;
     let words = TxArray::<_, u32>::zeroed(&cpu, layout, shared as usize + 1, "the words");
     let words = words.expect("the words");
     let found = Buffer::<_, u64>::zeroed(&cpu, 2 * THREADS as usize, "the gaps").expect("a buffer");
-    let params = Params {
-        stm: stm.handle::<A>(),
-        words: words.view::<A>(),
-        found: found.tarray(),
-        shared,
-        duration_ns: duration.as_nanos() as u64,
-    };
-    // SAFETY: the parameters hold this memory's handle and views of buffers that live on,
-    // and nothing else uses them.
-    unsafe { stm.launch::<Gaps<A>>(&params) }.expect("a launch");
+    let (shape, duration_ns) = (Launch::new(THREADS, 1), duration.as_nanos() as u64);
+    gaps::launch_with::<A, _>(&mut stm, shape, &words, &found, shared, duration_ns)
+        .expect("a launch");
     let values = words.download().expect("the words");
     let found = found.download().expect("the gaps");
     let commits = |thread: u32| found[2 * thread as usize + 1];

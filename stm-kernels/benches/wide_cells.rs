@@ -24,7 +24,6 @@ const SEED: u64 = 1;
 
 type Algorithm = Fast;
 
-/// The work of the threads.
 #[derive(Clone, Copy)]
 struct Work {
     accounts: u32,
@@ -45,7 +44,6 @@ fn replay(work: Work) -> Vec<u64> {
     accounts
 }
 
-/// Returns the median time.
 fn measure<D: Device, T: Element + Pod>(device: &D, work: Work, expected: &[u64]) -> Duration
 where
     Transfers<Algorithm, T>: Kernel<Params = TransferParams<Algorithm, T>>,

@@ -7,9 +7,12 @@
 //! They need neither a GPU nor a compiler for one. `stm_core_build::rules` states what a
 //! file must satisfy, and `cargo xtask ptx` uses it as well.
 
+#[path = "../../stm-core/tests/common/sources.rs"]
+mod sources;
+
+use sources::sources;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 use stm_core::algorithm::{Algorithm, Fast, HvSorting};
 use stm_core::host::Error;
@@ -23,7 +26,6 @@ use stm_kernels::{bank, eigenbench, floor, genome, ht, kmeans, labyrinth, queue,
 /// result that the entry stores, or 0 if there is none.
 type Golden = (&'static str, Vec<&'static str>, u32);
 
-/// Returns the methods without a body in the trait, and those with one.
 fn tables() -> [Vec<Golden>; 2] {
     let (required, provided) = include_str!("lane_methods.txt")
         .split_once("[provided]")
@@ -54,7 +56,6 @@ fn committed() -> &'static BTreeMap<String, String> {
     &TEXTS
 }
 
-/// Returns what is wrong with the entry of a method.
 fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Option<String> {
     let entry = format!("lane_{method}");
     let Some(mut found) = rules::effects(text, &entry) else {
@@ -80,7 +81,6 @@ fn methods(wide: bool) -> impl Iterator<Item = Golden> {
     all.filter(move |(method, ..)| stm_core_build::split::lane_file(method) == file)
 }
 
-/// Returns what is wrong with the entries of the methods of a file.
 fn wrong_entries(text: &str, wide: bool) -> Vec<String> {
     methods(wide)
         .filter_map(|golden| wrong_entry(text, golden))
@@ -126,11 +126,8 @@ fn each_lane_method_is_its_one_instruction() {
 fn the_files_for_newer_gpus_are_those_that_need_them() {
     let files = committed();
     let wide = |text: &&String| rules::target_of(text) == rules::WIDE;
-    let found: Vec<&str> = files
-        .iter()
-        .filter(|(_, text)| wide(text))
-        .map(|(stem, _)| stem.as_str())
-        .collect();
+    let wide = files.iter().filter(|(_, text)| wide(text));
+    let found: Vec<&str> = wide.map(|(stem, _)| stem.as_str()).collect();
     let expected = [
         "bank_static64/fast-wide",
         "cells64/fast-wide",
@@ -225,12 +222,8 @@ fn shipped_files_keep_every_rule() {
         for (line, bytes) in rules::local_frames(text) {
             println!("{stem}.ptx:{line}: {bytes} bytes of local memory, at most {most}");
         }
-        let findings = rules::shipped(text);
-        wrong.extend(
-            findings
-                .iter()
-                .map(|finding| format!("{stem}.ptx: {finding}")),
-        );
+        let findings = rules::shipped(text).into_iter();
+        wrong.extend(findings.map(|finding| format!("{stem}.ptx: {finding}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -353,27 +346,10 @@ fn ptx_of_another_kernel_is_refused_for_its_parameters() {
     assert!(matches!(error, Error::StalePtx { .. }), "{error}");
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_struct_of_parameters_has_the_layout_of_c() {
-    let mut paths = Vec::new();
-    sources(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-        &mut paths,
-    );
     let mut structs = 0;
-    for path in paths {
-        let text = fs::read_to_string(&path).expect("a source");
+    for (path, text) in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
         let mut layout_of_c = false;
         for line in text.lines() {
             let name = line

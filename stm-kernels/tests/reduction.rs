@@ -91,25 +91,13 @@ fn goes_round<K: Kernel<Params = HopsParams>>(stations: u32, launch: Launch) {
 }
 
 #[test]
-fn a_value_goes_round_the_warps_of_a_block() {
-    for threads in [1, 2, 5] {
-        goes_round::<HopsShared>(threads, Launch::new(1, threads));
-    }
-}
-
-#[test]
-fn a_value_goes_round_the_blocks_of_a_cluster() {
-    for cluster in [1, 2, 4] {
-        goes_round::<HopsCluster>(cluster, Launch::new(cluster, 2).with_cluster(cluster));
-    }
-}
-
-#[test]
-fn a_value_goes_round_all_blocks() {
-    for blocks in [1, 2, 5] {
-        let mut launch = Launch::new(blocks, 2);
+fn a_value_goes_round_the_warps_of_a_block_the_blocks_of_a_cluster_and_all_blocks() {
+    for n in [1, 2, 5] {
+        goes_round::<HopsShared>(n, Launch::new(1, n));
+        goes_round::<HopsCluster>(n, Launch::new(n, 2).with_cluster(n));
+        let mut launch = Launch::new(n, 2);
         launch.cooperative = true;
-        goes_round::<HopsGlobal>(blocks, launch);
+        goes_round::<HopsGlobal>(n, launch);
     }
 }
 

@@ -18,7 +18,6 @@ fn verify(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Runs the program, which must end with this status, and returns what it printed.
 #[track_caller]
 fn ends(status: i32, arguments: &[&str]) -> String {
     let output = verify(arguments);

@@ -24,7 +24,7 @@ const MIRI: &str = "miri test --package stm-core --features host \
 /// built anew, as `ThreadSanitizer` must see its synchronisation.
 const TSAN: &str = "test --package stm-core --features host -Zbuild-std \
                     --target x86_64-unknown-linux-gnu --test core_paths --test transactions \
-                    --test teams --test sums --test versioned --test misuse --test checks";
+                    --test teams --test misuse --test checks";
 
 /// What may be depended on; the database of advisories is read from the network.
 const DENY: &str = "deny --all-features check";

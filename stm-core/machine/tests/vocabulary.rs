@@ -1,8 +1,11 @@
 //! A test that only the lane module contains atomics, `asm!`, fences and spin
 //! hints: everything else goes through `Lane`, where a test can see it.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "../../tests/common/sources.rs"]
+mod sources;
+
+use sources::sources;
+use std::path::Path;
 
 const FORBIDDEN: &[&str] = &[
     "asm!",
@@ -15,17 +18,6 @@ const FORBIDDEN: &[&str] = &[
     "llvm.nvvm",
     "Ordering::",
 ];
-
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            found.push(path);
-        }
-    }
-}
 
 /// Returns the lines of code of a file that use a forbidden word; comments may
 /// use them.
@@ -45,15 +37,13 @@ fn offences(text: &str) -> Vec<(usize, &'static str)> {
 #[test]
 fn only_the_lane_module_speaks_to_the_machine() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    for dir in ["src", "../sync/src", "../src", "../../stm-kernels/src"] {
-        sources(&root.join(dir), &mut files);
-    }
+    let folders = ["src", "../sync/src", "../src", "../../stm-kernels/src"];
+    let files: Vec<_> = folders.map(|dir| sources(&root.join(dir))).concat();
     assert!(files.len() > 20, "found only {} source files", files.len());
     let lane = root.join("src/lane");
     let mut seen_in_lane = 0;
-    for file in files {
-        let offences = offences(&fs::read_to_string(&file).unwrap());
+    for (file, text) in files {
+        let offences = offences(&text);
         if file.starts_with(&lane) {
             seen_in_lane += offences.len();
         } else {

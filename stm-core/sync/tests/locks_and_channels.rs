@@ -1,23 +1,22 @@
-//! Channels and named barriers on the CPU, with real threads: `stm-kernels/tests/reduction.rs` has
-//! what threads hand over by them and by barriers that count arrivals.
-//!
-//! Locks on the CPU's threads: a short storm for each kind.
+//! Channels, named barriers and locks on the CPU, with real threads. `stm-kernels/tests/reduction.rs`
+//! has what threads hand over by barriers; `verify/tests/locks` has misuse, walks and combining, and
+//! all of it under every schedule.
 
 #![cfg(feature = "host")]
 
 mod common;
 
-use common::{Counter, Word, launch, stay, together, watched};
+use common::{Word, launch, stay, together, watched};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use stm_machine::Lane;
 use stm_machine::host::{Buffer, Cpu, Error, Launch, Watchdog};
 use stm_machine::lane::cpu::CpuLane;
 use stm_sync::channel::{Cluster, Copies, Receiver, RingShape, Shared, TRings};
-use stm_sync::host::{Channels, Combiners, Locks, Rings};
+use stm_sync::host::{Channels, Locks, Rings};
 use stm_sync::{
-    Anderson, Checked, Cohort, LockFault, LockKind, Mcs, Mcs2, Reserving, Ring, Step, Stopped,
-    TLocks, Tas, Ticket, Timeout, TryLock, for_each_lock,
+    Checked, Cohort, LockKind, Mcs, Reserving, Stopped, TLocks, Tas, Ticket, Timeout, TryLock,
+    for_each_lock,
 };
 
 stay!(
@@ -29,7 +28,6 @@ stay!(
     TRings<u32>,
 );
 
-/// The values that each ring carries.
 const VALUES: u32 = 20_000;
 
 /// Value `n`, whose halves tell a torn one.
@@ -54,10 +52,8 @@ fn all_consumers_take_all_values_from_real_threads() {
         let rings = Rings::<_, u64>::new(&cpu, shape, watchdog.stop()).unwrap();
         assert_eq!(rings.shape(), shape);
         let (view, stop) = (rings.view(), watchdog.stop());
-        let launch = Launch {
-            shared_bytes: 256,
-            ..Launch::new(1, 4)
-        };
+        let mut launch = Launch::new(1, 4);
+        launch.shared_bytes = 256;
         // A second launch goes on with the same rings.
         for _ in 0..2 {
             let launched = watched(&mut watchdog, &launch, |lane| {
@@ -112,10 +108,8 @@ fn round(panics: bool) -> (Result<Duration, Error>, [u64; 9]) {
     let mut watchdog = Watchdog::new(&Cpu::new(), Some(Duration::from_mins(1))).unwrap();
     let stop = watchdog.stop();
     let sums = [const { AtomicU64::new(0) }; 9];
-    let launch = Launch {
-        shared_bytes: 256,
-        ..Launch::new(9, 2).with_cluster(3)
-    };
+    let mut launch = Launch::new(9, 2).with_cluster(3);
+    launch.shared_bytes = 256;
     let ran = watched(&mut watchdog, &launch, |lane| {
         let (rank, size) = (lane.cluster_rank(), lane.cluster_size());
         let rings: Vec<_> = (0..size)
@@ -187,7 +181,6 @@ fn threads_at_a_named_barrier_do_not_wait_for_one_that_panicked() {
     assert!(message.contains("thread 1 gives up"), "{message}");
 }
 
-/// The threads of a launch, and how often each takes a lock.
 const THREADS: u32 = 4;
 const TIMES: u32 = 2_000;
 
@@ -233,14 +226,14 @@ fn storm_of<K: LockKind>(
 fn storm<K: LockKind>() {
     for threads in [1, 2] {
         storm_of::<K>(threads, |locks, lane, lock, section| {
-            locks.with(lane, lock, section).unwrap();
-            true
+            locks.with(lane, lock, section).is_ok()
         });
     }
 }
 
-/// Takes only locks that are free at once.
-fn tries_in_a_storm<K: TryLock>() {
+/// Does the same, and then takes only locks that are free at once.
+fn storms<K: TryLock>() {
+    storm::<K>();
     for threads in [1, 2] {
         storm_of::<K>(threads, |locks, lane, lock, section| {
             locks.try_with(lane, lock, section).unwrap().is_some()
@@ -248,16 +241,10 @@ fn tries_in_a_storm<K: TryLock>() {
     }
 }
 
-/// Does both.
-fn storms<K: TryLock>() {
-    storm::<K>();
-    tries_in_a_storm::<K>();
-}
-
 #[test]
 fn threads_of_the_cpu_exclude_each_other_with_every_kind() {
     for_each_lock!(storm());
-    for_each_lock!(tries tries_in_a_storm());
+    for_each_lock!(tries storms());
     storms::<Reserving<1>>();
     storms::<Reserving<64>>();
     storms::<Checked<Mcs>>();
@@ -267,61 +254,6 @@ fn threads_of_the_cpu_exclude_each_other_with_every_kind() {
     storm::<Cohort<8>>();
 }
 
-/// Lets the last thread ask for a lock, which must answer so.
-fn asks<K: LockKind>(users: u64, lock: u64, expected: Result<(), LockFault>) -> Result<(), Error> {
-    let locks = Locks::<_, K>::new(&Cpu::new(), 3, users, "locks").unwrap();
-    let view = locks.view();
-    let launched = launch(&together(THREADS, 1, 0), |lane| {
-        if lane.grid_thread() + 1 == lane.grid_threads() {
-            assert_eq!(view.with(lane, lock, || ()), expected);
-        }
-    });
-    launched.unwrap();
-    locks.check()
-}
-
-#[test]
-fn a_lock_past_the_end_is_an_error_of_the_kernel_and_of_the_host() {
-    asks::<Tas>(4, 2, Ok(())).unwrap();
-    let error = asks::<Tas>(4, 3, Err(LockFault::OutOfRange)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "thread 3 asked for a lock past the end of the array (lock 3 of locks)"
-    );
-}
-
-#[test]
-fn a_thread_without_a_node_is_an_error_of_the_kernel_and_of_the_host() {
-    asks::<Mcs>(4, 0, Ok(())).unwrap();
-    for error in [
-        asks::<Mcs>(3, 0, Err(LockFault::TooManyUsers)).unwrap_err(),
-        asks::<Ring>(3, 0, Err(LockFault::TooManyUsers)).unwrap_err(),
-    ] {
-        assert_eq!(
-            error.to_string(),
-            "thread 3 is not below the number of users that the locks have (lock 0 of locks)"
-        );
-    }
-    // These have no nodes.
-    asks::<Ticket>(1, 0, Ok(())).unwrap();
-    asks::<Anderson>(1, 0, Ok(())).unwrap();
-}
-
-#[test]
-fn a_thread_that_enters_a_ring_again_is_an_error_of_the_kernel_and_of_the_host() {
-    let locks = Locks::<_, Ring>::new(&Cpu::new(), 1, THREADS.into(), "ring").unwrap();
-    let view = locks.view();
-    let launched = launch(&together(THREADS, 1, 0), |lane| {
-        let again = || assert_eq!(view.with(lane, 0, || ()), Err(LockFault::HeldAlready));
-        let section = || (lane.grid_thread() == 1).then(again);
-        while view.with(lane, 0, section).is_ok() {}
-    });
-    launched.unwrap();
-    let text = locks.check().unwrap_err().to_string();
-    let expected = "thread 1 asked for a lock that it held already (lock 0 of ring)";
-    assert_eq!(text, expected);
-}
-
 #[test]
 fn locks_without_locks_or_without_users_are_refused() {
     let device = Cpu::new();
@@ -329,60 +261,4 @@ fn locks_without_locks_or_without_users_are_refused() {
         let error = Locks::<_, Tas>::new(&device, count, users, "locks").unwrap_err();
         assert!(matches!(error, Error::BadConfig { .. }), "{error}");
     }
-}
-
-/// Each thread walks over a row of locks.
-#[test]
-fn threads_of_the_cpu_walk_hand_over_hand() {
-    let device = Cpu::new();
-    let locks = Locks::<_, Mcs2>::dense(&device, 4, THREADS.into(), "a row").unwrap();
-    let counters = Buffer::<_, u32>::zeroed(&device, 4, "counters").unwrap();
-    let words = [0, 1, 2, 3].map(|i| Word::of(&counters, i));
-    let view = locks.view();
-    let launched = launch(&together(THREADS, 1, 0), |lane| {
-        for _ in 0..TIMES / 4 {
-            let end = view.walk(lane, 0, |behind, here| {
-                for i in behind.into_iter().chain([here]) {
-                    words[i as usize].increment(lane);
-                }
-                if here < 3 {
-                    Step::Next(here + 1)
-                } else {
-                    Step::Done(())
-                }
-            });
-            end.unwrap();
-        }
-    });
-    launched.unwrap();
-    let walks = THREADS * TIMES / 4;
-    assert_eq!(
-        counters.download().unwrap(),
-        [2 * walks, 2 * walks, 2 * walks, walks]
-    );
-}
-
-/// Counts by requests; each thread notes that its responses grow.
-fn counts<const BOUND: u32>() {
-    let device = Cpu::new();
-    let combiners = Combiners::<_, 1, BOUND>::new(&device, 1, THREADS.into(), "counter").unwrap();
-    let sum = Buffer::<_, u32>::zeroed(&device, 1, "sum").unwrap();
-    let (view, counter) = (combiners.view(), Counter(Word::of(&sum, 0), u32::MAX));
-    let launched = launch(&together(THREADS, 1, 0), |lane| {
-        let mut least = 0;
-        for _ in 0..TIMES {
-            let response = view.apply(lane, 0, &counter, [1]).unwrap();
-            assert!(response >= least, "{response} after {least}");
-            least = response + 1;
-        }
-    });
-    launched.unwrap();
-    combiners.check().unwrap();
-    assert_eq!(sum.download().unwrap(), [THREADS * TIMES]);
-}
-
-#[test]
-fn threads_of_the_cpu_combine_their_requests() {
-    counts::<4096>();
-    counts::<1>();
 }

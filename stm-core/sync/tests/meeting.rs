@@ -56,14 +56,9 @@ fn a_grid_that_gets_too_few_threads_is_refused_with_the_number_of_blocks_that_fi
     let shape = Launch::new(5, 1_000);
     let mut barrier = GridBarrier::new(&Cpu::new(), shape, watchdog.stop()).unwrap();
     assert_eq!(resident_blocks(&barrier.shape()), Ok(4));
-    assert_eq!(
-        waits(&mut barrier, &mut watchdog, u64::MAX),
-        Err(Error::LaunchTooLarge {
-            what: "blocks at the same time",
-            asked: 5,
-            limit: 4
-        })
-    );
+    let (what, asked, limit) = ("blocks at the same time", 5, 4);
+    let refused = waits(&mut barrier, &mut watchdog, u64::MAX).unwrap_err();
+    assert_eq!(refused, Error::LaunchTooLarge { what, asked, limit });
     for (blocks, threads) in [(0, 1), (1, 0), (1, 1025), (1 << 17, 1)] {
         let shape = Launch::new(blocks, threads);
         assert!(GridBarrier::<_, Led>::new(&Cpu::new(), shape, watchdog.stop()).is_err());
@@ -91,7 +86,6 @@ fn a_wait_for_a_post_that_does_not_come_ends_at_the_time_limit() {
 
 const THREADS: u32 = 4;
 
-/// Returns what the launch said, if it was the panic.
 fn message(launched: Result<std::time::Duration, Error>) -> String {
     match launched {
         Err(Error::Panicked { message, .. }) => message,

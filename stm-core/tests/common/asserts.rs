@@ -25,6 +25,13 @@ pub(crate) const fn shared(mut launch: Launch, bytes: u32) -> Launch {
     launch
 }
 
+/// Asserts that what a value is printed as has all of these parts.
+#[track_caller]
+pub(crate) fn assert_says(said: impl std::fmt::Display, parts: &[&str]) {
+    let said = said.to_string();
+    assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+}
+
 /// Asserts that a value matches a pattern, and shows the value if it does not.
 macro_rules! assert_is {
     ($value:expr, $($pattern:tt)+) => {

@@ -6,13 +6,30 @@ mod asserts;
 #[path = "../kernels/closure.rs"]
 mod closure;
 
-pub(crate) use asserts::{assert_is as assert_ends, layout, under_all};
 use closure::Closure;
+use prelude::*;
 use std::fmt::Debug;
-use stm_core::Element;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Cpu, Error, Pod, Statistics, Stm, StmConfig, TxArray};
-use stm_core::internal::lane::cpu::CpuLane;
+use std::marker::PhantomData;
+use stm_core::host::Pod;
+
+/// What nearly every test uses.
+pub(crate) mod prelude {
+    pub(crate) use super::asserts::{assert_is as assert_ends, assert_says, layout, under_all};
+    pub(crate) use super::{
+        CpuTx, Views, WORDS, World, array, assert_exhausted, assert_full, assert_past_the_end,
+        capacity, config, launch, together,
+    };
+    pub(crate) use std::time::Duration;
+    pub(crate) use stm_core::algorithm::{Granule, HvSorting, Variant};
+    pub(crate) use stm_core::host::{
+        Capacity, Error, Nodes, Pool, PreassignedNodes, Records, Statistics, Sums,
+    };
+    pub(crate) use stm_core::internal::lane::cpu::CpuLane;
+    pub(crate) use stm_core::prelude::*;
+    pub(crate) use stm_core::{
+        Abort, Layout, TArray, TPool, TPreassigned, TRecords, TSums, record, with_algorithm,
+    };
+}
 
 /// Launches a closure with a transactional memory, as `Stm::launch` does with a kernel.
 pub(crate) fn launch(
@@ -27,12 +44,99 @@ pub(crate) fn launch(
 /// A transaction of a lane of the CPU.
 pub(crate) type CpuTx<'t, 'l, A> = stm_core::Tx<'t, CpuLane<'l>, A>;
 
+/// The words of each array of a [`World`].
+pub(crate) const WORDS: u64 = 64;
+
+/// A memory on the CPU, and what its transactions access: words of both widths, two sums in a row,
+/// and plain words.
+pub(crate) struct World<A> {
+    pub(crate) stm: Stm<Cpu>,
+    pub(crate) words: TxArray<Cpu, u32>,
+    pub(crate) wide: TxArray<Cpu, u64>,
+    pub(crate) sums: Sums<Cpu, u32>,
+    pub(crate) counts: Buffer<Cpu, u64>,
+    of: PhantomData<A>,
+}
+
+/// The views of a [`World`] in a launch.
+pub(crate) struct Views<A: Algorithm> {
+    pub(crate) stm: StmRef<A>,
+    pub(crate) words: A::Array<u32>,
+    pub(crate) wide: A::Array<u64>,
+    pub(crate) sums: TSums<u32>,
+    pub(crate) counts: TArray<u64>,
+}
+
+impl<A: Algorithm> World<A> {
+    /// Makes a memory for launches of this shape, all of whose words are 0.
+    pub(crate) fn new(shape: Launch, config: StmConfig) -> Self {
+        let cpu = Cpu::new();
+        let mut world = Self {
+            stm: Stm::new(&cpu, shape, config).unwrap(),
+            words: array::<A, _>(&[0; WORDS as usize], "words"),
+            wide: array::<A, _>(&[0; WORDS as usize], "wide words"),
+            sums: Sums::zeroed(&cpu, 1, 2, "sums").unwrap(),
+            counts: Buffer::zeroed(&cpu, 4, "counts").unwrap(),
+            of: PhantomData,
+        };
+        world.stm.watch(&world.words);
+        world.stm.watch(&world.wide);
+        world.stm.watch_sums(&world.sums);
+        world
+    }
+
+    pub(crate) fn launch(
+        &mut self,
+        kernel: impl Fn(&CpuLane<'_>, &Views<A>),
+    ) -> Result<Statistics, Error> {
+        let views = Views {
+            stm: self.stm.handle::<A>(),
+            words: self.words.view::<A>(),
+            wide: self.wide.view::<A>(),
+            sums: self.sums.view(),
+            counts: self.counts.tarray(),
+        };
+        launch(&mut self.stm, |lane| kernel(lane, &views))
+    }
+
+    /// Launches so many transactions.
+    pub(crate) fn each(
+        &mut self,
+        transactions: u64,
+        body: impl Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()>,
+    ) -> Result<Statistics, Error> {
+        self.launch(|lane, v| {
+            v.stm
+                .for_each(lane, 0..transactions, |tx, i| body(tx, v, i));
+        })
+    }
+
+    pub(crate) fn words(&self) -> Vec<u32> {
+        self.words.download().unwrap()
+    }
+
+    pub(crate) fn wide(&self) -> Vec<u64> {
+        self.wide.download().unwrap()
+    }
+
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        self.counts.download().unwrap()
+    }
+}
+
 /// Makes an array in the layout of an algorithm.
 pub(crate) fn array<A: Algorithm, T: Element + Pod>(
     values: &[T],
     what: &'static str,
 ) -> TxArray<Cpu, T> {
     asserts::array::<A, T, _>(&Cpu::new(), values, what)
+}
+
+/// Returns a launch whose blocks all run at the same time.
+pub(crate) const fn together(blocks: u32, threads: u32) -> Launch {
+    let mut launch = Launch::new(blocks, threads);
+    launch.cooperative = true;
+    launch
 }
 
 /// Asserts that a launch ended by an index past the end of so many elements.

@@ -7,11 +7,9 @@ use stm_machine::{Kernel, Lane};
 
 type Body<'a> = dyn Fn(&CpuLane<'_>) + 'a;
 
-/// The closure of a launch.
 #[derive(Clone, Copy)]
 pub(crate) struct Given(*const Body<'static>);
 
-/// The kernel that calls it.
 pub(crate) struct Closure;
 
 impl Kernel for Closure {

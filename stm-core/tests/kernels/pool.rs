@@ -26,7 +26,6 @@ const fn item(key: u32, next: u32) -> Item {
     }
 }
 
-/// What a transaction accesses.
 pub(crate) struct Views<A: Algorithm> {
     pub(crate) nodes: TNodes<A, Item>,
     pub(crate) pool: TPool,
@@ -64,14 +63,12 @@ impl<A: Algorithm> Views<A> {
         Ok(())
     }
 
-    /// Allocates a node and links slot `i` to it.
     pub(crate) fn publish<L: Lane>(&self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<()> {
         let new = tx.alloc_record(&self.nodes, item(i as u32 + 1, 0))?;
         tx.write(&self.slots, i % self.slots.len(), new.bits())
     }
 }
 
-/// The memory of the slots.
 pub(crate) struct World<D: Device> {
     pub(crate) nodes: Nodes<D, Item>,
     pub(crate) other: Pool<D>,
@@ -79,7 +76,6 @@ pub(crate) struct World<D: Device> {
 }
 
 impl<D: Device> World<D> {
-    /// Makes so many free nodes, and slots without links.
     pub(crate) fn new<A: Algorithm>(device: &D, nodes: u64, slots: usize) -> Self {
         let layout = <A::Array<u32> as View<u32>>::LAYOUT;
         Self {

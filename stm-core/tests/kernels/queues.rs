@@ -5,26 +5,21 @@ use stm_core::host::{Buffer, Device, TxArray};
 use stm_core::internal::Crew;
 use stm_core::{Action, Lane, StmRef, TArray, TeamTx, Tx, TxResult, View};
 
-/// The memory of one queue, or of two.
+/// The memory of two queues.
 pub(crate) struct World<D: Device> {
     pub(crate) ends: TxArray<D, u32>,
     items: TxArray<D, u64>,
     pub(crate) tally: Buffer<D, u64>,
-    two: bool,
     places: u64,
 }
 
 impl<D: Device> World<D> {
-    /// Makes empty queues with so many places each.
-    pub(crate) fn new<A: Algorithm>(device: &D, two: bool, places: u64) -> Self {
+    pub(crate) fn new<A: Algorithm>(device: &D, places: u64) -> Self {
         let layout = <A::Array<u32> as View<u32>>::LAYOUT;
-        let queues = 1 + usize::from(two);
-        let items = queues * places as usize;
         Self {
-            ends: TxArray::zeroed(device, layout, 2 * queues, "ends").unwrap(),
-            items: TxArray::zeroed(device, layout, items, "items").unwrap(),
+            ends: TxArray::zeroed(device, layout, 4, "ends").unwrap(),
+            items: TxArray::zeroed(device, layout, 2 * places as usize, "items").unwrap(),
             tally: Buffer::zeroed(device, 2, "tally").unwrap(),
-            two,
             places,
         }
     }
@@ -34,20 +29,18 @@ impl<D: Device> World<D> {
             ends: self.ends.view::<A>(),
             items: self.items.view::<A>(),
             tally: self.tally.tarray(),
-            two: self.two,
             places: self.places,
         }
     }
 }
 
-/// One queue, or two, either of which will do, between the threads of a launch.
+/// Two queues, either of which will do, between the threads of a launch.
 pub(crate) struct Queues<A: Algorithm> {
     /// Head and tail of each queue.
     pub(crate) ends: A::Array<u32>,
     pub(crate) items: A::Array<u64>,
     /// The sum of the items taken, and a number for other kernels.
     pub(crate) tally: TArray<u64>,
-    two: bool,
     places: u64,
 }
 
@@ -65,7 +58,6 @@ impl<A: Algorithm> Queues<A> {
         Ok(0)
     }
 
-    /// Takes an item, and returns it.
     pub(crate) fn take<L: Lane>(&self, tx: &mut Tx<'_, L, A>, queue: u64) -> TxResult<u64> {
         let head = tx.read(&self.ends, 2 * queue)?;
         tx.write(&self.ends, 2 * queue, head + 1)?;
@@ -85,11 +77,7 @@ impl<A: Algorithm> Queues<A> {
                 self.take(tx, queue)
             }
         };
-        if self.two {
-            tx.or_else(|tx| at(tx, 0), |tx| at(tx, 1))
-        } else {
-            at(tx, 0)
-        }
+        tx.or_else(|tx| at(tx, 0), |tx| at(tx, 1))
     }
 
     fn tell<L: Lane>(&self, lane: &L, item: u64) {
@@ -105,7 +93,6 @@ impl<A: Algorithm> Queues<A> {
             .each(0..2 * items, |tx, i| self.turn(tx, i));
     }
 
-    /// Does the same by `atomically`.
     pub(crate) fn alone<L: Lane>(&self, lane: &L, stm: &StmRef<A>, items: u64) {
         let (thread, threads) = (lane.grid_thread(), lane.grid_threads());
         for i in (thread..2 * items).step_by(threads as usize) {
@@ -116,14 +103,9 @@ impl<A: Algorithm> Queues<A> {
         }
     }
 
-    /// Does the same by teams of warps.
     pub(crate) fn teams<L: Lane>(&self, lane: &L, stm: &StmRef<A>, items: u64) {
         stm.for_each_team(lane, 0..2 * items, |tx, i| {
-            let item = if self.two {
-                tx.or_else(|tx| self.team(tx, i, 0), |tx| self.team(tx, i, 1))?
-            } else {
-                self.team(tx, i, 0)?
-            };
+            let item = tx.or_else(|tx| self.team(tx, i, 0), |tx| self.team(tx, i, 1))?;
             let leads = tx.rank() == 0;
             tx.at_commit(leads.then(|| Action::add(&self.tally, 0, item)))
         });

@@ -2,29 +2,15 @@
 //! Several lanes: the results are those of some order of the transactions. And the seeded defects of
 //! the containers are found.
 
-use crate::asserts::{of_each, under_all};
 use crate::kernel::{Done, config, run};
+use crate::prelude::*;
+use crate::recorded::eight;
 use crate::{Kind, Model, Op, Transaction, transactions};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::HashSet;
-use stm_core::algorithm::{Algorithm, Fast, FastTable, Granule};
-use stm_core::host::Launch;
-use stm_core::internal::algorithm::{Cells, Table, Versioned};
-use stm_core::internal::observe::Mutant;
-use verify::sim::SimConfig;
 
-/// The launch of a configuration: some lanes that run transactions.
-fn launch<A: Algorithm>(config: SimConfig) -> Launch {
-    match A::GRANULE {
-        Granule::Block => Launch::new(4, 2),
-        _ if config.warp_width == 8 => Launch::new(1, 8),
-        _ => Launch::new(2, 4),
-    }
-}
-
-/// What the containers hold before: the results of some transactions.
 fn before(program: &[Transaction]) -> Model {
     let mut model = Model::default();
     for op in program.iter().flatten() {
@@ -40,7 +26,7 @@ fn concurrent<A: Algorithm>(
     records: bool,
 ) -> Result<Done, String> {
     let before = before(first);
-    let done = run::<A>(config, launch::<A>(config), &before, program, records)?;
+    let done = run::<A>(config, eight::<A>(), &before, program, records)?;
     if done.opaque == Some(false) {
         return Err("not opaque".into());
     }
@@ -50,27 +36,11 @@ fn concurrent<A: Algorithm>(
     Ok(done)
 }
 
-fn beside<A: Algorithm>(
-    seed: u64,
-    first: &[Transaction],
-    program: &[Transaction],
-) -> Result<(), TestCaseError> {
-    let config = config(seed);
-    for records in [false, true] {
-        concurrent::<A>(config, first, program, records)
-            .map_err(|wrong| TestCaseError::fail(format!("{}: {config}: {wrong}", A::NAME)))?;
-    }
-    Ok(())
-}
-
 /// Runs a program on one lane in two launches, the second on what the first left.
 fn alone<A: Algorithm>(seed: u64, program: &[Transaction]) -> Result<(), TestCaseError> {
     let mut model = Model::default();
-    for half in [0, program.len() / 2] {
-        let part = match half {
-            0 => &program[..program.len() / 2],
-            _ => &program[half..],
-        };
+    let (first, second) = program.split_at(program.len() / 2);
+    for part in [first, second] {
         let before = model.clone();
         let done = run::<A>(config(seed), Launch::new(1, 1), &before, part, false)
             .map_err(TestCaseError::fail)?;
@@ -85,7 +55,6 @@ fn alone<A: Algorithm>(seed: u64, program: &[Transaction]) -> Result<(), TestCas
     Ok(())
 }
 
-/// The configuration of so many random programs.
 fn so_many(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -104,7 +73,10 @@ fn alone_is_right<A: Algorithm>() {
 fn beside_is_right<A: Algorithm>() {
     let (first, program) = (transactions(10, 0..12), transactions(6, 1..20));
     proptest!(so_many(150), |(seed in any::<u64>(), first in first, program in program)| {
-        beside::<A>(seed, &first, &program)?;
+        for records in [false, true] {
+            let done = concurrent::<A>(config(seed), &first, &program, records);
+            done.map_err(|wrong| TestCaseError::fail(format!("{}: {}: {wrong}", A::NAME, config(seed))))?;
+        }
     });
 }
 
@@ -129,16 +101,7 @@ fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
         bytes
     });
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let op = |kind, at, key, value| {
-        let to = 0;
-        Op {
-            kind,
-            at,
-            to,
-            key,
-            value,
-        }
-    };
+    let op = |kind, at, key, value| Op::new(kind, [at, 0], key, value);
     let nothing = |at| op(Kind::Nothing, at, 0, 0);
     let number = |runner: &mut TestRunner, below: u64| {
         let tree = (0..below).new_tree(runner).expect("a number");
@@ -174,7 +137,6 @@ fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
     (first, program)
 }
 
-/// Runs such a program, and returns how many attempts aborted.
 fn walk<A: Algorithm>(k: u64, mutant: Option<Mutant>) -> Result<u64, String> {
     let (first, program) = walks(k);
     let config = config(k).with_mutant(mutant);
@@ -196,27 +158,16 @@ fn walks_are_right<A: Algorithm>(runs: u64) {
 
 #[test]
 fn walks_that_release_what_they_have_passed_return_what_is_there() {
-    walks_are_right::<Fast>(1_000);
-    walks_are_right::<FastTable>(1_000);
-    walks_are_right::<Versioned<Cells, 0>>(300);
-    walks_are_right::<Versioned<Table, 0>>(300);
+    of_each!(walks_are_right(1_000): Fast, FastTable);
+    of_each!(walks_are_right(300): Versioned<Cells, 0>, Versioned<Table, 0>);
 }
 
 #[test]
 fn a_walk_that_releases_its_witnesses_and_a_removal_without_a_mark_are_found() {
     for mutant in [Mutant::WitnessReleased, Mutant::RemovalUnmarked] {
-        let found = |table: bool| {
-            (0..2_000).find(|&k| {
-                if table {
-                    walk::<FastTable>(k, Some(mutant)).is_err()
-                } else {
-                    walk::<Fast>(k, Some(mutant)).is_err()
-                }
-            })
-        };
-        for table in [false, true] {
-            let k = found(table).unwrap_or_else(|| panic!("{} survives", mutant.name()));
-            println!("{}: run {k}, table: {table}", mutant.name());
+        for walk in [walk::<Fast>, walk::<FastTable>] {
+            let found = (0..2_000).any(|k| walk(k, Some(mutant)).is_err());
+            assert!(found, "{} survives", mutant.name());
         }
     }
 }
@@ -229,10 +180,7 @@ fn a_wrong_result_has_no_order() {
     assert!(is_serializable(&before, &done));
     let (transaction, outcomes) = &mut done.lanes[0][0];
     let op = &transaction[0];
-    outcomes[0] = match outcomes[0] {
-        None => Some((op.key, 7)),
-        Some(_) => None,
-    };
+    outcomes[0] = outcomes[0].is_none().then_some((op.key, 7));
     assert!(!is_serializable(&before, &done));
 }
 

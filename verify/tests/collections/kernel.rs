@@ -1,18 +1,15 @@
 //! The kernel that runs programs of container operations, and a world to run it in.
 
-use crate::asserts::layout;
+use crate::prelude::*;
 use crate::recorded::{numbered, recorded, small};
 use crate::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use stm_core::algorithm::{Algorithm, Fast, Granule};
+use stm_core::Element;
 use stm_core::collections::{
     List, Lists, Map, OrderedMap, Queue, TList, TMap, TOrderedMap, TQueue,
 };
-use stm_core::host::{Error, Launch, Statistics, Stm, StmConfig};
-use stm_core::{Element, Lane, StmRef, Tx, TxResult};
+use stm_core::host::Statistics;
 use verify::history::InitialMemory;
-use verify::sim::{self, Sim, SimConfig, SimLane};
 
 /// Maps with keys and values of all widths.
 struct Containers<A: Algorithm> {
@@ -25,7 +22,6 @@ struct Containers<A: Algorithm> {
     queue: TQueue<A, u32>,
 }
 
-/// Does what all maps can do.
 macro_rules! of_map {
     ($tx:ident, $map:expr, $kind:ident, $key:ident, $value:ident) => {{
         if $kind == Kind::Get {
@@ -46,7 +42,6 @@ macro_rules! of_map {
     }};
 }
 
-/// Does what ordered maps can do.
 macro_rules! of_ordered {
     ($tx:ident, $map:expr, $kind:ident, $key:ident, $value:ident) => {{
         let map = $map;
@@ -116,39 +111,14 @@ impl<A: Algorithm> Containers<A> {
     }
 }
 
-/// The results of each transaction: those of its last attempt stay.
-type Results = RefCell<Vec<[Outcome; OPS]>>;
-
-/// Runs a program.
-fn work<A: Algorithm>(
-    lane: &SimLane<'_>,
-    stm: &StmRef<A>,
-    containers: &Containers<A>,
-    program: &[Transaction],
-    results: &Results,
-) {
-    stm.for_each(lane, 0..program.len() as u64, |tx, i| {
-        let i = i as usize;
-        for (k, op) in program[i].iter().enumerate() {
-            let outcome = containers.run(tx, op)?;
-            results.borrow_mut()[i][k] = outcome;
-        }
-        Ok(())
-    });
-}
-
-/// What a program has left.
 pub(crate) struct Done {
     /// The transactions with their results, those of a lane in their order.
     pub(crate) lanes: Vec<Vec<(Transaction, [Outcome; OPS])>>,
-    /// What is in the containers.
     pub(crate) left: Model,
     pub(crate) statistics: Statistics,
-    /// Says whether the history is opaque, if there is one.
     pub(crate) opaque: Option<bool>,
 }
 
-/// The containers on a simulator.
 struct World {
     sim: Sim,
     hash: Map<Sim, u32, u32>,
@@ -233,11 +203,8 @@ impl World {
 }
 
 pub(crate) fn settings() -> StmConfig {
-    let mut settings = StmConfig {
-        locks: 64,
-        ..small(400, 100)
-    };
-    settings.capacity.actions = 24;
+    let mut settings = small(400, 100);
+    (settings.locks, settings.capacity.actions) = (64, 24);
     settings
 }
 
@@ -257,12 +224,20 @@ pub(crate) fn run<A: Algorithm>(
     let world = World::new::<A>(config, before, u64::from(lanes) * 2 * OPS as u64);
     let sim = &world.sim;
     let containers = world.containers::<A>();
+    // The results of each transaction: those of its last attempt stay.
     let results = RefCell::new(vec![[None; OPS]; program.len()]);
+    let work = |lane: &SimLane<'_>, stm: &StmRef<A>| {
+        stm.for_each(lane, 0..program.len() as u64, |tx, i| {
+            for (k, op) in program[i as usize].iter().enumerate() {
+                let outcome = containers.run(tx, op)?;
+                results.borrow_mut()[i as usize][k] = outcome;
+            }
+            Ok(())
+        });
+    };
     let (statistics, opaque) = if records {
         let initial = InitialMemory::INFERRED;
-        let run = recorded::<A>(sim, launch, settings(), initial, |lane, stm| {
-            work(lane, stm, &containers, program, &results);
-        });
+        let run = recorded::<A>(sim, launch, settings(), initial, work);
         assert_eq!(run.history.len() as u64, run.statistics.attempts);
         (run.statistics, Some(run.verdict.is_opaque()))
     } else {
@@ -272,11 +247,8 @@ pub(crate) fn run<A: Algorithm>(
         world.ordered.watch(&mut stm);
         world.list.watch(&mut stm);
         world.queue.watch(&mut stm);
-        let launched = sim::launch(&mut stm, |lane| {
-            work(lane, &handle, &containers, program, &results);
-        });
-        let statistics = launched.map_err(|error| error.to_string())?;
-        (statistics, None)
+        let launched = sim::launch(&mut stm, |lane| work(lane, &handle));
+        (launched.map_err(|error| error.to_string())?, None)
     };
     let results = results.into_inner();
     let of_lane = |lane: usize| {
@@ -293,7 +265,6 @@ pub(crate) fn run<A: Algorithm>(
     })
 }
 
-/// The configuration of run `k`: all different.
 pub(crate) fn config(k: u64) -> SimConfig {
     numbered(k, "lockstep stack random pct3x4000", [1, 4, 2, 8])
 }
@@ -329,14 +300,5 @@ fn lists_of_one_pool_are_apart_and_a_list_past_the_end_is_an_error() {
         assert_eq!(list.iter().filter(|(key, _)| *key >= 100).count(), 1);
     }
     lists.clear().unwrap();
-    let error = fill(2).unwrap_err();
-    let named = matches!(
-        error,
-        Error::OutOfRange {
-            index: 4,
-            len: 3,
-            ..
-        }
-    );
-    assert!(named, "{error}");
+    assert_says(fill(2).unwrap_err(), &["index 4 of an array of 3"]);
 }

@@ -7,6 +7,8 @@ use std::fmt;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
+#[path = "../common/prelude.rs"]
+mod prelude;
 #[path = "../common/recorded.rs"]
 #[allow(dead_code)] // it serves the tests of `sim` as well
 mod recorded;
@@ -15,70 +17,48 @@ mod concurrent;
 mod kernel;
 mod places;
 
-/// What an operation does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// Nothing.
     Nothing,
-    /// Puts a value at a key; the result is the old value.
     Insert,
-    /// Does the same if the key is absent.
     InsertNew,
-    /// Removes a key.
     Remove,
-    /// Looks a key up.
     Get,
-    /// Finds the smallest entry.
     First,
-    /// Finds the smallest entry above a key.
     NextAfter,
-    /// Removes the smallest entry.
     PopFirst,
-    /// Moves a key from one map to another.
     Move,
     /// Does a move, or if the key is absent inserts it; the move first inserts
     /// another key, which is undone if it gives up.
     MoveOrInsert,
-    /// Appends a value to the queue, if there is room.
     Push,
-    /// Takes a value from the queue, if there is one.
     Pop,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Self; 12] = [
-        Self::Nothing,
-        Self::Insert,
-        Self::InsertNew,
-        Self::Remove,
-        Self::Get,
-        Self::First,
-        Self::NextAfter,
-        Self::PopFirst,
-        Self::Move,
-        Self::MoveOrInsert,
-        Self::Push,
-        Self::Pop,
-    ];
-}
-
-/// The maps of a program, by number.
 pub(crate) const MAPS: usize = 6;
 /// Maps that know no order.
 pub(crate) const UNORDERED: usize = 2;
-/// The number of values that the queue holds.
 pub(crate) const PLACES: usize = 3;
 
-/// An operation of a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Op {
     pub(crate) kind: Kind,
-    /// The map.
     pub(crate) at: usize,
-    /// The map to which a key moves.
     pub(crate) to: usize,
     pub(crate) key: u64,
     pub(crate) value: u64,
+}
+
+impl Op {
+    pub(crate) fn new(kind: Kind, [at, to]: [usize; 2], key: u64, value: u64) -> Self {
+        Self {
+            kind,
+            at,
+            to,
+            key,
+            value,
+        }
+    }
 }
 
 impl fmt::Debug for Op {
@@ -88,13 +68,10 @@ impl fmt::Debug for Op {
     }
 }
 
-/// The result of an operation.
 pub(crate) type Outcome = Option<(u64, u64)>;
 
-/// Operations of a transaction.
 pub(crate) const OPS: usize = 3;
 
-/// A transaction.
 pub(crate) type Transaction = [Op; OPS];
 
 /// Containers of `std` that do the same.
@@ -162,27 +139,32 @@ const KEYS: [u64; 10] = [
     0xf000_0010,
 ];
 
-/// A random operation, on the first `keys` of the keys.
+const KINDS: [Kind; 11] = [
+    Kind::Insert,
+    Kind::InsertNew,
+    Kind::Remove,
+    Kind::Get,
+    Kind::First,
+    Kind::NextAfter,
+    Kind::PopFirst,
+    Kind::Move,
+    Kind::MoveOrInsert,
+    Kind::Push,
+    Kind::Pop,
+];
+
 fn op(keys: usize) -> impl Strategy<Value = Op> {
     let key = (0..keys).prop_map(|k| KEYS[k]);
     let numbers = (0..MAPS, 1..MAPS, key, 1..1_000_000_u64);
-    (1..Kind::ALL.len(), numbers).prop_map(|(kind, (at, apart, key, value))| {
-        let mut kind = Kind::ALL[kind];
+    (0..KINDS.len(), numbers).prop_map(|(kind, (at, apart, key, value))| {
+        let mut kind = KINDS[kind];
         if at < UNORDERED && matches!(kind, Kind::First | Kind::NextAfter | Kind::PopFirst) {
             kind = Kind::Get;
         }
-        let to = (at + apart) % MAPS;
-        Op {
-            kind,
-            at,
-            to,
-            key,
-            value,
-        }
+        Op::new(kind, [at, (at + apart) % MAPS], key, value)
     })
 }
 
-/// Random transactions.
 pub(crate) fn transactions(
     keys: usize,
     count: std::ops::Range<usize>,

@@ -2,18 +2,12 @@
 //! lists that give up all their entries; and queues, through which entries go from one map into
 //! another, by transactions that wait.
 
-use crate::asserts::{layout, of_each, under_all};
 use crate::kernel::{config, settings};
-use crate::recorded::{ended, launched, recorded};
-use std::cell::RefCell;
+use crate::prelude::*;
+use crate::recorded::{eight, ended, launched, recorded};
 use std::collections::BTreeMap;
-use stm_core::algorithm::{Algorithm, Fast, Granule};
 use stm_core::collections::{List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap};
-use stm_core::host::{Error, Launch};
-use stm_core::internal::algorithm::{Cells, Table, Versioned};
-use stm_core::{Lane, Tx, TxResult};
 use verify::history::{InitialMemory, Rest};
-use verify::sim::{Sim, SimConfig};
 
 const LISTS: u64 = 3;
 const TRANSACTIONS: u64 = 18;
@@ -38,15 +32,14 @@ impl<A: Algorithm> World<A> {
     /// Empties a list into another one, or into itself, and keeps the numbers of
     /// entries of all lists in two containers; returns how many have moved.
     fn empty<L: Lane>(&self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<u32> {
+        let (counts, again) = (&self.counts, &self.counts_again);
         let (from, to) = way(i);
-        let mut places = [None; 2];
-        let mut places_again = [None; 2];
-        for (k, key) in [from, to].into_iter().enumerate() {
-            let found = self.counts.locate(tx, key)?;
-            let (place, count) = found.expect("a count");
-            assert_eq!(self.counts.get_at(tx, place)?, count);
-            places[k] = Some(place);
-            places_again[k] = self.counts_again.entry(tx, AFTER + key)?.place();
+        let mut places = Vec::new();
+        for key in [from, to] {
+            let (place, count) = counts.locate(tx, key)?.expect("a count");
+            assert_eq!(counts.get_at(tx, place)?, count);
+            let place_again = again.entry(tx, AFTER + key)?.place();
+            places.push((place, place_again.expect("a count")));
         }
         let mut moved = 0;
         self.lists.drain(tx, from.into(), |tx, key, value| {
@@ -55,24 +48,21 @@ impl<A: Algorithm> World<A> {
             assert_eq!(there, None, "{key} is in two lists");
             Ok(())
         })?;
-        for (k, by) in [(0, 0_u32.wrapping_sub(moved)), (1, moved)] {
-            let place = places[k].expect("a count");
-            let count = self.counts.get_at(tx, place)?;
-            self.counts.set_at(tx, place, count.wrapping_add(by))?;
-            let place = places_again[k].expect("a count");
-            let count = self.counts_again.get_at(tx, place)?;
-            self.counts_again
-                .set_at(tx, place, count.wrapping_add(by))?;
+        for ((place, place_again), by) in places.into_iter().zip([0_u32.wrapping_sub(moved), moved])
+        {
+            let count = counts.get_at(tx, place)?;
+            counts.set_at(tx, place, count.wrapping_add(by))?;
+            let count = again.get_at(tx, place_again)?;
+            again.set_at(tx, place_again, count.wrapping_add(by))?;
         }
-        assert!(self.counts.entry(tx, 99)?.place().is_none());
-        assert!(self.counts.locate(tx, 99)?.is_none() && !self.counts.contains(tx, 99)?);
+        assert!(counts.entry(tx, 99)?.place().is_none());
+        assert!(counts.locate(tx, 99)?.is_none() && !counts.contains(tx, 99)?);
         assert!(self.lists.locate(tx, u64::from(to), 5)?.is_none());
-        assert!(self.counts.contains(tx, from)?);
+        assert!(counts.contains(tx, from)?);
         Ok(moved)
     }
 }
 
-/// Runs the kernel and returns the number of attempts that aborted.
 fn run<A: Algorithm>(config: SimConfig) -> u64 {
     let sim = Sim::new(config);
     let layout = layout::<A>();
@@ -163,7 +153,6 @@ fn a_place_in_another_container_is_a_fault() {
     }
 }
 
-/// The entries.
 const ENTRIES: u64 = 10;
 
 /// Even transactions move an entry from the ordered map to the queue, the smallest first, and odd
@@ -177,10 +166,7 @@ fn through<A: Algorithm>(k: u64) -> u64 {
     from.upload(entries.clone()).unwrap();
     let queue = Queue::new(&sim, layout, 2, "queue").unwrap();
     let to = Map::with_buckets(&sim, layout, ENTRIES + 16, 3, "to").unwrap();
-    let launch = match A::GRANULE {
-        Granule::Block => Launch::new(4, 2),
-        _ => Launch::new(2, 4),
-    };
+    let launch = eight::<A>();
     let (source, passage, target) = (from.view::<A>(), queue.view::<A>(), to.view::<A>());
     let statistics = launched::<A>(&sim, launch, settings(), |lane, stm| {
         stm.for_each(lane, 0..2 * ENTRIES, |tx, i| {

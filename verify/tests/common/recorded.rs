@@ -1,18 +1,13 @@
 //! Launches on the simulator, recorded and judged, and the simulations of such tests.
 
-use stm_core::StmRef;
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Capacity, Error, Launch, RetryLimits, Statistics, Stm, StmConfig};
-use stm_core::internal::observe::Mutant;
+use crate::prelude::*;
+use stm_core::host::Statistics;
 use verify::history::records::Records;
 use verify::history::{Header, History, InitialMemory};
 use verify::opacity::{self, report::Verdict};
-use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
 
-/// Words of a lane's recording buffer.
 const WORDS_PER_LANE: u64 = 1 << 14;
 
-/// What a launch did.
 pub(crate) struct Recorded {
     pub(crate) statistics: Statistics,
     pub(crate) history: History,
@@ -51,42 +46,34 @@ pub(crate) fn recorded<A: Algorithm>(
     initial: InitialMemory,
     kernel: impl Fn(&SimLane<'_>, &StmRef<A>),
 ) -> Recorded {
-    let fail =
-        |error: &dyn std::fmt::Display| -> ! { panic!("{} on {}: {error}", A::NAME, sim.config()) };
-    let mut stm = Stm::new(sim, launch, config).unwrap_or_else(|error| fail(&error));
-    let records = Records::new(sim, &launch, WORDS_PER_LANE).unwrap_or_else(|error| fail(&error));
-    stm.observe(records.probe());
-    let handle = stm.handle::<A>();
-    let launched = sim::launch(&mut stm, |lane| kernel(lane, &handle));
-    let statistics = launched.unwrap_or_else(|error| fail(&error));
-    let header = Header::new(A::NAME, "a test", "simulator");
-    let history = (records.history(header, initial)).unwrap_or_else(|error| fail(&error));
-    let verdict = opacity::check(&history).unwrap_or_else(|error| fail(&error));
-    Recorded {
-        statistics,
-        history,
-        verdict,
-    }
+    let run = || -> Result<Recorded, Box<dyn std::error::Error>> {
+        let mut stm = Stm::new(sim, launch, config)?;
+        let records = Records::new(sim, &launch, WORDS_PER_LANE)?;
+        stm.observe(records.probe());
+        let handle = stm.handle::<A>();
+        let statistics = sim::launch(&mut stm, |lane| kernel(lane, &handle))?;
+        let header = Header::new(A::NAME, "a test", "simulator");
+        let history = records.history(header, initial)?;
+        Ok(Recorded {
+            statistics,
+            verdict: opacity::check(&history)?,
+            history,
+        })
+    };
+    run().unwrap_or_else(|error| panic!("{} on {}: {error}", A::NAME, sim.config()))
 }
 
 /// Returns the settings of a small memory in which attempts conflict and queue soon, for
 /// transactions that read and write so many words.
 pub(crate) fn small(reads: u32, writes: u32) -> StmConfig {
-    StmConfig {
-        locks: 16,
-        stripe_bytes: 8,
-        capacity: Capacity {
-            reads,
-            writes,
-            ..Capacity::DEFAULT
-        },
-        retry_limits: RetryLimits {
-            read_polls: 8,
-            queue_after: 6,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
-    }
+    let mut config = StmConfig::default();
+    (config.locks, config.stripe_bytes) = (16, 8);
+    (config.capacity.reads, config.capacity.writes) = (reads, writes);
+    (
+        config.retry_limits.read_polls,
+        config.retry_limits.queue_after,
+    ) = (8, 6);
+    config
 }
 
 /// The configuration of run `k`, all different: by turns each schedule, each width, and whether
@@ -103,20 +90,14 @@ pub(crate) fn numbered(k: u64, schedules: &str, widths: [u32; 4]) -> SimConfig {
     }
 }
 
-/// Every one of these schedules at these widths with so many seeds.
-pub(crate) fn every(
-    schedules: &str,
-    widths: [u32; 3],
-    seeds: u64,
-) -> impl Iterator<Item = SimConfig> {
-    let with = move |schedule, width| {
-        (0..seeds).map(move |seed| SimConfig::of(width, schedule).with_seed(seed))
-    };
-    let schedules = Schedule::named(schedules).into_iter();
-    schedules.flat_map(move |schedule| widths.into_iter().flat_map(move |w| with(schedule, w)))
+/// The launch of a test: 8 lanes that run transactions, or 4 blocks.
+pub(crate) const fn eight<A: Algorithm>() -> Launch {
+    match A::GRANULE {
+        Granule::Block => Launch::new(4, 2),
+        _ => Launch::new(2, 4),
+    }
 }
 
-/// Configurations without end.
 pub(crate) fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
     let config = |k| numbered(k, "lockstep stack random pct3x4000", [1, 4, 8, 32]);
     (0..).map(move |k| config(k).with_mutant(mutant).with_wide_atomics(false))

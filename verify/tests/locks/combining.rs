@@ -1,23 +1,20 @@
 //! Combining: every request is executed once, in an order that respects real
 //! time, and what `ORDERED` promises is seen.
 
-use super::{assert_is, config, everywhere, fair, word};
-use std::cell::{Cell, RefCell};
+use super::{config, everywhere, fair};
+use crate::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use stm_core::Lane;
-use stm_core::host::{Buffer, Error, Launch};
 use stm_sync::host::Combiners;
 use stm_sync::{Combined, LockFault};
-use verify::sim::{Schedule, Sim, SimConfig, SimError};
+use verify::sim::SimError;
 
 /// A counter in memory, of which a holder keeps the sum. A request adds its first word and gets the
 /// sum before; the second word must be the first one's complement. A request of 0 panics.
 struct Counter<'a> {
     sum: *mut u32,
-    /// The oracle: requests whose words do not belong together, and requests
-    /// executed while another one was.
-    torn: &'a Cell<u32>,
+    /// The oracle: how many execute requests, and whether anything was wrong.
     holders: &'a Cell<u32>,
+    wrong: &'a Cell<bool>,
 }
 
 impl Combined<2> for Counter<'_> {
@@ -33,8 +30,9 @@ impl Combined<2> for Counter<'_> {
         if number == 0 {
             resume_unwind(Box::new(()));
         }
-        let wrong = number != !check || self.holders.get() != 1;
-        self.torn.set(self.torn.get() + u32::from(wrong));
+        if number != !check || self.holders.get() != 1 {
+            self.wrong.set(true);
+        }
         std::mem::replace(sum, *sum + number)
     }
     fn end<L: Lane>(&self, lane: &L, sum: u32) {
@@ -44,85 +42,69 @@ impl Combined<2> for Counter<'_> {
     }
 }
 
-/// A request that was answered: when it was made, and when and what the answer was.
+/// A request that was answered: the answer, and when it was made and answered.
 #[derive(Clone, Copy, Debug)]
 struct Answered {
+    response: u32,
     asked: u64,
     got: u64,
-    response: u32,
 }
 
-/// What a launch of additions of 1 did.
-#[derive(Debug)]
-pub(crate) struct Counted {
-    answers: Vec<Answered>,
-    sum: u32,
-    torn: u32,
-}
-
-impl Counted {
-    /// Returns whether the responses are those of a counter that was incremented so many times, one
-    /// after the other, each between its request and its answer.
-    pub(crate) fn is_right(&self, requests: u32) -> bool {
-        let mut answers = self.answers.clone();
-        answers.sort_by_key(|answer| answer.response);
-        let once = answers.iter().map(|a| a.response).eq(0..requests);
-        // No answer came before the request of one that counted less was made.
-        let mut latest = 0;
-        let in_time = answers.iter().all(|answer| {
-            latest = latest.max(answer.asked);
-            answer.got > latest
-        });
-        once && in_time && self.sum == requests && self.torn == 0
-    }
-}
-
+/// Launches additions of 1. The responses must be those of a counter that was incremented so many
+/// times, one after the other, each between its request and its answer.
 pub(crate) fn count<const BOUND: u32>(
     config: SimConfig,
     launch: &Launch,
     times: u32,
     first: u32,
-) -> Result<Counted, SimError> {
+) -> Result<(), String> {
     let sim = Sim::new(config);
-    let users = u64::from(launch.blocks * launch.threads);
-    let mut combiners = Combiners::<_, 2, BOUND>::new(&sim, 1, users, "the counter").unwrap();
+    let users = launch.blocks * launch.threads;
+    let mut combiners =
+        Combiners::<_, 2, BOUND>::new(&sim, 1, users.into(), "the counter").unwrap();
     combiners.advance(first).unwrap();
-    let sum = Buffer::<_, u32>::zeroed(&sim, 1, "sum").unwrap();
-    let (torn, holders) = (Cell::new(0), Cell::new(0));
+    let words = Buffer::<_, u32>::zeroed(&sim, 1, "sum").unwrap();
+    let (wrong, holders) = (Cell::new(false), Cell::new(0));
     let counter = Counter {
-        sum: word(&sum, 0),
-        torn: &torn,
+        sum: word(&words, 0),
         holders: &holders,
+        wrong: &wrong,
     };
     let view = combiners.view();
     let answers = RefCell::new(Vec::new());
-    sim.run(launch, |lane| {
+    let ran = sim.run(launch, |lane| {
         for _ in 0..times {
             let asked = lane.clock();
             let response = view.apply(lane, 0, &counter, [1, !1]).unwrap();
             let got = lane.clock();
-            answers.borrow_mut().push(Answered {
+            let answered = Answered {
+                response,
                 asked,
                 got,
-                response,
-            });
+            };
+            answers.borrow_mut().push(answered);
         }
-    })?;
+    });
+    ran.map_err(|error| error.to_string())?;
     combiners.check().unwrap();
-    Ok(Counted {
-        answers: answers.into_inner(),
-        sum: sum.download().unwrap()[0],
-        torn: torn.get(),
-    })
+    let mut answers = answers.into_inner();
+    answers.sort_by_key(|answer| answer.response);
+    let once = answers.iter().map(|a| a.response).eq(0..users * times);
+    // No answer came before the request of one that counted less was made.
+    let mut latest = 0;
+    let in_time = answers.iter().all(|answer| {
+        latest = latest.max(answer.asked);
+        answer.got > latest
+    });
+    let right = !wrong.get() && once && in_time && words.download().unwrap() == [users * times];
+    right.then_some(()).ok_or_else(|| format!("{answers:?}"))
 }
 
 fn counts<const BOUND: u32>(first: u32) {
     for (config, launch) in everywhere(8) {
-        let lanes = launch.blocks * launch.threads;
         let times = if config.warp_width == 32 { 1 } else { 4 };
-        let counted = count::<BOUND>(config, launch, times, first)
-            .unwrap_or_else(|error| panic!("{config}: {error}"));
-        assert!(counted.is_right(lanes * times), "{config}: {counted:?}");
+        let counted = count::<BOUND>(config, launch, times, first);
+        assert_eq!(counted, Ok(()), "{config}");
     }
 }
 
@@ -140,8 +122,8 @@ fn numbers_of_requests_wrap_around() {
     for first in [u32::MAX - 17, u32::MAX - 16, u32::MAX - 14] {
         for seed in 0..20 {
             let config = config(4, Schedule::Random, seed);
-            let counted = count::<2>(config, &Launch::new(2, 4), 6, first).unwrap();
-            assert!(counted.is_right(48), "{config}: {counted:?}");
+            let counted = count::<2>(config, &Launch::new(2, 4), 6, first);
+            assert_eq!(counted, Ok(()), "{config}");
         }
     }
 }
@@ -168,8 +150,7 @@ impl Combined<1> for Doubler<'_> {
     fn end<L: Lane>(&self, _lane: &L, (): ()) {}
 }
 
-/// Returns how many answers were wrong.
-pub(crate) fn double(config: SimConfig, launch: &Launch, times: u32) -> Result<u32, SimError> {
+pub(crate) fn double(config: SimConfig, launch: &Launch, times: u32) -> Result<(), SimError> {
     let sim = Sim::new(config);
     let users = launch.blocks * launch.threads;
     let combiners = Combiners::<_, 1, 2>::new(&sim, 1, users.into(), "the doubler").unwrap();
@@ -180,8 +161,7 @@ pub(crate) fn double(config: SimConfig, launch: &Launch, times: u32) -> Result<u
         answered: &answered,
     };
     let view = combiners.view();
-    let wrong = Cell::new(0);
-    sim.run(launch, |lane| {
+    let ran = sim.run(launch, |lane| {
         let user = lane.grid_thread() as u32;
         for k in 1..=times {
             // SAFETY: live words of 32 bits.
@@ -190,16 +170,16 @@ pub(crate) fn double(config: SimConfig, launch: &Launch, times: u32) -> Result<u
                 view.apply(lane, 0, &doubler, [user]).unwrap();
                 lane.load_relaxed_32(word(&answered, user as usize))
             };
-            wrong.set(wrong.get() + u32::from(answer != 2 * k));
+            assert_eq!(answer, 2 * k);
         }
-    })?;
-    Ok(wrong.get())
+    });
+    ran.map(|_| ())
 }
 
 #[test]
 fn ordered_operations_see_what_came_before_the_request_and_are_seen_after_the_response() {
     for (config, launch) in everywhere(8) {
-        assert_eq!(double(config, launch, 2), Ok(0), "{config}");
+        assert_eq!(double(config, launch, 2), Ok(()), "{config}");
     }
 }
 
@@ -210,21 +190,21 @@ fn combiners_of_one_array_do_not_disturb_each_other() {
         let sim = Sim::new(config);
         let combiners = Combiners::<_, 2>::new(&sim, 3, 12, "counters").unwrap();
         let sums = Buffer::<_, u32>::zeroed(&sim, 3, "sums").unwrap();
-        let (torn, holders) = (Cell::new(0), [const { Cell::new(0) }; 3]);
+        let (wrong, holders) = (Cell::new(false), [const { Cell::new(0) }; 3]);
         let view = combiners.view();
         sim.run(&Launch::new(2, 6), |lane| {
             for k in 1..5 {
                 let i = (lane.thread_index() + k) as usize % 3;
                 let counter = Counter {
                     sum: word(&sums, i),
-                    torn: &torn,
                     holders: &holders[i],
+                    wrong: &wrong,
                 };
                 view.apply(lane, i as u64, &counter, [k, !k]).unwrap();
             }
         })
         .unwrap_or_else(|error| panic!("{config}: {error}"));
-        assert_eq!(torn.get(), 0, "{config}");
+        assert!(!wrong.get(), "{config}");
         let total: u32 = sums.download().unwrap().iter().sum();
         assert_eq!(total, 12 * 10, "{config}");
     }
@@ -272,11 +252,11 @@ fn who_waits_for_a_combiner_whose_holder_has_panicked_is_refused() {
         let sim = Sim::new(config);
         let mut combiners = Combiners::<_, 2>::new(&sim, 2, 4, "combiners").unwrap();
         let words = Buffer::<_, u32>::zeroed(&sim, 1, "the sum").unwrap();
-        let (torn, holders) = (Cell::new(0), Cell::new(0));
+        let (wrong, holders) = (Cell::new(false), Cell::new(0));
         let sum = Counter {
             sum: word(&words, 0),
-            torn: &torn,
             holders: &holders,
+            wrong: &wrong,
         };
         let view = combiners.view();
         sim.run(&Launch::new(4, 1), |lane| {
@@ -291,8 +271,7 @@ fn who_waits_for_a_combiner_whose_holder_has_panicked_is_refused() {
             assert_eq!(view.apply(lane, 1, &sum, [1, !1]), Err(FAILED));
         })
         .unwrap_or_else(|error| panic!("{config}: {error}"));
-        let text = combiners.check().unwrap_err().to_string();
-        assert!(text.contains("panicked in a section"), "{text}");
+        assert_says(combiners.check().unwrap_err(), &["panicked in a section"]);
         combiners.reset().unwrap();
         sim.run(&Launch::new(4, 1), |lane| {
             assert!(view.apply(lane, 0, &sum, [1, !1]).is_ok());

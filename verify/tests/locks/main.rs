@@ -2,14 +2,10 @@
 //! progress under every schedule that lets each lane run in the end, fairness,
 //! lock coupling, misuse, and seeded defects.
 
-pub(crate) use crate::asserts::{assert_is, of_each};
-use std::cell::{Cell, RefCell};
-use stm_core::Lane;
-use stm_core::host::{Buffer, Launch};
-use stm_core::internal::observe::Mutant;
+use crate::prelude::*;
 use stm_sync::host::Locks;
 use stm_sync::{LockKind, TLocks};
-use verify::sim::{RunReport, Schedule, Sim, SimConfig, SimError, SimLane};
+use verify::sim::{RunReport, SimError};
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
@@ -17,6 +13,8 @@ mod combining;
 mod exclusion;
 mod fairness;
 mod misuse;
+#[path = "../common/prelude.rs"]
+mod prelude;
 #[cfg(feature = "cli")]
 mod structures;
 
@@ -64,7 +62,6 @@ pub(crate) fn fair(width: u32, seeds: u64) -> impl Iterator<Item = SimConfig> {
     Schedule::named(FAIR).into_iter().flat_map(of)
 }
 
-/// The same with each shape.
 pub(crate) fn everywhere(seeds: u64) -> impl Iterator<Item = (SimConfig, &'static Launch)> {
     let shapes: &'static [(u32, Launch)] = &SHAPES;
     let of = move |(width, launch): &'static (u32, Launch)| {
@@ -79,14 +76,12 @@ pub(crate) struct World<K: LockKind> {
     pub(crate) locks: Locks<Sim, K>,
     pub(crate) launch: Launch,
     pub(crate) counters: Buffer<Sim, u32>,
-    inside: Vec<Cell<u32>>,
-    overlaps: Cell<u32>,
-    /// The lane of each section, in their order.
+    inside: Vec<Cell<bool>>,
+    overlap: Cell<bool>,
     order: RefCell<Vec<u64>>,
 }
 
 impl<K: LockKind> World<K> {
-    /// Makes so many locks for the lanes of a launch.
     pub(crate) fn new(config: SimConfig, launch: &Launch, count: u64) -> Self {
         let users = u64::from(launch.blocks * launch.threads);
         Self::of(config, launch, count, |sim| {
@@ -94,7 +89,6 @@ impl<K: LockKind> World<K> {
         })
     }
 
-    /// Makes a world with these locks.
     pub(crate) fn of(
         config: SimConfig,
         launch: &Launch,
@@ -108,13 +102,12 @@ impl<K: LockKind> World<K> {
             counters: Buffer::zeroed(&sim, count as usize, "counters").unwrap(),
             sim,
             locks,
-            inside: vec![Cell::new(0); count as usize],
-            overlaps: Cell::new(0),
+            inside: vec![Cell::new(false); count as usize],
+            overlap: Cell::new(false),
             order: RefCell::default(),
         }
     }
 
-    /// Launches what each lane does with the locks.
     pub(crate) fn run(
         &self,
         body: impl Fn(&SimLane<'_>, &TLocks<K>),
@@ -127,7 +120,6 @@ impl<K: LockKind> World<K> {
         })
     }
 
-    /// Does the same, which must end.
     #[track_caller]
     pub(crate) fn ends(&self, body: impl Fn(&SimLane<'_>, &TLocks<K>)) {
         if let Err(error) = self.run(body) {
@@ -136,68 +128,42 @@ impl<K: LockKind> World<K> {
     }
 
     /// What a section under these locks does: it increments the counter of each, by a load
-    /// and a store. The oracle beside it counts who is inside.
+    /// and a store. The oracle beside it notes whether another one is inside.
     pub(crate) fn section(&self, lane: &SimLane<'_>, locks: &[u64]) {
-        let inside = || locks.iter().map(|&lock| &self.inside[lock as usize]);
-        for inside in inside() {
-            inside.set(inside.get() + 1);
-            let overlaps = u32::from(inside.get() != 1);
-            self.overlaps.set(self.overlaps.get() + overlaps);
-        }
+        let all = |inside: bool| {
+            for &lock in locks {
+                let before = self.inside[lock as usize].replace(inside);
+                self.overlap.set(self.overlap.get() || before == inside);
+            }
+        };
+        all(true);
         for &lock in locks {
             increment(lane, word(&self.counters, lock as usize));
         }
         self.order.borrow_mut().push(lane.grid_thread());
-        for inside in inside() {
-            inside.set(inside.get() - 1);
-        }
+        all(false);
     }
 
-    /// Returns the counters.
-    pub(crate) fn counted(&self) -> Vec<u32> {
-        self.counters.download().unwrap()
+    /// Returns the counters, after sections that excluded each other.
+    pub(crate) fn counted(&self) -> Result<Vec<u32>, String> {
+        let counted = self.counters.download().unwrap();
+        let overlap = self
+            .overlap
+            .get()
+            .then(|| "two sections at a time".to_owned());
+        overlap.map_or(Ok(counted), Err)
     }
 
-    /// Returns what the sections have been, if each was under one lock.
-    pub(crate) fn found(self) -> Found {
+    /// Returns the lane of each section, in their order, if each was under one lock and no
+    /// increment is lost.
+    pub(crate) fn found(self) -> Result<Vec<u64>, String> {
         self.locks.check().unwrap();
-        let sum: u32 = self.counted().iter().sum();
+        let sum: u32 = self.counted()?.iter().sum();
         let order = self.order.into_inner();
-        Found {
-            overlaps: self.overlaps.get(),
-            lost: order.len() as u64 - u64::from(sum),
-            order,
+        if sum as usize != order.len() {
+            return Err(format!("{sum} after {} sections", order.len()));
         }
-    }
-
-    /// Returns how many sections began while another one of the same lock ran.
-    pub(crate) fn overlaps(&self) -> u32 {
-        self.overlaps.get()
-    }
-}
-
-/// What a launch found.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Sections that began while another one of the same lock ran.
-    pub(crate) overlaps: u32,
-    /// Increments that were lost.
-    pub(crate) lost: u64,
-    /// The lane of each section, in their order.
-    pub(crate) order: Vec<u64>,
-}
-
-impl Found {
-    /// Returns whether sections excluded each other.
-    pub(crate) fn is_right(&self) -> bool {
-        (self.overlaps, self.lost) == (0, 0)
-    }
-
-    /// Asserts that so many sections ran, and excluded each other.
-    #[track_caller]
-    pub(crate) fn assert_all(&self, sections: u32, what: impl std::fmt::Debug) {
-        let found = (self.overlaps, self.lost, self.order.len() as u32);
-        assert_eq!(found, (0, 0, sections), "{what:?}");
+        Ok(order)
     }
 }
 
@@ -228,17 +194,12 @@ pub(crate) fn show(
         (0..SEEDS).find(|&seed| !is_right(of(seed)))
     };
     for &mutant in mutants {
-        let seed = caught(Some(mutant));
-        assert!(
-            seed.is_some(),
-            "{what}: {} survives {SEEDS} seeds",
-            mutant.name()
-        );
+        let found = caught(Some(mutant));
+        assert_ne!(found, None, "{what}: {} survives", mutant.name());
     }
     assert_eq!(caught(None), None, "{what}");
 }
 
-/// How a lane makes sections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     With,
@@ -249,7 +210,7 @@ pub(crate) enum Form {
 impl<K: LockKind> World<K> {
     /// Runs a launch in which each lane makes so many sections, with all locks in turn, or those in a
     /// row with one.
-    pub(crate) fn sections(self, form: Form, times: u32) -> Result<Found, SimError> {
+    pub(crate) fn sections(self, form: Form, times: u32) -> Result<Vec<u64>, String> {
         let locks = self.inside.len() as u64;
         self.run(|lane, view| {
             for k in 0..times {
@@ -270,8 +231,9 @@ impl<K: LockKind> World<K> {
                 };
                 assert_eq!(done, Ok(()));
             }
-        })?;
-        Ok(self.found())
+        })
+        .map_err(|error| error.to_string())?;
+        self.found()
     }
 
     /// Does the same, which must end with all sections, of which none overlap.
@@ -279,10 +241,8 @@ impl<K: LockKind> World<K> {
     pub(crate) fn excludes(self, form: Form, times: u32, what: &str) {
         let all = self.launch.blocks * self.launch.threads * times;
         let what = format!("{what} {form:?} {}", self.sim.config());
-        match self.sections(form, times) {
-            Ok(found) => found.assert_all(all, what),
-            Err(error) => panic!("{what}: {error}"),
-        }
+        let found = self.sections(form, times).map(|order| order.len() as u32);
+        assert_eq!(found, Ok(all), "{what}");
     }
 }
 
@@ -291,11 +251,10 @@ pub(crate) fn sections<K: LockKind>(
     config: SimConfig,
     launch: &Launch,
     (form, times, locks): (Form, u32, u64),
-) -> Result<Found, SimError> {
+) -> Result<Vec<u64>, String> {
     World::<K>::new(config, launch, locks).sections(form, times)
 }
 
-/// Returns the launch with the shared memory that the locks need.
 pub(crate) fn shared<K: LockKind>(launch: &Launch, locks: &Locks<Sim, K>) -> Launch {
     Launch {
         shared_bytes: locks.shared_bytes() as u32,
@@ -303,77 +262,23 @@ pub(crate) fn shared<K: LockKind>(launch: &Launch, locks: &Locks<Sim, K>) -> Lau
     }
 }
 
-/// Adds 1 to a word by a load and a store, which only a lock makes one.
-pub(crate) fn increment(lane: &SimLane<'_>, p: *mut u32) {
-    // SAFETY: a live word that is accessed with 32 bits only.
-    unsafe { lane.store_relaxed_32(p, lane.load_relaxed_32(p) + 1) }
-}
-
-/// One section of a lane: when it asked for the lock, and when it had it, in
-/// operations of the launch.
+/// One section of a lane: when it asked for the lock, in operations of the launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
     pub(crate) lane: u64,
     pub(crate) asked: u64,
-    pub(crate) entered: u64,
 }
 
-/// Runs a launch in which each lane takes one lock `times` times, and returns
+/// Runs a launch in which each lane takes the first lock `times` times, and returns
 /// all sections in their order.
-pub(crate) fn order<K: LockKind>(config: SimConfig, launch: &Launch, times: u32) -> Vec<Served> {
-    served(&World::<K>::new(config, launch, 1), times)
-}
-
-/// Does so in a world.
 pub(crate) fn served<K: LockKind>(world: &World<K>, times: u32) -> Vec<Served> {
     let all = RefCell::new(Vec::new());
     world.ends(|lane, view| {
         for _ in 0..times {
-            let asked = lane.clock();
-            view.with(lane, 0, || {
-                let entered = lane.clock();
-                all.borrow_mut().push(Served {
-                    lane: lane.grid_thread(),
-                    asked,
-                    entered,
-                });
-            })
-            .unwrap();
+            let (asked, me) = (lane.clock(), lane.grid_thread());
+            let push = || all.borrow_mut().push(Served { lane: me, asked });
+            view.with(lane, 0, push).unwrap();
         }
     });
     all.into_inner()
-}
-
-/// A word of the simulator's memory that a lane accesses in a section.
-pub(crate) fn word(buffer: &Buffer<Sim, u32>, i: usize) -> *mut u32 {
-    assert!(i < buffer.len());
-    buffer.as_mut_ptr().wrapping_add(i)
-}
-
-/// A word by which threads wait for one another.
-pub(crate) struct Flag(Buffer<Sim, u32>);
-
-impl Flag {
-    pub(crate) fn new(sim: &Sim) -> Self {
-        Self(Buffer::zeroed(sim, 1, "flag").unwrap())
-    }
-
-    /// Waits until the flag has this value.
-    pub(crate) fn wait_for(&self, lane: &SimLane<'_>, value: u32) {
-        // SAFETY: a live word of 32 bits.
-        while unsafe { lane.load_acquire_32(word(&self.0, 0)) } != value {
-            lane.pause(1);
-        }
-    }
-
-    pub(crate) fn set(&self, lane: &SimLane<'_>, value: u32) {
-        // SAFETY: as above.
-        unsafe { lane.store_release_32(word(&self.0, 0), value) };
-    }
-
-    /// Adds 1 to it.
-    pub(crate) fn count(&self, lane: &SimLane<'_>) {
-        // SAFETY: as above.
-        unsafe { lane.fetch_add_relaxed_32(word(&self.0, 0), 1) };
-    }
 }

@@ -6,153 +6,92 @@
 //! there are keys, and as linearizability is local, each key is judged by itself. The chain of
 //! a bucket is the order of the table's insertions itself.
 
-use super::{FAIR, config, each_kind, of_each, shared, show};
-use std::cell::{Cell, RefCell};
-use stm_core::Lane;
-use stm_core::host::{Buffer, Launch};
-use stm_core::internal::observe::Mutant;
+use super::{FAIR, config, each_kind, shared, show};
+use crate::prelude::*;
 use stm_kernels::ht::{bucket_of_key, key_of_node};
 use stm_kernels::locked::sorted::SortedList;
 use stm_kernels::locked::table::{Insertion, Table};
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, Mcs2, PerLane, Tas, TasBackoff, Ticket, Ttas};
-use verify::sim::{Schedule, Sim, SimConfig, SimLane};
-
-/// When an operation began and ended, by a clock that no two events share.
-#[derive(Clone, Copy, Debug)]
-struct Span {
-    began: u64,
-    ended: u64,
-}
-
-impl Span {
-    /// Returns whether it ended before the other one began.
-    fn is_before(&self, other: &Self) -> bool {
-        self.ended < other.began
-    }
-}
-
-/// Runs an operation, and returns when it ran.
-fn timed<R>(clock: &Cell<u64>, operation: impl FnOnce() -> R) -> (Span, R) {
-    let tick = || clock.replace(clock.get() + 1);
-    let began = tick();
-    let result = operation();
-    let ended = tick();
-    (Span { began, ended }, result)
-}
 
 /// The keys of the list, in ranges of four, and as many that are never inserted: the odd ones.
 const KEYS: u32 = 12;
 const ENTRY_POINTS: u32 = 3;
 const SHIFT: u32 = 3;
 
-/// What was done with one key.
+/// What has happened with one key: whether its insertion has begun, and whether an operation has
+/// ended after which it is there, an insertion or one that found it.
 #[derive(Default)]
 struct OfKey {
-    inserted: Option<Span>,
-    found: Vec<Span>,
-    missed: Vec<Span>,
+    begun: Cell<bool>,
+    there: Cell<bool>,
 }
 
-impl OfKey {
-    /// Returns what no order explains, if anything.
-    fn wrong(&self) -> Option<&'static str> {
-        let Some(inserted) = &self.inserted else {
-            return (!self.found.is_empty()).then_some("a key was found that nobody inserted");
-        };
-        if self.found.iter().any(|found| found.is_before(inserted)) {
-            return Some("a key was found before its insertion");
-        }
-        if self.missed.iter().any(|missed| inserted.is_before(missed)) {
-            return Some("a key was missed after its insertion");
-        }
-        let lost = |found: &Span| self.missed.iter().any(|missed| found.is_before(missed));
-        self.found
-            .iter()
-            .any(lost)
-            .then_some("a key was missed after it was found")
-    }
-}
-
-/// Returns what is wrong if the list, by its nodes, has not all even keys in their order.
-fn out_of_order(words: &[u64]) -> Option<String> {
-    let mut found = Vec::new();
-    for entry_point in 0..ENTRY_POINTS {
-        let mut next = words[entry_point as usize] as u32;
-        while next != 0 && found.len() < words.len() {
-            found.push((words[next as usize] >> 32) as u32);
-            next = words[next as usize] as u32;
-        }
-    }
-    let right: Vec<u32> = (0..KEYS).map(|key| 2 * key).collect();
-    (found != right).then(|| format!("the list is {found:?}"))
-}
-
-/// Lanes insert all even keys and look for others in between. Returns what is wrong.
-fn list<K: LockKind>(config: SimConfig, launch: Launch, coupled: bool) -> Option<String> {
+/// Lanes insert all even keys and look for others in between.
+fn list<K: LockKind>(config: SimConfig, launch: Launch, coupled: bool) -> Result<(), String> {
     let sim = Sim::new(config);
     let nodes = (ENTRY_POINTS + KEYS) as usize;
     let users = u64::from(launch.blocks * launch.threads);
     let locks = Locks::<_, K>::new(&sim, nodes as u64, users, "the locks").unwrap();
     let words = Buffer::<_, u64>::zeroed(&sim, nodes, "the nodes").unwrap();
     let values = Buffer::<_, u32>::zeroed(&sim, nodes, "the values").unwrap();
-    let (view, locks_of) = (
-        SortedList {
-            nodes: words.tarray(),
-            values: values.tarray(),
-            keys: values.tarray(),
-            transactions: KEYS.into(),
-            entry_points: ENTRY_POINTS,
-            shift: SHIFT,
-        },
-        locks.view(),
-    );
-    assert!(view.is_whole());
-    let clock = Cell::new(0);
-    let keys: Vec<RefCell<OfKey>> = (0..2 * KEYS).map(|_| RefCell::default()).collect();
-    let insert = |lane: &SimLane<'_>, place| {
-        // SAFETY: the list is whole, and each key has a node of its own.
-        unsafe {
-            if coupled {
-                view.insert_coupled(lane, &locks_of, place)
-            } else {
-                view.insert_coarse(lane, &locks_of, place)
-            }
-        }
+    let locks_of = locks.view();
+    let view = SortedList {
+        nodes: words.tarray(),
+        values: values.tarray(),
+        keys: values.tarray(),
+        transactions: KEYS.into(),
+        entry_points: ENTRY_POINTS,
+        shift: SHIFT,
     };
+    assert!(view.is_whole());
+    let keys: Vec<OfKey> = (0..2 * KEYS).map(|_| OfKey::default()).collect();
     let run = sim.run(&launch, |lane| {
         let (me, lanes) = (lane.grid_thread() as u32, lane.grid_threads() as u32);
-        let mut i = me;
-        while i < KEYS {
+        for i in (me..KEYS).step_by(lanes as usize) {
             // Neighbours are inserted by different lanes at about the same time.
             let key = 2 * ((i * 5) % KEYS);
-            let (span, done) = timed(&clock, || insert(lane, (key, ENTRY_POINTS + i)));
+            let place = (key, ENTRY_POINTS + i);
+            keys[key as usize].begun.set(true);
+            // SAFETY: the list is whole, and each key has a node of its own.
+            let done = unsafe {
+                if coupled {
+                    view.insert_coupled(lane, &locks_of, place)
+                } else {
+                    view.insert_coarse(lane, &locks_of, place)
+                }
+            };
             assert!(done.is_ok(), "{done:?}");
-            keys[key as usize].borrow_mut().inserted = Some(span);
-            if coupled {
-                for sought in [(key + 2) % (2 * KEYS), key, (key + 7 + me) % (2 * KEYS)] {
-                    // SAFETY: the list is whole.
-                    let look = || unsafe { view.contains_coupled(lane, &locks_of, sought) };
-                    let (span, there) = timed(&clock, look);
-                    let mut of = keys[sought as usize].borrow_mut();
-                    match there {
-                        Ok(true) => of.found.push(span),
-                        Ok(false) => of.missed.push(span),
-                        Err(fault) => panic!("{fault:?}"),
-                    }
+            keys[key as usize].there.set(true);
+            let sought = [(key + 2) % (2 * KEYS), key, (key + 7 + me) % (2 * KEYS)];
+            for sought in sought.into_iter().filter(|_| coupled) {
+                let of = &keys[sought as usize];
+                let there = of.there.get();
+                // SAFETY: the list is whole.
+                let found = unsafe { view.contains_coupled(lane, &locks_of, sought) };
+                if found.unwrap() {
+                    assert!(of.begun.get(), "key {sought} was found too early");
+                    of.there.set(true);
+                } else {
+                    assert!(!there, "key {sought} was missed after it was there");
                 }
             }
-            i += lanes;
         }
     });
-    if let Err(error) = run {
-        return Some(error.to_string());
+    run.map_err(|error| error.to_string())?;
+    // By its nodes, the list has all even keys in their order.
+    let (words, mut found) = (words.download().unwrap(), Vec::new());
+    for entry_point in 0..ENTRY_POINTS as usize {
+        let mut next = words[entry_point] as u32;
+        while next != 0 && found.len() < words.len() {
+            found.push((words[next as usize] >> 32) as u32);
+            next = words[next as usize] as u32;
+        }
     }
-    let wrong = keys.iter().enumerate().find_map(|(key, of)| {
-        let wrong = of.borrow().wrong()?;
-        Some(format!("key {key}: {wrong}"))
-    });
-    wrong.or_else(|| out_of_order(&words.download().unwrap()))
+    let right = (0..KEYS).map(|key| 2 * key).eq(found.iter().copied());
+    right
+        .then_some(())
+        .ok_or_else(|| format!("the list is {found:?}"))
 }
 
 /// The launches: lanes by themselves, and warps of four.
@@ -162,7 +101,6 @@ const LAUNCHES: [(u32, Launch); 3] = [
     (4, Launch::new(2, 6)),
 ];
 
-/// Each launch under each schedule so many times, with other seeds.
 fn launches(times: usize) -> impl Iterator<Item = (SimConfig, Launch)> {
     LAUNCHES.into_iter().flat_map(move |(width, launch)| {
         let schedules = (0..).zip(Schedule::named(FAIR).repeat(times));
@@ -172,8 +110,8 @@ fn launches(times: usize) -> impl Iterator<Item = (SimConfig, Launch)> {
 
 fn lists_are_linearizable<K: LockKind>(coupled: bool) {
     for (config, launch) in launches(4) {
-        let wrong = list::<K>(config, launch, coupled);
-        assert_eq!(wrong, None, "{} coupled {coupled}: {config}", K::NAME);
+        let ended = list::<K>(config, launch, coupled);
+        assert_eq!(ended, Ok(()), "{} coupled {coupled}: {config}", K::NAME);
     }
 }
 
@@ -190,12 +128,14 @@ fn a_list_with_a_lock_for_each_entry_point_has_every_key() {
     );
 }
 
-/// Keys of the table, and its buckets.
 const PAIRS: u32 = 24;
 const BUCKETS: u32 = 2;
 
-/// Lanes insert all keys, each by `insert`. Returns what is wrong.
-fn table(sim: &Sim, launch: Launch, insert: impl Fn(&SimLane<'_>, Insertion)) -> Option<String> {
+fn table(
+    sim: &Sim,
+    launch: Launch,
+    insert: impl Fn(&SimLane<'_>, Insertion),
+) -> Result<(), String> {
     let keys: Vec<u32> = (0..PAIRS).map(|node| key_of_node(9, node)).collect();
     let heads = Buffer::<_, u32>::zeroed(sim, BUCKETS as usize, "the heads").unwrap();
     let nexts = Buffer::<_, u32>::zeroed(sim, PAIRS as usize, "the nodes").unwrap();
@@ -206,47 +146,43 @@ fn table(sim: &Sim, launch: Launch, insert: impl Fn(&SimLane<'_>, Insertion)) ->
         keys: of_keys.tarray(),
         transactions: PAIRS.into(),
     };
+    // When each insertion began and ended, by a clock that no two events share.
     let clock = Cell::new(0);
-    let spans: Vec<Cell<Option<Span>>> = (0..PAIRS).map(|_| Cell::new(None)).collect();
+    let tick = || clock.replace(clock.get() + 1);
+    let spans: Vec<Cell<[u64; 2]>> = (0..PAIRS).map(|_| Cell::default()).collect();
     let run = sim.run(&launch, |lane| {
-        let mut i = lane.grid_thread();
-        while i < PAIRS.into() {
+        for i in (lane.grid_thread()..PAIRS.into()).step_by(lane.grid_threads() as usize) {
             let insertion = view.insertion(lane, i).expect("a key");
-            let (span, ()) = timed(&clock, || insert(lane, insertion));
-            spans[i as usize].set(Some(span));
-            i += lane.grid_threads();
+            let began = tick();
+            insert(lane, insertion);
+            spans[i as usize].set([began, tick()]);
         }
     });
-    if let Err(error) = run {
-        return Some(error.to_string());
-    }
+    run.map_err(|error| error.to_string())?;
     let (heads, nexts) = (heads.download().unwrap(), nexts.download().unwrap());
     let mut there = 0;
     for (bucket, mut link) in heads.into_iter().enumerate() {
-        let mut chain: Vec<usize> = Vec::new();
-        while link != 0 && chain.len() < PAIRS as usize {
+        // The first was inserted last, and none of those behind it began after it had ended.
+        let mut earliest_ended = u64::MAX;
+        while link != 0 && there <= PAIRS {
             let node = link as usize - 1;
-            if bucket_of_key(keys[node], BUCKETS) as usize != bucket {
-                return Some(format!("node {node} is in bucket {bucket}"));
+            let [began, ended] = spans[node].get();
+            if bucket_of_key(keys[node], BUCKETS) as usize != bucket || began > earliest_ended {
+                return Err(format!(
+                    "node {node} is in bucket {bucket}, or comes too late"
+                ));
             }
-            chain.push(node);
+            earliest_ended = earliest_ended.min(ended);
             link = nexts[node];
-        }
-        there += chain.len();
-        // The first was inserted last.
-        for (place, &newer) in chain.iter().enumerate() {
-            for &older in &chain[place + 1..] {
-                let of = |node: usize| spans[node].get().expect("it was inserted");
-                if of(newer).is_before(&of(older)) {
-                    return Some(format!("node {newer} comes after node {older}"));
-                }
-            }
+            there += 1;
         }
     }
-    (there != PAIRS as usize).then(|| format!("{there} of {PAIRS} keys are there"))
+    (there == PAIRS)
+        .then_some(())
+        .ok_or_else(|| format!("{there} of {PAIRS} keys are there"))
 }
 
-fn locked_table<K: LockKind>(config: SimConfig, launch: Launch) -> Option<String> {
+fn locked_table<K: LockKind>(config: SimConfig, launch: Launch) -> Result<(), String> {
     let sim = Sim::new(config);
     let users = u64::from(launch.blocks * launch.threads);
     let locks = Locks::<_, K>::new(&sim, BUCKETS.into(), users, "the locks").unwrap();
@@ -263,8 +199,8 @@ fn tables_are_linearizable<K: LockKind>() {
         return;
     }
     for (config, launch) in launches(2) {
-        let wrong = locked_table::<K>(config, launch);
-        assert_eq!(wrong, None, "{}: {config}", K::NAME);
+        let ended = locked_table::<K>(config, launch);
+        assert_eq!(ended, Ok(()), "{}: {config}", K::NAME);
     }
 }
 
@@ -281,13 +217,13 @@ fn a_table_by_combining_and_one_without_locks_are_linearizable() {
         let buckets = u64::from(BUCKETS);
         let combiners = Combiners::<_, 1>::new(&sim, buckets, users, "combiners").unwrap();
         let view = combiners.view();
-        let wrong = table(&sim, launch, |lane, insertion| {
+        let ended = table(&sim, launch, |lane, insertion| {
             insertion.combined(lane, &view).expect("a response");
         });
-        assert_eq!(wrong, None, "combining: {config}");
+        assert_eq!(ended, Ok(()), "combining: {config}");
         let sim = Sim::new(config);
-        let wrong = table(&sim, launch, |lane, insertion| insertion.lock_free(lane));
-        assert_eq!(wrong, None, "without locks: {config}");
+        let ended = table(&sim, launch, |lane, insertion| insertion.lock_free(lane));
+        assert_eq!(ended, Ok(()), "without locks: {config}");
     }
 }
 
@@ -296,9 +232,9 @@ fn a_lock_without_a_fence_is_caught_in_the_list_and_in_the_table() {
     let mutants = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
     let (_, launch) = LAUNCHES[0];
     show("the list", &mutants, Schedule::Random, 1, |config| {
-        list::<Ticket>(config, launch, true).is_none()
+        list::<Ticket>(config, launch, true).is_ok()
     });
     show("the table", &mutants, Schedule::Random, 1, |config| {
-        locked_table::<Tas>(config, launch).is_none()
+        locked_table::<Tas>(config, launch).is_ok()
     });
 }

@@ -1,129 +1,119 @@
 //! Barriers: nobody leaves before all have come, what was written before is seen
 //! after, and nothing has to be reset.
 
-use crate::runs::{self, config};
-use crate::{of_each, simulator};
-use std::cell::Cell;
+use crate::prelude::*;
+use crate::{are_right, config};
 use std::time::Duration;
-use stm_core::algorithm::Fast;
-use stm_core::host::{Buffer, Error, Launch, Stm, StmConfig};
 use stm_core::internal::host::Watchdog;
-use stm_core::internal::observe::Mutant;
-use stm_core::{Lane, View};
 use stm_sync::Stop;
 use stm_sync::barrier::{
     Chosen, Counted, Grouped, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
 };
 use stm_sync::host::GridBarrier;
-use verify::sim::{self, Closure, Sim, SimConfig, SimLane};
+use verify::sim::Closure;
 
 /// Rounds of a launch, of two waits each.
 const ROUNDS: u32 = 3;
 
-/// What the threads of a launch do.
-struct Phases<'a, B> {
-    barrier: TBarrier<B>,
-    /// A word for each thread.
-    words: &'a Buffer<Sim, u32>,
-    /// The number of the first round.
-    first: u32,
-    /// A block that ends without waiting, if there is one.
-    absent: u32,
-    /// The last thread that has found a word of another round.
-    wrong: Cell<Option<u64>>,
-}
-
-impl<'a, B: Meeting> Phases<'a, B> {
-    fn new(barrier: &GridBarrier<Sim, B>, words: &'a Buffer<Sim, u32>) -> Self {
-        Self {
-            barrier: barrier.view(),
-            words,
-            first: 1,
-            absent: u32::MAX,
-            wrong: Cell::new(None),
+/// In each round every thread stores the round's number in its own word, waits, reads words of
+/// others, and waits again. Threads come at different times, and those of the absent block never.
+fn phases<B: Meeting>(
+    lane: &SimLane<'_>,
+    barrier: &TBarrier<B>,
+    words: *mut u32,
+    (first, absent): (u32, Option<u32>),
+) {
+    let mut grid = barrier.enter(lane);
+    let (me, len) = (lane.grid_thread(), lane.grid_threads());
+    let word = |i: u64| words.wrapping_add(i as usize);
+    for round in first..first + ROUNDS {
+        if Some(lane.block_index()) == absent {
+            return;
         }
-    }
-
-    /// In each round every thread stores the round's number in its own word, waits, reads
-    /// words of others, and waits again. Threads come at different times.
-    fn run(&self, lane: &SimLane<'_>) {
-        let mut grid = self.barrier.enter(lane);
-        let me = lane.grid_thread();
-        let len = self.words.len() as u64;
-        let word = |i: u64| self.words.as_mut_ptr().wrapping_add(i as usize);
-        for round in self.first..self.first + ROUNDS {
-            if lane.block_index() == self.absent || me >= len {
+        if (me + u64::from(round)).is_multiple_of(3) {
+            for _ in 0..(me + 5 * u64::from(round)) % 11 {
+                lane.pause(1);
+            }
+        }
+        // SAFETY: live; every access to the words is one of these, and every thread
+        // of a block makes the same waits.
+        unsafe {
+            lane.store_relaxed_32(word(me), round);
+            if grid.wait().is_err() {
                 return;
             }
-            if (me + u64::from(round)).is_multiple_of(3) {
-                for _ in 0..(me + 5 * u64::from(round)) % 11 {
-                    lane.pause(1);
-                }
+            for k in 1..6 {
+                let found = lane.load_relaxed_32(word((me + k * k * 7) % len));
+                assert_eq!(found, round, "a word of another round");
             }
-            // SAFETY: live; every access to the words is one of these, and every thread
-            // of a block makes the same waits.
-            unsafe {
-                lane.store_relaxed_32(word(me), round);
-                if grid.wait().is_err() {
-                    return;
-                }
-                for k in 1..6 {
-                    let found = lane.load_relaxed_32(word((me + k * k * 7) % len));
-                    if found != round {
-                        self.wrong.set(Some(me));
-                    }
-                }
-                if grid.wait().is_err() {
-                    return;
-                }
+            if grid.wait().is_err() {
+                return;
             }
         }
     }
+}
 
-    /// Launches it with the grid of the barrier.
-    fn launch(
-        &self,
-        barrier: &mut GridBarrier<Sim, B>,
-        watchdog: &mut Watchdog<Sim>,
-        sim: &Sim,
-    ) -> Result<Duration, Error> {
-        // SAFETY: there are no parameters, and the barrier and the words live.
-        let launches = || unsafe { barrier.launch::<Closure>(watchdog, &()) };
-        sim.with_closure(|lane| self.run(lane), launches)
+/// A barrier on a simulator, and a word for each thread.
+struct World<B> {
+    sim: Sim,
+    watchdog: Watchdog<Sim>,
+    barrier: GridBarrier<Sim, B>,
+    words: Buffer<Sim, u32>,
+}
+
+impl<B: Meeting> World<B> {
+    fn of(
+        config: SimConfig,
+        limit: Option<Duration>,
+        shape: (u32, u32),
+        make: impl Fn(&Sim, Launch, Stop) -> Result<GridBarrier<Sim, B>, Error>,
+    ) -> Self {
+        let sim = Sim::new(config);
+        let watchdog = Watchdog::new(&sim, limit).unwrap();
+        let shape = Launch::new(shape.0, shape.1);
+        Self {
+            barrier: make(&sim, shape, watchdog.stop()).unwrap(),
+            words: Buffer::zeroed(&sim, 140, "words").unwrap(),
+            watchdog,
+            sim,
+        }
     }
 
-    /// Launches it with another grid.
-    fn launch_as(&self, shape: Launch, watchdog: &mut Watchdog<Sim>, sim: &Sim) {
+    fn new(config: SimConfig, limit: Option<Duration>, shape: (u32, u32)) -> Self {
+        Self::of(config, limit, shape, GridBarrier::new)
+    }
+
+    /// Launches [`phases`] with the grid of the barrier.
+    fn launch(&mut self, what: (u32, Option<u32>)) -> Result<(), Error> {
+        let (view, words) = (self.barrier.view(), self.words.as_mut_ptr());
+        // SAFETY: there are no parameters, and the barrier and the words live.
+        let launches = || unsafe { self.barrier.launch::<Closure>(&mut self.watchdog, &()) };
+        let launched = (self.sim).with_closure(|lane| phases(lane, &view, words, what), launches);
+        launched.map(|_| ())
+    }
+
+    fn launch_as(&mut self, shape: Launch) {
+        let (view, words) = (self.barrier.view(), self.words.as_mut_ptr());
         // SAFETY: as above.
-        let launches = || unsafe { watchdog.launch::<Closure>(sim, &shape, &()) };
-        sim.with_closure(|lane| self.run(lane), launches).unwrap();
+        let launches = || unsafe { self.watchdog.launch::<Closure>(&self.sim, &shape, &()) };
+        let launched = (self.sim).with_closure(|lane| phases(lane, &view, words, FIRST), launches);
+        launched.unwrap();
     }
 }
+
+/// The first rounds, in which all blocks take part.
+const FIRST: (u32, Option<u32>) = (1, None);
 
 const SHAPES: [(u32, u32); 7] = [(1, 1), (1, 5), (2, 3), (5, 8), (9, 2), (37, 1), (70, 2)];
 
-/// Runs two launches, and returns what went wrong.
-fn run<B: Meeting>(
-    config: SimConfig,
-    make: impl Fn(&Sim, Launch, Stop) -> Result<GridBarrier<Sim, B>, Error>,
-    (blocks, threads): (u32, u32),
-) -> Result<(), String> {
-    let (sim, mut watchdog) = simulator(config);
-    let mut barrier = make(&sim, Launch::new(blocks, threads), watchdog.stop()).unwrap();
-    let len = (blocks * threads) as usize;
-    let words = Buffer::<_, u32>::zeroed(&sim, len, "words").unwrap();
+fn run<B: Meeting>(mut world: World<B>) -> Result<(), String> {
     for launch in 0..2 {
-        let phases = Phases {
-            first: 1 + launch * ROUNDS,
-            ..Phases::new(&barrier, &words)
-        };
-        let launched = phases.launch(&mut barrier, &mut watchdog, &sim);
+        let launched = world.launch((1 + launch * ROUNDS, None));
         launched.map_err(|error| error.to_string())?;
-        if let Some(thread) = phases.wrong.get() {
-            return Err(format!("thread {thread} saw a word of another round"));
-        }
     }
-    if words.download().unwrap() != vec![2 * ROUNDS; len] {
+    let shape = world.barrier.shape();
+    let len = (shape.blocks * shape.threads) as usize;
+    if world.words.download().unwrap()[..len] != vec![2 * ROUNDS; len] {
         return Err("a thread did not come to the end".into());
     }
     Ok(())
@@ -132,8 +122,8 @@ fn run<B: Meeting>(
 fn is_right<B: Meeting>(runs: u64) {
     for shape in SHAPES {
         let what = format!("{}: {shape:?}", B::NAME);
-        runs::are_right(&what, runs, |k| {
-            run::<B>(config(k), GridBarrier::new, shape)
+        are_right(&what, runs, |k| {
+            run(World::<B>::new(config(k), None, shape))
         });
     }
 }
@@ -152,7 +142,7 @@ fn a_chosen_algorithm_does_what_its_type_does() {
         for k in [k, k + 7, k + 30] {
             for shape in [(5, 8), (70, 2)] {
                 let make = |sim: &_, shape, stop| GridBarrier::chosen(sim, kind, shape, stop);
-                if let Err(wrong) = run::<Chosen>(config(k), make, shape) {
+                if let Err(wrong) = run::<Chosen>(World::of(config(k), None, shape, make)) {
                     panic!("{}: {}: {shape:?}: {wrong}", kind.name(), config(k));
                 }
             }
@@ -162,32 +152,30 @@ fn a_chosen_algorithm_does_what_its_type_does() {
 
 /// Every missing fence makes a thread see a word of another round; a round that is not
 /// counted does that, or keeps a thread waiting. `is_right` has the same runs without.
-fn all_are_found<B: Meeting>(mutants: &[Mutant]) {
-    for &mutant in mutants {
-        let how: &[&str] = match mutant {
-            Mutant::BarrierRoundKept => &["another round", "livelock"],
-            _ => &["another round"],
-        };
-        runs::is_found(mutant, B::NAME, how, 400, |k| {
+fn all_are_found<B: Meeting>(has_a_middle: bool) {
+    use Mutant::{BarrierNoAcquire, BarrierNoRelease, BarrierNotPassedOn, BarrierRoundKept};
+    let other: &[&str] = &["another round"];
+    for (mutant, how) in [
+        (BarrierNoRelease, other),
+        (BarrierNoAcquire, other),
+        (BarrierRoundKept, &["another round", "livelock"]),
+        (BarrierNotPassedOn, other),
+    ] {
+        if mutant == BarrierNotPassedOn && !has_a_middle {
+            continue;
+        }
+        crate::is_found(mutant, B::NAME, how, 400, |k| {
             let shape = [(5, 8), (9, 2), (70, 2)][(k % 3) as usize];
-            run::<B>(config(k).with_mutant(Some(mutant)), GridBarrier::new, shape)
+            let config = config(k).with_mutant(Some(mutant));
+            run(World::<B>::new(config, None, shape))
         });
     }
 }
 
 #[test]
 fn a_missing_fence_and_a_round_that_is_not_counted_are_found() {
-    use Mutant::{BarrierNoAcquire, BarrierNoRelease, BarrierNotPassedOn, BarrierRoundKept};
-    let ends = [BarrierNoRelease, BarrierNoAcquire, BarrierRoundKept];
-    all_are_found::<TwoStage>(&ends);
-    all_are_found::<Counted>(&ends);
-    let with_a_middle = [
-        BarrierNoRelease,
-        BarrierNoAcquire,
-        BarrierNotPassedOn,
-        BarrierRoundKept,
-    ];
-    of_each!(all_are_found(&with_a_middle): XiaoFeng, Tree, Grouped, Led);
+    of_each!(all_are_found(false): TwoStage, Counted);
+    of_each!(all_are_found(true): XiaoFeng, Tree, Grouped, Led);
 }
 
 /// In each round every thread adds 1 to all words by transactions, waits, and finds the
@@ -201,11 +189,8 @@ fn transactions_before_a_wait_are_seen_after_it() {
         let barrier = GridBarrier::<_, Led>::new(&sim, shape, memory.stop()).unwrap();
         memory.reshape(barrier.shape()).unwrap();
         let words = memory.array("words", &[0u32; 2]).unwrap();
-        let (stm, cells, meeting) = (
-            memory.handle::<Fast>(),
-            words.view::<Fast>(),
-            barrier.view(),
-        );
+        let (stm, cells) = (memory.handle::<Fast>(), words.view::<Fast>());
+        let meeting = barrier.view();
         let launched = sim::launch(&mut memory, |lane| {
             let mut grid = meeting.enter(lane);
             for round in 1..=ROUNDS {
@@ -231,32 +216,18 @@ fn transactions_before_a_wait_are_seen_after_it() {
 }
 
 fn a_block_that_does_not_come_ends_the_launch<B: Meeting>() {
-    for k in 0..SCHEDULES_RUN {
-        let sim = Sim::new(config(k).with_idle(2_000_000));
+    for k in 0..21 {
         let limit = Duration::from_micros(400);
-        let mut watchdog = Watchdog::new(&sim, Some(limit)).unwrap();
-        let mut barrier =
-            GridBarrier::<_, B>::new(&sim, Launch::new(6, 3), watchdog.stop()).unwrap();
-        let words = Buffer::<_, u32>::zeroed(&sim, 18, "words").unwrap();
+        let config = config(k).with_idle(2_000_000);
+        let mut world = World::<B>::new(config, Some(limit), (6, 3));
         for absent in [0, 3] {
-            let without = Phases {
-                absent,
-                ..Phases::new(&barrier, &words)
-            };
-            let error = without
-                .launch(&mut barrier, &mut watchdog, &sim)
-                .unwrap_err();
-            assert_eq!(error, Error::StillWaiting { limit }, "{}", config(k));
+            let ended = world.launch((1, Some(absent)));
+            assert_eq!(ended, Err(Error::StillWaiting { limit }), "{config}");
             // It has been reset.
-            let whole = Phases::new(&barrier, &words);
-            whole.launch(&mut barrier, &mut watchdog, &sim).unwrap();
-            assert_eq!((without.wrong.get(), whole.wrong.get()), (None, None));
+            world.launch(FIRST).unwrap();
         }
     }
 }
-
-/// Runs of the test above: each schedule at each width.
-const SCHEDULES_RUN: u64 = 21;
 
 #[test]
 fn a_wait_for_a_block_that_has_ended_is_asked_to_stop() {
@@ -269,44 +240,27 @@ fn a_wait_for_a_block_that_has_ended_is_asked_to_stop() {
 #[test]
 fn a_launch_of_another_grid_is_refused_by_every_wait() {
     for blocks in [2, 3, 5, 40] {
-        let (sim, mut watchdog) = simulator(config(0));
-        let mut barrier =
-            GridBarrier::<_, XiaoFeng>::new(&sim, Launch::new(4, 2), watchdog.stop()).unwrap();
-        barrier.check().unwrap();
-        let words = Buffer::<_, u32>::zeroed(&sim, 80, "words").unwrap();
-        let of_others = Phases::new(&barrier, &words);
+        let mut world = World::<XiaoFeng>::new(config(0), None, (4, 2));
+        world.barrier.check().unwrap();
         let elsewhere = Launch::new(blocks, 2);
-        of_others.launch_as(elsewhere, &mut watchdog, &sim);
-        let other = Error::OtherGrid {
-            made_for: 4,
-            used_by: blocks,
-        };
-        assert_eq!(barrier.check(), Err(other.clone()));
+        world.launch_as(elsewhere);
+        let (made_for, used_by) = (4, blocks);
+        let other = Error::OtherGrid { made_for, used_by };
+        assert_eq!(world.barrier.check(), Err(other.clone()));
         // It is reported once, and the barrier is usable.
-        barrier.check().unwrap();
-        let own = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
-        let phases = Phases::new(&barrier, &own);
-        phases.launch(&mut barrier, &mut watchdog, &sim).unwrap();
-        assert_eq!(own.download().unwrap(), [ROUNDS; 8]);
-        assert_eq!((of_others.wrong.get(), phases.wrong.get()), (None, None));
+        world.barrier.check().unwrap();
+        world.launch(FIRST).unwrap();
+        assert_eq!(world.words.download().unwrap()[..8], [ROUNDS; 8]);
         // Or the next launch reports it, before it begins, and the one after that runs.
-        phases.launch_as(elsewhere, &mut watchdog, &sim);
-        let refused = phases.launch(&mut barrier, &mut watchdog, &sim);
-        assert_eq!(refused, Err(other));
-        phases.launch(&mut barrier, &mut watchdog, &sim).unwrap();
+        world.launch_as(elsewhere);
+        assert_eq!(world.launch(FIRST), Err(other));
+        world.launch(FIRST).unwrap();
     }
 }
 
 #[test]
 fn a_grid_that_is_not_resident_is_refused_with_the_number_of_blocks_that_would_be() {
-    let (sim, mut watchdog) = simulator(config(0));
-    let words = Buffer::<_, u32>::zeroed(&sim, 1, "words").unwrap();
-    let mut barrier =
-        GridBarrier::<_, Led>::new(&sim, Launch::new(9, 1024), watchdog.stop()).unwrap();
-    let phases = Phases::new(&barrier, &words);
-    let refused = phases.launch(&mut barrier, &mut watchdog, &sim);
-    let Err(Error::LaunchTooLarge { what, asked, limit }) = refused else {
-        panic!("{refused:?}")
-    };
-    assert_eq!((what, asked, limit), ("blocks at the same time", 9, 8));
+    let (what, asked, limit) = ("blocks at the same time", 9, 8);
+    let refused = World::<Led>::new(config(0), None, (9, 1024)).launch(FIRST);
+    assert_eq!(refused, Err(Error::LaunchTooLarge { what, asked, limit }));
 }

@@ -2,24 +2,23 @@
 //! once, in the order in which it was put.
 //! The seeded defects of channels are found, and the right code survives the same runs.
 
-use crate::{config, runs, runs_both_sides, shared, simulator};
+use crate::prelude::*;
+use crate::{config, first_wrong, runs_both_sides, simulator};
 use std::time::Duration;
-use stm_core::host::{Error, Launch};
+use stm_core::Element;
 use stm_core::internal::host::StopAt;
-use stm_core::internal::observe::Mutant;
-use stm_core::{Element, Lane};
 use stm_sync::channel::{
-    Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
+    Cluster, Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
 };
 use stm_sync::host::{Channels, Rings};
 use stm_sync::{Stop, Stopped};
-use verify::sim::{Sim, SimConfig, SimLane};
 
-/// Which memory the rings of a run are in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum In {
     Global,
     Shared,
+    /// The shared memory of the first block of a cluster of blocks of one thread.
+    Cluster,
 }
 
 /// What the threads of a run do: the first ones produce, one for each ring, and the next
@@ -34,11 +33,12 @@ enum Form {
     WhicheverReady,
 }
 
-/// A run: shape of the rings, values for each, form and memory.
+const VALUES: u32 = 9;
+
+/// A run: shape of the rings, form and memory.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     shape: RingShape,
-    values: u32,
     form: Form,
     place: In,
 }
@@ -58,92 +58,59 @@ fn value<T: Element>(ring: u32, n: u32) -> T {
     T::from_bits64(half << 32 | half)
 }
 
-/// What a lane found wrong; a wait that was told to stop is left to the launch.
-type Found = Result<Result<(), String>, Stopped>;
-
-fn expect<T: Element>(found: T, ring: u32, n: u32) -> Result<(), String> {
+fn assert_value<T: Element>(found: T, ring: u32, n: u32) {
     let (found, expected) = (found.to_bits64(), value::<T>(ring, n).to_bits64());
-    if found == expected {
-        return Ok(());
-    }
-    Err(format!(
-        "value {n} of ring {ring} is {found:#x}, not {expected:#x}"
-    ))
+    assert_eq!(found, expected, "value {n} of ring {ring}");
 }
 
-fn produce<L: Lane, T: Element, S: Space>(
-    lane: &L,
-    rings: &TRings<T, S>,
-    run: Run,
-    i: u32,
-) -> Found {
+fn produce<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, i: u32) {
     let mut sender = rings.get(i).unwrap().sender(lane);
-    for n in 0..run.values {
+    for n in 0..VALUES {
         if (i + n) % 5 == 4 {
             lane.pause(1);
         }
-        sender.send(value(i, n))?;
+        sender.send(value(i, n)).unwrap();
     }
-    sender.drain()?;
-    Ok(Ok(()))
+    sender.drain().unwrap();
 }
 
-fn consume<L: Lane, T: Element, S: Space>(
-    lane: &L,
-    rings: &TRings<T, S>,
-    run: Run,
-    i: u32,
-) -> Found {
-    let ring = i % run.shape.rings;
-    let mut receiver = rings
-        .get(ring)
-        .unwrap()
-        .receiver(lane, i / run.shape.rings)
-        .unwrap();
-    for n in 0..run.values {
-        if let Err(wrong) = expect(receiver.take()?, ring, n) {
-            return Ok(Err(wrong));
-        }
+fn consume<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, run: Run, i: u32) {
+    let (ring, consumer) = (i % run.shape.rings, i / run.shape.rings);
+    let mut receiver = rings.get(ring).unwrap().receiver(lane, consumer).unwrap();
+    for n in 0..VALUES {
+        assert_value(receiver.take().unwrap(), ring, n);
         if (i + n) % 7 == 6 {
             lane.pause(1);
         }
     }
-    // Nothing comes twice.
-    match receiver.try_take() {
-        None => Ok(Ok(())),
-        Some(more) => Ok(Err(format!("{:#x} after all values", more.to_bits64()))),
-    }
+    let more = receiver.try_take().map(T::to_bits64);
+    assert_eq!(more, None, "after all values of ring {ring}");
 }
 
-fn gather<L: Lane, T: Element, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run) -> Found {
+fn gather<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, run: Run) {
     let mut gather = rings.gather(lane);
     let mut next = vec![0; run.shape.rings as usize];
-    for k in 0..run.values * run.shape.rings {
+    for k in 0..VALUES * run.shape.rings {
         let (ring, found) = match run.form {
-            Form::InOrder => (k % run.shape.rings, gather.take_from(k % run.shape.rings)?),
-            _ => gather.take_any()?,
+            Form::InOrder => {
+                let ring = k % run.shape.rings;
+                (ring, gather.take_from(ring).unwrap())
+            }
+            _ => gather.take_any().unwrap(),
         };
         let n = &mut next[ring as usize];
-        if let Err(wrong) = expect(found, ring, *n) {
-            return Ok(Err(wrong));
-        }
+        assert_value(found, ring, *n);
         *n += 1;
     }
-    Ok(match gather.try_take_any() {
-        None => Ok(()),
-        Some((ring, more)) => Err(format!(
-            "{:#x} of ring {ring} after all values",
-            more.to_bits64()
-        )),
-    })
+    let more = gather.try_take_any().map(|(ring, _)| ring);
+    assert_eq!(more, None, "after all values of ring");
 }
 
-fn part<L: Lane, T: Element, S: Space>(lane: &L, rings: &TRings<T, S>, run: Run, i: u32) -> Found {
-    if i < run.shape.rings {
-        return produce(lane, rings, run, i);
-    }
-    match run.form {
-        Form::Each => consume(lane, rings, run, i - run.shape.rings),
+fn part<T: Element, S: Space>(lane: &SimLane<'_>, rings: &TRings<T, S>, run: Run) {
+    let i = lane.grid_thread() as u32;
+    match (i.checked_sub(run.shape.rings), run.form) {
+        (None, _) => produce(lane, rings, i),
+        (Some(i), Form::Each) => consume(lane, rings, run, i),
         _ => gather(lane, rings, run),
     }
 }
@@ -155,47 +122,40 @@ fn run<T: Element>(config: SimConfig, run: Run, launches: u32) -> Result<(), Str
     let rings = Rings::<_, T>::new(&sim, run.shape, stop).unwrap();
     let global: TRings<T, Global> = rings.view();
     // Warps of one lane, and threads of one warp, both occur.
-    let (blocks, threads) = match run.place {
-        In::Global if config.seed.is_multiple_of(2) => (run.threads(), 1),
-        _ => (1, run.threads()),
-    };
-    let words = run.shape.words::<T, Shared>().unwrap() as u32;
-    let launch = Launch {
-        shared_bytes: if run.place == In::Shared {
-            8 * words + 16
-        } else {
-            0
-        },
-        ..Launch::new(blocks, threads)
+    let launch = match run.place {
+        In::Global if config.seed.is_multiple_of(2) => Launch::new(run.threads(), 1),
+        In::Global => Launch::new(1, run.threads()),
+        In::Shared => {
+            let words = run.shape.words::<T, Shared>().unwrap() as u32;
+            shared(Launch::new(1, run.threads()), 8 * words + 16)
+        }
+        In::Cluster => {
+            let words = run.shape.words::<T, Cluster>().unwrap() as u32;
+            let blocks = Launch::new(run.threads(), 1).with_cluster(run.threads());
+            shared(blocks, 8 * words + 16)
+        }
     };
     for _ in 0..launches {
-        let wrong = std::cell::RefCell::new(None);
-        let ran = sim.run(&launch, |lane: &SimLane<'_>| {
-            let i = lane.grid_thread() as u32;
-            let found = match run.place {
-                In::Global => part(lane, &global, run, i),
-                In::Shared => {
-                    // SAFETY: every thread of the only block comes here, and nothing else
-                    // uses shared memory.
-                    let rings = unsafe { TRings::<T, Shared>::in_shared(lane, 4, run.shape, stop) };
-                    part(lane, &rings.unwrap(), run, i)
-                }
-            };
-            match found {
-                Ok(Ok(())) => {}
-                Ok(Err(what)) => _ = wrong.borrow_mut().get_or_insert(what),
-                Err(Stopped) => _ = wrong.borrow_mut().get_or_insert("stopped".to_owned()),
+        let ran = sim.run(&launch, |lane| match run.place {
+            In::Global => part(lane, &global, run),
+            In::Shared => {
+                // SAFETY: every thread of the only block comes here, and nothing else
+                // uses shared memory.
+                let rings = unsafe { TRings::<T, Shared>::in_shared(lane, 4, run.shape, stop) };
+                part(lane, &rings.unwrap(), run);
             }
+            // SAFETY: every thread of the only cluster comes here, and to its barrier.
+            In::Cluster => unsafe {
+                let rings = TRings::<T, Cluster>::in_cluster(lane, 0, 4, run.shape, stop);
+                part(lane, &rings.unwrap(), run);
+                lane.cluster_barrier();
+            },
         });
-        if let Some(wrong) = wrong.into_inner() {
-            return Err(wrong);
-        }
         ran.map_err(|error| error.to_string())?;
     }
     Ok(())
 }
 
-/// The rings of a run by its number.
 fn shape(k: u64, copies: Copies, consumers: u32) -> RingShape {
     RingShape {
         rings: [1, 3][(k % 2) as usize],
@@ -207,13 +167,9 @@ fn shape(k: u64, copies: Copies, consumers: u32) -> RingShape {
 
 fn is_right_of<T: Element>(form: Form, consumers: u32, copies: Copies) {
     for k in (0..84).filter(|&k| runs_both_sides(config(k))) {
-        for place in [In::Global, In::Shared] {
-            let what = Run {
-                shape: shape(k, copies, consumers),
-                values: 9,
-                form,
-                place,
-            };
+        for place in [In::Global, In::Shared, In::Cluster] {
+            let shape = shape(k, copies, consumers);
+            let what = Run { shape, form, place };
             let launches = if place == In::Global { 2 } else { 1 };
             if let Err(wrong) = run::<T>(config(k), what, launches) {
                 panic!("{}: {what:?}: {wrong}", config(k));
@@ -222,7 +178,6 @@ fn is_right_of<T: Element>(form: Form, consumers: u32, copies: Copies) {
     }
 }
 
-/// Runs a form with values of both widths.
 fn is_right(form: Form, consumers: u32, copies: Copies) {
     is_right_of::<u32>(form, consumers, copies);
     is_right_of::<u64>(form, consumers, copies);
@@ -280,7 +235,7 @@ fn a_ring_goes_on_when_its_numbers_wrap_around() {
     let (sim, watchdog) = simulator(config(4));
     let shape = RingShape::one_to_one(1, 1);
     let words = shape.words::<u32, Global>().unwrap() as usize;
-    let mut memory = stm_core::host::Buffer::<_, u64>::zeroed(&sim, words, "a ring").unwrap();
+    let mut memory = Buffer::<_, u64>::zeroed(&sim, words, "a ring").unwrap();
     let mut content = vec![0; words];
     // After 2^32 - 3 values: two channels with the last two tags, and the number.
     content[0] = u64::from(u32::MAX - 2) << 32;
@@ -352,24 +307,19 @@ fn shared_memory_that_is_too_small_or_odd_is_refused_to_all_threads() {
 #[test]
 fn rings_out_of_range_are_refused() {
     let (sim, watchdog) = simulator(config(0));
-    let refused = |shape, what, value, expected| {
+    let refused = |shape, said: &str| {
         let error = Rings::<_, u32>::new(&sim, shape, watchdog.stop()).err();
-        let bad = Error::BadConfig {
-            what,
-            value,
-            expected,
-        };
-        assert_eq!(error, Some(bad));
+        assert_says(error.unwrap(), &[said]);
     };
     let deep = RingShape::one_to_one(1, DEPTH_LOG2_MAX + 1);
-    refused(deep, "the logarithm of a ring's depth", 21, "0 to 20");
+    refused(deep, "the logarithm of a ring's depth is 21");
     for consumers in [0, (1 << 20) + 1] {
-        let shape = RingShape {
-            consumers,
-            ..RingShape::one_to_one(1, 3)
-        };
-        let what = "the number of a ring's consumers";
-        refused(shape, what, consumers.into(), "1 to 1048576");
+        let mut shape = RingShape::one_to_one(1, 3);
+        shape.consumers = consumers;
+        refused(
+            shape,
+            &format!("the number of a ring's consumers is {consumers}"),
+        );
     }
     let none = RingShape::one_to_one(0, 3);
     let rings = Rings::<_, u32>::new(&sim, none, watchdog.stop()).unwrap();
@@ -406,7 +356,7 @@ fn waits(lane: &SimLane<'_>, channels: TChannels, rings: TRings, stop: Stop) {
 fn a_wait_for_what_does_not_come_is_asked_to_stop() {
     for k in (0..42).filter(|&k| runs_both_sides(config(k))) {
         let sim = Sim::new(config(k).with_idle(2_000_000));
-        let flag = stm_core::host::Buffer::<_, u32>::zeroed(&sim, 1, "the flag").unwrap();
+        let flag = Buffer::<_, u32>::zeroed(&sim, 1, "the flag").unwrap();
         // SAFETY: a word of this simulator.
         let stop = unsafe { Stop::from_raw(flag.as_mut_ptr()) };
         let channels = Channels::new(&sim, 1, stop).unwrap();
@@ -430,18 +380,14 @@ fn a_wait_for_what_does_not_come_is_asked_to_stop() {
 fn run_of<T: Element>(mutant: Option<Mutant>, place: In, k: u64) -> Result<(), String> {
     let config = config(k).with_mutant(mutant).with_idle(20_000);
     let config = config.with_width(1).with_wide_atomics(false);
-    let what = Run {
-        shape: RingShape {
-            rings: 1,
-            depth_log2: (k % 2) as u32,
-            consumers: 2,
-            copies: [Copies::One, Copies::Each][(k / 2 % 2) as usize],
-        },
-        values: 9,
-        form: Form::Each,
-        place,
+    let shape = RingShape {
+        rings: 1,
+        depth_log2: (k % 2) as u32,
+        consumers: 2,
+        copies: [Copies::One, Copies::Each][(k / 2 % 2) as usize],
     };
-    run::<T>(config, what, 1)
+    let form = Form::Each;
+    run::<T>(config, Run { shape, form, place }, 1)
 }
 
 const RUNS: u64 = 300;
@@ -450,7 +396,7 @@ fn is_found<T: Element>(mutant: Mutant, how: &str) {
     for place in [In::Global, In::Shared] {
         let what = format!("{place:?} memory");
         let run = |k| run_of::<T>(Some(mutant), place, k);
-        runs::is_found(mutant, &what, &[how], RUNS, run);
+        crate::is_found(mutant, &what, &[how], RUNS, run);
     }
 }
 
@@ -461,13 +407,10 @@ fn each_defect_is_found_in_both_memories() {
     is_found::<u64>(Mutant::ChannelHalfAwaited, "of ring");
     is_found::<u32>(Mutant::ChannelReusedEarly, "livelock");
     is_found::<u32>(Mutant::ChannelNotAcknowledged, "livelock");
-}
-
-#[test]
-fn without_a_defect_the_same_runs_find_nothing() {
+    // Without a defect the same runs find nothing.
     for place in [In::Global, In::Shared] {
-        let narrow = runs::first_wrong(RUNS, |k| run_of::<u32>(None, place, k));
-        let wide = runs::first_wrong(RUNS, |k| run_of::<u64>(None, place, k));
+        let narrow = first_wrong(RUNS, |k| run_of::<u32>(None, place, k));
+        let wide = first_wrong(RUNS, |k| run_of::<u64>(None, place, k));
         assert_eq!((narrow, wide), (None, None));
     }
 }

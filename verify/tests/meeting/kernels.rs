@@ -3,12 +3,11 @@
 //! is found. So do values that go round. And the checked loops, by which a benchmark sees that what it
 //! times is right: they find nothing in what is right, and the seeded defects.
 
+use crate::prelude::*;
 use crate::runs_of_kernels::{self, hops, reduce};
-use crate::{config, runs, runs_both_sides};
+use crate::{are_right, config, runs_both_sides};
 use std::collections::BTreeSet;
 use stm_core::Kernel;
-use stm_core::host::{Error, Launch};
-use stm_core::internal::observe::Mutant;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::reduction::{
     AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
@@ -16,12 +15,9 @@ use stm_kernels::reduction::{
     Tagged, WarpBarr, WarpVote, expected,
 };
 use stm_sync::{barrier, semaphore};
-use verify::sim::{Sim, SimConfig};
 
-/// The rounds of each launch.
 const ROUNDS: u32 = 5;
 
-/// Makes one launch with so many warps and returns what was wrong.
 fn run<K: Kernel<Params = ReductionParams>>(config: SimConfig, warps: u32) -> Result<(), String> {
     let width = config.warp_width;
     let threads = warps * width;
@@ -39,7 +35,7 @@ fn run<K: Kernel<Params = ReductionParams>>(config: SimConfig, warps: u32) -> Re
 fn is_right<K: Kernel<Params = ReductionParams>, S: Scheme>() {
     // No lane waits for one of its own warp, so every schedule will do.
     for warps in [1, 2, 5] {
-        runs::are_right(S::NAME, 42, |k| run::<K>(config(k), warps));
+        are_right(S::NAME, 42, |k| run::<K>(config(k), warps));
     }
 }
 
@@ -64,7 +60,6 @@ fn a_value_that_comes_after_its_tag_is_counted_as_wrong() {
     assert!(found.is_some_and(|wrong| wrong.contains("wrong values")));
 }
 
-/// Lets a value go round three stations.
 fn goes_round<K: Kernel<Params = HopsParams>>(config: SimConfig, launch: Launch) {
     let found = hops::<K, _>(&Sim::new(config), None, launch, ROUNDS);
     assert_eq!(found, Ok([u64::from(3 * ROUNDS); 2]), "{config}");
@@ -84,40 +79,19 @@ fn values_go_round_in_each_memory_under_every_schedule() {
 /// The waits, and the entries of each block.
 const TIMES: u32 = 6;
 
-/// Makes one launch of waits at a barrier; returns how many words were wrong.
-fn meetings(config: SimConfig, kind: barrier::Kind, shape: (u32, u32)) -> Result<u32, Error> {
-    runs_of_kernels::meetings(&Sim::new(config), None, kind, shape, TIMES)
-}
-
 #[test]
-fn a_checked_loop_finds_nothing_in_a_barrier_that_is_right() {
-    for k in 0..42 {
-        for &kind in barrier::Kind::ALL {
-            for shape in [(1, 1), (1, 5), (2, 1), (5, 8)] {
-                let wrong = meetings(runs::config(k), kind, shape);
-                assert_eq!(
-                    wrong,
-                    Ok(0),
-                    "{}: {}: {shape:?}",
-                    kind.name(),
-                    runs::config(k)
-                );
-            }
+fn a_checked_loop_finds_a_barrier_without_a_fence_and_else_nothing() {
+    for &kind in barrier::Kind::ALL {
+        let wrong = |k, mutant| {
+            let sim = Sim::new(config(k).with_mutant(mutant));
+            let shape = [(5, 8), (9, 2), (2, 1), (1, 5)][(k % 4) as usize];
+            runs_of_kernels::meetings(&sim, None, kind, shape, TIMES)
+        };
+        for mutant in [Mutant::BarrierNoRelease, Mutant::BarrierNoAcquire] {
+            let found = (0..400).any(|k| wrong(k, Some(mutant)).is_ok_and(|wrong| wrong > 0));
+            assert!(found, "{}: {}", kind.name(), mutant.name());
         }
-    }
-}
-
-#[test]
-fn a_checked_loop_finds_a_barrier_without_a_fence() {
-    for mutant in [Mutant::BarrierNoRelease, Mutant::BarrierNoAcquire] {
-        for &kind in barrier::Kind::ALL {
-            let found = (0..400).find(|&k| {
-                let config = runs::config(k).with_mutant(Some(mutant));
-                let shape = [(5, 8), (9, 2), (2, 1)][(k % 3) as usize];
-                meetings(config, kind, shape).is_ok_and(|wrong| wrong > 0)
-            });
-            assert!(found.is_some(), "{}: {}", kind.name(), mutant.name());
-        }
+        assert!((0..84).all(|k| wrong(k, None) == Ok(0)), "{}", kind.name());
     }
 }
 
@@ -134,10 +108,10 @@ fn a_checked_loop_finds_one_too_many_in_a_semaphore_and_else_nothing() {
     for &kind in semaphore::Kind::ALL {
         for k in 0..84 {
             for count in [1, 2, 100] {
-                let right = entries(runs::config(k), kind, count);
-                assert_eq!(right, Ok([0, 0]), "{}: {}", kind.name(), runs::config(k));
+                let right = entries(config(k), kind, count);
+                assert_eq!(right, Ok([0, 0]), "{}: {}", kind.name(), config(k));
             }
-            let mutant = runs::config(k)
+            let mutant = config(k)
                 .with_mutant(Some(Mutant::SemaphoreOneMore))
                 .with_idle(20_000);
             if entries(mutant, kind, 2).is_ok_and(|[_, over]| over > 0) {

@@ -4,26 +4,74 @@
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
 mod barrier;
+#[path = "../common/prelude.rs"]
+mod prelude;
 // The kernels are those of the workloads, which the program brings along.
 mod forms;
 #[cfg(feature = "cli")]
 mod kernels;
-#[path = "../common/runs.rs"]
-mod runs;
 #[cfg(feature = "cli")]
 #[path = "../../../stm-kernels/tests/common/mod.rs"]
 mod runs_of_kernels;
 mod semaphore;
 mod warps;
 
-pub(crate) use asserts::{of_each, shared};
-use runs::simulator;
-use verify::sim::{Schedule, SimConfig};
+use crate::prelude::*;
+use stm_core::internal::host::Watchdog;
 
-/// The configuration of a run of channels: what other numbered runs have, and the atomics.
+/// Every kind of schedule. Priorities are fair only because waits pause.
+const SCHEDULES: &str = "lockstep stack its64 starve16 random pct3x2000 pct8x10000";
+
+/// The configuration of a run: schedule, width and memory follow from its number.
 fn config(k: u64) -> SimConfig {
-    let twice = 2 * Schedule::named(runs::SCHEDULES).len() as u64;
-    runs::config(k).with_wide_atomics(!(k / twice).is_multiple_of(2))
+    let schedules = Schedule::named(SCHEDULES);
+    let schedule = schedules[(k % schedules.len() as u64) as usize];
+    let k = k / schedules.len() as u64;
+    SimConfig {
+        votes_order: (k / 6).is_multiple_of(2),
+        wide_atomics: !(k / 2).is_multiple_of(2),
+        seed: k,
+        ..SimConfig::of([1, 4, 32][(k % 3) as usize], schedule)
+    }
+    .with_stale([25, 60][(k / 3 % 2) as usize])
+    .with_limits(2_000_000, 200_000)
+}
+
+fn simulator(config: SimConfig) -> (Sim, Watchdog<Sim>) {
+    let sim = Sim::new(config);
+    let watchdog = Watchdog::new(&sim, None).unwrap();
+    (sim, watchdog)
+}
+
+/// Runs until one goes wrong, and returns its number and what went wrong.
+fn first_wrong(runs: u64, run: impl Fn(u64) -> Result<(), String>) -> Option<(u64, String)> {
+    (0..runs).find_map(|k| Some((k, run(k).err()?)))
+}
+
+/// Asserts that none of so many runs of `what` goes wrong.
+#[track_caller]
+fn are_right(what: &str, runs: u64, run: impl Fn(u64) -> Result<(), String>) {
+    if let Some((k, wrong)) = first_wrong(runs, run) {
+        panic!("{what}: {}: {wrong}", config(k));
+    }
+}
+
+/// Asserts that a seeded defect of `what` makes one of so many runs go wrong, in one of the ways
+/// that `how` names.
+fn is_found(
+    mutant: Mutant,
+    what: &str,
+    how: &[&str],
+    runs: u64,
+    run: impl Fn(u64) -> Result<(), String>,
+) {
+    let name = mutant.name();
+    let Some((k, wrong)) = first_wrong(runs, run) else {
+        panic!("{name} survives in {what}")
+    };
+    let known = how.iter().any(|how| wrong.contains(how));
+    assert!(known, "{what}: {name}: {k}: {wrong}");
+    println!("{what}: {name}: run {k}: {wrong}");
 }
 
 /// Whether lanes of a warp that wait for one another in different places come to an end:

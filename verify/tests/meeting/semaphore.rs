@@ -1,32 +1,23 @@
 //! Semaphores: never more than the count inside, everybody comes in, and a count of
 //! one is mutual exclusion.
 
-use crate::runs::{self, config};
-use crate::{of_each, simulator};
-use std::cell::Cell;
+use crate::prelude::*;
+use crate::{are_right, config, simulator};
 use std::time::Duration;
-use stm_core::Lane;
-use stm_core::host::{Buffer, Error, Launch};
 use stm_core::internal::host::Watchdog;
-use stm_core::internal::observe::Mutant;
 use stm_sync::Stop;
 use stm_sync::host::Semaphores;
 use stm_sync::semaphore::{
     COUNT_MAX, Checked, Chosen, Kind, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
 };
-use verify::sim::{Closure, Schedule, Sim, SimConfig, SimLane};
+use verify::sim::Closure;
 
-/// Times that each thread comes in.
 const TIMES: u32 = 3;
 
-/// How a thread comes in and leaves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Form {
-    /// By the closure.
     With,
-    /// By a wait and a post.
     WaitAndPost,
-    /// By a wait, without a post.
     WaitAlone,
 }
 
@@ -37,9 +28,9 @@ struct Sections<S> {
     form: Form,
     /// Whether the lanes of a warp come together.
     together: bool,
-    /// The threads inside, and how often more were inside than may be.
+    /// The threads inside, and whether more were than may be.
     inside: Cell<u32>,
-    excess: Cell<u32>,
+    excess: Cell<bool>,
     word: Buffer<Sim, u32>,
 }
 
@@ -51,7 +42,7 @@ impl<S: Waiting> Sections<S> {
             // A side of a divergence that waits never lets the other run there.
             together: sim.config().schedule == Schedule::Stack,
             inside: Cell::new(0),
-            excess: Cell::new(0),
+            excess: Cell::new(false),
             word: Buffer::zeroed(sim, 1, "the word").unwrap(),
         }
     }
@@ -62,7 +53,7 @@ impl<S: Waiting> Sections<S> {
         let section = || {
             let before = self.inside.replace(self.inside.get() + 1);
             self.excess
-                .set(self.excess.get() + u32::from(before >= semaphore.count()));
+                .set(self.excess.get() || before >= semaphore.count());
             // SAFETY: a live word, used with 32 bits only.
             let found = unsafe { lane.load_relaxed_32(word) };
             for _ in 0..=(lane.grid_thread() + u64::from(found)) % 3 {
@@ -105,39 +96,36 @@ impl<S: Waiting> Sections<S> {
     }
 }
 
-/// Runs two launches, and returns what went wrong.
 fn run<S: Waiting>(
     config: SimConfig,
     shape: (u32, u32),
     count: u32,
     form: Form,
 ) -> Result<(), String> {
-    run_of(config, Semaphores::<_, S>::new, shape, count, form)
+    run_of::<S>(config, shape, form, |sim, stop| {
+        Semaphores::new(sim, 1, count, stop)
+    })
 }
 
-/// Does the same with semaphores made otherwise.
 fn run_of<S: Waiting>(
     config: SimConfig,
-    make: impl Fn(&Sim, usize, u32, Stop) -> Result<Semaphores<Sim, S>, Error>,
     (blocks, threads): (u32, u32),
-    count: u32,
     form: Form,
+    make: impl Fn(&Sim, Stop) -> Result<Semaphores<Sim, S>, Error>,
 ) -> Result<(), String> {
     let (sim, mut watchdog) = simulator(config);
-    let semaphores = make(&sim, 1, count, watchdog.stop()).unwrap();
+    let semaphores = make(&sim, watchdog.stop()).unwrap();
+    let count = semaphores.count();
     let sections = Sections::new(&sim, &semaphores, form);
     for _ in 0..2 {
         let launched = sections.launch(&sim, &mut watchdog, Launch::new(blocks, threads));
         launched.map_err(|error| error.to_string())?;
     }
-    let (inside, excess) = (sections.inside.get(), sections.excess.get());
+    if sections.excess.get() || sections.inside.get() != 0 {
+        return Err("one too many inside".into());
+    }
     let word = sections.word.download().unwrap()[0];
     let all = 2 * TIMES * blocks * threads;
-    if (inside, excess) != (0, 0) {
-        return Err(format!(
-            "{inside} inside at the end, {excess} times too many"
-        ));
-    }
     if count == 1 && word != all {
         return Err(format!("the word is {word} after {all} additions"));
     }
@@ -148,7 +136,7 @@ const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 9), (3, 4), (2, 33)];
 
 fn is_right<S: Waiting>() {
     for count in [1, 2, 5, 100] {
-        runs::are_right(&format!("{}: {count}", S::NAME), 84, |k| {
+        are_right(&format!("{}: {count}", S::NAME), 84, |k| {
             let shape = SHAPES[((k + u64::from(count)) % 4) as usize];
             run::<S>(config(k), shape, count, Form::With)
         });
@@ -173,9 +161,8 @@ fn a_chosen_algorithm_does_what_its_type_does() {
         assert_eq!(Kind::from_name(kind.name()), Some(kind));
         for k in [i, i + 7, i + 30, i + 45] {
             for count in [1, 3] {
-                let make =
-                    |sim: &_, len, count, stop| Semaphores::chosen(sim, kind, len, count, stop);
-                let run = run_of::<Chosen>(config(k), make, (3, 4), count, Form::With);
+                let make = |sim: &Sim, stop| Semaphores::chosen(sim, kind, 1, count, stop);
+                let run = run_of::<Chosen>(config(k), (3, 4), Form::With, make);
                 if let Err(wrong) = run {
                     panic!("{}: {}: {count}: {wrong}", kind.name(), config(k));
                 }
@@ -206,7 +193,7 @@ fn a_wait_and_a_post_do_what_the_closure_does() {
 }
 
 fn is_found<S: Waiting>(mutant: Mutant, how: &str) {
-    runs::is_found(mutant, S::NAME, &[how], 600, |k| {
+    crate::is_found(mutant, S::NAME, &[how], 600, |k| {
         let config = config(k).with_mutant(Some(mutant)).with_idle(20_000);
         let (count, shape) = [(1, (3, 2)), (1, (2, 5)), (2, (4, 3))][(k % 3) as usize];
         run::<S>(config, shape, count, Form::With)
@@ -216,7 +203,7 @@ fn is_found<S: Waiting>(mutant: Mutant, how: &str) {
 fn those_of_all_are_found<S: Waiting>() {
     is_found::<S>(Mutant::SemaphoreNoRelease, "the word is");
     is_found::<S>(Mutant::SemaphorePostLost, "livelock");
-    is_found::<S>(Mutant::SemaphoreOneMore, "times too many");
+    is_found::<S>(Mutant::SemaphoreOneMore, "one too many inside");
 }
 
 #[test]
@@ -234,12 +221,8 @@ fn a_wait_without_a_post_ends<S: Waiting>() {
     for (form, ends) in [(Form::WaitAlone, false), (Form::With, true)] {
         let sections = Sections::new(&sim, &semaphores, form);
         let launched = sections.launch(&sim, &mut watchdog, Launch::new(5, 2));
-        let expected = if ends {
-            Ok(())
-        } else {
-            Err(Error::StillWaiting { limit })
-        };
-        assert_eq!(launched, expected);
+        let stopped = (!ends).then_some(Error::StillWaiting { limit });
+        assert_eq!(launched.err(), stopped);
         semaphores.reset().unwrap();
     }
 }
@@ -253,15 +236,9 @@ fn a_wait_for_a_post_that_does_not_come_is_asked_to_stop() {
 fn a_count_of_zero_or_above_the_largest_is_refused() {
     let (sim, watchdog) = simulator(config(0));
     for count in [0, COUNT_MAX + 1, u32::MAX] {
-        let refused = Semaphores::<_, Sleeping>::new(&sim, 1, count, watchdog.stop()).err();
-        assert_eq!(
-            refused,
-            Some(Error::BadConfig {
-                what: "the count of a semaphore",
-                value: u64::from(count),
-                expected: "1 to 1073741823",
-            })
-        );
+        let refused = Semaphores::<_, Sleeping>::new(&sim, 1, count, watchdog.stop());
+        let said = format!("the count of a semaphore is {count}");
+        assert_says(refused.err().unwrap(), &[&said, "1 to 1073741823"]);
     }
     for count in [1, COUNT_MAX] {
         let semaphores = Semaphores::<_, Spin>::new(&sim, 3, count, watchdog.stop()).unwrap();
@@ -274,31 +251,22 @@ fn a_count_of_zero_or_above_the_largest_is_refused() {
 fn a_post_too_many<S: Waiting>(k: u64, culprit: Option<u64>) -> Result<(), Error> {
     let (sim, watchdog) = simulator(config(k));
     let mut semaphores = Semaphores::<_, Checked<S>>::new(&sim, 3, 2, watchdog.stop()).unwrap();
-    let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
-    let view = semaphores.view();
-    let [done, inside] = [0, 1].map(|i| words.as_mut_ptr().wrapping_add(i));
+    let (inside, done, view) = (Cell::new(0), Flag::new(&sim), semaphores.view());
     let launched = sim.run(&Launch::new(6, 1), |lane| {
         let semaphore = view.get(1).unwrap();
         for _ in 0..3 {
             let counted = semaphore.with(lane, || {
-                // SAFETY: live words of 32 bits.
-                unsafe {
-                    assert!(lane.fetch_add_relaxed_32(inside, 1) < 2);
-                    lane.pause(1);
-                    lane.fetch_add_relaxed_32(inside, u32::MAX);
-                }
-            });
-            assert_eq!(counted, Ok(()));
-        }
-        // SAFETY: as above.
-        unsafe {
-            // A post is one too many when all have left.
-            lane.fence();
-            lane.fetch_add_relaxed_32(done, 1);
-            while lane.load_acquire_32(done) < 6 {
+                inside.set(inside.get() + 1);
                 lane.pause(1);
-            }
+                inside.set(inside.get() - 1);
+                inside.get() < 2
+            });
+            assert_eq!(counted, Ok(true));
         }
+        // A post is one too many when all have left.
+        lane.fence();
+        done.count(lane);
+        done.wait_for(lane, 6);
         if culprit == Some(lane.grid_thread()) {
             semaphore.post(lane);
         }
@@ -314,10 +282,8 @@ fn finds_a_post_without_a_wait<S: Waiting>() {
     for k in (0..84).filter(|&k| runs_apart(config(k))) {
         assert_eq!(a_post_too_many::<S>(k, None), Ok(()), "{}", S::NAME);
         let found = a_post_too_many::<S>(k, Some(4));
-        let expected = Error::PostWithoutWait {
-            thread: 4,
-            semaphore: 1,
-        };
+        let (thread, semaphore) = (4, 1);
+        let expected = Error::PostWithoutWait { thread, semaphore };
         assert_eq!(found, Err(expected), "{}: {}", S::NAME, config(k));
     }
 }
@@ -331,8 +297,8 @@ fn a_checked_semaphore_finds_a_post_without_a_wait() {
 fn makes_no_room<S: Waiting>() {
     let (sim, watchdog) = simulator(config(2));
     let semaphores = Semaphores::<_, Checked<S>>::new(&sim, 1, 1, watchdog.stop()).unwrap();
-    let word = Buffer::<_, u32>::zeroed(&sim, 1, "the word").unwrap();
-    let (view, word_of) = (semaphores.view(), word.as_mut_ptr());
+    let words = Buffer::<_, u32>::zeroed(&sim, 1, "the word").unwrap();
+    let view = semaphores.view();
     sim.run(&Launch::new(1, 1), |lane| {
         let semaphore = view.get(0).unwrap();
         (0..3).for_each(|_| semaphore.post(lane));
@@ -340,15 +306,12 @@ fn makes_no_room<S: Waiting>() {
     .unwrap();
     sim.run(&Launch::new(8, 1), |lane| {
         for _ in 0..5 {
-            let add = || {
-                // SAFETY: a live word of 32 bits.
-                unsafe { lane.store_relaxed_32(word_of, lane.load_relaxed_32(word_of) + 1) }
-            };
+            let add = || increment(lane, word(&words, 0));
             assert_eq!(view.get(0).unwrap().with(lane, add), Ok(()));
         }
     })
     .unwrap();
-    assert_eq!(word.download().unwrap(), [40], "{}", S::NAME);
+    assert_eq!(words.download().unwrap(), [40], "{}", S::NAME);
 }
 
 #[test]
@@ -363,42 +326,32 @@ fn does_not_wait_for_other_semaphores<S: Waiting>() {
     let schedules = Schedule::named("lockstep its64 starve16 random");
     for (k, &schedule) in (0..30).zip(schedules.iter().cycle()) {
         let config = SimConfig {
-            warp_width: 4,
             schedule,
-            ..config(k)
+            ..config(k).with_width(4)
         };
         let (sim, watchdog) = simulator(config);
         let semaphores = Semaphores::<_, S>::new(&sim, 2, 1, watchdog.stop()).unwrap();
-        let flags = Buffer::<_, u32>::zeroed(&sim, 2, "flags").unwrap();
+        let (held, done) = (Flag::new(&sim), Flag::new(&sim));
         let view = semaphores.view();
-        let flag = |i: usize| flags.as_mut_ptr().wrapping_add(i);
         sim.run(&Launch::new(2, 2), |lane| {
-            // SAFETY: live words of 32 bits.
-            let wait_for = |i| unsafe {
-                while lane.load_acquire_32(flag(i)) == 0 {
-                    lane.pause(1);
-                }
-            };
-            // SAFETY: as above.
-            let tell = |i| unsafe { lane.store_release_32(flag(i), 1) };
             let second = view.get(1).unwrap();
             if lane.block_index() == 1 {
                 if lane.thread_index() == 0 {
-                    let held = second.with(lane, || {
-                        tell(0);
-                        wait_for(1);
+                    let ended = second.with(lane, || {
+                        held.set(lane, 1);
+                        done.wait_for(lane, 1);
                     });
-                    assert_eq!(held, Ok(()));
+                    assert_eq!(ended, Ok(()));
                 }
                 return;
             }
-            wait_for(0);
+            held.wait_for(lane, 1);
             // SAFETY: both lanes come here.
             unsafe { lane.sync_warp(0b11) };
             let mine = view.get(u64::from(lane.thread_index())).unwrap();
             assert_eq!(mine.with(lane, || ()), Ok(()));
             if lane.thread_index() == 0 {
-                tell(1);
+                done.set(lane, 1);
             }
         })
         .unwrap_or_else(|error| panic!("{}: {config}: {error}", S::NAME));

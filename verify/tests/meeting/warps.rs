@@ -1,17 +1,13 @@
 //! Who waits for one another: the warps of a block, by named barriers and barriers that count
 //! arrivals, which order what was written before; the lanes of a warp, by channels; and the blocks
-//! of a cluster, by channels and the cluster's barrier.
+//! of a cluster, by its barrier (`forms.rs` has their channels).
 
-use crate::{config, runs, runs_both_sides, shared, simulator};
-use std::cell::Cell;
-use stm_core::Lane;
-use stm_core::host::{Buffer, Device, Error, Launch};
+use crate::prelude::*;
+use crate::{are_right, config, first_wrong, runs_both_sides, simulator};
 use stm_sync::Stop;
-use stm_sync::channel::{Cluster, RingShape, Shared, TChannels, TRings, in_rounds};
+use stm_sync::channel::{Cluster, RingShape, Shared, TChannels, in_rounds};
 use stm_sync::host::{Channels, Rings};
-use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
-/// The rounds of each run.
 const ROUNDS: u32 = 4;
 
 /// Warp w waits for warp w - 1, reads what its lanes stored in global and shared memory,
@@ -26,7 +22,6 @@ fn hand_over(
     let sim = Sim::new(config.with_width(width));
     let threads = warps * width;
     let words = Buffer::<_, u32>::zeroed(&sim, threads as usize, "words").unwrap();
-    let wrong = Cell::new(None);
     let launch = shared(Launch::new(1, threads), 4 * (threads + 2 * warps));
     let ran = sim.run(&launch, |lane| {
         let (me, warp) = (lane.thread_index(), lane.warp_index());
@@ -42,9 +37,7 @@ fn hand_over(
                         lane.load_relaxed_32(word(me - width)),
                         lane.shared_load_32(me - width),
                     ];
-                    if found != [round, round + 100] {
-                        wrong.set(Some((warp, round, found)));
-                    }
+                    assert_eq!(found, [round, round + 100], "what warp {warp} found");
                 }
                 lane.store_relaxed_32(word(me), round);
                 lane.shared_store_32(me, round + 100);
@@ -54,16 +47,13 @@ fn hand_over(
             }
         }
     });
-    if let Some((warp, round, found)) = wrong.get() {
-        return Err(format!("warp {warp} found {found:?} in round {round}"));
-    }
     ran.map(|_| ()).map_err(|error| error.to_string())
 }
 
 #[test]
 fn named_barriers_hand_over_what_was_written_under_every_schedule() {
     // SAFETY: all lanes of both warps come, twice the width of them.
-    runs::are_right("named barriers", 84, |k| unsafe {
+    are_right("named barriers", 84, |k| unsafe {
         hand_over(
             config(k),
             |_| (),
@@ -81,7 +71,6 @@ fn wait_counted(lane: &SimLane<'_>, i: u32, round: u32) {
     }
 }
 
-/// The index of the barrier of a pair of warps.
 fn counted(lane: &SimLane<'_>, pair: u32) -> u32 {
     lane.block_dim() + 2 * pair
 }
@@ -89,7 +78,7 @@ fn counted(lane: &SimLane<'_>, pair: u32) -> u32 {
 #[test]
 fn barriers_that_count_arrivals_hand_over_what_was_written_under_every_schedule() {
     // SAFETY: words of shared memory that nothing else uses; a barrier follows.
-    runs::are_right("barriers that count", 84, |k| unsafe {
+    are_right("barriers that count", 84, |k| unsafe {
         hand_over(
             config(k),
             |lane| {
@@ -107,57 +96,54 @@ fn barriers_that_count_arrivals_hand_over_what_was_written_under_every_schedule(
 #[test]
 fn without_a_barrier_the_same_runs_find_old_words() {
     let without = |k| hand_over(config(k), |_| (), |_, _, _| (), |_, _, _| ());
-    let wrong = runs::first_wrong(84, without);
+    let wrong = first_wrong(84, without);
     assert!(wrong.is_some_and(|(_, wrong)| wrong.contains("found")));
 }
 
-fn error_of(threads: u32, body: impl Fn(&SimLane<'_>)) -> String {
+/// Asserts that a launch of two warps of four ends with an error that says so.
+#[track_caller]
+fn ends_with(said: &str, body: impl Fn(&SimLane<'_>)) {
     let sim = Sim::new(config(4).with_width(4));
-    let launch = shared(Launch::new(1, threads), 64);
-    let error = sim.run(&launch, |lane| body(lane)).unwrap_err();
-    error.to_string()
+    let ran = sim.run(&shared(Launch::new(1, 8), 64), |lane| body(lane));
+    assert_says(ran.unwrap_err(), &[said]);
 }
 
 #[test]
 fn a_named_barrier_with_wrong_operands_is_an_error() {
     for (id, threads) in [(0, 4), (16, 4), (u32::MAX, 4), (1, 0), (1, 6), (1, 12)] {
         // SAFETY: the simulator checks the operands.
-        let error = error_of(8, |lane| unsafe { lane.barrier_named_sync(id, threads) });
-        assert!(error.contains("barriers are 1 to 15"), "{error}");
+        ends_with("barriers are 1 to 15", |lane| unsafe {
+            lane.barrier_named_sync(id, threads);
+        });
     }
     // SAFETY: as above.
-    let error = error_of(8, |lane| unsafe {
+    ends_with("the same for all that meet", |lane| unsafe {
         lane.barrier_named_arrive(1, if lane.warp_index() == 0 { 8 } else { 4 });
     });
-    assert!(error.contains("the same for all that meet"), "{error}");
     // A barrier that is left over waits for ever, and the launch says so.
     // SAFETY: as above.
-    let error = error_of(8, |lane| unsafe {
+    ends_with("deadlock", |lane| unsafe {
         if lane.warp_index() == 0 {
             lane.barrier_named_sync(3, 8);
         }
     });
-    assert!(error.contains("deadlock"), "{error}");
 }
 
 #[test]
 fn a_shared_word_has_one_width_and_wide_ones_are_even() {
     // SAFETY: the simulator checks the indices.
-    let error = error_of(1, |lane| unsafe {
+    ends_with("64", |lane| unsafe {
         lane.shared_store_64(2, 1);
         lane.shared_load_32(3);
     });
-    assert!(error.contains("64"), "{error}");
     // SAFETY: as above.
-    let error = error_of(1, |lane| unsafe {
+    ends_with("32", |lane| unsafe {
         lane.shared_store_32(3, 1);
         lane.shared_load_64(2);
     });
-    assert!(error.contains("32"), "{error}");
     for i in [1, 15, 16, u32::MAX] {
         // SAFETY: as above.
-        let error = error_of(1, |lane| _ = unsafe { lane.shared_load_64(i) });
-        assert!(error.contains("even indices"), "{error}");
+        ends_with("even indices", |lane| _ = unsafe { lane.shared_load_64(i) });
     }
 }
 
@@ -172,27 +158,25 @@ fn chain(config: SimConfig, backwards: bool, within_block: bool) {
     sim.run(&launch, |lane| {
         // SAFETY: every thread of the block comes here.
         let within = unsafe { TChannels::<u32, Shared>::in_shared(lane, 0, lanes, stop) }.unwrap();
+        let forwards = lane.thread_index();
         let me = u64::from(if backwards {
-            lanes - 1 - lane.thread_index()
+            lanes - 1 - forwards
         } else {
-            lane.thread_index()
+            forwards
         });
-        let mut sum = 0;
-        if me != 0 {
-            let before = me - 1;
+        let sum = me.checked_sub(1).map_or(0, |before| {
             let got = if within_block {
                 within.get(lane, before, 1)
             } else {
                 view.get(lane, before, 1)
             };
-            sum = got.unwrap();
-        }
-        assert_eq!(sum, (0..=me as u32).sum::<u32>() - me as u32);
-        let sum = sum + me as u32;
+            got.unwrap()
+        });
+        assert_eq!(sum, (0..me as u32).sum::<u32>());
         if within_block {
-            within.put(lane, me, 1, sum);
+            within.put(lane, me, 1, sum + me as u32);
         } else {
-            view.put(lane, me, 1, sum);
+            view.put(lane, me, 1, sum + me as u32);
         }
     })
     .unwrap_or_else(|error| panic!("{config}: {backwards} {within_block}: {error}"));
@@ -245,7 +229,7 @@ fn ring_of_lanes(config: SimConfig) -> Result<(), String> {
 
 #[test]
 fn steps_in_rounds_end_under_every_schedule() {
-    runs::are_right("a ring", 126, |k| ring_of_lanes(config(k)));
+    are_right("a ring", 126, |k| ring_of_lanes(config(k)));
 }
 
 /// The simulator's stack schedule is the machine on which plain waits of lanes of one warp
@@ -271,72 +255,20 @@ fn a_plain_wait_for_a_lane_of_the_same_warp_can_stop_a_warp_without_independent_
     assert!(stuck);
 }
 
-/// The values that each block sends.
-const VALUES: u32 = 9;
-
-/// Runs two clusters of blocks of two threads.
-fn run(config: SimConfig, cluster: u32, body: impl Fn(&SimLane<'_>, Stop)) -> Result<(), String> {
+/// Runs two clusters of three blocks of two threads.
+fn run(config: SimConfig, body: impl Fn(&SimLane<'_>, Stop)) -> Result<(), String> {
     let (sim, watchdog) = simulator(config);
-    let launch = Launch::new(2 * cluster, 2).with_cluster(cluster);
+    let launch = Launch::new(6, 2).with_cluster(3);
     let ran = sim.run(&shared(launch, 256), |lane| body(lane, watchdog.stop()));
     ran.map(|_| ()).map_err(|error| error.to_string())
-}
-
-/// Each block sends to the next one, round the cluster, through a ring in the memory of the
-/// block that takes.
-fn send_round(lane: &SimLane<'_>, stop: Stop, cluster: u32) {
-    assert_eq!(lane.cluster_size(), cluster);
-    let rank = lane.cluster_rank();
-    assert_eq!(rank, lane.block_index() % cluster);
-    let shape = RingShape::one_to_one(1, 1);
-    let mut rings = [None; 3];
-    for to in 0..cluster {
-        // SAFETY: every thread of the cluster makes the same calls.
-        rings[to as usize] =
-            unsafe { TRings::<u64, Cluster>::in_cluster(lane, to, 2, shape, stop) };
-    }
-    let ring = |to: u32| rings[to as usize].unwrap().get(0).unwrap();
-    let id = |from: u32, n| u64::from(from) << 32 | u64::from(n);
-    let (next, before) = ((rank + 1) % cluster, (rank + cluster - 1) % cluster);
-    let first = lane.block_index() - rank;
-    if lane.thread_index() == 0 {
-        let mut sender = ring(next).sender(lane);
-        for n in 0..VALUES {
-            sender.send(id(first + rank, n)).unwrap();
-        }
-    } else {
-        let mut receiver = ring(rank).receiver(lane, 0).unwrap();
-        for n in 0..VALUES {
-            assert_eq!(receiver.take(), Ok(id(first + before, n)));
-        }
-    }
-    // SAFETY: every thread of the cluster comes here.
-    unsafe { lane.cluster_barrier() };
-}
-
-#[test]
-fn blocks_of_a_cluster_send_round_under_every_schedule() {
-    for k in 0..84 {
-        // Two lanes of one warp wait for others here, each for its own.
-        let width = match config(k).schedule {
-            Schedule::Stack => 1,
-            _ => 4,
-        };
-        let config = config(k).with_width(width);
-        for cluster in [1, 3] {
-            run(config, cluster, |lane, stop| {
-                send_round(lane, stop, cluster);
-            })
-            .unwrap_or_else(|error| panic!("{config}: {cluster}: {error}"));
-        }
-    }
 }
 
 #[test]
 fn the_barrier_of_a_cluster_shows_what_was_written_before() {
     let memory = |config, barrier: bool| {
-        run(config, 3, |lane, _| {
+        run(config, |lane, _| {
             let (rank, thread) = (lane.cluster_rank(), lane.thread_index());
+            assert_eq!((lane.cluster_size(), rank), (3, lane.block_index() % 3));
             // SAFETY: words of the shared memory that nothing else uses; every thread makes
             // the same barriers.
             unsafe {
@@ -352,20 +284,20 @@ fn the_barrier_of_a_cluster_shows_what_was_written_before() {
             }
         })
     };
-    runs::are_right("clusters", 84, |k| memory(config(k), true));
+    are_right("clusters", 84, |k| memory(config(k), true));
     // Without it the same runs find words that are not stored yet.
     assert!((0..84).any(|k| memory(config(k), false).is_err()));
 }
 
 #[test]
 fn a_block_that_is_not_there_and_one_that_has_ended_are_errors() {
-    let wrong = run(config(4), 3, |lane, _| {
+    let wrong = run(config(4), |lane, _| {
         // SAFETY: the simulator checks the block.
         unsafe { lane.cluster_load_64(3, 0) };
     });
-    assert!(wrong.unwrap_err().contains("block 3 of a cluster of 3"));
+    assert_says(wrong.unwrap_err(), &["block 3 of a cluster of 3"]);
     let wrong = (0..50).find_map(|k| {
-        let ran = run(config(k), 3, |lane, _| {
+        let ran = run(config(k), |lane, _| {
             if lane.cluster_rank() == 0 {
                 // SAFETY: as above.
                 unsafe { lane.cluster_store_64(2, 0, 1) };
@@ -374,22 +306,20 @@ fn a_block_that_is_not_there_and_one_that_has_ended_are_errors() {
         ran.err()
     });
     assert!(wrong.unwrap().contains("all its threads have ended"));
-    let wrong = run(config(4), 3, |lane, _| {
+    let wrong = run(config(4), |lane, _| {
         if lane.cluster_rank() != 1 {
             // SAFETY: the simulator notices that not all come.
             unsafe { lane.cluster_barrier() };
         }
     });
     let wrong = wrong.unwrap_err();
-    assert!(
-        wrong.contains("ended") || wrong.contains("deadlock"),
-        "{wrong}"
-    );
+    let known = ["ended", "deadlock"].iter().any(|how| wrong.contains(how));
+    assert!(known, "{wrong}");
 }
 
 #[test]
 fn channels_in_a_block_that_is_not_there_are_refused_to_all_threads() {
-    run(config(4), 3, |lane, stop| {
+    run(config(4), |lane, stop| {
         // SAFETY: every thread of the cluster makes the same calls.
         unsafe {
             assert!(TChannels::<u32, Cluster>::in_cluster(lane, 3, 0, 1, stop).is_none());
@@ -411,10 +341,8 @@ fn a_launch_with_clusters_that_cannot_be_is_refused() {
     let (asked, limit) = (17, 16);
     let too_large = Error::LaunchTooLarge { what, asked, limit };
     assert_eq!(check(34, asked), Err(too_large));
-    let not_whole = Error::BadConfig {
-        what: "the number of blocks of a launch with clusters",
-        value: 9,
-        expected: "a multiple of the cluster's blocks",
-    };
-    assert_eq!(check(9, 4), Err(not_whole));
+    assert_says(
+        check(9, 4).unwrap_err(),
+        &["a multiple of the cluster's blocks"],
+    );
 }

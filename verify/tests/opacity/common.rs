@@ -42,11 +42,22 @@ pub(crate) fn header() -> Header {
     }
 }
 
-/// A history on memory that is zero at first.
 pub(crate) fn history(attempts: &[(Attempt, &[Event])]) -> History {
     let mut history = History::new(header(), InitialMemory::ZERO);
     for (attempt, events) in attempts {
         history.push(*attempt, events).unwrap();
+    }
+    history
+}
+
+/// The history of so many commits one after the other, each of which writes its version to these
+/// words.
+pub(crate) fn commits(versions: u64, words: &[u64]) -> History {
+    let mut history = history(&[]);
+    for version in 1..=versions {
+        let writes: Vec<Event> = words.iter().map(|&word| write(word, version)).collect();
+        let commit = update(0, version - 1, version, version);
+        history.push(commit, &writes).unwrap();
     }
     history
 }
@@ -100,7 +111,6 @@ fn event(text: &str) -> Event {
     }
 }
 
-/// What values transactions write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Values {
     /// Each write another.
@@ -112,7 +122,6 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    /// An event that changes a word, the `fresh`th one.
     fn change(self, rng: &mut Rng, word: u64, fresh: u64) -> Event {
         match self {
             Self::Unique => write(word, fresh),
@@ -197,7 +206,6 @@ pub(crate) fn random_history(
     history
 }
 
-/// The value of a word after events, if it was `before`.
 fn after(before: u64, events: &[Event], of: u64) -> u64 {
     events.iter().fold(before, |now, event| match *event {
         Event::Write { word, value } if word == of => value,
@@ -225,7 +233,6 @@ pub(crate) fn word(i: u32) -> u64 {
     [0x7f00_0000_1000, 0x7f00_0000_2001, 0x40][i as usize]
 }
 
-/// Samples, outcomes and lanes.
 fn random_attempts(rng: &mut Rng, attempts_max: u32) -> Vec<Attempt> {
     let number = rng.within(1, attempts_max);
     let updates = rng.within(0, number);

@@ -2,7 +2,7 @@
 //! foreign file is an error that says where.
 
 use crate::common::{
-    Rng, Values, aborted, add, header, random_history, read, running, update, write,
+    Rng, Values, aborted, add, commits, header, random_history, read, running, update, write,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -77,7 +77,6 @@ fn sample() -> Vec<u8> {
     history.to_bytes()
 }
 
-/// The error of damaged bytes: offset and message.
 fn malformed(bytes: &[u8]) -> (u64, String) {
     match decode(bytes) {
         Err(error @ Error::Malformed { offset, .. }) => (offset, error.to_string()),
@@ -102,13 +101,8 @@ fn a_file_cut_anywhere_and_one_with_any_bit_changed_are_errors_at_an_offset_in_i
 /// Puts a right head before a history, as a foreign writer would.
 fn foreign(history: &[u8]) -> Vec<u8> {
     let checksum = crc32fast::hash(history).to_le_bytes();
-    [
-        &MAGIC,
-        &FORMAT_VERSION.to_le_bytes()[..],
-        &checksum,
-        history,
-    ]
-    .concat()
+    let version = FORMAT_VERSION.to_le_bytes();
+    [&MAGIC, &version[..], &checksum, history].concat()
 }
 
 #[test]
@@ -137,10 +131,7 @@ fn damage_under_a_right_checksum_neither_panics_nor_runs_away() {
             }
         }
     }
-    assert!(
-        errors > 10_000 && histories > 1_000,
-        "{errors} errors, {histories} histories"
-    );
+    assert!(errors > 10_000 && histories > 1_000, "{errors} {histories}");
 }
 
 #[test]
@@ -153,6 +144,7 @@ fn errors_say_what_was_expected_and_found() {
     };
     let other = "test.hist: offset 8: expected format version 2, found version 1";
     let whole = bytes.len() as u64;
+    let less = foreign(&bytes[HEAD_BYTES..bytes.len() - 1]);
     let more = foreign(&[&bytes[HEAD_BYTES..], &[7]].concat());
     for (bytes, offset, part) in [
         (b"\x7fELF\x02\x01\x01\x00 and so on".to_vec(), 0, "ELF"),
@@ -160,11 +152,7 @@ fn errors_say_what_was_expected_and_found() {
         (bytes[..15].to_vec(), 8, "the end of the file"),
         (changed(8, &[1]), 8, other),
         (changed(20, b"#"), 12, "the file is damaged"),
-        (
-            foreign(&bytes[HEAD_BYTES..bytes.len() - 1]),
-            16,
-            "a history",
-        ),
+        (less, 16, "a history"),
         (more, whole, "the end of the file, found 1 more bytes"),
     ] {
         let (found, text) = malformed(&bytes);
@@ -183,42 +171,24 @@ fn columns_that_do_not_fit_each_other_are_an_error() {
     let with = |rest: &[u8]| foreign(&[head, attempts, rest].concat());
     let right = [0, 3, 0, 2, 2, 2, 0, 5, 2, 9, 8, 2, 0x10, 0x20];
     let history = decode(&with(&right)).unwrap();
-    assert_eq!(
-        history.initial,
-        InitialMemory::of([(0x10, 5)], Rest::Value(0))
-    );
+    let initial = InitialMemory::of([(0x10, 5)], Rest::Value(0));
+    assert_eq!(history.initial, initial);
     assert_eq!(history.attempt(0), update(3, 0, 1, 1));
     assert!(history.events(0).eq([read(0x10, 9), write(0x20, 8)]));
     assert_eq!(history.attempt(1).outcome, Outcome::Aborted { reason: 7 });
     assert_eq!(history.to_bytes(), with(&right), "the format stays");
-    for (rest, wrong) in [
-        (
-            &[0, 2, 0, 2, 2, 0, 5, 2, 9, 8, 2, 0x10, 0x20][..],
-            "belong to no attempt",
-        ),
-        (
-            &[0, 3, 0, 3, 2, 2, 0, 5, 2, 9, 8, 2, 0x10, 0x20],
-            "belong to no attempt",
-        ),
-        (
-            &[0, 3, 0, 1, 1, 2, 0, 5, 2, 9, 8, 2, 0x10, 0x20],
-            "belong to no attempt",
-        ),
-        (
-            &[0, 3, 0, 2, 2, 2, 0, 5, 1, 9, 2, 0x10, 0x20],
-            "other lengths",
-        ),
-        (
-            &[3, 0, 0, 0, 3, 0, 2, 2, 2, 0, 5, 2, 9, 8, 2, 0x10, 0x20],
-            "other lengths",
-        ),
-        (&[0, 3, 0, 2, 2, 2, 0, 5, 2, 9, 8, 1, 0x10], "not listed"),
-        (
-            &[0, 3, 0, 2, 2, 2, 0, 5, 2, 9, 8, 2, 0x10, 0x10],
-            "listed twice",
-        ),
+    for row in [
+        "belong to no attempt: 0 2 0 2 2 0 5 2 9 8 2 16 32",
+        "belong to no attempt: 0 3 0 3 2 2 0 5 2 9 8 2 16 32",
+        "belong to no attempt: 0 3 0 1 1 2 0 5 2 9 8 2 16 32",
+        "other lengths: 0 3 0 2 2 2 0 5 1 9 2 16 32",
+        "other lengths: 3 0 0 0 3 0 2 2 2 0 5 2 9 8 2 16 32",
+        "not listed: 0 3 0 2 2 2 0 5 2 9 8 1 16",
+        "listed twice: 0 3 0 2 2 2 0 5 2 9 8 2 16 16",
     ] {
-        let (offset, text) = malformed(&with(rest));
+        let (wrong, rest) = row.split_once(": ").unwrap();
+        let rest: Result<Vec<u8>, _> = rest.split(' ').map(str::parse).collect();
+        let (offset, text) = malformed(&with(&rest.unwrap()));
         assert!(offset == 16 && text.contains(wrong), "{text}");
     }
 }
@@ -227,11 +197,7 @@ fn columns_that_do_not_fit_each_other_are_an_error() {
 fn an_impossible_history_is_refused_with_its_file() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("h");
-    let mut history = History::new(header(), InitialMemory::ZERO);
-    for version in 1..=5 {
-        let attempt = update(0, version - 1, version, version);
-        history.push(attempt, &[write(8, version)]).unwrap();
-    }
+    let mut history = commits(5, &[8]);
     history.push(update(1, 0, 3, 3), &[write(12, 1)]).unwrap();
     history.save(&path).unwrap();
     let text = check_file(&path).unwrap_err().to_string();

@@ -4,7 +4,7 @@
 
 use crate::asserts::assert_is;
 use crate::common::{
-    X, Y, aborted, header, history, history_of, push, read, read_only, update, write,
+    X, Y, aborted, commits, header, history, history_of, push, read, read_only, update, write,
 };
 use std::collections::BTreeMap;
 use verify::error::Error;
@@ -63,16 +63,11 @@ fn anomalies_are_rejected_with_their_explanation_their_twins_accepted_and_the_im
     assert_eq!(seen, all.into());
 }
 
-/// Where the attempt may stand, and the reads that contradict.
-fn conflict(violation: &Violation) -> (Interval, &[ReadEvidence]) {
+fn conflict(violation: &Violation) -> &[ReadEvidence] {
     match &violation.finding {
-        Finding::NoCommonPoint { points, reads, .. } => (*points, reads),
+        Finding::NoCommonPoint { reads, .. } => reads,
         Finding::OwnWriteLost { .. } => panic!("{violation}"),
     }
-}
-
-fn between(from: u64, to: u64) -> Interval {
-    Interval { from, to: Some(to) }
 }
 
 #[test]
@@ -93,77 +88,44 @@ fn an_own_write_is_read_back_in_attempts_with_many_writes() {
 }
 
 #[test]
-fn a_value_is_found_far_ahead_among_many_commits_of_a_word() {
-    // More commits than are looked through one by one.
-    let mut all = history(&[]);
-    for version in 1..=5_000 {
-        all.push(
-            update(0, version - 1, version, version),
-            &[write(X, version), write(Y, version)],
-        )
-        .unwrap();
+fn a_value_is_found_at_every_distance_and_far_ahead_among_many_commits_of_a_word() {
+    let mut near = commits(200, &[X]);
+    for value in 0..=200 {
+        let lane = 1 + value as u32;
+        near.push(aborted(lane, 0, 200), &[read(X, value)]).unwrap();
     }
-    let mut good = all.clone();
-    good.push(aborted(1, 0, 5_000), &[read(X, 4_321), read(Y, 4_321)])
-        .unwrap();
-    assert!(check(&good).unwrap().is_opaque());
-    all.push(aborted(1, 0, 5_000), &[read(X, 4_321), read(Y, 4_322)])
-        .unwrap();
-    all.push(aborted(2, 0, 4_000), &[read(X, 4_321)]).unwrap();
+    assert!(is_opaque(&near));
+    // More commits than are looked through one by one.
+    let mut all = commits(5_000, &[X, Y]);
+    let both = |y| [read(X, 4_321), read(Y, y)];
+    all.push(aborted(1, 0, 5_000), &both(4_321)).unwrap();
+    assert!(is_opaque(&all));
+    all.push(aborted(2, 0, 5_000), &both(4_322)).unwrap();
+    all.push(aborted(3, 0, 4_000), &both(4_321)[..1]).unwrap();
     let verdict = check(&all).unwrap();
     assert_eq!(verdict.violations_total, 2);
-    assert_eq!(
-        conflict(&verdict.violations[0]).1[0].holds[0].points,
-        between(4_321, 4_321)
-    );
-    assert_eq!(
-        conflict(&verdict.violations[1]).1[0].elsewhere[0].points,
-        between(4_321, 4_321)
-    );
-}
-
-#[test]
-fn a_value_is_found_at_every_distance() {
-    let mut all = history(&[]);
-    for version in 1..=200 {
-        let commit = [write(X, version)];
-        all.push(update(0, version - 1, version, version), &commit)
-            .unwrap();
-    }
-    for value in 0..=200 {
-        all.push(aborted(1 + value as u32, 0, 200), &[read(X, value)])
-            .unwrap();
-    }
-    let verdict = check(&all).unwrap();
-    assert!(verdict.is_opaque(), "{verdict}");
+    let (from, to) = (4_321, Some(4_321));
+    let first = [0, 1].map(|i| &conflict(&verdict.violations[i])[0]);
+    assert_eq!(first[0].holds[0].points, Interval { from, to });
+    assert_eq!(first[1].elsewhere[0].points, Interval { from, to });
 }
 
 #[test]
 fn initial_memory_may_be_given_or_inferred() {
-    let with = |initial| {
-        let mut history = History::new(crate::common::header(), initial);
-        push(
-            &mut history,
-            "read_only 0 0 0 x?5; update 1 0 1 1 x=6; aborted 2 0 0 x?4 y?9",
-        );
-        check(&history).unwrap()
-    };
-    let given = with(InitialMemory::of([(X, 4)], Rest::Value(9)));
-    assert_eq!(
-        (given.violations_total, given.violations[0].attempt.attempt),
-        (1, 0)
-    );
-    assert_eq!((given.initial.given, given.initial.inferred), (2, 0));
-    // The committed read is believed, not the aborted one.
-    let inferred = with(InitialMemory::INFERRED);
-    assert_eq!(
-        (
-            inferred.violations_total,
-            inferred.violations[0].attempt.attempt
-        ),
-        (1, 2)
-    );
-    assert_eq!((inferred.initial.given, inferred.initial.inferred), (0, 2));
+    let attempts = "read_only 0 0 0 x?5; update 1 0 1 1 x=6; aborted 2 0 0 x?4 y?9";
+    for (initial, at_fault, given, inferred) in [
+        (InitialMemory::of([(X, 4)], Rest::Value(9)), 0, 2, 0),
+        // The committed read is believed, not the aborted one.
+        (InitialMemory::INFERRED, 2, 0, 2),
+    ] {
+        let mut history = History::new(header(), initial);
+        push(&mut history, attempts);
+        let verdict = check(&history).unwrap();
+        assert_eq!(verdict.violations_total, 1);
+        assert_eq!(verdict.violations[0].attempt.attempt, at_fault);
+        let found = (verdict.initial.given, verdict.initial.inferred);
+        assert_eq!(found, (given, inferred));
+    }
 }
 
 #[test]
@@ -173,10 +135,8 @@ fn only_the_first_violations_are_explained_and_all_are_counted() {
         all.push(read_only(lane, 0, 0), &[read(X, 1)]).unwrap();
     }
     let verdict = check(&all).unwrap();
-    assert_eq!(
-        (verdict.violations_total, verdict.violations.len()),
-        (100, EXPLAINED_MAX)
-    );
+    let (total, explained) = (verdict.violations_total, verdict.violations.len());
+    assert_eq!((total, explained), (100, EXPLAINED_MAX));
     assert!(verdict.to_string().ends_with("and 84 more\n"), "{verdict}");
 }
 
@@ -190,34 +150,24 @@ fn a_verdict_is_json_with_the_contradiction_in_it() {
     assert_eq!(violation["attempt"]["lane"], 4);
     assert_eq!(violation["attempt"]["outcome"]["kind"], "aborted");
     assert_eq!(violation["finding"]["kind"], "no_common_point");
-    assert_eq!(
-        violation["finding"]["reads"][1]["holds"][0]["set_by"]["lane"],
-        3
-    );
+    let holds = &violation["finding"]["reads"][1]["holds"][0];
+    assert_eq!(holds["set_by"]["lane"], 3);
 }
 
 fn is_opaque(history: &History) -> bool {
     check(history).expect("a possible history").is_opaque()
 }
 
-fn is_right(attempts: &str) -> bool {
-    is_opaque(&history_of(attempts))
-}
-
 #[test]
 fn words_whose_values_nobody_knows_are_not_judged_and_the_others_are() {
-    assert!(is_right(
-        "update 0 0 1 1 x~ y+1; read_only 1 1 1 x?12345 y?1"
-    ));
-    assert!(!is_right(
-        "update 0 0 1 1 x~ y+1; read_only 1 1 1 x?12345 y?2"
-    ));
+    for (y, right) in [(1, true), (2, false)] {
+        let reader = format!("update 0 0 1 1 x~ y+1; read_only 1 1 1 x?12345 y?{y}");
+        assert_eq!(is_opaque(&history_of(&reader)), right);
+    }
     // Added to, and nobody says what was there before.
     let mut unknown = History::new(header(), InitialMemory::of([(Y, 7)], Rest::Inferred));
-    push(
-        &mut unknown,
-        "update 0 0 1 1 x+1 y+1; read_only 0 1 1 x?99 y?8",
-    );
+    let attempts = "update 0 0 1 1 x+1 y+1; read_only 0 1 1 x?99 y?8";
+    push(&mut unknown, attempts);
     assert!(is_opaque(&unknown));
     push(&mut unknown, "read_only 0 1 1 y?7");
     assert!(!is_opaque(&unknown));

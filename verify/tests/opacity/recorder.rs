@@ -1,19 +1,13 @@
 //! Recording buffers: what a lane appends is what the history has, a full buffer is reported with
 //! the size it needs, and nothing else is taken for records.
 
-use crate::common::{Rng, Values, header, history, random_history, read, update, write};
+use crate::common::{Rng, Values, commits, header, random_history};
 use verify::error::Error;
 use verify::history::{Event, History, InitialMemory, Outcome, layout, records};
 
-/// Decodes the buffers of so many lanes, on memory that is zero at first.
 fn decode(buffers: &[u64], lanes: u32, words_per_lane: u64) -> Result<History, Error> {
-    records::decode(
-        buffers,
-        lanes,
-        words_per_lane,
-        header(),
-        InitialMemory::ZERO,
-    )
+    let initial = InitialMemory::ZERO;
+    records::decode(buffers, lanes, words_per_lane, header(), initial)
 }
 
 /// The records of attempt `i` of a history, as a probe writes them.
@@ -76,43 +70,28 @@ fn a_recorded_history_is_decoded_attempt_by_attempt() {
 fn a_buffer_of_just_the_size_holds_and_one_word_less_is_reported_with_the_size() {
     let mut rng = Rng::of_stream(7, 0);
     let history = random_history(&mut rng, 5, 3, Values::Unique);
-    let needs: Vec<u64> = buffers(&history, 5, 200)
-        .chunks_exact(200)
-        .map(|buffer| buffer[0])
-        .collect();
-    let (most, lane) = needs
-        .iter()
-        .zip(0_u32..)
-        .max_by_key(|(need, _)| **need)
-        .unwrap();
-    let words = *most as usize;
-    assert!(words > 3, "{needs:?}");
-    assert!(decode(&buffers(&history, 5, words), 5, *most).is_ok());
-    for less in 1..words {
-        let error = decode(&buffers(&history, 5, less), 5, less as u64);
-        match error {
-            Err(Error::BufferFull {
-                lane: full,
-                needed,
-                words_per_lane,
-            }) => {
-                assert_eq!((full, needed, words_per_lane), (lane, *most, less as u64));
-            }
-            other => panic!("{less} words: {other:?}"),
-        }
+    let whole = buffers(&history, 5, 200);
+    let needs = (0_u32..).zip(whole.chunks(200).map(|buffer| buffer[0]));
+    let (fullest, needs) = needs.max_by_key(|(_, need)| *need).unwrap();
+    assert!(needs > 3);
+    assert!(decode(&buffers(&history, 5, needs as usize), 5, needs).is_ok());
+    for less in 1..needs {
+        let error = decode(&buffers(&history, 5, less as usize), 5, less);
+        let Err(Error::BufferFull {
+            lane,
+            needed,
+            words_per_lane,
+        }) = error
+        else {
+            panic!("{less} words: {error:?}")
+        };
+        assert_eq!((lane, needed, words_per_lane), (fullest, needs, less));
     }
 }
 
 #[test]
 fn words_needed_is_enough_for_the_longest_attempts() {
-    let attempt = |version| {
-        (
-            update(0, version - 1, version, version),
-            [read(0x40, 0), write(0x44, version)],
-        )
-    };
-    let [a, b, c] = [1, 2, 3].map(attempt);
-    let history = history(&[(a.0, &a.1), (b.0, &b.1), (c.0, &c.1)]);
+    let history = commits(3, &[0x40, 0x44]);
     let words = layout::words_needed(3, 2);
     let buffer = buffers(&history, 1, words as usize);
     assert_eq!(buffer[0], words);
@@ -120,45 +99,27 @@ fn words_needed_is_enough_for_the_longest_attempts() {
 }
 
 #[test]
-fn a_cleared_buffer_has_no_attempts() {
-    let decoded = decode(&[0; 64], 4, 16).unwrap();
-    assert!(decoded.is_empty());
-}
-
-#[test]
-fn what_no_probe_writes_is_an_error_with_its_place() {
-    let fail = |buffer: &[u64]| {
-        let error = decode(buffer, 1, buffer.len() as u64);
-        match error {
-            Err(Error::Record {
-                lane: 0,
-                word,
-                expected,
-                ..
-            }) => (word, expected),
-            other => panic!("{other:?}"),
-        }
-    };
+fn what_no_probe_writes_is_an_error_with_its_place_and_a_cleared_buffer_has_no_attempts() {
     let begin = layout::head(layout::BEGIN, 0);
     let end = layout::head(layout::COMMIT_READ_ONLY, 0);
     let read = layout::head(layout::READ, 0x40);
-    assert_eq!(fail(&[3, 0, 0]), (1, "the head of a record".into()));
-    assert_eq!(fail(&[3, u64::MAX, 0]), (1, "the head of a record".into()));
-    assert_eq!(fail(&[3, read, 0]), (1, "the begin of an attempt".into()));
-    assert_eq!(
-        fail(&[5, begin, 0, begin, 0]),
-        (3, "the end of the attempt before".into())
-    );
-    assert_eq!(
-        fail(&[7, begin, 0, end, 0, end, 0]),
-        (5, "the begin of an attempt".into())
-    );
-    assert_eq!(
-        fail(&[4, begin, 0, read]),
-        (3, "a record of 2 words".into())
-    );
+    for (buffer, at, what) in [
+        (&[3, 0, 0][..], 1, "the head of a record"),
+        (&[3, u64::MAX, 0], 1, "the head of a record"),
+        (&[3, read, 0], 1, "the begin of an attempt"),
+        (&[5, begin, 0, begin, 0], 3, "the end of the attempt before"),
+        (&[7, begin, 0, end, 0, end, 0], 5, "the begin of an attempt"),
+        (&[4, begin, 0, read], 3, "a record of 2 words"),
+    ] {
+        let error = decode(buffer, 1, buffer.len() as u64);
+        let Err(Error::Record { word, expected, .. }) = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!((word, &expected[..]), (at, what));
+    }
     assert!(decode(&[0; 3], 2, 2).is_err());
     assert!(decode(&[], 0, 0).is_err());
+    assert!(decode(&[0; 64], 4, 16).unwrap().is_empty());
 }
 
 #[test]

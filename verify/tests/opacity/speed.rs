@@ -89,17 +89,13 @@ fn a_million_transactions_are_checked_in_ten_seconds() {
 fn a_file_of_a_million_transactions_is_read_and_checked_in_ten_seconds() {
     let dir = tempfile::TempDir::new().unwrap();
     let path = dir.path().join("h");
-    right_history(1_000_000, 8 << 20, 30_000, Values::Unique, 2)
-        .save(&path)
-        .unwrap();
+    let history = right_history(1_000_000, 8 << 20, 30_000, Values::Unique, 2);
+    history.save(&path).unwrap();
     let size = std::fs::metadata(&path).unwrap().len() >> 20;
-    seconds(
-        10,
-        &format!("file of {size} MiB, 1,000,000 transactions"),
-        || {
-            assert!(check_file(&path).unwrap().is_opaque());
-        },
-    );
+    let what = format!("file of {size} MiB, 1,000,000 transactions");
+    seconds(10, &what, || {
+        assert!(check_file(&path).unwrap().is_opaque());
+    });
 }
 
 #[test]
@@ -109,19 +105,12 @@ fn a_million_transactions_of_which_none_is_right_take_no_longer() {
     let clock = history.attempt(history.len() - 1).end;
     for i in 0..500_000 {
         let events: Vec<Event> = (0..8).map(|word| read(8 * word, 5 + (i << 3))).collect();
-        history
-            .push(
-                aborted(1_000_000 + i as u32, clock - 30_000, clock),
-                &events,
-            )
-            .unwrap();
+        let wrong = aborted(1_000_000 + i as u32, clock - 30_000, clock);
+        history.push(wrong, &events).unwrap();
     }
-    seconds(
-        10,
-        "500,000 right and 500,000 wrong transactions on 64 words",
-        || {
-            let verdict = check(&history).unwrap();
-            assert!(verdict.violations_total > 450_000);
-        },
-    );
+    let what = "500,000 right and 500,000 wrong transactions on 64 words";
+    seconds(10, what, || {
+        let verdict = check(&history).unwrap();
+        assert!(verdict.violations_total > 450_000);
+    });
 }

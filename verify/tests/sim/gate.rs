@@ -2,17 +2,13 @@
 //! of another memory. What its fences and steps are for, the seeded defects show (`mutants.rs`).
 //! And rounds in step: the warps of a block begin their attempts together.
 
-use crate::asserts::array;
+use crate::passes;
+use crate::prelude::*;
 use crate::recorded::{ended, launched};
-use crate::{assert_is, passes};
-use std::cell::Cell;
-use stm_core::Lane;
-use stm_core::algorithm::{Algorithm, Fast, FastTable};
-use stm_core::host::{Error, Launch, Pool, Statistics, StmConfig};
+use stm_core::host::{Pool, Statistics};
 use verify::program::Done;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::MemoryModel;
 
-/// Runs a line with a number in place of `SEED`.
 fn done(line: &str, seed: u64) -> Done {
     passes(&line.replace("SEED", &seed.to_string()))
 }
@@ -51,10 +47,8 @@ fn a_period_ends_and_the_lanes_go_on_together() {
         "fast 2x2 each locks=8 retry_limits=2/4 init=0,0,0,0,0 : {hot} / {apart} : sim:w2,its64,weak30,seed=SEED"
     );
     let turns: Vec<u64> = (0..8).map(|seed| done(&line, seed).turns).collect();
-    assert!(
-        turns.iter().all(|turns| (1..=2500).contains(turns)),
-        "{turns:?}"
-    );
+    let few = turns.iter().all(|turns| (1..=2500).contains(turns));
+    assert!(few, "{turns:?}");
 }
 
 /// Cells that transaction `i` writes without having read them: the `SIDES` next to `i`.
@@ -151,28 +145,20 @@ fn the_lanes_of_a_warp_share_the_last_node_of_a_pool_in_their_turns() {
     }
 }
 
-/// Transactions of a lane.
 const EACH: u64 = 6;
 const THREADS: u32 = 8;
 
-/// Returns how many rounds two warps of a block were apart at most.
-fn apart<A: Algorithm>(in_step: bool, transactions: u64, seed: u64) -> u64 {
-    paces::<A>(in_step, (THREADS, 2), transactions, seed)
-}
-
-/// The same with blocks of so many threads in warps of so many lanes. The transactions are on
-/// words of their own, so that each needs one attempt.
-fn paces<A: Algorithm>(
+/// Returns how many rounds two warps of a block were apart at most, with blocks of so many threads
+/// in warps of so many lanes. The transactions are on words of their own, so that each needs one
+/// attempt.
+fn apart<A: Algorithm>(
     in_step: bool,
     (threads, width): (u32, u32),
     transactions: u64,
     seed: u64,
 ) -> u64 {
-    let sim = Sim::new(SimConfig {
-        memory: MemoryModel::Sequential,
-        seed,
-        ..SimConfig::of(width, Schedule::Random)
-    });
+    let config = SimConfig::of(width, Schedule::Random).with_seed(seed);
+    let sim = Sim::new(config.with_memory(MemoryModel::Sequential));
     let words = array::<A, u32, _>(&sim, &vec![0; transactions as usize], "words");
     let view = words.view::<A>();
     // The attempts that each lane has begun, and how far two of a block were apart.
@@ -202,13 +188,16 @@ fn paces<A: Algorithm>(
 
 #[test]
 fn warps_in_step_are_never_two_rounds_apart_and_free_ones_are() {
-    let all = u64::from(2 * THREADS) * EACH;
-    for seed in 0..40 {
-        assert!(apart::<Fast>(true, all, seed) <= 1, "seed {seed}");
-        assert!(apart::<FastTable>(true, all, seed) <= 1, "seed {seed}");
+    // The last warp of a block may be short.
+    for shape in [(THREADS, 2), (7, 2), (7, 4), (5, 4), (3, 2)] {
+        let all = u64::from(2 * shape.0) * EACH;
+        for seed in 0..40 {
+            assert!(apart::<Fast>(true, shape, all, seed) <= 1, "{shape:?}");
+            assert!(apart::<FastTable>(true, shape, all, seed) <= 1, "{shape:?}");
+        }
     }
-    let free = (0..40).map(|seed| apart::<Fast>(false, all, seed)).max();
-    assert!(free > Some(1), "the schedules keep free warps together");
+    let free = (0..40).map(|seed| apart::<Fast>(false, (THREADS, 2), 96, seed));
+    assert!(free.max() > Some(1), "free warps stay together");
 }
 
 #[test]
@@ -217,19 +206,9 @@ fn a_block_leaves_the_step_where_the_transactions_do_not_suffice() {
     // warp, of a block and of a round.
     for transactions in [1, 2, 7, 9, 15, 16, 17, 23, 24, 31, 33, 47, 49] {
         for seed in 0..10 {
-            apart::<Fast>(true, transactions, seed);
-            apart::<FastTable>(true, transactions, seed);
-        }
-    }
-}
-
-#[test]
-fn blocks_whose_last_warp_is_short_go_in_step() {
-    for shape in [(7, 2), (7, 4), (5, 4), (3, 2)] {
-        let all = u64::from(2 * shape.0) * EACH;
-        for seed in 0..20 {
-            assert!(paces::<Fast>(true, shape, all, seed) <= 1, "{shape:?}");
-            paces::<Fast>(true, shape, all + 1, seed);
+            apart::<Fast>(true, (THREADS, 2), transactions, seed);
+            apart::<FastTable>(true, (THREADS, 2), transactions, seed);
+            apart::<Fast>(true, (7, 4), transactions, seed);
         }
     }
 }
@@ -244,11 +223,9 @@ fn crowd<A: Algorithm>(
     let schedule = [Schedule::Random, Schedule::Lockstep][seed as usize / 2 % 2];
     let sim = Sim::new(SimConfig::of([2, 4][seed as usize % 2], schedule).with_seed(seed));
     let words = array::<A, u32, _>(&sim, &[0], "the word");
-    // Tickets are drawn all the time.
-    let mut config = StmConfig::default();
-    config.retry_limits.queue_after = 1;
     let view = words.view::<A>();
-    let done = ended::<A>(&sim, Launch::new(2, THREADS), config, |lane, stm| {
+    // Tickets are drawn all the time.
+    let done = ended::<A>(&sim, Launch::new(2, THREADS), queueing(1), |lane, stm| {
         let stm = stm.loops(lane).in_step();
         stm.each(from..to, |tx, i| {
             let past = fault && i == from + 20;
@@ -260,27 +237,14 @@ fn crowd<A: Algorithm>(
 }
 
 #[test]
-fn transactions_in_step_that_all_conflict_end_through_the_queue() {
+fn transactions_in_step_that_all_conflict_end_through_the_queue_or_by_a_fault() {
     for seed in 0..40 {
-        let done = crowd::<Fast>(false, (0, 48), seed).unwrap();
-        assert_eq!(done, (48, 48), "seed {seed}");
-        let done = crowd::<FastTable>(false, (0, 48), seed).unwrap();
-        assert_eq!(done, (48, 48), "seed {seed}");
-    }
-}
-
-#[test]
-fn a_fault_in_one_warp_ends_the_launch_of_blocks_in_step() {
-    for seed in 0..40 {
-        let error = crowd::<Fast>(true, (0, 48), seed).unwrap_err();
-        assert_is!(error, Error::OutOfRange { .. });
-    }
-}
-
-#[test]
-fn a_range_that_ends_at_the_last_number_is_not_too_long_for_its_block() {
-    for seed in 0..20 {
-        let done = crowd::<Fast>(false, (u64::MAX - 5, u64::MAX), seed).unwrap();
-        assert_eq!(done, (5, 5), "seed {seed}");
+        assert_eq!(crowd::<Fast>(false, (0, 48), seed), Ok((48, 48)));
+        assert_eq!(crowd::<FastTable>(false, (0, 48), seed), Ok((48, 48)));
+        let fault = crowd::<Fast>(true, (0, 48), seed).unwrap_err();
+        assert_is!(fault, Error::OutOfRange { .. });
+        // A range that ends at the last number is not too long for its block.
+        let last = crowd::<Fast>(false, (u64::MAX - 5, u64::MAX), seed);
+        assert_eq!(last, Ok((5, 5)), "seed {seed}");
     }
 }

@@ -1,12 +1,12 @@
 //! The simulator, the transactional memory on it, random and directed programs, and seeded defects.
 
-use asserts::{assert_is, of_each, shared, under_all};
-use stm_core::host::{Buffer, Device, Launch};
+use crate::prelude::*;
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };
+use verify::fuzz::on_all_cores;
 use verify::program::{Case, Done, Failure, run};
-use verify::sim::{Op, Sim, SimConfig};
+use verify::sim::Op;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
@@ -18,6 +18,8 @@ mod plain_accesses;
 mod pool;
 #[path = "../../../stm-core/tests/kernels/pool.rs"]
 mod pool_kernels;
+#[path = "../common/prelude.rs"]
+mod prelude;
 mod programs;
 #[path = "../../../stm-core/tests/kernels/queues.rs"]
 mod queues;
@@ -31,14 +33,12 @@ mod updates;
 mod waiting;
 mod wide_cells;
 
-/// Runs the case of a line, which must find nothing.
 #[track_caller]
 fn passes(line: &str) -> Done {
     let case: Case = line.parse().unwrap();
     run(&case).unwrap_or_else(|failure| panic!("{failure}\n{}", case.command()))
 }
 
-/// Returns the first of some cases that fails, and what it finds.
 fn first_failure(mut cases: impl Iterator<Item = Case>) -> Option<(Case, Failure)> {
     cases.find_map(|case| run(&case).err().map(|failure| (case, failure)))
 }
@@ -52,34 +52,20 @@ fn assert_replays(case: &Case, failure: &Failure) {
     assert_eq!(kind.err(), Some(failure.kind), "{case}");
 }
 
-/// Returns the lines of a part of a text whose parts begin with the name of a test.
-fn section(text: &'static str, name: &str) -> std::str::Lines<'static> {
-    let mut parts = text.split("\n\n");
-    let part = parts.find(|part| part.lines().next() == Some(name));
-    part.unwrap_or_else(|| panic!("{name} is not there"))
-        .lines()
+/// Runs the parts of a text on all cores: each has the name of what it shows, and rows. There are so
+/// many of them.
+fn each_part(text: &str, parts: usize, run: impl Fn(&str, Vec<&str>) + Sync) {
+    let all = text.split("\n\n").filter(|part| !part.starts_with('#'));
+    let all: Vec<_> = all.filter_map(|part| part.split_once('\n')).collect();
+    assert_eq!(all.len(), parts);
+    on_all_cores(&all, |(name, rows)| run(name, rows.lines().collect()));
 }
 
-/// Makes a test of each part of a text, by a function that gets its name.
-macro_rules! sections {
-    ($run:ident: $($test:ident)*) => {
-        $(
-            #[test]
-            fn $test() {
-                $run(&stringify!($test).replace('_', " "));
-            }
-        )*
-    };
-}
-use sections;
-
-/// Returns a simulator with accesses of 128 bits.
 fn sim() -> Sim {
     let config = SimConfig::default().with_width(4);
     Sim::new(config.with_wide_atomics(true))
 }
 
-/// Returns how often the last launch executed an operation.
 fn count(sim: &Sim, op: Op) -> u64 {
     sim.last_run().expect("a launch").0.count(op)
 }
@@ -87,79 +73,73 @@ fn count(sim: &Sim, op: Op) -> u64 {
 #[test]
 fn the_first_thread_of_each_block_makes_the_accesses_and_nobody_else() {
     let (blocks, accesses) = (3, 40);
-    for stride in [0, 64] {
+    for run in 0..4 {
+        let (stride, after_atomic) = ([0, 64][run / 2], run % 2 == 1);
         for (operation, op) in [
             (Operation::Load, Op::LoadRelaxed32),
             (Operation::Store, Op::StoreRelaxed32),
             (Operation::Add, Op::FetchAddRelaxed32),
             (Operation::Swap, Op::CasRelaxed32),
         ] {
-            for after_atomic in [false, true] {
-                let sim = sim();
-                // As short as it may be.
-                let len = 2 * stride as usize + 1;
-                let words = Buffer::<_, u32>::zeroed(&sim, len, "words").unwrap();
-                let results = Buffer::<_, u32>::zeroed(&sim, 3, "results").unwrap();
-                let params = AccessesParams {
-                    words: words.tarray(),
-                    results: results.tarray(),
-                    accesses,
-                    stride,
-                    operation,
-                    after_atomic,
-                    zero: 0,
-                };
-                let launch = Launch::new(blocks, 5);
-                // SAFETY: the buffers live in this simulator.
-                unsafe { sim.launch::<Accesses>(&launch, &params) }.unwrap();
-                let made = u64::from(blocks * accesses);
-                let result = u64::from(op == Op::StoreRelaxed32) * u64::from(blocks);
-                let first = op == Op::FetchAddRelaxed32 && after_atomic;
-                let first = u64::from(first) * u64::from(blocks);
-                assert_eq!(count(&sim, op), made + result + first, "{operation:?}");
-                assert_eq!(words.download().unwrap(), vec![0; len]);
-            }
+            let sim = sim();
+            // As short as it may be.
+            let len = 2 * stride as usize + 1;
+            let words = Buffer::<_, u32>::zeroed(&sim, len, "words").unwrap();
+            let results = Buffer::<_, u32>::zeroed(&sim, 3, "results").unwrap();
+            let params = AccessesParams {
+                words: words.tarray(),
+                results: results.tarray(),
+                accesses,
+                stride,
+                operation,
+                after_atomic,
+                zero: 0,
+            };
+            // SAFETY: the buffers live in this simulator.
+            unsafe { sim.launch::<Accesses>(&Launch::new(blocks, 5), &params) }.unwrap();
+            // Each stores its result, and an atomic may come first.
+            let more = (op == Op::StoreRelaxed32) || (op == Op::FetchAddRelaxed32 && after_atomic);
+            let made = blocks * (accesses + u32::from(more));
+            assert_eq!(count(&sim, op), u64::from(made), "{operation:?}");
+            assert_eq!(words.download().unwrap(), vec![0; len]);
         }
     }
 }
 
 #[test]
 fn random_accesses_of_each_width_stay_inside_and_reach_all_words() {
-    use {Operation::Add, Operation::Load, Operation::Store, Operation::Swap};
+    use Operation::{Add, Load, Store, Swap};
+    use Width::{Bits32, Bits64, Bits128};
     for (operation, width, op) in [
-        (Load, Width::Bits32, Op::LoadRelaxed32),
-        (Load, Width::Bits64, Op::LoadRelaxed64),
-        (Load, Width::Bits128, Op::LoadRelaxed128),
-        (Store, Width::Bits64, Op::StoreRelaxed64),
-        (Store, Width::Bits128, Op::StoreRelaxed128),
-        (Add, Width::Bits32, Op::FetchAddRelaxed32),
-        (Add, Width::Bits64, Op::FetchAddRelaxed64),
-        (Swap, Width::Bits32, Op::CasRelaxed32),
-        (Swap, Width::Bits64, Op::CasRelaxed64),
-        (Swap, Width::Bits128, Op::CasRelaxed128),
+        (Load, Bits32, Op::LoadRelaxed32),
+        (Load, Bits64, Op::LoadRelaxed64),
+        (Load, Bits128, Op::LoadRelaxed128),
+        (Store, Bits64, Op::StoreRelaxed64),
+        (Store, Bits128, Op::StoreRelaxed128),
+        (Add, Bits32, Op::FetchAddRelaxed32),
+        (Add, Bits64, Op::FetchAddRelaxed64),
+        (Swap, Bits32, Op::CasRelaxed32),
+        (Swap, Bits64, Op::CasRelaxed64),
+        (Swap, Bits128, Op::CasRelaxed128),
     ] {
         for len in [2, 16] {
             let sim = sim();
             let words = Buffer::<_, u64>::zeroed(&sim, len, "words").unwrap();
             let results = Buffer::<_, u32>::zeroed(&sim, 12, "results").unwrap();
-            let mut params = RandomAccessesParams {
-                words: words.tarray(),
-                results: results.tarray(),
-                accesses: 24,
-                operation,
-                width,
-                zero: 0,
-            };
-            let launch = Launch::new(2, 6);
-            // SAFETY: the buffers live in this simulator.
-            unsafe { sim.launch::<RandomAccesses>(&launch, &params) }.unwrap();
-            assert_eq!(count(&sim, op), 12 * 24, "{operation:?} {width:?}");
-            assert_eq!(words.download().unwrap(), vec![0; len]);
-            if operation == Store && width == Width::Bits64 {
-                params.zero = 1;
-                // SAFETY: as above.
-                unsafe { sim.launch::<RandomAccesses>(&launch, &params) }.unwrap();
-                assert_eq!(words.download().unwrap(), vec![1; len], "all are reached");
+            // Only words of 64 bits that are stored show that all are reached.
+            for zero in 0..=u32::from(op == Op::StoreRelaxed64) {
+                let params = RandomAccessesParams {
+                    words: words.tarray(),
+                    results: results.tarray(),
+                    accesses: 24,
+                    operation,
+                    width,
+                    zero,
+                };
+                // SAFETY: the buffers live in this simulator.
+                unsafe { sim.launch::<RandomAccesses>(&Launch::new(2, 6), &params) }.unwrap();
+                assert_eq!(count(&sim, op), 12 * 24, "{operation:?} {width:?}");
+                assert_eq!(words.download().unwrap(), vec![u64::from(zero); len]);
             }
         }
     }

@@ -7,21 +7,14 @@
 //! publishes, beside transactions that walk the list; recorded and judged. And with the fence
 //! before the clock left out, walkers meet nodes that are not filled.
 
-use crate::asserts::{array, layout};
-use crate::of_each;
 use crate::pool_kernels::{Item, Views, World};
+use crate::prelude::*;
 use crate::recorded::{configs, recorded, small};
-use std::cell::Cell;
-use stm_core::algorithm::{
-    Algorithm, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
-};
-use stm_core::host::{Launch, Nodes, PreassignedNodes, StmConfig};
-use stm_core::internal::algorithm::{Cells, Table, Versioned};
-use stm_core::internal::observe::Mutant;
-use stm_core::{Lane, Node, Preassigned, StmRef, TPreassigned, Tx, TxResult, record};
+use stm_core::algorithm::{Cgl, Egpgv, HvBackoff, TbvSorting, Vbv};
+use stm_core::host::{Nodes, PreassignedNodes};
+use stm_core::{Node, Preassigned, TPreassigned, record};
 use stm_kernels::draw::{below, draw};
 use verify::history::{InitialMemory, Rest};
-use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 /// The seeded defects that kernels of this file find, and no program.
 pub(crate) const CAUGHT: [Mutant; 3] = [
@@ -30,7 +23,6 @@ pub(crate) const CAUGHT: [Mutant; 3] = [
     Mutant::PoolReusedPrivate,
 ];
 
-/// The work of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Job {
     /// Puts a new node into slot `i`, as the program does that fills a node of
@@ -44,10 +36,8 @@ enum Job {
     Look,
 }
 
-/// Transactions of a run.
 const TRANSACTIONS: u64 = 40;
 
-/// Runs all transactions of a job.
 fn work<A: Algorithm>(
     lane: &SimLane<'_>,
     stm: &StmRef<A>,
@@ -77,7 +67,6 @@ fn work<A: Algorithm>(
     });
 }
 
-/// What a run was found to be.
 struct Outcome {
     aborted: usize,
     wrong: Option<String>,
@@ -98,11 +87,8 @@ fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
     };
     let world = World::new::<A>(&sim, nodes, slots);
     let views = world.views::<A>();
-    let mut settings = StmConfig {
-        stripe_bytes: 4,
-        ..small(40, 8)
-    };
-    settings.capacity.actions = 2;
+    let mut settings = small(40, 8);
+    (settings.stripe_bytes, settings.capacity.actions) = (4, 2);
     let run = recorded::<A>(&sim, launch, settings, InitialMemory::ZERO, |lane, stm| {
         work(lane, stm, &views, (job, config.seed));
     });
@@ -130,10 +116,8 @@ fn all<A: Algorithm>(
         assert_eq!(run.wrong, None, "{} {what:?}: {config}", A::NAME);
         aborted += run.aborted;
     }
-    assert!(
-        aborted > runs || A::NAME == "cgl" || !contended,
-        "{what:?}: {aborted} aborts: not contended"
-    );
+    let enough = aborted > runs || A::NAME == "cgl" || !contended;
+    assert!(enough, "{what:?}: {aborted} aborts: not contended");
 }
 
 fn slots<A: Algorithm>(runs: usize) {
@@ -155,19 +139,13 @@ fn nodes_are_never_lost_or_shared_under_any_algorithm() {
 fn every_defect_of_a_pool_is_found() {
     for mutant in [Mutant::PoolFreeAtOnce, Mutant::PoolNotUndone] {
         // An error of the launch is a panic, and a finding as well.
-        let found = configs(Some(mutant)).take(500).position(|config| {
+        let found = configs(Some(mutant)).take(500).any(|config| {
             std::panic::catch_unwind(|| run::<Fast>(Job::Replace, config))
                 .map_or(true, |outcome| outcome.wrong.is_some())
         });
-        assert!(found.is_some(), "{} survives 500 runs", mutant.name());
+        assert!(found, "{} survives", mutant.name());
     }
 }
-
-/// What has happened, as indices of flags.
-const LINK_READ: usize = 0;
-const ALLOCATION_BEGUN: usize = 1;
-const FREED: usize = 2;
-const ALLOCATED: usize = 3;
 
 /// Waits for a flag, but not for ever.
 fn wait(lane: &SimLane<'_>, flag: &Cell<bool>) {
@@ -186,38 +164,32 @@ fn reuse(config: SimConfig) -> bool {
     let sim = Sim::new(config);
     let mut nodes = Nodes::new(&sim, layout::<Fast>(), 1, "nodes").unwrap();
     let node = nodes.pool_mut().take(1).unwrap()[0];
-    let before = Item {
-        key: 1,
-        value: 2,
-        next: 3,
-    };
+    let (key, value, next) = (1, 2, 3);
+    let before = Item { key, value, next };
     nodes.records_mut().upload(&[before]).unwrap();
     let heads = array::<Fast, u32, _>(&sim, &[node.bits(), 0], "heads");
     let words = nodes.records().words().unwrap().into_iter();
     let words = words.chain([(heads.word(0), node.bits().into())]);
     let initial = InitialMemory::of(words.map(|(word, v)| (word.bits(), v)), Rest::Value(0));
     let (slots, view) = (heads.view::<Fast>(), nodes.view::<Fast>());
-    let flags: [Cell<bool>; 4] = Default::default();
+    // What has happened.
+    let [link_read, allocation_begun, freed, allocated] = [const { Cell::new(false) }; 4];
     let (launch, settings) = (Launch::new(3, 1), StmConfig::default());
     let run = recorded::<Fast>(&sim, launch, settings, initial, |lane, stm| {
         let first = Cell::new(true);
         stm.loops(lane)
-            .then(|i| {
-                if i == 1 {
-                    flags[FREED].set(true);
-                }
-            })
+            .then(|i| freed.set(freed.get() || i == 1))
             .each(0..3, |tx, i| {
                 let first = first.replace(false);
                 if i == 0 {
                     // Its snapshot is not older than that of the allocation.
                     if first {
-                        wait(lane, &flags[ALLOCATION_BEGUN]);
+                        wait(lane, &allocation_begun);
                     }
                     let node = Node::from_bits(tx.read(&slots, 0)?);
                     if first {
-                        flags[LINK_READ].set(true);
-                        wait(lane, &flags[ALLOCATED]);
+                        link_read.set(true);
+                        wait(lane, &allocated);
                     }
                     if !node.is_nil() {
                         tx.read_node(&view, node)?;
@@ -225,19 +197,19 @@ fn reuse(config: SimConfig) -> bool {
                     return Ok(());
                 }
                 if i == 1 {
-                    wait(lane, &flags[LINK_READ]);
+                    wait(lane, &link_read);
                     let node = Node::from_bits(tx.read(&slots, 0)?);
                     tx.write(&slots, 0, 0)?;
                     return tx.free(view.pool(), node);
                 }
                 tx.read(&slots, 1)?;
                 if first {
-                    flags[ALLOCATION_BEGUN].set(true);
-                    wait(lane, &flags[FREED]);
+                    allocation_begun.set(true);
+                    wait(lane, &freed);
                 }
                 let (key, value, next) = (7, 77, 0);
                 let node = tx.alloc_record(&view, Item { key, value, next })?;
-                flags[ALLOCATED].set(true);
+                allocated.set(true);
                 tx.write(&slots, 1, node.bits())
             });
     });
@@ -250,18 +222,15 @@ fn reuse(config: SimConfig) -> bool {
 fn a_doomed_reader_sees_nothing_of_the_nodes_next_life() {
     let narrow = |mutant| {
         configs(mutant).map(|config| SimConfig {
-            warp_width: 1,
             schedule: Schedule::Random,
-            ..config
+            ..config.with_width(1)
         })
     };
     for config in narrow(None).take(200) {
         assert!(reuse(config), "{config}");
     }
-    let found = narrow(Some(Mutant::PoolReusedPrivate))
-        .take(20)
-        .position(|config| !reuse(config));
-    assert!(found.is_some(), "20 runs, and none went wrong");
+    let mut broken = narrow(Some(Mutant::PoolReusedPrivate)).take(20);
+    assert!(broken.any(|config| !reuse(config)), "none went wrong");
 }
 
 /// Transactions; every second one has two nodes.
@@ -299,19 +268,15 @@ fn push<L: Lane, A: Algorithm>(
     tx.init(mine, 1, link(head, second))
 }
 
-/// Walks the list; how many nodes hold nothing.
 fn walk<L: Lane, A: Algorithm>(
     tx: &mut Tx<'_, L, A>,
     heads: &A::Array<u32>,
     nodes: &TPreassigned<A, Link>,
 ) -> TxResult<u32> {
-    let mut empty = 0;
-    let mut link = tx.read(heads, 0)?;
-    for _ in 0..NODES {
-        let Some(node) = link.checked_sub(1) else {
-            break;
-        };
-        let node = u64::from(node);
+    let (mut empty, mut link, mut seen) = (0, tx.read(heads, 0)?, 0);
+    while link != 0 && seen < NODES {
+        seen += 1;
+        let node = u64::from(link - 1);
         let value = tx.read_field(nodes.records(), node, Link::value())?;
         empty += u32::from(value != held(node));
         link = tx.read_field(nodes.records(), node, Link::next())?;
@@ -374,8 +339,7 @@ fn lists_of_captured_nodes_are_opaque_and_where_nothing_is_captured_they_are_wri
 
 #[test]
 fn without_the_fence_before_the_clock_walkers_meet_empty_nodes() {
-    let found = configs(Some(Mutant::NoF3))
-        .take(4_000)
-        .position(|config| run_captured::<Fast>(config).wrong.is_some());
-    assert!(found.is_some(), "4,000 runs, and none went wrong");
+    let mut broken = configs(Some(Mutant::NoF3)).take(4_000);
+    let found = broken.any(|config| run_captured::<Fast>(config).wrong.is_some());
+    assert!(found, "none went wrong");
 }

@@ -1,25 +1,18 @@
-//! Random transaction programs on the simulator: every variant, both regimes of
-//! values, random warps, stripes, schedules and weak memory.
+//! Random transaction programs on the simulator: every variant, both regimes of values, random
+//! warps, stripes, schedules and weak memory. After each run no lock is held and counts add up, every
+//! transaction has committed once and done what it says, the history is opaque, and the memory is what
+//! the commits leave. A failure prints the line that replays the smallest case found.
 //!
-//! After each run: no lock held and counts that add up, every transaction committed once and did
-//! what it says, a history that is opaque, and a memory that is what the commits leave. A failure
-//! prints the line that replays the smallest case found.
-//!
-//! And a directed program for every known hole: the right algorithms pass each of
-//! them under many simulations. That each can fail is what the mutants gate
-//! (`mutants.rs`) shows, with the same programs.
-//!
-//! And forward progress, where lanes of one warp conflict and cannot get out of each other's way
-//! (`progress.txt`). That the simulator shows the classic failures (the spin lock under a
-//! reconvergence stack, the wait for a masked-off lane, scheme #3 of Xu et al. 2014, section 2.2,
-//! under lockstep) is tested in `schedules.rs`. Here the same conflicts go through transactions.
+//! And a directed program for every known hole, which the right algorithms pass; that each can fail,
+//! the gate of mutants shows (`mutants.rs`). And forward progress, where lanes of one warp conflict and
+//! cannot get out of each other's way (`progress.txt`): `schedules.rs` has the classic failures that
+//! the simulator shows without transactions.
 
-use crate::{assert_replays, first_failure, passes, section, sections};
+use crate::prelude::*;
+use crate::{assert_replays, each_part, first_failure, passes};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use stm_core::algorithm::{Algorithm, Granule, Variant};
-use stm_core::internal::observe::Mutant;
 use stm_core::with_algorithm;
 use verify::fuzz::{self, Config};
 use verify::program::directed::{ALL, Directed};
@@ -119,32 +112,10 @@ fn a_failure_shrinks_to_a_smaller_case_whose_line_replays_it() {
     let (first, failure) = first_failure(cases).unwrap();
     let (case, failure) = shrink(&first, failure);
     let ops = |case: &Case| -> usize { case.program.transactions.iter().map(Vec::len).sum() };
-    assert!(
-        ops(&case) <= 4 && ops(&case) <= ops(&first),
-        "{first}\n{case}"
-    );
+    assert!(ops(&case) <= ops(&first).min(4), "{first}\n{case}");
     assert_eq!(case.program.transactions.len(), 1, "{case}");
     let replayed = case.to_string().parse::<Case>().unwrap();
     assert_eq!(run(&replayed), Err(failure));
-}
-
-#[test]
-fn fuzzing_finds_a_defect_and_stops() {
-    let report = fuzz::fuzz(
-        &Config {
-            mutant: Some(Mutant::LockedStripeRead),
-            transactions: Some(10_000_000),
-            threads: 2,
-            ..Config::new(&[Variant::HvSorting], 3)
-        },
-        |_, _| {},
-    );
-    let found = report.found.unwrap();
-    // As a recorded program or as a silent one.
-    let kinds = [FailureKind::NotOpaque, FailureKind::Invariant];
-    assert!(kinds.contains(&found.failure.kind), "{}", found.failure);
-    let command = found.case.command();
-    assert!(command.starts_with("cargo run -p verify -- replay '"));
 }
 
 #[test]
@@ -175,29 +146,30 @@ fn a_bad_line_is_refused_with_the_bad_part() {
 
 #[test]
 fn random_cases_come_in_every_kind() {
-    let cases =
-        |case: fn(u64) -> Case| (0..2000u64).map(move |k| case(k.wrapping_mul(0x9E37_79B9)));
-    let recorded = |seed| generate::case(Variant::Fast, None, seed);
-    let silent = |seed| generate::silent_case(Variant::Fast, None, seed);
+    let all = [generate::case, generate::silent_case].map(|case| {
+        let seeds = (0..2000_u64).map(|k| k.wrapping_mul(0x9E37_79B9));
+        let of = |seed| case(Variant::Fast, None, seed);
+        seeds.map(of).collect::<Vec<Case>>()
+    });
+    // How many recorded ones, and silent ones, are such; which must be many.
     let count = |is: &dyn Fn(&Case) -> bool| {
-        [recorded as fn(u64) -> Case, silent].map(|case| cases(case).filter(|c| is(c)).count())
+        all.each_ref()
+            .map(|cases| cases.iter().filter(|case| is(case)).count())
+    };
+    let many = |least: usize, what: &str, is: &dyn Fn(&Case) -> bool| {
+        let of = count(is);
+        assert!(of.iter().all(|&n| n > least), "{what}: {of:?}");
     };
     for widths in [Widths::Narrow, Widths::Wide, Widths::Mixed] {
-        let of = count(&|case| case.program.widths == widths);
-        assert!(of.iter().all(|&n| n > 400), "{widths:?}: {of:?}");
+        many(400, "widths", &|case| case.program.widths == widths);
     }
     for wide in [false, true] {
-        let of = |case: &Case| case.sim.wide_atomics == wide && case.program.widths == Widths::Wide;
-        let of = count(&of);
-        assert!(
-            of.iter().all(|&n| n > 200),
-            "atomics of 128 bits {wide}: {of:?}"
-        );
+        many(200, "atomics of 128 bits", &|case| {
+            case.sim.wide_atomics == wide && case.program.widths == Widths::Wide
+        });
     }
-    let launches = count(&|case| case.program.launches > 1);
-    assert!(launches.iter().all(|&n| n > 400), "{launches:?}");
-    // More words than the sets have on the stack, in one transaction.
-    let long = count(&|case| {
+    many(400, "launches", &|case| case.program.launches > 1);
+    many(50, "more words than the sets have on the stack", &|case| {
         let distinct = |ops: &Vec<Op>| {
             let words = ops.iter().filter(|op| !op.is_of_sums()).flat_map(Op::words);
             words.collect::<BTreeSet<_>>().len()
@@ -205,70 +177,34 @@ fn random_cases_come_in_every_kind() {
         let mut transactions = case.program.transactions.iter();
         transactions.any(|ops| distinct(ops) > 16)
     });
-    assert!(long.iter().all(|&n| n > 50), "{long:?}");
     for &invariant in <Invariant as clap::ValueEnum>::value_variants() {
         let [recorded, silent] = count(&|case| case.program.silent == Some(invariant));
         assert!(recorded == 0 && silent > 200, "{invariant:?}: {silent}");
     }
-    let alternatives = |case: &Case| {
-        let mut ops = case.program.transactions.iter().flatten();
-        ops.any(|op| *op == Op::Either)
-    };
-    for kind in [
-        count(&|case| alternatives(case) && !case.program.calls.is_of_teams()),
-        count(&|case| alternatives(case) && case.program.calls.is_of_teams()),
-    ] {
-        assert!(kind.iter().all(|&n| n > 40), "alternatives: {kind:?}");
+    for teams in [false, true] {
+        many(40, "alternatives", &|case| {
+            let mut ops = case.program.transactions.iter().flatten();
+            case.program.calls.is_of_teams() == teams && ops.any(|op| *op == Op::Either)
+        });
     }
-    let teams = count(&|case| case.program.calls.is_of_teams());
-    assert!(teams.iter().all(|&n| n > 100), "{teams:?}");
+    many(100, "teams", &|case| case.program.calls.is_of_teams());
 }
 
 #[test]
 fn random_programs_of_both_kinds_find_an_alternative_that_keeps_its_writes() {
-    let mutant = Mutant::OrElseKeepsWrites;
-    for (variant, silent) in [
-        (Variant::Fast, false),
-        (Variant::Fast, true),
-        (Variant::FastTable, false),
-        (Variant::FastTable, true),
-    ] {
-        let of = |seed: u64| {
-            let seed = seed.wrapping_mul(0x9E37_79B9);
-            if silent {
-                generate::silent_case(variant, Some(mutant), seed)
-            } else {
-                generate::case(variant, Some(mutant), seed)
-            }
-        };
-        let (case, failure) = first_failure((0..500).map(of)).unwrap();
-        let (small, failure) = shrink(&case, failure);
-        let ops = || small.program.transactions.iter().flatten();
-        assert!(ops().any(|op| *op == Op::Either), "{small}");
-        let right = Case {
-            mutant: None,
-            ..small.clone()
-        };
-        assert_replays(&small, &failure);
-        assert!(run(&right).is_ok(), "{right}");
-    }
-}
-
-#[test]
-fn an_alternative_is_undone_and_read_again_under_every_variant() {
-    // What the first alternatives write would be seen in the last transaction,
-    // and the second ones must see what was there before.
-    for variant in Variant::ALL {
-        for transactions in [
-            "r0 ( w0=7 r0 o0 | r0 w1+1 ) / r0 r1",
-            "r0 ( w0=7 ( w1=9 r01 o1 | w1=8 e1 ) | r01 w1+1 ) / r0 r1",
-            "r0 ( a0=5 s0 e0 | s0 w1+1 ) / s0 r1",
-        ] {
-            let line = format!(
-                "{variant} 1x1 own init=0,0 sums=1 row=1 sets=16/16 : {transactions} : sim:w1"
-            );
-            let done = passes(&line);
-            assert_eq!((done.transactions, done.attempts), (2, 2), "{line}");
+    let mutant = Some(Mutant::OrElseKeepsWrites);
+    for variant in [Variant::Fast, Variant::FastTable] {
+        for case in [generate::case, generate::silent_case] {
+            let cases = (0..500_u64).map(|seed| seed.wrapping_mul(0x9E37_79B9));
+            let found = first_failure(cases.map(|seed| case(variant, mutant, seed)));
+            let (case, failure) = found.unwrap();
+            let (small, failure) = shrink(&case, failure);
+            let mut ops = small.program.transactions.iter().flatten();
+            assert!(ops.any(|op| *op == Op::Either), "{small}");
+            assert_replays(&small, &failure);
+            let mut right = small;
+            right.mutant = None;
+            assert!(run(&right).is_ok(), "{right}");
         }
     }
 }
@@ -291,7 +227,6 @@ fn a_launch_in_which_everybody_waits_is_judged_by_what_they_wait_for() {
     assert!(found);
 }
 
-/// Simulations of each program with each variant.
 const SEEDS: u64 = 600;
 
 fn passes_directed(directed: &Directed) {
@@ -309,10 +244,8 @@ fn passes_directed(directed: &Directed) {
             }
         }
     }
-    assert!(
-        transactions != 0 || name.ends_with("too-many"),
-        "{name} commits nothing"
-    );
+    let none = name.ends_with("too-many");
+    assert!(transactions != 0 || none, "{name} commits nothing");
 }
 
 #[test]
@@ -320,19 +253,15 @@ fn the_right_algorithms_pass_every_directed_program() {
     fuzz::on_all_cores(&ALL, passes_directed);
 }
 
-/// Returns the transactions of a row.
 fn repeated(row: &str) -> String {
-    match row.split_once(" x ") {
-        None => row.to_owned(),
-        Some((before, again)) => {
-            let (first, times) = before.rsplit_once(" / ").unwrap_or(("", before));
-            let again = vec![again; times.parse().unwrap()].join(" / ");
-            format!(
-                "{first}{}{again}",
-                if first.is_empty() { "" } else { " / " }
-            )
-        }
-    }
+    let Some((before, again)) = row.split_once(" x ") else {
+        return row.to_owned();
+    };
+    let (first, times) = match before.rsplit_once(" / ") {
+        None => (String::new(), before),
+        Some((first, times)) => (format!("{first} / "), times),
+    };
+    first + &vec![again; times.parse().unwrap()].join(" / ")
 }
 
 /// Runs transactions as a row says, and returns how many cases that were.
@@ -366,29 +295,19 @@ fn completes(row: &str, transactions: &str) -> u64 {
     cases
 }
 
-/// Runs the rows of a test.
-fn all_complete(name: &str) {
-    let (mut row, mut cases) = ("", 0);
-    for line in section(include_str!("progress.txt"), name) {
-        if let Some(next) = line.strip_prefix("> ") {
-            row = next;
-        } else if let Some(transactions) = line.strip_prefix("- ") {
-            cases += completes(row, &repeated(transactions));
+#[test]
+fn transactions_in_each_others_way_complete() {
+    each_part(include_str!("progress.txt"), 8, |name, rows| {
+        let (mut row, mut cases) = ("", 0);
+        for line in rows {
+            if let Some(next) = line.strip_prefix("> ") {
+                row = next;
+            } else if let Some(transactions) = line.strip_prefix("- ") {
+                cases += completes(row, &repeated(transactions));
+            }
         }
-    }
-    assert!(cases >= 200, "{name}: {cases} cases");
-}
-
-sections! {
-    all_complete:
-    lanes_that_lock_in_opposite_order_always_complete
-    lanes_that_read_what_the_other_writes_always_complete
-    a_whole_warp_on_two_words_completes
-    sorted_locks_complete_without_the_warps_help
-    the_backoff_scheme_takes_turns_even_with_one_try_at_the_locks
-    the_coarse_lock_needs_turns_under_a_stack
-    a_hot_word_and_a_long_audit_complete
-    teams_in_each_others_way_complete
+        assert!(cases >= 200, "{name}: {cases} cases");
+    });
 }
 
 #[test]
@@ -423,10 +342,7 @@ fn two_lanes_in_each_others_way_do_not_wait_for_the_others() {
             ));
             // Two transactions fail sixteen times, and one of them once or a few times more.
             let failed = done.attempts - done.transactions;
-            assert!(
-                (32..60).contains(&failed),
-                "{variant} {seed}: {failed} failed"
-            );
+            assert!((32..60).contains(&failed), "{variant} {seed}: {failed}");
         }
     }
 }

@@ -2,15 +2,11 @@
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
-use crate::shared;
+use crate::prelude::*;
 use std::process::Command;
 use std::time::Duration;
-use stm_core::Lane;
-use stm_core::host::{Buffer, Device, Launch};
 use stm_core::internal::host::StopAt;
-use verify::sim::{
-    MemoryModel, Op, RunReport, Schedule, Sim, SimConfig, SimError, SimErrorKind, SimLane,
-};
+use verify::sim::{MemoryModel, Op, RunReport, SimError, SimErrorKind};
 
 const ALL: &str = "lockstep stack its32 starve32 random pct3x500";
 
@@ -44,11 +40,6 @@ fn release(lane: &SimLane<'_>, p: *mut u32) {
     unsafe { lane.store_release_32(p, 0) }
 }
 
-fn increment(lane: &SimLane<'_>, p: *mut u32) {
-    // SAFETY: as in `cas`. Two operations: only a lock makes them one.
-    unsafe { lane.store_relaxed_32(p, lane.load_relaxed_32(p) + 1) }
-}
-
 /// The naive spin lock (Grote, chapter 3): each lane loops until it has the
 /// lock. `pauses`: whether it pauses in the loop.
 fn spin_lock(config: SimConfig, launch: &Launch, pauses: bool) -> Result<u32, SimError> {
@@ -68,8 +59,8 @@ fn spin_lock(config: SimConfig, launch: &Launch, pauses: bool) -> Result<u32, Si
 fn the_naive_spin_lock_deadlocks_with_a_reconvergence_stack() {
     for seed in 0..50 {
         for pauses in [false, true] {
-            let error = spin_lock(config(4, Schedule::Stack, seed), &Launch::new(1, 4), pauses)
-                .unwrap_err();
+            let config = config(4, Schedule::Stack, seed);
+            let error = spin_lock(config, &Launch::new(1, 4), pauses).unwrap_err();
             assert_eq!(error.kind, SimErrorKind::NothingChanged, "{error}");
             // One lane holds the lock and is masked off, and the others spin.
             let lanes = || error.text.split("; ");
@@ -84,31 +75,15 @@ fn the_naive_spin_lock_deadlocks_with_a_reconvergence_stack() {
 }
 
 #[test]
-fn the_naive_spin_lock_with_one_lane_a_warp_needs_no_stack() {
-    for seed in 0..20 {
-        assert_eq!(
-            spin_lock(config(1, Schedule::Stack, seed), &Launch::new(1, 4), false),
-            Ok(4)
-        );
-    }
-}
-
-#[test]
-fn the_naive_spin_lock_ends_under_independent_scheduling() {
-    let its = |starve| Schedule::Its { bound: 16, starve };
-    for schedule in [
-        its(false),
-        its(true),
-        Schedule::Random,
-        Schedule::pct(4, 200),
-    ] {
-        for seed in 0..50 {
+fn the_naive_spin_lock_ends_with_one_lane_a_warp_and_under_independent_scheduling() {
+    let (its, starve) = (Schedule::its(16), Schedule::starve(16));
+    for seed in 0..50 {
+        let alone = config(1, Schedule::Stack, seed);
+        assert_eq!(spin_lock(alone, &Launch::new(1, 4), false), Ok(4));
+        for schedule in [its, starve, Schedule::Random, Schedule::pct(4, 200)] {
             let config = config(4, schedule, seed);
-            assert_eq!(
-                spin_lock(config, &Launch::new(2, 8), seed % 2 == 0),
-                Ok(16),
-                "{config}"
-            );
+            let ended = spin_lock(config, &Launch::new(2, 8), seed % 2 == 0);
+            assert_eq!(ended, Ok(16), "{config}");
         }
     }
 }
@@ -117,11 +92,7 @@ fn the_naive_spin_lock_ends_under_independent_scheduling() {
 /// the second (scheme #3 of Xu et al. 2014, section 2.2). `sorted`: in one order.
 fn two_locks(config: SimConfig, sorted: bool) -> Result<u32, SimError> {
     let words = on_words(config, &Launch::new(1, 2), "locks", 3, |lane, p| {
-        let first = if sorted {
-            0
-        } else {
-            lane.lane_index() as usize
-        };
+        let first = usize::from(!sorted && lane.lane_index() == 1);
         let (a, b) = (p.wrapping_add(first), p.wrapping_add(1 - first));
         loop {
             if cas(lane, a) {
@@ -145,9 +116,10 @@ fn circular_locking_livelocks_in_lockstep_and_sorted_locking_does_not() {
         let error = two_locks(config, false).unwrap_err();
         let lanes = error.text.split("; ").count();
         assert_eq!((error.kind, lanes), (SimErrorKind::NoneEnded, 2), "{error}");
-        for part in ["for 100000 operations", "cas_acquire_32 of `locks`["] {
-            assert!(error.text.contains(part), "{error}");
-        }
+        assert_says(
+            error,
+            &["for 100000 operations", "cas_acquire_32 of `locks`["],
+        );
         assert_eq!(two_locks(config, true), Ok(2), "{config}");
     }
     for schedule in [Schedule::its(8), Schedule::Random] {
@@ -175,12 +147,8 @@ fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() 
                     unsafe { lane.store_relaxed_32(p, 1) };
                     done = true;
                 }
-                let all_done = if meets {
-                    (unsafe { lane.ballot(3, done) }) == 3
-                } else {
-                    done
-                };
-                if all_done {
+                // SAFETY: both lanes come here as often.
+                if done && !meets || meets && unsafe { lane.ballot(3, done) } == 3 {
                     break;
                 }
             }
@@ -196,27 +164,21 @@ fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() 
 #[test]
 fn lockstep_lanes_of_a_warp_are_never_an_operation_apart() {
     for seed in 0..20 {
+        let gap = Cell::new(0);
+        let counts = [const { Cell::new(0) }; 16];
         let config = config(8, Schedule::Lockstep, seed);
-        let gap = std::cell::Cell::new(0);
-        let counts = [const { std::cell::Cell::new(0u32) }; 16];
-        on_words(config, &Launch::new(1, 16), "done", 16, |lane, p| {
+        let ran = on_words(config, &Launch::new(1, 16), "done", 16, |lane, p| {
             let me = lane.thread_index() as usize;
-            for round in 0..50 {
+            for round in 1..=50 {
                 // SAFETY: a live array of as many words as threads.
                 unsafe { lane.store_relaxed_32(p.wrapping_add(me), round) };
-                counts[me].set(counts[me].get() + 1);
-                let mine = counts
-                    .iter()
-                    .skip(me / 8 * 8)
-                    .take(8)
-                    .map(std::cell::Cell::get);
-                gap.set(
-                    gap.get()
-                        .max(mine.clone().max().unwrap() - mine.min().unwrap()),
-                );
+                counts[me].set(round);
+                let warp = || counts[me / 8 * 8..][..8].iter().map(Cell::get);
+                let apart = warp().max().unwrap() - warp().min().unwrap();
+                gap.set(gap.get().max(apart));
             }
-        })
-        .unwrap();
+        });
+        ran.unwrap();
         assert_eq!(gap.get(), 1);
     }
 }
@@ -227,7 +189,7 @@ fn no_lane_waits_longer_than_the_bound_of_its() {
         for seed in 0..20 {
             let (bound, lanes) = (24, 8);
             let config = config(4, Schedule::Its { bound, starve }, seed);
-            let longest = std::cell::Cell::new(0);
+            let longest = Cell::new(0);
             on_words(config, &Launch::new(1, lanes), "word", 1, |lane, p| {
                 let mut before = 0;
                 for _ in 0..200 {
@@ -241,13 +203,9 @@ fn no_lane_waits_longer_than_the_bound_of_its() {
             .unwrap();
             // Two operations, each passed over for the bound and for every lane
             // that has waited as long.
-            let most = u64::from(2 * (bound + lanes));
-            assert!(longest.get() <= most, "{} operations", longest.get());
-            assert!(
-                !starve || longest.get() > u64::from(bound),
-                "{} operations",
-                longest.get()
-            );
+            let (most, longest) = (u64::from(2 * (bound + lanes)), longest.get());
+            let passed_over = !starve || longest > u64::from(bound);
+            assert!(longest <= most && passed_over, "{longest} operations");
         }
     }
 }
@@ -258,22 +216,16 @@ fn active_mask_is_the_warp_in_lockstep_and_one_lane_otherwise() {
         let together = matches!(schedule, Schedule::Lockstep | Schedule::Stack);
         let sim = Sim::new(config(4, schedule, 3));
         sim.run(&Launch::new(2, 8), |lane| {
-            assert_eq!(
-                lane.active_mask(),
-                if together { 0xF } else { lane.lane_bit() }
-            );
+            let active = |all| if together { all } else { lane.lane_bit() };
+            assert_eq!(lane.active_mask(), active(0xF));
             if lane.lane_index() < 2 {
-                assert_eq!(
-                    lane.active_mask(),
-                    if together { 3 } else { lane.lane_bit() }
-                );
+                assert_eq!(lane.active_mask(), active(3));
             }
         })
         .unwrap();
     }
 }
 
-/// A bit of everything: atomics, stale loads, votes, barriers.
 fn mixture(config: SimConfig) -> RunReport {
     let sim = Sim::new(config);
     let words = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
@@ -332,12 +284,9 @@ fn a_line_replays_its_run_in_another_process() {
     for schedule in Schedule::named(ALL) {
         let config = config(4, schedule, 5);
         // Memory lies elsewhere there.
+        let test = "schedules::a_trace_is_printed_for_another_process";
         let output = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "schedules::a_trace_is_printed_for_another_process",
-                "--nocapture",
-            ])
+            .args(["--exact", test, "--nocapture"])
             .env(CHILD, config.to_string())
             .output()
             .unwrap();
@@ -353,41 +302,29 @@ fn the_time_limit_sets_its_flag_at_that_operation() {
         let sim = Sim::new(config(4, schedule, 1));
         let flag = Buffer::<_, u32>::zeroed(&sim, 1, "flag").unwrap();
         let p = flag.as_mut_ptr();
-        let stop = Some(StopAt {
+        let mut launch = Launch::new(2, 8);
+        launch.stop = Some(StopAt {
             flag: p,
             after: Some(Duration::from_micros(2)),
         });
-        let run = sim.run(
-            &Launch {
-                stop,
-                ..Launch::new(2, 8)
-            },
-            |lane| {
-                // SAFETY: a live word used with 32 bits only.
-                while unsafe { lane.load_relaxed_32(p) } == 0 {}
-            },
-        );
+        let run = sim.run(&launch, |lane| {
+            // SAFETY: a live word used with 32 bits only.
+            while unsafe { lane.load_relaxed_32(p) } == 0 {}
+        });
         let steps = run.unwrap().steps;
-        assert!(
-            (2000..4000).contains(&steps),
-            "{steps} operations under {}",
-            sim.id()
-        );
+        assert!((2000..4000).contains(&steps), "{steps} under {schedule}");
     }
 }
 
 #[test]
 fn addresses_do_not_depend_on_what_lived_before() {
     let sim = Sim::new(SimConfig::default());
-    let first = Buffer::<_, u32>::zeroed(&sim, 5000, "first").unwrap();
-    let second = Buffer::<_, u64>::zeroed(&sim, 1, "second").unwrap();
-    let places = (first.as_mut_ptr() as usize, second.as_mut_ptr() as usize);
-    assert!(places.0.is_multiple_of(256) && places.1.is_multiple_of(256));
-    drop((first, second));
-    let first = Buffer::<_, u32>::zeroed(&sim, 5000, "first").unwrap();
-    let second = Buffer::<_, u64>::zeroed(&sim, 1, "second").unwrap();
-    assert_eq!(
-        places,
-        (first.as_mut_ptr() as usize, second.as_mut_ptr() as usize)
-    );
+    let places = || {
+        let first = Buffer::<_, u32>::zeroed(&sim, 5000, "first").unwrap();
+        let second = Buffer::<_, u64>::zeroed(&sim, 1, "second").unwrap();
+        [first.as_mut_ptr() as usize, second.as_mut_ptr() as usize]
+    };
+    let first = places();
+    assert!(first.iter().all(|place| place.is_multiple_of(256)));
+    assert_eq!(places(), first);
 }

@@ -1,17 +1,13 @@
 //! Waiting, alternatives and deferred actions on the simulator: recorded and judged under every
 //! algorithm and schedule, and with each of their seeded defects, which these kernels catch.
 
+use crate::prelude::*;
 use crate::queues::{Queues, World};
-use crate::recorded::{self, numbered, recorded};
-use crate::under_all;
+use crate::recorded::{self, eight, numbered, recorded, small};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use stm_core::algorithm::{Algorithm, Fast, Granule};
-use stm_core::host::{Error, Launch, RetryLimits, StmConfig};
-use stm_core::internal::algorithm::{Cells, Versioned};
-use stm_core::internal::observe::Mutant;
-use stm_core::{Action, Lane, StmRef};
+use stm_core::Action;
+use stm_core::host::Capacity;
 use verify::history::InitialMemory;
-use verify::sim::{Schedule, Sim, SimConfig, SimLane};
 
 /// The mutants that this file catches and programs do not show.
 pub(crate) const CAUGHT: [Mutant; 4] = [
@@ -21,20 +17,15 @@ pub(crate) const CAUGHT: [Mutant; 4] = [
     Mutant::RetryKeepsTicket,
 ];
 
-/// The items that go through the queues.
 const ITEMS: u64 = 10;
-/// The places of a queue.
 const PLACES: u64 = 2;
 
-/// What each lane of a launch runs.
 type Kernel<A> = fn(&SimLane<'_>, &StmRef<A>, &Queues<A>);
 
-/// Sends all items through the queues, in rounds.
 fn in_rounds<A: Algorithm>(lane: &SimLane<'_>, stm: &StmRef<A>, queues: &Queues<A>) {
     queues.rounds(lane, stm, ITEMS, false);
 }
 
-/// The outcome of a run.
 struct Outcome {
     opaque: bool,
     waits: u64,
@@ -43,22 +34,15 @@ struct Outcome {
 }
 
 fn settings() -> StmConfig {
-    StmConfig {
-        locks: 16,
-        stripe_bytes: 8,
-        retry_limits: RetryLimits {
-            read_polls: 8,
-            queue_after: 3,
-            ..RetryLimits::DEFAULT
-        },
-        ..StmConfig::default()
-    }
+    let Capacity { reads, writes, .. } = Capacity::DEFAULT;
+    let mut settings = small(reads, writes);
+    settings.retry_limits.queue_after = 3;
+    settings
 }
 
-/// Runs a kernel, recorded, and panics if the launch fails.
 fn run<A: Algorithm>(kernel: Kernel<A>, launch: Launch, config: SimConfig) -> Outcome {
     let sim = Sim::new(config);
-    let world = World::new::<A>(&sim, true, PLACES);
+    let world = World::new::<A>(&sim, PLACES);
     let queues = world.queues::<A>();
     let initial = InitialMemory::ZERO;
     let run = recorded::<A>(&sim, launch, settings(), initial, |lane, stm| {
@@ -76,22 +60,10 @@ fn run<A: Algorithm>(kernel: Kernel<A>, launch: Launch, config: SimConfig) -> Ou
     }
 }
 
-/// Configurations without end, all different.
 fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
     let config = |k| numbered(k, "lockstep stack random starve64 pct3x4000", [1, 2, 4, 8]);
-    (0..).map(move |k| {
-        config(k)
-            .with_mutant(mutant)
-            .with_limits(5_000_000, 1_000_000)
-    })
-}
-
-/// The launch of a configuration: 8 lanes that run transactions, or 4 blocks.
-const fn launch<A: Algorithm>() -> Launch {
-    match A::GRANULE {
-        Granule::Block => Launch::new(4, 2),
-        _ => Launch::new(2, 4),
-    }
+    let limited = |config: SimConfig| config.with_limits(5_000_000, 1_000_000);
+    (0..).map(move |k| limited(config(k)).with_mutant(mutant))
 }
 
 /// Runs the queues with configurations that will do, which must be opaque and lose nothing, and
@@ -116,12 +88,12 @@ fn queues_of<A: Algorithm>(
 
 #[test]
 fn queues_with_alternatives_are_opaque_and_lose_nothing() {
-    under_all!(A => queues_of::<A>(in_rounds, |_| launch::<A>(), 60, |_| true));
-    queues_of::<Versioned<Cells, 0>>(in_rounds, |_| launch::<Fast>(), 60, |_| true);
+    under_all!(A => queues_of::<A>(in_rounds, |_| eight::<A>(), 60, |_| true));
+    queues_of::<Versioned<Cells, 0>>(in_rounds, |_| eight::<Fast>(), 60, |_| true);
 }
 
 #[test]
-fn the_same_by_single_transactions() {
+fn the_same_by_single_transactions_in_step_and_by_teams() {
     under_all!(A => {
         // Lanes of a warp that go their own ways may starve each other if the
         // schedule keeps the warp together, or waits for a lock have no bound.
@@ -131,31 +103,22 @@ fn the_same_by_single_transactions() {
         // may starve single transactions.
         if A::GRANULE != Granule::Lane || !A::VARIANT.is_paper() {
             let alone: Kernel<A> = |lane, stm, queues| queues.alone(lane, stm, ITEMS);
-            queues_of::<A>(alone, |_| launch::<A>(), 40, fair);
+            queues_of::<A>(alone, |_| eight::<A>(), 40, fair);
+        }
+        if A::SCHEDULED {
+            let in_step: Kernel<A> = |lane, stm, queues| queues.rounds(lane, stm, ITEMS, true);
+            queues_of::<A>(in_step, |_| eight::<A>(), 60, |_| true);
+        }
+        if A::TEAMS {
+            let teams: Kernel<A> = |lane, stm, queues| queues.teams(lane, stm, ITEMS);
+            queues_of::<A>(teams, |config| Launch::new(4, config.warp_width), 60, |_| true);
         }
     });
 }
 
-#[test]
-fn the_same_in_step() {
-    under_all!(A => if A::SCHEDULED {
-        let in_step: Kernel<A> = |lane, stm, queues| queues.rounds(lane, stm, ITEMS, true);
-        queues_of::<A>(in_step, |_| launch::<A>(), 60, |_| true);
-    });
-}
-
-#[test]
-fn the_same_by_teams() {
-    under_all!(A => if A::TEAMS {
-        let teams: Kernel<A> = |lane, stm, queues| queues.teams(lane, stm, ITEMS);
-        queues_of::<A>(teams, |config| Launch::new(4, config.warp_width), 60, |_| true);
-    });
-}
-
-/// Returns how a launch ended, not recorded.
 fn ended<A: Algorithm>(kernel: Kernel<A>, launch: Launch, config: SimConfig) -> Result<u64, Error> {
     let sim = Sim::new(config);
-    let world = World::new::<A>(&sim, true, PLACES);
+    let world = World::new::<A>(&sim, PLACES);
     let queues = world.queues::<A>();
     recorded::ended::<A>(&sim, launch, settings(), |lane, stm| {
         kernel(lane, stm, &queues);
@@ -182,7 +145,7 @@ fn a_launch_in_which_everybody_waits_ends_and_says_how_many() {
                 Ok(())
             });
         };
-        let launch = launch::<A>();
+        let launch = eight::<A>();
         for config in configs(None).take(20) {
             let all = u64::from(launch.blocks * launch.threads);
             let each = if A::GRANULE == Granule::Block { launch.blocks.into() } else { all };

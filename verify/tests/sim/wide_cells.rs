@@ -7,14 +7,16 @@
 //!
 //! And copies into cells and back on the simulator, which knows every access out of
 //! bounds, of another width, or to a word that nobody has written.
+// The simulator checks each operation.
+#![allow(clippy::undocumented_unsafe_blocks)]
 
-use crate::asserts::array;
+use crate::prelude::*;
 use crate::recorded::{launched, small};
-use stm_core::algorithm::{Algorithm, Fast, FastTable};
-use stm_core::host::{Buffer, ForeignArray, Launch, Pod, StmConfig, TxArray};
-use stm_core::{Element, Lane, Layout};
+use stm_core::host::{ForeignArray, Pod, TxArray};
+use stm_core::{Element, Layout};
 use stm_kernels::cells::transfer;
-use verify::sim::{Op, RunReport, Sim, SimConfig, SimErrorKind};
+use verify::sim::SimErrorKind::{Misaligned, MixedWidth, OutOfBounds};
+use verify::sim::{Op, RunReport};
 
 const ACCOUNTS: u32 = 5;
 const TRANSACTIONS: u64 = 60;
@@ -26,12 +28,8 @@ fn mixed<A: Algorithm>(config: SimConfig) -> RunReport {
     let sim = Sim::new(config);
     let accounts = array::<A, u64, _>(&sim, &[1 << 63; ACCOUNTS as usize + 1], "accounts");
     let counter = array::<A, u32, _>(&sim, &[0], "counter");
-    let sizes = StmConfig {
-        capacity: small(8, 8).capacity,
-        locks: 64,
-        stripe_bytes: 4 << (config.seed % 3),
-        ..StmConfig::default()
-    };
+    let mut sizes = small(8, 8);
+    (sizes.locks, sizes.stripe_bytes) = (64, 4 << (config.seed % 3));
     let (words, count) = (accounts.view::<A>(), counter.view::<A>());
     let done = launched::<A>(&sim, Launch::new(2, 4), sizes, |lane, stm| {
         stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
@@ -50,19 +48,13 @@ fn mixed<A: Algorithm>(config: SimConfig) -> RunReport {
     assert_eq!(done.commits, TRANSACTIONS, "{config}");
     let counted = counter.download().unwrap();
     assert_eq!(counted, [TRANSACTIONS as u32], "{config}");
-    let found = accounts.download().unwrap();
-    let total = found[..ACCOUNTS as usize]
-        .iter()
-        .fold(0, |sum, v| v.wrapping_add(sum));
-    assert_eq!(
-        total,
-        (1u64 << 63).wrapping_mul(ACCOUNTS.into()),
-        "{config}"
-    );
+    let found = accounts.download().unwrap().into_iter();
+    let total = found.take(ACCOUNTS as usize).fold(0, u64::wrapping_add);
+    let before = (1u64 << 63).wrapping_mul(ACCOUNTS.into());
+    assert_eq!(total, before, "{config}");
     sim.last_run().unwrap().0
 }
 
-/// Accesses of 128 bits in a run.
 fn wide(run: &RunReport) -> u64 {
     [Op::LoadRelaxed128, Op::StoreRelaxed128, Op::CasRelaxed128]
         .iter()
@@ -86,25 +78,17 @@ fn accesses_of_128_bits_are_made_where_lanes_have_them_and_by_cells_only() {
     // F3 and, of those that only read some words, F4 are left: for a cell of two
     // words there are F2 twice and F5 as well.
     let fences = |run: &RunReport| run.count(Op::Fence);
-    assert!(
-        fences(&pairs) * 2 < fences(&apart),
-        "{} and {} fences",
-        fences(&pairs),
-        fences(&apart)
-    );
+    assert!(fences(&pairs) * 2 < fences(&apart));
 }
 
 #[test]
 fn a_word_of_128_bits_is_aligned_whole_and_of_one_width() {
     let sim = Sim::new(SimConfig::default().with_wide_atomics(true));
     let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
-    let at = words.as_mut_ptr();
-    let launch = Launch::new(1, 1);
-    let run = |body: fn(&verify::sim::SimLane<'_>, *mut u64)| {
-        let ran = sim.run(&launch, |lane| body(lane, at));
+    let run = |body: fn(&SimLane<'_>, *mut u64)| {
+        let ran = sim.run(&Launch::new(1, 1), |lane| body(lane, words.as_mut_ptr()));
         ran.err().map(|error| error.kind)
     };
-    // SAFETY: the simulator checks every access.
     let right = run(|lane, p| unsafe {
         lane.store_relaxed_128(p, [1, 2]);
         assert_eq!(lane.cas_relaxed_128(p, [1, 3], [9, 9]), [1, 2]);
@@ -113,25 +97,24 @@ fn a_word_of_128_bits_is_aligned_whole_and_of_one_width() {
         assert_eq!(lane.load_relaxed_64(p.wrapping_add(2)), 0);
     });
     assert_eq!(right, None);
-    // SAFETY: as above.
-    let odd = run(|lane, p| _ = unsafe { lane.load_relaxed_128(p.wrapping_add(1)) });
-    assert_eq!(odd, Some(SimErrorKind::Misaligned));
-    // SAFETY: as above.
-    let past = run(|lane, p| _ = unsafe { lane.load_relaxed_128(p.wrapping_add(4)) });
-    assert_eq!(past, Some(SimErrorKind::OutOfBounds));
-    // SAFETY: as above.
-    let mixed = run(|lane, p| unsafe {
-        lane.store_relaxed_128(p, [0, 0]);
-        lane.load_relaxed_64(p.wrapping_add(1));
-    });
-    assert_eq!(mixed, Some(SimErrorKind::MixedWidth));
+    let wrong = [
+        run(|lane, p| _ = unsafe { lane.load_relaxed_128(p.wrapping_add(1)) }),
+        run(|lane, p| _ = unsafe { lane.load_relaxed_128(p.wrapping_add(4)) }),
+        run(|lane, p| unsafe {
+            lane.store_relaxed_128(p, [0, 0]);
+            lane.load_relaxed_64(p.wrapping_add(1));
+        }),
+    ];
+    assert_eq!(wrong, [Misaligned, OutOfBounds, MixedWidth].map(Some));
 }
 
-/// Copies elements in, and others back over them.
 fn there_and_back<T: Pod + Element>(config: SimConfig, layout: Layout, len: usize) {
     let sim = Sim::new(config);
-    let value = |i: usize| T::from_bits64((i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    let data: Vec<T> = (0..len).map(value).collect();
+    // Values that differ in every bit, and edges; of 32-bit elements the upper half counts, too.
+    let edges = [u64::MAX, 0, 1, 1 << 63, 1 << 31, 0x7FF0_0000_0000_0001];
+    let more = (1..).map(|i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let value = |b| T::from_bits64(if T::WIDE { b } else { b ^ b >> 32 });
+    let data: Vec<T> = edges.into_iter().chain(more).map(value).take(len).collect();
     let bits = |data: &[T]| data.iter().map(|v| v.to_bits64()).collect::<Vec<_>>();
     let mut buffer = Buffer::from_slice(&sim, &data, "a buffer").unwrap();
     let mut array = TxArray::<_, T>::zeroed(&sim, layout, len, "an array").unwrap();
@@ -152,17 +135,9 @@ fn copies_stay_inside_of_their_arrays_and_miss_no_element() {
         for layout in [Layout::Plain, Layout::Cells] {
             // Around a batch of all lanes, and more than one.
             let lanes = 8 * warp_width as usize;
-            for len in [
-                1,
-                2,
-                lanes,
-                4 * lanes - 1,
-                4 * lanes,
-                4 * lanes + 1,
-                9 * lanes,
-            ] {
-                there_and_back::<i32>(config, layout, len);
-                there_and_back::<f64>(config, layout, len);
+            let batch = 4 * lanes;
+            for len in [1, 2, lanes, batch - 1, batch, batch + 1, 9 * lanes] {
+                of_each!(there_and_back(config, layout, len): u32, i32, f32, u64, i64, f64);
             }
         }
     }

@@ -22,7 +22,6 @@ pub(crate) fn launch(shape: &Launch, kernel: impl Fn(&CpuLane<'_>)) -> Result<Du
     })
 }
 
-/// Does the same with a watchdog.
 pub(crate) fn watched(
     watchdog: &mut Watchdog<Cpu>,
     shape: &Launch,
@@ -34,7 +33,6 @@ pub(crate) fn watched(
     })
 }
 
-/// Does the same with the grid of a barrier.
 pub(crate) fn meeting<B: Meeting>(
     barrier: &mut GridBarrier<Cpu, B>,
     watchdog: &mut Watchdog<Cpu>,
@@ -46,7 +44,6 @@ pub(crate) fn meeting<B: Meeting>(
     })
 }
 
-/// Returns how many blocks of a closure are resident.
 pub(crate) fn resident_blocks(shape: &Launch) -> Result<u32, Error> {
     Cpu::new().resident_blocks::<Closure>(shape)
 }
@@ -60,7 +57,6 @@ pub(crate) fn together(blocks: u32, threads: u32, shared_bytes: u64) -> Launch {
     }
 }
 
-/// A word that lanes access.
 #[derive(Clone, Copy)]
 pub(crate) struct Word(pub(crate) *mut u32);
 
@@ -70,7 +66,6 @@ unsafe impl Send for Word {}
 unsafe impl Sync for Word {}
 
 impl Word {
-    /// Returns a word of a buffer.
     pub(crate) fn of(buffer: &Buffer<Cpu, u32>, i: usize) -> Self {
         assert!(i < buffer.len());
         Self(buffer.as_mut_ptr().wrapping_add(i))
@@ -86,7 +81,6 @@ impl Word {
         unsafe { lane.store_relaxed_32(self.0, v) }
     }
 
-    /// Adds 1 by a load and a store.
     pub(crate) fn increment<L: Lane>(self, lane: &L) {
         self.store(lane, self.load(lane) + 1);
     }

@@ -1,0 +1,49 @@
+//! What nearly every test on the simulator uses.
+#![allow(dead_code, unused_imports)] // no test has a use for all of it
+
+pub(crate) use crate::asserts::*;
+pub(crate) use std::cell::{Cell, RefCell};
+pub(crate) use stm_core::algorithm::{Algorithm, Fast, FastTable, Granule, HvSorting, Variant};
+pub(crate) use stm_core::host::{Buffer, Device, Error, Launch, Stm, StmConfig};
+pub(crate) use stm_core::internal::algorithm::{Cells, Table, Versioned};
+pub(crate) use stm_core::internal::observe::Mutant;
+pub(crate) use stm_core::{Lane, StmRef, Tx, TxResult, View};
+pub(crate) use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
+
+/// Adds 1 to a word by a load and a store, which only a lock makes one.
+pub(crate) fn increment(lane: &SimLane<'_>, p: *mut u32) {
+    // SAFETY: a live word that is accessed with 32 bits only.
+    unsafe { lane.store_relaxed_32(p, lane.load_relaxed_32(p) + 1) }
+}
+
+/// A word of the simulator's memory that a lane accesses in a section.
+pub(crate) fn word(buffer: &Buffer<Sim, u32>, i: usize) -> *mut u32 {
+    assert!(i < buffer.len());
+    buffer.as_mut_ptr().wrapping_add(i)
+}
+
+/// A word by which threads wait for one another.
+pub(crate) struct Flag(Buffer<Sim, u32>);
+
+impl Flag {
+    pub(crate) fn new(sim: &Sim) -> Self {
+        Self(Buffer::zeroed(sim, 1, "flag").unwrap())
+    }
+
+    pub(crate) fn wait_for(&self, lane: &SimLane<'_>, value: u32) {
+        // SAFETY: a live word of 32 bits.
+        while unsafe { lane.load_acquire_32(word(&self.0, 0)) } != value {
+            lane.pause(1);
+        }
+    }
+
+    pub(crate) fn set(&self, lane: &SimLane<'_>, value: u32) {
+        // SAFETY: as above.
+        unsafe { lane.store_release_32(word(&self.0, 0), value) };
+    }
+
+    pub(crate) fn count(&self, lane: &SimLane<'_>) {
+        // SAFETY: as above.
+        unsafe { lane.fetch_add_relaxed_32(word(&self.0, 0), 1) };
+    }
+}
