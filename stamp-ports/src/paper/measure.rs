@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::StmConfig;
 
-/// A workload on a device.
 pub(super) struct Bench<'s, 'a> {
     pub(super) plan: &'s Plan,
     pub(super) room: &'s Room,
@@ -31,12 +30,10 @@ pub(super) struct Bench<'s, 'a> {
     pub(super) search: Search<'s, 'a>,
 }
 
-/// Attempts that aborted over all attempts.
 fn abort_rate(commits: u64, aborts: u64) -> f64 {
     aborts as f64 / (commits + aborts).max(1) as f64
 }
 
-/// The transactional memory for a workload.
 fn config_of(workload: &dyn Sizes, locks: u64) -> StmConfig {
     StmConfig {
         locks,
@@ -71,7 +68,6 @@ impl<'s, 'a> Bench<'s, 'a> {
         }
     }
 
-    /// The workload's name.
     pub(super) fn name(&self) -> &'static str {
         self.search.runner.workload().name()
     }

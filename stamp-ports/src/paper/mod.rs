@@ -19,10 +19,10 @@ use document::Paper;
 use plan::Section;
 
 pub mod document;
-pub mod measure;
+mod measure;
 pub mod plan;
-pub mod points;
-pub mod recorded;
+mod points;
+mod recorded;
 pub mod run;
 
 /// Points that are measured by one command or again.

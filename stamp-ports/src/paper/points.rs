@@ -13,10 +13,8 @@ use crate::workloads::{AnyInput, AnyWorkload};
 use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 
-/// The workload of Figure 4.
 pub(super) const EIGENBENCH: &str = "eigenbench";
 
-/// A point to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Point {
     Speedup(AskedVariant),
@@ -42,7 +40,6 @@ impl Point {
     }
 }
 
-/// Points that share their data.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) input: AnyInput,

@@ -7,33 +7,29 @@
 use stm_core::algorithm::Variant;
 use stm_history::history::{Event, History, Outcome};
 
-/// The algorithm that records.
-pub const ALGORITHM: Variant = Variant::HvSorting;
+pub(super) const ALGORITHM: Variant = Variant::HvSorting;
 
-/// What committed transactions did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Accesses {
-    /// Transactions that committed.
-    pub commits: u64,
+pub(super) struct Accesses {
+    pub(super) commits: u64,
     /// Their reads that returned a value from memory.
-    pub reads: u64,
-    /// Their writes.
-    pub writes: u64,
+    pub(super) reads: u64,
+    pub(super) writes: u64,
 }
 
 impl Accesses {
     /// Reads of a transaction, on average.
-    pub fn reads_per_tx(self) -> f64 {
+    pub(super) fn reads_per_tx(self) -> f64 {
         self.reads as f64 / self.commits.max(1) as f64
     }
 
     /// Writes of a transaction, on average.
-    pub fn writes_per_tx(self) -> f64 {
+    pub(super) fn writes_per_tx(self) -> f64 {
         self.writes as f64 / self.commits.max(1) as f64
     }
 
     /// Adds those of a history; what does not end in a commit does not count.
-    pub fn add(&mut self, history: &History) {
+    pub(super) fn add(&mut self, history: &History) {
         for i in 0..history.len() {
             let outcome = history.attempt(i).outcome;
             if matches!(

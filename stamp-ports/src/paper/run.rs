@@ -159,7 +159,6 @@ fn measure(
     Ok(())
 }
 
-/// The names of all workloads.
 fn all_workloads() -> Vec<&'static str> {
     WORKLOADS.iter().map(|(name, _)| *name).collect()
 }
@@ -222,12 +221,10 @@ fn notes(plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// A rate and its launch.
 fn rate(tx_per_s: f64, (blocks, threads): (u32, u32)) -> String {
     format!("{} tx/s at {blocks}x{threads}", short(tx_per_s))
 }
 
-/// What is said of a result.
 const fn verdict(verified: bool) -> &'static str {
     if verified { "verified" } else { "NOT verified" }
 }

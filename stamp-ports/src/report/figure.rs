@@ -10,43 +10,32 @@ const GAP: i32 = 18;
 /// The height of a row of a file's legend.
 const LEGEND_ROW: i32 = 20;
 
-/// A figure.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// Its name in the page and in the file's name.
-    pub id: &'static str,
-    /// Its heading.
-    pub title: String,
-    /// The sentences about it.
-    pub about: Vec<String>,
+    pub(crate) id: &'static str,
+    pub(crate) title: String,
+    pub(crate) about: Vec<String>,
     /// What its colours, dashes and markers mean.
-    pub legend: Vec<Key>,
-    /// Its panels.
-    pub panels: Vec<Panel>,
+    pub(crate) legend: Vec<Key>,
+    pub(crate) panels: Vec<Panel>,
     /// Whether panels belong together two by two.
-    pub pairs: bool,
+    pub(crate) pairs: bool,
 }
 
-/// An entry of a legend.
 #[derive(Clone, Debug)]
-pub struct Key {
-    /// What it is.
-    pub name: String,
-    /// How it looks.
-    pub sample: Sample,
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) sample: Sample,
 }
 
-/// A look.
 #[derive(Clone, Copy, Debug)]
-pub enum Sample {
-    /// The look of a bar.
+pub(crate) enum Sample {
     Fill(Hue),
-    /// The look of a line with its markers.
     Line(Hue, usize),
 }
 
 impl Sample {
-    /// Its width.
     const fn width(self) -> i32 {
         match self {
             Self::Fill(_) => 14,
@@ -85,7 +74,7 @@ fn view_box(width: i32, height: i32) -> String {
 impl Figure {
     /// The figure in the page: a legend and a drawing a panel, so that the
     /// page's own layout puts them side by side or one below the other.
-    pub fn in_page(&self) -> Markup {
+    pub(crate) fn in_page(&self) -> Markup {
         let layout = match self.panels.len() {
             _ if self.pairs => "panels wide",
             0..3 => "panels wide",
@@ -118,7 +107,7 @@ impl Figure {
     }
 
     /// The figure as a file, with all that it needs.
-    pub fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         let columns = match self.panels.len() {
             0 | 1 => 1,
             2 | 4 => 2,

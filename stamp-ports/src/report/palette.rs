@@ -14,15 +14,13 @@ use std::fmt::Write as _;
 
 /// The colour of one thing in both themes, as `0xRRGGBB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hue {
+pub(crate) struct Hue {
     /// The name in the document, if it has one.
-    pub name: &'static str,
-    /// The colour in the light theme.
-    pub light: u32,
-    /// The colour in the dark theme.
-    pub dark: u32,
+    pub(crate) name: &'static str,
+    pub(crate) light: u32,
+    pub(crate) dark: u32,
     /// The dash of its line, in quarters of a unit; empty is solid.
-    pub dash: &'static str,
+    pub(crate) dash: &'static str,
 }
 
 const fn hue(name: &'static str, light: u32, dark: u32, dash: &'static str) -> Hue {
@@ -36,12 +34,12 @@ const fn hue(name: &'static str, light: u32, dark: u32, dash: &'static str) -> H
 
 impl Hue {
     /// The light colour, as the drawings name it.
-    pub fn css(self) -> String {
+    pub(crate) fn css(self) -> String {
         css(self.light)
     }
 
     /// The light colour, as `plotters` takes it.
-    pub const fn rgb(self) -> RGBColor {
+    pub(crate) const fn rgb(self) -> RGBColor {
         let [_, r, g, b] = self.light.to_be_bytes();
         RGBColor(r, g, b)
     }
@@ -52,16 +50,15 @@ fn css(colour: u32) -> String {
 }
 
 /// Text, axes and whiskers.
-pub const INK: Hue = hue("", 0x1d_2129, 0xe6_edf3, "");
+pub(crate) const INK: Hue = hue("", 0x1d_2129, 0xe6_edf3, "");
 /// Text that stands back.
-pub const MUTED: Hue = hue("", 0x57_606a, 0x9d_a7b3, "");
-/// The lines of the grid.
-pub const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d, "");
+pub(crate) const MUTED: Hue = hue("", 0x57_606a, 0x9d_a7b3, "");
+pub(crate) const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d, "");
 /// The background, and text on segments.
-pub const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c, "");
+pub(crate) const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c, "");
 
 /// The variants, in the order of every legend.
-pub const VARIANTS: [Hue; 9] = [
+pub(crate) const VARIANTS: [Hue; 9] = [
     hue("cgl", 0x6f_6f6f, 0x9a_9a9a, "8 12"),
     hue("egpgv", 0xac_1a18, 0xe6_2e51, "28 12 8 12"),
     hue("vbv", 0x04_a87a, 0x62_e9a6, "32 16"),
@@ -111,7 +108,7 @@ const LINES: [Hue; 12] = [
 
 /// The phases of a thread's time, in the order of the stack. Their contrast to the background is
 /// 4.5 : 1 or more, so that a share can be written on them in its colour.
-pub const PHASES: [Hue; 8] = [
+pub(crate) const PHASES: [Hue; 8] = [
     hue("native", 0x6a_737d, 0x8b_949e, ""),
     hue("initialisation", 0x3f_2a6b, 0x8d_78c9, ""),
     hue("buffering", 0x2f_5f9e, 0x5b_8fd6, ""),
@@ -122,11 +119,10 @@ pub const PHASES: [Hue; 8] = [
     hue("warp", 0x8a_5a2b, 0xc9_9a6b, ""),
 ];
 
-/// The look of names that are not known.
 const OTHER: Hue = hue("", 0x24_292f, 0xe1_e4e8, "4 12");
 
 /// A variant's look; an unknown one has a plain one.
-pub fn variant(name: &str) -> Hue {
+pub(crate) fn variant(name: &str) -> Hue {
     VARIANTS
         .into_iter()
         .find(|hue| hue.name == name)
@@ -134,13 +130,13 @@ pub fn variant(name: &str) -> Hue {
 }
 
 /// The look and the marker of a line with one of several numbers of locks.
-pub fn locks(i: usize) -> (Hue, usize) {
+pub(crate) fn locks(i: usize) -> (Hue, usize) {
     let looks = [SHADES[0][0], SHADES[1][0], SHADES[1][2], SHADES[0][3]];
     (looks[i % looks.len()], i % MARKERS)
 }
 
 /// The look and the marker of a line by its slot, of which there are 12.
-pub fn line(slot: usize) -> (Hue, usize) {
+pub(crate) fn line(slot: usize) -> (Hue, usize) {
     // Lines with a shade have other markers than those of a like colour.
     let marker = if slot < 8 { slot } else { slot + 4 };
     (LINES[slot % LINES.len()], marker % MARKERS)
@@ -166,19 +162,18 @@ const SLOTS: [&[&str]; 12] = [
     &["reserving-16", "spin-spin", "coarse:ttas/lane"],
 ];
 
-/// The slot of names that are not known.
 const PLAIN: usize = 7;
 
 /// Returns the look and the marker of an implementation. Where coarse-grained and coupled
 /// locking stand in one figure, `apart` gives the former looks of their own.
-pub fn implementation(name: &str, apart: bool) -> (Hue, usize) {
+pub(crate) fn implementation(name: &str, apart: bool) -> (Hue, usize) {
     let found = |name: &str| SLOTS.iter().position(|names| names.contains(&name));
     let whole = found(name).filter(|_| apart || !name.starts_with("coarse:"));
     line(whole.or_else(|| found(plain(name))).unwrap_or(PLAIN))
 }
 
 /// Returns the name of the lock alone: `tas` of `coarse:tas/lane`.
-pub fn plain(name: &str) -> &str {
+pub(crate) fn plain(name: &str) -> &str {
     let name = name
         .strip_prefix("coupled:")
         .or_else(|| name.strip_prefix("coarse:"))
@@ -187,19 +182,18 @@ pub fn plain(name: &str) -> &str {
 }
 
 /// A variant's place in the legends; unknown ones come last.
-pub fn rank(name: &str) -> usize {
+pub(crate) fn rank(name: &str) -> usize {
     let known = VARIANTS.iter().position(|hue| hue.name == name);
     known.unwrap_or(VARIANTS.len())
 }
 
-/// The shapes of markers.
-pub const MARKERS: usize = 8;
+pub(crate) const MARKERS: usize = 8;
 
 /// A marker beside those: a plus that lies on its side.
 const CROSS: usize = MARKERS;
 
 /// The corners of a marker around its point, in quarters of a unit.
-pub fn marker(shape: usize) -> Vec<(i32, i32)> {
+pub(crate) fn marker(shape: usize) -> Vec<(i32, i32)> {
     if shape == CROSS {
         // The plus, turned by an eighth.
         let turned = |(x, y): (i32, i32)| ((x - y) * 7 / 10, (x + y) * 7 / 10);
@@ -241,8 +235,7 @@ pub fn marker(shape: usize) -> Vec<(i32, i32)> {
 /// tbv-sorting, compared most often, have the plainest two.
 const OF_RANKS: [usize; 10] = [5, 4, 2, 1, 0, 3, 7, CROSS, 6, 7];
 
-/// The marker of a variant.
-pub fn marker_of(variant: &str) -> usize {
+pub(crate) fn marker_of(variant: &str) -> usize {
     OF_RANKS[rank(variant)]
 }
 
@@ -256,7 +249,7 @@ fn all() -> impl Iterator<Item = Hue> {
 }
 
 /// The style rules of the figures, for the page and for each file alike.
-pub fn rules() -> String {
+pub(crate) fn rules() -> String {
     let mut rules = String::from(include_str!("figure.css"));
     // Writing to a String cannot fail.
     for hue in all().filter(|hue| !hue.dash.is_empty()) {

@@ -5,7 +5,7 @@ use super::claim::{Claim, tally};
 use super::drawing::Drawing;
 use super::figure::Figure;
 use super::formula::{Sets, Variables};
-use super::page::{Report, Section, claims_table, or_details};
+use super::page::{Report, Section, claims_table};
 use super::records::{self, Sentence};
 use crate::head::Head;
 use maud::{Markup, html};
@@ -13,50 +13,44 @@ use serde::Deserialize;
 
 mod tables;
 
-pub use tables::Table;
+pub(crate) use tables::Table;
 
 /// What a page says and shows of something.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Part {
+pub(crate) struct Part {
     /// Its name in links.
-    pub id: &'static str,
-    /// Its heading.
+    pub(crate) id: &'static str,
     name: &'static str,
     /// The set that it is about: if that is empty, nothing was measured.
     of: &'static str,
     /// What all rules have in common, if it is of claims.
     judged: Option<&'static str>,
-    /// What it shows.
     shows: Vec<Sentence>,
     /// What the paper says of the same.
     theirs: Option<&'static str>,
     /// What `--only` of the command calls it, if it is one of its parts.
     only: Option<&'static str>,
-    /// Its tables.
     tables: Vec<Table>,
     /// Its tables that stand open.
     open: Vec<Table>,
     /// The parts of the measurement whose points it shows, in a figure and in tables of all.
-    pub parts: Vec<&'static str>,
+    pub(crate) parts: Vec<&'static str>,
     /// Whether the tables of all points stand with another figure of the same parts.
     points_elsewhere: bool,
-    /// Its figure.
     figure: Option<Drawing>,
 }
 
 impl Part {
-    /// Returns what it shows, in sentences.
     fn said(&self, sets: &Sets) -> Vec<String> {
-        let none = Variables::new();
-        self.shows
-            .iter()
-            .flat_map(|s| s.said(sets, &none))
+        let shows = self.shows.iter();
+        shows
+            .flat_map(|s| s.said(sets, &Variables::new()))
             .collect()
     }
 
     /// Returns its figure, if it has one and any of its points was measured.
-    pub fn drawn(&self, sets: &Sets) -> Option<Figure> {
+    pub(crate) fn drawn(&self, sets: &Sets) -> Option<Figure> {
         let mut figure = self.figure.as_ref()?.drawn(sets, self.id, self.name)?;
         if !self.shows.is_empty() {
             figure.about = self.said(sets);
@@ -66,11 +60,10 @@ impl Part {
 
     /// Returns all kinds that stand in its figure.
     #[cfg(test)]
-    pub fn kinds(&self) -> Vec<&'static str> {
+    pub(crate) fn kinds(&self) -> Vec<&'static str> {
         self.figure.as_ref().map_or_else(Vec::new, Drawing::kinds)
     }
 
-    /// Returns its tables.
     fn tables(&self, sets: &Sets) -> Vec<Markup> {
         let all = self.tables.iter().flat_map(|table| table.made(sets, &[]));
         let points: Table = serde_json::from_str(records::TABLE).expect("the file has a table");
@@ -83,42 +76,64 @@ impl Part {
     /// measured.
     fn section(&self, sets: &Sets, figure: Option<&Figure>) -> Option<Section> {
         let is_there = self.of.is_empty() || sets.of(self.of, &[]).next().is_some();
-        let mut tables = self.tables(sets);
+        let tables = self.tables(sets);
         let elsewhere = self.figure.is_some() && figure.is_none();
         if !is_there || (elsewhere && tables.is_empty()) {
             return None;
         }
-        let mut shows = figure.map_or_else(|| self.said(sets), |figure| figure.about.clone());
-        if elsewhere {
-            shows = vec![
-                "Nothing was measured with these launches; the tables have what was asked for."
-                    .into(),
-            ];
-        } else if figure.is_some() {
-            tables = or_details(tables);
-        }
+        let shows = match figure {
+            Some(figure) => figure.about.clone(),
+            None if elsewhere => vec![ELSEWHERE.into()],
+            None => self.said(sets),
+        };
         let open = self.open.iter().flat_map(|table| table.made(sets, &[]));
-        let drawn = figure.map(Figure::in_page).into_iter();
-        Some(Section {
-            id: self.id,
-            name: self.name.into(),
-            shows,
-            theirs: self.theirs,
-            body: drawn.chain(open).chain(tables).collect(),
-            only: self.only,
-        })
+        let body = html! {
+            @if let Some(figure) = figure { (figure.in_page()) }
+            @for table in open { (table) }
+            @if figure.is_some() && !tables.is_empty() {
+                details { summary { "The same in numbers" } @for table in tables { (table) } }
+            } @else {
+                @for table in tables { (table) }
+            }
+        };
+        Some(self.written(&shows, &body))
+    }
+
+    /// Returns the section with these sentences, and below them its figures and tables.
+    fn written(&self, shows: &[String], body: &Markup) -> Section {
+        let markup = html! {
+            section id=(self.id) {
+                h3 { (self.name) }
+                @if let [sentence] = shows {
+                    p { (sentence) }
+                } @else {
+                    ul .shows { @for sentence in shows { li { (sentence) } } }
+                }
+                @if let Some(theirs) = self.theirs { p .theirs { (theirs) } }
+                (body)
+                @if let Some(only) = self.only {
+                    p .by {
+                        "This section alone: the same command with " code { "--only " (only) } "."
+                    }
+                }
+            }
+        };
+        let (id, name) = (self.id, self.name);
+        Section { id, name, markup }
     }
 }
+
+/// What a section says whose figure would be empty.
+const ELSEWHERE: &str =
+    "Nothing was measured with these launches; the tables have what was asked for.";
 
 /// What a page says of a document.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Page {
+pub(crate) struct Page {
     /// Its name in links and beside each claim.
     id: &'static str,
-    /// Its title.
     title: &'static str,
-    /// What it is about.
     lead: &'static str,
     /// What stands in large letters, and what it is: of two, the first that is known.
     headline: Vec<[Vec<Sentence>; 2]>,
@@ -127,7 +142,7 @@ pub struct Page {
     /// What a reader has to know before any figure.
     note: Option<Sentence>,
     /// Its parts in their order.
-    pub parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     /// The paragraphs of its end; `{format}` is that of the document.
     footer: Vec<&'static str>,
 }
@@ -140,7 +155,7 @@ fn is_of_targets(id: &str) -> bool {
 impl Page {
     /// Makes the report about a document, with what was judged by the names of parts; those of
     /// targets end so.
-    pub fn report(
+    pub(crate) fn report(
         &self,
         head: &Head,
         sets: &Sets,
@@ -152,6 +167,7 @@ impl Page {
             all.flat_map(|(_, claims)| claims.clone()).collect()
         };
         let footer = self.footer.iter();
+        let footer = footer.map(|text| text.replace("{format}", &head.format));
         let mut report = Report {
             id: self.id,
             title: self.title,
@@ -163,9 +179,7 @@ impl Page {
             figures: Vec::new(),
             targets: of(true),
             claims: of(false),
-            footer: footer
-                .map(|text| text.replace("{format}", &head.format))
-                .collect(),
+            footer: footer.collect(),
         };
         for part in &self.parts {
             let own = judged.iter().find(|(id, _)| *id == part.id);
@@ -190,23 +204,16 @@ impl Page {
         let there: Vec<&Claim> = claims.iter().filter(|claim| claim.is_judged()).collect();
         let caption = format!("{}, judged by rules", part.name);
         let table = (!there.is_empty()).then(|| claims_table(&caption, self.id, &there));
-        Section {
-            id: part.id,
-            name: part.name.into(),
-            shows: vec![format!("{} {how}", tally(claims, what))],
-            body: table.into_iter().collect(),
-            ..Section::default()
-        }
+        let said = format!("{} {how}", tally(claims, what));
+        part.written(&[said], &table.unwrap_or_default())
     }
 
     /// Returns what stands first on it.
     fn head(&self, sets: &Sets) -> Markup {
-        let note = self
-            .note
-            .iter()
-            .flat_map(|note| note.said(sets, &Variables::new()));
+        let none = Variables::new();
+        let note = self.note.iter().flat_map(|note| note.said(sets, &none));
         let first = |all: &[Sentence]| {
-            let mut said = all.iter().flat_map(|s| s.said(sets, &Variables::new()));
+            let mut said = all.iter().flat_map(|s| s.said(sets, &none));
             said.next().unwrap_or_default()
         };
         html! {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Reads the files of the definitions from a folder.
-pub fn load(folder: &Path, definitions: &Definitions) -> Result<Sets, String> {
+pub(crate) fn load(folder: &Path, definitions: &Definitions) -> Result<Sets, String> {
     let texts = definitions.files.iter().map(|source| {
         let path = folder.join(&source.file);
         let failed = |error| format!("cannot read {}: {error}", path.display());
@@ -117,56 +117,50 @@ fn log_rows(text: &str) -> Vec<Value> {
 /// The tables and the files that they are made from.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Definitions {
-    /// The result files.
-    pub files: Vec<File>,
+pub(crate) struct Definitions {
+    pub(crate) files: Vec<File>,
     /// Names of parts of files, each with the path that it stands for.
-    pub aliases: BTreeMap<String, String>,
-    /// The tables.
-    pub tables: Vec<Table>,
+    pub(crate) aliases: BTreeMap<String, String>,
+    pub(crate) tables: Vec<Table>,
 }
 
 /// A result file. What it does not say itself of its measurement stands here; what it says must
 /// not.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct File {
+pub(crate) struct File {
     /// Its path below the folder of results.
-    pub file: String,
+    pub(crate) file: String,
     /// What it was measured on.
-    pub machine: Option<String>,
-    /// The day.
-    pub date: Option<String>,
+    pub(crate) machine: Option<String>,
+    pub(crate) date: Option<String>,
     /// The commit that was measured, and how that is known.
-    pub commit: Option<String>,
+    pub(crate) commit: Option<String>,
 }
 
 /// A table: a cell is the template of its column with the words of its row.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Table {
+pub(crate) struct Table {
     /// Its name in the marker.
-    pub name: String,
+    pub(crate) name: String,
     /// The names of the words of a row; a template has them behind `$`.
-    pub words: Vec<String>,
-    /// The rows.
-    pub rows: Rows,
+    pub(crate) words: Vec<String>,
+    pub(crate) rows: Rows,
     /// The headers and templates. A column with `$across` stands once for each word of `across`.
-    pub columns: Vec<[String; 2]>,
+    pub(crate) columns: Vec<[String; 2]>,
     /// The words for `$across`.
-    pub across: Vec<String>,
+    pub(crate) across: Vec<String>,
     /// Further words, the same in all rows; they and the words of rows may have words in them.
     #[serde(rename = "let")]
-    pub same: BTreeMap<String, String>,
+    pub(crate) same: BTreeMap<String, String>,
     /// What stands in a cell that was not measured. Without it that is an error.
-    pub missing: Option<String>,
+    pub(crate) missing: Option<String>,
 }
 
-/// The rows of a table.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Rows {
-    /// Their words.
+pub(crate) enum Rows {
     Words(Vec<Vec<String>>),
     /// The path of an array, of which each element is a row.
     Elements(String),
@@ -179,8 +173,7 @@ impl Default for Rows {
 }
 
 impl Definitions {
-    /// Reads definitions.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| format!("the tables' definitions: {error}"))
     }
 }

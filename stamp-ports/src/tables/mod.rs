@@ -22,11 +22,10 @@ use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
-pub mod data;
+mod data;
 #[cfg(test)]
 mod tests;
 
-/// The definitions of this program.
 const DEFINITIONS: &str = include_str!("tables.json");
 
 /// The command `report --tables`: prints the tables, or puts them into documents, or, with
@@ -62,7 +61,6 @@ pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool
     Ok(same)
 }
 
-/// Makes every table, by name.
 fn made<'d>(
     definitions: &'d Definitions,
     data: &Sets,
@@ -229,25 +227,22 @@ fn origin(source: &File, data: &Sets) -> std::result::Result<String, String> {
 
 /// Opens a table, before its name.
 const TABLE: &str = "<!-- table:";
-/// Closes a table.
-pub const END: &str = "<!-- end -->";
+pub(crate) const END: &str = "<!-- end -->";
 
-/// The marker that opens a table.
-pub fn open(name: &str) -> String {
+pub(crate) fn open(name: &str) -> String {
     format!("{TABLE} {name} -->")
 }
 
 /// A document as the data want it.
 #[derive(Debug, Default)]
-pub struct Page {
-    /// Its text.
-    pub text: String,
+pub(crate) struct Page {
+    pub(crate) text: String,
     /// Where it was different: the line, counted from 1, and what both say.
-    pub differences: Vec<String>,
+    pub(crate) differences: Vec<String>,
 }
 
 /// Puts the tables into a document. Markers in a block of code are left alone.
-pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, String> {
+pub(crate) fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, String> {
     let mut page = Page::default();
     let mut fenced = false;
     let mut lines = text.lines().enumerate();

@@ -38,7 +38,6 @@ fn data(definitions: &Definitions) -> Sets {
     data::of(definitions, texts.into()).unwrap()
 }
 
-/// The text of a template.
 fn text(template: &str) -> Result<String, Failure> {
     Scope::new(&data(&definitions("")), &[]).text(template)
 }

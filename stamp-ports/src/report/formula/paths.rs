@@ -1,6 +1,6 @@
 //! What expressions ask; paths, their steps and conditions; and formats.
 
-use super::{Call, Found, Item, Scope, Variables, filled, missing, wrong};
+use super::{Call, Each, Found, Item, Scope, Variables, filled, missing, wrong};
 use crate::numbers::{and, bytes, count, digits3, of, percent, short, time, times};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -13,19 +13,17 @@ type Shown = fn(&Sets, &str, &str) -> String;
 /// What expressions ask: the records of a document by the names of their sets, with the calls that it
 /// defines, or result files by their names.
 #[derive(Debug)]
-pub struct Sets {
+pub(crate) struct Sets {
     all: BTreeMap<String, Value>,
     pub(super) calls: Vec<Call>,
     shown: Shown,
     /// Names of parts of files, each with the path that it stands for; of files alone.
     aliases: Option<BTreeMap<String, String>>,
-    /// The files that were asked for.
     used: RefCell<BTreeSet<String>>,
 }
 
 impl Sets {
-    /// Returns the sets of a document that defines no calls.
-    pub fn new<const N: usize>(sets: [(&'static str, Vec<Value>); N]) -> Self {
+    pub(crate) fn new<const N: usize>(sets: [(&'static str, Vec<Value>); N]) -> Self {
         let all = sets.map(|(name, records)| (name.to_owned(), Value::Array(records)));
         Self {
             all: all.into(),
@@ -38,7 +36,7 @@ impl Sets {
 
     /// Returns the sets with calls, and with how the values of variables are shown.
     #[must_use]
-    pub fn with(self, calls: Vec<Call>, shown: Shown) -> Self {
+    pub(crate) fn with(self, calls: Vec<Call>, shown: Shown) -> Self {
         Self {
             calls,
             shown,
@@ -46,8 +44,10 @@ impl Sets {
         }
     }
 
-    /// Returns what result files have.
-    pub fn of_files(all: BTreeMap<String, Value>, aliases: BTreeMap<String, String>) -> Self {
+    pub(crate) fn of_files(
+        all: BTreeMap<String, Value>,
+        aliases: BTreeMap<String, String>,
+    ) -> Self {
         Self {
             all,
             aliases: Some(aliases),
@@ -56,12 +56,11 @@ impl Sets {
     }
 
     /// Returns the files that were asked for a value since this was last called.
-    pub fn take_used(&self) -> BTreeSet<String> {
+    pub(crate) fn take_used(&self) -> BTreeSet<String> {
         self.used.take()
     }
 
-    /// Returns all values of a file.
-    pub fn file(&self, name: &str) -> Found<&Value> {
+    pub(crate) fn file(&self, name: &str) -> Found<&Value> {
         self.used.borrow_mut().insert(name.to_owned());
         let file = self.all.get(name);
         file.map_or_else(|| wrong(format!("there is no result file {name}")), Ok)
@@ -85,13 +84,12 @@ impl Sets {
         Some(start.and_then(walked).map(|start| (start, steps)))
     }
 
-    /// Returns how a variable's value is shown.
     pub(super) fn shown(&self, name: &str, value: &str) -> String {
         (self.shown)(self, name, value)
     }
 
     /// Returns the records of a set that meet all conditions.
-    pub fn of<'a>(
+    pub(crate) fn of<'a>(
         &'a self,
         set: &str,
         conditions: &[&str],
@@ -104,36 +102,29 @@ impl Sets {
     }
 
     /// Fills a template about a record, if all that it names is known.
-    pub fn filled(
+    pub(crate) fn filled(
         &self,
         template: &str,
         row: Option<&Value>,
         variables: &Variables,
     ) -> Option<String> {
-        let scope = Scope {
-            row,
-            ..Scope::new(self, variables)
-        };
-        scope.text(template).ok()
+        let scope = Scope::new(self, variables);
+        Scope { row, ..scope }.text(template).ok()
     }
 
     /// Returns the variables' values, once for each choice of them; none if one is missing.
-    pub fn choices(
-        &self,
-        each: &[(&'static str, &'static str)],
-        before: &Variables,
-    ) -> Vec<Variables> {
+    pub(crate) fn choices(&self, each: &[Each], before: &Variables) -> Vec<Variables> {
         Scope::new(self, before).bindings(each).unwrap_or_default()
     }
 }
 
 /// Returns the number that a value is, or that its text is.
-pub fn number(value: &Value) -> Option<f64> {
+pub(crate) fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
 /// Returns a value in words, if there is one.
-pub fn word(value: &Value) -> Option<String> {
+pub(crate) fn word(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
@@ -141,9 +132,18 @@ pub fn word(value: &Value) -> Option<String> {
     }
 }
 
+/// Returns what was found, of which there must be some.
+fn some<'a>(found: Vec<&'a Value>, why: impl Fn() -> String) -> Found<Vec<&'a Value>> {
+    if found.is_empty() {
+        missing(why())
+    } else {
+        Ok(found)
+    }
+}
+
 impl<'a> Scope<'a> {
     /// Returns the values that a path names, at least one; `None` if the word is no path.
-    pub fn path(self, path: &'a str) -> Option<Found<Vec<&'a Value>>> {
+    pub(crate) fn path(self, path: &'a str) -> Option<Found<Vec<&'a Value>>> {
         let (start, steps) = match path.strip_prefix('.').zip(self.row) {
             Some((steps, row)) => (vec![row], steps),
             None if path.parse::<f64>().is_ok() => return None,
@@ -157,15 +157,11 @@ impl<'a> Scope<'a> {
                 found = elements.iter().collect();
             }
             found.retain(|value| !value.is_null());
-            match found.as_slice() {
-                [] => missing(format!("nothing matches `{path}`")),
-                _ => Ok(found),
-            }
+            some(found, || format!("nothing matches `{path}`"))
         }))
     }
 
-    /// Goes along steps.
-    pub fn walk(self, mut found: Vec<&'a Value>, steps: &str) -> Found<Vec<&'a Value>> {
+    pub(crate) fn walk(self, mut found: Vec<&'a Value>, steps: &str) -> Found<Vec<&'a Value>> {
         let (mut start, mut within) = (0, false);
         let mut pieces = Vec::new();
         for (i, c) in steps.char_indices().chain([(steps.len(), '.')]) {
@@ -185,7 +181,6 @@ impl<'a> Scope<'a> {
         Ok(found)
     }
 
-    /// Goes one step from each value.
     fn follow(self, values: &[&'a Value], step: &str) -> Found<Vec<&'a Value>> {
         let elements = values.iter().flat_map(|value| match value {
             Value::Array(elements) => elements.as_slice(),
@@ -197,11 +192,8 @@ impl<'a> Scope<'a> {
         }
         let Some(filter) = step.strip_prefix('[') else {
             let step = filled(step, self.variables);
-            let found: Vec<&Value> = elements.filter_map(|value| value.get(&*step)).collect();
-            return match found.as_slice() {
-                [] => missing(format!("the data has no field `{step}` there")),
-                _ => Ok(found),
-            };
+            let found = elements.filter_map(|value| value.get(&*step)).collect();
+            return some(found, || format!("the data has no field `{step}` there"));
         };
         let Some(filter) = filter.strip_suffix(']') else {
             return wrong(format!("`{step}` has no end"));
@@ -212,53 +204,44 @@ impl<'a> Scope<'a> {
             return wrong(format!("`{bad}` is not key=value"));
         }
         let conditions: Vec<_> = conditions.iter().map(|c| Condition::new(c)).collect();
-        let kept: Vec<&Value> = elements
-            .filter(|value| conditions.iter().all(|condition| condition.is_met(value)))
-            .collect();
-        match kept.as_slice() {
-            [] => missing(format!("nothing in the data is `{step}`")),
-            _ => Ok(kept),
-        }
+        let kept = elements.filter(|value| conditions.iter().all(|c| c.is_met(value)));
+        some(kept.collect(), || {
+            format!("nothing in the data is `{step}`")
+        })
     }
 }
 
-/// A condition of a path.
 #[derive(Debug)]
-pub struct Condition<'c> {
+pub(crate) struct Condition<'c> {
     field: &'c str,
     comparison: &'c str,
     wanted: &'c str,
     /// The values of which one is enough, and the numbers that they are.
-    values: Vec<(Cow<'c, str>, Option<f64>)>,
+    values: Vec<(String, Option<f64>)>,
 }
 
 impl<'c> Condition<'c> {
-    /// Reads a condition.
-    pub fn new(text: &'c str) -> Self {
+    pub(crate) fn new(text: &'c str) -> Self {
         let at = text.find(['=', '!', '<', '>', '^']);
         let (field, rest) = text.split_at(at.unwrap_or(text.len()));
         let end = rest.find(|c| !"=!<>^".contains(c)).unwrap_or(rest.len());
         let (comparison, wanted) = rest.split_at(end);
-        let own = wanted.split('|').map(Cow::from);
         let blank = wanted.contains('_').then(|| wanted.replace('_', " "));
         let blank = blank.iter().flat_map(|blank| blank.split('|'));
-        let values = own.chain(blank.map(|value| value.to_owned().into()));
+        let values = wanted.split('|').chain(blank);
+        let values = values.map(|value| (value.to_owned(), value.parse().ok()));
         Self {
             field,
             comparison,
             wanted,
-            values: values
-                .map(|value| (value.clone(), value.parse().ok()))
-                .collect(),
+            values: values.collect(),
         }
     }
 
-    /// Returns whether an object meets it.
-    pub fn is_met(&self, value: &Value) -> bool {
+    pub(crate) fn is_met(&self, value: &Value) -> bool {
         let field = |name: &str| {
-            let found = name
-                .split('/')
-                .try_fold(value, |value, name| value.get(name));
+            let mut steps = name.split('/');
+            let found = steps.try_fold(value, |value, name| value.get(name));
             found.filter(|found| !found.is_null())
         };
         let Some(own) = field(self.field) else {
@@ -272,14 +255,12 @@ impl<'c> Condition<'c> {
         let other = other.unwrap_or(self.values[0].1);
         let ordered = |is: fn(&f64, &f64) -> bool| own.zip(other).is_some_and(|(a, b)| is(&a, &b));
         let equal = |x: f64| own.is_some_and(|own| own.total_cmp(&x).is_eq());
-        let same = |(word, x): &(Cow<'_, str>, Option<f64>)| text == *word || x.is_some_and(equal);
+        let same = |(word, x): &(String, Option<f64>)| text == *word || x.is_some_and(equal);
+        let mut values = self.values.iter();
         match self.comparison {
-            "=" => self.values.iter().any(same),
-            "!=" => !self.values.iter().any(same),
-            "^=" => self
-                .values
-                .iter()
-                .any(|(beginning, _)| text.starts_with(&**beginning)),
+            "=" => values.any(same),
+            "!=" => !values.any(same),
+            "^=" => values.any(|(beginning, _)| text.starts_with(beginning)),
             "<" => ordered(f64::lt),
             "<=" => ordered(f64::le),
             ">" => ordered(f64::gt),
@@ -299,14 +280,8 @@ impl<'c> Condition<'c> {
 pub(super) fn show(items: &[Item<'_>], expression: &str, form: &str) -> Found<String> {
     let words = || items.iter().filter_map(Item::word).collect::<Vec<String>>();
     match (form, items) {
-        ("", _) => {
-            let words = words();
-            return if words.is_empty() {
-                missing(expression)
-            } else {
-                Ok(and(&words))
-            };
-        }
+        ("", _) if words().is_empty() => return missing(expression),
+        ("", _) => return Ok(and(&words())),
         ("text", [_]) => return Ok(words().concat().replace('\u{a0}', " ").replace('|', "\\|")),
         ("yes", [Item::Node(Value::Bool(yes)), ..]) => {
             return Ok(if *yes { "yes" } else { "NO" }.into());
@@ -344,8 +319,7 @@ pub(super) fn show(items: &[Item<'_>], expression: &str, form: &str) -> Found<St
     in_digits(x, form)
 }
 
-/// Shows a number in a format.
-pub fn shown(x: f64, form: &str) -> String {
+pub(crate) fn shown(x: f64, form: &str) -> String {
     show(&[Item::Number(x)], "", form).unwrap_or_default()
 }
 

@@ -19,7 +19,7 @@ use super::claim::{Claim, Here};
 use super::formula::{Condition, Sets, stated};
 use super::page::Report;
 use super::palette::plain;
-use super::records::{self, Fields, Record, counts, judged, record};
+use super::records::{self, Record, counts, judged, record, with};
 use super::stated::Page;
 use crate::measure::machine::Measurement;
 use crate::measure::machine::abstraction::Abstraction;
@@ -31,27 +31,25 @@ use stm_sync::barrier::Kind;
 
 mod choice;
 
-/// Returns the report about a document.
-pub fn report(bench: &Bench) -> Report {
+pub(crate) fn report(bench: &Bench) -> Report {
     let sets = sets(bench, true);
     let claims = all(bench);
-    let of = |(id, paper, _): (&'static str, &str, &str)| {
+    let mut judged = vec![("sync-targets", all_targets(bench))];
+    for (id, paper, _) in PAPERS {
         let own = claims.iter().filter(|claim| claim.paper == paper);
-        (id, own.cloned().collect::<Vec<Claim>>())
-    };
-    let targets = ("sync-targets", all_targets(bench));
-    let judged: Vec<_> = std::iter::once(targets).chain(PAPERS.map(of)).collect();
-    let untimed = bench.points.iter().filter(|p| p.repeat == 0).count();
-    let untimed = format!(
-        "{untimed} of {} points have no time; the tables of their parts say why.",
-        bench.points.len()
-    );
+        judged.push((id, own.cloned().collect()));
+    }
     let mut warnings = records::warnings(bench);
-    warnings.extend(Some(untimed).filter(|_| bench.points.iter().any(|p| p.repeat == 0)));
+    let untimed = bench.points.iter().filter(|p| p.repeat == 0).count();
+    if untimed > 0 {
+        warnings.push(format!(
+            "{untimed} of {} points have no time; the tables of their parts say why.",
+            bench.points.len()
+        ));
+    }
     page().report(&bench.head, &sets, &judged, warnings)
 }
 
-/// The page as it is stated.
 fn page() -> Page {
     stated(include_str!("page.json"))
 }
@@ -72,29 +70,26 @@ const PAPERS: [(&str, &str, &str); 3] = [
 ];
 
 /// Judges all claims, at the papers' grids and at this machine's.
-pub fn all(bench: &Bench) -> Vec<Claim> {
+pub(crate) fn all(bench: &Bench) -> Vec<Claim> {
     let of_both = [true, false].map(|of_paper| sets(bench, of_paper));
     let of = |(_, paper, rows)| {
         let [theirs, ours] = of_both.each_ref().map(|sets| judged(bench, sets, rows));
         let both = theirs.into_iter().zip(ours);
-        both.map(
-            move |(
-                claim,
-                Claim {
-                    verdict, figures, ..
-                },
-            )| Claim {
+        both.map(move |(claim, ours)| {
+            let (verdict, figures) = (ours.verdict, ours.figures);
+            let here = Some(Here { verdict, figures });
+            Claim {
                 paper,
-                here: Some(Here { verdict, figures }),
+                here,
                 ..claim
-            },
-        )
+            }
+        })
     };
     PAPERS.into_iter().flat_map(of).collect()
 }
 
 /// Judges the targets, which name their sizes.
-pub fn all_targets(bench: &Bench) -> Vec<Claim> {
+pub(crate) fn all_targets(bench: &Bench) -> Vec<Claim> {
     judged(bench, &sets(bench, true), include_str!("targets.json"))
 }
 
@@ -141,14 +136,13 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let points: Vec<Record> = bench.points.iter().map(of).collect();
     let cells: Vec<Record> = best.into_iter().map(|i| points[i].clone()).collect();
     let at = |all: &[Record], conditions: &str| -> Vec<Record> {
-        let conditions = conditions.split(' ').map(Condition::new);
-        let conditions: Vec<Condition<'_>> = conditions.collect();
+        let conditions: Vec<_> = conditions.split(' ').map(Condition::new).collect();
         let is_there = |record: &&Record| conditions.iter().all(|c| c.is_met(record));
         all.iter().filter(is_there).cloned().collect()
     };
     let of_counter = |(grid, blocks): (usize, &u32)| {
         let own = at(&cells, &format!("part=counter blocks={blocks}")).into_iter();
-        own.map(move |record| record.with("grid", grid))
+        own.map(move |record| with(record, json!({"grid": grid})))
     };
     let counters = counter.iter().enumerate().flat_map(of_counter);
     let sections = format!("part=sections blocks={} threads=1024", shape["sections"]);
@@ -157,13 +151,14 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let grids = || bench.machine.iter().flat_map(|machine| &machine.grids);
     let ratios = grids().filter_map(|grid| Abstraction::of(&grid.times_ns));
     let own = if of_paper {
-        let mut grids = grids().filter(|grid| grid.times_ns.blocks == 128);
-        grids
+        let mut theirs = grids().filter(|grid| grid.times_ns.blocks == 128);
+        theirs
             .next()
             .and_then(|grid| Abstraction::of(&grid.times_ns))
     } else {
         bench.machine.as_ref().and_then(Measurement::abstraction)
     };
+    let memory = ratios.flat_map(|ratios| choice::ratios(&ratios));
     let blocks = grids().map(|grid| json!({"blocks": grid.times_ns.blocks}));
     let barriers = Kind::ALL.iter().map(|kind| json!({"name": kind.name()}));
     let here = json!({"half": p.div_ceil(2), "p": p, "twice": 2 * p, "eight": 8 * p});
@@ -175,15 +170,12 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
         ("sections_at", at(&points, &sections)),
         ("here", vec![here]),
         ("grids", blocks.collect()),
-        (
-            "memory",
-            ratios.flat_map(|ratios| choice::ratios(&ratios)).collect(),
-        ),
+        ("memory", memory.collect()),
         ("machine", own.iter().flat_map(choice::ratios).collect()),
         ("choice", own.iter().map(choice::choose).collect()),
         ("barriers", barriers.collect()),
         ("peers", peers(bench)),
-        ("shape", vec![shape.with("counter", &counter[..])]),
+        ("shape", vec![with(shape, json!({"counter": counter}))]),
         ("cells", cells),
         ("points", points),
     ])
@@ -214,27 +206,21 @@ fn of(point: &Point) -> Record {
     // The sum that a note gives as `the sum is 138999`.
     let sum = point.note.as_deref().and_then(|note| {
         let (_, rest) = note.split_once("the sum is ")?;
-        rest.split(|c: char| !c.is_ascii_digit())
-            .next()?
-            .parse::<u64>()
-            .ok()
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        rest[..end.unwrap_or(rest.len())].parse::<u64>().ok()
     });
     let blocks = u64::from(point.blocks);
     let record = record(point);
-    let state = record["sound"]
-        .as_u64()
-        .map(|sound| [" wrong", " right"][sound as usize]);
-    record
-        .with("state", state)
-        .with("sum", sum)
-        .with("right_sum", blocks * (blocks + 1) / 2)
-        .with("lock", plain(&point.implementation).trim_end_matches('2'))
-        // One thread of a block asks for a mutex or a semaphore, and 128 wait at a barrier (Stuart
-        // and Owens, section 6).
-        .with(
-            "rated",
-            u64::from(point.part != "barrier" || point.threads == 128),
-        )
+    let sound = record["sound"].as_u64();
+    // One thread of a block asks for a mutex or a semaphore, and 128 wait at a barrier (Stuart
+    // and Owens, section 6).
+    let rated = point.part != "barrier" || point.threads == 128;
+    let more = json!({
+        "state": sound.map(|sound| [" wrong", " right"][sound as usize]), "sum": sum,
+        "right_sum": blocks * (blocks + 1) / 2, "rated": u64::from(rated),
+        "lock": plain(&point.implementation).trim_end_matches('2'),
+    });
+    with(record, more)
 }
 
 fn peers(bench: &Bench) -> Vec<Record> {
@@ -441,7 +427,7 @@ pub(super) mod tests {
             .push(sample::point("counter", "ticket", (2, 2), None, 1.0));
         assert!(drawn(&bench).is_empty());
         let sections = report(&bench).sections.into_iter();
-        let shown = sections.filter(|s| s.shows[0].contains("with these launches"));
+        let shown = sections.filter(|s| s.markup.0.contains("with these launches"));
         assert_eq!(shown.map(|s| s.id).collect::<Vec<_>>(), ["counter-beside"]);
     }
 }
