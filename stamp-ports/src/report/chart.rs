@@ -51,7 +51,6 @@ pub(crate) struct Texts<'a> {
     /// A line below the heading: the ordinate's name, or what bars start from.
     pub(crate) below: &'a str,
     pub(crate) x: &'a str,
-    /// For readers of the screen.
     pub(crate) about: &'a str,
 }
 
@@ -71,9 +70,7 @@ pub(crate) struct Bar {
     pub(crate) value: Option<f64>,
     /// The lowest and the highest measured, if they differ.
     pub(crate) range: Option<(f64, f64)>,
-    /// What to write at its end.
     pub(crate) label: String,
-    /// What to say under the pointer.
     pub(crate) tooltip: String,
 }
 

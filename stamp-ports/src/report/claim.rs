@@ -21,7 +21,6 @@ pub(crate) const LEVEL: f64 = 0.05;
 /// The most numbers of a row that are listed one by one.
 const LISTED: usize = 8;
 
-/// The format of the file with the judged claims.
 pub(crate) const FORMAT: &str = "stamp-claims/3";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +68,6 @@ impl Serialize for Verdict {
     }
 }
 
-/// What a number has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Bound {
@@ -149,21 +147,25 @@ impl Part {
         };
         let comma = self.what.contains(", ") && !self.what.ends_with(',');
         let what = format!("{}{}", self.what, if comma { "," } else { "" });
-        match self.bound {
-            Bound::Above(least) => format!("{what} > {}", number(least)),
-            Bound::AtLeast(least) => format!("{what} \u{2265} {}", number(least)),
-            Bound::Below(most) => format!("{what} < {}", number(most)),
-            Bound::AtMost(most) => format!("{what} \u{2264} {}", number(most)),
-            Bound::Within(low, high) => format!("{what} from {} to {}", number(low), number(high)),
+        let bound = match self.bound {
+            Bound::Above(least) => format!("> {}", number(least)),
+            Bound::AtLeast(least) => format!("\u{2265} {}", number(least)),
+            Bound::Below(most) => format!("< {}", number(most)),
+            Bound::AtMost(most) => format!("\u{2264} {}", number(most)),
+            Bound::Within(low, high) => format!("from {} to {}", number(low), number(high)),
             Bound::Graded(least, part) => {
-                let (least, part) = (number(least), number(part));
-                format!("{what} \u{2265} {least}, in part from {part} on")
+                format!(
+                    "\u{2265} {}, in part from {} on",
+                    number(least),
+                    number(part)
+                )
             }
             Bound::Factor(claimed) => {
-                format!("{what} \u{2265} 0.8 \u{d7} {claimed}, in part above 1.05")
+                format!("\u{2265} 0.8 \u{d7} {claimed}, in part above 1.05")
             }
-            Bound::Fact | Bound::Shown => self.what.into(),
-        }
+            Bound::Fact | Bound::Shown => return self.what.into(),
+        };
+        format!("{what} {bound}")
     }
 }
 
@@ -172,11 +174,9 @@ impl Part {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
     pub(crate) id: &'static str,
-    /// Where the source says so.
     #[serde(default)]
     pub(crate) section: &'static str,
     pub(crate) claim: &'static str,
-    /// What it gives in figures.
     #[serde(default)]
     pub(crate) theirs: &'static str,
     pub(crate) parts: Vec<Part>,
@@ -190,28 +190,22 @@ pub(crate) struct Claim {
     pub(crate) paper: &'static str,
     #[serde(rename = "claim")]
     pub(crate) text: &'static str,
-    /// Where the source says so.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(crate) section: &'static str,
-    /// What the source gives in figures.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(crate) theirs: &'static str,
-    /// The condition under which it holds.
     pub(crate) rule: String,
     pub(crate) verdict: Verdict,
-    /// The figures that decide.
     pub(crate) figures: String,
     /// The same at this machine's sizes, where the rule depends on sizes.
     #[serde(flatten)]
     pub(crate) here: Option<Here>,
 }
 
-/// A verdict at this machine's sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Here {
     #[serde(rename = "verdict_here")]
     pub(crate) verdict: Verdict,
-    /// The figures that decide.
     #[serde(rename = "figures_here")]
     pub(crate) figures: String,
 }

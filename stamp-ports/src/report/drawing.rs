@@ -4,7 +4,7 @@
 use super::axis::Axis;
 use super::chart::{self, Line, Panel, Texts};
 use super::claim::LEVEL;
-use super::figure::{Figure, Key, Sample};
+use super::figure::{Figure, Key};
 use super::formula::{Each, Sets, Variables, filled};
 use super::palette::{self, Hue};
 use super::records::{Record, Sentence};
@@ -16,7 +16,6 @@ mod bars;
 
 use bars::{QUANTITIES, Quantity};
 
-/// Whose look a line has.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Look {
@@ -39,7 +38,6 @@ struct Lines {
     each: Vec<Each>,
     /// Values of the variable `$k`.
     kinds: Vec<&'static str>,
-    /// The template of its name.
     name: &'static str,
     /// The conditions of its points beside those of the panel.
     those: Vec<&'static str>,
@@ -55,7 +53,6 @@ struct Lines {
 struct Stated {
     /// Variables; there is a panel for each choice of their values.
     each: Vec<Each>,
-    /// The template of its heading.
     title: &'static str,
     /// The template of the line below it, if it is one of bars.
     below: &'static str,
@@ -113,16 +110,10 @@ struct Shown<'b> {
     series: Vec<Series<'b>>,
 }
 
-impl Drawing {
-    /// Returns all kinds that stand in it.
-    #[cfg(test)]
-    pub(crate) fn kinds(&self) -> Vec<&'static str> {
-        let lines = self.panels.iter().flat_map(|panel| &panel.lines);
-        let mut seen = std::collections::HashSet::new();
-        let kinds = lines.flat_map(|lines| &lines.kinds).copied();
-        kinds.filter(|kind| seen.insert(*kind)).collect()
-    }
+/// What is said of a panel of which there is nothing to say.
+const NOTHING: &str = "Not measured.";
 
+impl Drawing {
     /// Draws those panels that have a point, with one axis for each quantity and one legend, and
     /// says which have none; nothing if none has one.
     pub(crate) fn drawn(&self, sets: &Sets, id: &'static str, title: &str) -> Option<Figure> {
@@ -140,27 +131,26 @@ impl Drawing {
                 legend.push(key);
             }
         }
-        let (panels, about): (Vec<Panel>, Vec<Option<String>>) = shown
-            .iter()
-            .map(|s| match s.stated.x {
-                Some(x) => s.lines(sets, x, &self.axes(sets, s, &shown, x)),
-                None if s.stated.phases => s.stacks(sets),
-                None => s.bars(sets, &shown),
-            })
-            .unzip();
-        let mut figure = Figure {
+        let panels = shown.iter().map(|s| match s.stated.x {
+            Some(x) => s.lines(sets, x, &self.axes(sets, s, &shown, x)),
+            None if s.stated.phases => s.stacks(sets),
+            None => s.bars(sets, &shown),
+        });
+        let panels: Vec<Panel> = panels.collect();
+        let computed = shown.iter().zip(&panels);
+        let computed = computed.filter(|(s, p)| s.stated.said.is_none() && p.about != NOTHING);
+        let mut about: Vec<String> = computed.map(|(_, panel)| panel.about.clone()).collect();
+        if !missing.is_empty() {
+            about.push(format!("Not measured: {}.", missing.join("; ")));
+        }
+        (!panels.is_empty()).then(|| Figure {
             id,
             title: title.to_owned(),
-            about: about.into_iter().flatten().collect(),
+            about,
             legend,
             panels,
             pairs: self.pairs,
-        };
-        if !missing.is_empty() {
-            let missing = missing.join("; ");
-            figure.about.push(format!("Not measured: {missing}."));
-        }
-        (!figure.panels.is_empty()).then_some(figure)
+        })
     }
 
     fn axes(
@@ -216,10 +206,8 @@ impl Stated {
             if starts.is_empty() {
                 starts.push(panel.clone());
             }
-            let each = starts
-                .iter()
-                .flat_map(|start| sets.choices(&lines.each, start));
-            for (i, variables) in each.enumerate() {
+            let of = |start| sets.choices(&lines.each, start);
+            for (i, variables) in starts.iter().flat_map(of).enumerate() {
                 let mut line = self.line(sets, lines, (i, &variables));
                 if let (true, Some((_, point))) = (lines.flat, line.points.first()) {
                     line.points = ends(&all).map(|x| (x, *point)).collect();
@@ -295,17 +283,16 @@ impl Shown<'_> {
         if self.stated.phases {
             let key = |hue: Hue| Key {
                 name: hue.name.into(),
-                sample: Sample::Fill(hue),
+                hue,
+                marker: None,
             };
             return palette::PHASES.map(key).into();
         }
         let there = self.series.iter().filter(|line| !line.points.is_empty());
         let key = |line: &Series<'_>| Key {
             name: line.name.clone(),
-            sample: match self.stated.x {
-                Some(_) => Sample::Line(line.look.0, line.look.1),
-                None => Sample::Fill(line.look.0),
-            },
+            hue: line.look.0,
+            marker: self.stated.x.map(|_| line.look.1),
         };
         there.map(key).collect()
     }
@@ -363,12 +350,7 @@ impl Shown<'_> {
         (!clauses.is_empty()).then(|| format!("{}: {}.", self.title, clauses.join("; ")))
     }
 
-    fn lines(
-        &self,
-        sets: &Sets,
-        (name, _): (&str, &str),
-        [x, y]: &[Axis; 2],
-    ) -> (Panel, Option<String>) {
+    fn lines(&self, sets: &Sets, (name, _): (&str, &str), [x, y]: &[Axis; 2]) -> Panel {
         let line = |s: &Series<'_>| {
             let points = s.points.iter().filter_map(|(x, point)| {
                 let y = self.of(point)?;
@@ -387,22 +369,21 @@ impl Shown<'_> {
             }
         };
         let lines: Vec<Line> = self.series.iter().map(line).collect();
-        let said = self.said(sets);
-        let computed = self.sentence(name).filter(|_| said.is_none());
         let is_above = |value: &f64| self.stated.cap.is_some_and(|cap| *value > cap);
         let above = match self.values().filter(is_above).count() as u64 {
             0 => String::new(),
             1 => "; 1 point is above".into(),
             n => format!("; {} are above", of(n, "point")),
         };
+        let said = self.said(sets);
         let scale = said.as_ref().map(|_| format!(" ({})", x.scale()));
-        let about = said.as_deref().or(computed.as_deref());
+        let about = said.or_else(|| self.sentence(name));
         let texts = Texts {
             title: &self.title,
             below: &format!("{} ({}{above})", self.quantity.name, y.scale()),
             x: &(name.to_owned() + &scale.unwrap_or_default()),
-            about: about.unwrap_or("Not measured."),
+            about: about.as_deref().unwrap_or(NOTHING),
         };
-        (chart::lines(&texts, x, y, &lines), computed)
+        chart::lines(&texts, x, y, &lines)
     }
 }

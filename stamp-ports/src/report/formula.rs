@@ -57,7 +57,6 @@ pub(crate) use paths::{Condition, Sets, number, shown, word};
 pub(crate) enum Failure {
     /// It was not measured: nothing is selected, there is no such field, or it is null.
     Missing(String),
-    /// The definition or the data are wrong.
     Wrong(String),
 }
 
@@ -68,7 +67,6 @@ impl Failure {
     }
 }
 
-/// A value, or why there is none.
 pub(crate) type Found<T> = Result<T, Failure>;
 
 pub(crate) fn wrong<T>(why: impl Into<String>) -> Found<T> {
@@ -79,7 +77,6 @@ fn missing<T>(why: impl Into<String>) -> Found<T> {
     Err(Failure::Missing(why.into()))
 }
 
-/// Names of variables with their values.
 pub(crate) type Variables = Vec<(String, String)>;
 
 /// A variable, with words between blanks or an expression; of several, the first is the slowest to
@@ -92,7 +89,8 @@ pub(crate) type Each = (&'static str, &'static str);
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Call {
     /// Its name and its arguments: `table(k, n)`.
-    call: &'static str,
+    #[serde(rename = "call")]
+    head: &'static str,
     each: Vec<Each>,
     value: &'static str,
     /// Whether it stands for words; then its arguments are taken as they are.
@@ -100,13 +98,12 @@ pub(crate) struct Call {
     least: &'static str,
     /// What is missing if there are fewer.
     missing: &'static str,
-    /// The word if there is none.
     or: Option<&'static str>,
 }
 
 impl Call {
     fn head(&self) -> (&'static str, Vec<&'static str>) {
-        let (name, arguments) = self.call.split_once('(').unwrap_or((self.call, ""));
+        let (name, arguments) = self.head.split_once('(').unwrap_or((self.head, ""));
         (name, split(arguments.trim_end_matches(')'), ',').collect())
     }
 }
@@ -117,12 +114,10 @@ pub(crate) enum Item<'a> {
     Missing,
     Word(Cow<'a, str>),
     Number(f64),
-    /// A value of a document.
     Node(&'a Value),
 }
 
 impl Item<'_> {
-    /// Returns the number, or that which a text is.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Missing => None,
@@ -141,6 +136,9 @@ impl Item<'_> {
         }
     }
 }
+
+/// What an expression yields.
+type Items<'a> = Found<Vec<Item<'a>>>;
 
 /// Where expressions are evaluated.
 #[derive(Clone, Copy)]
@@ -162,11 +160,10 @@ impl<'a> Scope<'a> {
 
     pub(crate) fn text(self, template: &str) -> Found<String> {
         let ways = template.split(" || ").map(|way| self.way(way));
-        let first = ways.reduce(|text, way| match text {
+        ways.fold(missing(template), |text, way| match text {
             Err(Failure::Missing(_)) => way,
             known => known,
-        });
-        first.unwrap_or_else(|| Ok(String::new()))
+        })
     }
 
     fn way(self, template: &str) -> Found<String> {
@@ -190,7 +187,7 @@ impl<'a> Scope<'a> {
         Ok(text + rest)
     }
 
-    pub(crate) fn items(self, expression: &'a str) -> Found<Vec<Item<'a>>> {
+    pub(crate) fn items(self, expression: &'a str) -> Items<'a> {
         let mut words = split(expression, ' ');
         let mut product = self.operand(words.next().unwrap_or_default())?;
         // Products that are added to the last one.
@@ -242,7 +239,7 @@ impl<'a> Scope<'a> {
         Ok(items.iter().filter_map(Item::word).collect())
     }
 
-    fn operand(self, word: &'a str) -> Found<Vec<Item<'a>>> {
+    fn operand(self, word: &'a str) -> Items<'a> {
         let call = word.strip_suffix(')').and_then(|call| call.split_once('('));
         if let Some((name, arguments)) = call.filter(|(name, _)| !name.contains(['[', ':'])) {
             return self.called(name, arguments);
@@ -261,43 +258,46 @@ impl<'a> Scope<'a> {
     fn bindings(self, each: &[Each]) -> Result<Vec<Variables>, String> {
         let mut all = vec![self.variables.to_vec()];
         for (name, values) in each {
-            let mut next = Vec::new();
-            for variables in &all {
+            let words = |variables: &Variables| {
                 let scope = Scope { variables, ..self };
-                let values = if values.contains(['(', '[']) {
-                    scope.words(values)
-                } else {
-                    let words = values.split(' ');
-                    Ok(words.map(|word| filled(word, variables).into()).collect())
-                };
-                let values = values.map_err(Failure::why)?;
-                next.extend(values.iter().map(|value| {
-                    let names: Vec<&str> = name.split('+').collect();
-                    let pairs = names.iter().zip(value.splitn(names.len(), '+'));
-                    let pairs = pairs.map(|(name, value)| ((*name).to_owned(), value.to_owned()));
-                    variables.iter().cloned().chain(pairs).collect()
-                }));
-            }
-            all = next;
+                if values.contains(['(', '[']) {
+                    return scope.words(values);
+                }
+                let words = values.split(' ');
+                Ok(words.map(|word| filled(word, variables).into()).collect())
+            };
+            all = with_each(&all, name, words).map_err(Failure::why)?;
         }
         Ok(all)
     }
 }
 
-fn pairwise<'a>(
-    left: Vec<Item<'a>>,
-    right: &[Item<'_>],
-    of: fn(f64, f64) -> f64,
-) -> Found<Vec<Item<'a>>> {
+/// Returns all choices of variables with each value of a further one, or of several: `n+m`.
+fn with_each(
+    all: &[Variables],
+    name: &str,
+    values: impl Fn(&Variables) -> Found<Vec<String>>,
+) -> Found<Vec<Variables>> {
+    let names: Vec<&str> = name.split('+').collect();
+    let mut next = Vec::new();
+    for variables in all {
+        for value in values(variables)? {
+            let pairs = names.iter().zip(value.splitn(names.len(), '+'));
+            let pairs = pairs.map(|(name, value)| ((*name).to_owned(), value.to_owned()));
+            next.push(variables.iter().cloned().chain(pairs).collect());
+        }
+    }
+    Ok(next)
+}
+
+fn pairwise<'a>(left: Vec<Item<'a>>, right: &[Item<'_>], of: fn(f64, f64) -> f64) -> Items<'a> {
     if left.len() != right.len() {
         return wrong("lists of several lengths are computed with");
     }
-    let one = |(a, b): (Item<'a>, &Item<'_>)| match (&a, b) {
-        (Item::Missing, _) | (_, Item::Missing) => Ok(Item::Missing),
-        (a, b) => match a.number().zip(b.number()) {
-            Some((a, b)) => Ok(Item::Number(of(a, b))),
-            None => wrong("something is computed with that is no number"),
-        },
+    let one = |(a, b): (Item<'a>, &Item<'_>)| match (a.number(), b.number()) {
+        (Some(a), Some(b)) => Ok(Item::Number(of(a, b))),
+        _ if matches!(a, Item::Missing) || matches!(b, Item::Missing) => Ok(Item::Missing),
+        _ => wrong("something is computed with that is no number"),
     };
     left.into_iter().zip(right).map(one).collect()
 }
@@ -321,7 +321,6 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     words.map(str::trim).filter(|word| !word.is_empty())
 }
 
-/// Puts the variables' values in their places.
 pub(super) fn filled<'t>(text: &'t str, variables: &[(String, String)]) -> Cow<'t, str> {
     if !text.contains('$') {
         return text.into();
@@ -378,10 +377,7 @@ impl Cases {
     }
 }
 
-/// Reads what a file of JSON states.
-///
-/// # Panics
-/// If it has another form; a test reads each file.
+/// Reads what a file of JSON states, of which a test reads each.
 pub(crate) fn stated<T: Deserialize<'static>>(json: &'static str) -> T {
     serde_json::from_str(json).expect("the file has this form")
 }

@@ -13,7 +13,6 @@ use serde::Serialize;
 
 #[derive(Debug)]
 pub(super) struct Section {
-    /// Its name in links.
     pub(super) id: &'static str,
     pub(super) name: &'static str,
     pub(super) markup: Markup,
@@ -22,30 +21,22 @@ pub(super) struct Section {
 /// What is reported about a document: a part of the page.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// Its name in links and beside each claim.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    /// Where and how the document was measured.
     pub(crate) head: Head,
-    /// What stands first in it.
     pub(crate) lead: Markup,
-    /// What a reader has to know before any figure.
     pub(crate) warnings: Vec<String>,
     pub(crate) sections: Vec<Section>,
     /// The names of sections of which nothing was measured.
     pub(crate) lacking: Vec<&'static str>,
-    /// The figures, which are files too.
     pub(crate) figures: Vec<Figure>,
-    /// What the library is to reach.
     pub(crate) targets: Vec<Claim>,
     pub(crate) claims: Vec<Claim>,
-    /// The paragraphs of its end.
     pub(crate) footer: Vec<String>,
 }
 
 pub(crate) const CLAIMS: &str = "claims.json";
 
-/// The title of the page unless another is given.
 const TITLE: &str = "The measurements of GPU-STM";
 
 /// Returns the files of the page by their names: the page, the figures of all reports, the claims.
@@ -166,12 +157,7 @@ fn page_head(title: &str) -> Markup {
 }
 
 fn machine(device: &Description) -> String {
-    let Description {
-        name,
-        id,
-        processors,
-        ..
-    } = device;
+    let (name, id, processors) = (&device.name, &device.id, device.processors);
     let gpu = device.gpu.as_ref().map(|gpu| {
         let (memory, cache) = (bytes(gpu.memory_bytes), bytes(gpu.l2_bytes));
         format!(
@@ -179,18 +165,14 @@ fn machine(device: &Description) -> String {
             gpu.compute_capability, gpu.driver_cuda_version
         )
     });
-    format!(
-        "{name} ({id}), {processors} processors{}",
-        gpu.unwrap_or_default()
-    )
+    let gpu = gpu.unwrap_or_default();
+    format!("{name} ({id}), {processors} processors{gpu}")
 }
 
 fn took(seconds: f64) -> String {
-    let minutes = seconds / 60.0;
-    if minutes >= 1.0 {
-        format!("{minutes:.1} minutes")
-    } else {
-        format!("{seconds:.0} seconds")
+    match seconds / 60.0 {
+        minutes @ 1.0.. => format!("{minutes:.1} minutes"),
+        _ => format!("{seconds:.0} seconds"),
     }
 }
 
@@ -201,10 +183,8 @@ const COMMAND: &str = "Command";
 
 fn facts(head: &Head) -> Vec<Fact> {
     let commit = head.commit.as_deref().unwrap_or("not recorded");
-    let program = format!(
-        "stamp {}, commit {commit}, seed {}",
-        head.version, head.seed
-    );
+    let (version, seed) = (&head.version, head.seed);
+    let program = format!("stamp {version}, commit {commit}, seed {seed}");
     let kernels = head.ptx.as_ref().zip(head.compiler.as_ref());
     let kernels = kernels.map(|(ptx, compiler)| format!("PTX {ptx}, by {compiler}"));
     let rows = [

@@ -20,9 +20,6 @@ pub(super) fn with(mut record: Record, fields: Value) -> Record {
     record
 }
 
-/// The table of all points of a part, those without a time too.
-pub(super) const TABLE: &str = include_str!("points.json");
-
 /// Returns whether a point has a time that counts: nothing rests on a wrong result.
 pub(super) fn counts(point: &Point) -> bool {
     let positive = |x: f64| x.is_finite() && x > 0.0;
@@ -95,18 +92,15 @@ pub(super) struct Sentence {
     with: Vec<Each>,
     /// The template, in which `{items}` stands for the items.
     text: &'static str,
-    /// Variables of the items.
     each: Vec<Each>,
     /// The template of an item; those that are not known are left out.
     item: &'static str,
     /// What stands between items; nothing stands for commas and an `and`.
     join: &'static str,
-    /// What is said if this cannot be.
     or: &'static str,
 }
 
 impl Sentence {
-    /// Returns the sentences about a document.
     pub(super) fn said(&self, sets: &Sets, about: &Variables) -> Vec<String> {
         let all = sets.choices(&self.with, about);
         let mut said: Vec<String> = all.iter().filter_map(|v| self.one(sets, v)).collect();

@@ -4,9 +4,9 @@
 use super::claim::{Claim, tally};
 use super::drawing::Drawing;
 use super::figure::Figure;
-use super::formula::{Sets, Variables};
+use super::formula::{Sets, Variables, stated};
 use super::page::{Report, Section, claims_table};
-use super::records::{self, Sentence};
+use super::records::Sentence;
 use crate::head::Head;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -18,9 +18,8 @@ pub(crate) use tables::Table;
 /// What a page says and shows of something.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Part {
-    /// Its name in links.
-    pub(crate) id: &'static str,
+struct Part {
+    id: &'static str,
     name: &'static str,
     /// The set that it is about: if that is empty, nothing was measured.
     of: &'static str,
@@ -34,23 +33,20 @@ pub(crate) struct Part {
     tables: Vec<Table>,
     /// Its tables that stand open.
     open: Vec<Table>,
-    /// The parts of the measurement whose points it shows, in a figure and in tables of all.
-    pub(crate) parts: Vec<&'static str>,
-    /// Whether the tables of all points stand with another figure of the same parts.
-    points_elsewhere: bool,
+    /// The parts of the measurement of which it has a table of all points.
+    parts: Vec<&'static str>,
     figure: Option<Drawing>,
 }
 
 impl Part {
     fn said(&self, sets: &Sets) -> Vec<String> {
-        let shows = self.shows.iter();
-        shows
-            .flat_map(|s| s.said(sets, &Variables::new()))
-            .collect()
+        let none = Variables::new();
+        let said = self.shows.iter().flat_map(|s| s.said(sets, &none));
+        said.collect()
     }
 
     /// Returns its figure, if it has one and any of its points was measured.
-    pub(crate) fn drawn(&self, sets: &Sets) -> Option<Figure> {
+    fn drawn(&self, sets: &Sets) -> Option<Figure> {
         let mut figure = self.figure.as_ref()?.drawn(sets, self.id, self.name)?;
         if !self.shows.is_empty() {
             figure.about = self.said(sets);
@@ -58,16 +54,10 @@ impl Part {
         Some(figure)
     }
 
-    /// Returns all kinds that stand in its figure.
-    #[cfg(test)]
-    pub(crate) fn kinds(&self) -> Vec<&'static str> {
-        self.figure.as_ref().map_or_else(Vec::new, Drawing::kinds)
-    }
-
     fn tables(&self, sets: &Sets) -> Vec<Markup> {
         let all = self.tables.iter().flat_map(|table| table.made(sets, &[]));
-        let points: Table = serde_json::from_str(records::TABLE).expect("the file has a table");
-        let parts = self.parts.iter().filter(|_| !self.points_elsewhere);
+        let points: Table = stated(include_str!("points.json"));
+        let parts = self.parts.iter();
         let points = parts.flat_map(|part| points.made(sets, &[&format!("part={part}")]));
         all.chain(points).collect()
     }
@@ -131,7 +121,6 @@ const ELSEWHERE: &str =
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Page {
-    /// Its name in links and beside each claim.
     id: &'static str,
     title: &'static str,
     lead: &'static str,
@@ -139,17 +128,10 @@ pub(crate) struct Page {
     headline: Vec<[Vec<Sentence>; 2]>,
     /// Words with what they mean.
     terms: Vec<(&'static str, &'static str)>,
-    /// What a reader has to know before any figure.
     note: Option<Sentence>,
-    /// Its parts in their order.
-    pub(crate) parts: Vec<Part>,
+    parts: Vec<Part>,
     /// The paragraphs of its end; `{format}` is that of the document.
     footer: Vec<&'static str>,
-}
-
-/// Returns whether a part is of targets, and not of claims, by its name.
-fn is_of_targets(id: &str) -> bool {
-    id.ends_with("targets")
 }
 
 impl Page {
@@ -163,7 +145,9 @@ impl Page {
         warnings: Vec<String>,
     ) -> Report {
         let of = |targets| {
-            let all = judged.iter().filter(|(id, _)| is_of_targets(id) == targets);
+            let all = judged
+                .iter()
+                .filter(|(id, _)| id.ends_with("targets") == targets);
             all.flat_map(|(_, claims)| claims.clone()).collect()
         };
         let footer = self.footer.iter();
@@ -200,7 +184,7 @@ impl Page {
     /// Returns the section of some claims: how many hold, what all rules have in common, and
     /// the table of those that can be judged.
     fn judged(&self, part: &Part, claims: &[Claim], how: &str) -> Section {
-        let what = ["claims", "targets"][usize::from(is_of_targets(part.id))];
+        let what = ["claims", "targets"][usize::from(part.id.ends_with("targets"))];
         let there: Vec<&Claim> = claims.iter().filter(|claim| claim.is_judged()).collect();
         let caption = format!("{}, judged by rules", part.name);
         let table = (!there.is_empty()).then(|| claims_table(&caption, self.id, &there));
@@ -238,7 +222,6 @@ mod tests {
     //! Sentences and tables about a document that is made up.
 
     use super::*;
-    use crate::report::page::NONE;
     use crate::testing::has;
     use serde_json::json;
 
@@ -277,29 +260,33 @@ mod tests {
     #[test]
     fn a_table_has_a_row_a_record_or_a_column_a_value() {
         let asked = asked();
-        let made = |json: &'static str| {
+        for (json, parts) in [
+            (
+                r#"{"of": "points", "columns": [["Kind", "{.kind}"], ["Rate", "{.rate | d1}"],
+                    ["Right", "{.right | yes}"], ["Gone", "{.gone}"]], "if_filled": ["Gone"]}"#,
+                ">3.5 < | >NO <",
+            ),
+            (
+                r#"{"of": "points", "key": ["at"], "columns": [["At", "{.at | count}"]],
+                    "by": {"field": "kind", "cell": "{.rate | d1} || idle"}}"#,
+                ">a < | >b < | >2K < | >idle < | \u{2013}",
+            ),
+            (
+                r#"{"rows": [["a", 1]], "columns": [["Kind", "{.0}"],
+                    ["Ours", "{points[kind=$0 at=$1].rate | d1}"]],
+                    "across": {"each": ["n", "values(points.at)"], "head": "At {$n}",
+                    "cell": "{points[kind=$0 at=$n].rate | d2}"}}"#,
+                ">3.5 < | >At 2048 <",
+            ),
+        ] {
             let table: Table = serde_json::from_str(json).unwrap();
             let made = table.made(&asked, &[]);
-            let cells = made.iter().map(|table| table.0.replace("</t", " </t"));
-            cells.collect::<Vec<_>>().join(" ")
-        };
-        let plain = made(
-            r#"{"of": "points", "columns": [["Kind", "{.kind}"], ["Rate", "{.rate | d1}"],
-                ["Right", "{.right | yes}"], ["Gone", "{.gone}"]], "if_filled": ["Gone"]}"#,
-        );
-        assert!(plain.contains(">3.5 <") && plain.contains(">NO <") && !plain.contains("Gone"));
-        let by = made(
-            r#"{"of": "points", "key": ["at"], "columns": [["At", "{.at | count}"]],
-                "by": {"field": "kind", "cell": "{.rate | d1} || idle"}}"#,
-        );
-        has(&by, ">a < | >b < | >2K < | >idle <");
-        has(&by, NONE);
-        let literal = made(
-            r#"{"rows": [["a", 1]], "columns": [["Kind", "{.0}"],
-                ["Ours", "{points[kind=$0 at=$1].rate | d1}"]],
-                "across": {"each": ["n", "values(points.at)"], "head": "At {$n}",
-                "cell": "{points[kind=$0 at=$n].rate | d2}"}}"#,
-        );
-        has(&literal, ">3.5 < | >At 2048 <");
+            let cells: String = made
+                .iter()
+                .map(|table| table.0.replace("</t", " </t"))
+                .collect();
+            has(&cells, parts);
+            assert!(!cells.contains("Gone"));
+        }
     }
 }

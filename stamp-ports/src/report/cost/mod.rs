@@ -132,7 +132,8 @@ pub(super) mod tests {
             assert!(other.is_empty() && report(&other).is_none(), "{field}");
         }
         let wrong = documents(&[(4, [1.0; 3])]).replace(super::FORMAT, "stamp-floor/9");
-        has(&parse(&wrong).unwrap_err().to_string(), "stamp-floor/9");
-        has(&parse("{}").unwrap_err().to_string(), "no list");
+        for (text, why) in [(&*wrong, "stamp-floor/9"), ("{}", "no list")] {
+            has(&parse(text).unwrap_err().to_string(), why);
+        }
     }
 }

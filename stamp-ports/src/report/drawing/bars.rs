@@ -60,7 +60,7 @@ impl Shown<'_> {
     }
 
     /// Draws bars, and says what they show.
-    pub(super) fn bars(&self, sets: &Sets, all: &[Shown<'_>]) -> (Panel, Option<String>) {
+    pub(super) fn bars(&self, sets: &Sets, all: &[Shown<'_>]) -> Panel {
         let beside = self.stated.beside;
         let value = |bar: &Series<'_>| self.ends(bar).map(|[value, ..]| value);
         let base = self
@@ -92,18 +92,16 @@ impl Shown<'_> {
         // Where there is no point, none was asked for.
         let there = self.series.iter().filter(|bar| point(bar).is_some());
         let bars: Vec<Bar> = there.map(bar).collect();
-        let said = self.said(sets);
-        let computed = Some(self.sentence_of_bars(&bars)).filter(|_| said.is_none());
+        let about = self.said(sets);
         let (axis, zero) = self.axis(all);
         let below = sets.filled(self.stated.below, None, &self.variables);
-        let about = said.as_deref().or(computed.as_deref());
         let texts = Texts {
             title: &self.title,
             below: &below.unwrap_or_default(),
             x: &format!("{} ({})", self.quantity.name, axis.scale()),
-            about: about.unwrap_or_default(),
+            about: &about.unwrap_or_else(|| self.sentence_of_bars(&bars)),
         };
-        (chart::bars(&texts, &axis, zero, &bars), computed)
+        chart::bars(&texts, &axis, zero, &bars)
     }
 
     /// Says what takes the shortest time and what the longest, and what excludes nothing.
@@ -128,8 +126,7 @@ impl Shown<'_> {
         format!("{}: {}.", self.title, clauses.join("; "))
     }
 
-    /// Draws bars of the phases of a thread's time.
-    pub(super) fn stacks(&self, sets: &Sets) -> (Panel, Option<String>) {
+    pub(super) fn stacks(&self, sets: &Sets) -> Panel {
         let stack = |bar: &Series<'_>| {
             let segment = |hue: Hue| {
                 let share = point(bar).and_then(|point| point[hue.name].as_f64());
@@ -146,7 +143,7 @@ impl Shown<'_> {
             x: "% of the time (linear)",
             about: &self.said(sets).unwrap_or_default(),
         };
-        (chart::stacks(&texts, &stacks), None)
+        chart::stacks(&texts, &stacks)
     }
 }
 
@@ -155,7 +152,6 @@ pub(super) struct Quantity {
     pub(super) field: &'static str,
     /// Its name and unit, for the axis.
     pub(super) name: &'static str,
-    /// Its form.
     form: &'static str,
     /// What stands behind a number.
     unit: &'static str,

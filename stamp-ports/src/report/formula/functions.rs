@@ -1,10 +1,12 @@
 //! The calls of the language, and the digits of numbers.
 
-use super::{Call, Failure, Found, Item, Scope, Variables, filled, items, missing, split, wrong};
+use super::{
+    Call, Failure, Found, Item, Items, Scope, Variables, filled, items, missing, split, with_each,
+    wrong,
+};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// What makes one number of several.
 type OfNumbers = fn(&[f64]) -> Option<f64>;
 
 /// The calls that make one number of several, of which there is at least one.
@@ -63,7 +65,7 @@ fn if_there<T: Default>(found: Found<T>) -> Found<T> {
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn called(self, name: &str, text: &'a str) -> Found<Vec<Item<'a>>> {
+    pub(super) fn called(self, name: &str, text: &'a str) -> Items<'a> {
         let arguments: Vec<&str> = split(text, ',').collect();
         Ok(match (name, arguments.as_slice()) {
             ("values", [path]) => {
@@ -71,9 +73,13 @@ impl<'a> Scope<'a> {
                 let values = if_there(self.words(path))?.into_iter();
                 items(values.filter(|value| seen.insert(value.clone())))
             }
-            ("lowest" | "highest", [path, by, field]) => {
-                let found = self.extreme(name == "lowest", path, [by, field])?;
-                found.into_iter().collect()
+            ("lowest", [path, by, field]) => {
+                let all = self.sorted(path, by, field)?.into_iter();
+                all.take(1).collect()
+            }
+            ("highest", [path, by, field]) => {
+                let last = self.sorted(path, by, field)?.pop();
+                last.into_iter().collect()
             }
             ("common", [path]) => self.common(path)?,
             ("any", [words]) => items([self.words(words)?.join("|")]),
@@ -142,7 +148,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns what a call that makes one number of several stands for, or one of the document's.
-    fn defined(self, name: &str, arguments: &[&'a str]) -> Found<Vec<Item<'a>>> {
+    fn defined(self, name: &str, arguments: &[&'a str]) -> Items<'a> {
         let heads = self.source.calls.iter().map(|call| (call, call.head()));
         for (call, (own, names)) in heads {
             if own == name && names.len() == arguments.len() {
@@ -167,13 +173,8 @@ impl<'a> Scope<'a> {
         Ok(all?.concat())
     }
 
-    /// Returns the field of the element in which `by` is lowest, or highest.
-    fn extreme(
-        self,
-        lowest: bool,
-        path: &'a str,
-        [by, field]: [&str; 2],
-    ) -> Found<Option<Item<'a>>> {
+    /// Returns a field of the elements, by another one ascending.
+    fn sorted(self, path: &'a str, by: &str, field: &str) -> Items<'a> {
         let nodes = if_there(self.items(path))?;
         let known = nodes.iter().filter_map(|item| match item {
             Item::Node(node) => {
@@ -182,17 +183,16 @@ impl<'a> Scope<'a> {
             }
             _ => None,
         });
-        let order = |a: &(f64, &Value), b: &(f64, &Value)| a.0.total_cmp(&b.0);
-        let found = if lowest {
-            known.min_by(order)
-        } else {
-            known.max_by(order)
-        };
-        Ok(found.map(|(_, value)| Item::Node(value)))
+        let mut known: Vec<(f64, &Value)> = known.collect();
+        known.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(known
+            .into_iter()
+            .map(|(_, value)| Item::Node(value))
+            .collect())
     }
 
     /// Returns the numbers that are there for each choice of all alternatives.
-    fn common(self, path: &str) -> Found<Vec<Item<'a>>> {
+    fn common(self, path: &str) -> Items<'a> {
         let mut paths = vec![filled(path, self.variables).into_owned()];
         let is_choice = |word: &&str| word.contains('=') && word.contains('|');
         while let Some(choice) = paths[0].split([' ', ']', '[']).find(is_choice) {
@@ -226,27 +226,15 @@ fn missing_call<T>(name: &str) -> Found<T> {
 }
 
 impl Call {
-    fn evaluated<'a>(
-        &self,
-        scope: Scope<'a>,
-        names: &[&str],
-        arguments: &[&'a str],
-    ) -> Found<Vec<Item<'a>>> {
+    fn evaluated<'a>(&self, scope: Scope<'a>, names: &[&str], arguments: &[&'a str]) -> Items<'a> {
         let mut choices: Vec<Variables> = vec![Vec::new()];
         for (name, argument) in names.iter().zip(arguments) {
-            let mut words = match scope.words(argument) {
+            let words = match scope.words(argument) {
                 Err(Failure::Missing(_)) if !self.words => Vec::new(),
+                words if self.words => vec![words?.join("|")],
                 words => words?,
             };
-            if self.words {
-                words = vec![words.join("|")];
-            }
-            let with = |before: &Variables| {
-                let own = words.iter().map(|word| ((*name).to_owned(), word.clone()));
-                own.map(|own| [&before[..], &[own]].concat())
-                    .collect::<Vec<_>>()
-            };
-            choices = choices.iter().flat_map(with).collect();
+            choices = with_each(&choices, name, |_| Ok(words.clone()))?;
         }
         let mut found = Vec::new();
         for variables in &choices {
@@ -268,7 +256,7 @@ impl Call {
         Ok(found)
     }
 
-    fn of_words<'a>(&self, scope: Scope<'_>, each: &[Variables]) -> Found<Vec<Item<'a>>> {
+    fn of_words<'a>(&self, scope: Scope<'_>, each: &[Variables]) -> Items<'a> {
         let mut words = Vec::new();
         for variables in each {
             let more = Scope { variables, ..scope }.words(self.value);

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How the value of a variable is shown.
 type Shown = fn(&Sets, &str, &str) -> String;
 
 /// What expressions ask: the records of a document by the names of their sets, with the calls that it
@@ -133,11 +132,10 @@ pub(crate) fn word(value: &Value) -> Option<String> {
 }
 
 /// Returns what was found, of which there must be some.
-fn some<'a>(found: Vec<&'a Value>, why: impl Fn() -> String) -> Found<Vec<&'a Value>> {
-    if found.is_empty() {
-        missing(why())
-    } else {
-        Ok(found)
+fn some(found: Vec<&Value>, why: impl Fn() -> String) -> Found<Vec<&Value>> {
+    match found.as_slice() {
+        [] => missing(why()),
+        _ => Ok(found),
     }
 }
 
@@ -162,21 +160,17 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn walk(self, mut found: Vec<&'a Value>, steps: &str) -> Found<Vec<&'a Value>> {
-        let (mut start, mut within) = (0, false);
-        let mut pieces = Vec::new();
-        for (i, c) in steps.char_indices().chain([(steps.len(), '.')]) {
-            match c {
-                '[' | '.' if !within || i == steps.len() => {
-                    pieces.push(&steps[start..i]);
-                    within = c == '[';
-                    start = i + usize::from(!within);
-                }
-                ']' => within = false,
-                _ => {}
+        let mut rest = steps;
+        while !rest.is_empty() {
+            let end = match rest.strip_prefix('[') {
+                Some(inside) => inside.find(']').map(|end| end + 2),
+                None => rest.find(['.', '[']),
+            };
+            let (step, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            if !step.is_empty() {
+                found = self.follow(&found, step)?;
             }
-        }
-        for step in pieces.into_iter().filter(|step| !step.is_empty()) {
-            found = self.follow(&found, step)?;
+            rest = behind.strip_prefix('.').unwrap_or(behind);
         }
         Ok(found)
     }
@@ -297,26 +291,22 @@ pub(super) fn show(items: &[Item<'_>], expression: &str, form: &str) -> Found<St
         _ => None,
     };
     let n = exact.or_else(|| (x >= 0.0 && x.fract() == 0.0).then_some(x as u64));
-    let whole =
-        |show: &dyn Fn(u64) -> String| n.map_or_else(|| missing(expression), |n| Ok(show(n)));
-    match form {
-        "times" => return Ok(times(x)),
-        "percent" => return Ok(percent(x)),
-        "short" => return Ok(short(x)),
-        "time" => return Ok(time(x)),
-        "number" if x.fract() == 0.0 => return Ok(format!("{x:.0}")),
-        "digits3" | "number" => return Ok(digits3(x)),
-        "count" => return whole(&count),
-        "bytes" => return whole(&bytes),
-        _ => {}
-    }
-    if let Some(noun) = form.strip_prefix("a ") {
-        return whole(&|n| of(n, noun));
-    }
-    if items.len() != 1 || !x.is_finite() {
-        return wrong(format!("`{expression}` is not one finite number"));
-    }
-    in_digits(x, form)
+    let whole = |show: &dyn Fn(u64) -> String| n.map(show).map_or_else(|| missing(expression), Ok);
+    Ok(match (form, form.strip_prefix("a ")) {
+        ("times", _) => times(x),
+        ("percent", _) => percent(x),
+        ("short", _) => short(x),
+        ("time", _) => time(x),
+        ("number", _) if x.fract() == 0.0 => format!("{x:.0}"),
+        ("digits3" | "number", _) => digits3(x),
+        ("count", _) => whole(&count)?,
+        ("bytes", _) => whole(&bytes)?,
+        (_, Some(noun)) => whole(&|n| of(n, noun))?,
+        _ if items.len() != 1 || !x.is_finite() => {
+            return wrong(format!("`{expression}` is not one finite number"));
+        }
+        _ => in_digits(x, form)?,
+    })
 }
 
 pub(crate) fn shown(x: f64, form: &str) -> String {
@@ -349,13 +339,11 @@ fn in_digits(value: f64, form: &str) -> Found<String> {
 
 /// Puts commas into the whole part of a decimal number.
 fn thousands(number: &str) -> String {
-    let whole = number.find('.').unwrap_or(number.len());
-    let mut grouped = String::new();
-    for (i, c) in number.char_indices() {
-        if i > 0 && i < whole && (whole - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(c);
+    let mut grouped = number.to_owned();
+    let mut end = number.find('.').unwrap_or(number.len());
+    while end > 3 {
+        end -= 3;
+        grouped.insert(end, ',');
     }
     grouped
 }

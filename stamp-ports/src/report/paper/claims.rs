@@ -48,7 +48,6 @@ mod tests {
         assert!(!all(&empty()).iter().any(judged) && all(&sample()).iter().any(judged));
     }
 
-    /// The critical section of a workload, at a rate.
     fn section((workload, rate): (&str, &str)) -> String {
         format!(
             r#"critical_sections + {{"workload": "{workload}", "tx_per_s": {rate}, "verified": true,
@@ -182,7 +181,11 @@ mod tests {
     fn only_a_profile_of_one_thread_decides_what_dominates() {
         let alone = |buffering: f64| {
             let mut paper = changed(&sample(), "breakdown[] blocks=1 threads=1");
-            let shares = [("native", 0.4), ("buffering", buffering), ("commit", 0.6 - buffering)];
+            let shares = [
+                ("native", 0.4),
+                ("buffering", buffering),
+                ("commit", 0.6 - buffering),
+            ];
             for bar in &mut paper.breakdown {
                 bar.shares = shares.map(|(phase, share)| (phase.into(), share)).into();
             }
@@ -202,10 +205,11 @@ mod tests {
             ([0.5, 0.9, 0.2, 0.1, 0.8], "X-7 holds"),
             ([0.5, 0.1, 0.8, 0.9, 0.2], "X-7 does not hold"),
         ] {
-            let mut changes = five.to_owned();
-            for (name, share) in "ra ht labyrinth kmeans bank".split(' ').zip(shares) {
-                changes += &format!(";characteristics[workload={name}] time_in_tx={share}");
-            }
+            let names = "ra ht labyrinth kmeans bank".split(' ').zip(shares);
+            let shares = names.map(|(name, share)| {
+                format!(";characteristics[workload={name}] time_in_tx={share}")
+            });
+            let changes = five.to_owned() + &shares.collect::<String>();
             are(&all(&changed(&sample(), &changes)), expected, "ranks");
         }
     }

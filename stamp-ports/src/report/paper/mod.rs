@@ -71,7 +71,10 @@ pub(super) mod tests {
             assert!(figure.legend.iter().any(|key| key.name == name), "{name}");
         };
         let panel = |figure: &Figure, title: &str| {
-            assert!(figure.panels.iter().any(|panel| panel.title == title), "{title}");
+            assert!(
+                figure.panels.iter().any(|panel| panel.title == title),
+                "{title}"
+            );
         };
         for run in &view::apart(&paper).speedups {
             key(&all[0], &run.variant);
@@ -82,11 +85,17 @@ pub(super) mod tests {
         for point in &paper.threads {
             key(&all[1], &point.variant);
             panel(&all[1], &view::heading(&point.workload));
-            panel(&all[1], &format!("{}: beside hv-sorting", view::label(&point.workload)));
+            panel(
+                &all[1],
+                &format!("{}: beside hv-sorting", view::label(&point.workload)),
+            );
         }
         for point in &paper.eigenbench {
             key(&all[2], &format!("{} locks", count(point.locks)));
-            panel(&all[2], &format!("{} words: {}", count(point.hot_words), point.variant));
+            panel(
+                &all[2],
+                &format!("{} words: {}", count(point.hot_words), point.variant),
+            );
         }
         for bar in &paper.breakdown {
             bar.shares.keys().for_each(|phase| key(&all[3], phase));
@@ -159,7 +168,10 @@ pub(super) mod tests {
         let paper = changed(&sample(), wrong);
         let text = file(report(&paper), PAGE);
         has(&text, "RA egpgv: word_3");
-        let largest = text.split_once("The largest speed-up over cgl is ").unwrap().1;
+        let largest = text
+            .split_once("The largest speed-up over cgl is ")
+            .unwrap()
+            .1;
         assert!(!largest.split(" in ").next().unwrap().contains("egpgv"));
         has(&file(report(&paper), "figure-2.svg"), "not verified");
         // Nor is a baseline that is wrong a baseline.

@@ -138,7 +138,7 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
         "over_section": over_section,
         "abort_rate": abort_rate(aborts, run.commits),
         "unstopped": u64::from(run.aborts.get("stopped").is_none_or(|n| *n == 0)),
-        "ran": other.then(|| format!(", as {}", run.resolved)).unwrap_or_default(),
+        "ran": if other { format!(", as {}", run.resolved) } else { String::new() },
         "label_of_bar": label_of_bar, "bar": label_of_bar.clone() + &bar.unwrap_or_default(),
         "gains": gain.map(|gain| times(gain) + &beside),
         "wrong": (!run.verified).then_some("NO"),
@@ -206,7 +206,6 @@ fn reasons(paper: &Paper) -> Vec<Record> {
     of_each.collect()
 }
 
-/// The reasons of aborts over all results.
 fn sums(paper: &Paper) -> Vec<Record> {
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
     for (reason, n) in paper.speedups.iter().flat_map(|run| &run.aborts) {
@@ -214,7 +213,10 @@ fn sums(paper: &Paper) -> Vec<Record> {
         *sum = sum.saturating_add(*n);
     }
     let all = sums.values().fold(0_u64, |all, n| all.saturating_add(*n));
-    let record = |(reason, n): (&str, u64)| json!({"reason": reason.replace('_', " "), "n": n, "share": n as f64 / all as f64});
+    let record = |(reason, n): (&str, u64)| {
+        let share = n as f64 / all as f64;
+        json!({"reason": reason.replace('_', " "), "n": n, "share": share})
+    };
     sums.into_iter().map(record).collect()
 }
 
@@ -249,7 +251,6 @@ fn point(paper: &Paper, point: &ThreadPoint) -> Record {
     named(json!(point), &point.workload, more)
 }
 
-/// The points of Figure 3, by workload and threads.
 fn lines(paper: &Paper) -> Vec<Record> {
     let mut all: Vec<&ThreadPoint> = paper.threads.iter().collect();
     all.sort_by_key(|p| (order(&p.workload), total(p.blocks, p.threads), p.blocks));
@@ -328,7 +329,8 @@ fn profile(bar: &Breakdown) -> Record {
     let more = json!({
         "bar": format!("{} {}", bar.workload, bar.variant),
         "how": how, "of": of, "alone": u64::from(bar.is_alone()), "own": share("native"),
-        "overhead": overhead.map(|(phase, _)| phase), "overhead_share": overhead.map(|(_, share)| share),
+        "overhead": overhead.map(|(phase, _)| phase),
+        "overhead_share": overhead.map(|(_, share)| share),
         "buffering_over": share("buffering") / largest,
     });
     let phases = Value::Object(Map::from_iter(phases));

@@ -1,6 +1,6 @@
 //! What records, tables and sentences ask of the document: names, orders and ratios; and what the
-//! paper gives in figures: Xu et al., Software transactional memory for GPU architectures, CGO 2014,
-//! Tables 1 and 2. Its Figures 2 to 5 are drawings without numbers.
+//! paper (Xu et al., Software transactional memory for GPU architectures, CGO 2014) gives in
+//! figures: its Tables 1 and 2, as its Figures 2 to 5 are drawings without numbers.
 //!
 //! A result that was not verified is shown, marked, and never counts: not as
 //! the best, not as the baseline, not in a sentence.
@@ -45,13 +45,11 @@ fn place(workload: &str) -> Option<usize> {
     WORKLOADS.iter().position(|(name, ..)| *name == plain)
 }
 
-/// A short name: the paper's, where it has one.
 pub(super) fn label(workload: &str) -> String {
     let known = place(workload).map(|at| WORKLOADS[at].1);
     known.unwrap_or(workload).to_owned()
 }
 
-/// The short name and what it stands for.
 pub(super) fn heading(workload: &str) -> String {
     let known = place(workload).map(|at| format!("{}, {}", WORKLOADS[at].1, WORKLOADS[at].2));
     known.unwrap_or_else(|| workload.to_owned())
@@ -105,7 +103,7 @@ pub(super) fn over_cgl(paper: &Paper, run: &Speedup) -> Option<f64> {
     Some(run.tx_per_s / cgl.tx_per_s)
 }
 
-/// The critical section of a workload, or of a part of one; documents of earlier versions have none.
+/// The critical section of a workload, or of a part of one, if there is one.
 pub(super) fn critical_section<'p>(
     paper: &'p Paper,
     workload: &str,

@@ -14,7 +14,6 @@ use std::collections::BTreeSet;
 #[serde(deny_unknown_fields)]
 struct By {
     field: &'static str,
-    /// The template of a cell.
     cell: &'static str,
 }
 
@@ -22,18 +21,14 @@ struct By {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Across {
-    /// The variable and its values.
     each: Each,
-    /// The template of the heading.
     head: &'static str,
-    /// The template of a cell.
     cell: &'static str,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Table {
-    /// The template of its caption.
     name: &'static str,
     /// The set whose records its rows are about.
     of: &'static str,
@@ -160,7 +155,6 @@ impl Table {
 #[derive(Debug, Default)]
 struct Column<'t> {
     head: String,
-    /// The template of a cell.
     cell: &'t str,
     /// The field and its value of the record that a cell is about, if that is not the row's.
     of: Option<(&'t str, Value)>,

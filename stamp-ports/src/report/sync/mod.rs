@@ -47,11 +47,8 @@ pub(crate) fn report(bench: &Bench) -> Report {
             bench.points.len()
         ));
     }
-    page().report(&bench.head, &sets, &judged, warnings)
-}
-
-fn page() -> Page {
-    stated(include_str!("page.json"))
+    let page: Page = stated(include_str!("page.json"));
+    page.report(&bench.head, &sets, &judged, warnings)
 }
 
 /// The papers in the order of the page: what links call each, its authors and year, and its claims.
@@ -243,14 +240,11 @@ pub(super) mod tests {
     //! The whole report, from documents that are made up: what must be in it, and that it makes
     //! nothing up.
 
-    use super::{all, all_targets, page, report, sets};
-    use crate::points::Point;
+    use super::{all, all_targets, report};
+    use crate::points::{Asked, Point};
     use crate::report::PAGE;
     use crate::report::claim::Verdict;
-    use crate::report::figure::Figure;
-    use crate::report::stated::Part;
-    use crate::report::tests::{HOSTILE, file, parse, words};
-    use crate::store::Document;
+    use crate::report::tests::{HOSTILE, changed, file, parse, words};
     use crate::sync::Bench;
     use crate::testing::has;
     use sample::{empty, full};
@@ -258,38 +252,32 @@ pub(super) mod tests {
     mod rows;
     pub(in crate::report) mod sample;
 
-    /// The figures of a document with what they show points of.
-    fn drawn(bench: &Bench) -> Vec<(Part, Figure)> {
-        let sets = sets(bench, true);
-        let figure = |part: Part| part.drawn(&sets).map(|figure| (part, figure));
-        page().parts.into_iter().filter_map(figure).collect()
-    }
-
     fn page_of(bench: &Bench) -> String {
         file(report(bench), PAGE)
     }
 
     #[test]
-    fn a_full_document_has_a_point_in_every_panel() {
-        for figure in report(&full()).figures {
+    fn a_full_document_has_a_point_in_every_panel_and_is_read_as_it_was_written() {
+        let bench = full();
+        for figure in report(&bench).figures {
             for panel in &figure.panels {
                 let empty = panel.marks.0.contains("not measured");
                 assert!(!empty, "{}: {}", figure.id, panel.title);
             }
         }
+        assert_eq!(changed(&bench, ""), bench);
     }
 
     #[test]
     fn every_series_of_a_panel_has_a_look_of_its_own() {
-        let bench = full();
-        for (_, figure) in drawn(&bench) {
-            let looks = figure.legend.iter();
-            let looks: Vec<String> = looks.map(|key| format!("{:?}", key.sample)).collect();
-            for (i, look) in looks.iter().enumerate() {
-                // Bars have their names beside them.
-                let again = looks[..i].contains(look) && !look.starts_with("Fill");
-                assert!(!again, "{}: {}", figure.id, figure.legend[i].name);
-            }
+        for figure in report(&full()).figures {
+            // Bars have their names beside them.
+            let lines = figure.legend.iter().filter(|key| key.marker.is_some());
+            let mut looks: Vec<_> = lines.map(|key| (key.hue.light, key.marker)).collect();
+            let n = looks.len();
+            looks.sort_unstable();
+            looks.dedup();
+            assert_eq!(looks.len(), n, "{}", figure.id);
             for panel in &figure.panels {
                 let drawn_in = |slot: &usize| {
                     let colour = crate::report::palette::line(*slot).0.css();
@@ -301,23 +289,29 @@ pub(super) mod tests {
         }
     }
 
+    /// Checks that none can be judged, but for one.
+    fn unknown(bench: &Bench, but: &str, figures: &str) {
+        for claim in all(bench).iter().filter(|claim| claim.id != but) {
+            let here = claim.here.as_ref().unwrap().verdict;
+            assert_eq!([claim.verdict, here], [Verdict::Unknown; 2], "{}", claim.id);
+            has(&claim.figures, figures);
+        }
+    }
+
     #[test]
     fn without_points_nothing_is_judged_drawn_or_said() {
         let bench = empty();
-        for claim in all(&bench) {
-            assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
-            let here = claim.here.as_ref().unwrap();
-            assert_eq!(here.verdict, Verdict::Unknown, "{}", claim.id);
-            assert!(!claim.figures.contains("\u{d7}"), "{}", claim.figures);
-        }
-        for target in all_targets(&bench) {
-            assert_eq!(target.verdict, Verdict::Unknown, "{}", target.text);
-        }
-        assert!(drawn(&bench).is_empty());
-        has(
-            &page_of(&bench),
-            "Not measured: Grote\u{2019}s figures 5.1 to 5.4",
+        unknown(&bench, "", "");
+        let [claims, targets] = [all(&bench), all_targets(&bench)];
+        assert!(claims.iter().all(|claim| !claim.figures.contains('\u{d7}')));
+        assert!(
+            targets
+                .iter()
+                .all(|target| target.verdict == Verdict::Unknown)
         );
+        assert!(report(&bench).figures.is_empty());
+        let page = page_of(&bench);
+        has(&page, "Not measured: Grote\u{2019}s figures 5.1 to 5.4");
     }
 
     #[test]
@@ -328,31 +322,22 @@ pub(super) mod tests {
             point.note = Some("the count is 5, not 6 <&>".into());
         }
         bench.machine = None;
-        for claim in all(&bench).iter().filter(|claim| claim.id != "A-N1") {
-            assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
-        }
-        assert!(drawn(&bench).is_empty());
-        let text = page_of(&bench);
-        let page = parse(&text);
-        let shown = words(page.root());
+        unknown(&bench, "A-N1", "");
+        assert!(report(&bench).figures.is_empty());
+        let shown = words(parse(&page_of(&bench)).root());
         has(&shown, "the count is 5, not 6 <&> | With a wrong result");
     }
 
     #[test]
     fn points_without_a_time_say_why() {
         let mut bench = empty();
-        let asked = crate::points::Asked::new("barrier", "grid.sync", (132, 128), &[]);
-        let why = "nvcc was not found".to_owned();
-        bench.points.push(Point::without_time(&asked, why.clone()));
-        let text = page_of(&bench);
-        let shown = words(parse(&text).root());
-        has(&shown, "1 of 1 points have no time");
-        assert_eq!(
-            shown.matches(&why).count(),
-            2,
-            "in the table and among the peers"
-        );
-        has(&shown, "No peer was measured");
+        let asked = Asked::new("barrier", "grid.sync", (132, 128), &[]);
+        let why = "nvcc was not found";
+        bench.points.push(Point::without_time(&asked, why.into()));
+        let shown = words(parse(&page_of(&bench)).root());
+        has(&shown, "1 of 1 points have no time | No peer was measured");
+        // In the table and among the peers.
+        assert_eq!(shown.matches(why).count(), 2);
     }
 
     #[test]
@@ -362,14 +347,10 @@ pub(super) mod tests {
         let page = parse(&text);
         for part in "counter table list barrier mutex semaphore sections".split(' ') {
             let caption = format!("All points of the part {part}");
-            let mut tables = page.descendants().filter(|n| n.has_tag_name("table"));
-            let table = tables
-                .find(|t| {
-                    t.children()
-                        .any(|c| c.has_tag_name("caption") && words(c) == caption)
-                })
-                .unwrap_or_else(|| panic!("{caption}"));
-            let rows = table.descendants().filter(|n| n.has_tag_name("tr")).count();
+            let mut captions = page.descendants().filter(|n| n.has_tag_name("caption"));
+            let own = captions.find(|n| words(*n) == caption).unwrap();
+            let rows = own.parent().unwrap().descendants();
+            let rows = rows.filter(|n| n.has_tag_name("tr")).count();
             let points = bench.points.iter().filter(|p| p.part == part).count();
             assert_eq!(rows, points + 1, "{part}");
         }
@@ -379,11 +360,8 @@ pub(super) mod tests {
     fn a_cpu_is_drawn_and_not_judged() {
         let mut bench = full();
         bench.head.device.gpu = None;
-        for claim in all(&bench) {
-            assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
-            assert!(claim.figures.contains("CPU"), "{}", claim.id);
-        }
-        assert!(!drawn(&bench)[0].1.legend.is_empty());
+        unknown(&bench, "", "CPU");
+        assert!(!report(&bench).figures[0].legend.is_empty());
         has(&page_of(&bench), "Measured on a CPU");
     }
 
@@ -404,30 +382,22 @@ pub(super) mod tests {
                 5 => (point.asked.blocks, point.asked.threads) = (u32::MAX, 0),
                 6 => point.note = Some(hostile.into()),
                 7 => (point.most, point.fewest) = (Some(u64::MAX), Some(0)),
-                _ => {
-                    point.asked.parameters.insert(hostile.into(), u64::MAX);
-                }
+                _ => drop(point.asked.parameters.insert(hostile.into(), u64::MAX)),
             }
         }
         bench
     }
 
     #[test]
-    fn a_document_survives_being_written_and_read() {
-        let bench = full();
-        let text = serde_json::to_string(&bench).unwrap();
-        assert_eq!(Bench::parse(&text).unwrap(), bench);
-    }
-
-    #[test]
     fn points_of_other_launches_are_not_called_missing() {
         let mut bench = empty();
-        bench
-            .points
-            .push(sample::point("counter", "ticket", (2, 2), None, 1.0));
-        assert!(drawn(&bench).is_empty());
-        let sections = report(&bench).sections.into_iter();
-        let shown = sections.filter(|s| s.markup.0.contains("with these launches"));
-        assert_eq!(shown.map(|s| s.id).collect::<Vec<_>>(), ["counter-beside"]);
+        let other = sample::point("counter", "ticket", (2, 2), None, 1.0);
+        bench.points.push(other);
+        let report = report(&bench);
+        assert!(report.figures.is_empty());
+        let mut sections = report.sections.into_iter();
+        let own = sections.find(|s| s.markup.0.contains("with these launches"));
+        assert_eq!(own.unwrap().id, "counter-beside");
+        assert!(sections.all(|s| !s.markup.0.contains("with these launches")));
     }
 }

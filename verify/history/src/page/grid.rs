@@ -18,7 +18,6 @@ fn id((attempt, event): At) -> String {
     format!("a{attempt}e{event}")
 }
 
-/// Draws the history.
 pub(super) fn grid(history: &History, names: &Names, layout: &Layout, marks: &Marks) -> Markup {
     let columns = layout.threads.len();
     let arrows = marks.arrows.iter();
@@ -52,7 +51,6 @@ pub(super) fn grid(history: &History, names: &Names, layout: &Layout, marks: &Ma
     }
 }
 
-/// Draws the row of a value of the clock.
 fn clock(band: &Band, columns: usize) -> Markup {
     // The first row has the threads.
     let (from, to) = (band.row + 2, band.row + band.rows + 2);
@@ -170,7 +168,6 @@ impl Axis {
     }
 }
 
-/// Draws why a violation is one.
 pub(super) fn why(violation: &Violation, names: &Names) -> Markup {
     let Finding::NoCommonPoint { points, reads, .. } = &violation.finding else {
         return html! {};

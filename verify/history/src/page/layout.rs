@@ -9,14 +9,11 @@ use crate::history::{Event, History, Outcome};
 use crate::opacity::report::{CommitRef, Finding, Held, Violation};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The most attempts shown.
 const ATTEMPTS_MAX: usize = 160;
-/// The most threads shown.
 const THREADS_MAX: usize = 16;
 /// Threads that a screen has room for; of more, those that explain the finding come first.
 const THREADS_SEEN: usize = 4;
 
-/// An attempt's place.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct AttemptBox {
     pub(super) attempt: usize,
@@ -24,7 +21,6 @@ pub(super) struct AttemptBox {
     pub(super) column: usize,
     /// Its rows, from 0, both included.
     pub(super) rows: (usize, usize),
-    /// The band in which it begins.
     pub(super) band: usize,
 }
 
@@ -32,13 +28,10 @@ pub(super) struct AttemptBox {
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Band {
     pub(super) clock: u64,
-    /// Its first row.
     pub(super) row: usize,
-    /// Its rows.
     pub(super) rows: usize,
 }
 
-/// Where everything is.
 #[derive(PartialEq, Eq, Debug, Default)]
 pub(super) struct Layout {
     /// The thread of each column.
@@ -117,7 +110,6 @@ impl Layout {
     }
 }
 
-/// Returns the threads of attempts.
 fn lanes(history: &History, attempts: impl Iterator<Item = usize>) -> BTreeSet<u32> {
     attempts.map(|i| history.attempt(i).lane).collect()
 }
@@ -147,7 +139,6 @@ fn choose(history: &History, marks: &Marks) -> Vec<usize> {
 /// An event of the history: the attempt, and the event's index in it.
 pub(super) type At = (usize, u32);
 
-/// Why an event is marked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Role {
     /// It is the read of this number, from 1.
@@ -169,7 +160,6 @@ impl Role {
     }
 }
 
-/// The marks of a finding.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     /// The attempt that saw no state that existed.
@@ -254,12 +244,10 @@ impl Marks {
         }
     }
 
-    /// Returns the attempts that have a part in the explanation.
     pub(super) fn attempts(&self) -> impl Iterator<Item = usize> + '_ {
         self.roles.keys().map(|at| at.0).chain(self.wrong)
     }
 
-    /// Returns why an event is marked.
     pub(super) fn roles(&self, at: At) -> impl Iterator<Item = Role> + '_ {
         self.roles.get(&at).into_iter().flatten().copied()
     }

@@ -95,7 +95,6 @@ impl<'a> Page<'a> {
         page.into_string()
     }
 
-    /// Returns whether nothing was found.
     fn is_right(&self) -> bool {
         self.finding.is_none() && self.verdict.is_some_and(Verdict::is_opaque)
     }
@@ -151,7 +150,6 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Returns a text with a capital at its front.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
@@ -240,7 +238,6 @@ mod tests {
         parts.map(|rest| rest.split(to).next().unwrap()).collect()
     }
 
-    /// Returns the headings of the columns.
     fn threads(page: &str) -> Vec<&str> {
         let all = between(page, "<div class=\"thread\"", "</div>").into_iter();
         all.map(|text| text.split_once('>').unwrap().1).collect()
@@ -344,7 +341,7 @@ mod tests {
     #[test]
     fn long_attempts_unfold_and_what_is_marked_is_always_seen() {
         let mut history = torn();
-        let read = |k| Event::Read {
+        let read = |k: u64| Event::Read {
             word: 0x9000 + 8 * k,
             value: 0,
         };
