@@ -171,7 +171,7 @@ impl Drawing {
             None => Axis::decimal(values),
         };
         let x = if self.apart {
-            let all = sets.of(panel.stated.of, &[]);
+            let all = sets.of(panel.stated.of, &[]).into_iter();
             Axis::binary(all.filter_map(|record| record[field].as_f64()))
         } else {
             Axis::binary(places(&panel.series))
@@ -229,7 +229,7 @@ impl Stated {
         let conditions = self.those.iter().chain(&lines.those);
         let conditions: Vec<_> = conditions.map(|c| filled(c, variables)).collect();
         let conditions: Vec<&str> = conditions.iter().map(|c| &**c).collect();
-        let own = sets.of(self.of, &conditions);
+        let own = sets.of(self.of, &conditions).into_iter();
         let place = |record: &Record| match self.x.filter(|_| !lines.flat) {
             Some((_, field)) => record[field].as_f64(),
             None => Some(0.0),

@@ -50,7 +50,7 @@ mod paths;
 #[cfg(test)]
 use functions::OF_NUMBERS;
 use paths::show;
-pub(crate) use paths::{Condition, Sets, number, shown, word};
+pub(crate) use paths::{Sets, meeting, number, shown, word};
 
 /// Why there is no value.
 #[derive(Debug, PartialEq, Eq)]

@@ -169,7 +169,7 @@ mod tests {
     //! What must be so of every report, whatever its document is about and whatever stands in it.
 
     use super::claim::Claim;
-    use super::formula::Condition;
+    use super::formula::meeting;
     use super::page::{CLAIMS, Report, files};
     use super::{PAGE, cost, nw, paper, sync};
     use crate::testing::has;
@@ -189,8 +189,8 @@ mod tests {
             }
             let (section, rest) = change.split_once('[').unwrap();
             let (conditions, acts) = rest.split_once("] ").unwrap();
-            let conditions: Vec<_> = conditions.split_whitespace().map(Condition::new).collect();
-            let is_of = |record: &Value| conditions.iter().all(|c| c.is_met(record));
+            let conditions: Vec<&str> = conditions.split_whitespace().collect();
+            let is_of = |record: &Value| !meeting([record].into_iter(), &conditions).is_empty();
             let all = whole[section].as_array_mut().unwrap();
             assert!(all.iter().any(is_of), "{change} changes nothing");
             if acts == "gone" {

@@ -238,13 +238,12 @@ pub(crate) fn rules() -> String {
         let fill = format!(".fig [fill=\"{light}\"]{{fill:{dark}}}");
         format!("{fill}.fig [stroke=\"{light}\"]{{stroke:{dark}}}\n")
     });
-    let (base, dashed, dark) = (
-        include_str!("figure.css"),
-        dashed.collect::<String>(),
-        dark.collect::<String>(),
-    );
+    let mut rules = String::from(include_str!("figure.css"));
+    rules.extend(dashed);
     // A page in the dark theme is printed in the light one.
-    format!("{base}{dashed}@media screen and (prefers-color-scheme:dark){{\n{dark}}}\n")
+    rules += "@media screen and (prefers-color-scheme:dark){\n";
+    rules.extend(dark);
+    rules + "}\n"
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl Part {
     /// Returns the section of a page, with its figure if it has one; none if nothing of it was
     /// measured.
     fn section(&self, sets: &Sets, figure: Option<&Figure>) -> Option<Section> {
-        let is_there = self.of.is_empty() || sets.of(self.of, &[]).next().is_some();
+        let is_there = self.of.is_empty() || !sets.of(self.of, &[]).is_empty();
         let tables = self.tables(sets);
         let elsewhere = self.figure.is_some() && figure.is_none();
         if !is_there || (elsewhere && tables.is_empty()) {

@@ -88,16 +88,9 @@ impl Sets {
     }
 
     /// Returns the records of a set that meet all conditions.
-    pub(crate) fn of<'a>(
-        &'a self,
-        set: &str,
-        conditions: &[&str],
-    ) -> impl Iterator<Item = &'a Value> + use<'a> {
+    pub(crate) fn of(&self, set: &str, conditions: &[&str]) -> Vec<&Value> {
         let all = self.all.get(set).and_then(Value::as_array);
-        let conditions: Vec<Condition<'_>> = conditions.iter().map(|c| Condition::new(c)).collect();
-        let mut found: Vec<&Value> = all.into_iter().flatten().collect();
-        found.retain(|record| conditions.iter().all(|c| c.is_met(record)));
-        found.into_iter()
+        meeting(all.into_iter().flatten(), conditions)
     }
 
     /// Fills a template about a record, if all that it names is known.
@@ -129,6 +122,17 @@ pub(crate) fn word(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         value => Some(value.to_string()),
     }
+}
+
+/// Returns the values that meet all conditions.
+pub(crate) fn meeting<'a>(
+    all: impl Iterator<Item = &'a Value>,
+    conditions: &[impl AsRef<str>],
+) -> Vec<&'a Value> {
+    let conditions = conditions.iter().map(|c| Condition::new(c.as_ref()));
+    let conditions: Vec<Condition<'_>> = conditions.collect();
+    all.filter(|value| conditions.iter().all(|c| c.is_met(value)))
+        .collect()
 }
 
 /// Returns what was found, of which there must be some.
@@ -197,16 +201,13 @@ impl<'a> Scope<'a> {
         if let Some(bad) = conditions.iter().find(|c| !c.contains(['=', '<', '>'])) {
             return wrong(format!("`{bad}` is not key=value"));
         }
-        let conditions: Vec<_> = conditions.iter().map(|c| Condition::new(c)).collect();
-        let kept = elements.filter(|value| conditions.iter().all(|c| c.is_met(value)));
-        some(kept.collect(), || {
-            format!("nothing in the data is `{step}`")
-        })
+        let kept = meeting(elements, &conditions);
+        some(kept, || format!("nothing in the data is `{step}`"))
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Condition<'c> {
+struct Condition<'c> {
     field: &'c str,
     comparison: &'c str,
     wanted: &'c str,
@@ -215,7 +216,7 @@ pub(crate) struct Condition<'c> {
 }
 
 impl<'c> Condition<'c> {
-    pub(crate) fn new(text: &'c str) -> Self {
+    fn new(text: &'c str) -> Self {
         let at = text.find(['=', '!', '<', '>', '^']);
         let (field, rest) = text.split_at(at.unwrap_or(text.len()));
         let end = rest.find(|c| !"=!<>^".contains(c)).unwrap_or(rest.len());
@@ -232,7 +233,7 @@ impl<'c> Condition<'c> {
         }
     }
 
-    pub(crate) fn is_met(&self, value: &Value) -> bool {
+    fn is_met(&self, value: &Value) -> bool {
         let field = |name: &str| {
             let mut steps = name.split('/');
             let found = steps.try_fold(value, |value, name| value.get(name));

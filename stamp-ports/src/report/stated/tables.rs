@@ -57,12 +57,12 @@ pub(crate) struct Table {
 impl Table {
     /// Returns the tables about a document.
     pub(crate) fn made(&self, sets: &Sets, those: &[&str]) -> Vec<Markup> {
-        let there = |[set, part]: &[&str; 2]| sets.of(set, &[part]).next().is_some();
+        let there = |[set, part]: &[&str; 2]| !sets.of(set, &[part]).is_empty();
         if !self.if_any.iter().all(there) {
             return Vec::new();
         }
         let literal: Vec<Record> = self.rows.iter().map(|row| numbered(row)).collect();
-        let mut all: Vec<&Record> = sets.of(self.of, those).collect();
+        let mut all = sets.of(self.of, those);
         all.extend(&literal);
         if all.is_empty() {
             let none = html! { p .none { "Not measured." } };

@@ -16,7 +16,7 @@
 //! are judged in both readings.
 
 use super::claim::{Claim, Here};
-use super::formula::{Condition, Sets, stated};
+use super::formula::{Sets, meeting, stated};
 use super::page::Report;
 use super::palette::plain;
 use super::records::{self, Record, counts, judged, record, with};
@@ -133,9 +133,11 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let points: Vec<Record> = bench.points.iter().map(of).collect();
     let cells: Vec<Record> = best.into_iter().map(|i| points[i].clone()).collect();
     let at = |all: &[Record], conditions: &str| -> Vec<Record> {
-        let conditions: Vec<_> = conditions.split(' ').map(Condition::new).collect();
-        let is_there = |record: &&Record| conditions.iter().all(|c| c.is_met(record));
-        all.iter().filter(is_there).cloned().collect()
+        let conditions: Vec<&str> = conditions.split(' ').collect();
+        meeting(all.iter(), &conditions)
+            .into_iter()
+            .cloned()
+            .collect()
     };
     let of_counter = |(grid, blocks): (usize, &u32)| {
         let own = at(&cells, &format!("part=counter blocks={blocks}")).into_iter();
@@ -187,7 +189,7 @@ fn shown(sets: &Sets, name: &str, value: &str) -> String {
         n => format!("{n} blocks"),
     };
     let grid = || {
-        let shape = sets.of("shape", &[]).next()?;
+        let shape = *sets.of("shape", &[]).first()?;
         shape["counter"].get(value.parse::<usize>().ok()?)?.as_u64()
     };
     match name {
