@@ -363,7 +363,7 @@ pub struct Refused {
 }
 
 /// A device's properties, as `stamp device --json` prints them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// `cpu`, `cuda:0`.
     pub id: String,

@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::{SystemTime, UNIX_EPOCH};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{self, FormatTime};
 
 /// What is written where the build did not know its commit.
 pub const UNKNOWN: &str = "unknown";
@@ -22,31 +23,8 @@ pub const LONG_VERSION: &str = concat!(
     env!("STAMP_PTX_COMPILER"),
 );
 
-/// What identifies the program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Program {
-    /// The commit of its sources, with `-dirty` behind it if they differed from it.
-    pub commit: String,
-    /// The checksum of the PTX that it carries.
-    pub ptx: String,
-    /// The compiler of that PTX.
-    pub compiler: String,
-}
-
-impl Program {
-    /// Returns what identifies the running program. `STAMP_COMMIT` names the commit of a
-    /// program that was built without knowing it.
-    pub fn running() -> Result<Self> {
-        let named = std::env::var("STAMP_COMMIT").ok();
-        Ok(Self {
-            commit: commit(env!("STAMP_COMMIT"), named.as_deref().unwrap_or_default())?,
-            ptx: env!("STAMP_PTX").into(),
-            compiler: env!("STAMP_PTX_COMPILER").into(),
-        })
-    }
-}
-
-/// Returns the commit of a build, or the one that is named where the build does not know.
+/// Returns the commit of a build, with `-dirty` behind it if its sources differed from it, or the
+/// one that `STAMP_COMMIT` names where the build does not know.
 fn commit(built: &str, named: &str) -> Result<String> {
     match (built, named) {
         (built, "") => Ok(built.into()),
@@ -60,7 +38,7 @@ fn commit(built: &str, named: &str) -> Result<String> {
 }
 
 /// What every document of measurements begins with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Head {
     /// The format's name.
     pub format: String,
@@ -113,10 +91,8 @@ fn driver(device: &AnyDevice) -> String {
         return cuda;
     }
     let file = std::fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
-    version(&file).map_or_else(
-        || format!("CUDA {cuda}"),
-        |version| format!("{version} (CUDA {cuda})"),
-    )
+    let known = version(&file).map(|version| format!("{version} (CUDA {cuda})"));
+    known.unwrap_or_else(|| format!("CUDA {cuda}"))
 }
 
 /// Returns the version in the file that NVIDIA's kernel module writes about itself.
@@ -133,10 +109,6 @@ const PROGRAM: &str = "program";
 
 impl Head {
     /// Begins a document of measurements that begin now.
-    ///
-    /// # Errors
-    /// The device's errors, a program whose own file cannot be read, or a `STAMP_COMMIT` that
-    /// contradicts it.
     pub fn new(
         format: &str,
         device: &AnyDevice,
@@ -145,22 +117,21 @@ impl Head {
     ) -> Result<Self> {
         let mut file = DefaultHasher::new();
         std::fs::read(std::env::current_exe()?)?.hash(&mut file);
-        let program = Program::running()?;
-        let device_description = device.describe()?;
+        let named = std::env::var("STAMP_COMMIT").unwrap_or_default();
         Ok(Self {
             format: format.into(),
             version: env!("CARGO_PKG_VERSION").into(),
-            commit: Some(program.commit),
-            ptx: Some(program.ptx),
-            compiler: Some(program.compiler),
+            commit: Some(commit(env!("STAMP_COMMIT"), &named)?),
+            ptx: Some(env!("STAMP_PTX").into()),
+            compiler: Some(env!("STAMP_PTX_COMPILER").into()),
             driver: Some(driver(device)),
             command: command.into(),
             quick,
             seed,
-            started: utc(SystemTime::now()),
+            started: now(),
             seconds: 0.0,
             complete: false,
-            device: device_description,
+            device: device.describe()?,
             settings: BTreeMap::from([
                 (PROGRAM.into(), format!("{:016x}", file.finish())),
                 ("--quick".into(), quick.to_string()),
@@ -193,27 +164,22 @@ impl Head {
         let at = |head: &Self| format!("{} of commit {}", text(&head.ptx), text(&head.commit));
         let name =
             |head: &Self| format!("{:?}", format!("{}: {}", head.device.id, head.device.name));
-        let of = |text: &dyn Fn(&Self) -> String| (text(self), text(now));
-        let rows = [
-            ("on another device: ", name(self) != name(now), of(&name)),
-            (
-                "with another driver: ",
-                self.driver != now.driver,
-                of(&|head| text(&head.driver)),
-            ),
-            (
-                "by a build with other kernels: PTX ",
-                self.ptx != now.ptx,
-                of(&at),
-            ),
+        let of = |text: &dyn Fn(&Self) -> String| [self, now].map(text);
+        let (what, [before, after]) = if name(self) != name(now) {
+            ("on another device: ", of(&name))
+        } else if self.driver != now.driver {
+            ("with another driver: ", of(&|head| text(&head.driver)))
+        } else if self.ptx != now.ptx {
+            ("by a build with other kernels: PTX ", of(&at))
+        } else if self.commit != now.commit {
             (
                 "by a build of another commit: ",
-                self.commit != now.commit,
                 of(&|head| text(&head.commit)),
-            ),
-        ];
-        let first = rows.into_iter().find(|(_, differs, _)| *differs);
-        first.map(|(what, _, (before, after))| format!("{what}{before}, not {after}"))
+            )
+        } else {
+            return None;
+        };
+        Some(format!("{what}{before}, not {after}"))
     }
 
     /// Returns the first setting that differs, that of the program's file last.
@@ -226,52 +192,28 @@ impl Head {
             let value = of.settings.get(key);
             value.map_or_else(|| "nothing".into(), |value| format!("{value:?}"))
         };
-        let what = if key == PROGRAM {
-            "by another build of the program, by the hash of its file"
-        } else {
-            "with another setting"
+        let what = match key.as_str() {
+            PROGRAM => "by another build of the program, by the hash of its file",
+            _ => "with another setting",
         };
-        Some(format!(
-            "{what}, {key}: {}, not {}",
-            value(self),
-            value(now)
-        ))
+        let [before, after] = [self, now].map(value);
+        Some(format!("{what}, {key}: {before}, not {after}"))
     }
 }
 
-/// A time as `2026-01-31T12:00:00Z`, in the proleptic Gregorian calendar.
-pub fn utc(time: SystemTime) -> String {
-    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let (mut days, of_day) = (seconds / 86_400, seconds % 86_400);
-    let leap = |y: u64| y.is_multiple_of(4) && (!y.is_multiple_of(100) || y.is_multiple_of(400));
-    let mut year = 1970;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!(
-        "{year}-{month:02}-{:02}T{:02}:{:02}:{:02}Z",
-        days + 1,
-        of_day / 3600,
-        of_day / 60 % 60,
-        of_day % 60
-    )
+/// Returns the time, UTC: `2026-01-31T12:00:00Z`.
+pub fn now() -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = time::SystemTime.format_time(&mut Writer::new(&mut text));
+    text.truncate("2026-01-31T12:00:00".len());
+    text + "Z"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::has;
-    use std::time::Duration;
 
     fn head() -> Head {
         let mut head = Head::new("f", &AnyDevice::cpu(), "stamp", (true, 1)).unwrap();
@@ -280,12 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn times_are_dates_of_the_calendar() {
-        let at = |s| utc(UNIX_EPOCH + Duration::from_secs(s));
-        assert_eq!(at(0), "1970-01-01T00:00:00Z");
-        assert_eq!(at(951_782_399), "2000-02-28T23:59:59Z");
-        assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(at(1_798_761_599), "2026-12-31T23:59:59Z");
+    fn the_time_is_one_of_the_calendar() {
+        let now = now();
+        let shape: String = now
+            .chars()
+            .map(|c| if c.is_ascii_digit() { '0' } else { c })
+            .collect();
+        assert_eq!(shape, "0000-00-00T00:00:00Z");
+        assert!(*now > *"2025", "{now}");
     }
 
     #[test]
@@ -298,48 +242,42 @@ mod tests {
 
     #[test]
     fn a_commit_is_named_only_where_the_build_does_not_know_it() {
-        assert_eq!(commit(UNKNOWN, "").unwrap(), UNKNOWN);
-        assert_eq!(commit(UNKNOWN, "0123456").unwrap(), "0123456");
-        assert_eq!(commit("0123456789ab", "").unwrap(), "0123456789ab");
-        assert_eq!(commit("0123456789ab", "0123456").unwrap(), "0123456789ab");
+        for (built, named, is) in [
+            (UNKNOWN, "", UNKNOWN),
+            (UNKNOWN, "0123456", "0123456"),
+            ("0123456789ab", "", "0123456789ab"),
+            ("0123456789ab", "0123456", "0123456789ab"),
+        ] {
+            assert_eq!(commit(built, named).unwrap(), is);
+        }
         let error = commit("0123456789ab", "fedcba9").unwrap_err().to_string();
-        assert!(error.contains("fedcba9") && error.contains("0123456789ab"));
+        has(&error, "fedcba9 | 0123456789ab");
     }
 
     #[test]
     fn the_first_difference_is_named_with_both_values() {
-        type Change = fn(&mut Head);
         let before = head();
         assert_eq!(before.difference(&head()), None);
-        let cases: [(Change, &str); 7] = [
-            (|h| h.device.name = "NVIDIA X".into(), "device | NVIDIA X"),
-            (|h| h.driver = Some("580".into()), "driver | none | 580"),
-            (|h| h.ptx = Some("77".into()), "PTX | 77 | 0123456789ab"),
-            (
-                |h| h.commit = Some("fed".into()),
-                "commit | 0123456789ab | fed",
-            ),
-            (
-                |h| h.settings = BTreeMap::new(),
-                "--quick: \"true\", not nothing",
-            ),
-            (
-                |h| drop(h.settings.insert("program".into(), "5".into())),
-                "another build | \"5\"",
-            ),
-            (
-                |h| {
-                    h.settings.insert("program".into(), "5".into());
-                    h.settings.insert("--seed".into(), "2".into());
-                },
-                "--seed: \"1\", not \"2\"",
-            ),
-        ];
-        for (change, parts) in cases {
-            let mut now = head();
+        let mut now = head();
+        let mut differs = |change: fn(&mut Head), parts: &str| {
             change(&mut now);
-            let what = before.difference(&now).unwrap();
-            has(&what, parts);
-        }
+            has(&before.difference(&now).unwrap(), parts);
+        };
+        // Each is named before those that were changed before it.
+        let program = |h: &mut Head| drop(h.settings.insert("program".into(), "5".into()));
+        differs(program, "another build | \"5\"");
+        let seed = |h: &mut Head| drop(h.settings.insert("--seed".into(), "2".into()));
+        differs(seed, "--seed: \"1\", not \"2\"");
+        differs(
+            |h| h.settings = BTreeMap::new(),
+            "--quick: \"true\", not nothing",
+        );
+        differs(
+            |h| h.commit = Some("fed".into()),
+            "commit | 0123456789ab | fed",
+        );
+        differs(|h| h.ptx = Some("77".into()), "PTX | 77 | 0123456789ab");
+        differs(|h| h.driver = Some("580".into()), "driver | none | 580");
+        differs(|h| h.device.name = "NVIDIA X".into(), "device | NVIDIA X");
     }
 }

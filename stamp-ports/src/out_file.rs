@@ -31,31 +31,19 @@ enum Target {
 impl OutFile {
     /// Looks at the path, and leaves it as it is.
     pub fn new(path: &Path) -> Result<Self> {
-        let refused = |why: String| Err(Error::Usage(format!("--out {}: {why}", path.display())));
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
+        let (asked, folder) = (path.to_owned(), folder_of(path));
+        let why = match target_of(path) {
+            _ if path.is_dir() => "it is a folder, name a file in it".into(),
+            _ if !folder.is_dir() => {
+                format!("there is no folder {}, make it first", folder.display())
+            }
+            Ok(target) => return Ok(Self { asked, target }),
+            Err(error) => format!("{error}, name a file that can be written"),
         };
-        if path.is_dir() {
-            return refused("it is a folder, name a file in it".into());
-        }
-        if !folder.is_dir() {
-            let folder = folder.display();
-            return refused(format!("there is no folder {folder}, make it first"));
-        }
-        match target_of(path) {
-            Ok(target) => Ok(Self {
-                asked: path.to_owned(),
-                target,
-            }),
-            Err(error) => refused(format!("{error}, name a file that can be written")),
-        }
+        Err(Error::Usage(format!("--out {}: {why}", path.display())))
     }
 
-    /// Writes the text.
-    ///
-    /// # Errors
-    /// [`Error::File`]; a regular file is then as it was.
+    /// Writes the text; after an error a regular file is as it was.
     pub fn write(self, text: &str) -> Result<()> {
         match self.target {
             Target::Whole(path) => write_whole(&path, text),
@@ -105,27 +93,26 @@ fn is_stdout(_: &Metadata) -> bool {
     false
 }
 
-/// Whether a file can be made beside the path.
 fn probe(path: &Path) -> io::Result<()> {
     beside(path)?.close()
 }
 
+fn folder_of(path: &Path) -> &Path {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 /// A new file beside the path, with the permissions that new files have here.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.suffix(".part").tempfile_in(folder)
+    builder.suffix(".part").tempfile_in(folder_of(path))
 }
 
-/// Writes a file whole or not at all.
-///
-/// # Errors
-/// Those of the file system; what was there is then as it was.
+/// Writes a file whole or not at all; after an error, what was there is as it was.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let mut file = beside(path)?;
     file.write_all(text.as_bytes())?;
@@ -138,10 +125,8 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 
 /// Makes a folder, unless it is there.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|source| Error::File {
-        path: folder.to_owned(),
-        source,
-    })
+    let path = folder.to_owned();
+    fs::create_dir_all(folder).map_err(|source| Error::File { path, source })
 }
 
 /// Writes files of these names into a folder, each whole.
@@ -167,7 +152,6 @@ mod tests {
         let path = folder.path().join("out.json");
         write(&path, "the first, longer");
         write(&path, "second");
-        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
         let looked = OutFile::new(&path).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         drop(looked);
@@ -194,19 +178,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_new_file_has_the_permissions_that_new_files_have() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
-        let (ours, plain) = (folder.path().join("ours"), folder.path().join("plain"));
-        write(&ours, "text");
-        fs::write(&plain, "text").unwrap();
-        assert_eq!(mode(&ours), mode(&plain));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn symlinks_stay_and_permissions_too() {
+    fn symlinks_stay_and_permissions_too_and_a_new_file_has_those_of_new_files() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
@@ -216,9 +188,12 @@ mod tests {
         write(&link, "new");
         assert!(link.is_symlink());
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
-        let mode = fs::metadata(&file).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o640);
-
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&file) & 0o777, 0o640);
+        let (ours, plain) = (folder.path().join("ours"), folder.path().join("plain"));
+        write(&ours, "text");
+        fs::write(&plain, "text").unwrap();
+        assert_eq!(mode(&ours), mode(&plain));
         fs::remove_file(&file).unwrap();
         assert!(OutFile::new(&link).is_err());
         assert!(link.is_symlink() && !file.exists());
@@ -232,12 +207,11 @@ mod tests {
         let path = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.unwrap().success());
-        let reader = {
-            let path = path.clone();
-            std::thread::spawn(move || fs::read_to_string(path).unwrap())
-        };
-        write(&path, "text");
-        assert_eq!(reader.join().unwrap(), "text");
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| fs::read_to_string(&path).unwrap());
+            write(&path, "text");
+            assert_eq!(reader.join().unwrap(), "text");
+        });
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
     }
 }

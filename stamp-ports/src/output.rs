@@ -5,6 +5,7 @@ use crate::numbers::{of, short};
 use crate::variants::AskedVariant;
 use crate::workloads::workload::Verifies;
 use comfy_table::{CellAlignment, Table, presets};
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use stm_core::internal::observe::Phase;
 
@@ -38,19 +39,20 @@ fn initials(reason: &str) -> String {
 
 /// The reasons of aborts and how many each has, in short.
 pub(crate) fn aborts(report: &RunReport) -> String {
-    let mut text = String::new();
-    for (reason, &n) in report.aborts.iter().filter(|&(_, &n)| n != 0) {
-        let gap = if text.is_empty() { "" } else { " " };
-        let _ = write!(text, "{gap}{} {}", initials(reason), short(n as f64));
+    let some = report.aborts.iter().filter(|(_, n)| **n != 0);
+    let some = some.map(|(reason, n)| format!("{} {}", initials(reason), short(*n as f64)));
+    match some.collect::<Vec<_>>().as_slice() {
+        [] => "none".into(),
+        some => some.join(" "),
     }
-    if text.is_empty() { "none".into() } else { text }
 }
 
 /// Transactions a second over those of `cgl` with the same workload, if it ran.
 pub fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
-    let cgl = all
+    let mut cgl = all
         .iter()
-        .find(|r| r.variant == "cgl" && r.workload == report.workload && r.tx_per_s > 0.0)?;
+        .filter(|r| r.variant == "cgl" && r.tx_per_s > 0.0);
+    let cgl = cgl.find(|r| r.workload == report.workload)?;
     (report.tx_per_s > 0.0).then(|| report.tx_per_s / cgl.tx_per_s)
 }
 
@@ -76,21 +78,13 @@ fn remarks(reports: &[RunReport]) -> String {
 /// What the table's short words stand for, and what is wrong.
 pub(crate) fn legend(reports: &[RunReport]) -> String {
     let mut text = String::new();
-    let mut reasons: Vec<&str> = Vec::new();
-    for report in reports {
-        for (reason, &n) in &report.aborts {
-            if n != 0 && !reasons.contains(reason) {
-                reasons.push(reason);
-            }
-        }
-    }
-    reasons.sort_unstable();
+    let reasons = reports.iter().flat_map(|report| &report.aborts);
+    let reasons = reasons.filter(|(_, n)| **n != 0).map(|(reason, _)| *reason);
+    let reasons: BTreeSet<&str> = reasons.collect();
     if !reasons.is_empty() {
-        let names: Vec<String> = reasons
-            .iter()
-            .map(|reason| format!("{} {}", initials(reason), reason.replace('_', " ")))
-            .collect();
-        let _ = write!(text, "\nAborts: {}.", names.join(", "));
+        let names = reasons.iter();
+        let names = names.map(|of| format!("{} {}", initials(of), of.replace('_', " ")));
+        let _ = write!(text, "\nAborts: {}.", names.collect::<Vec<_>>().join(", "));
     }
     let mut listed: Vec<(&str, Verifies)> = Vec::new();
     for report in reports {
@@ -103,24 +97,23 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
         let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
     }
     text += &remarks(reports);
-    let resolved: Vec<String> = reports
+    let chosen = reports
         .iter()
-        .filter(|r| r.variant == AskedVariant::Optimized.name())
-        .map(|r| format!("{} for {}", r.resolved, r.workload))
-        .collect();
+        .filter(|r| r.variant == AskedVariant::Optimized.name());
+    let resolved = chosen.map(|r| format!("{} for {}", r.resolved, r.workload));
+    let resolved: Vec<String> = resolved.collect();
     if !resolved.is_empty() {
         let _ = write!(text, "\n`optimized` chose {}.", resolved.join(", "));
     }
     let wrong: Vec<&RunReport> = reports.iter().filter(|r| !r.is_as_asked()).collect();
     let was_asked = reports.iter().any(|r| r.verification.is_some());
+    let what = if was_asked { "FAILED" } else { "NOT verified" };
     for report in &wrong {
+        let why = report.error.as_deref().unwrap_or("no result");
         let _ = write!(
             text,
-            "\n{}: {} {}: {}",
-            if was_asked { "FAILED" } else { "NOT verified" },
-            report.workload,
-            report.variant,
-            report.error.as_deref().unwrap_or("no result")
+            "\n{what}: {} {}: {why}",
+            report.workload, report.variant
         );
     }
     match (wrong.len(), reports.len()) {
@@ -147,11 +140,7 @@ pub fn setting<'a>(
         let _ = writeln!(text, "{name}: {summary}");
     }
     let locks = locks.map_or_else(|| "locks as below".into(), |n| of(n, "lock"));
-    let _ = writeln!(
-        text,
-        "stm: {locks}, stripes of {stripe_bytes} bytes; seed {seed}"
-    );
-    text
+    text + &format!("stm: {locks}, stripes of {stripe_bytes} bytes; seed {seed}\n")
 }
 
 /// The [`setting`] of runs that are done.
@@ -159,13 +148,9 @@ pub fn setting_of(reports: &[RunReport]) -> String {
     let Some(first) = reports.first() else {
         return String::new();
     };
-    let is_new = |i: usize| {
-        reports[..i]
-            .iter()
-            .all(|r| r.workload != reports[i].workload)
-    };
-    let workloads = (0..reports.len()).filter(|&i| is_new(i));
-    let workloads = workloads.map(|i| (reports[i].workload, reports[i].summary.clone()));
+    let mut seen = HashSet::new();
+    let workloads = reports.iter().filter(|r| seen.insert(r.workload));
+    let workloads = workloads.map(|r| (r.workload, r.summary.clone()));
     let same = reports.iter().all(|r| r.locks == first.locks);
     let stripe = first.parameters.get("stripe_bytes");
     let stripe = stripe.and_then(serde_json::Value::as_u64).unwrap_or(0);
@@ -192,12 +177,11 @@ pub fn breakdown_table(reports: &[RunReport]) -> String {
     if rows.len() == 1 {
         return String::new();
     }
-    let mut text = "\nWhere the lanes' time goes, in per cent:\n".to_owned();
-    for line in align(&rows, 2, false) {
-        text += &line;
-        text += "\n";
-    }
-    text + "`cost` is the time with the clocks over the time without.\n"
+    format!(
+        "\nWhere the lanes' time goes, in per cent:\n{}\n\
+         `cost` is the time with the clocks over the time without.\n",
+        align(&rows, 2, false).join("\n")
+    )
 }
 
 /// A phase's name, short enough for a column.

@@ -140,17 +140,11 @@ impl Point {
 
 /// Reads `all`, or names of parts that are known, separated by commas.
 pub fn parse_parts(text: &str, known: &[&'static str]) -> Result<Vec<&'static str>> {
-    parse_list(
-        text,
-        known,
-        |name| name,
-        |name, known| {
-            format!(
-                "there is no part {name:?}: known are {} and all",
-                known.join(", ")
-            )
-        },
-    )
+    let unknown = |name: &str, known: &[&str]| {
+        let known = known.join(", ");
+        format!("there is no part {name:?}: known are {known} and all")
+    };
+    parse_list(text, known, |name| name, unknown)
 }
 
 /// Measures the points of some parts that a document lacks, as long as there is time, and writes
@@ -165,9 +159,8 @@ pub fn add_missing<T: Document>(
     let there = of(&mut store.document);
     // What was not verified, or could not be measured, is tried again.
     let lacks = |asked: &Asked| !there.iter().any(|p| p.verified && p.answers(asked));
-    let wanted = everything.iter();
-    let wanted = wanted.filter(|asked| parts.contains(&asked.part.as_str()) && lacks(asked));
-    let wanted: Vec<&Asked> = wanted.collect();
+    let mut wanted: Vec<&Asked> = everything.iter().collect();
+    wanted.retain(|asked| parts.contains(&asked.part.as_str()) && lacks(asked));
     let mut meter = Meter::new(wanted.iter().map(|asked| asked.part.as_str()));
     for asked in wanted {
         if !has_time() {

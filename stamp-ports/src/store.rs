@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -64,7 +63,7 @@ impl BenchSpec {
 }
 
 /// Returns the device that is asked for, or the one that suits the size.
-pub fn chosen(device: Option<Choice>, quick: bool) -> Choice {
+pub(crate) fn chosen(device: Option<Choice>, quick: bool) -> Choice {
     device.unwrap_or(if quick { Choice::Cpu } else { Choice::Auto })
 }
 
@@ -89,11 +88,26 @@ pub trait Document: Serialize + DeserializeOwned {
     fn finish(&mut self) {}
 
     /// Reads one.
-    ///
-    /// # Errors
-    /// One line: not JSON, not a document of this format, a field that is wrong.
     fn parse(text: &str) -> Result<Self> {
-        parse(text, Self::FORMAT, Self::WRITER)
+        let (format, writer) = (Self::FORMAT, Self::WRITER);
+        let usage = |why| Err(Error::Usage(why));
+        let value: Value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(error) => return usage(format!("it is not JSON: {error}")),
+        };
+        match value.get("format").and_then(Value::as_str) {
+            Some(found) if found == format => serde_json::from_value(value).or_else(|error| {
+                usage(format!(
+                    "a field of it is wrong: {error}: measure it again with `{writer} --fresh`"
+                ))
+            }),
+            Some(other) => usage(format!(
+                "its format is {other:?}, not {format:?}: use the program that wrote it"
+            )),
+            None => usage(format!(
+                "it has no \"format\": {format:?} is what `{writer}` writes"
+            )),
+        }
     }
 
     /// Returns it as text: a field a line, and a point a line in the sections, so that two
@@ -116,11 +130,8 @@ pub struct Store<T> {
 
 impl<T: Document> Store<T> {
     /// Opens the document in a folder, which is made if it is not there. One that was begun by the
-    /// same build, on the same device, with the same settings is gone on with.
-    ///
-    /// # Errors
-    /// A folder that cannot be written, a file that is no such document, or one that was begun
-    /// otherwise; then the file is as it was. With `fresh` it is begun anew.
+    /// same build, on the same device, with the same settings is gone on with; another is an error,
+    /// and stays as it was, unless it is to be begun anew.
     pub fn open(spec: &BenchSpec, head: Head) -> Result<Self> {
         let (folder, fresh) = (&spec.out, spec.fresh);
         let refused = |why: String| Error::Usage(format!("--out {}: {why}", folder.display()));
@@ -130,15 +141,11 @@ impl<T: Document> Store<T> {
         }
         let name = T::FILE_NAME;
         let path = folder.join(name);
-        let there = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            _ if fresh => None,
+        let mut document = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => T::begin(head),
+            _ if fresh => T::begin(head),
             Err(error) => return Err(refused(format!("{name} cannot be read: {error}"))),
-            Ok(text) => Some(text),
-        };
-        let mut document = match there {
-            None => T::begin(head),
-            Some(text) => {
+            Ok(text) => {
                 let mut document = T::parse(&text).map_err(|error| {
                     refused(format!(
                         "{name} cannot be gone on with: {error}; or begin anew with --fresh"
@@ -153,15 +160,14 @@ impl<T: Document> Store<T> {
                 document
             }
         };
-        let store = Self {
+        // So that a path that cannot be written is found before the first point.
+        OutFile::new(&path)?;
+        Ok(Self {
             path,
             began: Instant::now(),
             seconds_before: document.head().seconds,
             document,
-        };
-        // So that a path that cannot be written is found before the first point.
-        OutFile::new(&store.path)?;
-        Ok(store)
+        })
     }
 
     /// Writes the document, whole or not at all.
@@ -173,88 +179,56 @@ impl<T: Document> Store<T> {
     }
 }
 
-/// Reads a document of a format that `writer` writes.
-fn parse<T: DeserializeOwned>(text: &str, format: &str, writer: &str) -> Result<T> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| Error::Usage(format!("it is not JSON: {error}")))?;
-    match value.get("format").and_then(Value::as_str) {
-        Some(found) if found == format => {}
-        Some(other) => {
-            return Err(Error::Usage(format!(
-                "its format is {other:?}, not {format:?}: use the program that wrote it"
-            )));
-        }
-        None => {
-            return Err(Error::Usage(format!(
-                "it has no \"format\": {format:?} is what `{writer}` writes"
-            )));
-        }
-    }
-    serde_json::from_value(value).map_err(|error| {
-        Error::Usage(format!(
-            "a field of it is wrong: {error}: measure it again with `{writer} --fresh`"
-        ))
-    })
-}
-
 /// Returns a document as JSON with these fields first, in this order, and a line for each
 /// entry of a list.
-pub fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<String> {
+pub(crate) fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<String> {
     let Value::Object(mut left) = serde_json::to_value(document).map_err(std::io::Error::from)?
     else {
         return Ok("{}\n".into());
     };
-    let mut text = String::from("{");
     // The order of the fields, which a map does not keep.
     let first = fields.iter().filter_map(|name| left.remove_entry(*name));
-    let all: Vec<(String, Value)> = first.collect::<Vec<_>>().into_iter().chain(left).collect();
-    for (i, (name, value)) in all.iter().enumerate() {
-        let gap = if i == 0 { "\n" } else { ",\n" };
-        // Writing to a String cannot fail.
-        let _ = match value {
-            Value::Array(rows) if !rows.is_empty() => {
-                let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
-                write!(text, "{gap}\"{name}\": [\n{}\n]", rows.join(",\n"))
-            }
-            _ => write!(text, "{gap}\"{name}\": {value}"),
-        };
-    }
-    Ok(text + "\n}\n")
+    let mut all: Vec<(String, Value)> = first.collect();
+    all.extend(left);
+    let lines = all.iter().map(|(name, value)| match value {
+        Value::Array(rows) if !rows.is_empty() => {
+            let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
+            format!("\"{name}\": [\n{}\n]", rows.join(",\n"))
+        }
+        _ => format!("\"{name}\": {value}"),
+    });
+    let lines: Vec<String> = lines.collect();
+    Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
 }
 
 /// What was measured by one command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Made {
-    /// The name of the file.
-    pub file: String,
+pub(crate) struct Made {
+    pub(crate) file: String,
     /// The command.
-    pub command: String,
+    pub(crate) command: String,
     /// The time when it ended, UTC.
-    pub ended: String,
+    pub(crate) ended: String,
     /// The time that it took, over all commands that went on with it.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Whether everything that can be verified was.
-    pub verified: bool,
-    /// Whether it is whole.
-    pub complete: bool,
+    pub(crate) verified: bool,
+    pub(crate) complete: bool,
 }
 
 /// What `bench all` measured, with the checksums of its files: `all.json` among them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sealed {
+pub(crate) struct Sealed {
     /// What all of them have in common.
     #[serde(flatten)]
-    pub head: Head,
+    pub(crate) head: Head,
     /// What made them.
-    pub pieces: Vec<Made>,
-    /// The checksums of the files.
-    pub files: BTreeMap<String, String>,
+    pub(crate) pieces: Vec<Made>,
+    pub(crate) files: BTreeMap<String, String>,
 }
 
-/// The format of that file.
-pub const SEALED: &str = "stamp-all/1";
-/// Its name.
-pub const SEALS: &str = "all.json";
+pub(crate) const SEALED: &str = "stamp-all/1";
+pub(crate) const SEALS: &str = "all.json";
 
 /// Returns the checksum of a file's bytes: a CRC of 32 bits, which tells a file that was edited or
 /// cut off from the one that was written.
@@ -264,10 +238,7 @@ fn checksum(bytes: &[u8]) -> String {
 
 /// Refuses files of a folder, or of a folder in it, that are not as they were when `bench all` had
 /// measured them. A folder without `all.json` has none such.
-///
-/// # Errors
-/// A file was changed, cut off, replaced or removed since.
-pub fn check_seals(folder: &Path) -> Result<()> {
+pub(crate) fn check_seals(folder: &Path) -> Result<()> {
     let inner = fs::read_dir(folder).into_iter().flatten().flatten();
     for folder in inner.map(|entry| entry.path()).chain([folder.to_owned()]) {
         let Some(all) = sealed(&folder)? else {
@@ -291,10 +262,7 @@ pub fn check_seals(folder: &Path) -> Result<()> {
 }
 
 /// Reads `all.json` of a folder, if it is there.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn sealed(folder: &Path) -> Result<Option<Sealed>> {
+pub(crate) fn sealed(folder: &Path) -> Result<Option<Sealed>> {
     let path = folder.join(SEALS);
     if !path.is_file() {
         return Ok(None);
@@ -316,10 +284,7 @@ pub fn sealed(folder: &Path) -> Result<Option<Sealed>> {
 
 impl Sealed {
     /// Writes it, with the checksums that the files have now; those that are measured have none.
-    ///
-    /// # Errors
-    /// Those of the file.
-    pub fn write(&mut self, folder: &Path, measured: &[&str]) -> Result<()> {
+    pub(crate) fn write(&mut self, folder: &Path, measured: &[&str]) -> Result<()> {
         self.files.clear();
         let done = |made: &&Made| !measured.contains(&made.file.as_str());
         for made in self.pieces.iter().filter(done) {
@@ -333,13 +298,13 @@ impl Sealed {
     }
 
     /// Returns whether a command is done, and what it took so far.
-    pub fn state(&self, command: &str) -> (bool, f64) {
+    pub(crate) fn state(&self, command: &str) -> (bool, f64) {
         let made = self.pieces.iter().find(|made| made.command == command);
         made.map_or((false, 0.0), |made| (made.complete, made.seconds))
     }
 
     /// Notes what a command has made, in place of what it had made before.
-    pub fn note(&mut self, made: Made) {
+    pub(crate) fn note(&mut self, made: Made) {
         self.pieces.retain(|other| other.command != made.command);
         self.pieces.push(made);
     }
@@ -347,22 +312,16 @@ impl Sealed {
 
 /// The command without the path to its own folder or file, which is nobody else's: the document
 /// may be published.
-pub fn published(command: &str, folder: &Path) -> String {
-    match folder.file_name() {
-        Some(name) => command.replace(
-            folder.to_string_lossy().as_ref(),
-            name.to_string_lossy().as_ref(),
-        ),
-        None => command.to_owned(),
-    }
+pub(crate) fn published(command: &str, folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or(folder.as_os_str());
+    command.replace(&*folder.to_string_lossy(), &name.to_string_lossy())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::head::utc;
+    use crate::head::now;
     use crate::testing::has;
-    use std::time::SystemTime;
 
     #[test]
     fn a_file_that_was_changed_is_refused_and_others_are_not() {
@@ -376,7 +335,7 @@ mod tests {
         all.note(Made {
             file: "a.json".into(),
             command: "stamp".into(),
-            ended: utc(SystemTime::now()),
+            ended: now(),
             seconds: 1.0,
             verified: true,
             complete: true,
@@ -385,23 +344,14 @@ mod tests {
         all.write(folder.path(), &[]).unwrap();
         check_seals(folder.path()).unwrap();
         let path = folder.path().join("a.json");
-        for (text, parts) in [
-            (
-                Some("{ }"),
-                "a.json was changed | checksum | stamp bench all",
-            ),
-            (None, "a.json was changed | cannot be read"),
-        ] {
-            match text {
-                Some(text) => fs::write(&path, text).unwrap(),
-                None => fs::remove_file(&path).unwrap(),
-            }
-            has(&check_seals(folder.path()).unwrap_err().to_string(), parts);
-        }
-        assert_eq!(
-            sealed(folder.path()).unwrap().unwrap().state("stamp"),
-            (true, 1.0)
-        );
+        let refused =
+            |parts: &str| has(&check_seals(folder.path()).unwrap_err().to_string(), parts);
+        fs::write(&path, "{ }").unwrap();
+        refused("a.json was changed | checksum | stamp bench all");
+        fs::remove_file(&path).unwrap();
+        refused("a.json was changed | cannot be read");
+        let sealed_now = sealed(folder.path()).unwrap().unwrap();
+        assert_eq!(sealed_now.state("stamp"), (true, 1.0));
         // A file that is measured may be interrupted, and is no error then.
         fs::write(&path, "{").unwrap();
         all.write(folder.path(), &["a.json"]).unwrap();

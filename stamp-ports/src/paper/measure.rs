@@ -3,7 +3,7 @@
 use super::document::{
     Characteristics, CriticalSection, EigenbenchPoint, KernelPart, Speedup, ThreadPoint,
 };
-use super::plan::{DESCRIBED, LOCKS, Plan, Room};
+use super::plan::{DESCRIBED, LOCKS, Plan, Room, recorded_shape};
 use super::recorded::{self, Accesses};
 use crate::error::{Result, given_up};
 use crate::measure::floor::search::{self as floor, Setting, shapes_of_critical_sections};
@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::StmConfig;
 
-/// A workload on a device.
 pub(super) struct Bench<'s, 'a> {
     pub(super) plan: &'s Plan,
     pub(super) room: &'s Room,
@@ -31,12 +30,10 @@ pub(super) struct Bench<'s, 'a> {
     pub(super) search: Search<'s, 'a>,
 }
 
-/// Attempts that aborted over all attempts.
 fn abort_rate(commits: u64, aborts: u64) -> f64 {
     aborts as f64 / (commits + aborts).max(1) as f64
 }
 
-/// The transactional memory for a workload.
 fn config_of(workload: &dyn Sizes, locks: u64) -> StmConfig {
     StmConfig {
         locks,
@@ -56,41 +53,29 @@ impl<'s, 'a> Bench<'s, 'a> {
     ) -> Self {
         let config = config_of(runner.workload(), LOCKS);
         let shapes = plan.search_shapes(room, workload.sizes().by_blocks());
+        let effort = plan.search_effort(false);
         Self {
             plan,
             room,
             workload,
             seed,
-            search: Search::new(
-                runner,
-                &shapes,
-                plan.search_effort(false),
-                transactions,
-                config,
-            ),
+            search: Search::new(runner, &shapes, effort, transactions, config),
         }
     }
 
-    /// The workload's name.
     pub(super) fn name(&self) -> &'static str {
         self.search.runner.workload().name()
     }
 
     pub(super) fn resolved(&self, variant: AskedVariant) -> Variant {
-        let workload = self.search.runner.workload();
-        resolve(
-            workload,
-            variant,
-            &self.search.config,
-            self.search.transactions,
-        )
+        let search = &self.search;
+        let workload = search.runner.workload();
+        resolve(workload, variant, &search.config, search.transactions)
     }
 
     /// A point of Figure 2: the search, unless `known` has its result, and the
-    /// measurement of the best launch. And every launch that was tried.
-    ///
-    /// # Errors
-    /// After which nothing can run on the device. Others are in the point.
+    /// measurement of the best launch. And every launch that was tried. Errors are those
+    /// after which nothing can run on the device; others are in the point.
     pub(super) fn speedup(
         &mut self,
         variant: AskedVariant,
@@ -98,54 +83,51 @@ impl<'s, 'a> Bench<'s, 'a> {
         progress: &Progress,
     ) -> Result<(Speedup, Vec<Tried>)> {
         let resolved = self.resolved(variant);
-        let workload = self.search.runner.workload().name();
-        let before = known
-            .iter()
-            .find(|s| s.workload == workload && s.variant == resolved.name() && s.error.is_none());
+        let known = Self::of(known, self.name(), resolved.name());
+        let before = known.filter(|s| s.error.is_none());
         let whole = self.search.runner.workload().transactions().is_some();
         self.search.effort = self.plan.search_effort(whole);
-        let best = match before {
-            Some(s) => Some(((s.blocks, s.threads), s.tx_per_s, s.tried)),
-            None => given_up(self.search.best(resolved, LOCKS, progress))?
-                .ok()
-                .flatten()
-                .map(|t| ((t.blocks, t.threads), t.tx_per_s, 0)),
-        };
+        let mut best = before.map(|s| ((s.blocks, s.threads), s.tx_per_s));
+        if best.is_none() {
+            let found = given_up(self.search.best(resolved, LOCKS, progress))?.ok();
+            best = found.flatten().map(|t| ((t.blocks, t.threads), t.tx_per_s));
+        }
         let tried = std::mem::take(&mut self.search.tried);
-        let Some((shape, rate, tried_before)) = best else {
-            let why = tried.iter().rev().find_map(|t| t.note.clone());
-            let why = why.unwrap_or_else(|| "nothing committed".into());
-            let spec = self.search.spec(variant, LOCKS, (0, 0), 0);
+        let (spec, reports) = if let Some((shape, rate)) = best {
+            let transactions = self.search.fill(self.plan.measure, rate);
+            let spec = self.limited(variant, shape, transactions);
+            let reports = given_up(self.repeats(&spec))?;
+            (spec, reports)
+        } else {
+            let why = tried.iter().rev().find_map(|t| t.note.as_deref());
+            let why = why.unwrap_or("nothing committed");
             let error = format!("no launch ran to its end: {why}");
-            let mut point = self.point(&spec, &[]);
-            point.error = Some(error);
-            point.tried = tried.len() as u64;
-            return Ok((point, tried));
+            (self.search.spec(variant, LOCKS, (0, 0), 0), Err(error))
         };
-        let transactions = self.search.fill(self.plan.measure, rate);
+        let mut point = self.point(&spec, reports.as_deref().unwrap_or_default());
+        point.error = reports.err().or(point.error);
+        point.tried = before.map_or(tried.len() as u64, |s| s.tried);
+        Ok((point, tried))
+    }
+
+    fn of<'k>(known: &'k [Speedup], workload: &str, variant: &str) -> Option<&'k Speedup> {
+        let mut known = known.iter();
+        known.find(|s| s.workload == workload && s.variant == variant)
+    }
+
+    fn limited(
+        &self,
+        variant: impl Into<AskedVariant>,
+        shape: (u32, u32),
+        transactions: u64,
+    ) -> RunSpec {
         let mut spec = self.search.spec(variant, LOCKS, shape, transactions);
         spec.config.time_limit = Some(self.plan.limit);
-        let mut point = match given_up(self.repeats(&spec))? {
-            Ok(reports) => self.point(&spec, &reports),
-            Err(error) => {
-                let mut point = self.point(&spec, &[]);
-                point.error = Some(error);
-                point
-            }
-        };
-        point.tried = if before.is_some() {
-            tried_before
-        } else {
-            tried.len() as u64
-        };
-        Ok((point, tried))
+        spec
     }
 
     /// The workload's transactions as critical sections of one lock, searched and
     /// measured; of each of its kernels that have such.
-    ///
-    /// # Errors
-    /// The same as of [`Self::speedup`].
     pub(super) fn critical_sections(&mut self) -> Result<Vec<CriticalSection>> {
         let (kind, limits) = (self.room.kind, &self.room.limits);
         let by_blocks = self.workload.sizes().by_blocks();
@@ -215,6 +197,18 @@ impl<'s, 'a> Bench<'s, 'a> {
         let median = timed.get(timed.len() / 2).copied();
         let shown = wrong.or(median);
         let rate = |report: Option<&&RunReport>| report.map_or(0.0, |r| r.tx_per_s);
+        let aborts = shown.iter().flat_map(|r| &r.aborts);
+        let parameters = shown.map(|r| r.parameters.clone()).unwrap_or_default();
+        let kernels = || shown.iter().flat_map(|r| &r.kernels);
+        let launches: u64 = kernels().map(|k| k.launches).sum();
+        let kernels = kernels().map(|k| KernelPart {
+            kernel: k.kernel.into(),
+            launches: k.launches,
+            time_ms: k.time_ms,
+            commits: k.commits,
+            aborts: k.aborts,
+            ..KernelPart::default()
+        });
         Speedup {
             workload: runner.workload().name().into(),
             variant: spec.variant.name().into(),
@@ -225,65 +219,39 @@ impl<'s, 'a> Bench<'s, 'a> {
             transactions: spec.transactions,
             transactions_full: self.search.transactions,
             repeat: timed.len() as u32,
-            tx_per_s: median.map_or(0.0, |r| r.tx_per_s),
+            tx_per_s: rate(median.as_ref()),
             tx_per_s_min: rate(timed.first()),
             tx_per_s_max: rate(timed.last()),
             verified: wrong.is_none() && median.is_some(),
             verifies: Some(runner.workload().verifies().covers.told().into()),
             error: wrong.and_then(|r| r.error.clone()),
             commits: shown.map_or(0, |r| r.commits),
-            aborts: shown
-                .iter()
-                .flat_map(|r| &r.aborts)
-                .map(|(&reason, &n)| (reason.to_owned(), n))
-                .collect(),
+            aborts: aborts.map(|(&reason, &n)| (reason.to_owned(), n)).collect(),
             active_lanes: shown.and_then(|r| r.active_lanes),
             warp_width: self.room.limits.warp_width,
             metadata_bytes: shown.map_or(0, |r| r.metadata_bytes),
             jit_ms: reports.iter().map(|r| r.jit_ms).fold(0.0, f64::max),
-            launches: shown.map_or(0, |r| {
-                r.kernels.iter().map(|k| k.launches).sum::<u64>().max(1)
-            }),
-            kernels: shown
-                .iter()
-                .flat_map(|r| &r.kernels)
-                .map(|k| KernelPart {
-                    kernel: k.kernel.into(),
-                    launches: k.launches,
-                    time_ms: k.time_ms,
-                    commits: k.commits,
-                    aborts: k.aborts,
-                    ..KernelPart::default()
-                })
-                .collect(),
-            parameters: shown
-                .iter()
-                .flat_map(|r| &r.parameters)
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
+            launches: launches.max(u64::from(shown.is_some())),
+            kernels: kernels.collect(),
+            parameters: parameters.into_iter().collect(),
             ..Speedup::default()
         }
     }
 
-    /// One launch that fills a point's time.
     fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
         self.search.effort = self.plan.point;
         let probed = given_up(self.search.probe(variant, locks, shape))?;
         Ok(probed.unwrap_or_else(|error| {
             let spec = self.search.spec(variant, locks, shape, 0);
-            let workload = self.search.runner.workload().name();
             Tried {
                 note: Some(error),
-                ..Tried::new(workload, variant.name(), &spec)
+                ..Tried::new(self.name(), variant.name(), &spec)
             }
         }))
     }
 
     /// A point of Figure 3: as many transactions as fill its time, and a launch of them that is
     /// verified.
-    ///
-    /// # Errors
-    /// The same as of [`Self::speedup`].
     pub(super) fn threads(&mut self, variant: Variant, shape: (u32, u32)) -> Result<ThreadPoint> {
         let tried = self.probe(variant, LOCKS, shape)?;
         let mut point = ThreadPoint {
@@ -299,8 +267,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         };
         // What was stopped has no result that could be right.
         if point.note.is_none() {
-            let mut spec = self.search.spec(variant, LOCKS, shape, tried.transactions);
-            spec.config.time_limit = Some(self.plan.limit);
+            let spec = self.limited(variant, shape, tried.transactions);
             match given_up(self.search.runner.measure(&spec))? {
                 Ok(report) => {
                     point.tx_per_s = report.tx_per_s;
@@ -314,10 +281,6 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok(point)
     }
 
-    /// A point of Figure 4.
-    ///
-    /// # Errors
-    /// The same as of [`Self::speedup`].
     pub(super) fn eigenbench(
         &mut self,
         variant: Variant,
@@ -341,53 +304,40 @@ impl<'s, 'a> Bench<'s, 'a> {
 
     /// A run of [`DESCRIBED`] at the best launch that `known` has, else at the default one.
     pub(super) fn described(&self, known: &[Speedup]) -> RunSpec {
-        let name = self.search.runner.workload().name();
-        let known = known
-            .iter()
-            .find(|s| s.workload == name && s.variant == DESCRIBED.name() && s.tx_per_s > 0.0);
-        let shape = known.map_or_else(
-            || {
-                let resolved = self.resolved(DESCRIBED);
-                launches::launch(
-                    self.search.runner.workload(),
-                    resolved,
-                    self.room.kind,
-                    &self.room.limits,
-                )
-            },
-            |s| (s.blocks, s.threads),
-        );
-        let transactions = self.search.transactions;
-        let mut spec = self.search.spec(DESCRIBED, LOCKS, shape, transactions);
-        spec.config.time_limit = Some(self.plan.limit);
-        spec
+        let known = Self::of(known, self.name(), DESCRIBED.name());
+        let known = known.filter(|s| s.tx_per_s > 0.0);
+        let usual = || {
+            let (room, resolved) = (self.room, self.resolved(DESCRIBED));
+            let workload = self.search.runner.workload();
+            launches::launch(workload, resolved, room.kind, &room.limits)
+        };
+        let shape = known.map_or_else(usual, |s| (s.blocks, s.threads));
+        self.limited(DESCRIBED, shape, self.search.transactions)
     }
 
     /// Rows of Table 1: the workload, and if it has several kernels with transactions, each of
     /// them. Conflicts are those of the best launch that `known` has, else of the default one.
-    ///
-    /// # Errors
-    /// The same as of [`Self::speedup`]. The inner error says why there are none.
+    /// The inner error says why there are none.
     pub(super) fn characteristics(
         &mut self,
         known: &[Speedup],
-    ) -> Result<std::result::Result<Vec<Characteristics>, String>> {
-        let name = self.search.runner.workload().name();
-        let resolved = self.resolved(DESCRIBED);
+    ) -> Result<Result<Vec<Characteristics>, String>> {
+        let (name, resolved) = (self.name(), self.resolved(DESCRIBED));
         let spec = self.described(known);
         let run = match given_up(self.search.runner.launch_once(&spec))? {
             Ok(run) => run,
             Err(why) => return Ok(Err(why)),
         };
         let accesses = self.accesses()?;
+        let shared_words = self
+            .search
+            .runner
+            .workload()
+            .shared_words(spec.transactions);
         let row = |workload: &str, commits, aborts| Characteristics {
             workload: workload.into(),
             variant: DESCRIBED.name().into(),
-            shared_words: self
-                .search
-                .runner
-                .workload()
-                .shared_words(spec.transactions),
+            shared_words,
             transactions: commits,
             abort_rate: abort_rate(commits, aborts),
             ..Characteristics::default()
@@ -416,7 +366,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         let Some(input) = self.plan.input(workload.name()) else {
             return Ok(None);
         };
-        let (blocks, threads) = self.plan.recorded_shape(self.room, workload.by_blocks());
+        let (blocks, threads) = recorded_shape(self.room, workload.by_blocks());
         let settings = Settings {
             transactions: self.plan.recorded.min(self.search.transactions),
             runs_max: Some(1),

@@ -15,14 +15,14 @@
 //! each. Units are whole or measured again ([`plan::Piece`]). The results of Figures 2 and 3 are verified; the points of Figure 4 are
 //! launches of the same kernels whose results nobody looks at.
 
-use document::Paper;
+use document::{Paper, is_of};
 use plan::Section;
 
 pub mod document;
-pub mod measure;
+mod measure;
 pub mod plan;
-pub mod points;
-pub mod recorded;
+mod points;
+mod recorded;
 pub mod run;
 
 /// Points that are measured by one command or again.
@@ -33,24 +33,21 @@ struct Unit<'w> {
 }
 
 impl<'w> Unit<'w> {
-    /// The unit of a section and a workload.
     const fn new(section: Section, workload: &'w str) -> Self {
         Self { section, workload }
     }
 
-    /// Its name in the document.
+    /// Whether there is such a unit: Figure 4 has one workload.
+    fn is_there(self) -> bool {
+        self.section != Section::Fig4 || self.workload == points::EIGENBENCH
+    }
+
     fn name(self) -> String {
         format!("{} {}", self.section.name(), self.workload)
     }
 }
 
-/// Whether a point's workload, which may be a kernel's as `genome/gn1`, is this one.
-fn is_of(of: &str, workload: &str) -> bool {
-    of.split('/').next() == Some(workload)
-}
-
 impl Paper {
-    /// Whether a piece has measured a unit.
     fn has(&self, unit: Unit<'_>) -> bool {
         let name = unit.name();
         self.pieces.iter().any(|piece| piece.units.contains(&name))
@@ -59,17 +56,16 @@ impl Paper {
     /// Whether the document has something, and all units of every workload that it has anything of.
     fn is_whole(&self) -> bool {
         let units = self.pieces.iter().flat_map(|piece| &piece.units);
-        let mut names = units
+        let names: Vec<&str> = units
             .filter_map(|unit| Some(unit.split_once(' ')?.1))
-            .peekable();
-        names.peek().is_some()
-            && names.all(|workload| {
-                let mut sections = Section::ALL.into_iter();
-                sections.all(|section| {
-                    let is_its_own = section != Section::Fig4 || workload == points::EIGENBENCH;
-                    !is_its_own || self.has(Unit::new(section, workload))
-                })
-            })
+            .collect();
+        let is_whole = |workload: &&str| {
+            let units = Section::ALL.map(|section| Unit::new(section, workload));
+            units
+                .into_iter()
+                .all(|unit| !unit.is_there() || self.has(unit))
+        };
+        !names.is_empty() && names.iter().all(is_whole)
     }
 
     /// Removes a unit's points, so that it is measured anew.
@@ -91,26 +87,23 @@ impl Paper {
             Section::Fig3 => self.threads.retain(|t| t.workload != workload),
             Section::Fig4 => self.eigenbench.clear(),
             Section::Fig5 => self.breakdown.retain(|b| b.workload != workload),
-            Section::Table1 => (self.characteristics).retain(|c| !is_of(&c.workload, workload)),
+            Section::Table1 => self
+                .characteristics
+                .retain(|c| !is_of(&c.workload, workload)),
         }
     }
 
-    /// Whether something of a unit failed or was wrong.
     fn failed(&self, unit: Unit<'_>) -> bool {
-        let workload = unit.workload;
+        let (mut speedups, mut sections) = (self.speedups.iter(), self.critical_sections.iter());
         unit.section == Section::Fig2
-            && (self
-                .speedups
-                .iter()
-                .any(|s| s.workload == workload && !s.verified)
-                || (self.critical_sections.iter()).any(|s| s.is_of(workload) && !s.verified))
+            && (speedups.any(|s| s.workload == unit.workload && !s.verified)
+                || sections.any(|s| s.is_of(unit.workload) && !s.verified))
     }
 
     /// Why the figures of this document must not be compared with one another; `None` if they
     /// may be.
     pub fn mixed(&self) -> Option<String> {
-        self.pieces
-            .iter()
-            .find_map(|piece| piece.foreign(&self.head))
+        let mut pieces = self.pieces.iter();
+        pieces.find_map(|piece| piece.foreign(&self.head))
     }
 }

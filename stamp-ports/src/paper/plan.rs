@@ -39,102 +39,75 @@ impl Section {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Fig2, Self::Fig3, Self::Fig4, Self::Fig5, Self::Table1];
 
-    /// Its name at the command line, and what it shows.
-    const fn row(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Fig2 => (
-                "fig2",
-                "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
-                 is searched",
-            ),
-            Self::Fig3 => ("fig3", "Figure 3: throughput by threads"),
-            Self::Fig4 => ("fig4", "Figure 4: EigenBench by shared words and locks"),
-            Self::Fig5 => ("fig5", "Figure 5: where the time goes"),
-            Self::Table1 => (
-                "table1",
-                "Table 1: what the workloads' transactions are like",
-            ),
-        }
-    }
-
     /// Its name at the command line.
     pub const fn name(self) -> &'static str {
-        self.row().0
+        ["fig2", "fig3", "fig4", "fig5", "table1"][self as usize]
     }
 
     /// What it shows.
-    pub const fn shows(self) -> &'static str {
-        self.row().1
+    pub(crate) const fn shows(self) -> &'static str {
+        match self {
+            Self::Fig2 => {
+                "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
+                 is searched"
+            }
+            Self::Fig3 => "Figure 3: throughput by threads",
+            Self::Fig4 => "Figure 4: EigenBench by shared words and locks",
+            Self::Fig5 => "Figure 5: where the time goes",
+            Self::Table1 => "Table 1: what the workloads' transactions are like",
+        }
     }
 }
 
 /// Reads `all` or names separated by commas; `table2` is found with `fig2`.
-///
-/// # Errors
-/// An unknown name, with the known ones.
-pub fn parse_sections(text: &str) -> Result<Vec<Section>> {
+pub(super) fn parse_sections(text: &str) -> Result<Vec<Section>> {
     let text = text.replace("table2", "fig2");
     parse_list(&text, &Section::ALL, Section::name, |name, names| {
-        format!(
-            "there is no figure {name:?}: known are {} and all",
-            names.join(", ")
-        )
+        let known = names.join(", ");
+        format!("there is no figure {name:?}: known are {known} and all")
     })
 }
 
 /// The variants of Figure 4.
-pub const FIG4_VARIANTS: [Variant; 4] = [
+pub(crate) const FIG4_VARIANTS: [Variant; 4] = [
     Variant::TbvSorting,
     Variant::HvSorting,
     Variant::Fast,
     Variant::FastTable,
 ];
-/// Figure 4: shared words, and as many locks; in the full run and the quick one.
-const FIG4_SIZES: [&[u32]; 2] = [
-    &[1 << 20, 4 << 20, 16 << 20, 64 << 20],
-    &[64 << 10, 1 << 20],
-];
-
 /// The variant that Table 1 and Figure 5 describe.
-pub const DESCRIBED: AskedVariant = AskedVariant::Optimized;
+pub(crate) const DESCRIBED: AskedVariant = AskedVariant::Optimized;
 
 /// Version locks, but for Figure 4: the paper's.
-pub const LOCKS: u64 = 1 << 20;
+pub(crate) const LOCKS: u64 = 1 << 20;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    /// Whether it is the small run.
-    pub quick: bool,
-    /// The search of Figure 2.
+pub(crate) struct Plan {
+    pub(crate) quick: bool,
     search: Effort,
-    /// A point of Figures 3 and 4.
     pub(crate) point: Effort,
-    /// The kernel's time in a run of Figure 2. Slow variants have fewer
-    /// transactions, so that theirs is no longer; rates compare.
-    pub measure: Duration,
-    /// No further repeat of a measurement begins after this time, with all that
-    /// the host does to verify it.
-    pub measure_wall: Duration,
+    /// The kernel's time in a run of Figure 2, for which slow variants have fewer transactions.
+    pub(crate) measure: Duration,
+    /// No further repeat of a measurement begins after this time, verification included.
+    pub(crate) measure_wall: Duration,
     /// A run of Figure 2 that takes longer is stopped: an error.
-    pub limit: Duration,
+    pub(crate) limit: Duration,
     /// Timed runs of each variant at its best launch, at most.
-    pub repeat: u32,
+    pub(crate) repeat: u32,
     /// Profiled runs of Figure 5, and as many without clocks.
-    pub profiles: u32,
+    pub(crate) profiles: u32,
     /// The kernel's time in a run of one thread alone, about.
-    pub alone: Duration,
+    pub(crate) alone: Duration,
     /// Transactions that are recorded, where the input leaves it open.
-    pub recorded: u64,
-    /// Memory for records.
-    pub record_bytes: u64,
+    pub(crate) recorded: u64,
+    pub(crate) record_bytes: u64,
 }
 
 const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// Probes of a launch, and no trials.
 const fn probes(probe: Duration, probe_limit: Duration) -> Effort {
     Effort {
         probe,
@@ -184,13 +157,11 @@ const QUICK: Plan = Plan {
 
 /// What a device can hold, as far as the points depend on it.
 #[derive(Clone, Debug)]
-pub struct Room {
-    /// The kind of device.
-    pub kind: DeviceKind,
-    /// Its limits.
-    pub limits: Limits,
+pub(crate) struct Room {
+    pub(crate) kind: DeviceKind,
+    pub(crate) limits: Limits,
     /// Threads that it holds at a time.
-    pub resident: u64,
+    pub(crate) resident: u64,
 }
 
 impl Room {
@@ -201,27 +172,19 @@ impl Room {
 }
 
 impl Plan {
-    /// The full one, or the quick one.
-    pub const fn new(quick: bool) -> Self {
+    pub(crate) const fn new(quick: bool) -> Self {
         if quick { QUICK } else { FULL }
     }
 
     /// A workload's input: the full one is the paper's Table 1, which the defaults are.
-    pub fn input(&self, workload: &str) -> Option<AnyInput> {
-        let occasion = if self.quick {
-            Occasion::Quick
-        } else {
-            Occasion::Paper
-        };
+    pub(crate) fn input(&self, workload: &str) -> Option<AnyInput> {
+        let occasion = [Occasion::Paper, Occasion::Quick][usize::from(self.quick)];
         AnyInput::sized(workload, occasion)
     }
 
     /// The input for one thread alone where it is not that of the workload: a small one where
     /// the input says how many transactions there are, as these would take one thread minutes.
-    ///
-    /// # Errors
-    /// The input cannot be made.
-    pub fn alone_input(&self, workload: &str, seed: u64) -> Result<Option<AnyInput>> {
+    pub(super) fn alone_input(&self, workload: &str, seed: u64) -> Result<Option<AnyInput>> {
         let Some(small) = AnyInput::sized(workload, Occasion::Quick) else {
             return Ok(None);
         };
@@ -229,13 +192,9 @@ impl Plan {
         Ok((fixed && !self.quick).then_some(small))
     }
 
-    /// The most transactions of a launch.
-    pub fn transactions(&self, workload: &dyn Sizes) -> u64 {
-        let most = if self.quick {
-            launches::QUICK_TRANSACTIONS
-        } else {
-            launches::TRANSACTIONS
-        };
+    pub(crate) fn transactions(&self, workload: &dyn Sizes) -> u64 {
+        let most = [launches::TRANSACTIONS, launches::QUICK_TRANSACTIONS];
+        let most = most[usize::from(self.quick)];
         workload.transactions().unwrap_or(most)
     }
 
@@ -250,7 +209,7 @@ impl Plan {
     }
 
     /// Figure 2: the launches that are searched.
-    pub fn search_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
+    pub(crate) fn search_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
         match (room.kind, self.quick) {
             (DeviceKind::Cuda, false) if by_blocks => {
@@ -260,55 +219,45 @@ impl Plan {
             (DeviceKind::Cpu, false) => launches::shapes(room.kind, &room.limits, room.resident),
             (DeviceKind::Cuda, true) => room.shapes(&[1, p, 4 * p], &[32, 64]),
             (DeviceKind::Cuda, false) => {
-                let mut shapes = room.shapes(&[p, 4 * p, 8 * p], &[32, 64, 256]);
                 // Few threads are the best launch where all want the same words, and then less
                 // than a warp a block: the paper's for k-means has 64 blocks of 4.
-                shapes.extend(room.shapes(&[1], &[1, 32]));
-                shapes.extend(room.shapes(&[16], &[4, 32]));
-                shapes.extend(room.shapes(&[64, p], &[4]));
-                shapes
+                let few = [room.shapes(&[1], &[1, 32]), room.shapes(&[16], &[4, 32])];
+                let many = room.shapes(&[p, 4 * p, 8 * p], &[32, 64, 256]);
+                [many, few.concat(), room.shapes(&[64, p], &[4])].concat()
             }
         }
     }
 
     /// Figure 3: the launches, by threads; on a GPU from a warp to twice what it holds, and by
     /// blocks to what it holds.
-    pub fn thread_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
+    pub(crate) fn thread_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
         match (room.kind, self.quick, by_blocks) {
             (DeviceKind::Cpu, true, _) => room.shapes(&[1, p, 2 * p], &[1]),
             // Blocks beyond the cores wait; threads do not.
             (DeviceKind::Cpu, false, _) => {
-                let mut shapes = room.shapes(&[1], &[1]);
-                shapes.extend(room.shapes(&[p], &[1, 2, 4, 8]));
-                shapes
+                [room.shapes(&[1], &[1]), room.shapes(&[p], &[1, 2, 4, 8])].concat()
             }
             (DeviceKind::Cuda, true, _) => room.shapes(&[1, p, 4 * p], &[64]),
             // A block is one worker, whatever its threads, and the last has more blocks than there
             // are transactions.
             (DeviceKind::Cuda, false, true) => room.shapes(&[4, 16, p, 4 * p, 8 * p], &[256]),
             (DeviceKind::Cuda, false, _) => {
-                let mut shapes = room.shapes(&[1], &[32]);
                 let blocks = [16, p, 4 * p, 16 * p, 32 * p, 64 * p];
-                shapes.extend(room.shapes(&blocks, &[64]));
-                shapes
+                [room.shapes(&[1], &[32]), room.shapes(&blocks, &[64])].concat()
             }
         }
     }
 
-    /// Figure 4: the shared words.
-    pub fn fig4_hot_words(&self) -> &'static [u32] {
-        FIG4_SIZES[usize::from(self.quick)]
+    /// Figure 4: the shared words, which are the numbers of locks, too.
+    pub(super) const fn fig4_sizes(&self) -> &'static [u32] {
+        if self.quick {
+            return &[64 << 10, 1 << 20];
+        }
+        &[1 << 20, 4 << 20, 16 << 20, 64 << 20]
     }
 
-    /// Figure 4: the numbers of locks.
-    pub fn fig4_locks(&self) -> Vec<u64> {
-        let sizes = FIG4_SIZES[usize::from(self.quick)];
-        sizes.iter().map(|&n| u64::from(n)).collect()
-    }
-
-    /// Figure 4: the launches.
-    pub fn fig4_shapes(&self, room: &Room) -> Vec<(u32, u32)> {
+    pub(crate) fn fig4_shapes(&self, room: &Room) -> Vec<(u32, u32)> {
         let p = room.limits.processors;
         match (room.kind, self.quick) {
             (DeviceKind::Cpu, true) => room.shapes(&[p], &[1]),
@@ -319,17 +268,17 @@ impl Plan {
             (DeviceKind::Cuda, false) => room.shapes(&[8, p, 4 * p, 16 * p], &[64]),
         }
     }
+}
 
-    /// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the
-    /// records, and nearly all of k-means abort by a warp of each multiprocessor.
-    pub fn recorded_shape(&self, room: &Room, by_blocks: bool) -> (u32, u32) {
-        let p = room.limits.processors;
-        match (room.kind, by_blocks) {
-            (DeviceKind::Cpu, _) => (p, 1),
-            // Its threads work together, but one runs transactions.
-            (DeviceKind::Cuda, true) => (p, 128),
-            (DeviceKind::Cuda, _) => (1, 32),
-        }
+/// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the
+/// records, and nearly all of k-means abort by a warp of each multiprocessor.
+pub(super) fn recorded_shape(room: &Room, by_blocks: bool) -> (u32, u32) {
+    let p = room.limits.processors;
+    match (room.kind, by_blocks) {
+        (DeviceKind::Cpu, _) => (p, 1),
+        // Its threads work together, but one runs transactions.
+        (DeviceKind::Cuda, true) => (p, 128),
+        (DeviceKind::Cuda, _) => (1, 32),
     }
 }
 
@@ -377,12 +326,8 @@ impl Piece {
         ];
         pairs.into_iter().find_map(|(what, here, there)| {
             let there = there.as_deref().unwrap_or_default();
-            (here != there).then(|| {
-                format!(
-                    "the piece of {} is of {what} {here}, and the document of {there}",
-                    self.started
-                )
-            })
+            let piece = format!("the piece of {} is of {what} {here}", self.started);
+            (here != there).then(|| format!("{piece}, and the document of {there}"))
         })
     }
 }
@@ -409,23 +354,12 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_has_an_input() {
-        for &(name, _) in WORKLOADS {
-            for quick in [true, false] {
-                assert!(Plan::new(quick).input(name).is_some(), "{name}");
-            }
-        }
-    }
-
-    #[test]
     fn threads_grow_from_a_warp_to_what_the_gpu_holds_and_beyond() {
         let gpu = room(DeviceKind::Cuda, 132, 132 * 2048);
         for by_blocks in [false, true] {
             let shapes = Plan::new(false).thread_shapes(&gpu, by_blocks);
-            let threads: Vec<u64> = shapes
-                .iter()
-                .map(|&(b, t)| u64::from(b) * u64::from(t))
-                .collect();
+            let threads = shapes.iter().map(|&(b, t)| u64::from(b) * u64::from(t));
+            let threads: Vec<u64> = threads.collect();
             assert!(threads.is_sorted_by(|a, b| a < b), "{threads:?}");
             assert!(threads.contains(&gpu.resident));
             let beyond = if by_blocks { 1 } else { 2 };
@@ -435,26 +369,23 @@ mod tests {
     }
 
     #[test]
-    fn every_plan_has_points_on_every_device() {
-        for (quick, room) in [true, false].into_iter().flat_map(|quick| {
-            [
-                (quick, room(DeviceKind::Cpu, 1, 0)),
-                (quick, room(DeviceKind::Cuda, 1, 1024)),
-            ]
-        }) {
-            let plan = Plan::new(quick);
-            assert!(!plan.search_shapes(&room, false).is_empty());
-            assert!(!plan.thread_shapes(&room, true).is_empty());
-            assert!(!plan.fig4_shapes(&room).is_empty());
+    fn every_plan_has_points_on_every_device_and_an_input_of_every_workload() {
+        for plan in [true, false].map(Plan::new) {
+            for room in [room(DeviceKind::Cpu, 1, 0), room(DeviceKind::Cuda, 1, 1024)] {
+                assert!(!plan.search_shapes(&room, false).is_empty());
+                assert!(!plan.thread_shapes(&room, true).is_empty());
+                assert!(!plan.fig4_shapes(&room).is_empty());
+            }
+            for &(name, _) in WORKLOADS {
+                assert!(plan.input(name).is_some(), "{name}");
+            }
         }
     }
 
     #[test]
     fn figures_are_read_by_name() {
-        assert_eq!(
-            parse_sections("fig3, fig2,table2").unwrap(),
-            [Section::Fig3, Section::Fig2]
-        );
+        let sections = parse_sections("fig3, fig2,table2").unwrap();
+        assert_eq!(sections, [Section::Fig3, Section::Fig2]);
         let error = parse_sections("fig9").unwrap_err().to_string();
         has(&error, "\"fig9\" | table1");
     }

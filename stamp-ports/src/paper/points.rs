@@ -13,10 +13,8 @@ use crate::workloads::{AnyInput, AnyWorkload};
 use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 
-/// The workload of Figure 4.
 pub(super) const EIGENBENCH: &str = "eigenbench";
 
-/// A point to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Point {
     Speedup(AskedVariant),
@@ -42,14 +40,12 @@ impl Point {
     }
 }
 
-/// Points that share their data.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) input: AnyInput,
     pub(super) points: Vec<Point>,
 }
 
-/// What a command was asked for.
 pub(super) struct Asked<'a> {
     pub(super) plan: &'a Plan,
     pub(super) room: &'a Room,
@@ -58,30 +54,27 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The units that were asked for, measured or not.
     pub(super) fn units(&self) -> Vec<Unit<'static>> {
-        let mut units = Vec::new();
-        for &name in self.workloads {
+        let units = self.workloads.iter().flat_map(|name| {
             let sections = self.sections.iter();
-            let here = sections.filter(|s| **s != Section::Fig4 || name == EIGENBENCH);
-            units.extend(here.map(|&section| Unit::new(section, name)));
-        }
-        units
+            sections.map(|section| Unit::new(*section, name))
+        });
+        units.filter(|unit| unit.is_there()).collect()
     }
 
     /// The units that the document lacks, with all of their points, in the order of measuring:
     /// a unit's points are one after the other.
-    ///
-    /// # Errors
-    /// An input cannot be made.
     pub(super) fn groups(&self, paper: &Paper, seed: u64) -> Result<Vec<Group>> {
+        let lacks = |section, name: &'static str| {
+            let is_asked = self.sections.contains(&section) && self.workloads.contains(&name);
+            is_asked && !paper.has(Unit::new(section, name))
+        };
         let mut groups = Vec::new();
         for &name in self.workloads {
             let Some(input) = self.plan.input(name) else {
                 continue;
             };
-            let lacks =
-                |section| self.sections.contains(&section) && !paper.has(Unit::new(section, name));
+            let lacks = |section| lacks(section, name);
             let mut points = Vec::new();
             if lacks(Section::Fig2) {
                 points.extend(AskedVariant::all().into_iter().map(Point::Speedup));
@@ -110,24 +103,16 @@ impl Asked<'_> {
             }
             let fig5 = lacks(Section::Fig5);
             points.extend(fig5.then_some(Point::Breakdown { alone: false }));
-            let other = if fig5 {
-                self.plan.alone_input(name, seed)?
-            } else {
-                None
-            };
+            let other = fig5.then(|| self.plan.alone_input(name, seed));
+            let other = other.transpose()?.flatten();
             let alone = Point::Breakdown { alone: true };
             points.extend((fig5 && other.is_none()).then_some(alone));
             groups.push(Group { input, points });
-            groups.extend(other.map(|input| Group {
-                input,
-                points: vec![alone],
-            }));
+            let points = vec![alone];
+            groups.extend(other.map(|input| Group { input, points }));
         }
-        if self.sections.contains(&Section::Fig4)
-            && self.workloads.contains(&EIGENBENCH)
-            && !paper.has(Unit::new(Section::Fig4, EIGENBENCH))
-        {
-            for &hot_words in self.plan.fig4_hot_words() {
+        if lacks(Section::Fig4, EIGENBENCH) {
+            for &hot_words in self.plan.fig4_sizes() {
                 groups.push(Group {
                     input: AnyInput::Eigenbench(Eigenbench::of_hot_words(hot_words)),
                     points: self.fig4(u64::from(hot_words)),
@@ -141,11 +126,12 @@ impl Asked<'_> {
     fn fig4(&self, hot_words: u64) -> Vec<Point> {
         let mut points = Vec::new();
         for shape in self.plan.fig4_shapes(self.room) {
-            for (i, locks) in self.plan.fig4_locks().into_iter().enumerate() {
+            for (i, &locks) in self.plan.fig4_sizes().iter().enumerate() {
                 for variant in FIG4_VARIANTS {
                     // One without a table is the same with any number of locks.
                     if i == 0 || AskedVariant::from(variant).uses_lock_table() {
-                        points.push(Point::Eigenbench(variant, hot_words, locks, shape));
+                        let point = Point::Eigenbench(variant, hot_words, locks.into(), shape);
+                        points.push(point);
                     }
                 }
             }

@@ -7,44 +7,35 @@
 use stm_core::algorithm::Variant;
 use stm_history::history::{Event, History, Outcome};
 
-/// The algorithm that records.
-pub const ALGORITHM: Variant = Variant::HvSorting;
+pub(super) const ALGORITHM: Variant = Variant::HvSorting;
 
-/// What committed transactions did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Accesses {
-    /// Transactions that committed.
-    pub commits: u64,
+#[derive(Clone, Copy, Default)]
+pub(super) struct Accesses {
+    pub(super) commits: u64,
     /// Their reads that returned a value from memory.
-    pub reads: u64,
-    /// Their writes.
-    pub writes: u64,
+    pub(super) reads: u64,
+    pub(super) writes: u64,
 }
 
 impl Accesses {
-    /// Reads of a transaction, on average.
-    pub fn reads_per_tx(self) -> f64 {
+    pub(super) fn reads_per_tx(self) -> f64 {
         self.reads as f64 / self.commits.max(1) as f64
     }
 
-    /// Writes of a transaction, on average.
-    pub fn writes_per_tx(self) -> f64 {
+    pub(super) fn writes_per_tx(self) -> f64 {
         self.writes as f64 / self.commits.max(1) as f64
     }
 
     /// Adds those of a history; what does not end in a commit does not count.
-    pub fn add(&mut self, history: &History) {
+    pub(super) fn add(&mut self, history: &History) {
         for i in 0..history.len() {
-            let outcome = history.attempt(i).outcome;
-            if matches!(
-                outcome,
-                Outcome::Committed { .. } | Outcome::CommittedReadOnly
-            ) {
-                self.commits += 1;
-                for event in history.events(i) {
-                    self.reads += u64::from(matches!(event, Event::Read { .. }));
-                    self.writes += u64::from(matches!(event, Event::Write { .. }));
-                }
+            if let Outcome::Aborted { .. } | Outcome::Running = history.attempt(i).outcome {
+                continue;
+            }
+            self.commits += 1;
+            for event in history.events(i) {
+                self.reads += u64::from(matches!(event, Event::Read { .. }));
+                self.writes += u64::from(matches!(event, Event::Write { .. }));
             }
         }
     }
@@ -59,21 +50,22 @@ mod tests {
     use crate::workloads::form::Form;
     use crate::workloads::ra::Ra;
     use std::ops::ControlFlow;
-    use stm_history::history::{Attempt, Header, InitialMemory, Rest};
+    use stm_history::history::{Attempt, Header, InitialMemory};
 
     #[test]
     fn the_reads_and_writes_of_committed_transactions_are_counted() {
-        let ra = Ra {
-            words: 1 << 10,
-            reads: 16,
-            writes: 5,
-            form: Form::Dynamic,
-        };
+        let (words, reads, writes, form) = (1 << 10, 16, 5, Form::Dynamic);
+        let input = AnyInput::Ra(Ra {
+            words,
+            reads,
+            writes,
+            form,
+        });
         let settings = Settings {
             transactions: 500,
             ..Settings::default()
         };
-        let (cpu, input) = (AnyDevice::cpu(), AnyInput::Ra(ra));
+        let cpu = AnyDevice::cpu();
         let mut found = Accesses::default();
         let recorded = record(&cpu, ALGORITHM, &input, &settings, |history| {
             found.add(&history);
@@ -86,34 +78,21 @@ mod tests {
 
     #[test]
     fn an_aborted_attempt_does_not_count() {
-        let initial = InitialMemory {
-            words: Vec::new(),
-            rest: Rest::Value(0),
+        let mut history = History::new(Header::default(), InitialMemory::ZERO);
+        let mut add = |outcome, event| {
+            let attempt = Attempt::new(0, 1, 2, outcome);
+            history.push(attempt, &[event]).expect("room");
         };
-        let mut history = History::new(Header::default(), initial);
-        let (read, write) = (
+        add(
+            Outcome::Aborted { reason: 1 },
             Event::Read { word: 0, value: 0 },
+        );
+        add(
+            Outcome::Committed { version: 2 },
             Event::Write { word: 0, value: 1 },
         );
-        for (outcome, event) in [
-            (Outcome::Aborted { reason: 1 }, read),
-            (Outcome::Committed { version: 2 }, write),
-        ] {
-            let attempt = Attempt {
-                lane: 0,
-                begin: 1,
-                end: 2,
-                outcome,
-            };
-            history.push(attempt, &[event]).expect("room");
-        }
         let mut found = Accesses::default();
         found.add(&history);
-        let expected = Accesses {
-            commits: 1,
-            reads: 0,
-            writes: 1,
-        };
-        assert_eq!(found, expected);
+        assert_eq!((found.commits, found.reads, found.writes), (1, 0, 1));
     }
 }

@@ -41,10 +41,7 @@ pub type SectionList = std::vec::Vec<Section>;
 
 /// Measures what the document lacks; `command` is how the program was called.
 /// Returns the document and its file.
-///
-/// # Errors
-/// The folder's errors or the device's. What a single point cannot do is written
-/// into the document and is no error.
+/// What a single point cannot do is written into the document and is no error.
 pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store<Paper>> {
     let plan = Plan::new(spec.bench.quick);
     let room = Room {
@@ -64,9 +61,9 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
     let piece = Piece::new(&head);
     let mut store = Store::<Paper>::open(&spec.bench, head)?;
     if let Some(why) = store.document.mixed() {
+        let out = spec.bench.out.display();
         return Err(Error::Usage(format!(
-            "--out {}: {why}: begin anew with --fresh, or name another folder",
-            spec.bench.out.display()
+            "--out {out}: {why}: begin anew with --fresh, or name another folder"
         )));
     }
     let everything = Asked {
@@ -85,7 +82,7 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
         .pieces
         .retain(|piece| !piece.units.is_empty());
     store.document.head.complete = false;
-    measure(device, (&plan, &room), &asked, (spec, piece), &mut store)?;
+    measure(device, &asked, (spec, piece), &mut store)?;
     let document = &mut store.document;
     document.head.complete = document.is_whole();
     store.save()?;
@@ -95,7 +92,6 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
 /// Measures the units that the document lacks, as long as there is time for another one.
 fn measure(
     device: &AnyDevice,
-    (plan, room): (&Plan, &Room),
     asked: &Asked<'_>,
     (spec, piece): (&PaperSpec, Piece),
     store: &mut Store<Paper>,
@@ -115,26 +111,25 @@ fn measure(
         store.document.pieces.push(piece);
     }
     let mut at = 0;
-    for group in &groups {
+    // A unit begins only while there is time.
+    let ends = |at: usize| {
         let begins = at == 0 || units[at - 1] != units[at];
-        if begins && !spec.bench.has_time(began) {
+        begins && !spec.bench.has_time(began)
+    };
+    for group in &groups {
+        if ends(at) {
             break;
         }
         let progress = &meter.progress;
         progress.say(format!("{}: its data", group.input.name()));
         let workload = group.input.make(spec.bench.seed)?;
+        let (plan, seed) = (asked.plan, spec.bench.seed);
         let transactions = plan.transactions(workload.sizes());
-        let mut runner = Runner::new(device, &workload, spec.bench.seed, transactions)?;
-        let mut bench = Bench::new(
-            plan,
-            room,
-            (&workload, spec.bench.seed),
-            &mut runner,
-            transactions,
-        );
+        let mut runner = Runner::new(device, &workload, seed, transactions)?;
+        let workload = (&workload, seed);
+        let mut bench = Bench::new(plan, asked.room, workload, &mut runner, transactions);
         for point in &group.points {
-            let begins = at == 0 || units[at - 1] != units[at];
-            if begins && !spec.bench.has_time(began) {
+            if ends(at) {
                 break;
             }
             let point_began = Instant::now();
@@ -159,7 +154,6 @@ fn measure(
     Ok(())
 }
 
-/// The names of all workloads.
 fn all_workloads() -> Vec<&'static str> {
     WORKLOADS.iter().map(|(name, _)| *name).collect()
 }
@@ -172,62 +166,49 @@ fn settings(spec: &PaperSpec, plan: &Plan) -> Result<BTreeMap<String, String>> {
             continue;
         };
         let workload = input.make(spec.bench.seed)?;
-        let parameters = workload.sizes().parameters().into_iter();
-        let mut parameters: Vec<String> = parameters
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
         let transactions = plan.transactions(workload.sizes());
-        parameters.push(format!("transactions {transactions}"));
-        settings.insert(format!("input of {name}"), parameters.join(", "));
+        let parameters = workload.sizes().parameters().into_iter();
+        let parameters = parameters.map(|(name, value)| format!("{name} {value}"));
+        let all = parameters.chain([format!("transactions {transactions}")]);
+        let all: Vec<String> = all.collect();
+        settings.insert(format!("input of {name}"), all.join(", "));
     }
     Ok(settings)
 }
 
 fn notes(plan: &Plan) -> Vec<String> {
-    let mut notes = vec![
+    let notes = [
         "Rates are transactions that committed in a second of the kernel's own time; \
-         slow variants get fewer transactions of the same data, so that a run stays short."
-            .into(),
+         slow variants get fewer transactions of the same data, so that a run stays short.",
         "Figure 2: the best launch of each variant is searched, then measured; every run is \
-         verified. Where several were timed, the first is not counted."
-            .into(),
+         verified. Where several were timed, the first is not counted.",
         "Critical sections are the same transactions under one spin lock, written by hand; \
-         their best launch is searched from one thread on."
-            .into(),
+         their best launch is searched from one thread on.",
         "Figure 3: one launch a point, verified unless it was stopped. Figure 4: one launch a \
-         point, not verified by itself."
-            .into(),
+         point, not verified by itself.",
         "A launch that was stopped at its time limit counts by what it committed until then: \
-         of a workload with several kernels, by the first of them."
-            .into(),
+         of a workload with several kernels, by the first of them.",
         "HT: a transaction reads and writes the heads of eight of 256K buckets, and fills eight \
          nodes of its own, which nobody else reads; these are writes, too, but no shared data. GN: \
          a gene of 1M bases, so that GN-2 has a million transactions; GN-1 inserts only segments \
          that are new, so few of its transactions write. The paper's 16K words of shared data \
-         and 4M transactions of one write each contradict one another there."
-            .into(),
+         and 4M transactions of one write each contradict one another there.",
         "Figure 5: a full launch, and one thread alone, which has as many transactions as take it \
-         10 s; where the input says how many there are, it has a small input."
-            .into(),
+         10 s; where the input says how many there are, it has a small input.",
         "Genome, labyrinth and k-means are always run whole, and their time includes what they \
-         do outside transactions."
-            .into(),
+         do outside transactions.",
         "Table 1: reads and writes are counted in a recorded run of hv-sorting, conflicts at \
-         the best launch of `optimized`."
-            .into(),
+         the best launch of `optimized`.",
     ];
-    if plan.quick {
-        notes.push("Quick: small inputs and short runs, to try the program; no results.".into());
-    }
-    notes
+    let quick = "Quick: small inputs and short runs, to try the program; no results.";
+    let quick = plan.quick.then_some(quick);
+    notes.into_iter().chain(quick).map(str::to_owned).collect()
 }
 
-/// A rate and its launch.
 fn rate(tx_per_s: f64, (blocks, threads): (u32, u32)) -> String {
     format!("{} tx/s at {blocks}x{threads}", short(tx_per_s))
 }
 
-/// What is said of a result.
 const fn verdict(verified: bool) -> &'static str {
     if verified { "verified" } else { "NOT verified" }
 }
@@ -236,15 +217,14 @@ const fn verdict(verified: bool) -> &'static str {
 fn critical_sections(bench: &mut Bench<'_, '_>, paper: &mut Paper) -> Result<String> {
     let found = bench.critical_sections()?;
     let what = found.iter().map(|s| {
-        let verdict = verdict(s.verified);
-        format!("{}, {verdict}", rate(s.tx_per_s, (s.blocks, s.threads)))
+        let rate = rate(s.tx_per_s, (s.blocks, s.threads));
+        format!("{rate}, {}", verdict(s.verified))
     });
     let what: Vec<String> = what.collect();
     paper.critical_sections.extend(found);
     Ok(format!("{CRITICAL_SECTION}: {}", what.join("; ")))
 }
 
-/// Measures a point, adds it, and says what it is.
 fn run_point(
     bench: &mut Bench<'_, '_>,
     point: &Point,
@@ -295,14 +275,12 @@ fn run_point(
 impl Bench<'_, '_> {
     /// A bar of Figure 5: of a full launch, or of one thread alone, which has as many
     /// transactions as take it about the plan's time.
-    ///
-    /// # Errors
-    /// The same as of [`Self::speedup`]. The inner error says why there is none.
+    /// The inner error says why there is none.
     pub(super) fn breakdown(
         &mut self,
         known: &[Speedup],
         alone: bool,
-    ) -> Result<std::result::Result<Breakdown, String>> {
+    ) -> Result<Result<Breakdown, String>> {
         let resolved = self.resolved(DESCRIBED);
         let mut spec = self.described(known);
         spec.repeat = self.plan.profiles;
@@ -327,6 +305,7 @@ impl Bench<'_, '_> {
         let own = own.map(|input| input.make(self.seed)).transpose()?;
         let parameters = self.workload.sizes().parameters();
         let other = own.filter(|own| own.sizes().parameters() != parameters);
+        let shares = profile.shares.into_iter();
         Ok(Ok(Breakdown {
             workload: report.workload.into(),
             variant: report.variant.into(),
@@ -334,10 +313,8 @@ impl Bench<'_, '_> {
             threads: report.threads,
             transactions: Some(report.commits),
             input: other.map(|_| self.workload.sizes().summary()),
-            shares: profile
-                .shares
-                .iter()
-                .map(|(&phase, &share)| (phase.to_owned(), share))
+            shares: shares
+                .map(|(phase, share)| (phase.to_owned(), share))
                 .collect(),
             cost: profile.cost,
         }))

@@ -11,7 +11,7 @@ const SHOWN: RangeInclusive<f64> = 1e-12..=1e18;
 
 /// A range of values along an axis, never empty.
 #[derive(Clone, Debug)]
-pub struct Axis {
+pub(crate) struct Axis {
     range: Range<f64>,
     logarithmic: bool,
     ticks: Vec<f64>,
@@ -34,13 +34,21 @@ fn thinned(ticks: Vec<f64>, most: usize) -> Vec<f64> {
 }
 
 impl Axis {
+    fn new(range: Range<f64>, logarithmic: bool, ticks: Vec<f64>) -> Self {
+        Self {
+            range,
+            logarithmic,
+            ticks,
+            label: digits_of_tick,
+        }
+    }
+
     /// A logarithmic axis that ends at 1 or 3 times powers of ten.
-    pub fn decimal(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn decimal(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = bounds(values);
         let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
-        let steps: Vec<f64> = decades
-            .flat_map(|d| [1.0, 3.0].map(|f| f * 10f64.powi(d)))
-            .collect();
+        let steps = decades.flat_map(|d| [1.0, 3.0].map(|f| f * 10f64.powi(d)));
+        let steps: Vec<f64> = steps.collect();
         let below = steps.iter().rposition(|s| *s <= low).unwrap_or(0);
         let above = steps.iter().position(|s| *s >= high);
         let above = above.unwrap_or(steps.len() - 1).max(below + 1);
@@ -51,78 +59,49 @@ impl Axis {
         } else {
             thinned(steps.iter().copied().filter(round).collect(), 6)
         };
-        Self {
-            range: steps[0]..steps[steps.len() - 1],
-            logarithmic: true,
-            ticks,
-            label: digits_of_tick,
-        }
+        Self::new(steps[0]..steps[steps.len() - 1], true, ticks)
     }
 
     /// A logarithmic axis for sizes, with ticks at powers of two.
-    pub fn binary(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn binary(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = bounds(values);
         let (low, high) = (low / 1.3, high * 1.3);
         let exponents = low.log2().ceil() as i32..=high.log2().floor() as i32;
         let ticks = exponents.map(|e| 2f64.powi(e)).collect();
         Self {
-            range: low..high,
-            logarithmic: true,
-            ticks: thinned(ticks, 6),
-            label: |v| {
-                if v >= 1.0 {
-                    count(v as u64)
-                } else {
-                    digits_of_tick(v)
-                }
+            label: |v| match v {
+                1.0.. => count(v as u64),
+                _ => digits_of_tick(v),
             },
+            ..Self::new(low..high, true, thinned(ticks, 6))
         }
     }
 
     /// A linear axis from 0 to a little more than the largest value.
-    pub fn linear(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn linear(values: impl IntoIterator<Item = f64>) -> Self {
         let usable = values.into_iter().filter(|v| SHOWN.contains(v));
         let high = usable.fold(0.0, f64::max);
         let high = if high > 0.0 { high * 1.05 } else { 1.0 };
-        Self {
-            range: 0.0..high,
-            logarithmic: false,
-            ticks: RangedCoordf64::from(0.0..high).key_points(6),
-            label: digits_of_tick,
-        }
+        let ticks = RangedCoordf64::from(0.0..high).key_points(6);
+        Self::new(0.0..high, false, ticks)
     }
 
     /// Shares of a whole.
-    pub fn percent() -> Self {
-        Self {
-            range: 0.0..100.0,
-            logarithmic: false,
-            ticks: [0.0, 25.0, 50.0, 75.0, 100.0].to_vec(),
-            label: digits_of_tick,
-        }
+    pub(crate) fn percent() -> Self {
+        Self::new(0.0..100.0, false, vec![0.0, 25.0, 50.0, 75.0, 100.0])
     }
 
     /// The ordinate of `n` rows, each of height 1.
-    pub fn rows(n: usize) -> Self {
-        Self {
-            range: 0.0..n.max(1) as f64,
-            logarithmic: false,
-            ticks: Vec::new(),
-            label: |_| String::new(),
-        }
+    pub(crate) fn rows(n: usize) -> Self {
+        Self::new(0.0..n.max(1) as f64, false, Vec::new())
     }
 
     /// How its values are spread, for its name.
-    pub fn scale(&self) -> &'static str {
-        if self.logarithmic {
-            "log scale"
-        } else {
-            "linear scale"
-        }
+    pub(crate) fn scale(&self) -> &'static str {
+        ["linear scale", "log scale"][usize::from(self.logarithmic)]
     }
 
-    /// Whether a value is on it.
-    pub fn shows(&self, value: f64) -> bool {
+    pub(crate) fn shows(&self, value: f64) -> bool {
         (self.range.start..=self.range.end).contains(&value)
     }
 }
@@ -159,21 +138,16 @@ fn digits_of_tick(value: f64) -> String {
     if value != 0.0 && value < 0.01 {
         return format!("{value:e}");
     }
-    let text = if value >= 1e3 {
-        short(value)
-    } else {
-        digits3(value)
+    let text = match value {
+        1e3.. => short(value),
+        _ => digits3(value),
     };
-    let (number, unit) = match text.strip_suffix(['K', 'M', 'G']) {
-        Some(number) => (number, &text[number.len()..]),
-        None => (text.as_str(), ""),
+    let number = text.trim_end_matches(['K', 'M', 'G']);
+    let digits = match number.split_once('.') {
+        Some(_) => number.trim_end_matches('0').trim_end_matches('.'),
+        None => number,
     };
-    let number = if number.contains('.') {
-        number.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        number
-    };
-    format!("{number}{unit}")
+    format!("{digits}{}", &text[number.len()..])
 }
 
 #[cfg(test)]
@@ -216,10 +190,7 @@ mod tests {
         ] {
             for make in [Axis::decimal, Axis::binary, Axis::linear] {
                 let axis = make(values.to_vec());
-                assert!(
-                    !axis.ticks.is_empty() && axis.ticks.len() <= 11,
-                    "{values:?}"
-                );
+                assert!((1..=11).contains(&axis.ticks.len()), "{values:?}");
                 assert!(axis.range.start < axis.range.end, "{values:?}");
             }
         }

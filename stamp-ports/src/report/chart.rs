@@ -16,12 +16,10 @@ use plotters::element::{Circle, EmptyElement, PathElement, Polygon, Rectangle, T
 use plotters::prelude::SVGBackend;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontFamily, FontStyle, IntoFont, TextStyle};
-use std::fmt::Write as _;
 
 /// `plotters` places marks on whole units: so many make one of ours.
-pub const FINE: i32 = 4;
-/// The width of a panel.
-pub const WIDTH: i32 = 340;
+pub(crate) const FINE: i32 = 4;
+pub(crate) const WIDTH: i32 = 340;
 /// Room for the titles above a plot.
 const TOP: i32 = 46;
 /// Room for the ticks and the name of the abscissa.
@@ -30,77 +28,55 @@ const BOTTOM: i32 = 34;
 const FOOT: i32 = 5;
 /// Room for the ticks of the ordinate, and to the right of a plot of lines.
 const SIDES: (i32, i32) = (46, 12);
-/// The height of a plot of lines.
 const PLOT: i32 = 176;
 /// The height of a row of bars, and of the bar in it.
 const ROW: (i32, f64) = (24, 0.64);
-/// Room for the names of bars.
 const NAMES: i32 = 84;
-/// Room for the values of bars.
 const VALUES: i32 = 62;
 
-/// A drawing.
 #[derive(Clone, Debug)]
-pub struct Panel {
+pub(crate) struct Panel {
     /// What it shows, for its heading and for readers of the screen.
-    pub title: String,
+    pub(crate) title: String,
     /// A sentence about it, for readers of the screen.
-    pub about: String,
-    /// Its height.
-    pub height: i32,
+    pub(crate) about: String,
+    pub(crate) height: i32,
     /// What is drawn: the inside of an `svg`.
-    pub marks: Markup,
+    pub(crate) marks: Markup,
 }
 
-/// The texts of a panel.
 #[derive(Clone, Copy, Debug)]
-pub struct Texts<'a> {
-    /// Its heading.
-    pub title: &'a str,
+pub(crate) struct Texts<'a> {
+    pub(crate) title: &'a str,
     /// A line below the heading: the ordinate's name, or what bars start from.
-    pub below: &'a str,
-    /// The abscissa's name.
-    pub x: &'a str,
-    /// For readers of the screen.
-    pub about: &'a str,
+    pub(crate) below: &'a str,
+    pub(crate) x: &'a str,
+    pub(crate) about: &'a str,
 }
 
-/// A line with its markers.
 #[derive(Clone, Debug)]
-pub struct Line {
-    /// Its look.
-    pub hue: Hue,
-    /// The shape of its markers.
-    pub marker: usize,
-    /// Abscissa, ordinate, what to say under the pointer.
-    pub points: Vec<(f64, f64, String)>,
+pub(crate) struct Line {
+    /// Its colour, and the shape of its markers.
+    pub(crate) look: (Hue, usize),
+    /// Abscissa and ordinate, and what to say under the pointer.
+    pub(crate) points: Vec<((f64, f64), String)>,
 }
 
-/// A bar.
 #[derive(Clone, Debug)]
-pub struct Bar {
-    /// Its name.
-    pub name: String,
-    /// Its look.
-    pub hue: Hue,
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    pub(crate) hue: Hue,
     /// Its length, if it was measured.
-    pub value: Option<f64>,
+    pub(crate) value: Option<f64>,
     /// The lowest and the highest measured, if they differ.
-    pub range: Option<(f64, f64)>,
-    /// What to write at its end.
-    pub label: String,
-    /// What to say under the pointer.
-    pub tooltip: String,
+    pub(crate) range: Option<(f64, f64)>,
+    pub(crate) label: String,
+    pub(crate) tooltip: String,
 }
 
-/// A bar of several segments.
-#[derive(Clone, Debug)]
-pub struct Stack {
-    /// Its name.
-    pub name: String,
-    /// Look, share of the whole from 0 to 1, what to say under the pointer.
-    pub segments: Vec<(Hue, f64, String)>,
-}
+/// A bar of several segments: its name, and of each segment the look, the share of the whole from
+/// 0 to 1, and what to say under the pointer.
+pub(crate) type Stack = (String, Vec<(Hue, f64, String)>);
 
 type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 type Chart<'a, 's> = ChartContext<'a, SVGBackend<'s>, Cartesian2d<Axis, Axis>>;
@@ -150,8 +126,8 @@ fn panel(texts: &Texts<'_>, height: i32, draw: impl FnOnce(&Area<'_>) -> String)
     // The figure has the outer element, with the texts read aloud in it.
     let inside = svg
         .split_once('>')
-        .and_then(|(_, rest)| rest.rsplit_once("</svg>"))
-        .map_or("", |(inside, _)| inside);
+        .and_then(|(_, rest)| rest.rsplit_once("</svg>"));
+    let (inside, _) = inside.unwrap_or_default();
     Panel {
         title: texts.title.to_owned(),
         about: texts.about.to_owned(),
@@ -173,8 +149,7 @@ fn hit(hits: &mut String, tooltip: &str, [left, top, right, bottom]: [i32; 4]) {
             title { (tooltip) }
         }
     };
-    // Writing to a String cannot fail.
-    let _ = write!(hits, "{}", mark.into_string());
+    *hits += &mark.0;
 }
 
 /// A chart over two axes, without them, and with so much room on both sides.
@@ -206,40 +181,35 @@ fn of_axes(mesh: &mut Mesh<'_, '_, '_>, texts: &Texts<'_>, (hue, tick): (Hue, i3
         .expect(DRAWN);
 }
 
-/// Lines over two axes.
-pub fn lines(texts: &Texts<'_>, x: &Axis, y: &Axis, lines: &[Line]) -> Panel {
+pub(crate) fn lines(texts: &Texts<'_>, x: &Axis, y: &Axis, lines: &[Line]) -> Panel {
     panel(texts, TOP + PLOT + BOTTOM + FOOT, |area| {
         let mut chart = framed(area, (x, y), SIDES);
         let mut mesh = chart.configure_mesh();
         of_axes(mesh.disable_x_mesh(), texts, (MUTED, 4 * FINE));
         let mut hits = String::new();
-        for line in lines {
-            let shown: Vec<(f64, f64)> = line
-                .points
-                .iter()
-                .filter(|(vx, vy, _)| x.shows(*vx) && y.shows(*vy))
-                .map(|(vx, vy, _)| (*vx, *vy))
-                .collect();
-            let path = PathElement::new(shown, line.hue.rgb().stroke_width(8));
+        let shown = |line: &Line| {
+            let mut points = line.points.clone();
+            points.retain(|(at, _)| x.shows(at.0) && y.shows(at.1));
+            (line.look, points)
+        };
+        let lines: Vec<_> = lines.iter().map(shown).collect();
+        for ((hue, _), points) in &lines {
+            let points: Vec<(f64, f64)> = points.iter().map(|(at, _)| *at).collect();
+            let path = PathElement::new(points, hue.rgb().stroke_width(8));
             chart.draw_series([path]).expect(DRAWN);
         }
         // All markers above all lines.
-        for line in lines {
-            for (vx, vy, tooltip) in &line.points {
-                if x.shows(*vx) && y.shows(*vy) {
-                    mark(&mut chart, (*vx, *vy), line.marker, line.hue);
-                    let (px, py) = chart.backend_coord(&(*vx, *vy));
-                    let r = 5 * FINE;
-                    hit(&mut hits, tooltip, [px - r, py - r, px + r, py + r]);
-                }
+        for ((hue, shape), points) in &lines {
+            for (at, tooltip) in points {
+                mark(&mut chart, *at, *shape, *hue);
+                let ((x, y), r) = (chart.backend_coord(at), 5 * FINE);
+                hit(&mut hits, tooltip, [x - r, y - r, x + r, y + r]);
             }
         }
         if hits.is_empty() {
-            let middle = (
-                (SIDES.0 + WIDTH - SIDES.1) / 2 * FINE,
-                (TOP + PLOT / 2) * FINE,
-            );
-            let text = Text::new("not measured", middle, style(12.0, MUTED, HPos::Center));
+            let middle = [(SIDES.0 + WIDTH - SIDES.1) / 2, TOP + PLOT / 2].map(|at| at * FINE);
+            let text = style(12.0, MUTED, HPos::Center);
+            let text = Text::new("not measured", middle.into(), text);
             area.draw(&text).expect(DRAWN);
         }
         hits
@@ -250,18 +220,15 @@ pub fn lines(texts: &Texts<'_>, x: &Axis, y: &Axis, lines: &[Line]) -> Panel {
 fn mark(chart: &mut Chart<'_, '_>, at: (f64, f64), shape: usize, hue: Hue) {
     if shape == 0 {
         let dot = |radius, hue: Hue| Circle::new(at, radius, hue.rgb().filled());
-        chart
-            .draw_series([dot(18, SURFACE), dot(14, hue)])
-            .expect(DRAWN);
+        let dots = [dot(18, SURFACE), dot(14, hue)];
+        chart.draw_series(dots).expect(DRAWN);
         return;
     }
     let corners = marker(shape);
     let rim = corners.iter().map(|(x, y)| (x * 13 / 10, y * 13 / 10));
-    chart
-        .draw_series([EmptyElement::at(at)
-            + Polygon::new(rim.collect::<Vec<_>>(), SURFACE.rgb().filled())
-            + Polygon::new(corners, hue.rgb().filled())])
-        .expect(DRAWN);
+    let rim = Polygon::new(rim.collect::<Vec<_>>(), SURFACE.rgb().filled());
+    let mark = EmptyElement::at(at) + rim + Polygon::new(corners, hue.rgb().filled());
+    chart.draw_series([mark]).expect(DRAWN);
 }
 
 /// The chart of rows below each other, without its marks.
@@ -292,7 +259,7 @@ fn edges(i: usize, n: usize) -> (f64, f64) {
 
 /// Bars to the right and to the left of `base`, a row each. A dot at the end
 /// shows also the bar that is too short to be seen.
-pub fn bars(texts: &Texts<'_>, axis: &Axis, base: f64, bars: &[Bar]) -> Panel {
+pub(crate) fn bars(texts: &Texts<'_>, axis: &Axis, base: f64, bars: &[Bar]) -> Panel {
     let n = bars.len();
     panel(texts, TOP + ROW.0 * n as i32 + BOTTOM + FOOT, |area| {
         let names: Vec<&str> = bars.iter().map(|bar| bar.name.as_str()).collect();
@@ -315,14 +282,13 @@ pub fn bars(texts: &Texts<'_>, axis: &Axis, base: f64, bars: &[Bar]) -> Panel {
                     far = far.max(high);
                 }
             }
-            let mut text = bold(11.0, HPos::Left);
-            if value.is_none() {
-                text = style(11.0, MUTED, HPos::Left);
-            }
-            chart
-                .draw_series([EmptyElement::at((far, middle))
-                    + Text::new(bar.label.clone(), (7 * FINE, 0), text)])
-                .expect(DRAWN);
+            let text = match value {
+                Some(_) => bold(11.0, HPos::Left),
+                None => style(11.0, MUTED, HPos::Left),
+            };
+            let text = Text::new(bar.label.clone(), (7 * FINE, 0), text);
+            let text = EmptyElement::at((far, middle)) + text;
+            chart.draw_series([text]).expect(DRAWN);
             let (_, y) = chart.backend_coord(&(base, middle));
             let half = ROW.0 * FINE / 2;
             let (left, right) = (NAMES * FINE, WIDTH * FINE);
@@ -345,29 +311,23 @@ fn whisker(chart: &mut Chart<'_, '_>, (low, high): (f64, f64), y: f64) {
     let thin = INK.rgb().stroke_width(5);
     let line = |from, to, style| PathElement::new(vec![from, to], style);
     let end = |v: f64| line((v, y - 0.18), (v, y + 0.18), thin);
-    let (from, to) = ((low, y), (high, y));
-    chart
-        .draw_series([
-            line(from, to, wide),
-            line(from, to, thin),
-            end(low),
-            end(high),
-        ])
-        .expect(DRAWN);
+    let across = |style| line((low, y), (high, y), style);
+    let lines = [across(wide), across(thin), end(low), end(high)];
+    chart.draw_series(lines).expect(DRAWN);
 }
 
 /// Bars of segments that sum up to one, a row each. A segment wide enough
 /// has its share written in it.
-pub fn stacks(texts: &Texts<'_>, stacks: &[Stack]) -> Panel {
+pub(crate) fn stacks(texts: &Texts<'_>, stacks: &[Stack]) -> Panel {
     let n = stacks.len();
     panel(texts, TOP + ROW.0 * n as i32 + BOTTOM + FOOT, |area| {
-        let names: Vec<&str> = stacks.iter().map(|stack| stack.name.as_str()).collect();
+        let names: Vec<&str> = stacks.iter().map(|(name, _)| name.as_str()).collect();
         let mut chart = rows(area, texts, &Axis::percent(), SIDES.1, &names);
         let mut hits = String::new();
-        for (i, stack) in stacks.iter().enumerate() {
+        for (i, (_, segments)) in stacks.iter().enumerate() {
             let (top, bottom) = edges(i, n);
             let mut x = 0.0;
-            for (hue, share, tooltip) in &stack.segments {
+            for (hue, share, tooltip) in segments {
                 let width = (share.clamp(0.0, 1.0) * 100.0).min(100.0 - x);
                 if width <= 0.0 {
                     continue;
@@ -384,9 +344,8 @@ pub fn stacks(texts: &Texts<'_>, stacks: &[Stack]) -> Panel {
                     let at = (x + width / 2.0, f64::midpoint(top, bottom));
                     let text = format!("{:.0}", share * 100.0);
                     let text = Text::new(text, (0, 0), style(11.0, SURFACE, HPos::Center));
-                    chart
-                        .draw_series([EmptyElement::at(at) + text])
-                        .expect(DRAWN);
+                    let text = EmptyElement::at(at) + text;
+                    chart.draw_series([text]).expect(DRAWN);
                 }
                 x += width;
             }

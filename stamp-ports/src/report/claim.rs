@@ -16,22 +16,18 @@ use crate::numbers::{percent, times};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Two rates that differ by this share or less are level.
-pub const LEVEL: f64 = 0.05;
+pub(crate) const LEVEL: f64 = 0.05;
 
 /// The most numbers of a row that are listed one by one.
 const LISTED: usize = 8;
 
-/// The format of the file with the judged claims.
-pub const FORMAT: &str = "stamp-claims/3";
+pub(crate) const FORMAT: &str = "stamp-claims/3";
 
-/// A judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The rule is met.
+pub(crate) enum Verdict {
     Holds,
     /// The rule is met in some of its cases.
     Partly,
-    /// The rule is not met.
     Fails,
     /// The document has no points for the rule.
     Unknown,
@@ -53,18 +49,15 @@ impl Verdict {
         ),
     ];
 
-    /// Returns whether anything was judged.
-    pub const fn is_known(self) -> bool {
+    pub(crate) const fn is_known(self) -> bool {
         matches!(self, Self::Holds | Self::Partly | Self::Fails)
     }
 
-    /// Returns the verdict in words.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         Self::ALL[self as usize].1
     }
 
-    /// Returns its class in the page.
-    pub const fn class(self) -> &'static str {
+    pub(crate) const fn class(self) -> &'static str {
         Self::ALL[self as usize].2
     }
 }
@@ -75,19 +68,13 @@ impl Serialize for Verdict {
     }
 }
 
-/// What a number has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Bound {
-    /// More than this.
+pub(crate) enum Bound {
     Above(f64),
-    /// This or more.
     AtLeast(f64),
-    /// Less than this.
     Below(f64),
-    /// This or less.
     AtMost(f64),
-    /// From the first to the second.
     Within(f64, f64),
     /// The first or more; in part from the second on.
     Graded(f64, f64),
@@ -99,10 +86,9 @@ pub enum Bound {
     Shown,
 }
 
-/// How a number is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub(crate) enum Unit {
     /// A quotient: `1.25×`.
     #[default]
     Times,
@@ -113,7 +99,6 @@ pub enum Unit {
 }
 
 impl Bound {
-    /// Judges a number.
     fn verdict(self, x: f64) -> Verdict {
         let met = match self {
             Self::Above(least) => x > least,
@@ -133,25 +118,20 @@ impl Bound {
     }
 }
 
-/// A part of a rule.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Part {
+pub(crate) struct Part {
     /// Which points are compared, and by which quotient or difference.
     #[serde(default)]
-    pub what: &'static str,
-    /// What that has to be.
-    pub bound: Bound,
-    /// How it is shown.
+    pub(crate) what: &'static str,
+    pub(crate) bound: Bound,
     #[serde(default)]
-    pub unit: Unit,
-    /// The formulas of its numbers.
+    pub(crate) unit: Unit,
     #[serde(default)]
-    pub cases: Vec<Cases>,
+    pub(crate) cases: Vec<Cases>,
 }
 
 impl Part {
-    /// Returns a number as the figures show it.
     fn show(&self, x: f64) -> String {
         match self.unit {
             Unit::Percent => percent(x),
@@ -160,7 +140,6 @@ impl Part {
         }
     }
 
-    /// Returns the part in words.
     fn words(&self) -> String {
         let number = |x: f64| match self.unit {
             Unit::Percent => percent(x),
@@ -168,82 +147,67 @@ impl Part {
         };
         let comma = self.what.contains(", ") && !self.what.ends_with(',');
         let what = format!("{}{}", self.what, if comma { "," } else { "" });
-        match self.bound {
-            Bound::Above(least) => format!("{what} > {}", number(least)),
-            Bound::AtLeast(least) => format!("{what} \u{2265} {}", number(least)),
-            Bound::Below(most) => format!("{what} < {}", number(most)),
-            Bound::AtMost(most) => format!("{what} \u{2264} {}", number(most)),
-            Bound::Within(low, high) => format!("{what} from {} to {}", number(low), number(high)),
+        let bound = match self.bound {
+            Bound::Above(least) => format!("> {}", number(least)),
+            Bound::AtLeast(least) => format!("\u{2265} {}", number(least)),
+            Bound::Below(most) => format!("< {}", number(most)),
+            Bound::AtMost(most) => format!("\u{2264} {}", number(most)),
+            Bound::Within(low, high) => format!("from {} to {}", number(low), number(high)),
             Bound::Graded(least, part) => {
                 format!(
-                    "{what} \u{2265} {}, in part from {} on",
+                    "\u{2265} {}, in part from {} on",
                     number(least),
                     number(part)
                 )
             }
             Bound::Factor(claimed) => {
-                format!("{what} \u{2265} 0.8 \u{d7} {claimed}, in part above 1.05")
+                format!("\u{2265} 0.8 \u{d7} {claimed}, in part above 1.05")
             }
-            Bound::Fact | Bound::Shown => self.what.into(),
-        }
+            Bound::Fact | Bound::Shown => return self.what.into(),
+        };
+        format!("{what} {bound}")
     }
 }
 
 /// A claim or a target as it is stated: a row of a JSON file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
-    /// Its name.
-    pub id: &'static str,
-    /// Where the source says so.
+pub(crate) struct Row {
+    pub(crate) id: &'static str,
     #[serde(default)]
-    pub section: &'static str,
-    /// What it says.
-    pub claim: &'static str,
-    /// What it gives in figures.
+    pub(crate) section: &'static str,
+    pub(crate) claim: &'static str,
     #[serde(default)]
-    pub theirs: &'static str,
-    /// The parts of the rule.
-    pub parts: Vec<Part>,
+    pub(crate) theirs: &'static str,
+    pub(crate) parts: Vec<Part>,
 }
 
-/// A judged claim or target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Claim {
-    /// Its name.
-    pub id: &'static str,
+pub(crate) struct Claim {
+    pub(crate) id: &'static str,
     /// The source, if the document is about several.
     #[serde(skip_serializing_if = "str::is_empty")]
-    pub paper: &'static str,
-    /// What is claimed.
+    pub(crate) paper: &'static str,
     #[serde(rename = "claim")]
-    pub text: &'static str,
-    /// Where the source says so.
+    pub(crate) text: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
-    pub section: &'static str,
-    /// What the source gives in figures.
+    pub(crate) section: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
-    pub theirs: &'static str,
-    /// The condition under which it holds.
-    pub rule: String,
-    /// Whether it holds.
-    pub verdict: Verdict,
-    /// The figures that decide.
-    pub figures: String,
+    pub(crate) theirs: &'static str,
+    pub(crate) rule: String,
+    pub(crate) verdict: Verdict,
+    pub(crate) figures: String,
     /// The same at this machine's sizes, where the rule depends on sizes.
     #[serde(flatten)]
-    pub here: Option<Here>,
+    pub(crate) here: Option<Here>,
 }
 
-/// A verdict at this machine's sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Here {
-    /// Whether the claim holds.
+pub(crate) struct Here {
     #[serde(rename = "verdict_here")]
-    pub verdict: Verdict,
-    /// The figures that decide.
+    pub(crate) verdict: Verdict,
     #[serde(rename = "figures_here")]
-    pub figures: String,
+    pub(crate) figures: String,
 }
 
 /// A number with the name of its case and its part.
@@ -257,32 +221,28 @@ fn figures(
     mut missing: Vec<String>,
 ) -> String {
     let mut parts = Vec::new();
-    let is_fact = |part: &Part| part.bound == Bound::Fact;
-    if cases.len() > LISTED {
+    let zipped = cases.iter().zip(verdicts);
+    let not = zipped.filter(|(_, verdict)| **verdict != Verdict::Holds);
+    let not: Vec<&str> = not.map(|(case, _)| case.0.as_str()).collect();
+    let (all, met) = (cases.len(), cases.len() - not.len());
+    if all > LISTED {
         let values = || cases.iter().map(|(_, value, _)| *value);
-        let met = verdicts.iter().filter(|v| **v == Verdict::Holds).count();
-        let (low, high) = (
-            values().fold(f64::INFINITY, f64::min),
-            values().fold(0.0, f64::max),
-        );
-        let part = cases[0].2;
-        let range = format!(", {} to {}", part.show(low), part.show(high));
-        let range = Some(range).filter(|_| !is_fact(part)).unwrap_or_default();
-        parts.push(format!("{met} of {} cases meet it{range}", cases.len()));
-    } else if !cases.is_empty() {
-        let shown = cases.iter().map(|(name, x, part)| {
-            let number = Some(part.show(*x)).filter(|_| !is_fact(part));
-            number.map_or_else(|| name.clone(), |number| format!("{name} {number}"))
+        let (low, high) = (values().reduce(f64::min), values().fold(0.0, f64::max));
+        let [low, high] = [low.unwrap_or(high), high].map(|end| cases[0].2.show(end));
+        let range = match cases[0].2.bound {
+            Bound::Fact => String::new(),
+            _ => format!(", {low} to {high}"),
+        };
+        parts.push(format!("{met} of {all} cases meet it{range}"));
+    } else if all > 0 {
+        let shown = cases.iter().map(|(name, x, part)| match part.bound {
+            Bound::Fact => name.clone(),
+            _ => format!("{name} {}", part.show(*x)),
         });
         parts.push(shown.collect::<Vec<_>>().join(", "));
     }
-    if verdicts.contains(&Verdict::Holds) {
-        let zipped = cases.iter().zip(verdicts);
-        let not = zipped.filter(|(_, verdict)| **verdict != Verdict::Holds);
-        let not: Vec<&str> = not.map(|(case, _)| case.0.as_str()).collect();
-        if (1..=LISTED).contains(&not.len()) {
-            parts.push(format!("not {}", not.join(", ")));
-        }
+    if met > 0 && (1..=LISTED).contains(&not.len()) {
+        parts.push(format!("not {}", not.join(", ")));
     }
     parts.extend(beside);
     missing.dedup();
@@ -300,7 +260,7 @@ fn figures(
 }
 
 /// Judges a row by what a document answers to the formulas of its parts.
-pub fn judge(row: &Row, source: &Sets) -> Claim {
+pub(crate) fn judge(row: &Row, source: &Sets) -> Claim {
     let of = |part: &Part| {
         part.cases
             .iter()
@@ -350,18 +310,18 @@ fn judged(row: &Row, found: Vec<Numbers>) -> Claim {
 }
 
 /// What is missing where a gain has no critical section to be compared with.
-pub const NO_SECTION: &str = "a hand-written critical section";
+pub(crate) const NO_SECTION: &str = "a hand-written critical section";
 
 impl Claim {
     /// Returns whether it can be judged, at some sizes.
-    pub fn is_judged(&self) -> bool {
+    pub(crate) fn is_judged(&self) -> bool {
         let here = self.here.as_ref().map(|here| here.verdict);
         self.verdict.is_known() || here.is_some_and(Verdict::is_known)
     }
 
     /// Returns the claim as one that the whole document cannot judge, and why.
     #[must_use]
-    pub fn without_judgement(mut self, why: &str) -> Self {
+    pub(crate) fn without_judgement(mut self, why: &str) -> Self {
         (self.verdict, self.figures) = (Verdict::Unknown, why.into());
         self
     }
@@ -369,19 +329,20 @@ impl Claim {
 
 /// How many of some claims came out how, in sentences: of those that can be judged and are listed,
 /// and of the others.
-pub fn tally(claims: &[Claim], what: &str) -> String {
+pub(crate) fn tally(claims: &[Claim], what: &str) -> String {
     let counts = |name: &str, listed: bool| {
         let own = claims.iter().filter(|claim| claim.is_judged() == listed);
         let count = |verdict| own.clone().filter(|claim| claim.verdict == verdict).count();
         let all = Verdict::ALL.map(|(verdict, name, _)| (name, count(verdict)));
-        let some = all.into_iter().filter(|(_, n)| *n > 0);
+        let some = all.iter().filter(|(_, n)| *n > 0);
         let some: Vec<String> = some.map(|(name, n)| format!("{name} {n}")).collect();
-        let some = some.join(", ");
-        Some(format!(" {name}: {some}.")).filter(|_| !some.is_empty())
+        match some.as_slice() {
+            [] => String::new(),
+            _ => format!(" {name}: {}.", some.join(", ")),
+        }
     };
-    let parts = [counts("Verdicts", true), counts("Not listed", false)];
-    let parts: String = parts.into_iter().flatten().collect();
-    format!("{} {what}.{parts}", claims.len())
+    let (judged, others) = (counts("Verdicts", true), counts("Not listed", false));
+    format!("{} {what}.{judged}{others}", claims.len())
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 use super::axis::Axis;
 use super::chart::{self, Line, Panel, Texts};
 use super::claim::LEVEL;
-use super::figure::{Figure, Key, Sample};
-use super::formula::{Sets, Variables, filled};
+use super::figure::{Figure, Key};
+use super::formula::{Each, Sets, Variables, filled};
 use super::palette::{self, Hue};
 use super::records::{Record, Sentence};
 use crate::numbers::of;
@@ -16,7 +16,6 @@ mod bars;
 
 use bars::{QUANTITIES, Quantity};
 
-/// Whose look a line has.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Look {
@@ -36,14 +35,12 @@ enum Look {
 #[serde(deny_unknown_fields, default)]
 struct Lines {
     /// Variables; there is a line for each choice of their values.
-    each: Vec<(&'static str, &'static str)>,
+    each: Vec<Each>,
     /// Values of the variable `$k`.
     kinds: Vec<&'static str>,
-    /// The template of its name.
     name: &'static str,
     /// The conditions of its points beside those of the panel.
     those: Vec<&'static str>,
-    /// Whose look it has.
     look: Look,
     /// The slots of the lines' looks.
     slots: Vec<usize>,
@@ -51,13 +48,11 @@ struct Lines {
     flat: bool,
 }
 
-/// A panel.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Stated {
     /// Variables; there is a panel for each choice of their values.
-    each: Vec<(&'static str, &'static str)>,
-    /// The template of its heading.
+    each: Vec<Each>,
     title: &'static str,
     /// The template of the line below it, if it is one of bars.
     below: &'static str,
@@ -65,11 +60,8 @@ struct Stated {
     x: Option<(&'static str, &'static str)>,
     /// The ordinate's field.
     y: &'static str,
-    /// The set.
     of: &'static str,
-    /// The conditions of its points.
     those: Vec<&'static str>,
-    /// Its lines or bars.
     lines: Vec<Lines>,
     /// The bar that others are compared with.
     beside: &'static str,
@@ -89,10 +81,9 @@ struct Stated {
     cap: Option<f64>,
 }
 
-/// A figure.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Drawing {
+pub(crate) struct Drawing {
     /// Whether panels belong together two by two.
     pairs: bool,
     /// Whether every panel has an ordinate, and all the abscissa of the whole set, whose scale is
@@ -101,11 +92,9 @@ pub struct Drawing {
     /// Variables of panels that stand side by side.
     #[serde(borrow)]
     each: Vec<(&'static str, &'static str)>,
-    /// Its panels.
     panels: Vec<Stated>,
 }
 
-/// A line with its points.
 #[derive(Debug)]
 struct Series<'b> {
     name: String,
@@ -113,7 +102,6 @@ struct Series<'b> {
     points: Vec<(f64, &'b Record)>,
 }
 
-/// A panel with its points.
 struct Shown<'b> {
     stated: &'b Stated,
     variables: Variables,
@@ -122,23 +110,13 @@ struct Shown<'b> {
     series: Vec<Series<'b>>,
 }
 
-impl Drawing {
-    /// Returns all kinds that stand in it.
-    #[cfg(test)]
-    pub fn kinds(&self) -> Vec<&'static str> {
-        let lines = self.panels.iter().flat_map(|panel| &panel.lines);
-        let mut all: Vec<&str> = Vec::new();
-        for kind in lines.flat_map(|lines| &lines.kinds) {
-            if !all.contains(kind) {
-                all.push(kind);
-            }
-        }
-        all
-    }
+/// What is said of a panel of which there is nothing to say.
+const NOTHING: &str = "Not measured.";
 
+impl Drawing {
     /// Draws those panels that have a point, with one axis for each quantity and one legend, and
     /// says which have none; nothing if none has one.
-    pub fn drawn(&self, sets: &Sets, id: &'static str, title: &str) -> Option<Figure> {
+    pub(crate) fn drawn(&self, sets: &Sets, id: &'static str, title: &str) -> Option<Figure> {
         let groups = sets.choices(&self.each, &Variables::new());
         let all = groups.iter().flat_map(|group| {
             let panels = self.panels.iter();
@@ -148,50 +126,33 @@ impl Drawing {
         let mut missing: Vec<String> = missing.into_iter().map(|shown| shown.title).collect();
         missing.dedup();
         let mut legend: Vec<Key> = Vec::new();
-        let series = shown
-            .iter()
-            .flat_map(|s| s.series.iter().map(move |line| (s, line)));
-        let of_phases = shown.iter().any(|s| s.stated.phases);
-        let phases = palette::PHASES.iter().filter(|_| of_phases);
-        legend.extend(phases.map(|hue| Key {
-            name: hue.name.into(),
-            sample: Sample::Fill(*hue),
-        }));
-        let series = series.filter(|(panel, _)| !panel.stated.phases);
-        for (panel, line) in series.filter(|(_, line)| !line.points.is_empty()) {
-            if legend.iter().all(|key| key.name != line.name) {
-                let sample = match panel.stated.x {
-                    Some(_) => Sample::Line(line.look.0, line.look.1),
-                    None => Sample::Fill(line.look.0),
-                };
-                let name = line.name.clone();
-                legend.push(Key { name, sample });
+        for key in shown.iter().flat_map(Shown::keys) {
+            if legend.iter().all(|known| known.name != key.name) {
+                legend.push(key);
             }
         }
-        let (panels, about): (Vec<Panel>, Vec<Option<String>>) = shown
-            .iter()
-            .map(|s| match s.stated.x {
-                Some(x) => s.lines(sets, x, &self.axes(sets, s, &shown, x)),
-                None if s.stated.phases => s.stacks(sets),
-                None => s.bars(sets, &shown),
-            })
-            .unzip();
-        let mut figure = Figure {
+        let panels = shown.iter().map(|s| match s.stated.x {
+            Some(x) => s.lines(sets, x, &self.axes(sets, s, &shown, x)),
+            None if s.stated.phases => s.stacks(sets),
+            None => s.bars(sets, &shown),
+        });
+        let panels: Vec<Panel> = panels.collect();
+        let computed = shown.iter().zip(&panels);
+        let computed = computed.filter(|(s, p)| s.stated.said.is_none() && p.about != NOTHING);
+        let mut about: Vec<String> = computed.map(|(_, panel)| panel.about.clone()).collect();
+        if !missing.is_empty() {
+            about.push(format!("Not measured: {}.", missing.join("; ")));
+        }
+        (!panels.is_empty()).then(|| Figure {
             id,
             title: title.to_owned(),
-            about: about.into_iter().flatten().collect(),
+            about,
             legend,
             panels,
             pairs: self.pairs,
-        };
-        if !missing.is_empty() {
-            let missing = missing.join("; ");
-            figure.about.push(format!("Not measured: {missing}."));
-        }
-        (!figure.panels.is_empty()).then_some(figure)
+        })
     }
 
-    /// Returns the axes of a panel of lines.
     fn axes(
         &self,
         sets: &Sets,
@@ -210,34 +171,29 @@ impl Drawing {
             None => Axis::decimal(values),
         };
         let x = if self.apart {
-            let all = sets.of(panel.stated.of, &[]);
+            let all = sets.of(panel.stated.of, &[]).into_iter();
             Axis::binary(all.filter_map(|record| record[field].as_f64()))
         } else {
-            Axis::binary(
-                panel
-                    .series
-                    .iter()
-                    .flat_map(|s| s.points.iter().map(|p| p.0)),
-            )
+            Axis::binary(places(&panel.series))
         };
         [x, y]
     }
 }
 
 impl Stated {
-    /// Returns the panels with their points.
     fn shown<'b>(&'b self, sets: &'b Sets, group: &Variables) -> Vec<Shown<'b>> {
         let quantity = QUANTITIES.iter().find(|q| q.field == self.y);
         let quantity = *quantity.expect("a quantity of a figure is one of those above");
         let all = sets.choices(&self.each, group);
-        let panel = |variables: Variables| Shown {
-            stated: self,
-            title: sets
-                .filled(self.title, None, &variables)
-                .unwrap_or_default(),
-            quantity,
-            series: self.series(sets, &variables),
-            variables,
+        let panel = |variables: Variables| {
+            let title = sets.filled(self.title, None, &variables);
+            Shown {
+                stated: self,
+                title: title.unwrap_or_default(),
+                quantity,
+                series: self.series(sets, &variables),
+                variables,
+            }
         };
         all.into_iter().map(panel).collect()
     }
@@ -250,15 +206,11 @@ impl Stated {
             if starts.is_empty() {
                 starts.push(panel.clone());
             }
-            let each = starts
-                .iter()
-                .flat_map(|start| sets.choices(&lines.each, start));
-            for (i, variables) in each.enumerate() {
+            let of = |start| sets.choices(&lines.each, start);
+            for (i, variables) in starts.iter().flat_map(of).enumerate() {
                 let mut line = self.line(sets, lines, (i, &variables));
                 if let (true, Some((_, point))) = (lines.flat, line.points.first()) {
-                    let xs = || all.iter().flat_map(|s| s.points.iter().map(|p| p.0));
-                    let ends = [xs().reduce(f64::min), xs().reduce(f64::max)];
-                    line.points = ends.into_iter().flatten().map(|x| (x, *point)).collect();
+                    line.points = ends(&all).map(|x| (x, *point)).collect();
                 }
                 all.push(line);
             }
@@ -274,14 +226,10 @@ impl Stated {
         lines: &Lines,
         (i, variables): (usize, &Variables),
     ) -> Series<'b> {
-        let conditions = self
-            .those
-            .iter()
-            .chain(&lines.those)
-            .map(|condition| filled(condition, variables));
-        let conditions: Vec<_> = conditions.collect();
+        let conditions = self.those.iter().chain(&lines.those);
+        let conditions: Vec<_> = conditions.map(|c| filled(c, variables)).collect();
         let conditions: Vec<&str> = conditions.iter().map(|c| &**c).collect();
-        let own = sets.of(self.of, &conditions);
+        let own = sets.of(self.of, &conditions).into_iter();
         let place = |record: &Record| match self.x.filter(|_| !lines.flat) {
             Some((_, field)) => record[field].as_f64(),
             None => Some(0.0),
@@ -312,6 +260,16 @@ impl Stated {
     }
 }
 
+fn places(all: &[Series<'_>]) -> impl Iterator<Item = f64> {
+    all.iter().flat_map(|s| s.points.iter().map(|p| p.0))
+}
+
+/// Returns the lowest of them and the highest, if there is any.
+fn ends(all: &[Series<'_>]) -> impl Iterator<Item = f64> {
+    let ends = [places(all).reduce(f64::min), places(all).reduce(f64::max)];
+    ends.into_iter().flatten()
+}
+
 /// Returns a place on the abscissa in words: `16 entry points`, `1 block`.
 fn place(x: f64, name: &str) -> String {
     let one = x.total_cmp(&1.0).is_eq();
@@ -320,7 +278,25 @@ fn place(x: f64, name: &str) -> String {
 }
 
 impl Shown<'_> {
-    /// Returns the values of all points.
+    /// Returns what its looks mean.
+    fn keys(&self) -> Vec<Key> {
+        if self.stated.phases {
+            let key = |hue: Hue| Key {
+                name: hue.name.into(),
+                hue,
+                marker: None,
+            };
+            return palette::PHASES.map(key).into();
+        }
+        let there = self.series.iter().filter(|line| !line.points.is_empty());
+        let key = |line: &Series<'_>| Key {
+            name: line.name.clone(),
+            hue: line.look.0,
+            marker: self.stated.x.map(|_| line.look.1),
+        };
+        there.map(key).collect()
+    }
+
     fn values(&self) -> impl Iterator<Item = f64> + '_ {
         let points = self.series.iter().flat_map(|s| &s.points);
         points.filter_map(|(_, point)| self.of(point))
@@ -356,82 +332,58 @@ impl Shown<'_> {
         let [(best, good), .., (worst, bad)] = found.as_slice() else {
             return None;
         };
-        let [first, last] = self.quantity.ends;
-        let (good_text, bad_text) = (self.quantity.show(*good), self.quantity.show(*bad));
-        let place = place(x, name);
-        Some(if (good / bad).max(bad / good) <= 1.0 + LEVEL {
-            format!(
-                "at {place} all {} are within 5 %, {good_text} to {bad_text}",
-                found.len()
-            )
+        let ([first, last], place, n) = (self.quantity.ends, place(x, name), found.len());
+        let ratio = (good / bad).max(bad / good);
+        let [good, bad] = [good, bad].map(|end| self.quantity.show(*end));
+        Some(if ratio <= 1.0 + LEVEL {
+            format!("at {place} all {n} are within 5 %, {good} to {bad}")
         } else {
-            format!(
-                "at {place} {first} is that of {best}, {good_text}, {last} that of {worst}, {bad_text}"
-            )
+            format!("at {place} {first} is that of {best}, {good}, {last} that of {worst}, {bad}")
         })
     }
 
     /// Says so of both ends of the abscissa.
     fn sentence(&self, name: &str) -> Option<String> {
-        let xs = || {
-            self.series
-                .iter()
-                .flat_map(|s| s.points.iter().map(|p| p.0))
-        };
-        let ends = [xs().reduce(f64::min), xs().reduce(f64::max)];
-        let clauses = ends.into_iter().flatten();
-        let mut clauses: Vec<String> = clauses.filter_map(|x| self.clause(x, name)).collect();
+        let clauses = ends(&self.series).filter_map(|x| self.clause(x, name));
+        let mut clauses: Vec<String> = clauses.collect();
         clauses.dedup();
         (!clauses.is_empty()).then(|| format!("{}: {}.", self.title, clauses.join("; ")))
     }
 
-    fn lines(
-        &self,
-        sets: &Sets,
-        (name, _): (&str, &str),
-        [x, y]: &[Axis; 2],
-    ) -> (Panel, Option<String>) {
+    fn lines(&self, sets: &Sets, (name, _): (&str, &str), [x, y]: &[Axis; 2]) -> Panel {
         let line = |s: &Series<'_>| {
-            let tooltip = |x: f64, value: f64, point: &Record| match self.stated.tooltip {
-                "" => {
-                    let value = self.quantity.show(value);
-                    format!("{}, {}: {value}", s.name, place(x, name))
-                }
-                tooltip => sets
-                    .filled(tooltip, Some(point), &self.variables)
-                    .unwrap_or_default(),
-            };
             let points = s.points.iter().filter_map(|(x, point)| {
                 let y = self.of(point)?;
-                Some((*x, y, tooltip(*x, y, point)))
+                let tooltip = match self.stated.tooltip {
+                    "" => {
+                        let value = self.quantity.show(y);
+                        Some(format!("{}, {}: {value}", s.name, place(*x, name)))
+                    }
+                    tooltip => sets.filled(tooltip, Some(point), &self.variables),
+                };
+                Some(((*x, y), tooltip.unwrap_or_default()))
             });
             Line {
-                hue: s.look.0,
-                marker: s.look.1,
+                look: s.look,
                 points: points.collect(),
             }
         };
         let lines: Vec<Line> = self.series.iter().map(line).collect();
-        let said = self.said(sets);
-        let computed = self.sentence(name).filter(|_| said.is_none());
-        let above = self
-            .values()
-            .filter(|v| self.stated.cap.is_some_and(|cap| *v > cap));
-        let above = match above.count() as u64 {
+        let is_above = |value: &f64| self.stated.cap.is_some_and(|cap| *value > cap);
+        let above = match self.values().filter(is_above).count() as u64 {
             0 => String::new(),
             1 => "; 1 point is above".into(),
             n => format!("; {} are above", of(n, "point")),
         };
-        let scale = format!(" ({})", x.scale());
+        let said = self.said(sets);
+        let scale = said.as_ref().map(|_| format!(" ({})", x.scale()));
+        let about = said.or_else(|| self.sentence(name));
         let texts = Texts {
             title: &self.title,
             below: &format!("{} ({}{above})", self.quantity.name, y.scale()),
-            x: &(name.to_owned() + if said.is_some() { &scale } else { "" }),
-            about: said
-                .as_ref()
-                .or(computed.as_ref())
-                .map_or("Not measured.", |s| s.as_str()),
+            x: &(name.to_owned() + &scale.unwrap_or_default()),
+            about: about.as_deref().unwrap_or(NOTHING),
         };
-        (chart::lines(&texts, x, y, &lines), computed)
+        chart::lines(&texts, x, y, &lines)
     }
 }

@@ -3,81 +3,53 @@
 use super::chart::{FINE, Panel, WIDTH};
 use super::palette::{self, Hue, INK, SURFACE, marker};
 use maud::{Markup, PreEscaped, html};
-use std::fmt::Write as _;
 
 /// Between the panels of a file, and around them.
 const GAP: i32 = 18;
 /// The height of a row of a file's legend.
 const LEGEND_ROW: i32 = 20;
 
-/// A figure.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// Its name in the page and in the file's name.
-    pub id: &'static str,
-    /// Its heading.
-    pub title: String,
-    /// The sentences about it.
-    pub about: Vec<String>,
+    pub(crate) id: &'static str,
+    pub(crate) title: String,
+    pub(crate) about: Vec<String>,
     /// What its colours, dashes and markers mean.
-    pub legend: Vec<Key>,
-    /// Its panels.
-    pub panels: Vec<Panel>,
+    pub(crate) legend: Vec<Key>,
+    pub(crate) panels: Vec<Panel>,
     /// Whether panels belong together two by two.
-    pub pairs: bool,
+    pub(crate) pairs: bool,
 }
 
-/// An entry of a legend.
+/// An entry of a legend: the look of a line, with its marker, or of a bar.
 #[derive(Clone, Debug)]
-pub struct Key {
-    /// What it is.
-    pub name: String,
-    /// How it looks.
-    pub sample: Sample,
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) hue: Hue,
+    pub(crate) marker: Option<usize>,
 }
 
-/// A look.
-#[derive(Clone, Copy, Debug)]
-pub enum Sample {
-    /// The look of a bar.
-    Fill(Hue),
-    /// The look of a line with its markers.
-    Line(Hue, usize),
-}
-
-impl Sample {
-    /// Its width.
-    const fn width(self) -> i32 {
-        match self {
-            Self::Fill(_) => 14,
-            Self::Line(..) => 34,
-        }
-    }
-
-    /// The sample, 12 units high, as the charts draw it.
-    fn draw(self) -> Markup {
-        match self {
-            Self::Fill(hue) => html! {
-                rect width=(14 * FINE) height=(12 * FINE) fill=(hue.css()) {}
-            },
-            Self::Line(hue, shape) => {
-                let (right, y) = (self.width() * FINE, 6 * FINE);
-                let mut corners = String::new();
-                for (dx, dy) in marker(shape) {
-                    // Writing to a String cannot fail.
-                    let _ = write!(corners, "{},{} ", right / 2 + dx, y + dy);
-                }
-                html! {
-                    polyline fill="none" stroke=(hue.css()) stroke-width="8"
-                        points={ "0," (y) " " (right) "," (y) } {}
-                    polygon fill=(hue.css()) points=(corners.trim_end()) {}
-                }
-            }
-        }
+impl Key {
+    /// The sample and its width; it is 12 units high, and as the charts draw it.
+    fn sample(&self) -> (Markup, i32) {
+        let (hue, y) = (self.hue.css(), 6 * FINE);
+        let Some(shape) = self.marker else {
+            let bar = html! { rect width=(14 * FINE) height=(12 * FINE) fill=(hue) {} };
+            return (bar, 14);
+        };
+        let right = 34 * FINE;
+        let corners = marker(shape).into_iter();
+        let corners = corners.map(|(dx, dy)| format!("{},{}", right / 2 + dx, y + dy));
+        let line = html! {
+            polyline fill="none" stroke=(hue) stroke-width="8"
+                points={ "0," (y) " " (right) "," (y) } {}
+            polygon fill=(hue) points=(corners.collect::<Vec<_>>().join(" ")) {}
+        };
+        (line, 34)
     }
 }
 
-/// A view box of some size in our units.
 fn view_box(width: i32, height: i32) -> String {
     format!("0 0 {} {}", width * FINE, height * FINE)
 }
@@ -85,7 +57,7 @@ fn view_box(width: i32, height: i32) -> String {
 impl Figure {
     /// The figure in the page: a legend and a drawing a panel, so that the
     /// page's own layout puts them side by side or one below the other.
-    pub fn in_page(&self) -> Markup {
+    pub(crate) fn in_page(&self) -> Markup {
         let layout = match self.panels.len() {
             _ if self.pairs => "panels wide",
             0..3 => "panels wide",
@@ -95,9 +67,10 @@ impl Figure {
             figure aria-label=(self.title) {
                 ul .legend {
                     @for key in &self.legend {
+                        @let (sample, width) = key.sample();
                         li {
-                            svg .fig width=(key.sample.width()) height="12" aria-hidden="true"
-                                viewBox=(view_box(key.sample.width(), 12)) { (key.sample.draw()) }
+                            svg .fig width=(width) height="12" aria-hidden="true"
+                                viewBox=(view_box(width, 12)) { (sample) }
                             (key.name)
                         }
                     }
@@ -118,7 +91,7 @@ impl Figure {
     }
 
     /// The figure as a file, with all that it needs.
-    pub fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         let columns = match self.panels.len() {
             0 | 1 => 1,
             2 | 4 => 2,
@@ -137,11 +110,9 @@ impl Figure {
             }
             y += row.iter().map(|p| p.height).max().unwrap_or(0) + GAP;
         }
-        let about = self.about.join(" ");
-        let about = if about.is_empty() {
-            &self.title
-        } else {
-            &about
+        let about = match self.about.as_slice() {
+            [] => self.title.clone(),
+            about => about.join(" "),
         };
         let root = html! {
             svg .fig xmlns="http://www.w3.org/2000/svg" role="img"
@@ -167,17 +138,18 @@ impl Figure {
         let (mut x, mut y) = (GAP, GAP + 26);
         let mut keys = Vec::new();
         for key in &self.legend {
-            let sample = key.sample.width();
+            let (sample, side) = key.sample();
             // A letter of this size is about 7 units wide.
-            let wide = sample + 22 + 7 * key.name.chars().count() as i32;
+            let wide = side + 22 + 7 * key.name.chars().count() as i32;
             if x > GAP && x + wide > width - GAP {
                 (x, y) = (GAP, y + LEGEND_ROW);
             }
             keys.push(html! {
-                svg x=(x) y=(y) width=(sample) height="12" viewBox=(view_box(sample, 12)) {
-                    (key.sample.draw())
+                svg x=(x) y=(y) width=(side) height="12"
+                    viewBox=(view_box(side, 12)) { (sample) }
+                text x=(x + side + 6) y=(y + 10) font-size="12" fill=(INK.css()) {
+                    (key.name)
                 }
-                text x=(x + sample + 6) y=(y + 10) font-size="12" fill=(INK.css()) { (key.name) }
             });
             x += wide;
         }

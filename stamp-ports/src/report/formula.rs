@@ -47,83 +47,78 @@ use std::borrow::Cow;
 mod functions;
 mod paths;
 
-pub use functions::OF_NUMBERS;
+#[cfg(test)]
+use functions::OF_NUMBERS;
 use paths::show;
-pub use paths::{Condition, Sets, number, shown, word};
+pub(crate) use paths::{Sets, meeting, number, shown, word};
 
 /// Why there is no value.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// It was not measured: nothing is selected, there is no such field, or it is null.
     Missing(String),
-    /// The definition or the data are wrong.
     Wrong(String),
 }
 
-/// A value, or why there is none.
-pub type Found<T> = Result<T, Failure>;
+impl Failure {
+    pub(crate) fn why(self) -> String {
+        let (Self::Missing(why) | Self::Wrong(why)) = self;
+        why
+    }
+}
 
-/// Says that the definition or the data are wrong.
-pub fn wrong<T>(why: impl Into<String>) -> Found<T> {
+pub(crate) type Found<T> = Result<T, Failure>;
+
+pub(crate) fn wrong<T>(why: impl Into<String>) -> Found<T> {
     Err(Failure::Wrong(why.into()))
 }
 
-/// Says that something was not measured.
 fn missing<T>(why: impl Into<String>) -> Found<T> {
     Err(Failure::Missing(why.into()))
 }
 
-/// Names of variables with their values.
-pub type Variables = Vec<(String, String)>;
+pub(crate) type Variables = Vec<(String, String)>;
 
-/// Variables, with words between blanks or an expression; the first is the slowest to change.
-pub type Each = [(&'static str, &'static str)];
+/// A variable, with words between blanks or an expression; of several, the first is the slowest to
+/// change.
+pub(crate) type Each = (&'static str, &'static str);
 
 /// A call that a document defines by others. Its value stands for each choice of the words that
 /// its arguments allow.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Call {
+pub(crate) struct Call {
     /// Its name and its arguments: `table(k, n)`.
-    pub call: &'static str,
-    /// Variables.
-    pub each: Vec<(&'static str, &'static str)>,
-    /// The expression.
-    pub value: &'static str,
+    #[serde(rename = "call")]
+    head: &'static str,
+    each: Vec<Each>,
+    value: &'static str,
     /// Whether it stands for words; then its arguments are taken as they are.
-    pub words: bool,
-    /// How many words there have to be.
-    pub least: &'static str,
+    words: bool,
+    least: &'static str,
     /// What is missing if there are fewer.
-    pub missing: &'static str,
-    /// The word if there is none.
-    pub or: Option<&'static str>,
+    missing: &'static str,
+    or: Option<&'static str>,
 }
 
 impl Call {
-    /// Returns the name and the arguments.
     fn head(&self) -> (&'static str, Vec<&'static str>) {
-        let (name, arguments) = self.call.split_once('(').unwrap_or((self.call, ""));
+        let (name, arguments) = self.head.split_once('(').unwrap_or((self.head, ""));
         (name, split(arguments.trim_end_matches(')'), ',').collect())
     }
 }
 
 /// An element of what an expression yields.
 #[derive(Clone, Debug)]
-pub enum Item<'a> {
-    /// What was not measured.
+pub(crate) enum Item<'a> {
     Missing,
-    /// A word.
     Word(Cow<'a, str>),
-    /// A number.
     Number(f64),
-    /// A value of a document.
     Node(&'a Value),
 }
 
 impl Item<'_> {
-    /// Returns the number, or that which a text is.
-    pub fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Missing => None,
             Self::Word(word) => word.parse().ok(),
@@ -132,8 +127,7 @@ impl Item<'_> {
         }
     }
 
-    /// Returns the word.
-    pub fn word(&self) -> Option<String> {
+    fn word(&self) -> Option<String> {
         match self {
             Self::Missing => None,
             Self::Word(word) => Some(word.to_string()),
@@ -143,20 +137,20 @@ impl Item<'_> {
     }
 }
 
+/// What an expression yields.
+type Items<'a> = Found<Vec<Item<'a>>>;
+
 /// Where expressions are evaluated.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
-    /// What they ask.
-    pub source: &'a Sets,
+pub(crate) struct Scope<'a> {
+    pub(crate) source: &'a Sets,
     /// The row that a template is about.
-    pub row: Option<&'a Value>,
-    /// The variables.
-    pub variables: &'a [(String, String)],
+    pub(crate) row: Option<&'a Value>,
+    pub(crate) variables: &'a [(String, String)],
 }
 
 impl<'a> Scope<'a> {
-    /// Returns the scope without a row.
-    pub const fn new(source: &'a Sets, variables: &'a [(String, String)]) -> Self {
+    pub(crate) const fn new(source: &'a Sets, variables: &'a [(String, String)]) -> Self {
         Self {
             source,
             row: None,
@@ -164,11 +158,9 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns a template's text.
-    pub fn text(self, template: &str) -> Found<String> {
-        let mut ways = template.split(" || ").map(|way| self.way(way));
-        let first = ways.next().unwrap_or_else(|| Ok(String::new()));
-        ways.fold(first, |text, way| match text {
+    pub(crate) fn text(self, template: &str) -> Found<String> {
+        let ways = template.split(" || ").map(|way| self.way(way));
+        ways.fold(missing(template), |text, way| match text {
             Err(Failure::Missing(_)) => way,
             known => known,
         })
@@ -195,51 +187,59 @@ impl<'a> Scope<'a> {
         Ok(text + rest)
     }
 
-    /// Returns what an expression yields.
-    pub fn items(self, expression: &'a str) -> Found<Vec<Item<'a>>> {
+    pub(crate) fn items(self, expression: &'a str) -> Items<'a> {
         let mut words = split(expression, ' ');
         let mut product = self.operand(words.next().unwrap_or_default())?;
-        let mut sum: Option<Vec<Item<'a>>> = None;
+        // Products that are added to the last one.
+        let mut terms = Vec::new();
         while let Some(operator) = words.next() {
             let right = self.operand(words.next().unwrap_or_default())?;
+            let minus = vec![Item::Number(-1.0); right.len()];
             match operator {
                 "*" => product = pairwise(product, &right, |a, b| a * b)?,
                 "/" => product = pairwise(product, &right, |a, b| a / b)?,
-                "+" | "-" => {
-                    let sign = Item::Number(if operator == "+" { 1.0 } else { -1.0 });
-                    let right = pairwise(vec![sign; right.len()], &right, |a, b| a * b)?;
-                    sum = Some(added(sum, std::mem::replace(&mut product, right))?);
+                "+" => terms.push(std::mem::replace(&mut product, right)),
+                "-" => {
+                    let right = pairwise(minus, &right, |a, b| a * b)?;
+                    terms.push(std::mem::replace(&mut product, right));
                 }
                 other => return wrong(format!("`{other}` is not an operator")),
             }
         }
-        match sum {
-            Some(_) => added(sum, product),
-            None => Ok(product),
-        }
+        terms.push(product);
+        let mut terms = terms.into_iter();
+        let first = terms.next().unwrap_or_default();
+        terms.try_fold(first, |sum, next| pairwise(sum, &next, |a, b| a + b))
     }
 
-    /// Returns the numbers of an expression.
     fn numbers(self, expression: &'a str) -> Found<Vec<f64>> {
-        let number = |item: &Item<'_>| match item {
-            Item::Missing => missing(expression),
-            item => item
-                .number()
-                .map_or_else(|| wrong(format!("`{expression}` is not all numbers")), Ok),
+        let number = |item: &Item<'_>| match (item, item.number()) {
+            (Item::Missing, _) => missing(expression),
+            (_, Some(x)) => Ok(x),
+            (_, None) => wrong(format!("`{expression}` is not all numbers")),
         };
         self.items(expression)?.iter().map(number).collect()
     }
 
-    /// Returns the words of an expression; what is missing has none.
-    fn words(self, expression: &'a str) -> Found<Vec<String>> {
-        Ok(self
-            .items(expression)?
-            .iter()
-            .filter_map(Item::word)
-            .collect())
+    /// Returns the first number of an expression, if it is known.
+    fn first(self, expression: &'a str) -> Option<f64> {
+        self.items(expression).ok()?.first()?.number()
     }
 
-    fn operand(self, word: &'a str) -> Found<Vec<Item<'a>>> {
+    /// Returns a text with the variables' values, as they are shown.
+    fn shown(self, text: &str) -> String {
+        let of = |(name, value): &(String, String)| (name.clone(), self.source.shown(name, value));
+        let variables: Variables = self.variables.iter().map(of).collect();
+        filled(text, &variables).into_owned()
+    }
+
+    /// Returns the words of an expression; what is missing has none.
+    fn words(self, expression: &'a str) -> Found<Vec<String>> {
+        let items = self.items(expression)?;
+        Ok(items.iter().filter_map(Item::word).collect())
+    }
+
+    fn operand(self, word: &'a str) -> Items<'a> {
         let call = word.strip_suffix(')').and_then(|call| call.split_once('('));
         if let Some((name, arguments)) = call.filter(|(name, _)| !name.contains(['[', ':'])) {
             return self.called(name, arguments);
@@ -251,65 +251,60 @@ impl<'a> Scope<'a> {
             return wrong("an operand is missing");
         }
         let words = filled(word, self.variables);
-        let words = words
-            .split('|')
-            .map(|word| Item::Word(word.to_owned().into()));
-        Ok(words.collect())
+        Ok(items(words.split('|').map(str::to_owned)))
     }
 
     /// Returns the variables' values, once for each choice of them.
-    pub fn bindings(self, each: &Each) -> Result<Vec<Variables>, String> {
+    fn bindings(self, each: &[Each]) -> Result<Vec<Variables>, String> {
         let mut all = vec![self.variables.to_vec()];
         for (name, values) in each {
-            let mut next = Vec::new();
-            for variables in &all {
+            let words = |variables: &Variables| {
                 let scope = Scope { variables, ..self };
-                let values = if values.contains(['(', '[']) {
-                    scope.words(values)
-                } else {
-                    let words = values.split(' ');
-                    Ok(words.map(|word| filled(word, variables).into()).collect())
-                };
-                let values: Vec<String> = values.map_err(|failure| match failure {
-                    Failure::Missing(why) | Failure::Wrong(why) => why,
-                })?;
-                next.extend(values.iter().map(|value| {
-                    let names: Vec<&str> = name.split('+').collect();
-                    let pairs = names.iter().zip(value.splitn(names.len(), '+'));
-                    let pairs = pairs.map(|(name, value)| ((*name).to_owned(), value.to_owned()));
-                    variables.iter().cloned().chain(pairs).collect()
-                }));
-            }
-            all = next;
+                if values.contains(['(', '[']) {
+                    return scope.words(values);
+                }
+                let words = values.split(' ');
+                Ok(words.map(|word| filled(word, variables).into()).collect())
+            };
+            all = with_each(&all, name, words).map_err(Failure::why)?;
         }
         Ok(all)
     }
 }
 
-/// Computes with two lists pair by pair.
-fn pairwise<'a>(
-    left: Vec<Item<'a>>,
-    right: &[Item<'_>],
-    of: fn(f64, f64) -> f64,
-) -> Found<Vec<Item<'a>>> {
+/// Returns all choices of variables with each value of a further one, or of several: `n+m`.
+fn with_each(
+    all: &[Variables],
+    name: &str,
+    values: impl Fn(&Variables) -> Found<Vec<String>>,
+) -> Found<Vec<Variables>> {
+    let names: Vec<&str> = name.split('+').collect();
+    let mut next = Vec::new();
+    for variables in all {
+        for value in values(variables)? {
+            let pairs = names.iter().zip(value.splitn(names.len(), '+'));
+            let pairs = pairs.map(|(name, value)| ((*name).to_owned(), value.to_owned()));
+            next.push(variables.iter().cloned().chain(pairs).collect());
+        }
+    }
+    Ok(next)
+}
+
+fn pairwise<'a>(left: Vec<Item<'a>>, right: &[Item<'_>], of: fn(f64, f64) -> f64) -> Items<'a> {
     if left.len() != right.len() {
         return wrong("lists of several lengths are computed with");
     }
-    let one = |(a, b): (Item<'a>, &Item<'_>)| match (&a, b) {
-        (Item::Missing, _) | (_, Item::Missing) => Ok(Item::Missing),
-        (a, b) => match a.number().zip(b.number()) {
-            Some((a, b)) => Ok(Item::Number(of(a, b))),
-            None => wrong("something is computed with that is no number"),
-        },
+    let one = |(a, b): (Item<'a>, &Item<'_>)| match (a.number(), b.number()) {
+        (Some(a), Some(b)) => Ok(Item::Number(of(a, b))),
+        _ if matches!(a, Item::Missing) || matches!(b, Item::Missing) => Ok(Item::Missing),
+        _ => wrong("something is computed with that is no number"),
     };
     left.into_iter().zip(right).map(one).collect()
 }
 
-fn added<'a>(sum: Option<Vec<Item<'a>>>, next: Vec<Item<'a>>) -> Found<Vec<Item<'a>>> {
-    match sum {
-        Some(sum) => pairwise(sum, &next, |a, b| a + b),
-        None => Ok(next),
-    }
+fn items<'a>(words: impl IntoIterator<Item = String>) -> Vec<Item<'a>> {
+    let words = words.into_iter();
+    words.map(|word| Item::Word(word.into())).collect()
 }
 
 /// Cuts at a separator, except inside brackets and parentheses; what is empty is left out.
@@ -326,58 +321,39 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     words.map(str::trim).filter(|word| !word.is_empty())
 }
 
-/// Puts the variables' values in their places.
-pub fn filled<'t>(text: &'t str, variables: &[(String, String)]) -> Cow<'t, str> {
-    filled_as(text, variables, |_, value| value.to_owned())
-}
-
-/// The same, as they are shown.
-fn filled_as<'t>(
-    text: &'t str,
-    variables: &[(String, String)],
-    show: impl Fn(&str, &str) -> String,
-) -> Cow<'t, str> {
+pub(super) fn filled<'t>(text: &'t str, variables: &[(String, String)]) -> Cow<'t, str> {
     if !text.contains('$') {
         return text.into();
     }
-    let mut text = text.to_owned();
-    for (name, value) in variables {
-        let known = format!("${name}");
-        if text.contains(&known) {
-            text = text.replace(&known, &show(name, value));
-        }
-    }
-    text.into()
+    let fill =
+        |text: String, (name, value): &(String, String)| text.replace(&format!("${name}"), value);
+    variables.iter().fold(text.to_owned(), fill).into()
 }
 
 /// The numbers of a part with the names of their cases; a number that is missing is `None`.
-pub type Numbers = Vec<(String, Option<f64>)>;
+pub(crate) type Numbers = Vec<(String, Option<f64>)>;
 
-/// A single number.
-pub fn one(name: impl Into<String>, value: Option<f64>) -> Numbers {
+pub(crate) fn one(name: impl Into<String>, value: Option<f64>) -> Numbers {
     vec![(name.into(), value)]
 }
 
 /// An expression for each choice of its variables.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Cases {
+pub(crate) struct Cases {
     /// What a case is called, with variables.
-    pub name: &'static str,
-    /// The variables.
-    pub each: Vec<(&'static str, &'static str)>,
-    /// The expression.
-    pub value: &'static str,
+    name: &'static str,
+    each: Vec<Each>,
+    value: &'static str,
     /// What is missing if the variables have no values.
-    pub none: &'static str,
+    none: &'static str,
     /// What is missing if no case has a number. Where this is given, cases without one are left
     /// out: the document need not have them all.
-    pub or: Option<&'static str>,
+    or: Option<&'static str>,
 }
 
 impl Cases {
-    /// Returns the numbers, with their names.
-    pub fn found(&self, source: &Sets) -> Numbers {
+    pub(crate) fn found(&self, source: &Sets) -> Numbers {
         let all = match Scope::new(source, &[]).bindings(&self.each) {
             Ok(all) => all,
             Err(missing) => return one(missing, None),
@@ -386,12 +362,8 @@ impl Cases {
             return one(self.none, None);
         }
         let of = |variables: &Variables| {
-            let name = filled_as(self.name, variables, |name, value| {
-                source.shown(name, value)
-            });
-            let items = Scope::new(source, variables).items(self.value);
-            let value = items.ok().and_then(|items| items.first()?.number());
-            (name.into_owned(), value)
+            let scope = Scope::new(source, variables);
+            (scope.shown(self.name), scope.first(self.value))
         };
         let mut found: Numbers = all.iter().map(of).collect();
         if let Some(missing) = self.or {
@@ -405,11 +377,8 @@ impl Cases {
     }
 }
 
-/// Reads what a file of JSON states.
-///
-/// # Panics
-/// If it has another form; a test reads each file.
-pub fn stated<T: Deserialize<'static>>(json: &'static str) -> T {
+/// Reads what a file of JSON states, of which a test reads each.
+pub(crate) fn stated<T: Deserialize<'static>>(json: &'static str) -> T {
     serde_json::from_str(json).expect("the file has this form")
 }
 

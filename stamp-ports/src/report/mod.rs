@@ -23,20 +23,20 @@
 //!
 //! `cost`, `paper`, `sync` and `nw` make records of each document.
 
-pub mod axis;
-pub mod chart;
-pub mod claim;
-pub mod cost;
-pub mod drawing;
-pub mod figure;
-pub mod formula;
-pub mod nw;
-pub mod page;
-pub mod palette;
-pub mod paper;
-pub mod records;
-pub mod stated;
-pub mod sync;
+mod axis;
+mod chart;
+mod claim;
+mod cost;
+mod drawing;
+mod figure;
+pub(crate) mod formula;
+mod nw;
+mod page;
+mod palette;
+mod paper;
+mod records;
+mod stated;
+mod sync;
 
 use crate::error::{Error, Result};
 use crate::head::{Head, UNKNOWN};
@@ -50,8 +50,7 @@ use std::fs;
 use std::io::{Write, stdout};
 use std::path::Path;
 
-/// The page's name in its folder.
-pub const PAGE: &str = "report.html";
+const PAGE: &str = "report.html";
 
 /// The command `report`: makes the page in `out`, or else in `DIR/report`.
 pub fn report(folder: &Path, out: Option<&Path>, title: Option<&str>) -> Result<bool> {
@@ -73,7 +72,6 @@ pub fn report(folder: &Path, out: Option<&Path>, title: Option<&str>) -> Result<
     Ok(true)
 }
 
-/// Reads a document of a folder, if it is there.
 fn read<T>(folder: &Path, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> Result<Option<T>> {
     let path = folder.join(name);
     if !path.is_file() {
@@ -102,7 +100,6 @@ fn paper_of(text: &str) -> Result<Paper> {
     }
 }
 
-/// The files of the page about the documents in a folder.
 fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
     check_seals(folder)?;
     let all = sealed(folder)?.map(|all| all.head);
@@ -153,7 +150,6 @@ fn one_measurement(folder: &Path, heads: Vec<(&str, &Head)>) -> Result<()> {
     Ok(())
 }
 
-/// Says why there is no page about a folder.
 fn nothing_in(folder: &Path) -> Error {
     let fix = "give the folder that `stamp bench all --out`, `bench paper --out`, `bench sync --out` or \
                `bench nw --out` wrote";
@@ -173,11 +169,13 @@ mod tests {
     //! What must be so of every report, whatever its document is about and whatever stands in it.
 
     use super::claim::Claim;
-    use super::formula::Condition;
+    use super::formula::meeting;
     use super::page::{CLAIMS, Report, files};
     use super::{PAGE, cost, nw, paper, sync};
+    use crate::testing::has;
     use roxmltree::{Document, Node, ParsingOptions};
-    use serde_json::Value;
+    use serde_json::{Value, json};
+    use std::collections::HashSet;
 
     /// A document after changes: `SECTION[CONDITION ...] CHANGE ...`, where a change is
     /// `FIELD=VALUE`, `FIELD*=FACTOR` or `gone`; or `SECTION + RECORD`.
@@ -190,29 +188,24 @@ mod tests {
                 continue;
             }
             let (section, rest) = change.split_once('[').unwrap();
-            let (conditions, acts) = rest.split_once(']').unwrap();
-            let conditions = conditions.split_whitespace().map(Condition::new);
-            let conditions: Vec<Condition<'_>> = conditions.collect();
-            let is_of = |record: &Value| conditions.iter().all(|c| c.is_met(record));
+            let (conditions, acts) = rest.split_once("] ").unwrap();
+            let conditions: Vec<&str> = conditions.split_whitespace().collect();
+            let is_of = |record: &Value| !meeting([record].into_iter(), &conditions).is_empty();
             let all = whole[section].as_array_mut().unwrap();
             assert!(all.iter().any(is_of), "{change} changes nothing");
-            if acts.trim() == "gone" {
+            if acts == "gone" {
                 all.retain(|record| !is_of(record));
                 continue;
             }
             for record in all.iter_mut().filter(|record| is_of(record)) {
-                for act in acts.split_whitespace() {
-                    let (field, value) = act.split_once('=').unwrap();
-                    match field.strip_suffix('*') {
-                        Some(field) => {
-                            let factor: f64 = value.parse().unwrap();
-                            record[field] = (record[field].as_f64().unwrap() * factor).into();
-                        }
-                        None => {
-                            record[field] =
-                                serde_json::from_str(value).unwrap_or_else(|_| value.into());
-                        }
-                    }
+                for (field, value) in acts.split(' ').map(|act| act.split_once('=').unwrap()) {
+                    let value: Value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+                    let (field, factor) = match field.strip_suffix('*') {
+                        Some(field) => (field, value.as_f64()),
+                        None => (field, None),
+                    };
+                    let scaled = factor.map(|by| (record[field].as_f64().unwrap() * by).into());
+                    record[field] = scaled.unwrap_or(value);
                 }
             }
         }
@@ -239,7 +232,6 @@ mod tests {
     pub(super) const HOSTILE: &str =
         "</style></svg><script>alert('x')</script>\u{0}\" onload=\"x & y";
 
-    /// Parses a page or a figure.
     pub(super) fn parse(text: &str) -> Document<'_> {
         let options = ParsingOptions {
             allow_dtd: true,
@@ -256,17 +248,13 @@ mod tests {
             let mut parts = text.split("<meta ");
             let first = parts.next().unwrap().to_owned();
             parts.fold(first, |whole, part| {
-                let (attributes, rest) = part.split_once('>').unwrap();
-                format!("{whole}<meta {attributes}/>{rest}")
+                format!("{whole}<meta {}", part.replacen('>', "/>", 1))
             })
         };
         let mut files = files(None, reports, title).unwrap();
-        let claims = files.pop().unwrap();
-        assert_eq!(claims.0, CLAIMS);
-        files
-            .into_iter()
-            .map(|(name, text)| (name, closed(&text)))
-            .collect()
+        assert_eq!(files.pop().unwrap().0, CLAIMS);
+        let files = files.into_iter();
+        files.map(|(name, text)| (name, closed(&text))).collect()
     }
 
     /// The page about one document, or a figure.
@@ -275,7 +263,6 @@ mod tests {
         found.find(|(n, _)| n == name).unwrap().1
     }
 
-    /// All the text below a node.
     pub(super) fn words(node: Node<'_, '_>) -> String {
         let texts = node.descendants().filter(Node::is_text);
         texts.filter_map(|n| n.text()).collect()
@@ -284,102 +271,69 @@ mod tests {
     /// Checks pages: of all kinds of documents, complete ones, ones without a point, and ones in
     /// which hostile texts and numbers stand; and of a single one.
     fn each(check: impl Fn(&[Report])) {
-        let nw = || nw::report(&nw::tests::document(true, 0.3));
-        let (paper, bench) = (paper::tests::sample(), sync::tests::sample::full());
-        let (paper, sync) = (paper::report(&paper), sync::report(&bench));
-        check(&[cost::tests::full(), paper, sync, nw()]);
+        let nw = || nw::report(&nw::tests::document(0.3).0);
         for (paper, bench) in [
+            (paper::tests::sample(), sync::tests::sample::full()),
             (paper::tests::empty(), sync::tests::sample::empty()),
             (paper::tests::hostile(), sync::tests::hostile()),
         ] {
-            check(&[paper::report(&paper), sync::report(&bench), nw()]);
+            let (paper, sync) = (paper::report(&paper), sync::report(&bench));
+            check(&[cost::tests::full(), paper, sync, nw()]);
         }
         check(&[nw()]);
     }
 
     #[test]
-    fn every_file_is_well_formed_and_needs_nothing_else() {
+    fn every_file_is_well_formed_needs_nothing_else_and_can_be_read_aloud() {
         each(|reports| {
             let files = xml_files(reports, Some(HOSTILE));
             let figures = reports.iter().flat_map(|report| &report.figures);
             let figures = figures.map(|figure| format!("{}.svg", figure.id));
-            let right: Vec<String> = std::iter::once(PAGE.to_owned()).chain(figures).collect();
-            assert_eq!(files.iter().map(|f| f.0.clone()).collect::<Vec<_>>(), right);
+            let right = std::iter::once(PAGE.to_owned()).chain(figures);
+            assert!(right.eq(files.iter().map(|(name, _)| name.clone())));
             for (name, text) in &files {
-                for node in parse(text).descendants().filter(Node::is_element) {
+                let parsed = parse(text);
+                let ids = parsed.descendants().filter_map(|n| n.attribute("id"));
+                let mut known = HashSet::new();
+                assert!(ids.into_iter().all(|id| known.insert(id)), "{name}");
+                for node in parsed.descendants().filter(Node::is_element) {
                     assert_ne!(node.tag_name().name(), "script", "{name}");
-                    for attribute in node.attributes() {
-                        let (key, value) = (attribute.name(), attribute.value());
+                    for (key, value) in node.attributes().map(|a| (a.name(), a.value())) {
                         assert!(!key.starts_with("on") && key != "src", "{name}: {key}");
-                        assert!(key != "href" || value.starts_with('#'), "{name}: {value}");
+                        let leads = match key {
+                            "href" => value.strip_prefix('#').is_some_and(|id| known.contains(id)),
+                            "aria-labelledby" => value.split(' ').all(|id| known.contains(id)),
+                            _ => true,
+                        };
+                        assert!(leads, "{name}: {value}");
+                    }
+                    if node.attribute("role") == Some("img") {
+                        for tag in ["title", "desc"] {
+                            let shown = node.children().find(|n| n.tag_name().name() == tag);
+                            assert!(shown.is_some_and(|n| !words(n).is_empty()), "{name} {tag}");
+                        }
                     }
                 }
-                for bad in [
-                    "NaN",
-                    "inf\u{d7}",
-                    "inf ",
-                    "\"inf",
-                    "\"-inf",
-                    "url(",
-                    "@import",
-                ] {
+                let unwanted = "NaN|inf\u{d7}|inf |\"inf|\"-inf|url(|@import";
+                for bad in unwanted.split('|') {
                     assert!(!text.contains(bad), "{name} has {bad}");
                 }
-                let follows = text.contains("prefers-color-scheme:dark");
-                assert!(follows && text.contains("viewBox"), "{name}");
+                has(text, "prefers-color-scheme:dark | viewBox | role=\"img\"");
             }
         });
     }
 
     #[test]
-    fn ids_are_unique_and_links_lead_somewhere() {
-        each(|reports| {
-            let text = &xml_files(reports, None)[0].1;
-            let page = parse(text);
-            let ids = page.descendants().filter_map(|n| n.attribute("id"));
-            let mut ids: Vec<&str> = ids.collect();
-            let all = ids.len();
-            ids.sort_unstable();
-            ids.dedup();
-            assert_eq!(ids.len(), all);
-            for node in page.descendants() {
-                let link = node.attribute("href").map(|target| &target[1..]);
-                let labels = node.attribute("aria-labelledby").unwrap_or_default();
-                for id in link.into_iter().chain(labels.split_whitespace()) {
-                    assert!(ids.contains(&id), "{id}");
-                }
-            }
-        });
-    }
-
-    #[test]
-    fn every_drawing_can_be_read_aloud() {
-        each(|reports| {
-            for (name, text) in xml_files(reports, None) {
-                let parsed = parse(&text);
-                let all = parsed.descendants();
-                let drawings = all.filter(|n| n.attribute("role") == Some("img"));
-                let drawings: Vec<Node<'_, '_>> = drawings.collect();
-                assert!(!drawings.is_empty(), "{name}");
-                for drawing in drawings {
-                    for tag in ["title", "desc"] {
-                        let shown = drawing.children().find(|n| n.tag_name().name() == tag);
-                        assert!(shown.is_some_and(|n| !words(n).is_empty()), "{name} {tag}");
-                    }
-                }
-            }
-        });
-    }
-
-    #[test]
-    fn the_page_has_its_title_every_claim_and_where_it_was_measured() {
+    fn the_page_has_its_title_every_claim_and_once_where_it_was_measured() {
         each(|reports| {
             let text = &xml_files(reports, Some("Ours & theirs"))[0].1;
             let page = parse(text);
+            let all = |tag: &'static str| {
+                page.descendants()
+                    .filter(move |n| n.tag_name().name() == tag)
+            };
             for tag in ["title", "h1"] {
-                let mut all = page.descendants();
-                let node = all.find(|n| n.tag_name().name() == tag).unwrap();
-                assert_eq!(words(node), "Ours & theirs");
+                assert_eq!(words(all(tag).next().unwrap()), "Ours & theirs");
             }
             let shown = words(page.root());
             for report in reports {
@@ -398,67 +352,40 @@ mod tests {
             let any = |is: fn(&Report) -> bool| reports.iter().any(is);
             assert_eq!(shown.contains("A quick run"), any(|r| r.head.quick));
             assert_eq!(shown.contains("interrupted"), any(|r| !r.head.complete));
+            let facts = |node: Node<'_, '_>| -> Vec<String> {
+                let lists = node.descendants().filter(|n| n.tag_name().name() == "dt");
+                let of = |n: Node<'_, '_>| words(n) + &words(n.next_sibling().unwrap());
+                lists.map(of).collect()
+            };
+            let of_all = facts(all("header").next().unwrap());
+            let mut again = all("article")
+                .flat_map(facts)
+                .filter(|fact| of_all.contains(fact));
+            assert_eq!(again.next(), None);
+            assert!(of_all.iter().any(|fact| fact.starts_with("Machine")) || reports.len() > 1);
         });
     }
 
     #[test]
-    fn the_claims_as_json_are_those_of_the_page() {
+    fn claims_are_the_same_as_json_and_have_names_of_their_own_and_rules_without_an_end() {
         each(|reports| {
             let files = files(None, reports, None).unwrap();
-            let (_, text) = files.last().unwrap();
-            let json: serde_json::Value = serde_json::from_str(text).unwrap();
+            let json: Value = serde_json::from_str(&files.last().unwrap().1).unwrap();
             assert_eq!(json["started"], reports[0].head.started);
-            let written = json["claims"].as_array().unwrap();
-            let claims = reports
-                .iter()
-                .flat_map(|r| r.claims.iter().map(|c| (r.id, c)));
-            assert_eq!(written.len(), claims.clone().count());
-            for (written, (part, claim)) in written.iter().zip(claims) {
-                assert_eq!(
-                    (&written["part"], &written["id"]),
-                    (&part.into(), &claim.id.into())
-                );
-                assert_eq!(written["rule"], claim.rule);
-                assert_eq!(written["verdict"], claim.verdict.name());
-                assert_eq!(written["figures"], claim.figures);
-                let here = claim.here.as_ref().map(|here| here.verdict.name());
-                assert_eq!(written.get("verdict_here").and_then(|v| v.as_str()), here);
-            }
-        });
-    }
-
-    #[test]
-    fn names_of_claims_are_unique_and_no_rule_ends_its_sentence() {
-        each(|reports| {
+            let mut written = json["claims"].as_array().unwrap().iter();
             for report in reports {
+                for claim in &report.claims {
+                    let mut own = json!(claim);
+                    own["part"] = report.id.into();
+                    assert_eq!(written.next(), Some(&own));
+                }
                 let all: Vec<_> = report.claims.iter().chain(&report.targets).collect();
                 for (i, claim) in all.iter().enumerate() {
                     let again = all[..i].iter().any(|other| other.id == claim.id);
                     assert!(!again && !claim.rule.ends_with('.'), "{}", claim.id);
                 }
             }
-        });
-    }
-
-    #[test]
-    fn what_all_documents_say_of_the_measurement_is_said_once() {
-        each(|reports| {
-            let text = &xml_files(reports, None)[0].1;
-            let page = parse(text);
-            let facts = |node: Node<'_, '_>| -> Vec<String> {
-                let lists = node.descendants().filter(|n| n.has_tag_name("dt"));
-                let of = |n: Node<'_, '_>| words(n) + &words(n.next_sibling().unwrap());
-                lists.map(of).collect()
-            };
-            let header = page.descendants().find(|n| n.has_tag_name("header"));
-            let of_all = facts(header.unwrap());
-            let parts = page.descendants().filter(|n| n.has_tag_name("article"));
-            for part in parts {
-                let again = facts(part);
-                let again = again.iter().find(|fact| of_all.contains(fact));
-                assert_eq!(again, None);
-            }
-            assert!(of_all.iter().any(|fact| fact.starts_with("Machine")) || reports.len() > 1);
+            assert_eq!(written.next(), None);
         });
     }
 }

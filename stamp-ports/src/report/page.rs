@@ -11,59 +11,37 @@ use crate::numbers::bytes;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 
-/// A section of a page.
-#[derive(Clone, Debug, Default)]
-pub struct Section {
-    /// Its name in links.
-    pub id: &'static str,
-    /// Its heading.
-    pub name: String,
-    /// What it shows, in sentences.
-    pub shows: Vec<String>,
-    /// What the paper says of the same.
-    pub theirs: Option<&'static str>,
-    /// Its figures and tables.
-    pub body: Vec<Markup>,
-    /// What `--only` of the command calls it, if it is one of its parts.
-    pub only: Option<&'static str>,
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) id: &'static str,
+    pub(super) name: &'static str,
+    pub(super) markup: Markup,
 }
 
 /// What is reported about a document: a part of the page.
 #[derive(Debug)]
-pub struct Report {
-    /// Its name in links and beside each claim.
-    pub id: &'static str,
-    /// Its heading.
-    pub title: &'static str,
-    /// Where and how the document was measured.
-    pub head: Head,
-    /// What stands first in it.
-    pub lead: Markup,
-    /// What a reader has to know before any figure.
-    pub warnings: Vec<String>,
-    /// The sections.
-    pub sections: Vec<Section>,
+pub(crate) struct Report {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) head: Head,
+    pub(crate) lead: Markup,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) sections: Vec<Section>,
     /// The names of sections of which nothing was measured.
-    pub lacking: Vec<&'static str>,
-    /// The figures, which are files too.
-    pub figures: Vec<Figure>,
-    /// What the library is to reach.
-    pub targets: Vec<Claim>,
-    /// What the papers claim.
-    pub claims: Vec<Claim>,
-    /// The paragraphs of its end.
-    pub footer: Vec<String>,
+    pub(crate) lacking: Vec<&'static str>,
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) targets: Vec<Claim>,
+    pub(crate) claims: Vec<Claim>,
+    pub(crate) footer: Vec<String>,
 }
 
-/// The name of the file with targets and claims.
-pub const CLAIMS: &str = "claims.json";
+pub(crate) const CLAIMS: &str = "claims.json";
 
-/// The title of the page unless another is given.
 const TITLE: &str = "The measurements of GPU-STM";
 
 /// Returns the files of the page by their names: the page, the figures of all reports, the claims.
 /// `head` is of the command that measured all, if there was one.
-pub fn files(
+pub(crate) fn files(
     head: Option<&Head>,
     reports: &[Report],
     title: Option<&str>,
@@ -73,11 +51,9 @@ pub fn files(
     let drawings = figures.map(|figure| (format!("{}.svg", figure.id), figure.file()));
     // JSON has a way to write every character, so the claims stay as they are.
     let claims = claims_json(head.unwrap_or(&reports[0].head), reports)?;
-    Ok(std::iter::once((PAGE.into(), page))
-        .chain(drawings)
-        .map(|(name, text)| (name, printable(&text)))
-        .chain([(CLAIMS.to_owned(), claims)])
-        .collect())
+    let files = std::iter::once((PAGE.to_owned(), page)).chain(drawings);
+    let files = files.map(|(name, text)| (name, printable(&text)));
+    Ok(files.chain([(CLAIMS.to_owned(), claims)]).collect())
 }
 
 /// Returns the page as a file. Its head says what holds of all reports, and each part what differs.
@@ -149,7 +125,7 @@ impl Report {
                 @if !self.lacking.is_empty() {
                     p .lacking { "Not measured: " (self.lacking.join("; ")) "." }
                 }
-                @for s in &self.sections { (section(s)) }
+                @for section in &self.sections { (section.markup) }
                 div .foot { @for text in &self.footer { p { (text) } } }
             }
         }
@@ -180,47 +156,35 @@ fn page_head(title: &str) -> Markup {
     }
 }
 
-/// A device in one line.
 fn machine(device: &Description) -> String {
-    let mut machine = format!(
-        "{} ({}), {} processors",
-        device.name, device.id, device.processors
-    );
-    if let Some(gpu) = &device.gpu {
-        machine = format!(
-            "{machine}, compute capability {}, {} of memory, {} of L2, driver for CUDA {}",
-            gpu.compute_capability,
-            bytes(gpu.memory_bytes),
-            bytes(gpu.l2_bytes),
-            gpu.driver_cuda_version
-        );
-    }
-    machine
+    let (name, id, processors) = (&device.name, &device.id, device.processors);
+    let gpu = device.gpu.as_ref().map(|gpu| {
+        let (memory, cache) = (bytes(gpu.memory_bytes), bytes(gpu.l2_bytes));
+        format!(
+            ", compute capability {}, {memory} of memory, {cache} of L2, driver for CUDA {}",
+            gpu.compute_capability, gpu.driver_cuda_version
+        )
+    });
+    let gpu = gpu.unwrap_or_default();
+    format!("{name} ({id}), {processors} processors{gpu}")
 }
 
-/// The time that a run took, in words.
 fn took(seconds: f64) -> String {
-    let minutes = seconds / 60.0;
-    if minutes >= 1.0 {
-        format!("{minutes:.1} minutes")
-    } else {
-        format!("{seconds:.0} seconds")
+    match seconds / 60.0 {
+        minutes @ 1.0.. => format!("{minutes:.1} minutes"),
+        _ => format!("{seconds:.0} seconds"),
     }
 }
 
 /// What a document says of where and how it was measured: a name and a value.
 type Fact = (String, String);
 
-/// The name of the one that is a command.
 const COMMAND: &str = "Command";
 
-/// Where and how a document was measured.
 fn facts(head: &Head) -> Vec<Fact> {
     let commit = head.commit.as_deref().unwrap_or("not recorded");
-    let program = format!(
-        "stamp {}, commit {commit}, seed {}",
-        head.version, head.seed
-    );
+    let (version, seed) = (&head.version, head.seed);
+    let program = format!("stamp {version}, commit {commit}, seed {seed}");
     let kernels = head.ptx.as_ref().zip(head.compiler.as_ref());
     let kernels = kernels.map(|(ptx, compiler)| format!("PTX {ptx}, by {compiler}"));
     let rows = [
@@ -233,8 +197,8 @@ fn facts(head: &Head) -> Vec<Fact> {
         ("Kernels", kernels),
     ];
     let rows = rows.into_iter();
-    let known = rows.filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    known.collect()
+    rows.filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
 }
 
 /// Settings that other facts say.
@@ -242,11 +206,8 @@ const SAID: [&str; 3] = ["--quick", "--seed", "program"];
 
 /// What was set, to be opened on demand: it may be long.
 fn settings(head: &Head) -> Markup {
-    let settings = head.settings.iter();
-    let rows = settings.filter(|(name, _)| !SAID.contains(&name.as_str()));
-    let rows: Vec<Fact> = rows
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let mut rows: Vec<Fact> = head.settings.clone().into_iter().collect();
+    rows.retain(|(name, _)| !SAID.contains(&name.as_str()));
     html! {
         @if !rows.is_empty() {
             details { summary { "Inputs and settings" } (list(&rows)) }
@@ -267,35 +228,13 @@ fn list(facts: &[Fact]) -> Markup {
     }
 }
 
-fn section(section: &Section) -> Markup {
-    html! {
-        section id=(section.id) {
-            h3 { (section.name) }
-            @if let [sentence] = section.shows.as_slice() {
-                p { (sentence) }
-            } @else {
-                ul .shows {
-                    @for sentence in &section.shows { li { (sentence) } }
-                }
-            }
-            @if let Some(theirs) = &section.theirs { p .theirs { (theirs) } }
-            @for part in &section.body { (part) }
-            @if let Some(only) = section.only {
-                p .by {
-                    "This section alone: the same command with " code { "--only " (only) } "."
-                }
-            }
-        }
-    }
-}
-
 /// What stands where nothing is known.
-pub const NONE: &str = "\u{2013}";
+pub(crate) const NONE: &str = "\u{2013}";
 
 /// A table that scrolls within itself; its first column stays. The first
 /// `left` columns are words, the others numbers. Where several rows begin with
 /// the same word, rows that begin with another are set apart.
-pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Markup {
+pub(crate) fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Markup {
     let word = |i: usize| (i < left).then_some("word");
     let of = |i: usize| rows[i][0].split(' ').next().unwrap_or_default();
     let first = |i: usize| i > 0 && of(i) != of(i - 1);
@@ -326,19 +265,6 @@ pub fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Ma
     }
 }
 
-/// The tables behind a figure, which open on demand, if there are any.
-pub fn or_details(tables: Vec<Markup>) -> Vec<Markup> {
-    if tables.is_empty() {
-        return Vec::new();
-    }
-    vec![html! {
-        details {
-            summary { "The same in numbers" }
-            @for table in tables { (table) }
-        }
-    }]
-}
-
 /// The judged claims of all reports as JSON, each with the part of the page that it is of.
 fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
     #[derive(Serialize)]
@@ -361,42 +287,36 @@ fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
         targets: Vec<Of<'d>>,
         claims: Vec<Of<'d>>,
     }
-    fn all(reports: &[Report], of: fn(&Report) -> &[Claim]) -> Vec<Of<'_>> {
+    let all = |of: fn(&Report) -> &[Claim]| {
         let each = reports.iter().flat_map(|report| {
             let part = report.id;
             of(report).iter().map(move |claim| Of { part, claim })
         });
         each.collect()
-    }
+    };
     let judged = Judged {
         format: claim::FORMAT,
         device: &head.device.name,
         started: &head.started,
         commit: head.commit.as_deref(),
         ptx: head.ptx.as_deref(),
-        targets: all(reports, |report| &report.targets),
-        claims: all(reports, |report| &report.claims),
+        targets: all(|report| &report.targets),
+        claims: all(|report| &report.claims),
     };
     Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
 }
 
 /// Claims with their rules, figures and verdicts; columns that no claim fills are left out.
 /// `part` is that of the page.
-pub fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
+pub(crate) fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
     let theirs = claims.iter().any(|claim| !claim.theirs.is_empty());
     let here_of = |claim: &&Claim| claim.here.clone().filter(|here| here.verdict.is_known());
     let here = claims.iter().any(|claim| here_of(claim).is_some());
+    let measured = ["Measured", "Measured at the paper\u{2019}s sizes"][usize::from(here)];
     let head = [
         ("Claim", true),
         ("The paper\u{2019}s figures", theirs),
-        (
-            if here {
-                "Measured at the paper\u{2019}s sizes"
-            } else {
-                "Measured"
-            },
-            true,
-        ),
+        (measured, true),
         ("At this machine\u{2019}s", here),
         ("Verdict", true),
     ];

@@ -10,19 +10,16 @@
 //! a marker and a dash of its own, a bar its name, a segment its share.
 
 use plotters::style::RGBColor;
-use std::fmt::Write as _;
 
 /// The colour of one thing in both themes, as `0xRRGGBB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hue {
+pub(crate) struct Hue {
     /// The name in the document, if it has one.
-    pub name: &'static str,
-    /// The colour in the light theme.
-    pub light: u32,
-    /// The colour in the dark theme.
-    pub dark: u32,
+    pub(crate) name: &'static str,
+    pub(crate) light: u32,
+    pub(crate) dark: u32,
     /// The dash of its line, in quarters of a unit; empty is solid.
-    pub dash: &'static str,
+    pub(crate) dash: &'static str,
 }
 
 const fn hue(name: &'static str, light: u32, dark: u32, dash: &'static str) -> Hue {
@@ -35,13 +32,12 @@ const fn hue(name: &'static str, light: u32, dark: u32, dash: &'static str) -> H
 }
 
 impl Hue {
-    /// The light colour, as the drawings name it.
-    pub fn css(self) -> String {
+    pub(crate) fn css(self) -> String {
         css(self.light)
     }
 
     /// The light colour, as `plotters` takes it.
-    pub const fn rgb(self) -> RGBColor {
+    pub(crate) const fn rgb(self) -> RGBColor {
         let [_, r, g, b] = self.light.to_be_bytes();
         RGBColor(r, g, b)
     }
@@ -52,16 +48,14 @@ fn css(colour: u32) -> String {
 }
 
 /// Text, axes and whiskers.
-pub const INK: Hue = hue("", 0x1d_2129, 0xe6_edf3, "");
+pub(crate) const INK: Hue = hue("", 0x1d_2129, 0xe6_edf3, "");
 /// Text that stands back.
-pub const MUTED: Hue = hue("", 0x57_606a, 0x9d_a7b3, "");
-/// The lines of the grid.
-pub const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d, "");
+pub(crate) const MUTED: Hue = hue("", 0x57_606a, 0x9d_a7b3, "");
+pub(crate) const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d, "");
 /// The background, and text on segments.
-pub const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c, "");
+pub(crate) const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c, "");
 
-/// The variants, in the order of every legend.
-pub const VARIANTS: [Hue; 9] = [
+pub(crate) const VARIANTS: [Hue; 9] = [
     hue("cgl", 0x6f_6f6f, 0x9a_9a9a, "8 12"),
     hue("egpgv", 0xac_1a18, 0xe6_2e51, "28 12 8 12"),
     hue("vbv", 0x04_a87a, 0x62_e9a6, "32 16"),
@@ -74,19 +68,15 @@ pub const VARIANTS: [Hue; 9] = [
 ];
 
 /// Looks of lines beside those of variants; Figure 4 has some for its numbers of locks.
-const SHADES: [[Hue; 4]; 2] = [
-    [
-        hue("", 0xe0_7b00, 0xff_d08a, "8 10"),
-        hue("", 0xc2_410c, 0xff_9f50, "18 10"),
-        hue("", 0x99_1b1b, 0xf2_6d6d, "30 12 8 12"),
-        hue("", 0x6b_3f00, 0xc9_9a4a, "44 12"),
-    ],
-    [
-        hue("", 0x08_91b2, 0x67_d9f0, ""),
-        hue("", 0x25_63eb, 0x7f_a8ff, "60 8"),
-        hue("", 0x4f_3fc4, 0xa5_94ff, "60 8 8 8"),
-        hue("", 0x0c_1c50, 0x4f_74e0, "60 8 8 8 8 8"),
-    ],
+const SHADES: [Hue; 8] = [
+    hue("", 0xe0_7b00, 0xff_d08a, "8 10"),
+    hue("", 0xc2_410c, 0xff_9f50, "18 10"),
+    hue("", 0x99_1b1b, 0xf2_6d6d, "30 12 8 12"),
+    hue("", 0x6b_3f00, 0xc9_9a4a, "44 12"),
+    hue("", 0x08_91b2, 0x67_d9f0, ""),
+    hue("", 0x25_63eb, 0x7f_a8ff, "60 8"),
+    hue("", 0x4f_3fc4, 0xa5_94ff, "60 8 8 8"),
+    hue("", 0x0c_1c50, 0x4f_74e0, "60 8 8 8 8 8"),
 ];
 
 /// A line that none of these colours is near to.
@@ -104,14 +94,14 @@ const LINES: [Hue; 12] = [
     VARIANTS[0],
     OTHER,
     TEAL,
-    SHADES[0][3],
-    SHADES[1][3],
-    SHADES[0][1],
+    SHADES[3],
+    SHADES[7],
+    SHADES[1],
 ];
 
 /// The phases of a thread's time, in the order of the stack. Their contrast to the background is
 /// 4.5 : 1 or more, so that a share can be written on them in its colour.
-pub const PHASES: [Hue; 8] = [
+pub(crate) const PHASES: [Hue; 8] = [
     hue("native", 0x6a_737d, 0x8b_949e, ""),
     hue("initialisation", 0x3f_2a6b, 0x8d_78c9, ""),
     hue("buffering", 0x2f_5f9e, 0x5b_8fd6, ""),
@@ -122,25 +112,22 @@ pub const PHASES: [Hue; 8] = [
     hue("warp", 0x8a_5a2b, 0xc9_9a6b, ""),
 ];
 
-/// The look of names that are not known.
 const OTHER: Hue = hue("", 0x24_292f, 0xe1_e4e8, "4 12");
 
 /// A variant's look; an unknown one has a plain one.
-pub fn variant(name: &str) -> Hue {
-    VARIANTS
-        .into_iter()
-        .find(|hue| hue.name == name)
-        .unwrap_or(OTHER)
+pub(crate) fn variant(name: &str) -> Hue {
+    let known = VARIANTS.into_iter().find(|hue| hue.name == name);
+    known.unwrap_or(OTHER)
 }
 
 /// The look and the marker of a line with one of several numbers of locks.
-pub fn locks(i: usize) -> (Hue, usize) {
-    let looks = [SHADES[0][0], SHADES[1][0], SHADES[1][2], SHADES[0][3]];
+pub(crate) fn locks(i: usize) -> (Hue, usize) {
+    let looks = [SHADES[0], SHADES[4], SHADES[6], SHADES[3]];
     (looks[i % looks.len()], i % MARKERS)
 }
 
 /// The look and the marker of a line by its slot, of which there are 12.
-pub fn line(slot: usize) -> (Hue, usize) {
+pub(crate) fn line(slot: usize) -> (Hue, usize) {
     // Lines with a shade have other markers than those of a like colour.
     let marker = if slot < 8 { slot } else { slot + 4 };
     (LINES[slot % LINES.len()], marker % MARKERS)
@@ -166,55 +153,49 @@ const SLOTS: [&[&str]; 12] = [
     &["reserving-16", "spin-spin", "coarse:ttas/lane"],
 ];
 
-/// The slot of names that are not known.
 const PLAIN: usize = 7;
 
 /// Returns the look and the marker of an implementation. Where coarse-grained and coupled
 /// locking stand in one figure, `apart` gives the former looks of their own.
-pub fn implementation(name: &str, apart: bool) -> (Hue, usize) {
+pub(crate) fn implementation(name: &str, apart: bool) -> (Hue, usize) {
     let found = |name: &str| SLOTS.iter().position(|names| names.contains(&name));
     let whole = found(name).filter(|_| apart || !name.starts_with("coarse:"));
     line(whole.or_else(|| found(plain(name))).unwrap_or(PLAIN))
 }
 
 /// Returns the name of the lock alone: `tas` of `coarse:tas/lane`.
-pub fn plain(name: &str) -> &str {
-    let name = name
+pub(crate) fn plain(name: &str) -> &str {
+    let lock = name
         .strip_prefix("coupled:")
-        .or_else(|| name.strip_prefix("coarse:"))
-        .unwrap_or(name);
-    name.strip_suffix("/lane").unwrap_or(name)
+        .or_else(|| name.strip_prefix("coarse:"));
+    let lock = lock.unwrap_or(name);
+    lock.strip_suffix("/lane").unwrap_or(lock)
 }
 
 /// A variant's place in the legends; unknown ones come last.
-pub fn rank(name: &str) -> usize {
+pub(crate) fn rank(name: &str) -> usize {
     let known = VARIANTS.iter().position(|hue| hue.name == name);
     known.unwrap_or(VARIANTS.len())
 }
 
-/// The shapes of markers.
-pub const MARKERS: usize = 8;
+pub(crate) const MARKERS: usize = 8;
 
 /// A marker beside those: a plus that lies on its side.
 const CROSS: usize = MARKERS;
 
 /// The corners of a marker around its point, in quarters of a unit.
-pub fn marker(shape: usize) -> Vec<(i32, i32)> {
+pub(crate) fn marker(shape: usize) -> Vec<(i32, i32)> {
     if shape == CROSS {
         // The plus, turned by an eighth.
         let turned = |(x, y): (i32, i32)| ((x - y) * 7 / 10, (x + y) * 7 / 10);
         return marker(5).into_iter().map(turned).collect();
     }
     match shape % MARKERS {
-        0 => (0..16)
-            .map(|i| f64::from(i) * std::f64::consts::TAU / 16.0)
-            .map(|a| {
-                (
-                    (14.0 * a.cos()).round() as i32,
-                    (14.0 * a.sin()).round() as i32,
-                )
-            })
-            .collect(),
+        0 => {
+            let angles = (0..16).map(|i| f64::from(i) * std::f64::consts::TAU / 16.0);
+            let round = |x: f64| (14.0 * x).round() as i32;
+            angles.map(|a| (round(a.cos()), round(a.sin()))).collect()
+        }
         1 => vec![(-13, -13), (13, -13), (13, 13), (-13, 13)],
         2 => vec![(0, -17), (16, 12), (-16, 12)],
         3 => vec![(0, -18), (18, 0), (0, 18), (-18, 0)],
@@ -222,15 +203,9 @@ pub fn marker(shape: usize) -> Vec<(i32, i32)> {
         5 => {
             let (thin, long) = (6, 17);
             let arm = [(-thin, -long), (thin, -long), (thin, -thin)];
-            let turned = |(x, y): (i32, i32), quarter: usize| match quarter {
-                0 => (x, y),
-                1 => (-y, x),
-                2 => (-x, -y),
-                _ => (y, -x),
-            };
-            (0..4)
-                .flat_map(|quarter| arm.map(|corner| turned(corner, quarter)))
-                .collect()
+            let quarters = [(1, 0), (0, 1), (-1, 0), (0, -1)];
+            let turned = |(c, s)| arm.map(|(x, y)| (x * c - y * s, x * s + y * c));
+            quarters.into_iter().flat_map(turned).collect()
         }
         6 => vec![(-17, 0), (12, -16), (12, 16)],
         _ => vec![(17, 0), (-12, -16), (-12, 16)],
@@ -241,40 +216,33 @@ pub fn marker(shape: usize) -> Vec<(i32, i32)> {
 /// tbv-sorting, compared most often, have the plainest two.
 const OF_RANKS: [usize; 10] = [5, 4, 2, 1, 0, 3, 7, CROSS, 6, 7];
 
-/// The marker of a variant.
-pub fn marker_of(variant: &str) -> usize {
+pub(crate) fn marker_of(variant: &str) -> usize {
     OF_RANKS[rank(variant)]
 }
 
 /// Everything that a drawing may be coloured with.
 fn all() -> impl Iterator<Item = Hue> {
-    [INK, MUTED, GRID, SURFACE, OTHER, TEAL]
-        .into_iter()
-        .chain(VARIANTS)
-        .chain(SHADES.into_iter().flatten())
-        .chain(PHASES)
+    let others = [INK, MUTED, GRID, SURFACE, OTHER, TEAL].into_iter();
+    others.chain(VARIANTS).chain(SHADES).chain(PHASES)
 }
 
 /// The style rules of the figures, for the page and for each file alike.
-pub fn rules() -> String {
-    let mut rules = String::from(include_str!("figure.css"));
-    // Writing to a String cannot fail.
-    for hue in all().filter(|hue| !hue.dash.is_empty()) {
+pub(crate) fn rules() -> String {
+    let dashed = all().filter(|hue| !hue.dash.is_empty());
+    let dashed = dashed.map(|hue| {
         let (light, dash) = (hue.css(), hue.dash);
-        let _ = writeln!(
-            rules,
-            ".fig polyline[stroke=\"{light}\"]{{stroke-dasharray:{dash}}}"
-        );
-    }
+        format!(".fig polyline[stroke=\"{light}\"]{{stroke-dasharray:{dash}}}\n")
+    });
+    let dark = all().map(|hue| {
+        let (light, dark) = (hue.css(), css(hue.dark));
+        let fill = format!(".fig [fill=\"{light}\"]{{fill:{dark}}}");
+        format!("{fill}.fig [stroke=\"{light}\"]{{stroke:{dark}}}\n")
+    });
+    let mut rules = String::from(include_str!("figure.css"));
+    rules.extend(dashed);
     // A page in the dark theme is printed in the light one.
     rules += "@media screen and (prefers-color-scheme:dark){\n";
-    for hue in all() {
-        let (light, dark) = (hue.css(), css(hue.dark));
-        let _ = writeln!(
-            rules,
-            ".fig [fill=\"{light}\"]{{fill:{dark}}}.fig [stroke=\"{light}\"]{{stroke:{dark}}}"
-        );
-    }
+    rules.extend(dark);
     rules + "}\n"
 }
 
@@ -282,6 +250,9 @@ pub fn rules() -> String {
 mod tests {
     use super::*;
     use crate::variants::AskedVariant;
+    use std::collections::HashSet;
+    use std::fmt::Debug;
+    use std::hash::Hash;
 
     /// The contrast of two colours as WCAG has it, from 1 to 21.
     fn contrast(a: u32, b: u32) -> f64 {
@@ -303,46 +274,31 @@ mod tests {
 
     #[test]
     fn every_variant_and_phase_has_a_look_of_its_own() {
-        let names = VARIANTS.map(|hue| hue.name).to_vec();
-        assert_eq!(
-            names,
-            AskedVariant::all()
-                .into_iter()
-                .map(AskedVariant::name)
-                .collect::<Vec<_>>()
-        );
+        let names = AskedVariant::all().into_iter().map(AskedVariant::name);
+        assert!(names.eq(VARIANTS.map(|hue| hue.name)));
         assert_eq!(PHASES.map(|hue| hue.name), crate::paper::document::PHASES);
-        for (i, a) in VARIANTS.iter().enumerate() {
-            for b in &VARIANTS[..i] {
-                assert_ne!(a.dash, b.dash, "{} and {}", a.name, b.name);
-                assert_ne!(a.dark, b.dark);
-                assert_ne!(marker_of(a.name), marker_of(b.name));
-            }
-        }
-        let shades: Vec<Hue> = SHADES.into_iter().flatten().collect();
-        for (i, a) in shades.iter().enumerate() {
-            for b in &shades[..i] {
-                assert!(a.dash != b.dash && a.dark != b.dark, "{a:?} and {b:?}");
-            }
-        }
+        unlike(VARIANTS.iter().map(|hue| hue.dash));
+        unlike(VARIANTS.iter().map(|hue| hue.dark));
+        unlike(VARIANTS.iter().map(|hue| marker_of(hue.name)));
+        unlike(SHADES.iter().map(|hue| hue.dash));
+        unlike(SHADES.iter().map(|hue| hue.dark));
+    }
+
+    fn unlike<T: Debug + Eq + Hash>(all: impl Iterator<Item = T>) {
+        let all: Vec<T> = all.collect();
+        assert_eq!(
+            all.iter().collect::<HashSet<_>>().len(),
+            all.len(),
+            "{all:?}"
+        );
     }
 
     #[test]
-    fn every_line_has_a_look_of_its_own() {
-        for (i, a) in LINES.iter().enumerate() {
-            for (j, b) in LINES[..i].iter().enumerate() {
-                assert!(a.light != b.light && a.dash != b.dash, "{a:?} and {b:?}");
-                assert_ne!((line(i).0.dark, line(i).1), (line(j).0.dark, line(j).1));
-            }
-        }
-    }
-
-    #[test]
-    fn a_light_colour_names_one_thing_only() {
-        let lights: Vec<u32> = all().map(|hue| hue.light).collect();
-        for (i, a) in lights.iter().enumerate() {
-            assert!(!lights[..i].contains(a), "{a:06x} is used twice");
-        }
+    fn every_line_has_a_look_of_its_own_and_a_light_colour_names_one_thing_only() {
+        unlike(LINES.iter().map(|hue| hue.light));
+        unlike(LINES.iter().map(|hue| hue.dash));
+        unlike((0..LINES.len()).map(|i| (line(i).0.dark, line(i).1)));
+        unlike(all().map(|hue| hue.light));
     }
 
     #[test]

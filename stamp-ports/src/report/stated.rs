@@ -4,59 +4,49 @@
 use super::claim::{Claim, tally};
 use super::drawing::Drawing;
 use super::figure::Figure;
-use super::formula::{Sets, Variables};
-use super::page::{Report, Section, claims_table, or_details};
-use super::records::{self, Sentence};
+use super::formula::{Sets, Variables, stated};
+use super::page::{Report, Section, claims_table};
+use super::records::Sentence;
 use crate::head::Head;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 mod tables;
 
-pub use tables::Table;
+pub(crate) use tables::Table;
 
 /// What a page says and shows of something.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Part {
-    /// Its name in links.
-    pub id: &'static str,
-    /// Its heading.
+struct Part {
+    id: &'static str,
     name: &'static str,
     /// The set that it is about: if that is empty, nothing was measured.
     of: &'static str,
     /// What all rules have in common, if it is of claims.
     judged: Option<&'static str>,
-    /// What it shows.
     shows: Vec<Sentence>,
     /// What the paper says of the same.
     theirs: Option<&'static str>,
     /// What `--only` of the command calls it, if it is one of its parts.
     only: Option<&'static str>,
-    /// Its tables.
     tables: Vec<Table>,
     /// Its tables that stand open.
     open: Vec<Table>,
-    /// The parts of the measurement whose points it shows, in a figure and in tables of all.
-    pub parts: Vec<&'static str>,
-    /// Whether the tables of all points stand with another figure of the same parts.
-    points_elsewhere: bool,
-    /// Its figure.
+    /// The parts of the measurement of which it has a table of all points.
+    parts: Vec<&'static str>,
     figure: Option<Drawing>,
 }
 
 impl Part {
-    /// Returns what it shows, in sentences.
     fn said(&self, sets: &Sets) -> Vec<String> {
         let none = Variables::new();
-        self.shows
-            .iter()
-            .flat_map(|s| s.said(sets, &none))
-            .collect()
+        let said = self.shows.iter().flat_map(|s| s.said(sets, &none));
+        said.collect()
     }
 
     /// Returns its figure, if it has one and any of its points was measured.
-    pub fn drawn(&self, sets: &Sets) -> Option<Figure> {
+    fn drawn(&self, sets: &Sets) -> Option<Figure> {
         let mut figure = self.figure.as_ref()?.drawn(sets, self.id, self.name)?;
         if !self.shows.is_empty() {
             figure.about = self.said(sets);
@@ -64,17 +54,10 @@ impl Part {
         Some(figure)
     }
 
-    /// Returns all kinds that stand in its figure.
-    #[cfg(test)]
-    pub fn kinds(&self) -> Vec<&'static str> {
-        self.figure.as_ref().map_or_else(Vec::new, Drawing::kinds)
-    }
-
-    /// Returns its tables.
     fn tables(&self, sets: &Sets) -> Vec<Markup> {
         let all = self.tables.iter().flat_map(|table| table.made(sets, &[]));
-        let points: Table = serde_json::from_str(records::TABLE).expect("the file has a table");
-        let parts = self.parts.iter().filter(|_| !self.points_elsewhere);
+        let points: Table = stated(include_str!("points.json"));
+        let parts = self.parts.iter();
         let points = parts.flat_map(|part| points.made(sets, &[&format!("part={part}")]));
         all.chain(points).collect()
     }
@@ -82,65 +65,79 @@ impl Part {
     /// Returns the section of a page, with its figure if it has one; none if nothing of it was
     /// measured.
     fn section(&self, sets: &Sets, figure: Option<&Figure>) -> Option<Section> {
-        let is_there = self.of.is_empty() || sets.of(self.of, &[]).next().is_some();
-        let mut tables = self.tables(sets);
+        let is_there = self.of.is_empty() || !sets.of(self.of, &[]).is_empty();
+        let tables = self.tables(sets);
         let elsewhere = self.figure.is_some() && figure.is_none();
         if !is_there || (elsewhere && tables.is_empty()) {
             return None;
         }
-        let mut shows = figure.map_or_else(|| self.said(sets), |figure| figure.about.clone());
-        if elsewhere {
-            shows = vec![
-                "Nothing was measured with these launches; the tables have what was asked for."
-                    .into(),
-            ];
-        } else if figure.is_some() {
-            tables = or_details(tables);
-        }
+        let shows = match figure {
+            Some(figure) => figure.about.clone(),
+            None if elsewhere => vec![ELSEWHERE.into()],
+            None => self.said(sets),
+        };
         let open = self.open.iter().flat_map(|table| table.made(sets, &[]));
-        let drawn = figure.map(Figure::in_page).into_iter();
-        Some(Section {
-            id: self.id,
-            name: self.name.into(),
-            shows,
-            theirs: self.theirs,
-            body: drawn.chain(open).chain(tables).collect(),
-            only: self.only,
-        })
+        let body = html! {
+            @if let Some(figure) = figure { (figure.in_page()) }
+            @for table in open { (table) }
+            @if figure.is_some() && !tables.is_empty() {
+                details { summary { "The same in numbers" } @for table in tables { (table) } }
+            } @else {
+                @for table in tables { (table) }
+            }
+        };
+        Some(self.written(&shows, &body))
+    }
+
+    /// Returns the section with these sentences, and below them its figures and tables.
+    fn written(&self, shows: &[String], body: &Markup) -> Section {
+        let markup = html! {
+            section id=(self.id) {
+                h3 { (self.name) }
+                @if let [sentence] = shows {
+                    p { (sentence) }
+                } @else {
+                    ul .shows { @for sentence in shows { li { (sentence) } } }
+                }
+                @if let Some(theirs) = self.theirs { p .theirs { (theirs) } }
+                (body)
+                @if let Some(only) = self.only {
+                    p .by {
+                        "This section alone: the same command with " code { "--only " (only) } "."
+                    }
+                }
+            }
+        };
+        let (id, name) = (self.id, self.name);
+        Section { id, name, markup }
     }
 }
+
+/// What a section says whose figure would be empty.
+const ELSEWHERE: &str =
+    "Nothing was measured with these launches; the tables have what was asked for.";
 
 /// What a page says of a document.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Page {
-    /// Its name in links and beside each claim.
+pub(crate) struct Page {
     id: &'static str,
-    /// Its title.
     title: &'static str,
-    /// What it is about.
     lead: &'static str,
     /// What stands in large letters, and what it is: of two, the first that is known.
     headline: Vec<[Vec<Sentence>; 2]>,
     /// Words with what they mean.
     terms: Vec<(&'static str, &'static str)>,
-    /// What a reader has to know before any figure.
     note: Option<Sentence>,
-    /// Its parts in their order.
-    pub parts: Vec<Part>,
+    parts: Vec<Part>,
     /// The paragraphs of its end; `{format}` is that of the document.
     footer: Vec<&'static str>,
-}
-
-/// Returns whether a part is of targets, and not of claims, by its name.
-fn is_of_targets(id: &str) -> bool {
-    id.ends_with("targets")
 }
 
 impl Page {
     /// Makes the report about a document, with what was judged by the names of parts; those of
     /// targets end so.
-    pub fn report(
+    pub(crate) fn report(
         &self,
         head: &Head,
         sets: &Sets,
@@ -148,10 +145,13 @@ impl Page {
         warnings: Vec<String>,
     ) -> Report {
         let of = |targets| {
-            let all = judged.iter().filter(|(id, _)| is_of_targets(id) == targets);
+            let all = judged
+                .iter()
+                .filter(|(id, _)| id.ends_with("targets") == targets);
             all.flat_map(|(_, claims)| claims.clone()).collect()
         };
         let footer = self.footer.iter();
+        let footer = footer.map(|text| text.replace("{format}", &head.format));
         let mut report = Report {
             id: self.id,
             title: self.title,
@@ -163,9 +163,7 @@ impl Page {
             figures: Vec::new(),
             targets: of(true),
             claims: of(false),
-            footer: footer
-                .map(|text| text.replace("{format}", &head.format))
-                .collect(),
+            footer: footer.collect(),
         };
         for part in &self.parts {
             let own = judged.iter().find(|(id, _)| *id == part.id);
@@ -186,27 +184,20 @@ impl Page {
     /// Returns the section of some claims: how many hold, what all rules have in common, and
     /// the table of those that can be judged.
     fn judged(&self, part: &Part, claims: &[Claim], how: &str) -> Section {
-        let what = ["claims", "targets"][usize::from(is_of_targets(part.id))];
+        let what = ["claims", "targets"][usize::from(part.id.ends_with("targets"))];
         let there: Vec<&Claim> = claims.iter().filter(|claim| claim.is_judged()).collect();
         let caption = format!("{}, judged by rules", part.name);
         let table = (!there.is_empty()).then(|| claims_table(&caption, self.id, &there));
-        Section {
-            id: part.id,
-            name: part.name.into(),
-            shows: vec![format!("{} {how}", tally(claims, what))],
-            body: table.into_iter().collect(),
-            ..Section::default()
-        }
+        let said = format!("{} {how}", tally(claims, what));
+        part.written(&[said], &table.unwrap_or_default())
     }
 
     /// Returns what stands first on it.
     fn head(&self, sets: &Sets) -> Markup {
-        let note = self
-            .note
-            .iter()
-            .flat_map(|note| note.said(sets, &Variables::new()));
+        let none = Variables::new();
+        let note = self.note.iter().flat_map(|note| note.said(sets, &none));
         let first = |all: &[Sentence]| {
-            let mut said = all.iter().flat_map(|s| s.said(sets, &Variables::new()));
+            let mut said = all.iter().flat_map(|s| s.said(sets, &none));
             said.next().unwrap_or_default()
         };
         html! {
@@ -231,7 +222,6 @@ mod tests {
     //! Sentences and tables about a document that is made up.
 
     use super::*;
-    use crate::report::page::NONE;
     use crate::testing::has;
     use serde_json::json;
 
@@ -270,29 +260,33 @@ mod tests {
     #[test]
     fn a_table_has_a_row_a_record_or_a_column_a_value() {
         let asked = asked();
-        let made = |json: &'static str| {
+        for (json, parts) in [
+            (
+                r#"{"of": "points", "columns": [["Kind", "{.kind}"], ["Rate", "{.rate | d1}"],
+                    ["Right", "{.right | yes}"], ["Gone", "{.gone}"]], "if_filled": ["Gone"]}"#,
+                ">3.5 < | >NO <",
+            ),
+            (
+                r#"{"of": "points", "key": ["at"], "columns": [["At", "{.at | count}"]],
+                    "by": {"field": "kind", "cell": "{.rate | d1} || idle"}}"#,
+                ">a < | >b < | >2K < | >idle < | \u{2013}",
+            ),
+            (
+                r#"{"rows": [["a", 1]], "columns": [["Kind", "{.0}"],
+                    ["Ours", "{points[kind=$0 at=$1].rate | d1}"]],
+                    "across": {"each": ["n", "values(points.at)"], "head": "At {$n}",
+                    "cell": "{points[kind=$0 at=$n].rate | d2}"}}"#,
+                ">3.5 < | >At 2048 <",
+            ),
+        ] {
             let table: Table = serde_json::from_str(json).unwrap();
             let made = table.made(&asked, &[]);
-            let cells = made.iter().map(|table| table.0.replace("</t", " </t"));
-            cells.collect::<Vec<_>>().join(" ")
-        };
-        let plain = made(
-            r#"{"of": "points", "columns": [["Kind", "{.kind}"], ["Rate", "{.rate | d1}"],
-                ["Right", "{.right | yes}"], ["Gone", "{.gone}"]], "if_filled": ["Gone"]}"#,
-        );
-        assert!(plain.contains(">3.5 <") && plain.contains(">NO <") && !plain.contains("Gone"));
-        let by = made(
-            r#"{"of": "points", "key": ["at"], "columns": [["At", "{.at | count}"]],
-                "by": {"field": "kind", "cell": "{.rate | d1} || idle"}}"#,
-        );
-        has(&by, ">a < | >b < | >2K < | >idle <");
-        has(&by, NONE);
-        let literal = made(
-            r#"{"rows": [["a", 1]], "columns": [["Kind", "{.0}"],
-                ["Ours", "{points[kind=$0 at=$1].rate | d1}"]],
-                "across": {"each": ["n", "values(points.at)"], "head": "At {$n}",
-                "cell": "{points[kind=$0 at=$n].rate | d2}"}}"#,
-        );
-        has(&literal, ">3.5 < | >At 2048 <");
+            let cells: String = made
+                .iter()
+                .map(|table| table.0.replace("</t", " </t"))
+                .collect();
+            has(&cells, parts);
+            assert!(!cells.contains("Gone"));
+        }
     }
 }

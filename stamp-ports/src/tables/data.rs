@@ -2,22 +2,20 @@
 
 use crate::report::formula::Sets;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Reads the files of the definitions from a folder.
-pub fn load(folder: &Path, definitions: &Definitions) -> Result<Sets, String> {
+pub(crate) fn load(folder: &Path, definitions: &Definitions) -> Result<Sets, String> {
     let texts = definitions.files.iter().map(|source| {
-        let path = folder.join(&source.file);
+        let path = folder.join(&source.path);
         let failed = |error| format!("cannot read {}: {error}", path.display());
         let text = std::fs::read_to_string(&path).map_err(failed)?;
-        Ok((source.file.clone(), text))
+        Ok((source.path.clone(), text))
     });
     of(definitions, texts.collect::<Result<_, String>>()?)
 }
 
-/// Parses files with these names and texts.
 pub(super) fn of(
     definitions: &Definitions,
     texts: BTreeMap<String, String>,
@@ -54,16 +52,13 @@ fn log(text: &str) -> Value {
     let violations = text
         .lines()
         .find_map(|line| line.strip_suffix(" violations"));
-    let mut log = json!({ "command": command, "rows": log_rows(text) });
-    for (name, value) in [
-        ("commit", hexadecimal_after("at commit ")),
-        ("ptx", hexadecimal_after("PTX ")),
-        ("violations", violations),
-    ] {
-        if let Some(value) = value {
-            log[name] = value.into();
-        }
-    }
+    let mut log = json!({
+        "command": command, "rows": log_rows(text), "violations": violations,
+        "commit": hexadecimal_after("at commit "), "ptx": hexadecimal_after("PTX "),
+    });
+    log.as_object_mut()
+        .expect("an object")
+        .retain(|_, value| !value.is_null());
     log
 }
 
@@ -77,16 +72,13 @@ fn log_rows(text: &str) -> Vec<Value> {
         let header = format!("{line} ")
             .replace("killed by", "killed_by")
             .replace(" s ", "_s ");
-        let is_header = ["variant ", "defect ", "mutant "]
-            .iter()
-            .any(|word| header.starts_with(word));
-        if is_header {
+        let begins = |words: [&str; 3]| words.into_iter().any(|word| header.starts_with(word));
+        if begins(["variant ", "defect ", "mutant "]) {
             columns = header.split_whitespace().map(str::to_owned).collect();
             continue;
         }
         // A note about a row stands between rows; a command or a comment ends the table.
-        let is_note = |word: &&str| line.starts_with(*word);
-        if ["verify:", "note:", "error:"].iter().any(is_note) {
+        if begins(["verify:", "note:", "error:"]) {
             continue;
         }
         // A variant's form is part of its name: `fast, static`.
@@ -104,12 +96,11 @@ fn log_rows(text: &str) -> Vec<Value> {
             continue;
         }
         let last = columns.len() - 1;
-        let mut row = Map::new();
-        for (i, column) in columns.iter().enumerate() {
+        let row = columns.iter().enumerate().map(|(i, column)| {
             let end = if i == last { cells.len() } else { i + 1 };
-            row.insert(column.clone(), cells[i..end].join(" ").into());
-        }
-        rows.push(Value::Object(row));
+            (column.clone(), cells[i..end].join(" ").into())
+        });
+        rows.push(Value::Object(row.collect()));
     }
     rows
 }
@@ -117,70 +108,58 @@ fn log_rows(text: &str) -> Vec<Value> {
 /// The tables and the files that they are made from.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Definitions {
-    /// The result files.
-    pub files: Vec<File>,
+pub(crate) struct Definitions {
+    pub(crate) files: Vec<File>,
     /// Names of parts of files, each with the path that it stands for.
-    pub aliases: BTreeMap<String, String>,
-    /// The tables.
-    pub tables: Vec<Table>,
+    pub(crate) aliases: BTreeMap<String, String>,
+    pub(crate) tables: Vec<Table>,
 }
 
 /// A result file. What it does not say itself of its measurement stands here; what it says must
 /// not.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct File {
+pub(crate) struct File {
     /// Its path below the folder of results.
-    pub file: String,
-    /// What it was measured on.
-    pub machine: Option<String>,
-    /// The day.
-    pub date: Option<String>,
+    #[serde(rename = "file")]
+    pub(crate) path: String,
+    pub(crate) machine: Option<String>,
+    pub(crate) date: Option<String>,
     /// The commit that was measured, and how that is known.
-    pub commit: Option<String>,
+    pub(crate) commit: Option<String>,
 }
 
 /// A table: a cell is the template of its column with the words of its row.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Table {
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
     /// Its name in the marker.
-    pub name: String,
+    pub(crate) name: String,
     /// The names of the words of a row; a template has them behind `$`.
-    pub words: Vec<String>,
-    /// The rows.
-    pub rows: Rows,
+    #[serde(default)]
+    pub(crate) words: Vec<String>,
+    pub(crate) rows: Rows,
     /// The headers and templates. A column with `$across` stands once for each word of `across`.
-    pub columns: Vec<[String; 2]>,
-    /// The words for `$across`.
-    pub across: Vec<String>,
+    pub(crate) columns: Vec<[String; 2]>,
+    #[serde(default)]
+    pub(crate) across: Vec<String>,
     /// Further words, the same in all rows; they and the words of rows may have words in them.
-    #[serde(rename = "let")]
-    pub same: BTreeMap<String, String>,
+    #[serde(default, rename = "let")]
+    pub(crate) same: BTreeMap<String, String>,
     /// What stands in a cell that was not measured. Without it that is an error.
-    pub missing: Option<String>,
+    pub(crate) missing: Option<String>,
 }
 
-/// The rows of a table.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Rows {
-    /// Their words.
+pub(crate) enum Rows {
     Words(Vec<Vec<String>>),
     /// The path of an array, of which each element is a row.
     Elements(String),
 }
 
-impl Default for Rows {
-    fn default() -> Self {
-        Self::Words(Vec::new())
-    }
-}
-
 impl Definitions {
-    /// Reads definitions.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| format!("the tables' definitions: {error}"))
     }
 }

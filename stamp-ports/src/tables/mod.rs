@@ -22,11 +22,10 @@ use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
-pub mod data;
+mod data;
 #[cfg(test)]
 mod tests;
 
-/// The definitions of this program.
 const DEFINITIONS: &str = include_str!("tables.json");
 
 /// The command `report --tables`: prints the tables, or puts them into documents, or, with
@@ -62,22 +61,19 @@ pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool
     Ok(same)
 }
 
-/// Makes every table, by name.
 fn made<'d>(
     definitions: &'d Definitions,
     data: &Sets,
-) -> std::result::Result<BTreeMap<&'d str, String>, String> {
+) -> Result<BTreeMap<&'d str, String>, String> {
     let tables = definitions.tables.iter().map(|table| {
         let name = table.name.as_str();
+        let failed = |why: String| format!("table `{name}`: {why}");
         data.take_used();
-        let text = markdown(table, data).map_err(|failure| {
-            let (Failure::Missing(why) | Failure::Wrong(why)) = failure;
-            format!("table `{name}`: {why}")
-        })?;
+        let text = markdown(table, data).map_err(|failure| failed(failure.why()))?;
         let used = data.take_used();
         let sources = definitions.files.iter();
-        let sources = sources.filter(|source| used.contains(&source.file));
-        let caption = caption(sources, data).map_err(|why| format!("table `{name}`: {why}"))?;
+        let sources = sources.filter(|source| used.contains(&source.path));
+        let caption = caption(sources, data).map_err(failed)?;
         Ok((name, format!("{caption}\n\n{text}")))
     });
     tables.collect()
@@ -85,41 +81,30 @@ fn made<'d>(
 
 /// A table without its caption, whole lines.
 fn markdown(table: &Table, data: &Sets) -> Found<String> {
-    let across: Vec<Option<&str>> = table
-        .across
-        .iter()
-        .map(|word| Some(word.as_str()))
-        .collect();
-    let columns = table.columns.iter().flat_map(|column| {
-        let is_across = column.iter().any(|text| text.contains("$across"));
-        let words = if is_across { &across[..] } else { &[None] };
-        words.iter().map(move |word| (column, *word))
-    });
-    let columns: Vec<(&[String; 2], Option<&str>)> = columns.collect();
-    let head: Vec<String> = columns
-        .iter()
-        .map(|(column, across)| column[0].replace("$across", across.unwrap_or_default()))
-        .collect();
-    let mut text = format!(
-        "| {} |\n|{}\n",
-        head.join(" | "),
-        " --- |".repeat(head.len())
-    );
+    let mut columns: Vec<(&[String; 2], Option<&str>)> = Vec::new();
+    for column in &table.columns {
+        if column.iter().any(|text| text.contains("$across")) {
+            let words = table.across.iter();
+            columns.extend(words.map(|word| (column, Some(word.as_str()))));
+        } else {
+            columns.push((column, None));
+        }
+    }
+    let head = columns.iter();
+    let head = head.map(|(column, word)| column[0].replace("$across", word.unwrap_or_default()));
+    let head: Vec<String> = head.collect();
+    let (line, head) = (" --- |".repeat(head.len()), head.join(" | "));
+    let mut text = format!("| {head} |\n|{line}\n");
+    let all = Scope::new(data, &[]);
     let rows: Vec<(&[String], Option<&Value>)> = match &table.rows {
         Rows::Words(rows) => rows.iter().map(|row| (row.as_slice(), None)).collect(),
         Rows::Elements(path) => {
-            let rows = Scope::new(data, &[])
-                .path(path)
-                .unwrap_or_else(|| wrong("no path"))?;
-            let rows = rows.into_iter();
-            rows.map(|row| (&[] as &[String], Some(row))).collect()
+            let rows = all.path(path).unwrap_or_else(|| wrong("no path"))?;
+            rows.into_iter().map(|row| (&[][..], Some(row))).collect()
         }
     };
     for (words, row) in rows {
-        let scope = Scope {
-            row,
-            ..Scope::new(data, &[])
-        };
+        let scope = Scope { row, ..all };
         let mut cells = Vec::new();
         for (column, across) in &columns {
             let template = filled(&column[1], table, words, *across)?;
@@ -136,12 +121,12 @@ fn markdown(table: &Table, data: &Sets) -> Found<String> {
 /// Puts words into a template, until there are none left.
 fn filled(template: &str, table: &Table, words: &[String], across: Option<&str>) -> Found<String> {
     let word = |name: &str| -> Option<&str> {
-        let row = table.words.iter().zip(words);
-        let row = row.into_iter().find(|(known, _)| *known == name);
+        let mut row = table.words.iter().zip(words);
+        let row = row.find(|(known, _)| *known == name);
         let row = row.map(|(_, word)| word.as_str());
         let across = across.filter(|_| name == "across");
-        let same = || table.same.get(name).map(String::as_str);
-        row.or(across).or_else(same)
+        let same = table.same.get(name).map(String::as_str);
+        row.or(across).or(same)
     };
     let (mut text, mut rest) = (String::new(), template.to_owned());
     while let Some((before, after)) = rest.split_once('$') {
@@ -158,38 +143,33 @@ fn filled(template: &str, table: &Table, words: &[String], across: Option<&str>)
 
 /// The caption of a table that was made from these files: files of the same machine, date and
 /// commit stand together.
-fn caption<'s>(
-    sources: impl Iterator<Item = &'s File>,
-    data: &Sets,
-) -> std::result::Result<String, String> {
+fn caption<'s>(sources: impl Iterator<Item = &'s File>, data: &Sets) -> Result<String, String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for source in sources {
         let origin = origin(source, data)?;
-        let file = format!("`{}`", source.file.trim_start_matches("../"));
+        let file = format!("`{}`", source.path.trim_start_matches("../"));
         match groups.iter_mut().find(|(known, _)| *known == origin) {
             Some((_, files)) => files.push(file),
             None => groups.push((origin, vec![file])),
         }
     }
-    let groups = groups.into_iter();
-    let groups: Vec<String> = groups
-        .map(|(origin, files)| format!("{origin}: {}", files.join(", ")))
-        .collect();
-    Ok(format!("*{}.*", groups.join("; ")))
+    let groups = groups
+        .iter()
+        .map(|(origin, files)| format!("{origin}: {}", files.join(", ")));
+    Ok(format!("*{}.*", groups.collect::<Vec<_>>().join("; ")))
 }
 
 /// Where the figures of a file come from: `NVIDIA H200, 2026-11-23, commit 55d7670`. What the file
 /// says counts; what the definitions add must not be in it.
-fn origin(source: &File, data: &Sets) -> std::result::Result<String, String> {
-    let file = source.file.as_str();
+fn origin(source: &File, data: &Sets) -> Result<String, String> {
+    let file = source.path.as_str();
     let whole = match data.file(file) {
         Ok(Value::Array(elements)) => elements.first().unwrap_or(&Value::Null),
         Ok(whole) => whole,
         Err(_) => return Err(format!("there is no {file}")),
     };
-    let of_gpu =
-        !file.starts_with("simulator/") && !file.starts_with("cpu/") && !file.starts_with("..");
-    if of_gpu && whole.get("ptx").is_none() {
+    let is_in = |folder: &str| file.starts_with(folder);
+    if !["simulator/", "cpu/", ".."].into_iter().any(is_in) && whole.get("ptx").is_none() {
         return Err(format!(
             "{file} names no checksum of the PTX that was measured (`ptx`): measure it with a \
              program that does"
@@ -198,56 +178,38 @@ fn origin(source: &File, data: &Sets) -> std::result::Result<String, String> {
     let said = |paths: &[&str]| -> Option<&str> {
         paths.iter().find_map(|path| whole.pointer(path)?.as_str())
     };
-    let day = |time: &str| time.split('T').next().unwrap_or_default().to_owned();
-    let machine = said(&["/device/name", "/device_name", "/device"]);
-    let date = said(&["/started", "/date"]).map(day);
-    let parts = [
-        ("machine", machine.map(str::to_owned), &source.machine),
-        ("date", date, &source.date),
-        (
-            "commit",
-            said(&["/commit"]).map(str::to_owned),
-            &source.commit,
-        ),
-    ];
-    let parts: std::result::Result<Vec<String>, String> = parts
-        .into_iter()
-        .map(|(name, said, added)| match (said, added) {
-            (Some(said), None) => Ok(said),
-            (None, Some(added)) => Ok(added.clone()),
-            (None, None) => Err(format!("{file} names no {name}")),
-            (Some(_), Some(_)) => Err(format!(
-                "{file} names its {name}: take it off the definitions"
-            )),
-        })
-        .collect();
-    let [machine, date, commit] = &parts?[..] else {
-        return Err(format!("{file} names too little"));
+    let part = |name: &str, said: Option<&str>, added: &Option<String>| match (said, added) {
+        (Some(said), None) => Ok(said.to_owned()),
+        (None, Some(added)) => Ok(added.clone()),
+        (None, None) => Err(format!("{file} names no {name}")),
+        (Some(_), Some(_)) => Err(format!(
+            "{file} names its {name}: take it off the definitions"
+        )),
     };
+    let day = said(&["/started", "/date"]).and_then(|time| time.split('T').next());
+    let machine = said(&["/device/name", "/device_name", "/device"]);
+    let machine = part("machine", machine, &source.machine)?;
+    let date = part("date", day, &source.date)?;
+    let commit = part("commit", said(&["/commit"]), &source.commit)?;
     Ok(format!("{machine}, {date}, commit {commit}"))
 }
 
-/// Opens a table, before its name.
 const TABLE: &str = "<!-- table:";
-/// Closes a table.
-pub const END: &str = "<!-- end -->";
+pub(crate) const END: &str = "<!-- end -->";
 
-/// The marker that opens a table.
-pub fn open(name: &str) -> String {
+pub(crate) fn open(name: &str) -> String {
     format!("{TABLE} {name} -->")
 }
 
-/// A document as the data want it.
 #[derive(Debug, Default)]
-pub struct Page {
-    /// Its text.
-    pub text: String,
+pub(crate) struct Page {
+    pub(crate) text: String,
     /// Where it was different: the line, counted from 1, and what both say.
-    pub differences: Vec<String>,
+    pub(crate) differences: Vec<String>,
 }
 
 /// Puts the tables into a document. Markers in a block of code are left alone.
-pub fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, String> {
+pub(crate) fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, String> {
     let mut page = Page::default();
     let mut fenced = false;
     let mut lines = text.lines().enumerate();

@@ -38,13 +38,12 @@ fn data(definitions: &Definitions) -> Sets {
     data::of(definitions, texts.into()).unwrap()
 }
 
-/// The text of a template.
 fn text(template: &str) -> Result<String, Failure> {
     Scope::new(&data(&definitions("")), &[]).text(template)
 }
 
 #[test]
-fn templates_show_what_the_data_say() {
+fn templates_show_what_the_data_say_and_tell_what_is_not_measured_from_what_is_wrong() {
     let rows = "
         no figure => no figure
         {alias:[w=ra].n / alias:[w=ht].n | x1} of {h200/a.json:device.name | text} => 4.0x of H200
@@ -69,43 +68,31 @@ fn templates_show_what_the_data_say() {
         {simulator/log.txt:rows[defect=no-e1].found | text} => wrong state: word 12
         {simulator/log.txt:command | text} => verify 0.1.0 fuzz --seed 1
         {simulator/log.txt:commit | text} {simulator/log.txt:violations | n} => 8db504d 2
+        {alias:[w=lb].n | n} => MISSING
+        {alias:z | n} => MISSING
+        {1 | n => WRONG
+        {1 + | n} => WRONG
+        {1 ? 2 | n} => WRONG
+        {1 | furlongs} => WRONG
+        {1 / 0 | n} => WRONG
+        {alias:n | n} => WRONG
+        {alias:n / 2 | n} => WRONG
+        {meen(alias:n) | n} => WRONG
+        {same(alias:n) | n} => WRONG
+        {number(h200/a.json:note, 3) | n} => WRONG
+        {h200/a.json:one | n} => WRONG
+        {h200/b.json:n | n} => WRONG
+        {h200/a.json | text} => WRONG
+        {alias:[w] | n} => WRONG
     ";
-    for row in rows.lines().map(str::trim).filter(|row| !row.is_empty()) {
-        let (template, shown) = row.split_once(" => ").expect("a template and its text");
-        assert_eq!(text(template).as_deref(), Ok(shown), "{template}");
-    }
-}
-
-#[test]
-fn what_is_not_measured_is_told_from_what_is_wrong() {
-    for template in ["{alias:[w=lb].n | n}", "{alias:z | n}"] {
-        let failure = text(template).unwrap_err();
-        assert!(
-            matches!(failure, Failure::Missing(_)),
-            "{template}: {failure:?}"
-        );
-    }
-    let wrong = "
-        {1 | n
-        {1 + | n}
-        {1 ? 2 | n}
-        {1 | furlongs}
-        {1 / 0 | n}
-        {alias:n | n}
-        {alias:n / 2 | n}
-        {meen(alias:n) | n}
-        {same(alias:n) | n}
-        {number(h200/a.json:note, 3) | n}
-        {h200/a.json:one | n}
-        {h200/b.json:n | n}
-        {h200/a.json | text}
-        {alias:[w] | n}";
-    for template in wrong.trim().lines().map(str::trim) {
-        let failure = text(template).unwrap_err();
-        assert!(
-            matches!(failure, Failure::Wrong(_)),
-            "{template}: {failure:?}"
-        );
+    for row in rows.trim().lines().map(str::trim) {
+        let (template, expected) = row.split_once(" => ").expect("a template and its text");
+        let shown = match text(template) {
+            Ok(text) => text,
+            Err(Failure::Missing(_)) => "MISSING".into(),
+            Err(Failure::Wrong(_)) => "WRONG".into(),
+        };
+        assert_eq!(shown, expected, "{template}");
     }
 }
 
@@ -129,32 +116,23 @@ fn a_table_has_a_caption_and_a_cell_for_each_row_and_column() {
     assert_eq!(made.as_deref(), Ok(expected));
     let made =
         table(r#""rows": "simulator/log.txt:rows", "columns": [["n", "{.transactions | n}"]]"#);
-    let caption = "*Simulator, 2026-11-22, commit 8db504d: `simulator/log.txt`.*\n\n";
-    assert_eq!(
-        made.unwrap(),
-        format!("{caption}| n |\n| --- |\n| 1,000 |\n| 500 |\n| 300 |\n")
-    );
+    let expected = "*Simulator, 2026-11-22, commit 8db504d: `simulator/log.txt`.*\n\n\
+        | n |\n| --- |\n| 1,000 |\n| 500 |\n| 300 |\n";
+    assert_eq!(made.as_deref(), Ok(expected));
 }
 
 #[test]
 fn a_table_that_cannot_be_made_is_an_error_that_names_it() {
     for (fields, why) in [
+        (r#"[[]], "columns": [["", "$what"]]"#, "`$what` is no word"),
         (
-            r#""rows": [[]], "columns": [["", "$what"]]"#,
-            "`$what` is no word",
-        ),
-        (
-            r#""rows": [[]], "columns": [["", "{alias:[w=lb].n | n}"]]"#,
+            r#"[[]], "columns": [["", "{alias:[w=lb].n | n}"]]"#,
             "nothing in the data",
         ),
-        (
-            r#""rows": "alias:[w=lb]", "columns": []"#,
-            "nothing in the data",
-        ),
+        (r#""alias:[w=lb]", "columns": []"#, "nothing in the data"),
     ] {
-        let error = table(fields).unwrap_err();
-        has(&error, "table `t`");
-        has(&error, why);
+        let error = table(&format!(r#""rows": {fields}"#)).unwrap_err();
+        has(&error, &format!("table `t` | {why}"));
     }
 }
 
@@ -184,11 +162,12 @@ fn a_figure_without_machine_date_or_commit_is_refused_and_so_is_one_of_unknown_d
         has(&refused("h200/a.json", &without, ""), why);
     }
     let old = whole.replace("ptx", "other");
-    let error = refused("h200/a.json", &old, "");
-    has(&error, "names no checksum of the PTX");
+    has(
+        &refused("h200/a.json", &old, ""),
+        "names no checksum of the PTX",
+    );
     assert_eq!(refused("simulator/a.json", &old, ""), "");
-    let source = r#", "commit": "c0ffee0""#;
-    let error = refused("h200/a.json", whole, source);
+    let error = refused("h200/a.json", whole, r#", "commit": "c0ffee0""#);
     has(&error, "names its commit: take it off");
 }
 
@@ -199,29 +178,17 @@ fn what_stands_between_the_markers_is_compared_and_put_right() {
     let tables = BTreeMap::from([("t", "| 1 |\n| 2 |\n".to_owned())]);
     let page = render(PAGE, &tables).unwrap();
     assert_eq!((page.text.as_str(), page.differences.len()), (PAGE, 0));
-    for (changed, says) in [
-        (
-            PAGE.replace('2', "3"),
-            "7: table `t`\n  says | 3 |\n  data | 2 |",
-        ),
-        (
-            PAGE.replace("| 2 |\n", ""),
-            "7: table `t`\n  says (no line)\n  data | 2 |",
-        ),
-        (
-            PAGE.replace("| 2 |\n", "| 2 |\n| 3 |\n"),
-            "8: table `t`\n  says | 3 |\n  data (no line)",
-        ),
+    for (lines, line, says, data) in [
+        ("| 3 |\n", 7, "| 3 |", "| 2 |"),
+        ("", 7, "(no line)", "| 2 |"),
+        ("| 2 |\n| 3 |\n", 8, "| 3 |", "(no line)"),
     ] {
-        let page = render(&changed, &tables).unwrap();
+        let page = render(&PAGE.replace("| 2 |\n", lines), &tables).unwrap();
         assert_eq!(page.text, PAGE);
-        assert_eq!(page.differences, [says]);
+        let what = format!("{line}: table `t`\n  says {says}\n  data {data}");
+        assert_eq!(page.differences, [what]);
     }
-}
-
-#[test]
-fn markers_that_cannot_be_used_are_errors_with_their_line() {
-    let tables = BTreeMap::from([("t", String::new())]);
+    // A marker that cannot be used is an error with its line.
     for (text, why) in [
         (
             "\n<!-- table: u -->\n<!-- end -->\n",
@@ -240,17 +207,15 @@ fn markers_that_cannot_be_used_are_errors_with_their_line() {
 fn the_documents_of_this_repository_show_every_table_as_the_data_say() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let results = root.join("docs/results");
-    let documents: Vec<PathBuf> = ["", "docs", "docs/book/src"]
-        .iter()
-        .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-        .collect();
+    let folders = ["", "docs", "docs/book/src"].iter();
+    let documents = folders.flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
+    let mut documents: Vec<PathBuf> = documents.map(|entry| entry.unwrap().path()).collect();
+    documents.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     assert!(tables(&results, &documents, true).unwrap());
-    let texts: String = documents
+    let texts = documents
         .iter()
-        .map(|path| std::fs::read_to_string(path).unwrap())
-        .collect();
+        .map(|path| std::fs::read_to_string(path).unwrap());
+    let texts: String = texts.collect();
     for table in Definitions::parse(DEFINITIONS).unwrap().tables {
         let marker = super::open(&table.name);
         assert!(texts.contains(&marker), "no document has {marker}");

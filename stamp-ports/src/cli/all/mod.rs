@@ -13,7 +13,7 @@ use self::pieces::{COMPILED, Piece, pieces};
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
 use crate::error::{Error, Result};
-use crate::head::{Head, UNKNOWN, utc};
+use crate::head::{Head, UNKNOWN, now};
 use crate::numbers::parse_count;
 use crate::out_file::make_folder;
 use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, published, sealed};
@@ -24,7 +24,7 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 use stm_core::Kernel;
 use stm_core::algorithm::HvSorting;
 use stm_core::internal::kernel::Build;
@@ -246,7 +246,7 @@ impl<'a> Session<'a> {
         state.sealed.note(Made {
             file: piece.file.into(),
             command: line,
-            ended: utc(SystemTime::now()),
+            ended: now(),
             seconds: took + start.elapsed().as_secs_f64(),
             verified,
             complete,

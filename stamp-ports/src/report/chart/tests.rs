@@ -14,10 +14,11 @@ const TEXTS: Texts<'_> = Texts {
 fn marks(panel: &Panel, tag: &str, colour: &str, names: [&str; 2]) -> Vec<[f64; 2]> {
     let text = format!("<g>{}</g>", panel.marks.0);
     let parsed = roxmltree::Document::parse(&text).unwrap();
-    let all = parsed.descendants().filter(|node| {
-        node.has_tag_name(tag)
-            && [node.attribute("fill"), node.attribute("stroke")].contains(&Some(colour))
-    });
+    let is_of = |node: &roxmltree::Node<'_, '_>| {
+        let colours = ["fill", "stroke"].map(|name| node.attribute(name));
+        node.has_tag_name(tag) && colours.contains(&Some(colour))
+    };
+    let all = parsed.descendants().filter(is_of);
     all.map(|node| names.map(|name| node.attribute(name).unwrap().parse().unwrap()))
         .collect()
 }
@@ -36,12 +37,12 @@ fn a_bar_starts_at_the_base_on_either_side_and_a_short_one_has_a_dot_that_can_be
     let all = [bar(Some(10.0)), bar(Some(0.1)), bar(None)];
     let drawn = bars(&TEXTS, &Axis::decimal([0.1, 10.0]), 1.0, &all);
     let rects = marks(&drawn, "rect", &hue.css(), ["x", "width"]);
-    let [right, left, none] = rects[..] else {
-        panic!("{rects:?}")
-    };
-    assert!((left[0] + left[1] - right[0]).abs() <= 1.0, "{rects:?}");
-    assert!((left[1] - right[1]).abs() <= 1.0, "{rects:?}");
-    assert!(none[1] <= 1.0);
+    let [right, left, none] = rects.try_into().unwrap();
+    assert!(
+        (left[0] + left[1] - right[0]).abs() <= 1.0,
+        "{left:?} {right:?}"
+    );
+    assert!((left[1] - right[1]).abs() <= 1.0 && none[1] <= 1.0);
     let drawn = bars(&TEXTS, &Axis::decimal([0.5, 1e4]), 1.0, &[bar(Some(0.99))]);
     let dots = marks(&drawn, "circle", &hue.css(), ["cx", "r"]);
     assert_eq!(dots.len(), 1);
@@ -52,9 +53,8 @@ fn a_bar_starts_at_the_base_on_either_side_and_a_short_one_has_a_dot_that_can_be
 fn points_that_an_axis_cannot_show_are_left_out_and_none_is_said() {
     let axis = Axis::decimal([1.0, 10.0]);
     let line = |y| Line {
-        hue: variant("cgl"),
-        marker: 0,
-        points: vec![(1.0, y, "tooltip".into())],
+        look: (variant("cgl"), 0),
+        points: vec![((1.0, y), "tooltip".into())],
     };
     let empty = lines(&TEXTS, &axis, &axis, &[line(0.0)]).marks.0;
     assert!(empty.contains("not measured") && !empty.contains("tooltip"));
@@ -65,16 +65,10 @@ fn points_that_an_axis_cannot_show_are_left_out_and_none_is_said() {
 #[test]
 fn segments_stay_in_their_bar_whatever_their_sum() {
     let hue = variant("cgl");
-    let stack = Stack {
-        name: "s".into(),
-        segments: vec![(hue, 0.8, String::new()); 3],
-    };
+    let stack = ("s".into(), vec![(hue, 0.8, String::new()); 3]);
     let panel = stacks(&TEXTS, &[stack]);
     let rects = marks(&panel, "rect", &hue.css(), ["x", "width"]);
     assert_eq!(rects.len(), 2);
-    assert!(
-        rects
-            .iter()
-            .all(|[x, width]| x + width <= f64::from(WIDTH * FINE))
-    );
+    let right = f64::from(WIDTH * FINE);
+    assert!(rects.iter().all(|[x, width]| x + width <= right));
 }

@@ -6,19 +6,9 @@ use crate::report::formula::stated;
 /// What a row with one part says of these numbers.
 fn judged(bound: &str, values: &[Option<f64>]) -> (Verdict, String) {
     let (bound, unit) = bound.split_once(' ').unwrap_or((bound, "times"));
-    let part = Part {
-        what: "",
-        bound: serde_json::from_str(bound).unwrap(),
-        cases: Vec::new(),
-        unit: serde_json::from_str(&format!("\"{unit}\"")).unwrap(),
-    };
-    let row = Row {
-        id: "",
-        section: "",
-        claim: "",
-        theirs: "",
-        parts: vec![part],
-    };
+    let row =
+        format!(r#"{{"id": "", "claim": "", "parts": [{{"bound": {bound}, "unit": "{unit}"}}]}}"#);
+    let row: Row = serde_json::from_str(row.leak()).unwrap();
     let named = |(i, value): (usize, &Option<f64>)| (format!("case {}", i + 1), *value);
     let claim = super::judged(&row, vec![values.iter().enumerate().map(named).collect()]);
     (claim.verdict, claim.figures)
@@ -31,7 +21,6 @@ fn a_verdict_follows_from_numbers_and_their_bounds() {
     let most = r#"{"at_most":1}"#;
     let factor = r#"{"factor":34}"#;
     let graded = r#"{"graded":[8,0.95]}"#;
-    let all = [f64::INFINITY, f64::NAN];
     let table: [(&str, &[Option<f64>], Verdict, &str); 16] = [
         (above, &[Some(2.0)], Holds, "case 1 2.00\u{d7}"),
         (above, &[Some(1.0)], Fails, "case 1 1.00\u{d7}"),
@@ -47,9 +36,9 @@ fn a_verdict_follows_from_numbers_and_their_bounds() {
             Unknown,
             "case 1 2.00\u{d7}; not measured: case 2",
         ),
-        (most, &[Some(all[1])], Unknown, "not measured: case 1"),
+        (most, &[Some(f64::NAN)], Unknown, "not measured: case 1"),
         (most, &[], Unknown, "not measured"),
-        (most, &[Some(all[0])], Fails, "case 1 \u{221e}"),
+        (most, &[Some(f64::INFINITY)], Fails, "case 1 \u{221e}"),
         (factor, &[Some(27.3)], Holds, "case 1 27.3\u{d7}"),
         (factor, &[Some(27.1)], Partly, "case 1 27.1\u{d7}"),
         (factor, &[Some(1.04)], Fails, "case 1 1.04\u{d7}"),
@@ -75,10 +64,8 @@ fn a_verdict_follows_from_numbers_and_their_bounds() {
     }
     let ten: Vec<Option<f64>> = (1..=10).map(|i| Some(f64::from(i))).collect();
     let figures = "8 of 10 cases meet it, 1.00\u{d7} to 10.0\u{d7}; not case 1, case 2";
-    assert_eq!(
-        judged(r#"{"above":2.5}"#, &ten),
-        (Partly, figures.to_owned())
-    );
+    let judged = judged(r#"{"above":2.5}"#, &ten);
+    assert_eq!(judged, (Partly, figures.to_owned()));
 }
 
 #[test]

@@ -6,31 +6,28 @@
 
 use super::formula::{Sets, stated};
 use super::page::Report;
-use super::records::{Fields, Record};
+use super::records::{Record, with};
 use super::stated::Page;
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::measure::floor::report::FORMAT;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The file with the documents of `bench floor`.
-pub const FILE_NAME: &str = "fast.json";
+pub(crate) const FILE_NAME: &str = "fast.json";
 
 /// A document of `bench floor`, as far as it is reported on.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Floor {
-    /// Where it comes from.
+pub(crate) struct Floor {
     #[serde(flatten)]
-    pub head: Head,
-    /// What was written by hand.
+    pub(crate) head: Head,
     runs: Vec<Value>,
-    /// The transactional memory.
     stm: Vec<Value>,
 }
 
 /// Reads a list of documents, and returns those with the rates that are shown here.
-pub fn parse(text: &str) -> Result<Vec<Floor>> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Floor>> {
     let mut all: Vec<Floor> = serde_json::from_str(text)
         .map_err(|error| Error::Usage(format!("it is no list of `bench floor`: {error}")))?;
     if let Some(other) = all.iter().find(|floor| floor.head.format != FORMAT) {
@@ -53,8 +50,11 @@ fn rates(floor: &Floor) -> Vec<Record> {
             run["workload"] == "bank" && is_zero("audit_percent") && is_zero("zipf_thousandths")
         };
         let run = all.find(|run| run[field] == what && run["verified"] == true && is_plain(run))?;
-        let record = run.clone().with("what", what);
-        Some(record.with("accounts", run["parameters"]["accounts"].clone()))
+        let accounts = &run["parameters"]["accounts"];
+        Some(with(
+            run.clone(),
+            json!({"what": what, "accounts": accounts}),
+        ))
     };
     let (stm, runs) = ((&floor.stm[..], "variant"), (&floor.runs[..], "kind"));
     let all = [(stm, "fast"), (runs, "critical-section"), (stm, "cgl")];
@@ -63,7 +63,7 @@ fn rates(floor: &Floor) -> Vec<Record> {
 }
 
 /// Returns the report about documents, if there are any.
-pub fn report(all: &[Floor]) -> Option<Report> {
+pub(crate) fn report(all: &[Floor]) -> Option<Report> {
     let mut head = all.first()?.head.clone();
     head.seconds = all.iter().map(|floor| floor.head.seconds).sum();
     let mut rates: Vec<Record> = all.iter().flat_map(rates).collect();
@@ -132,7 +132,8 @@ pub(super) mod tests {
             assert!(other.is_empty() && report(&other).is_none(), "{field}");
         }
         let wrong = documents(&[(4, [1.0; 3])]).replace(super::FORMAT, "stamp-floor/9");
-        has(&parse(&wrong).unwrap_err().to_string(), "stamp-floor/9");
-        has(&parse("{}").unwrap_err().to_string(), "no list");
+        for (text, why) in [(&*wrong, "stamp-floor/9"), ("{}", "no list")] {
+            has(&parse(text).unwrap_err().to_string(), why);
+        }
     }
 }

@@ -16,7 +16,6 @@ const OPEN: [&str; 3] = ["none", "added", "lock-free"];
 /// such panels: below, a linear one shows more.
 const WIDE: f64 = 10.0;
 
-/// The point of a bar.
 fn point<'b>(bar: &Series<'b>) -> Option<&'b Record> {
     bar.points.first().map(|(_, point)| *point)
 }
@@ -44,10 +43,8 @@ impl Shown<'_> {
         let ends = self.all_ends();
         if self.stated.shared && self.is_large() {
             let large = all.iter().filter(|shown| shown.is_large());
-            return (
-                Axis::decimal(large.flat_map(Shown::all_ends).chain([0.5])),
-                1.0,
-            );
+            let ends = large.flat_map(Shown::all_ends);
+            return (Axis::decimal(ends.chain([0.5])), 1.0);
         }
         let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
         let high = ends.iter().copied().fold(0.0, f64::max);
@@ -63,7 +60,7 @@ impl Shown<'_> {
     }
 
     /// Draws bars, and says what they show.
-    pub(super) fn bars(&self, sets: &Sets, all: &[Shown<'_>]) -> (Panel, Option<String>) {
+    pub(super) fn bars(&self, sets: &Sets, all: &[Shown<'_>]) -> Panel {
         let beside = self.stated.beside;
         let value = |bar: &Series<'_>| self.ends(bar).map(|[value, ..]| value);
         let base = self
@@ -80,35 +77,31 @@ impl Shown<'_> {
             let label = label.unwrap_or_else(|| "not measured".into());
             let ratio = value(bar).zip(base).map(|(value, base)| value / base);
             let ratio = ratio.filter(|_| bar.name != beside);
-            let ratio =
-                ratio.map_or_else(String::new, |r| format!(" ({} that of {beside})", times(r)));
+            let ratio = ratio.map(|ratio| format!(" ({} that of {beside})", times(ratio)));
             let tooltip = filled(self.stated.tooltip).filter(|tooltip| !tooltip.is_empty());
+            let computed = || format!("{}, {label}{}", bar.name, ratio.unwrap_or_default());
             Bar {
                 name: bar.name.clone(),
                 hue: bar.look.0,
                 value: value(bar),
                 range: self.ends(bar).map(|[_, low, high]| (low, high)),
-                tooltip: tooltip.unwrap_or_else(|| format!("{}, {label}{ratio}", bar.name)),
+                tooltip: tooltip.unwrap_or_else(computed),
                 label,
             }
         };
         // Where there is no point, none was asked for.
         let there = self.series.iter().filter(|bar| point(bar).is_some());
         let bars: Vec<Bar> = there.map(bar).collect();
-        let said = self.said(sets);
-        let computed = Some(self.sentence_of_bars(&bars)).filter(|_| said.is_none());
+        let about = self.said(sets);
         let (axis, zero) = self.axis(all);
         let below = sets.filled(self.stated.below, None, &self.variables);
         let texts = Texts {
             title: &self.title,
             below: &below.unwrap_or_default(),
             x: &format!("{} ({})", self.quantity.name, axis.scale()),
-            about: said
-                .as_ref()
-                .or(computed.as_ref())
-                .map_or("", String::as_str),
+            about: &about.unwrap_or_else(|| self.sentence_of_bars(&bars)),
         };
-        (chart::bars(&texts, &axis, zero, &bars), computed)
+        chart::bars(&texts, &axis, zero, &bars)
     }
 
     /// Says what takes the shortest time and what the longest, and what excludes nothing.
@@ -118,39 +111,30 @@ impl Shown<'_> {
         let (open, locks): (Vec<&Bar>, Vec<&Bar>) = bars.iter().filter(timed).partition(open);
         let by_time =
             |a: &&&Bar, b: &&&Bar| a.value.partial_cmp(&b.value).unwrap_or(Ordering::Equal);
+        let first = locks.iter().min_by(by_time);
         let mut clauses = Vec::new();
-        if let (Some(first), Some(last)) =
-            (locks.iter().min_by(by_time), locks.iter().max_by(by_time))
-        {
+        if let Some((first, last)) = first.zip(locks.iter().max_by(by_time)) {
+            let (first, last) = (&first.tooltip, &last.tooltip);
             clauses.push(format!(
-                "the shortest time is that of {}, the longest that of {}",
-                first.tooltip, last.tooltip
+                "the shortest time is that of {first}, the longest that of {last}"
             ));
         }
-        let open = open
-            .iter()
-            .map(|bar| format!("without a lock {}", bar.tooltip));
-        clauses.extend(open);
+        clauses.extend(
+            open.iter()
+                .map(|bar| format!("without a lock {}", bar.tooltip)),
+        );
         format!("{}: {}.", self.title, clauses.join("; "))
     }
 
-    /// Draws bars of the phases of a thread's time.
-    pub(super) fn stacks(&self, sets: &Sets) -> (Panel, Option<String>) {
+    pub(super) fn stacks(&self, sets: &Sets) -> Panel {
         let stack = |bar: &Series<'_>| {
-            let segment = |hue: &Hue| {
-                let share = point(bar)
-                    .and_then(|point| point[hue.name].as_f64())
-                    .unwrap_or(0.0);
-                (
-                    *hue,
-                    share,
-                    format!("{}, {}: {}", bar.name, hue.name, percent(share)),
-                )
+            let segment = |hue: Hue| {
+                let share = point(bar).and_then(|point| point[hue.name].as_f64());
+                let share = share.unwrap_or(0.0);
+                let tooltip = format!("{}, {}: {}", bar.name, hue.name, percent(share));
+                (hue, share, tooltip)
             };
-            Stack {
-                name: bar.name.clone(),
-                segments: palette::PHASES.iter().map(segment).collect(),
-            }
+            (bar.name.clone(), palette::PHASES.map(segment).into())
         };
         let stacks: Vec<Stack> = self.series.iter().map(stack).collect();
         let texts = Texts {
@@ -159,18 +143,15 @@ impl Shown<'_> {
             x: "% of the time (linear)",
             about: &self.said(sets).unwrap_or_default(),
         };
-        (chart::stacks(&texts, &stacks), None)
+        chart::stacks(&texts, &stacks)
     }
 }
 
-/// A quantity and how it is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quantity {
-    /// Its field.
     pub(super) field: &'static str,
     /// Its name and unit, for the axis.
     pub(super) name: &'static str,
-    /// Its form.
     form: &'static str,
     /// What stands behind a number.
     unit: &'static str,
@@ -180,7 +161,6 @@ pub(super) struct Quantity {
     pub(super) least: bool,
 }
 
-/// The quantities of figures.
 #[rustfmt::skip]
 pub(super) const QUANTITIES: [Quantity; 8] = [
     Quantity { field: "cost", name: "share of the time", form: "percent", unit: "", ends: ["the highest", "the lowest"], least: false },
@@ -194,7 +174,6 @@ pub(super) const QUANTITIES: [Quantity; 8] = [
 ];
 
 impl Quantity {
-    /// Writes a number of it.
     pub(super) fn show(&self, x: f64) -> String {
         shown(x, self.form) + self.unit
     }

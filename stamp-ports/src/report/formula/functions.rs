@@ -1,13 +1,16 @@
 //! The calls of the language, and the digits of numbers.
 
-use super::{Call, Failure, Found, Item, Scope, Variables, missing, split, wrong};
+use super::{
+    Call, Failure, Found, Item, Items, Scope, Variables, filled, items, missing, split, with_each,
+    wrong,
+};
 use serde_json::Value;
+use std::collections::HashSet;
 
-/// What makes one number of several.
 type OfNumbers = fn(&[f64]) -> Option<f64>;
 
 /// The calls that make one number of several, of which there is at least one.
-pub const OF_NUMBERS: [(&str, OfNumbers); 13] = [
+pub(crate) const OF_NUMBERS: [(&str, OfNumbers); 13] = [
     ("sum", |all| Some(all.iter().sum())),
     ("min", |all| all.iter().copied().reduce(f64::min)),
     ("max", |all| all.iter().copied().reduce(f64::max)),
@@ -61,31 +64,22 @@ fn if_there<T: Default>(found: Found<T>) -> Found<T> {
     }
 }
 
-/// Returns words as elements.
-fn items<'a>(words: impl IntoIterator<Item = String>) -> Vec<Item<'a>> {
-    words
-        .into_iter()
-        .map(|word| Item::Word(word.into()))
-        .collect()
-}
-
 impl<'a> Scope<'a> {
-    /// Returns what a call stands for.
-    pub(super) fn called(self, name: &str, text: &'a str) -> Found<Vec<Item<'a>>> {
+    pub(super) fn called(self, name: &str, text: &'a str) -> Items<'a> {
         let arguments: Vec<&str> = split(text, ',').collect();
         Ok(match (name, arguments.as_slice()) {
             ("values", [path]) => {
-                let mut values = Vec::new();
-                for value in if_there(self.words(path))? {
-                    if !values.contains(&value) {
-                        values.push(value);
-                    }
-                }
-                items(values)
+                let mut seen = HashSet::new();
+                let values = if_there(self.words(path))?.into_iter();
+                items(values.filter(|value| seen.insert(value.clone())))
             }
-            ("lowest" | "highest", [path, by, field]) => {
-                let found = self.extreme(name == "lowest", path, [by, field])?;
-                found.into_iter().collect()
+            ("lowest", [path, by, field]) => {
+                let all = self.sorted(path, by, field)?.into_iter();
+                all.take(1).collect()
+            }
+            ("highest", [path, by, field]) => {
+                let last = self.sorted(path, by, field)?.pop();
+                last.into_iter().collect()
             }
             ("common", [path]) => self.common(path)?,
             ("any", [words]) => items([self.words(words)?.join("|")]),
@@ -120,21 +114,20 @@ impl<'a> Scope<'a> {
     fn counted(self, name: &str, arguments: &[&'a str]) -> Found<Option<f64>> {
         let number = match (name, arguments) {
             ("count", [path]) => Some(if_there(self.items(path))?.len() as f64),
-            ("is_one", [one, all @ ..]) => Some(fact(
-                self.all_words(all)?.contains(&self.words(one)?.concat()),
-            )),
+            ("is_one", [one, all @ ..]) => {
+                let one = self.words(one)?.concat();
+                Some(fact(self.all_words(all)?.contains(&one)))
+            }
             ("differ", all) => {
                 let all = self.all_words(all)?;
                 Some(fact(all.iter().any(|word| *word != all[0])))
             }
             ("at_least", [a, b]) => Some(fact(self.numbers(a)? >= self.numbers(b)?)),
             ("all", all) => {
-                let missing = || Ok(vec![Item::Missing]);
-                let all = all.iter().map(|a| self.items(a).or_else(|_| missing()));
-                let all: Found<Vec<_>> = all.collect();
+                let items = |a: &&'a str| self.items(a).unwrap_or_else(|_| vec![Item::Missing]);
                 // One that is 0 decides, even if another is missing.
-                let order = |item: &Item<'_>| item.number().unwrap_or(0.5);
-                let least = all?.concat().iter().map(order).reduce(f64::min);
+                let order = |item: Item<'_>| item.number().unwrap_or(0.5);
+                let least = all.iter().flat_map(items).map(order).reduce(f64::min);
                 least.filter(|least| [0.0, 1.0].contains(least))
             }
             ("correlation", [a, b]) => correlation(&self.numbers(a)?, &self.numbers(b)?),
@@ -144,10 +137,10 @@ impl<'a> Scope<'a> {
                     .split_whitespace()
                     .filter_map(|word| word.parse().ok());
                 let n = n.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-                match n.and_then(|n| numbers.nth(n)) {
-                    Some(number) => Some(number),
-                    None => return wrong(format!("no {name}: {text}")),
-                }
+                let Some(number) = n.and_then(|n| numbers.nth(n)) else {
+                    return wrong(format!("no {name}: {text}"));
+                };
+                Some(number)
             }
             _ => return Ok(None),
         };
@@ -155,7 +148,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns what a call that makes one number of several stands for, or one of the document's.
-    fn defined(self, name: &str, arguments: &[&'a str]) -> Found<Vec<Item<'a>>> {
+    fn defined(self, name: &str, arguments: &[&'a str]) -> Items<'a> {
         let heads = self.source.calls.iter().map(|call| (call, call.head()));
         for (call, (own, names)) in heads {
             if own == name && names.len() == arguments.len() {
@@ -165,35 +158,23 @@ impl<'a> Scope<'a> {
         let Some((_, of)) = OF_NUMBERS.iter().find(|(known, _)| *known == name) else {
             return wrong(format!("`{name}` is not a function"));
         };
-        let mut numbers = Vec::new();
-        for argument in arguments {
-            numbers.extend(self.numbers(argument)?);
-        }
-        if numbers.is_empty() {
-            return missing_call(name);
-        }
+        let numbers: Found<Vec<_>> = arguments.iter().map(|a| self.numbers(a)).collect();
+        let numbers = numbers?.concat();
         match of(&numbers) {
+            _ if numbers.is_empty() => missing_call(name),
             Some(number) => Ok(vec![Item::Number(number)]),
-            None if name.is_empty() || name == "same" => {
-                wrong(format!("{numbers:?} are not the same"))
-            }
+            None if ["", "same"].contains(&name) => wrong(format!("{numbers:?} are not the same")),
             None => missing_call(name),
         }
     }
 
-    /// Returns the words of several expressions.
     fn all_words(self, all: &[&'a str]) -> Found<Vec<String>> {
         let all: Found<Vec<Vec<String>>> = all.iter().map(|a| self.words(a)).collect();
         Ok(all?.concat())
     }
 
-    /// Returns the field of the element in which `by` is lowest, or highest.
-    fn extreme(
-        self,
-        lowest: bool,
-        path: &'a str,
-        [by, field]: [&str; 2],
-    ) -> Found<Option<Item<'a>>> {
+    /// Returns a field of the elements, by another one ascending.
+    fn sorted(self, path: &'a str, by: &str, field: &str) -> Items<'a> {
         let nodes = if_there(self.items(path))?;
         let known = nodes.iter().filter_map(|item| match item {
             Item::Node(node) => {
@@ -202,30 +183,24 @@ impl<'a> Scope<'a> {
             }
             _ => None,
         });
-        let order = |a: &(f64, &Value), b: &(f64, &Value)| a.0.total_cmp(&b.0);
-        let found = if lowest {
-            known.min_by(order)
-        } else {
-            known.max_by(order)
-        };
-        Ok(found.map(|(_, value)| Item::Node(value)))
+        let mut known: Vec<(f64, &Value)> = known.collect();
+        known.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(known
+            .into_iter()
+            .map(|(_, value)| Item::Node(value))
+            .collect())
     }
 
     /// Returns the numbers that are there for each choice of all alternatives.
-    fn common(self, path: &str) -> Found<Vec<Item<'a>>> {
-        let mut paths = vec![super::filled(path, self.variables).into_owned()];
-        let choice = |path: &String| {
-            let mut words = path
-                .split([' ', ']'])
-                .filter_map(|word| word.split_once('='));
-            let (name, values) = words.find(|(_, values)| values.contains('|'))?;
-            Some((name.to_owned(), values.to_owned()))
-        };
-        while let Some((name, values)) = choice(&paths[0]) {
-            let all = format!("{name}={values}");
-            let one = |value| {
+    fn common(self, path: &str) -> Items<'a> {
+        let mut paths = vec![filled(path, self.variables).into_owned()];
+        let is_choice = |word: &&str| word.contains('=') && word.contains('|');
+        while let Some(choice) = paths[0].split([' ', ']', '[']).find(is_choice) {
+            let choice = choice.to_owned();
+            let (name, values) = choice.split_once('=').unwrap_or_default();
+            let one = |value: &str| {
                 let one = format!("{name}={value}");
-                let with = paths.iter().map(|path| path.replacen(&all, &one, 1));
+                let with = paths.iter().map(|path| path.replacen(&choice, &one, 1));
                 with.collect::<Vec<_>>()
             };
             paths = values.split('|').flat_map(one).collect();
@@ -242,7 +217,6 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// A fact as a number.
 fn fact(is: bool) -> f64 {
     f64::from(u8::from(is))
 }
@@ -252,29 +226,15 @@ fn missing_call<T>(name: &str) -> Found<T> {
 }
 
 impl Call {
-    fn evaluated<'a>(
-        &self,
-        scope: Scope<'a>,
-        names: &[&str],
-        arguments: &[&'a str],
-    ) -> Found<Vec<Item<'a>>> {
+    fn evaluated<'a>(&self, scope: Scope<'a>, names: &[&str], arguments: &[&'a str]) -> Items<'a> {
         let mut choices: Vec<Variables> = vec![Vec::new()];
         for (name, argument) in names.iter().zip(arguments) {
-            let mut words = match scope.words(argument) {
+            let words = match scope.words(argument) {
                 Err(Failure::Missing(_)) if !self.words => Vec::new(),
+                words if self.words => vec![words?.join("|")],
                 words => words?,
             };
-            if self.words {
-                words = vec![words.join("|")];
-            }
-            let with = |before: &Variables, word: &String| {
-                let own = ((*name).to_owned(), word.clone());
-                [before.as_slice(), &[own]].concat()
-            };
-            let all = choices.iter();
-            choices = all
-                .flat_map(|before| words.iter().map(|word| with(before, word)))
-                .collect();
+            choices = with_each(&choices, name, |_| Ok(words.clone()))?;
         }
         let mut found = Vec::new();
         for variables in &choices {
@@ -286,10 +246,8 @@ impl Call {
             if self.words {
                 return self.of_words(of_arguments, &each);
             }
-            let number = each.first().and_then(|variables| {
-                let items = Scope::new(scope.source, variables).items(self.value).ok()?;
-                items.first()?.number()
-            });
+            let first = each.first();
+            let number = first.and_then(|v| Scope::new(scope.source, v).first(self.value));
             found.push(number.map_or(Item::Missing, Item::Number));
         }
         if found.is_empty() {
@@ -298,7 +256,7 @@ impl Call {
         Ok(found)
     }
 
-    fn of_words<'a>(&self, scope: Scope<'_>, each: &[Variables]) -> Found<Vec<Item<'a>>> {
+    fn of_words<'a>(&self, scope: Scope<'_>, each: &[Variables]) -> Items<'a> {
         let mut words = Vec::new();
         for variables in each {
             let more = Scope { variables, ..scope }.words(self.value);
@@ -306,10 +264,8 @@ impl Call {
         }
         words.extend(self.or.filter(|_| words.is_empty()).map(str::to_owned));
         let variables = each.first().map_or(scope.variables, Vec::as_slice);
-        let least = super::filled(self.least, variables).parse().unwrap_or(0);
-        if words.len() < least {
-            let show = |name: &str, value: &str| scope.source.shown(name, value);
-            return missing(super::filled_as(self.missing, variables, show));
+        if words.len() < filled(self.least, variables).parse().unwrap_or(0) {
+            return missing(Scope { variables, ..scope }.shown(self.missing));
         }
         Ok(items(words))
     }

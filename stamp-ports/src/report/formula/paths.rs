@@ -1,31 +1,28 @@
 //! What expressions ask; paths, their steps and conditions; and formats.
 
-use super::{Call, Found, Item, Scope, Variables, filled, missing, wrong};
+use super::{Call, Each, Found, Item, Scope, Variables, filled, missing, wrong};
 use crate::numbers::{and, bytes, count, digits3, of, percent, short, time, times};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How the value of a variable is shown.
 type Shown = fn(&Sets, &str, &str) -> String;
 
 /// What expressions ask: the records of a document by the names of their sets, with the calls that it
 /// defines, or result files by their names.
 #[derive(Debug)]
-pub struct Sets {
+pub(crate) struct Sets {
     all: BTreeMap<String, Value>,
     pub(super) calls: Vec<Call>,
     shown: Shown,
     /// Names of parts of files, each with the path that it stands for; of files alone.
     aliases: Option<BTreeMap<String, String>>,
-    /// The files that were asked for.
     used: RefCell<BTreeSet<String>>,
 }
 
 impl Sets {
-    /// Returns the sets of a document that defines no calls.
-    pub fn new<const N: usize>(sets: [(&'static str, Vec<Value>); N]) -> Self {
+    pub(crate) fn new<const N: usize>(sets: [(&'static str, Vec<Value>); N]) -> Self {
         let all = sets.map(|(name, records)| (name.to_owned(), Value::Array(records)));
         Self {
             all: all.into(),
@@ -38,7 +35,7 @@ impl Sets {
 
     /// Returns the sets with calls, and with how the values of variables are shown.
     #[must_use]
-    pub fn with(self, calls: Vec<Call>, shown: Shown) -> Self {
+    pub(crate) fn with(self, calls: Vec<Call>, shown: Shown) -> Self {
         Self {
             calls,
             shown,
@@ -46,8 +43,10 @@ impl Sets {
         }
     }
 
-    /// Returns what result files have.
-    pub fn of_files(all: BTreeMap<String, Value>, aliases: BTreeMap<String, String>) -> Self {
+    pub(crate) fn of_files(
+        all: BTreeMap<String, Value>,
+        aliases: BTreeMap<String, String>,
+    ) -> Self {
         Self {
             all,
             aliases: Some(aliases),
@@ -56,12 +55,11 @@ impl Sets {
     }
 
     /// Returns the files that were asked for a value since this was last called.
-    pub fn take_used(&self) -> BTreeSet<String> {
+    pub(crate) fn take_used(&self) -> BTreeSet<String> {
         self.used.take()
     }
 
-    /// Returns all values of a file.
-    pub fn file(&self, name: &str) -> Found<&Value> {
+    pub(crate) fn file(&self, name: &str) -> Found<&Value> {
         self.used.borrow_mut().insert(name.to_owned());
         let file = self.all.get(name);
         file.map_or_else(|| wrong(format!("there is no result file {name}")), Ok)
@@ -85,55 +83,40 @@ impl Sets {
         Some(start.and_then(walked).map(|start| (start, steps)))
     }
 
-    /// Returns how a variable's value is shown.
     pub(super) fn shown(&self, name: &str, value: &str) -> String {
         (self.shown)(self, name, value)
     }
 
     /// Returns the records of a set that meet all conditions.
-    pub fn of<'a>(
-        &'a self,
-        set: &str,
-        conditions: &[&str],
-    ) -> impl Iterator<Item = &'a Value> + use<'a> {
+    pub(crate) fn of(&self, set: &str, conditions: &[&str]) -> Vec<&Value> {
         let all = self.all.get(set).and_then(Value::as_array);
-        let conditions: Vec<Condition<'_>> = conditions.iter().map(|c| Condition::new(c)).collect();
-        let mut found: Vec<&Value> = all.into_iter().flatten().collect();
-        found.retain(|record| conditions.iter().all(|c| c.is_met(record)));
-        found.into_iter()
+        meeting(all.into_iter().flatten(), conditions)
     }
 
     /// Fills a template about a record, if all that it names is known.
-    pub fn filled(
+    pub(crate) fn filled(
         &self,
         template: &str,
         row: Option<&Value>,
         variables: &Variables,
     ) -> Option<String> {
-        let scope = Scope {
-            row,
-            ..Scope::new(self, variables)
-        };
-        scope.text(template).ok()
+        let scope = Scope::new(self, variables);
+        Scope { row, ..scope }.text(template).ok()
     }
 
     /// Returns the variables' values, once for each choice of them; none if one is missing.
-    pub fn choices(
-        &self,
-        each: &[(&'static str, &'static str)],
-        before: &Variables,
-    ) -> Vec<Variables> {
+    pub(crate) fn choices(&self, each: &[Each], before: &Variables) -> Vec<Variables> {
         Scope::new(self, before).bindings(each).unwrap_or_default()
     }
 }
 
 /// Returns the number that a value is, or that its text is.
-pub fn number(value: &Value) -> Option<f64> {
+pub(crate) fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
 /// Returns a value in words, if there is one.
-pub fn word(value: &Value) -> Option<String> {
+pub(crate) fn word(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
@@ -141,9 +124,28 @@ pub fn word(value: &Value) -> Option<String> {
     }
 }
 
+/// Returns the values that meet all conditions.
+pub(crate) fn meeting<'a>(
+    all: impl Iterator<Item = &'a Value>,
+    conditions: &[impl AsRef<str>],
+) -> Vec<&'a Value> {
+    let conditions = conditions.iter().map(|c| Condition::new(c.as_ref()));
+    let conditions: Vec<Condition<'_>> = conditions.collect();
+    all.filter(|value| conditions.iter().all(|c| c.is_met(value)))
+        .collect()
+}
+
+/// Returns what was found, of which there must be some.
+fn some(found: Vec<&Value>, why: impl Fn() -> String) -> Found<Vec<&Value>> {
+    match found.as_slice() {
+        [] => missing(why()),
+        _ => Ok(found),
+    }
+}
+
 impl<'a> Scope<'a> {
     /// Returns the values that a path names, at least one; `None` if the word is no path.
-    pub fn path(self, path: &'a str) -> Option<Found<Vec<&'a Value>>> {
+    pub(crate) fn path(self, path: &'a str) -> Option<Found<Vec<&'a Value>>> {
         let (start, steps) = match path.strip_prefix('.').zip(self.row) {
             Some((steps, row)) => (vec![row], steps),
             None if path.parse::<f64>().is_ok() => return None,
@@ -157,35 +159,26 @@ impl<'a> Scope<'a> {
                 found = elements.iter().collect();
             }
             found.retain(|value| !value.is_null());
-            match found.as_slice() {
-                [] => missing(format!("nothing matches `{path}`")),
-                _ => Ok(found),
-            }
+            some(found, || format!("nothing matches `{path}`"))
         }))
     }
 
-    /// Goes along steps.
-    pub fn walk(self, mut found: Vec<&'a Value>, steps: &str) -> Found<Vec<&'a Value>> {
-        let (mut start, mut within) = (0, false);
-        let mut pieces = Vec::new();
-        for (i, c) in steps.char_indices().chain([(steps.len(), '.')]) {
-            match c {
-                '[' | '.' if !within || i == steps.len() => {
-                    pieces.push(&steps[start..i]);
-                    within = c == '[';
-                    start = i + usize::from(!within);
-                }
-                ']' => within = false,
-                _ => {}
+    pub(crate) fn walk(self, mut found: Vec<&'a Value>, steps: &str) -> Found<Vec<&'a Value>> {
+        let mut rest = steps;
+        while !rest.is_empty() {
+            let end = match rest.strip_prefix('[') {
+                Some(inside) => inside.find(']').map(|end| end + 2),
+                None => rest.find(['.', '[']),
+            };
+            let (step, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            if !step.is_empty() {
+                found = self.follow(&found, step)?;
             }
-        }
-        for step in pieces.into_iter().filter(|step| !step.is_empty()) {
-            found = self.follow(&found, step)?;
+            rest = behind.strip_prefix('.').unwrap_or(behind);
         }
         Ok(found)
     }
 
-    /// Goes one step from each value.
     fn follow(self, values: &[&'a Value], step: &str) -> Found<Vec<&'a Value>> {
         let elements = values.iter().flat_map(|value| match value {
             Value::Array(elements) => elements.as_slice(),
@@ -197,11 +190,8 @@ impl<'a> Scope<'a> {
         }
         let Some(filter) = step.strip_prefix('[') else {
             let step = filled(step, self.variables);
-            let found: Vec<&Value> = elements.filter_map(|value| value.get(&*step)).collect();
-            return match found.as_slice() {
-                [] => missing(format!("the data has no field `{step}` there")),
-                _ => Ok(found),
-            };
+            let found = elements.filter_map(|value| value.get(&*step)).collect();
+            return some(found, || format!("the data has no field `{step}` there"));
         };
         let Some(filter) = filter.strip_suffix(']') else {
             return wrong(format!("`{step}` has no end"));
@@ -211,54 +201,42 @@ impl<'a> Scope<'a> {
         if let Some(bad) = conditions.iter().find(|c| !c.contains(['=', '<', '>'])) {
             return wrong(format!("`{bad}` is not key=value"));
         }
-        let conditions: Vec<_> = conditions.iter().map(|c| Condition::new(c)).collect();
-        let kept: Vec<&Value> = elements
-            .filter(|value| conditions.iter().all(|condition| condition.is_met(value)))
-            .collect();
-        match kept.as_slice() {
-            [] => missing(format!("nothing in the data is `{step}`")),
-            _ => Ok(kept),
-        }
+        let kept = meeting(elements, &conditions);
+        some(kept, || format!("nothing in the data is `{step}`"))
     }
 }
 
-/// A condition of a path.
 #[derive(Debug)]
-pub struct Condition<'c> {
+struct Condition<'c> {
     field: &'c str,
     comparison: &'c str,
     wanted: &'c str,
     /// The values of which one is enough, and the numbers that they are.
-    values: Vec<(Cow<'c, str>, Option<f64>)>,
+    values: Vec<(String, Option<f64>)>,
 }
 
 impl<'c> Condition<'c> {
-    /// Reads a condition.
-    pub fn new(text: &'c str) -> Self {
+    fn new(text: &'c str) -> Self {
         let at = text.find(['=', '!', '<', '>', '^']);
         let (field, rest) = text.split_at(at.unwrap_or(text.len()));
         let end = rest.find(|c| !"=!<>^".contains(c)).unwrap_or(rest.len());
         let (comparison, wanted) = rest.split_at(end);
-        let own = wanted.split('|').map(Cow::from);
         let blank = wanted.contains('_').then(|| wanted.replace('_', " "));
         let blank = blank.iter().flat_map(|blank| blank.split('|'));
-        let values = own.chain(blank.map(|value| value.to_owned().into()));
+        let values = wanted.split('|').chain(blank);
+        let values = values.map(|value| (value.to_owned(), value.parse().ok()));
         Self {
             field,
             comparison,
             wanted,
-            values: values
-                .map(|value| (value.clone(), value.parse().ok()))
-                .collect(),
+            values: values.collect(),
         }
     }
 
-    /// Returns whether an object meets it.
-    pub fn is_met(&self, value: &Value) -> bool {
+    fn is_met(&self, value: &Value) -> bool {
         let field = |name: &str| {
-            let found = name
-                .split('/')
-                .try_fold(value, |value, name| value.get(name));
+            let mut steps = name.split('/');
+            let found = steps.try_fold(value, |value, name| value.get(name));
             found.filter(|found| !found.is_null())
         };
         let Some(own) = field(self.field) else {
@@ -272,14 +250,12 @@ impl<'c> Condition<'c> {
         let other = other.unwrap_or(self.values[0].1);
         let ordered = |is: fn(&f64, &f64) -> bool| own.zip(other).is_some_and(|(a, b)| is(&a, &b));
         let equal = |x: f64| own.is_some_and(|own| own.total_cmp(&x).is_eq());
-        let same = |(word, x): &(Cow<'_, str>, Option<f64>)| text == *word || x.is_some_and(equal);
+        let same = |(word, x): &(String, Option<f64>)| text == *word || x.is_some_and(equal);
+        let mut values = self.values.iter();
         match self.comparison {
-            "=" => self.values.iter().any(same),
-            "!=" => !self.values.iter().any(same),
-            "^=" => self
-                .values
-                .iter()
-                .any(|(beginning, _)| text.starts_with(&**beginning)),
+            "=" => values.any(same),
+            "!=" => !values.any(same),
+            "^=" => values.any(|(beginning, _)| text.starts_with(beginning)),
             "<" => ordered(f64::lt),
             "<=" => ordered(f64::le),
             ">" => ordered(f64::gt),
@@ -299,14 +275,8 @@ impl<'c> Condition<'c> {
 pub(super) fn show(items: &[Item<'_>], expression: &str, form: &str) -> Found<String> {
     let words = || items.iter().filter_map(Item::word).collect::<Vec<String>>();
     match (form, items) {
-        ("", _) => {
-            let words = words();
-            return if words.is_empty() {
-                missing(expression)
-            } else {
-                Ok(and(&words))
-            };
-        }
+        ("", _) if words().is_empty() => return missing(expression),
+        ("", _) => return Ok(and(&words())),
         ("text", [_]) => return Ok(words().concat().replace('\u{a0}', " ").replace('|', "\\|")),
         ("yes", [Item::Node(Value::Bool(yes)), ..]) => {
             return Ok(if *yes { "yes" } else { "NO" }.into());
@@ -322,30 +292,25 @@ pub(super) fn show(items: &[Item<'_>], expression: &str, form: &str) -> Found<St
         _ => None,
     };
     let n = exact.or_else(|| (x >= 0.0 && x.fract() == 0.0).then_some(x as u64));
-    let whole =
-        |show: &dyn Fn(u64) -> String| n.map_or_else(|| missing(expression), |n| Ok(show(n)));
-    match form {
-        "times" => return Ok(times(x)),
-        "percent" => return Ok(percent(x)),
-        "short" => return Ok(short(x)),
-        "time" => return Ok(time(x)),
-        "number" if x.fract() == 0.0 => return Ok(format!("{x:.0}")),
-        "digits3" | "number" => return Ok(digits3(x)),
-        "count" => return whole(&count),
-        "bytes" => return whole(&bytes),
-        _ => {}
-    }
-    if let Some(noun) = form.strip_prefix("a ") {
-        return whole(&|n| of(n, noun));
-    }
-    if items.len() != 1 || !x.is_finite() {
-        return wrong(format!("`{expression}` is not one finite number"));
-    }
-    in_digits(x, form)
+    let whole = |show: &dyn Fn(u64) -> String| n.map(show).map_or_else(|| missing(expression), Ok);
+    Ok(match (form, form.strip_prefix("a ")) {
+        ("times", _) => times(x),
+        ("percent", _) => percent(x),
+        ("short", _) => short(x),
+        ("time", _) => time(x),
+        ("number", _) if x.fract() == 0.0 => format!("{x:.0}"),
+        ("digits3" | "number", _) => digits3(x),
+        ("count", _) => whole(&count)?,
+        ("bytes", _) => whole(&bytes)?,
+        (_, Some(noun)) => whole(&|n| of(n, noun))?,
+        _ if items.len() != 1 || !x.is_finite() => {
+            return wrong(format!("`{expression}` is not one finite number"));
+        }
+        _ => in_digits(x, form)?,
+    })
 }
 
-/// Shows a number in a format.
-pub fn shown(x: f64, form: &str) -> String {
+pub(crate) fn shown(x: f64, form: &str) -> String {
     show(&[Item::Number(x)], "", form).unwrap_or_default()
 }
 
@@ -375,13 +340,11 @@ fn in_digits(value: f64, form: &str) -> Found<String> {
 
 /// Puts commas into the whole part of a decimal number.
 fn thousands(number: &str) -> String {
-    let whole = number.find('.').unwrap_or(number.len());
-    let mut grouped = String::new();
-    for (i, c) in number.char_indices() {
-        if i > 0 && i < whole && (whole - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(c);
+    let mut grouped = number.to_owned();
+    let mut end = number.find('.').unwrap_or(number.len());
+    while end > 3 {
+        end -= 3;
+        grouped.insert(end, ',');
     }
     grouped
 }

@@ -6,7 +6,7 @@
 
 use super::formula::{Sets, stated};
 use super::page::Report;
-use super::records::{Fields, Record, counts, judged, record, warnings};
+use super::records::{Record, counts, judged, record, warnings, with};
 use super::stated::Page;
 use crate::nw::plan::HOPS;
 use crate::nw::reduction::{cost, names};
@@ -14,12 +14,10 @@ use crate::points::Point;
 use crate::sync::Bench;
 use serde_json::json;
 
-/// The rows of the targets and of the claims.
 const TARGETS: &str = include_str!("targets.json");
 const CLAIMS: &str = include_str!("claims.json");
 
-/// Returns the report about a document.
-pub fn report(bench: &Bench) -> Report {
+pub(crate) fn report(bench: &Bench) -> Report {
     let sets = &sets(bench);
     let judged = [("nw-targets", TARGETS), ("nw-claims", CLAIMS)]
         .map(|(id, rows)| (id, judged(bench, sets, rows)));
@@ -30,10 +28,9 @@ pub fn report(bench: &Bench) -> Report {
 /// Returns the record of a point, of which each has the side of a tile.
 fn of(point: &Point) -> Record {
     let side = point.parameters.get("side").copied().unwrap_or(0);
-    record(point).with("side_or_0", side)
+    with(record(point), json!({"side_or_0": side}))
 }
 
-/// Returns all records of a document.
 fn sets(bench: &Bench) -> Sets {
     let points = &bench.points;
     let hops = points.iter().filter(|p| p.part == HOPS && counts(p));
@@ -57,13 +54,12 @@ pub(super) mod tests {
     use crate::nw::NwBench;
     use crate::nw::plan::{DIAGONALS, GRAPH, HOPS, REDUCTION};
     use crate::points::{Asked, Point};
-    use crate::report::claim::Verdict;
     use crate::report::page::files;
     use crate::report::sync::tests::sample::empty;
+    use crate::report::tests::{are, changed};
     use crate::store::Document;
     use crate::sync::Bench;
     use crate::testing::has;
-    use std::collections::BTreeMap;
 
     /// The sizes of the paper's Table 3, and its times in microseconds: with locks of atomics,
     /// data-parallel, and with tiny locks.
@@ -76,11 +72,6 @@ pub(super) mod tests {
         (992, [14757.0, 79.0, 109.0]),
         (1984, [48808.0, 80.0, 165.0]),
     ];
-
-    /// Schemes that only points of this document name.
-    const DATAFLOW: &str = "dataflow";
-    const LOCKS: &str = "locks";
-    const CELLS: &str = "cells";
 
     /// The schemes of the reduction, and how much faster than the first they are in the paper.
     const SCHEMES: [(&str, f64); 6] = [
@@ -99,22 +90,15 @@ pub(super) mod tests {
             ("affine", 0),
             ("protein", 0),
             ("side", side),
+            ("warps", 16),
         ];
         let asked = Asked::new(part, implementation, (1, 32), &parameters);
         Point::timed(&asked, letters * letters, &[ms], None)
     }
 
-    /// A point of the reduction with 16 warps.
-    fn reduced(scheme: &str, cycles: f64) -> Point {
-        let mut point = point(REDUCTION, scheme, 1, 0, 1.0);
-        point.asked.parameters = BTreeMap::from([("warps".to_owned(), 16)]);
-        point.cycles = Some(cycles as u64);
-        point
-    }
-
     /// A document of a GPU: the paper's own times, dataflow that takes `share` times the
     /// shortest of them, and a graph at 32 K letters that takes 100 ms, or 40 with its best tile.
-    pub(in crate::report) fn document(gpu: bool, share: f64) -> Bench {
+    pub(in crate::report) fn document(share: f64) -> NwBench {
         let mut head = Head {
             format: NwBench::FORMAT.into(),
             commit: None,
@@ -122,138 +106,103 @@ pub(super) mod tests {
             ..empty().head
         };
         head.device.name = "a GPU <of tests>".into();
-        head.device.gpu = head.device.gpu.filter(|_| gpu);
-        let mut bench = NwBench::begin(head).0;
+        let mut bench = NwBench::begin(head);
+        let points = &mut bench.0.points;
         for (letters, [locks, launches, tiny]) in TABLE3 {
             for (name, us) in [
-                (LOCKS, locks),
+                ("locks", locks),
                 (DIAGONALS, launches),
-                (CELLS, tiny),
-                (DATAFLOW, launches * share),
+                ("cells", tiny),
+                ("dataflow", launches * share),
             ] {
-                bench
-                    .points
-                    .push(point("table3", name, letters, 32, us * 1e-3));
+                points.push(point("table3", name, letters, 32, us * 1e-3));
             }
         }
         for (scheme, faster) in SCHEMES {
-            bench.points.push(reduced(scheme, 10_000.0 / faster));
+            points.push(Point {
+                cycles: Some((10_000.0 / faster) as u64),
+                ..point(REDUCTION, scheme, 1, 0, 1.0)
+            });
         }
         for (side, ms) in [(32, 100.0), (128, 40.0)] {
-            bench.points.push(point("tiles", GRAPH, 32_768, side, ms));
+            points.push(point("tiles", GRAPH, 32_768, side, ms));
         }
-        bench
-            .points
-            .push(point("sizes", DATAFLOW, 32_768, 0, 100.0 * share));
+        points.push(point("sizes", "dataflow", 32_768, 0, 100.0 * share));
         bench
     }
 
-    fn verdicts(bench: &Bench) -> Vec<Verdict> {
-        let targets = judged(bench, &sets(bench), TARGETS);
-        targets.into_iter().map(|target| target.verdict).collect()
+    /// The verdicts on the rows: `H` holds, `P` in part, `F` does not hold, `?` cannot be judged.
+    fn verdicts(bench: &Bench, rows: &'static str) -> String {
+        let judged = judged(bench, &sets(bench), rows).into_iter();
+        judged
+            .map(|claim| ["H", "P", "F", "?", "?"][claim.verdict as usize])
+            .collect()
     }
 
     #[test]
     fn targets_follow_from_the_times() {
-        use Verdict::{Fails, Holds, Unknown};
-        assert_eq!(verdicts(&document(true, 0.3)), [Holds; 8]);
-        // 40 ms over 32 are less than 1.3.
-        assert_eq!(
-            verdicts(&document(true, 0.32)),
-            [Holds, Holds, Holds, Holds, Holds, Holds, Holds, Fails]
-        );
-        assert_eq!(
-            verdicts(&document(true, 0.4)),
-            [Holds, Holds, Fails, Fails, Holds, Holds, Fails, Fails]
-        );
+        for (share, changes, expected) in [
+            (0.3, "", "HHHHHHHH"),
+            // 40 ms over 32 are less than 1.3.
+            (0.32, "", "HHHHHHHF"),
+            (0.4, "", "HHFFHHFF"),
+            (
+                0.3,
+                "points[implementation=dataflow|tagged] verified=false",
+                "????????",
+            ),
+        ] {
+            let bench = changed(&document(share), changes).0;
+            assert_eq!(verdicts(&bench, TARGETS), expected, "{share} {changes}");
+        }
         // A tile that is twice as fast as that of 32 decides where the best one counts.
-        let mut better = document(true, 0.3);
+        let mut better = document(0.3).0;
         for (letters, [_, launches, _]) in TABLE3 {
-            let half = launches * 0.5e-3;
-            let point = point("table3", DIAGONALS, letters, 64, half);
+            let point = point("table3", DIAGONALS, letters, 64, launches * 0.5e-3);
             better.points.push(point);
         }
-        assert_eq!(
-            verdicts(&better),
-            [Holds, Holds, Holds, Fails, Holds, Fails, Holds, Holds]
-        );
-        assert_eq!(verdicts(&document(false, 0.3)), [Unknown; 8]);
-        let mut wrong = document(true, 0.3);
-        for point in &mut wrong.points {
-            point.verified = point.implementation != DATAFLOW && point.implementation != "tagged";
-        }
-        assert_eq!(verdicts(&wrong), [Unknown; 8]);
+        assert_eq!(verdicts(&better, TARGETS), "HHHFHFHH");
+        let mut cpu = document(0.3).0;
+        cpu.head.device.gpu = None;
+        assert_eq!(verdicts(&cpu, TARGETS), "????????");
     }
 
     #[test]
-    fn the_papers_own_times_meet_its_claims() {
-        let claims = |bench: &Bench| -> Vec<Verdict> {
-            let claims = judged(bench, &sets(bench), CLAIMS);
-            claims.into_iter().map(|claim| claim.verdict).collect()
-        };
-        assert_eq!(claims(&document(true, 1.0)), [Verdict::Holds; 6]);
-        let mut equal = document(true, 1.0);
-        for point in &mut equal.points {
-            (point.ms, point.per_s) = (1.0, 1.0);
-            point.cycles = point.cycles.map(|_| 1);
+    fn the_papers_own_times_meet_its_claims_and_a_factor_holds_in_part_from_half_of_it_on() {
+        let paper = document(1.0);
+        assert_eq!(verdicts(&paper.0, CLAIMS), "HHHHHH");
+        let equal = changed(&paper, "points[] ms=1 per_s=1 cycles=1").0;
+        assert_eq!(verdicts(&equal, CLAIMS), "FFFFFF");
+        for (over, expected) in [
+            (0.81 * 296.0, "L-1 holds"),
+            (0.51 * 296.0, "L-1 holds in part"),
+            (3.0, "L-1 does not hold"),
+        ] {
+            let change = format!("points[implementation=locks] ms={}", 0.165 * over);
+            let bench = changed(&paper, &change).0;
+            are(&judged(&bench, &sets(&bench), CLAIMS), expected, &change);
         }
-        assert_eq!(claims(&equal), [Verdict::Fails; 6]);
-    }
-
-    #[test]
-    fn a_factor_holds_in_part_from_half_of_it_on() {
-        let verdict = |over: f64| {
-            let mut bench = document(true, 1.0);
-            for point in &mut bench.points {
-                if point.implementation == LOCKS {
-                    point.ms = 0.165 * over;
-                }
-            }
-            let claims = judged(&bench, &sets(&bench), CLAIMS);
-            let of_locks = claims.into_iter().find(|claim| claim.id == "L-1");
-            of_locks.map(|claim| claim.verdict)
-        };
-        assert_eq!(verdict(0.81 * 296.0), Some(Verdict::Holds));
-        assert_eq!(verdict(0.51 * 296.0), Some(Verdict::Partly));
-        assert_eq!(verdict(3.0), Some(Verdict::Fails));
     }
 
     #[test]
     fn the_page_shows_what_there_is() {
-        let bench = document(true, 0.3);
-        let page = &files(None, &[report(&bench)], None).unwrap()[0].1;
-        for shown in [
-            "a GPU &lt;of tests&gt;",
-            "48.8 ms",
-            "holds",
-            "tiles of 32",
-            "L-2",
-        ] {
-            assert!(page.contains(shown), "{shown}");
-        }
-        let figures = report(&bench).figures;
-        assert!(
-            figures[1].about[0].contains("1984 letters"),
-            "{:?}",
-            figures[1].about
+        let mut bench = document(0.3).0;
+        let page = |bench: &Bench| files(None, &[report(bench)], None).unwrap().remove(0).1;
+        let shown = page(&bench);
+        has(
+            &shown,
+            "a GPU &lt;of tests&gt; | 48.8 ms | holds | tiles of 32 | L-2",
         );
+        let figures = report(&bench).figures;
+        has(&figures[1].about[0], "1984 letters");
         // Nothing was measured with proteins.
-        let about = figures[3].about.join(" ");
-        has(&about, "Not measured: ");
-        has(&about, "Proteins");
-    }
-
-    #[test]
-    fn hops_are_on_the_page_if_they_were_measured() {
-        let shown = |bench: &Bench| {
-            let page = &files(None, &[report(bench)], None).unwrap()[0].1;
-            page.contains("A value that goes round threads")
-        };
-        let mut bench = document(true, 0.3);
-        assert!(!shown(&bench));
-        let mut hop = point(HOPS, "global", 1, 0, 1.0);
-        hop.cycles = Some(465);
-        bench.points.push(hop);
-        assert!(shown(&bench));
+        has(&figures[3].about.join(" "), "Not measured:  | Proteins");
+        let hops = "A value that goes round threads";
+        assert!(!shown.contains(hops));
+        bench.points.push(Point {
+            cycles: Some(465),
+            ..point(HOPS, "global", 1, 0, 1.0)
+        });
+        has(&page(&bench), hops);
     }
 }

@@ -1,19 +1,19 @@
 //! Tables as a page's JSON states them.
 
-use crate::report::formula::{Sets, Variables, word};
+use crate::report::formula::{Each, Sets, Variables, word};
 use crate::report::page::{NONE, table};
 use crate::report::palette;
-use crate::report::records::{Fields, Record};
+use crate::report::records::Record;
 use maud::{Markup, html};
 use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// A column for each value of a field, the variants in their order and others behind by name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct By {
-    /// The field.
     field: &'static str,
-    /// The template of a cell.
     cell: &'static str,
 }
 
@@ -21,26 +21,21 @@ struct By {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Across {
-    /// The variable and its values.
-    each: (&'static str, &'static str),
-    /// The template of the heading.
+    each: Each,
     head: &'static str,
-    /// The template of a cell.
     cell: &'static str,
 }
 
-/// A table.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Table {
-    /// The template of its caption.
+pub(crate) struct Table {
     name: &'static str,
     /// The set whose records its rows are about.
     of: &'static str,
     /// Sets and conditions; the table is there if each set has a record that meets its own.
     if_any: Vec<[&'static str; 2]>,
     /// The rows, where they are not of a set: fields by their numbers, from 0.
-    rows: Vec<Vec<serde_json::Value>>,
+    rows: Vec<Vec<Value>>,
     /// The field for each of whose values there is a table.
     each: &'static str,
     /// How many columns are words.
@@ -61,59 +56,55 @@ pub struct Table {
 
 impl Table {
     /// Returns the tables about a document.
-    pub fn made(&self, sets: &Sets, those: &[&str]) -> Vec<Markup> {
-        let there = |[set, part]: &[&str; 2]| sets.of(set, &[part]).next().is_some();
+    pub(crate) fn made(&self, sets: &Sets, those: &[&str]) -> Vec<Markup> {
+        let there = |[set, part]: &[&str; 2]| !sets.of(set, &[part]).is_empty();
         if !self.if_any.iter().all(there) {
             return Vec::new();
         }
         let literal: Vec<Record> = self.rows.iter().map(|row| numbered(row)).collect();
-        let mut all: Vec<&Record> = sets.of(self.of, those).collect();
+        let mut all = sets.of(self.of, those);
         all.extend(&literal);
         if all.is_empty() {
             let none = html! { p .none { "Not measured." } };
             return self.or_none.then_some(none).into_iter().collect();
         }
-        let group = |record: &Record| word(&record[self.each]).unwrap_or_default();
-        let mut groups: Vec<(String, Vec<&Record>)> = Vec::new();
+        let mut groups: Vec<Vec<&Record>> = Vec::new();
         for record in all {
-            let name = group(record);
-            match groups.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, own)) => own.push(record),
-                None => groups.push((name, vec![record])),
+            let is_of = |own: &&mut Vec<&Record>| own[0][self.each] == record[self.each];
+            match groups.iter_mut().find(is_of) {
+                Some(own) => own.push(record),
+                None => groups.push(vec![record]),
             }
         }
-        groups.iter().map(|(_, own)| self.one(sets, own)).collect()
+        groups.iter().map(|own| self.one(sets, own)).collect()
     }
 
     fn one(&self, sets: &Sets, records: &[&Record]) -> Markup {
         let columns = self.columns_of(sets, records);
-        let key = |record: &Record| -> Vec<Option<String>> {
-            self.key.iter().map(|name| word(&record[*name])).collect()
-        };
+        let same = |a: &Record, b: &Record| self.key.iter().all(|name| a[*name] == b[*name]);
         let mut rows: Vec<Vec<String>> = Vec::new();
-        let mut seen = Vec::new();
-        for record in records {
-            let own = key(record);
-            if !self.key.is_empty() && seen.contains(&own) {
+        for (i, record) in records.iter().enumerate() {
+            if !self.key.is_empty() && records[..i].iter().any(|r| same(r, record)) {
                 continue;
             }
             let cell = |column: &Column<'_>| {
-                let (field, value) = &column.of;
-                let is_of =
-                    |r: &&&Record| key(r) == own && word(&r[*field]).as_ref() == Some(value);
-                let other = || records.iter().find(is_of);
-                let about = Some(record).filter(|_| field.is_empty()).or_else(other);
-                let variables = [
-                    variables(record, self.rows.is_empty()),
-                    column.variables.clone(),
-                ];
-                sets.filled(column.cell, Some(about?), &variables.concat())
+                let about = match &column.of {
+                    None => record,
+                    Some((field, value)) => {
+                        let mut own = records.iter().filter(|r| same(r, record));
+                        own.find(|r| r[*field] == *value)?
+                    }
+                };
+                let own = variables(record, self.rows.is_empty());
+                let variables = [own, column.variables.clone()].concat();
+                sets.filled(column.cell, Some(about), &variables)
             };
-            let cells = columns
-                .iter()
-                .map(|c| cell(c).unwrap_or_else(|| NONE.into()));
-            rows.push(cells.collect());
-            seen.push(own);
+            let cells = columns.iter().map(cell);
+            rows.push(
+                cells
+                    .map(|cell| cell.unwrap_or_else(|| NONE.into()))
+                    .collect(),
+            );
         }
         let is_filled = |i: &usize| {
             let may_lack = self.if_filled.contains(&columns[*i].head.as_str());
@@ -137,48 +128,44 @@ impl Table {
         });
         let by = self.by.iter().flat_map(|by| {
             let values = records.iter().filter_map(|record| word(&record[by.field]));
-            let mut values: Vec<String> = values.collect();
-            values.sort_by_key(|name| (palette::rank(name), name.clone()));
-            values.dedup();
-            values.into_iter().map(|value| Column {
+            let values: BTreeSet<_> = values.map(|name| (palette::rank(&name), name)).collect();
+            values.into_iter().map(|(_, value)| Column {
                 head: value.replace('_', " "),
                 cell: by.cell,
-                of: (by.field, value),
+                of: Some((by.field, value.into())),
                 ..Column::default()
             })
         });
         let across = self.across.iter().flat_map(|across| {
             let all = sets.choices(&[across.each], &Variables::new()).into_iter();
-            all.map(|variables| Column {
-                head: sets
-                    .filled(across.head, None, &variables)
-                    .unwrap_or_default(),
-                cell: across.cell,
-                variables,
-                ..Column::default()
+            all.map(|variables| {
+                let head = sets.filled(across.head, None, &variables);
+                Column {
+                    head: head.unwrap_or_default(),
+                    cell: across.cell,
+                    variables,
+                    ..Column::default()
+                }
             })
         });
         plain.chain(by).chain(across).collect()
     }
 }
 
-/// A column.
 #[derive(Debug, Default)]
 struct Column<'t> {
     head: String,
-    /// The template of a cell.
     cell: &'t str,
     /// The field and its value of the record that a cell is about, if that is not the row's.
-    of: (&'t str, String),
+    of: Option<(&'t str, Value)>,
     variables: Variables,
 }
 
 /// Returns a row's fields by their numbers.
-fn numbered(row: &[serde_json::Value]) -> Record {
+fn numbered(row: &[Value]) -> Record {
     let fields = row.iter().enumerate();
-    fields.fold(Record::default(), |record, (i, value)| {
-        record.with(&i.to_string(), value.clone())
-    })
+    let fields = fields.map(|(i, value)| (i.to_string(), value.clone()));
+    Value::Object(fields.collect())
 }
 
 /// Returns a row's fields as variables; a record of a set has none.

@@ -16,10 +16,10 @@
 //! are judged in both readings.
 
 use super::claim::{Claim, Here};
-use super::formula::{Condition, Sets, stated};
+use super::formula::{Sets, meeting, stated};
 use super::page::Report;
 use super::palette::plain;
-use super::records::{self, Fields, Record, counts, judged, record};
+use super::records::{self, Record, counts, judged, record, with};
 use super::stated::Page;
 use crate::measure::machine::Measurement;
 use crate::measure::machine::abstraction::Abstraction;
@@ -31,29 +31,24 @@ use stm_sync::barrier::Kind;
 
 mod choice;
 
-/// Returns the report about a document.
-pub fn report(bench: &Bench) -> Report {
+pub(crate) fn report(bench: &Bench) -> Report {
     let sets = sets(bench, true);
     let claims = all(bench);
-    let of = |(id, paper, _): (&'static str, &str, &str)| {
+    let mut judged = vec![("sync-targets", all_targets(bench))];
+    for (id, paper, _) in PAPERS {
         let own = claims.iter().filter(|claim| claim.paper == paper);
-        (id, own.cloned().collect::<Vec<Claim>>())
-    };
-    let targets = ("sync-targets", all_targets(bench));
-    let judged: Vec<_> = std::iter::once(targets).chain(PAPERS.map(of)).collect();
-    let untimed = bench.points.iter().filter(|p| p.repeat == 0).count();
-    let untimed = format!(
-        "{untimed} of {} points have no time; the tables of their parts say why.",
-        bench.points.len()
-    );
+        judged.push((id, own.cloned().collect()));
+    }
     let mut warnings = records::warnings(bench);
-    warnings.extend(Some(untimed).filter(|_| bench.points.iter().any(|p| p.repeat == 0)));
-    page().report(&bench.head, &sets, &judged, warnings)
-}
-
-/// The page as it is stated.
-fn page() -> Page {
-    stated(include_str!("page.json"))
+    let untimed = bench.points.iter().filter(|p| p.repeat == 0).count();
+    if untimed > 0 {
+        warnings.push(format!(
+            "{untimed} of {} points have no time; the tables of their parts say why.",
+            bench.points.len()
+        ));
+    }
+    let page: Page = stated(include_str!("page.json"));
+    page.report(&bench.head, &sets, &judged, warnings)
 }
 
 /// The papers in the order of the page: what links call each, its authors and year, and its claims.
@@ -72,29 +67,26 @@ const PAPERS: [(&str, &str, &str); 3] = [
 ];
 
 /// Judges all claims, at the papers' grids and at this machine's.
-pub fn all(bench: &Bench) -> Vec<Claim> {
+pub(crate) fn all(bench: &Bench) -> Vec<Claim> {
     let of_both = [true, false].map(|of_paper| sets(bench, of_paper));
     let of = |(_, paper, rows)| {
         let [theirs, ours] = of_both.each_ref().map(|sets| judged(bench, sets, rows));
         let both = theirs.into_iter().zip(ours);
-        both.map(
-            move |(
-                claim,
-                Claim {
-                    verdict, figures, ..
-                },
-            )| Claim {
+        both.map(move |(claim, ours)| {
+            let (verdict, figures) = (ours.verdict, ours.figures);
+            let here = Some(Here { verdict, figures });
+            Claim {
                 paper,
-                here: Some(Here { verdict, figures }),
+                here,
                 ..claim
-            },
-        )
+            }
+        })
     };
     PAPERS.into_iter().flat_map(of).collect()
 }
 
 /// Judges the targets, which name their sizes.
-pub fn all_targets(bench: &Bench) -> Vec<Claim> {
+pub(crate) fn all_targets(bench: &Bench) -> Vec<Claim> {
     judged(bench, &sets(bench, true), include_str!("targets.json"))
 }
 
@@ -141,14 +133,15 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let points: Vec<Record> = bench.points.iter().map(of).collect();
     let cells: Vec<Record> = best.into_iter().map(|i| points[i].clone()).collect();
     let at = |all: &[Record], conditions: &str| -> Vec<Record> {
-        let conditions = conditions.split(' ').map(Condition::new);
-        let conditions: Vec<Condition<'_>> = conditions.collect();
-        let is_there = |record: &&Record| conditions.iter().all(|c| c.is_met(record));
-        all.iter().filter(is_there).cloned().collect()
+        let conditions: Vec<&str> = conditions.split(' ').collect();
+        meeting(all.iter(), &conditions)
+            .into_iter()
+            .cloned()
+            .collect()
     };
     let of_counter = |(grid, blocks): (usize, &u32)| {
         let own = at(&cells, &format!("part=counter blocks={blocks}")).into_iter();
-        own.map(move |record| record.with("grid", grid))
+        own.map(move |record| with(record, json!({"grid": grid})))
     };
     let counters = counter.iter().enumerate().flat_map(of_counter);
     let sections = format!("part=sections blocks={} threads=1024", shape["sections"]);
@@ -157,13 +150,14 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let grids = || bench.machine.iter().flat_map(|machine| &machine.grids);
     let ratios = grids().filter_map(|grid| Abstraction::of(&grid.times_ns));
     let own = if of_paper {
-        let mut grids = grids().filter(|grid| grid.times_ns.blocks == 128);
-        grids
+        let mut theirs = grids().filter(|grid| grid.times_ns.blocks == 128);
+        theirs
             .next()
             .and_then(|grid| Abstraction::of(&grid.times_ns))
     } else {
         bench.machine.as_ref().and_then(Measurement::abstraction)
     };
+    let memory = ratios.flat_map(|ratios| choice::ratios(&ratios));
     let blocks = grids().map(|grid| json!({"blocks": grid.times_ns.blocks}));
     let barriers = Kind::ALL.iter().map(|kind| json!({"name": kind.name()}));
     let here = json!({"half": p.div_ceil(2), "p": p, "twice": 2 * p, "eight": 8 * p});
@@ -175,15 +169,12 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
         ("sections_at", at(&points, &sections)),
         ("here", vec![here]),
         ("grids", blocks.collect()),
-        (
-            "memory",
-            ratios.flat_map(|ratios| choice::ratios(&ratios)).collect(),
-        ),
+        ("memory", memory.collect()),
         ("machine", own.iter().flat_map(choice::ratios).collect()),
         ("choice", own.iter().map(choice::choose).collect()),
         ("barriers", barriers.collect()),
         ("peers", peers(bench)),
-        ("shape", vec![shape.with("counter", &counter[..])]),
+        ("shape", vec![with(shape, json!({"counter": counter}))]),
         ("cells", cells),
         ("points", points),
     ])
@@ -198,7 +189,7 @@ fn shown(sets: &Sets, name: &str, value: &str) -> String {
         n => format!("{n} blocks"),
     };
     let grid = || {
-        let shape = sets.of("shape", &[]).next()?;
+        let shape = *sets.of("shape", &[]).first()?;
         shape["counter"].get(value.parse::<usize>().ok()?)?.as_u64()
     };
     match name {
@@ -214,27 +205,21 @@ fn of(point: &Point) -> Record {
     // The sum that a note gives as `the sum is 138999`.
     let sum = point.note.as_deref().and_then(|note| {
         let (_, rest) = note.split_once("the sum is ")?;
-        rest.split(|c: char| !c.is_ascii_digit())
-            .next()?
-            .parse::<u64>()
-            .ok()
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        rest[..end.unwrap_or(rest.len())].parse::<u64>().ok()
     });
     let blocks = u64::from(point.blocks);
     let record = record(point);
-    let state = record["sound"]
-        .as_u64()
-        .map(|sound| [" wrong", " right"][sound as usize]);
-    record
-        .with("state", state)
-        .with("sum", sum)
-        .with("right_sum", blocks * (blocks + 1) / 2)
-        .with("lock", plain(&point.implementation).trim_end_matches('2'))
-        // One thread of a block asks for a mutex or a semaphore, and 128 wait at a barrier (Stuart
-        // and Owens, section 6).
-        .with(
-            "rated",
-            u64::from(point.part != "barrier" || point.threads == 128),
-        )
+    let sound = record["sound"].as_u64();
+    // One thread of a block asks for a mutex or a semaphore, and 128 wait at a barrier (Stuart
+    // and Owens, section 6).
+    let rated = point.part != "barrier" || point.threads == 128;
+    let more = json!({
+        "state": sound.map(|sound| [" wrong", " right"][sound as usize]), "sum": sum,
+        "right_sum": blocks * (blocks + 1) / 2, "rated": u64::from(rated),
+        "lock": plain(&point.implementation).trim_end_matches('2'),
+    });
+    with(record, more)
 }
 
 fn peers(bench: &Bench) -> Vec<Record> {
@@ -257,14 +242,11 @@ pub(super) mod tests {
     //! The whole report, from documents that are made up: what must be in it, and that it makes
     //! nothing up.
 
-    use super::{all, all_targets, page, report, sets};
-    use crate::points::Point;
+    use super::{all, all_targets, report};
+    use crate::points::{Asked, Point};
     use crate::report::PAGE;
     use crate::report::claim::Verdict;
-    use crate::report::figure::Figure;
-    use crate::report::stated::Part;
-    use crate::report::tests::{HOSTILE, file, parse, words};
-    use crate::store::Document;
+    use crate::report::tests::{HOSTILE, changed, file, parse, words};
     use crate::sync::Bench;
     use crate::testing::has;
     use sample::{empty, full};
@@ -272,38 +254,32 @@ pub(super) mod tests {
     mod rows;
     pub(in crate::report) mod sample;
 
-    /// The figures of a document with what they show points of.
-    fn drawn(bench: &Bench) -> Vec<(Part, Figure)> {
-        let sets = sets(bench, true);
-        let figure = |part: Part| part.drawn(&sets).map(|figure| (part, figure));
-        page().parts.into_iter().filter_map(figure).collect()
-    }
-
     fn page_of(bench: &Bench) -> String {
         file(report(bench), PAGE)
     }
 
     #[test]
-    fn a_full_document_has_a_point_in_every_panel() {
-        for figure in report(&full()).figures {
+    fn a_full_document_has_a_point_in_every_panel_and_is_read_as_it_was_written() {
+        let bench = full();
+        for figure in report(&bench).figures {
             for panel in &figure.panels {
                 let empty = panel.marks.0.contains("not measured");
                 assert!(!empty, "{}: {}", figure.id, panel.title);
             }
         }
+        assert_eq!(changed(&bench, ""), bench);
     }
 
     #[test]
     fn every_series_of_a_panel_has_a_look_of_its_own() {
-        let bench = full();
-        for (_, figure) in drawn(&bench) {
-            let looks = figure.legend.iter();
-            let looks: Vec<String> = looks.map(|key| format!("{:?}", key.sample)).collect();
-            for (i, look) in looks.iter().enumerate() {
-                // Bars have their names beside them.
-                let again = looks[..i].contains(look) && !look.starts_with("Fill");
-                assert!(!again, "{}: {}", figure.id, figure.legend[i].name);
-            }
+        for figure in report(&full()).figures {
+            // Bars have their names beside them.
+            let lines = figure.legend.iter().filter(|key| key.marker.is_some());
+            let mut looks: Vec<_> = lines.map(|key| (key.hue.light, key.marker)).collect();
+            let n = looks.len();
+            looks.sort_unstable();
+            looks.dedup();
+            assert_eq!(looks.len(), n, "{}", figure.id);
             for panel in &figure.panels {
                 let drawn_in = |slot: &usize| {
                     let colour = crate::report::palette::line(*slot).0.css();
@@ -315,23 +291,29 @@ pub(super) mod tests {
         }
     }
 
+    /// Checks that none can be judged, but for one.
+    fn unknown(bench: &Bench, but: &str, figures: &str) {
+        for claim in all(bench).iter().filter(|claim| claim.id != but) {
+            let here = claim.here.as_ref().unwrap().verdict;
+            assert_eq!([claim.verdict, here], [Verdict::Unknown; 2], "{}", claim.id);
+            has(&claim.figures, figures);
+        }
+    }
+
     #[test]
     fn without_points_nothing_is_judged_drawn_or_said() {
         let bench = empty();
-        for claim in all(&bench) {
-            assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
-            let here = claim.here.as_ref().unwrap();
-            assert_eq!(here.verdict, Verdict::Unknown, "{}", claim.id);
-            assert!(!claim.figures.contains("\u{d7}"), "{}", claim.figures);
-        }
-        for target in all_targets(&bench) {
-            assert_eq!(target.verdict, Verdict::Unknown, "{}", target.text);
-        }
-        assert!(drawn(&bench).is_empty());
-        has(
-            &page_of(&bench),
-            "Not measured: Grote\u{2019}s figures 5.1 to 5.4",
+        unknown(&bench, "", "");
+        let [claims, targets] = [all(&bench), all_targets(&bench)];
+        assert!(claims.iter().all(|claim| !claim.figures.contains('\u{d7}')));
+        assert!(
+            targets
+                .iter()
+                .all(|target| target.verdict == Verdict::Unknown)
         );
+        assert!(report(&bench).figures.is_empty());
+        let page = page_of(&bench);
+        has(&page, "Not measured: Grote\u{2019}s figures 5.1 to 5.4");
     }
 
     #[test]
@@ -342,31 +324,22 @@ pub(super) mod tests {
             point.note = Some("the count is 5, not 6 <&>".into());
         }
         bench.machine = None;
-        for claim in all(&bench).iter().filter(|claim| claim.id != "A-N1") {
-            assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
-        }
-        assert!(drawn(&bench).is_empty());
-        let text = page_of(&bench);
-        let page = parse(&text);
-        let shown = words(page.root());
+        unknown(&bench, "A-N1", "");
+        assert!(report(&bench).figures.is_empty());
+        let shown = words(parse(&page_of(&bench)).root());
         has(&shown, "the count is 5, not 6 <&> | With a wrong result");
     }
 
     #[test]
     fn points_without_a_time_say_why() {
         let mut bench = empty();
-        let asked = crate::points::Asked::new("barrier", "grid.sync", (132, 128), &[]);
-        let why = "nvcc was not found".to_owned();
-        bench.points.push(Point::without_time(&asked, why.clone()));
-        let text = page_of(&bench);
-        let shown = words(parse(&text).root());
-        has(&shown, "1 of 1 points have no time");
-        assert_eq!(
-            shown.matches(&why).count(),
-            2,
-            "in the table and among the peers"
-        );
-        has(&shown, "No peer was measured");
+        let asked = Asked::new("barrier", "grid.sync", (132, 128), &[]);
+        let why = "nvcc was not found";
+        bench.points.push(Point::without_time(&asked, why.into()));
+        let shown = words(parse(&page_of(&bench)).root());
+        has(&shown, "1 of 1 points have no time | No peer was measured");
+        // In the table and among the peers.
+        assert_eq!(shown.matches(why).count(), 2);
     }
 
     #[test]
@@ -376,14 +349,10 @@ pub(super) mod tests {
         let page = parse(&text);
         for part in "counter table list barrier mutex semaphore sections".split(' ') {
             let caption = format!("All points of the part {part}");
-            let mut tables = page.descendants().filter(|n| n.has_tag_name("table"));
-            let table = tables
-                .find(|t| {
-                    t.children()
-                        .any(|c| c.has_tag_name("caption") && words(c) == caption)
-                })
-                .unwrap_or_else(|| panic!("{caption}"));
-            let rows = table.descendants().filter(|n| n.has_tag_name("tr")).count();
+            let mut captions = page.descendants().filter(|n| n.has_tag_name("caption"));
+            let own = captions.find(|n| words(*n) == caption).unwrap();
+            let rows = own.parent().unwrap().descendants();
+            let rows = rows.filter(|n| n.has_tag_name("tr")).count();
             let points = bench.points.iter().filter(|p| p.part == part).count();
             assert_eq!(rows, points + 1, "{part}");
         }
@@ -393,11 +362,8 @@ pub(super) mod tests {
     fn a_cpu_is_drawn_and_not_judged() {
         let mut bench = full();
         bench.head.device.gpu = None;
-        for claim in all(&bench) {
-            assert_eq!(claim.verdict, Verdict::Unknown, "{}", claim.id);
-            assert!(claim.figures.contains("CPU"), "{}", claim.id);
-        }
-        assert!(!drawn(&bench)[0].1.legend.is_empty());
+        unknown(&bench, "", "CPU");
+        assert!(!report(&bench).figures[0].legend.is_empty());
         has(&page_of(&bench), "Measured on a CPU");
     }
 
@@ -418,30 +384,22 @@ pub(super) mod tests {
                 5 => (point.asked.blocks, point.asked.threads) = (u32::MAX, 0),
                 6 => point.note = Some(hostile.into()),
                 7 => (point.most, point.fewest) = (Some(u64::MAX), Some(0)),
-                _ => {
-                    point.asked.parameters.insert(hostile.into(), u64::MAX);
-                }
+                _ => drop(point.asked.parameters.insert(hostile.into(), u64::MAX)),
             }
         }
         bench
     }
 
     #[test]
-    fn a_document_survives_being_written_and_read() {
-        let bench = full();
-        let text = serde_json::to_string(&bench).unwrap();
-        assert_eq!(Bench::parse(&text).unwrap(), bench);
-    }
-
-    #[test]
     fn points_of_other_launches_are_not_called_missing() {
         let mut bench = empty();
-        bench
-            .points
-            .push(sample::point("counter", "ticket", (2, 2), None, 1.0));
-        assert!(drawn(&bench).is_empty());
-        let sections = report(&bench).sections.into_iter();
-        let shown = sections.filter(|s| s.shows[0].contains("with these launches"));
-        assert_eq!(shown.map(|s| s.id).collect::<Vec<_>>(), ["counter-beside"]);
+        let other = sample::point("counter", "ticket", (2, 2), None, 1.0);
+        bench.points.push(other);
+        let report = report(&bench);
+        assert!(report.figures.is_empty());
+        let mut sections = report.sections.into_iter();
+        let own = sections.find(|s| s.markup.0.contains("with these launches"));
+        assert_eq!(own.unwrap().id, "counter-beside");
+        assert!(sections.all(|s| !s.markup.0.contains("with these launches")));
     }
 }

@@ -4,7 +4,7 @@
 //! Above it, when memory held what was read: a bar for each read of the contradiction, above
 //! each other, so that one sees that no point of the clock has them all.
 
-use super::layout::{At, AttemptBox, Band, Layout, Marks};
+use super::layout::{At, AttemptBox, Band, Layout, Marks, Role};
 use crate::history::{Event, History, Outcome};
 use crate::named::{Names, outcome, transaction};
 use crate::opacity::report::{Finding, Held, Interval, ReadEvidence, Violation};
@@ -18,17 +18,11 @@ fn id((attempt, event): At) -> String {
     format!("a{attempt}e{event}")
 }
 
-/// Draws the history.
 pub(super) fn grid(history: &History, names: &Names, layout: &Layout, marks: &Marks) -> Markup {
     let columns = layout.threads.len();
-    let arrows: Vec<String> = marks
-        .arrows
-        .iter()
-        .map(|a| {
-            let kind = if a.ends { "ends" } else { "made" };
-            format!("{} {} {kind}", id(a.from), id(a.to))
-        })
-        .collect();
+    let arrows = marks.arrows.iter();
+    let arrows = arrows.map(|(from, to, kind)| format!("{} {} {kind}", id(*from), id(*to)));
+    let arrows: Vec<String> = arrows.collect();
     html! {
         div.scroll {
             div.grid style=(format!("--columns: {columns}")) data-arrows=(arrows.join(";")) {
@@ -57,7 +51,6 @@ pub(super) fn grid(history: &History, names: &Names, layout: &Layout, marks: &Ma
     }
 }
 
-/// Draws the row of a value of the clock.
 fn clock(band: &Band, columns: usize) -> Markup {
     // The first row has the threads.
     let (from, to) = (band.row + 2, band.row + band.rows + 2);
@@ -76,7 +69,7 @@ fn attempt(
 ) -> Markup {
     let i = place.attempt;
     let end = history.attempt(i).outcome;
-    let is_wrong = marks.wrong() == Some(i);
+    let is_wrong = marks.wrong == Some(i);
     let class = match end {
         Outcome::Committed { .. } | Outcome::CommittedReadOnly => "committed",
         Outcome::Aborted { .. } | Outcome::Running => "aborted",
@@ -87,18 +80,12 @@ fn attempt(
         place.rows.0 + 2,
         place.rows.1 + 3
     );
-    let events: Vec<(At, Event)> = (0..)
-        .zip(history.events(i))
-        .map(|(k, event)| ((i, k), event))
-        .collect();
+    let events = (0..).zip(history.events(i));
+    let events: Vec<(At, Event)> = events.map(|(k, event)| ((i, k), event)).collect();
     // Those that are marked are always shown.
-    let last_marked = events
-        .iter()
-        .rposition(|(at, _)| marks.roles(*at).next().is_some());
-    let shown = EVENTS_MAX
-        .max(last_marked.map_or(0, |at| at + 1))
-        .min(events.len());
-    let (first, rest) = events.split_at(shown);
+    let is_marked = |(at, _): &(At, Event)| marks.roles(*at).next().is_some();
+    let marked = events.iter().rposition(is_marked).map_or(0, |at| at + 1);
+    let (first, rest) = events.split_at(EVENTS_MAX.max(marked).min(events.len()));
     let what = transaction(history, i);
     html! {
         article id=(format!("a{i}")) class=(format!("{class}{}", if is_wrong { " wrong" } else { "" })) style=(style) {
@@ -124,11 +111,11 @@ fn list(events: &[(At, Event)], names: &Names, marks: &Marks) -> Markup {
         ul {
             @for (at, event) in events {
                 @let roles: Vec<_> = marks.roles(*at).collect();
-                @let class = if roles.is_empty() { None } else { Some("marked") };
+                @let class = (!roles.is_empty()).then_some("marked");
                 li id=[class.map(|_| id(*at))] class=[class] {
                     (text(event, names))
-                    @for role in roles {
-                        b.badge title=(role.about()) { (role.number()) }
+                    @for (number, about) in roles.into_iter().map(Role::about) {
+                        b.badge title=(about) { (number) }
                     }
                 }
             }
@@ -146,61 +133,48 @@ fn text(event: &Event, names: &Names) -> Markup {
     }
 }
 
-/// Points of the clock that matter, of which each takes as much room as any other.
-struct Axis {
-    /// Where something begins or has ended.
-    bounds: Vec<u64>,
-}
+/// Points of the clock that matter, where something begins or has ended; each takes as much room as
+/// any other.
+struct Axis(Vec<u64>);
 
 impl Axis {
     fn of(points: Interval, reads: &[ReadEvidence]) -> Self {
-        let held = |read: &ReadEvidence| -> Vec<Interval> {
-            let all = read.holds.iter().chain(&read.elsewhere);
-            all.map(|held| held.points).collect()
-        };
-        let mut intervals: Vec<Interval> = reads.iter().flat_map(held).collect();
-        intervals.push(points);
-        let mut bounds: Vec<u64> = Vec::new();
-        for interval in intervals {
-            bounds.push(interval.from);
-            bounds.extend(interval.to.map(|to| to.saturating_add(1)));
-        }
+        let held = reads
+            .iter()
+            .flat_map(|read| read.holds.iter().chain(&read.elsewhere));
+        let intervals = held.map(|held| held.points).chain([points]);
+        let bounds = intervals.flat_map(|interval| {
+            let end = interval.to.map(|to| to.saturating_add(1));
+            [Some(interval.from), end].into_iter().flatten()
+        });
+        let mut bounds: Vec<u64> = bounds.collect();
         bounds.sort_unstable();
         bounds.dedup();
         // Whatever does not end goes one place beyond.
         let beyond = bounds.last().map_or(1, |last| last.saturating_add(1));
         bounds.push(beyond);
-        Self { bounds }
+        Self(bounds)
     }
 
-    /// Returns where an interval begins, and how long it is, in percent.
-    fn place(&self, interval: Interval) -> (f64, f64) {
-        let at = |clock: u64| self.bounds.partition_point(|&bound| bound < clock);
-        let last = self.bounds.len() - 1;
+    /// Returns where an interval begins, and how long it is.
+    fn style(&self, interval: Interval) -> String {
+        let at = |clock: u64| self.0.partition_point(|&bound| bound < clock);
+        let last = self.0.len() - 1;
         let to = interval
             .to
             .map_or(last, |to| at(to.saturating_add(1)).min(last));
-        let percent = |n: usize| 100.0 * n as f64 / last as f64;
-        (
-            percent(at(interval.from)),
-            percent(to) - percent(at(interval.from)),
-        )
-    }
-
-    fn style(&self, interval: Interval) -> String {
-        let (left, width) = self.place(interval);
-        format!("left: {left:.2}%; width: {width:.2}%")
+        let [left, right] = [at(interval.from), to].map(|n| 100.0 * n as f64 / last as f64);
+        format!("left: {left:.2}%; width: {:.2}%", right - left)
     }
 }
 
-/// Draws why a violation is one.
 pub(super) fn why(violation: &Violation, names: &Names) -> Markup {
     let Finding::NoCommonPoint { points, reads, .. } = &violation.finding else {
         return html! {};
     };
     let axis = Axis::of(*points, reads);
     let attempt = violation.attempt.attempt;
-    let count = axis.bounds.len() - 1;
+    let count = axis.0.len() - 1;
     html! {
         section.why {
             h2 { "Why" }
@@ -215,7 +189,7 @@ pub(super) fn why(violation: &Violation, names: &Names) -> Markup {
             }
             div.bars {
                 div.axis {
-                    @for (k, clock) in axis.bounds.iter().take(count).enumerate() {
+                    @for (k, clock) in axis.0.iter().take(count).enumerate() {
                         span style=(format!("left: {:.2}%", 100.0 * k as f64 / count as f64)) { (clock) }
                     }
                 }
@@ -244,15 +218,12 @@ pub(super) fn why(violation: &Violation, names: &Names) -> Markup {
 }
 
 fn span(axis: &Axis, held: &Held) -> Markup {
-    let since = held.set_by.map_or_else(
-        || "from the start".to_owned(),
-        |by| format!("from version {}", by.version),
-    );
-    let until = held.overwritten_by.map_or_else(
-        || " to the end".to_owned(),
-        |by| format!(" until version {}", by.version),
-    );
+    let (since, until) = (held.set_by, held.overwritten_by);
+    let since = since.map(|by| format!("from version {}", by.version));
+    let until = until.map(|by| format!("until version {}", by.version));
+    let since = since.unwrap_or_else(|| "from the start".to_owned());
+    let until = until.unwrap_or_else(|| "to the end".to_owned());
     html! {
-        div.held style=(axis.style(held.points)) title=(format!("{since}{until}")) {}
+        div.held style=(axis.style(held.points)) title={ (since) " " (until) } {}
     }
 }

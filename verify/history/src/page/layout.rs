@@ -9,38 +9,30 @@ use crate::history::{Event, History, Outcome};
 use crate::opacity::report::{CommitRef, Finding, Held, Violation};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The most attempts shown.
 const ATTEMPTS_MAX: usize = 160;
-/// The most threads shown.
 const THREADS_MAX: usize = 16;
 /// Threads that a screen has room for; of more, those that explain the finding come first.
 const THREADS_SEEN: usize = 4;
 
-/// An attempt's place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(super) struct AttemptBox {
-    /// The attempt.
     pub(super) attempt: usize,
     /// Its column, from 0.
     pub(super) column: usize,
     /// Its rows, from 0, both included.
     pub(super) rows: (usize, usize),
-    /// The band in which it begins.
     pub(super) band: usize,
 }
 
 /// A value of the clock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(super) struct Band {
     pub(super) clock: u64,
-    /// Its first row.
     pub(super) row: usize,
-    /// Its rows.
     pub(super) rows: usize,
 }
 
-/// Where everything is.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(PartialEq, Eq, Debug, Default)]
 pub(super) struct Layout {
     /// The thread of each column.
     pub(super) threads: Vec<u32>,
@@ -52,55 +44,47 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn of(history: &History, marks: &Marks) -> Self {
         let shown = choose(history, marks);
-        let samples = |i: usize| {
-            let attempt = history.attempt(i);
-            let end = (attempt.outcome != Outcome::Running).then_some(attempt.end);
-            (attempt.begin, end)
-        };
+        let runs = |i: usize| history.attempt(i).outcome == Outcome::Running;
         // What runs on ends with the last sample of all.
-        let clocks: BTreeSet<u64> = shown
-            .iter()
-            .flat_map(|&i| {
-                let (begin, end) = samples(i);
-                [begin, end.unwrap_or(begin)]
-            })
-            .collect();
+        let samples = shown.iter().flat_map(|&i| {
+            let attempt = history.attempt(i);
+            [
+                attempt.begin,
+                if runs(i) { attempt.begin } else { attempt.end },
+            ]
+        });
+        let clocks: BTreeSet<u64> = samples.collect();
         let clocks: Vec<u64> = clocks.into_iter().collect();
         let band_of = |clock: u64| clocks.partition_point(|&other| other < clock);
-        let last = clocks.len().saturating_sub(1);
-        let threads: BTreeSet<u32> = shown.iter().map(|&i| history.attempt(i).lane).collect();
-        let mut threads: Vec<u32> = threads.into_iter().collect();
+        let mut threads: Vec<u32> = lanes(history, shown.iter().copied()).into_iter().collect();
         if threads.len() > THREADS_SEEN {
-            let explain: BTreeSet<u32> =
-                marks.attempts().map(|i| history.attempt(i).lane).collect();
+            let explain = lanes(history, marks.attempts());
             threads.sort_by_key(|thread| !explain.contains(thread));
         }
         // The rows that a column has used in a band.
         let mut used: HashMap<(usize, usize), usize> = HashMap::new();
-        let mut places = Vec::new();
-        for &attempt in &shown {
-            let lane = history.attempt(attempt).lane;
-            let column = threads.iter().position(|&other| other == lane);
+        let mut boxes = Vec::new();
+        let mut heights = vec![1; clocks.len()];
+        for &i in &shown {
+            let attempt = history.attempt(i);
+            let column = threads.iter().position(|&other| other == attempt.lane);
             let column = column.unwrap_or_default();
-            let (begin, end) = samples(attempt);
-            let from = band_of(begin);
-            let to = end.map_or(last, band_of).max(from);
-            let slot = |used: &mut HashMap<_, usize>, band| {
+            let from = band_of(attempt.begin);
+            let to = if runs(i) {
+                clocks.len() - 1
+            } else {
+                band_of(attempt.end)
+            };
+            let to = to.max(from);
+            let mut slot = |band: usize| {
                 let slots = used.entry((column, band)).or_default();
                 *slots += 1;
+                heights[band] = heights[band].max(*slots);
                 *slots - 1
             };
-            let first = slot(&mut used, from);
-            let end = if to == from {
-                first
-            } else {
-                slot(&mut used, to)
-            };
-            places.push((attempt, column, (from, first), (to, end)));
-        }
-        let mut heights = vec![1; clocks.len()];
-        for (&(_, band), &slots) in &used {
-            heights[band] = heights[band].max(slots);
+            let first = slot(from);
+            let end = if to == from { first } else { slot(to) };
+            boxes.push((i, column, (from, first), (to, end)));
         }
         let mut bands = Vec::new();
         let mut row = 0;
@@ -108,15 +92,15 @@ impl Layout {
             bands.push(Band { clock, row, rows });
             row += rows;
         }
-        let mut boxes: Vec<AttemptBox> = places
+        let boxes = boxes
             .into_iter()
             .map(|(attempt, column, (from, first), (to, end))| AttemptBox {
                 attempt,
                 column,
                 rows: (bands[from].row + first, bands[to].row + end),
                 band: from,
-            })
-            .collect();
+            });
+        let mut boxes: Vec<AttemptBox> = boxes.collect();
         boxes.sort_by_key(|place| (place.rows.0, place.column));
         Self {
             threads,
@@ -126,22 +110,20 @@ impl Layout {
     }
 }
 
+fn lanes(history: &History, attempts: impl Iterator<Item = usize>) -> BTreeSet<u32> {
+    attempts.map(|i| history.attempt(i).lane).collect()
+}
+
 /// Returns the attempts to show, in the order of the history: all if they are few,
 /// else those that explain the finding and others close to it in time.
 fn choose(history: &History, marks: &Marks) -> Vec<usize> {
-    let lanes = |attempts: &BTreeSet<usize>| -> BTreeSet<u32> {
-        attempts.iter().map(|&i| history.attempt(i).lane).collect()
-    };
     let mut chosen: BTreeSet<usize> = marks.attempts().collect();
     // The middle of time, as far as it matters.
-    let middle = marks.wrong().map_or(u64::MAX, |i| history.attempt(i).begin);
-    let mut near: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for i in 0..history.len() {
-        let begin = history.attempt(i).begin;
-        near.entry(begin.abs_diff(middle)).or_default().push(i);
-    }
-    let mut threads = lanes(&chosen);
-    for i in near.into_values().flatten() {
+    let middle = marks.wrong.map_or(u64::MAX, |i| history.attempt(i).begin);
+    let mut near: Vec<usize> = (0..history.len()).collect();
+    near.sort_by_key(|&i| history.attempt(i).begin.abs_diff(middle));
+    let mut threads = lanes(history, marks.attempts());
+    for i in near {
         if chosen.len() >= ATTEMPTS_MAX {
             break;
         }
@@ -157,7 +139,6 @@ fn choose(history: &History, marks: &Marks) -> Vec<usize> {
 /// An event of the history: the attempt, and the event's index in it.
 pub(super) type At = (usize, u32);
 
-/// Why an event is marked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Role {
     /// It is the read of this number, from 1.
@@ -169,39 +150,24 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// Returns the number of the read.
-    pub(super) const fn number(self) -> usize {
+    /// Returns the number of the read, and the role in words.
+    pub(super) fn about(self) -> (usize, String) {
         match self {
-            Self::Read(n) | Self::Made(n) | Self::Ended(n) => n,
-        }
-    }
-
-    /// Says it in words.
-    pub(super) fn about(self) -> String {
-        match self {
-            Self::Read(n) => format!("read {n} of the contradiction"),
-            Self::Made(n) => format!("made the value of read {n}"),
-            Self::Ended(n) => format!("ended the value of read {n}"),
+            Self::Read(n) => (n, format!("read {n} of the contradiction")),
+            Self::Made(n) => (n, format!("made the value of read {n}")),
+            Self::Ended(n) => (n, format!("ended the value of read {n}")),
         }
     }
 }
 
-/// An arrow from one event to another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Arrow {
-    pub(super) from: At,
-    pub(super) to: At,
-    /// Whether the target ended the value that the source read; otherwise it read
-    /// what the source wrote.
-    pub(super) ends: bool,
-}
-
-/// The marks of a finding.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Marks {
-    wrong: Option<usize>,
+    /// The attempt that saw no state that existed.
+    pub(super) wrong: Option<usize>,
     roles: BTreeMap<At, BTreeSet<Role>>,
-    pub(super) arrows: Vec<Arrow>,
+    /// From one event to another: one that read what was `made` there, or one that `ends` a value
+    /// that was read there.
+    pub(super) arrows: Vec<(At, At, &'static str)>,
 }
 
 impl Marks {
@@ -219,8 +185,7 @@ impl Marks {
                 let before = history.events(attempt).take(*event as usize);
                 let own = (0..).zip(before).filter(|(_, e)| e.word() == *word);
                 if let Some((write, _)) = own.filter(|(_, e)| e.is_update()).last() {
-                    marks.add((attempt, write), Role::Made(1));
-                    marks.arrow((attempt, write), (attempt, *event), false);
+                    marks.made((attempt, write), (attempt, *event), 1);
                 }
             }
             Finding::NoCommonPoint { reads, .. } => {
@@ -237,8 +202,7 @@ impl Marks {
                         };
                         let mut events = (0..).zip(history.events(writer.attempt));
                         if let Some((write, _)) = events.find(|(_, e)| *e == wanted) {
-                            marks.add((writer.attempt, write), Role::Made(number));
-                            marks.arrow((writer.attempt, write), at, false);
+                            marks.made((writer.attempt, write), at, number);
                         }
                     }
                 }
@@ -255,12 +219,11 @@ impl Marks {
             updates.last().map(|(event, _)| (by.attempt, event))
         };
         if let Some(write) = held.set_by.and_then(last_update) {
-            self.add(write, Role::Made(number));
-            self.arrow(write, read, false);
+            self.made(write, read, number);
         }
         if let Some(write) = held.overwritten_by.and_then(last_update) {
             self.add(write, Role::Ended(number));
-            self.arrow(read, write, true);
+            self.arrow(read, write, "ends");
         }
     }
 
@@ -268,24 +231,23 @@ impl Marks {
         self.roles.entry(at).or_default().insert(role);
     }
 
-    fn arrow(&mut self, from: At, to: At, ends: bool) {
-        let arrow = Arrow { from, to, ends };
+    /// Marks the write that made the value of a read.
+    fn made(&mut self, write: At, read: At, number: usize) {
+        self.add(write, Role::Made(number));
+        self.arrow(write, read, "made");
+    }
+
+    fn arrow(&mut self, from: At, to: At, kind: &'static str) {
+        let arrow = (from, to, kind);
         if from != to && !self.arrows.contains(&arrow) {
             self.arrows.push(arrow);
         }
     }
 
-    /// Returns the attempt that saw no state that existed.
-    pub(super) const fn wrong(&self) -> Option<usize> {
-        self.wrong
-    }
-
-    /// Returns the attempts that have a part in the explanation.
     pub(super) fn attempts(&self) -> impl Iterator<Item = usize> + '_ {
         self.roles.keys().map(|at| at.0).chain(self.wrong)
     }
 
-    /// Returns why an event is marked.
     pub(super) fn roles(&self, at: At) -> impl Iterator<Item = Role> + '_ {
         self.roles.get(&at).into_iter().flatten().copied()
     }
@@ -299,10 +261,9 @@ mod tests {
     fn history(attempts: &[(u32, u64, u64)]) -> History {
         let mut history = History::new(Header::default(), InitialMemory::ZERO);
         for &(lane, begin, end) in attempts {
-            let outcome = if end == u64::MAX {
-                Outcome::Running
-            } else {
-                Outcome::Aborted { reason: 0 }
+            let outcome = match end {
+                u64::MAX => Outcome::Running,
+                _ => Outcome::Aborted { reason: 0 },
             };
             let attempt = Attempt::new(lane, begin, end, outcome);
             history.push(attempt, &[]).unwrap();
@@ -327,34 +288,21 @@ mod tests {
         ]);
         let layout = layout(&history);
         assert_eq!(layout.threads, [3, 5, 8]);
-        let bands: Vec<_> = layout
-            .bands
-            .iter()
-            .map(|b| (b.clock, b.row, b.rows))
-            .collect();
-        assert_eq!(bands, [(0, 0, 2), (7, 2, 3), (9, 5, 2)]);
-        let rows = |i: usize| layout.boxes.iter().find(|b| b.attempt == i).unwrap().rows;
-        let all: Vec<_> = (0..history.len()).map(rows).collect();
-        assert_eq!(
-            all,
-            [(0, 0), (1, 2), (3, 3), (4, 5), (0, 5), (6, 6), (2, 2)]
-        );
+        let bands = layout.bands.iter().map(|b| (b.clock, b.row, b.rows));
+        assert!(bands.eq([(0, 0, 2), (7, 2, 3), (9, 5, 2)]));
+        let mut boxes: Vec<_> = layout.boxes.iter().map(|b| (b.attempt, b.rows)).collect();
+        boxes.sort_unstable();
+        let rows = [(0, 0), (1, 2), (3, 3), (4, 5), (0, 5), (6, 6), (2, 2)];
+        assert!(boxes.into_iter().eq(rows.into_iter().enumerate()));
     }
 
     #[test]
-    fn of_many_attempts_the_last_are_shown() {
-        let many: Vec<_> = (0..5000)
-            .map(|k| (k % 40, u64::from(k), u64::from(k)))
-            .collect();
-        let history = history(&many);
-        let layout = layout(&history);
-        assert_eq!(layout.boxes.len(), ATTEMPTS_MAX);
-        assert_eq!(layout.threads.len(), THREADS_MAX);
-        assert_eq!(layout.bands.last().unwrap().clock, 4999);
-    }
-
-    #[test]
-    fn an_empty_history_has_no_places() {
+    fn of_many_attempts_the_last_are_shown_and_of_none_none() {
+        let many = (0..5000).map(|k| (k % 40, u64::from(k), u64::from(k)));
+        let layout_of_many = layout(&history(&many.collect::<Vec<_>>()));
+        assert_eq!(layout_of_many.boxes.len(), ATTEMPTS_MAX);
+        assert_eq!(layout_of_many.threads.len(), THREADS_MAX);
+        assert_eq!(layout_of_many.bands.last().unwrap().clock, 4999);
         assert_eq!(layout(&history(&[])), Layout::default());
     }
 }

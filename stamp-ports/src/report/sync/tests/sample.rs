@@ -4,13 +4,13 @@ use crate::measure::machine::abstraction::Benchmarks;
 use crate::measure::machine::abstraction::tests::FERMI;
 use crate::measure::machine::{Measurement, SCHEMA};
 use crate::points::{Asked, Point};
+use crate::report::formula::stated;
 use crate::report::palette;
-use crate::report::stated::Page;
 use crate::store::Document;
 use crate::sync::Bench;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::HashSet;
 
-/// A point with a time, which is right.
 pub(in crate::report) fn point(
     part: &str,
     kind: &str,
@@ -41,19 +41,25 @@ pub(in crate::report) fn empty() -> Bench {
             "resident_threads_per_processor": 2048,
         },
     });
-    let head = serde_json::from_value(head).unwrap();
     Bench {
-        head,
+        head: serde_json::from_value(head).unwrap(),
         points: Vec::new(),
         machine: None,
     }
 }
 
-/// The kinds that stand in a figure.
 fn kinds(id: &str) -> Vec<&'static str> {
-    let page: Page = serde_json::from_str(include_str!("../page.json")).unwrap();
-    let part = page.parts.into_iter().find(|part| part.id == id);
-    part.map_or_else(Vec::new, |part| part.kinds())
+    let page: Value = stated(include_str!("../page.json"));
+    let of = |value: &Value, field: &str| value[field].as_array().cloned().unwrap_or_default();
+    let part = of(&page, "parts").into_iter().find(|part| part["id"] == id);
+    let panels = of(&part.unwrap()["figure"], "panels").into_iter();
+    let lines = panels.flat_map(|panel| of(&panel, "lines"));
+    let kinds = lines.flat_map(|lines| of(&lines, "kinds"));
+    let mut seen = HashSet::new();
+    let kinds = kinds.filter(|kind| seen.insert(kind.clone()));
+    kinds
+        .map(|kind| &*kind.as_str().unwrap().to_owned().leak())
+        .collect()
 }
 
 /// How slow a kind is, made up: its place in this list.
@@ -66,108 +72,80 @@ fn slow(kind: &str) -> f64 {
     1.0 + found.unwrap_or(4) as f64 / 4.0
 }
 
+/// Each of some numbers with each of some others.
+pub(super) fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
+    a.iter().flat_map(|a| b.iter().map(|b| (*a, *b))).collect()
+}
+
 /// A document with all points that the report asks for, made up.
 pub(in crate::report) fn full() -> Bench {
     let mut bench = empty();
     let all = &mut bench.points;
-    counter_and_table(all);
-    list(all);
-    operations(all);
-    sections(all);
-    bench.machine = Some(machine());
-    bench
-}
-
-fn counter_and_table(all: &mut Vec<Point>) {
     for kind in kinds("counter-beside") {
         all.push(point("counter", kind, (1, 1), None, 2.0));
-        for blocks in [1, 8, 16, 32, 66, 132, 264] {
-            for threads in [32, 64, 128, 256, 384, 512, 1024] {
-                let ms = slow(kind) * f64::from(blocks * threads).sqrt() / 10.0;
-                all.push(point("counter", kind, (blocks, threads), None, ms));
-            }
+        let threads = [32, 64, 128, 256, 384, 512, 1024];
+        for shape in pairs(&[1, 8, 16, 32, 66, 132, 264], &threads) {
+            let ms = slow(kind) * f64::from(shape.0 * shape.1).sqrt() / 10.0;
+            all.push(point("counter", kind, shape, None, ms));
         }
     }
     for kind in kinds("table-beside") {
+        let slow = if kind == "lock-free" { 0.2 } else { slow(kind) };
         for (blocks, buckets) in pairs(&[30, 132, 1056], &[16, 32, 64, 256]) {
-            let time = if kind == "lock-free" {
-                2e3
-            } else {
-                slow(kind) * 1e4
-            };
-            let (parameter, ms) = (Some(("buckets", buckets)), time / buckets as f64);
+            let (parameter, ms) = (Some(("buckets", buckets)), slow * 1e4 / buckets as f64);
             all.push(point("table", kind, (blocks, 256), parameter, ms));
         }
     }
-}
-
-/// Each of some numbers with each of some others.
-fn pairs(a: &[u32], b: &[u64]) -> Vec<(u32, u64)> {
-    a.iter().flat_map(|a| b.iter().map(|b| (*a, *b))).collect()
+    for (n, rounds) in pairs(&[512, 132], &[0, 100, 100_000]) {
+        for kind in kinds("sections") {
+            let ms = slow(kind) * (1.0 + rounds as f64);
+            let mut point = point("sections", kind, (n, 1024), Some(("rounds", rounds)), ms);
+            point.note = (kind == "none").then(|| "the sum is 138999".into());
+            all.push(point);
+        }
+    }
+    list(all);
+    operations(all);
+    bench.machine = Some(machine());
+    bench
 }
 
 fn list(all: &mut Vec<Point>) {
     let entries = [16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096];
     for (blocks, entries) in pairs(&[30, 132], &entries) {
-        let parameter = Some(("entry-points", entries));
-        let ms = 1e4 / (entries as f64);
+        let mut add = |kind, threads, ms: f64| {
+            let parameter = Some(("entry-points", entries));
+            let ms = slow(kind) * ms * 1e4 / entries as f64;
+            all.push(point("list", kind, (blocks, threads), parameter, ms));
+        };
         for kind in kinds("coupling").into_iter().chain(["coarse:ttas"]) {
-            all.push(point(
-                "list",
-                kind,
-                (blocks, 128),
-                parameter,
-                slow(kind) * ms,
-            ));
+            add(kind, 128, 1.0);
         }
-        for kind in kinds("coarse") {
-            for threads in [32, 64, 128, 256, 512, 1024] {
-                if entries <= 128 || threads == 128 {
-                    let ms = slow(kind) * ms * (1.0 + 32.0 / f64::from(threads));
-                    all.push(point("list", kind, (blocks, threads), parameter, ms));
-                }
+        for (kind, threads) in pairs(&kinds("coarse"), &[32, 64, 128, 256, 512, 1024]) {
+            if entries <= 128 || threads == 128 {
+                add(kind, threads, 1.0 + 32.0 / f64::from(threads));
             }
         }
     }
 }
 
 fn operations(all: &mut Vec<Point>) {
-    let mutexes = kinds("mutexes");
-    let not_default = |kind: &&str| *kind != "default";
+    let but_default = |id| kinds(id).into_iter().filter(|kind| *kind != "default");
+    let semaphores: Vec<_> = but_default("semaphores").collect();
     for n in [1, 8, 32, 64, 128, 132, 240, 264, 512, 528, 1056, 2112] {
-        for kind in kinds("barriers").into_iter().filter(not_default) {
+        for kind in but_default("barriers") {
             let ms = 1.0 + slow(kind) * f64::from(n);
             all.push(point("barrier", kind, (n, 128), None, ms));
         }
-        for kind in &mutexes {
+        for kind in kinds("mutexes") {
             let mut point = point("mutex", kind, (n, 128), None, slow(kind));
-            (point.most, point.fewest) = (Some(200), Some(if *kind == "tas" { 50 } else { 199 }));
+            (point.most, point.fewest) = (Some(200), Some(if kind == "tas" { 50 } else { 199 }));
             all.push(point);
         }
-        for count in [1, 2, 10, 120] {
-            for kind in kinds("semaphores").into_iter().filter(not_default) {
-                let ms = slow(kind) * f64::from(n) / (count as f64);
-                all.push(point(
-                    "semaphore",
-                    kind,
-                    (n, 128),
-                    Some(("count", count)),
-                    ms,
-                ));
-            }
-        }
-    }
-}
-
-fn sections(all: &mut Vec<Point>) {
-    for (n, rounds) in pairs(&[512, 132], &[0, 100, 100_000]) {
-        for kind in kinds("sections") {
-            let ms = slow(kind) * (1.0 + rounds as f64);
-            let mut point = point("sections", kind, (n, 1024), Some(("rounds", rounds)), ms);
-            if kind == "none" {
-                point.note = Some("the sum is 138999".into());
-            }
-            all.push(point);
+        for (count, kind) in pairs(&[1, 2, 10, 120], &semaphores) {
+            let (parameter, ms) = (Some(("count", count)), slow(kind) * f64::from(n));
+            let ms = ms / count as f64;
+            all.push(point("semaphore", kind, (n, 128), parameter, ms));
         }
     }
 }
