@@ -60,7 +60,7 @@ Exit status: 0 if every result was verified, 1 if one was not or a run failed,
 2 if the command line cannot be carried out.",
     max_term_width = 80
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Trace what is done, on standard error (-vv for more)
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
@@ -71,7 +71,7 @@ pub struct Cli {
 
 /// What to do.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     /// Run a workload and verify its result
     #[command(
         allow_negative_numbers = true,
@@ -176,7 +176,7 @@ Examples:
 
 /// The options of `report`.
 #[derive(Args, Debug, Clone)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// The folder that `bench all`, `bench paper`, `bench sync` or `bench nw` wrote
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
@@ -199,7 +199,7 @@ pub struct ReportArgs {
 
 /// What `bench` measures.
 #[derive(Subcommand, Debug)]
-pub enum Bench {
+pub(crate) enum Bench {
     /// Everything that the documents show, by one program on one machine
     #[command(after_help = super::all::HELP)]
     All(super::all::AllArgs),
@@ -222,7 +222,7 @@ pub enum Bench {
 
 /// The options of `list` and `device`.
 #[derive(Args, Debug, Clone, Copy)]
-pub struct ListArgs {
+pub(crate) struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -230,7 +230,7 @@ pub struct ListArgs {
 
 /// The options of `generate`.
 #[derive(Args, Debug, Clone)]
-pub struct GenerateArgs {
+pub(crate) struct GenerateArgs {
     /// The workload.
     #[command(subcommand)]
     pub workload: Generate,
@@ -238,7 +238,7 @@ pub struct GenerateArgs {
 
 /// The workloads that have files.
 #[derive(Subcommand, Debug, Clone)]
-pub enum Generate {
+pub(crate) enum Generate {
     /// A grid, and paths to route through it
     #[command(after_help = "\
 Examples:
@@ -255,7 +255,7 @@ Examples:
 
 /// The options of `run`.
 #[derive(Args, Debug, Clone)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
     pub workload: NameList,
@@ -322,7 +322,7 @@ pub struct RunArgs {
 
 /// The options of `tune`.
 #[derive(Args, Debug, Clone)]
-pub struct TuneArgs {
+pub(crate) struct TuneArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
     pub workload: NameList,
@@ -351,15 +351,15 @@ pub struct TuneArgs {
 }
 
 /// A time limit in one argument; `None` is no limit.
-pub type TimeLimit = std::option::Option<Duration>;
+pub(crate) type TimeLimit = std::option::Option<Duration>;
 /// Several variants in one argument.
-pub type VariantList = std::vec::Vec<AskedVariant>;
+pub(crate) type VariantList = std::vec::Vec<AskedVariant>;
 /// Several numbers of locks in one argument.
-pub type LockList = std::vec::Vec<u64>;
+pub(crate) type LockList = std::vec::Vec<u64>;
 
 /// The options of `bench floor`.
 #[derive(Args, Debug, Clone)]
-pub struct FloorArgs {
+pub(crate) struct FloorArgs {
     /// A workload, several separated by commas, or all
     #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
     pub workload: NameList,

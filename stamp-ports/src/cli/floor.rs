@@ -1,7 +1,7 @@
 //! The command `bench floor`.
 
 use super::args::FloorArgs;
-use super::console::{check_options, open, workloads};
+use super::console::{check_options, workloads};
 use crate::error::Result;
 use crate::measure::floor::report;
 use crate::measure::floor::{FloorSpec, Measured};
@@ -40,14 +40,9 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
         with_stm: !args.no_stm,
         quick: args.quick,
     };
-    let file = args.document.file()?;
-    let device = open(args.device)?;
     let of = (args.quick, input.shared.seed);
-    let begun = args
-        .document
-        .begin(file, (report::FORMAT, &device), command, of)?;
-    let occasion = Occasion::Floor(device.kind());
-    let workloads = workloads(&args.workload, &input, occasion)?;
+    let (device, begun) = (args.document).begin(report::FORMAT, args.device, command, of)?;
+    let workloads = workloads(&args.workload, &input, Occasion::Floor(device.kind()))?;
     for workload in &workloads {
         spec.stm.check(&device, workload.sizes())?;
     }

@@ -40,7 +40,7 @@ Examples:
 
 /// The options of `isolation`.
 #[derive(Args, Debug)]
-pub struct IsolationArgs {
+pub(crate) struct IsolationArgs {
     /// The folder of paper.json
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,

@@ -14,7 +14,7 @@ use stm_sync::chosen::Kind as MutexKind;
 
 /// The options of `device`.
 #[derive(Args, Debug, Clone, Copy)]
-pub struct DeviceArgs {
+pub(crate) struct DeviceArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -10,7 +10,7 @@ use stm_core::host::RetryLimits;
 /// The sizes of the transactional memory, except for the number of locks.
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Transactional memory")]
-pub struct MemoryArgs {
+pub(crate) struct MemoryArgs {
     /// Bytes that share a version lock
     ///
     /// Bytes that share a version lock, a power of two
@@ -54,7 +54,7 @@ pub struct MemoryArgs {
 
 impl MemoryArgs {
     /// The sizes, for these variants.
-    pub fn spec(&self, variants: &[AskedVariant]) -> Result<MemorySpec> {
+    pub(crate) fn spec(&self, variants: &[AskedVariant]) -> Result<MemorySpec> {
         let schedules = AskedVariant::all()
             .into_iter()
             .filter(|v| v.has_scheduler());

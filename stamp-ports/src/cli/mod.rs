@@ -15,20 +15,20 @@
 //! | `nw` | `nw`, alignments |
 
 mod against;
-pub mod all;
-pub mod args;
-pub mod console;
+mod all;
+pub(crate) mod args;
+mod console;
 mod demonstration;
 mod floor;
-pub mod isolation;
+mod isolation;
 mod list;
-pub mod machine;
-pub mod memory_args;
-pub mod nw;
+mod machine;
+mod memory_args;
+mod nw;
 mod nw_bench;
-pub mod one_line;
-pub mod paper;
-pub mod record;
+mod one_line;
+mod paper;
+mod record;
 mod rows;
 mod run;
 mod sync;

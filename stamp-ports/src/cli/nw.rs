@@ -56,7 +56,7 @@ Examples:
 
 /// The options of `nw`.
 #[derive(Args, Debug, Clone)]
-pub struct NwArgs {
+pub(crate) struct NwArgs {
     /// The sequences whose letters `I` names, or - for standard input
     #[arg(value_name = "A.fa")]
     pub a: PathBuf,
@@ -97,7 +97,7 @@ pub struct NwArgs {
 
 /// What fills the tables: a device, or none, which is the host's cores. `auto` is a GPU where there
 /// is one and the tables are large, else the host.
-pub type Where = std::option::Option<Choice>;
+pub(crate) type Where = std::option::Option<Choice>;
 
 /// Reads `auto`, `host`, or the name of a device.
 fn parse_where(text: &str) -> Result<Where, String> {

@@ -26,11 +26,14 @@ const MEMORIES: [(&str, &str); 3] = [
 
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
-    let parts = described("Parts", PARTS);
-    let implementations = described("Implementations of tables", implementations());
-    let schemes = described("Schemes of the reduction", reduction::described());
-    let memories = described("Memories of the hops", MEMORIES);
-    format!("{parts}\n{implementations}\n{schemes}\n{memories}\n{HELP}")
+    let lists = [
+        ("Parts", PARTS.to_vec()),
+        ("Implementations of tables", implementations().collect()),
+        ("Schemes of the reduction", reduction::described().collect()),
+        ("Memories of the hops", MEMORIES.to_vec()),
+    ];
+    let lists = lists.map(|(head, all)| described(head, &all));
+    format!("{}\n{HELP}", lists.join("\n"))
 }
 
 /// The end of the help.

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use std::ffi::OsString;
 
 /// Clap's error about these arguments as one line: its first paragraph and its tips.
-pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
+pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let text = error.render().to_string();
     let mut parts = Vec::new();
     // An error of a value comes without its command's usage. The options

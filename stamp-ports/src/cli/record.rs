@@ -40,7 +40,7 @@ Examples:
   stamp record ra --words 64 --transactions 1K --out histories";
 
 /// Several algorithms in one argument.
-pub type AlgorithmList = std::vec::Vec<Variant>;
+pub(crate) type AlgorithmList = std::vec::Vec<Variant>;
 
 /// The help of the workloads' parameters, where a recording has other defaults than a measurement.
 fn of_a_recording(arg: Arg) -> Arg {
@@ -62,7 +62,7 @@ fn of_a_recording(arg: Arg) -> Arg {
 /// The arguments of `record`.
 #[derive(Args, Debug)]
 #[command(mut_args(of_a_recording))]
-pub struct RecordArgs {
+pub(crate) struct RecordArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
     pub workload: NameList,

@@ -56,7 +56,7 @@ fn help(command: &str, of: &[Described]) -> String {
         .into_iter()
         .fold(whole, |rest, id| rest.mut_arg(id, |arg| arg.hide(true)));
     if names.is_empty() {
-        let workloads = described("Workloads", WORKLOADS.iter().copied());
+        let workloads = described("Workloads", WORKLOADS);
         shown = shown
             .override_usage(format!("stamp {command} <WORKLOAD> [OPTIONS]"))
             .after_help(format!(

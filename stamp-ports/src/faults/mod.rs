@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_mins(3);
 
 /// What was seen of one fault.
 #[derive(Clone, Debug, Serialize)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The fault's name.
     pub name: &'static str,
     /// What was injected and what the user is to see.
@@ -54,7 +54,7 @@ pub struct Finding {
 
 /// What was seen of all faults.
 #[derive(Clone, Debug, Serialize)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// The program's version.
     pub version: &'static str,
     /// The device.
@@ -69,12 +69,12 @@ pub struct Findings {
 
 impl Findings {
     /// Returns whether the user saw what he is to see of every fault.
-    pub fn passed(&self) -> bool {
+    pub(crate) fn passed(&self) -> bool {
         self.faults.iter().all(|fault| fault.passed)
     }
 
     /// Returns the log for a person.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = format!("{}: {}\n", self.device, self.device_name);
         for fault in &self.faults {
             let verdict = if fault.passed { "ok" } else { "WRONG" };
@@ -97,7 +97,7 @@ impl Findings {
 
 /// What `faults` is asked for.
 #[derive(Args, Debug, Clone)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// auto, cpu, cuda or cuda:N
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
@@ -113,7 +113,7 @@ pub struct Plan {
 }
 
 /// Injects faults. Returns whether the user saw what he is to see of each.
-pub fn faults(plan: &Plan) -> Result<bool> {
+pub(crate) fn faults(plan: &Plan) -> Result<bool> {
     if let Some(case) = &plan.case {
         return run_case(case, plan.device);
     }

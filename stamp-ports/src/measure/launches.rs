@@ -9,15 +9,15 @@ use stm_core::algorithm::Variant;
 use stm_core::internal::host::Limits;
 
 /// Table 1 of the paper: transactions.
-pub const TRANSACTIONS: u64 = 1 << 20;
+pub(crate) const TRANSACTIONS: u64 = 1 << 20;
 /// Transactions of `bench paper --quick`.
-pub const QUICK_TRANSACTIONS: u64 = 16 << 10;
+pub(crate) const QUICK_TRANSACTIONS: u64 = 16 << 10;
 /// Runs of each shape that `tune` found best.
-pub const TUNE_REPEAT: u32 = 5;
+pub(crate) const TUNE_REPEAT: u32 = 5;
 
 /// Blocks and threads of a launch, if the caller names neither. For GPUs, what
 /// `stamp tune` found on an H200, by its number of multiprocessors.
-pub fn launch(
+pub(crate) fn launch(
     workload: &dyn Sizes,
     algorithm: Variant,
     kind: DeviceKind,
@@ -42,7 +42,7 @@ pub fn launch(
 
 /// Transactions of a run without arguments. The data has its full size, and
 /// rates can be compared whatever the number: they are transactions a second.
-pub const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
+pub(crate) const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
     match (kind, variant) {
         (DeviceKind::Cpu, _) => 1 << 19,
         (DeviceKind::Cuda, AskedVariant::Algorithm(Variant::Cgl | Variant::Vbv)) => 1 << 17,
@@ -53,7 +53,7 @@ pub const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
 /// Shapes beside those of [`shapes`], which `bench floor` tries as well: where memory bounds
 /// transactions and conflicts bound their number, three warps a multiprocessor can be better than
 /// two and than four, and where all transactions want the same words, less than a warp can be.
-pub fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
+pub(crate) fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
     match kind {
         DeviceKind::Cpu => Vec::new(),
         DeviceKind::Cuda => [
@@ -70,10 +70,10 @@ pub fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
 
 /// Threads of a block where all of them are one worker: a search of the variants tries no others
 /// on a GPU. Critical sections, which know nothing of workers, have blocks of other sizes too.
-pub const BLOCK_OF_ONE_WORKER: u32 = 256;
+pub(crate) const BLOCK_OF_ONE_WORKER: u32 = 256;
 
 /// The most threads of a launch that a search tries: on a GPU twice those that it holds at a time.
-pub const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64 {
+pub(crate) const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64 {
     match kind {
         DeviceKind::Cpu => u64::MAX,
         DeviceKind::Cuda => 2 * resident_threads,
@@ -82,7 +82,7 @@ pub const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64 {
 
 /// All these numbers of blocks with all these numbers of threads of a block, each shape once,
 /// without those that have no blocks or more than `most` threads.
-pub fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)> {
+pub(crate) fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)> {
     let mut shapes = Vec::new();
     for &b in blocks {
         for &t in threads {
@@ -96,7 +96,7 @@ pub fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)> {
 }
 
 /// The shapes that `tune` tries: blocks, then threads a block.
-pub fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
+pub(crate) fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
     let p = limits.processors;
     let most = threads_most(kind, resident_threads);
     match kind {

@@ -14,8 +14,8 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-pub mod floor;
-pub mod launches;
+pub(crate) mod floor;
+pub(crate) mod launches;
 pub mod machine;
 pub mod meter;
 pub mod run_report;

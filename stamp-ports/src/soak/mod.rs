@@ -41,7 +41,7 @@ mod step;
 const LINE_EVERY: Duration = Duration::from_mins(1);
 
 /// Soaks, and returns whether nothing was wrong, in this session and before.
-pub fn soak(plan: &Plan) -> Result<bool> {
+pub(crate) fn soak(plan: &Plan) -> Result<bool> {
     let (device, note) = AnyDevice::open(plan.device)?;
     if let Some(note) = note {
         writeln!(
@@ -117,7 +117,7 @@ fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
 
 /// What a step does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     /// Transactions on memories that live long.
     Memories,
     /// Transfers on other such memories.
@@ -154,7 +154,7 @@ fn parse_steps(text: &str) -> Result<StepList, Error> {
 
 /// What a soak is asked to do.
 #[derive(Args, Clone, Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// How long this session takes, in minutes
     #[arg(long, value_name = "M", value_parser = parse_minutes)]
     pub minutes: Duration,

@@ -58,7 +58,7 @@ Examples:
 
 /// The options of `bench all`.
 #[derive(Args, Debug, Clone)]
-pub struct AllArgs {
+pub(crate) struct AllArgs {
     /// auto, cpu, cuda or cuda:N [default: auto; with --quick, cpu]
     #[arg(long, value_name = "NAME", value_parser = parse_choice)]
     pub device: Option<Choice>,

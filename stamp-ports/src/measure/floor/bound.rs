@@ -38,7 +38,7 @@ use serde::Serialize;
 
 /// A protocol whose accesses are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Protocol {
+pub(crate) enum Protocol {
     /// The same accesses without synchronisation.
     Unsynchronised,
     /// `fast`.
@@ -53,7 +53,7 @@ pub enum Protocol {
 
 /// A number of random accesses of one kind.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Term {
+pub(crate) struct Term {
     /// Accesses of a transaction, on average.
     pub accesses: f64,
     /// What they are.
@@ -68,7 +68,7 @@ pub struct Term {
 
 /// A bound.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// The accesses of a transaction.
     pub terms: Vec<Term>,
     /// Transactions a second.
@@ -86,7 +86,7 @@ enum Over {
 
 impl Protocol {
     /// Returns the protocol of a variant with so many locks, if its accesses are known.
-    pub fn of(variant: &str, locks: u64) -> Option<Self> {
+    pub(crate) fn of(variant: &str, locks: u64) -> Option<Self> {
         match variant {
             "fast" => Some(Self::Fast),
             FAST_STATIC => Some(Self::FastStatic),
@@ -138,7 +138,7 @@ impl Protocol {
     }
 
     /// Returns the bound for transactions with these accesses; `None` if a rate was not measured.
-    pub fn bound(self, of: Accesses, rates: &[Rate]) -> Option<Bound> {
+    pub(crate) fn bound(self, of: Accesses, rates: &[Rate]) -> Option<Bound> {
         let terms = self.accesses(of).into_iter();
         let terms: Option<Vec<Term>> = terms
             .filter(|(accesses, ..)| *accesses > 0.0)
@@ -164,7 +164,7 @@ impl Protocol {
 
 impl Bound {
     /// The accesses in words.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let terms = self.terms.iter().map(|term| {
             let accesses = (term.accesses * 100.0).round() / 100.0;
             let (bits, bytes) = (term.bits, in_bytes(term.bytes));

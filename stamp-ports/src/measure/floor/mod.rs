@@ -37,9 +37,9 @@ use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 use stm_core::host::Device;
 
-pub mod bound;
+pub(crate) mod bound;
 pub(crate) mod report;
-pub mod search;
+pub(crate) mod search;
 
 /// Everything that was measured.
 #[derive(Debug, Default, Serialize)]

@@ -32,11 +32,16 @@ const PROBE: u64 = 4096;
 /// The shortest trial of critical sections, if there are enough transactions.
 const PROBE_MS: f64 = 10.0;
 /// The longest measurement of critical sections in `bench floor`, in milliseconds.
-pub const MEASURE_MS: f64 = 500.0;
+pub(crate) const MEASURE_MS: f64 = 500.0;
 
 /// The launch shapes that are tried, blocks, then threads a block: those of `tune` that fill at
 /// least half of the device; with `quick`, one.
-pub fn shapes(kind: DeviceKind, limits: &Limits, resident: u64, quick: bool) -> Vec<(u32, u32)> {
+pub(crate) fn shapes(
+    kind: DeviceKind,
+    limits: &Limits,
+    resident: u64,
+    quick: bool,
+) -> Vec<(u32, u32)> {
     if quick {
         return vec![filling(limits)];
     }
@@ -50,7 +55,7 @@ pub fn shapes(kind: DeviceKind, limits: &Limits, resident: u64, quick: bool) -> 
 /// The shapes for critical sections: from one thread on, as each thread more is one
 /// more that waits for the lock; of a workload whose blocks work together from a few
 /// warps on, as one thread of each wants it.
-pub fn shapes_of_critical_sections(
+pub(crate) fn shapes_of_critical_sections(
     kind: DeviceKind,
     limits: &Limits,
     by_blocks: bool,
@@ -72,7 +77,7 @@ pub fn shapes_of_critical_sections(
 
 /// A launch that was tried.
 #[derive(Clone, Debug, Serialize)]
-pub struct TriedContender {
+pub(crate) struct TriedContender {
     /// The workload's name.
     pub workload: &'static str,
     /// The contender's name.
@@ -96,7 +101,7 @@ impl TriedContender {
 
 /// A contender's measurement, as JSON has it.
 #[derive(Clone, Debug, Serialize)]
-pub struct ContenderReport {
+pub(crate) struct ContenderReport {
     /// The workload's name.
     pub workload: &'static str,
     /// The contender's name within the workload.
@@ -146,7 +151,7 @@ pub struct ContenderReport {
 
 /// What holds for all contenders of a workload.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
+pub(crate) struct Setting<'a> {
     /// The seed of the data.
     pub seed: u64,
     /// Transactions of a launch.
@@ -244,7 +249,7 @@ impl Bench<'_> {
 ///
 /// # Errors
 /// Too little memory, or of the device. A wrong result is no error, but a run that is not verified.
-pub fn measure(
+pub(crate) fn measure(
     device: &AnyDevice,
     of: &dyn Sizes,
     contender: &Contender<'_>,
