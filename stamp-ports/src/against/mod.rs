@@ -46,7 +46,6 @@ pub(crate) struct Spec {
 /// A point as both programs ran it.
 #[derive(Serialize)]
 pub(crate) struct Measured {
-    /// The point's name.
     pub point: String,
     /// The command, without the program's name and without what all points share.
     pub command: String,
@@ -171,7 +170,6 @@ pub(crate) struct Ratio {
     pub highest: f64,
 }
 
-/// What is said about a point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict", content = "reason")]
 pub(crate) enum Verdict {
@@ -197,7 +195,6 @@ impl Verdict {
     }
 }
 
-/// The ratio of a point and the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Judged {
     /// The ratio, where both programs have a rate.

@@ -10,10 +10,8 @@ use crate::store::to_text;
 use serde::Serialize;
 use std::io::Write;
 
-/// The format of the document.
 pub(crate) const FORMAT: &str = "stamp-against/1";
 
-/// The document.
 #[derive(Serialize)]
 struct Document<'f> {
     #[serde(flatten)]

@@ -56,7 +56,6 @@ Examples:
   stamp bench against ../parent/target/release/stamp --only ra,zipf
   stamp bench against ../parent/target/release/stamp --quick --device cpu";
 
-/// The options of `bench against`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct AgainstArgs {
     /// The other program: a `stamp` that was built from an earlier commit
@@ -78,7 +77,6 @@ pub(crate) struct AgainstArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds,
           default_value = "20")]
     pub time_limit: Duration,
-    /// Where the document goes.
     #[command(flatten)]
     pub document: DocumentArgs,
     /// The program that is measured as this one, for tests [default: this one]

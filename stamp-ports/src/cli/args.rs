@@ -92,11 +92,16 @@ Examples:
     )]
     Run(RunArgs),
     /// List workloads, variants and devices
-    List(ListArgs),
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show what a device is, its limits, and why a GPU was refused
     Device(DeviceArgs),
     /// Write an input file in STAMP's format
-    Generate(GenerateArgs),
+    #[command(subcommand)]
+    Generate(Generate),
     /// Find the best launch of each variant, then measure it
     #[command(
         allow_negative_numbers = true,
@@ -174,7 +179,6 @@ Examples:
     Report(ReportArgs),
 }
 
-/// The options of `report`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct ReportArgs {
     /// The folder that `bench all`, `bench paper`, `bench sync` or `bench nw` wrote
@@ -197,7 +201,6 @@ pub(crate) struct ReportArgs {
     pub title: Option<String>,
 }
 
-/// What `bench` measures.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Bench {
     /// Everything that the documents show, by one program on one machine
@@ -220,23 +223,6 @@ pub(crate) enum Bench {
     Against(super::against::AgainstArgs),
 }
 
-/// The options of `list` and `device`.
-#[derive(Args, Debug, Clone, Copy)]
-pub(crate) struct ListArgs {
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The options of `generate`.
-#[derive(Args, Debug, Clone)]
-pub(crate) struct GenerateArgs {
-    /// The workload.
-    #[command(subcommand)]
-    pub workload: Generate,
-}
-
-/// The workloads that have files.
 #[derive(Subcommand, Debug, Clone)]
 pub(crate) enum Generate {
     /// A grid, and paths to route through it
@@ -253,7 +239,6 @@ Examples:
     Kmeans(kmeans::GenerateOptions),
 }
 
-/// The options of `run`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RunArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
@@ -294,7 +279,6 @@ pub(crate) struct RunArgs {
     /// Verify no result; the output says so
     #[arg(long, hide_short_help = true)]
     pub no_verify: bool,
-    /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
     /// Transactions of each thread
@@ -309,7 +293,6 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
           help_heading = "Transactional memory")]
     pub locks: u64,
-    /// The transactional memory.
     #[command(flatten)]
     pub memory: MemoryArgs,
     /// Seconds of launches, or none
@@ -320,7 +303,6 @@ pub(crate) struct RunArgs {
     pub time_limit: TimeLimit,
 }
 
-/// The options of `tune`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct TuneArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
@@ -335,29 +317,23 @@ pub(crate) struct TuneArgs {
     /// Timed launches of the best shapes
     #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = launches::TUNE_REPEAT)]
     pub repeat: u32,
-    /// Where the document goes.
     #[command(flatten)]
     pub document: DocumentArgs,
-    /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
     /// Version locks, powers of two; with several, each is tried
     #[arg(long, value_name = "N,...", value_parser = parse_counts, default_value = "1M",
           help_heading = "Transactional memory")]
     pub locks: LockList,
-    /// The transactional memory.
     #[command(flatten)]
     pub memory: MemoryArgs,
 }
 
-/// A time limit in one argument; `None` is no limit.
-pub(crate) type TimeLimit = std::option::Option<Duration>;
-/// Several variants in one argument.
-pub(crate) type VariantList = std::vec::Vec<AskedVariant>;
-/// Several numbers of locks in one argument.
-pub(crate) type LockList = std::vec::Vec<u64>;
+/// What one argument is, and so is no option that may be left out or be given more than once.
+type TimeLimit = std::option::Option<Duration>;
+type VariantList = std::vec::Vec<AskedVariant>;
+type LockList = std::vec::Vec<u64>;
 
-/// The options of `bench floor`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct FloorArgs {
     /// A workload, several separated by commas, or all
@@ -378,17 +354,14 @@ pub(crate) struct FloorArgs {
     /// Few launch shapes, 64K transactions and 3 repeats at most
     #[arg(long)]
     pub quick: bool,
-    /// Where the document goes.
     #[command(flatten)]
     pub document: DocumentArgs,
-    /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
     /// Version locks, a power of two
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
           help_heading = "Transactional memory")]
     pub locks: u64,
-    /// The transactional memory.
     #[command(flatten)]
     pub memory: MemoryArgs,
 }
@@ -422,18 +395,18 @@ mod tests {
 
     #[test]
     fn a_run_has_a_time_limit_unless_the_user_lifts_it() {
-        let limit = |more: &[&str]| {
-            let words = ["stamp", "run", "ra"].iter().chain(more);
-            let cli = Cli::try_parse_from(words).expect("a command line");
+        let half = Some(Duration::from_millis(500));
+        for (line, limit) in [
+            ("stamp run ra", StmConfig::default().time_limit),
+            ("stamp run ra", Some(StmConfig::TIME_LIMIT)),
+            ("stamp run ra --time-limit 0.5", half),
+            ("stamp run ra --time-limit none", None),
+        ] {
+            let cli = Cli::try_parse_from(line.split(' ')).expect("a command line");
             let Some(Command::Run(run)) = cli.command else {
                 panic!("the command run")
             };
-            run.time_limit
-        };
-        assert_eq!(limit(&[]), StmConfig::default().time_limit);
-        assert_eq!(limit(&[]), Some(StmConfig::TIME_LIMIT));
-        let half = Some(Duration::from_millis(500));
-        assert_eq!(limit(&["--time-limit", "0.5"]), half);
-        assert_eq!(limit(&["--time-limit", "none"]), None);
+            assert_eq!(run.time_limit, limit, "{line}");
+        }
     }
 }

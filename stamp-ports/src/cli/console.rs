@@ -71,7 +71,6 @@ pub(crate) struct DocumentArgs {
     pub out: Option<PathBuf>,
 }
 
-/// A document that is being measured.
 pub(super) struct Begun {
     file: Option<OutFile>,
     head: Head,

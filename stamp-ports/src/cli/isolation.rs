@@ -11,10 +11,8 @@ use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::numbers::{parse_count, parse_seconds};
 use crate::out_file::OutFile;
-use crate::paper::document::Isolation;
-use crate::paper::document::{Paper, Speedup};
-use crate::paper::plan::Piece;
-use crate::paper::plan::Plan;
+use crate::paper::document::{Isolation, Paper, Speedup};
+use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
 use crate::store::{Document, NameList};
 use crate::workloads::input::Occasion;
@@ -38,7 +36,6 @@ Examples:
   stamp isolation results
   stamp isolation results --workload ra,ht --for 480";
 
-/// The options of `isolation`.
 #[derive(Args, Debug)]
 pub(crate) struct IsolationArgs {
     /// The folder of paper.json
@@ -53,14 +50,6 @@ pub(crate) struct IsolationArgs {
     /// Bytes of all recording buffers [default: 8G, on the CPU 256M]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub buffer_bytes: Option<u64>,
-}
-
-/// Bytes of all recording buffers, unless the caller says otherwise.
-const fn buffer_bytes(kind: DeviceKind) -> u64 {
-    match kind {
-        DeviceKind::Cpu => 256 << 20,
-        DeviceKind::Cuda => 8 << 30,
-    }
 }
 
 /// How long a recorded run may take.
@@ -90,13 +79,13 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
         device: &device,
         plan: Plan::new(paper.head.quick),
         seed: paper.head.seed,
-        bytes: args.buffer_bytes.unwrap_or(buffer_bytes(device.kind())),
+        bytes: args.buffer_bytes.unwrap_or(match device.kind() {
+            DeviceKind::Cpu => 256 << 20,
+            DeviceKind::Cuda => 8 << 30,
+        }),
     };
     let number = paper.pieces.len();
-    loop {
-        if args.seconds.is_some_and(|time| began.elapsed() >= time) {
-            break;
-        }
+    while args.seconds.is_none_or(|time| began.elapsed() < time) {
         let lacks = |s: &&Speedup| {
             let asked = args.workload.contains(&s.workload.as_str());
             asked && s.verified && s.isolation.is_none()
@@ -129,20 +118,21 @@ fn conclude(paper: &Paper) -> Result<bool> {
         let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());
         verdicts.filter(|verdict| good(verdict)).count()
     };
-    let (opaque, judged) = (of(|v| v.opaque == Some(true)), of(|v| v.opaque.is_some()));
-    let all = of(|_| true);
+    let [opaque, others, unjudged] = [
+        of(|verdict| verdict.opaque == Some(true)),
+        of(|verdict| verdict.opaque == Some(false)),
+        of(|verdict| verdict.opaque.is_none()),
+    ];
     writeln!(
         stdout(),
-        "{} of {} results have a verdict: {opaque} are opaque, {} are not, {} could not be judged",
-        all,
+        "{} of {} results have a verdict: {opaque} are opaque, {others} are not, {unjudged} could \
+         not be judged",
+        opaque + others + unjudged,
         paper.speedups.len(),
-        judged - opaque,
-        all - judged
     )?;
-    Ok(opaque == judged)
+    Ok(others == 0)
 }
 
-/// Reads the document.
 fn read(path: &Path) -> Result<Paper> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Error::Usage(format!(
@@ -153,7 +143,6 @@ fn read(path: &Path) -> Result<Paper> {
     Paper::parse(&text).map_err(|error| Error::Usage(format!("{}: {error}", path.display())))
 }
 
-/// The device that a document names.
 fn device_of(path: &Path, id: &str) -> Result<AnyDevice> {
     if id == "cpu" {
         return Ok(AnyDevice::cpu());
@@ -168,7 +157,6 @@ fn device_of(path: &Path, id: &str) -> Result<AnyDevice> {
     Ok(AnyDevice::Cuda(Cuda::new(ordinal)?))
 }
 
-/// What is the same for all results.
 struct Judging<'d> {
     device: &'d AnyDevice,
     plan: Plan,
@@ -217,17 +205,17 @@ impl Judging<'_> {
             ..Settings::default()
         };
         let (row, violations) = record_judged(self.device, variant, input, &settings)?;
+        let opaque = (violations > 0).then(|| format!("{violations} attempts are not opaque"));
+        let note = row.wrong_state.or(opaque);
         Ok(Isolation {
-            opaque: Some(violations == 0 && row.wrong_state.is_none()),
+            opaque: Some(note.is_none()),
             transactions: row.transactions,
             attempts: row.attempts,
             histories: row.histories,
             blocks: row.blocks,
             threads: row.threads,
             input: None,
-            note: row.wrong_state.or_else(|| {
-                (violations > 0).then(|| format!("{violations} attempts are not opaque"))
-            }),
+            note,
         })
     }
 }

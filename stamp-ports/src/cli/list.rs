@@ -1,6 +1,5 @@
 //! The commands `list` and `device`.
 
-use super::args::ListArgs;
 use super::machine::DeviceArgs;
 use crate::devices::AnyDevice;
 use crate::error::Result;
@@ -64,13 +63,13 @@ fn wrapped(workload: &str, names: &[&str]) -> Vec<Vec<String>> {
 }
 
 /// Lists workloads, variants and devices.
-pub(super) fn list(args: ListArgs) -> Result<bool> {
+pub(super) fn list(json: bool) -> Result<bool> {
     let (devices, refused) = AnyDevice::all();
     let variants = AskedVariant::all();
     let variants: Vec<_> = variants.iter().map(|v| (v.name(), v.about())).collect();
     let [of_floor, of_sync] = implementations()?;
     let mut out = stdout().lock();
-    if args.json {
+    if json {
         let named = |all: &[(&str, &str)]| {
             let all = all.iter();
             let all = all.map(|(name, about)| json!({"name": name, "about": about}));

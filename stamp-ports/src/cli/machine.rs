@@ -12,7 +12,6 @@ use clap::Args;
 use std::io::{Write, stdout};
 use stm_sync::chosen::Kind as MutexKind;
 
-/// The options of `device`.
 #[derive(Args, Debug, Clone, Copy)]
 pub(crate) struct DeviceArgs {
     /// Print JSON
@@ -60,8 +59,7 @@ fn text(measurement: &Measurement) -> String {
         measurement.sizes
     )];
     let mut section = |title: String, rows: &[Vec<String>]| {
-        lines.push(String::new());
-        lines.push(title);
+        lines.push(format!("\n{title}"));
         let rows = align(rows, 1, false);
         lines.extend(rows.iter().map(|line| format!("  {line}")));
     };
@@ -91,22 +89,15 @@ fn text(measurement: &Measurement) -> String {
         section(title.into(), &rows);
     }
     if let Some(abstraction) = &abstraction {
-        lines.push(String::new());
-        let held = if abstraction.lines_held() {
-            "hold"
-        } else {
-            "do not hold"
-        };
-        lines.push(format!("Atomics that wait in a queue {held} their line."));
+        let is_held = abstraction.lines_held();
+        let held = if is_held { "hold" } else { "do not hold" };
+        lines.push(format!("\nAtomics that wait in a queue {held} their line."));
     }
     lines.join("\n") + "\n"
 }
 
-/// A kind of accesses, and its times in a column.
-type Kind = (&'static str, fn(&Column) -> Pair);
-
-/// The kinds of accesses, each a row of the paper's tables, or two.
-const KINDS: [Kind; 3] = [
+/// The kinds of accesses, each with its times in a column: the rows of the paper's tables.
+const KINDS: [(&str, fn(&Column) -> Pair); 3] = [
     ("volatile", |column| column.volatile),
     ("atomic", |column| column.atomic),
     ("volatile after an atomic", |column| column.after_atomic),
@@ -117,52 +108,49 @@ fn row(name: &str, times: &Benchmarks, figure: impl Fn(&Column) -> String) -> Ve
     vec![name.into(), figure(&times.reads), figure(&times.writes)]
 }
 
-/// A row for each kind, contended and not.
+/// A row of a kind for contended accesses, and one for others.
 fn by_contention(
+    name: &str,
     times: &Benchmarks,
-    of: impl IntoIterator<Item = Kind>,
-    figure: impl Fn(&Column, &Pair) -> [String; 2],
-) -> Vec<Vec<String>> {
-    let rows = of.into_iter().flat_map(|(name, pair)| {
-        let rows = [("contended", 0), ("not contended", 1)];
-        rows.map(|(how, i)| {
-            let name = format!("{name}, {how}");
-            row(&name, times, |column| {
-                figure(column, &pair(column))[i].clone()
-            })
-        })
-    });
-    rows.collect()
+    figures: impl Fn(&Column) -> [String; 2],
+) -> [Vec<String>; 2] {
+    let row = |how, i: usize| row(&format!("{name}, {how}"), times, |c| figures(c)[i].clone());
+    [row("contended", 0), row("not contended", 1)]
+}
+
+fn head(cells: [&str; 3]) -> Vec<String> {
+    cells.map(String::from).into()
 }
 
 /// The rows of the paper's table 1.
 fn times(times: &Benchmarks) -> Vec<Vec<String>> {
-    let head = ["", "reads", "writes"].map(String::from).to_vec();
-    let rows = by_contention(times, KINDS, |_, time| {
-        [time.contended, time.uncontended].map(ms)
-    });
-    [vec![head], rows].concat()
-}
-
-fn ms(ns: f64) -> String {
-    format!("{:.3}", ns * 1e-6)
+    let ms = |ns: f64| format!("{:.3}", ns * 1e-6);
+    let mut table = vec![head(["", "reads", "writes"])];
+    for (name, pair) in KINDS {
+        let figures = |column: &_| {
+            let time = pair(column);
+            [time.contended, time.uncontended].map(ms)
+        };
+        table.extend(by_contention(name, times, figures));
+    }
+    table
 }
 
 /// The rows of the paper's tables 2 and 3.
 fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
-    let head = |cells: [&str; 3]| cells.map(String::from).to_vec();
     let mut table = vec![head(["contended : not contended", "reads", "writes"])];
     table.extend(KINDS.map(|(name, pair)| row(name, times, |c| digits3(pair(c).ratio()))));
     table.push(head(["to volatile", "", ""]));
-    let others = KINDS.into_iter().skip(1);
-    table.extend(by_contention(times, others, |column, time| {
-        let ratio = time.over(&column.volatile);
-        [ratio.contended, ratio.uncontended].map(digits3)
-    }));
+    for (name, pair) in &KINDS[1..] {
+        let figures = |column: &Column| {
+            let ratio = pair(column).over(&column.volatile);
+            [ratio.contended, ratio.uncontended].map(digits3)
+        };
+        table.extend(by_contention(name, times, figures));
+    }
     table
 }
 
-/// One figure of a table.
 struct Cell {
     row: String,
     column: String,

@@ -53,26 +53,23 @@ pub(crate) struct MemoryArgs {
 }
 
 impl MemoryArgs {
-    /// The sizes, for these variants.
     pub(crate) fn spec(&self, variants: &[AskedVariant]) -> Result<MemorySpec> {
-        let schedules = AskedVariant::all()
-            .into_iter()
-            .filter(|v| v.has_scheduler());
-        let schedules: Vec<&str> = schedules.map(AskedVariant::name).collect();
-        for (option, value) in [
-            ("--lanes-max", self.lanes_max),
-            ("--queue-after", self.queue_after),
-        ] {
-            if let Some(value) = value
-                && !variants.iter().any(|variant| variant.has_scheduler())
-            {
-                let names: Vec<&str> = variants.iter().map(|v| v.name()).collect();
-                return Err(Error::Usage(format!(
-                    "{option} {value} is for {}, not for {}: leave it out",
-                    schedules.join(" and "),
-                    names.join(" and ")
-                )));
-            }
+        let lanes_max = self.lanes_max.map(|value| ("--lanes-max", value));
+        let queue_after = self.queue_after.map(|value| ("--queue-after", value));
+        if let Some((option, value)) = lanes_max.or(queue_after)
+            && !variants.iter().any(|variant| variant.has_scheduler())
+        {
+            let names = |of: &[AskedVariant]| {
+                let names: Vec<&str> = of.iter().map(|variant| variant.name()).collect();
+                names.join(" and ")
+            };
+            let mut schedule = AskedVariant::all();
+            schedule.retain(|variant| variant.has_scheduler());
+            return Err(Error::Usage(format!(
+                "{option} {value} is for {}, not for {}: leave it out",
+                names(&schedule),
+                names(variants)
+            )));
         }
         let default = RetryLimits::DEFAULT;
         Ok(MemorySpec {
@@ -99,24 +96,23 @@ mod tests {
 
     #[test]
     fn options_of_the_scheduler_are_refused_without_one() {
-        let args = MemoryArgs {
-            lanes_max: Some(4),
-            ..MemoryArgs::default()
+        let spec = |lanes_max, queue_after, variants: [Variant; 2]| {
+            let args = MemoryArgs {
+                lanes_max,
+                queue_after,
+                ..MemoryArgs::default()
+            };
+            args.spec(&variants.map(AskedVariant::from))
         };
-        let spec = args
-            .spec(&[Variant::HvSorting, Variant::Fast].map(AskedVariant::from))
-            .unwrap();
-        assert_eq!(spec.retry_limits.lanes_max, 4);
-        let error = args
-            .spec(&[Variant::HvSorting, Variant::Cgl].map(AskedVariant::from))
-            .unwrap_err();
-        let parts = "--lanes-max 4 | fast and fast-table | hv-sorting and cgl";
-        has(&error.to_string(), parts);
-        let args = MemoryArgs {
-            queue_after: Some(9),
-            ..MemoryArgs::default()
-        };
-        let error = args.spec(&[Variant::Vbv.into()]).unwrap_err().to_string();
+        let both = spec(Some(4), None, [Variant::HvSorting, Variant::Fast]);
+        assert_eq!(both.unwrap().retry_limits.lanes_max, 4);
+        let without = [Variant::HvSorting, Variant::Cgl];
+        let error = spec(Some(4), None, without).unwrap_err().to_string();
+        has(
+            &error,
+            "--lanes-max 4 | fast and fast-table | hv-sorting and cgl",
+        );
+        let error = spec(None, Some(9), without).unwrap_err().to_string();
         has(&error, "--queue-after 9");
     }
 }

@@ -2,8 +2,8 @@
 
 use super::args::Cli;
 use super::workload_help;
-use clap::CommandFactory;
 use clap::error::ErrorKind;
+use clap::{Command, CommandFactory};
 use std::ffi::OsString;
 
 /// Clap's error about these arguments as one line: its first paragraph and its tips.
@@ -26,10 +26,7 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         }
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let names: Vec<&str> = found
-            .get_subcommands()
-            .map(clap::Command::get_name)
-            .collect();
+        let names: Vec<&str> = found.get_subcommands().map(Command::get_name).collect();
         return format!(
             "`{of_command}` needs one more word: {} (try `{of_command} --help`)",
             names.join(" or ")
@@ -38,9 +35,10 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let mut command = of_command.as_str();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(usage) = line.strip_prefix("Usage: ") {
-            command = usage.split(" <").next().unwrap_or(usage);
-            command = command.split(" [").next().unwrap_or(command);
-            command = command.split(" -").next().unwrap_or(command);
+            let ends = [" <", " [", " -"]
+                .into_iter()
+                .filter_map(|end| usage.find(end));
+            command = &usage[..ends.min().unwrap_or(usage.len())];
             continue;
         }
         // No word here may begin with a dash, after `--` neither.
@@ -49,29 +47,22 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         }
     }
     // A value's own error repeats the value, and says more than clap's frame.
-    let text = parts.join(" ");
-    let text = text
-        .split_once(">': ")
-        .filter(|_| text.starts_with("invalid value"))
-        .map_or_else(
-            || text.clone(),
-            |(frame, why)| {
-                let option = frame.split(" for '").nth(1).unwrap_or_default();
-                let option = option.split(" <").next().unwrap_or_default();
-                if option.starts_with("--") && !why.contains(option) {
-                    format!("{option}: {why}")
-                } else {
-                    why.to_owned()
-                }
-            },
-        );
+    let mut text = parts.join(" ");
+    if let Some((frame, why)) = text.split_once(">': ")
+        && text.starts_with("invalid value")
+    {
+        let option = frame.split(" for '").nth(1).unwrap_or_default();
+        let option = option.split(" <").next().unwrap_or_default();
+        let is_named = !option.starts_with("--") || why.contains(option);
+        text = if is_named {
+            why.into()
+        } else {
+            format!("{option}: {why}")
+        };
+    }
     // Each workload has a help of its own.
-    let of: Vec<&str> = workload_help::named(arguments)
-        .map(|(_, of)| of)
-        .unwrap_or_default()
-        .iter()
-        .map(|(name, _)| *name)
-        .collect();
+    let (_, of) = workload_help::named(arguments).unwrap_or_default();
+    let of: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
     match of[..] {
         [] => format!("{text} (try `{command} --help`)"),
         _ => format!("{text} (try `{command} {} --help`)", of.join(",")),

@@ -98,7 +98,6 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
     rows.collect()
 }
 
-/// The format of the document.
 const FORMAT: &str = "stamp-tune/1";
 
 /// The document, whose sections are in this order behind the head.

@@ -8,6 +8,7 @@
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
 use super::meter::Progress;
+use super::ms;
 use super::run_report::{MemorySpec, RunReport, RunSpec, check_input, resolve};
 use super::runner::Runner;
 use crate::devices::AnyDevice;
@@ -17,6 +18,7 @@ use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
 use crate::workloads::workload::Sizes;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Stm, StmConfig};
@@ -31,7 +33,6 @@ const PROBE_GROWTH_MAX: f64 = 32.0;
 const MEASURE: Duration = Duration::from_millis(500);
 /// A launch that takes longer, as its input says how many transactions there are, is not repeated.
 pub(crate) const LONG: Duration = Duration::from_secs(2);
-/// The longest measurement.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// How long a search may take with each shape.
@@ -47,7 +48,6 @@ pub(crate) struct Effort {
     pub(crate) trial: Duration,
 }
 
-/// The effort of `stamp tune`.
 const TUNE: Effort = Effort {
     probe: Duration::from_millis(15),
     probe_limit: Duration::from_millis(250),
@@ -66,8 +66,8 @@ pub(crate) struct Search<'s, 'a> {
     transactions_min: u64,
     pub(crate) config: StmConfig,
     pub(crate) tried: Vec<Tried>,
-    /// The searches that are done: algorithm, locks, and what was best.
-    done: Vec<(Variant, u64, Option<Tried>)>,
+    /// The searches that are done, by algorithm and locks, and what was best.
+    done: BTreeMap<(&'static str, u64), Option<Tried>>,
 }
 
 /// How many transactions fill a time at a rate: a power of two, so that
@@ -98,11 +98,10 @@ impl<'s, 'a> Search<'s, 'a> {
             transactions,
             config,
             tried: Vec::new(),
-            done: Vec::new(),
+            done: BTreeMap::new(),
         }
     }
 
-    /// How many transactions fill a time at a rate.
     pub(crate) fn fill(&self, time: Duration, tx_per_s: f64) -> u64 {
         fill(time, tx_per_s, self.transactions_min, self.transactions)
     }
@@ -134,7 +133,7 @@ impl<'s, 'a> Search<'s, 'a> {
             Ok(run) => {
                 tried.commits = run.statistics.commits;
                 tried.aborts = run.statistics.aborted();
-                tried.time_ms = run.time.as_secs_f64() * 1e3;
+                tried.time_ms = ms(run.time);
                 tried.tx_per_s = run.tx_per_s();
             }
             Err(Error::Host(host::Error::Timeout {
@@ -144,7 +143,7 @@ impl<'s, 'a> Search<'s, 'a> {
             })) => {
                 tried.commits = committed;
                 tried.aborts = aborted;
-                tried.time_ms = limit.as_secs_f64() * 1e3;
+                tried.time_ms = ms(limit);
                 tried.tx_per_s = committed as f64 / limit.as_secs_f64();
                 tried.note = Some(TIME_LIMIT.into());
             }
@@ -173,7 +172,7 @@ impl<'s, 'a> Search<'s, 'a> {
             let mut spec = self.spec(variant, locks, shape, transactions);
             spec.config.time_limit = Some(self.effort.probe_limit);
             let tried = self.attempt(&spec)?;
-            let scale = self.effort.probe.as_secs_f64() * 1e3 / tried.time_ms.max(1e-3);
+            let scale = ms(self.effort.probe) / tried.time_ms.max(1e-3);
             if tried.note.is_some() || scale < 1.5 || transactions == self.transactions {
                 return Ok(tried);
             }
@@ -189,20 +188,13 @@ impl<'s, 'a> Search<'s, 'a> {
         locks: u64,
         progress: &Progress,
     ) -> Result<Option<Tried>> {
-        let known = self
-            .done
-            .iter()
-            .find(|(v, l, _)| (*v, *l) == (variant, locks));
-        if let Some((_, _, best)) = known {
+        if let Some(best) = self.done.get(&(variant.name(), locks)) {
             return Ok(best.clone());
         }
         let (shapes, trials) = (self.shapes.clone(), self.effort.trials);
+        let of = format!("{} with {} locks", variant.name(), count(locks));
         let probe = |search: &mut Self, shape: (u32, u32)| {
-            let (blocks, threads) = shape;
-            let (name, locks_told) = (variant.name(), count(locks));
-            progress.say(format!(
-                "{name} with {locks_told} locks: {blocks} x {threads}"
-            ));
+            progress.say(format!("{of}: {} x {}", shape.0, shape.1));
             search.probe(variant, locks, shape)
         };
         let again = |search: &mut Self, tried: &mut Tried| {
@@ -221,7 +213,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let trials = &found[..trials.min(found.len())];
         let best = trials.iter().find(|t| t.tx_per_s > 0.0).cloned();
         self.tried.extend(found);
-        self.done.push((variant, locks, best.clone()));
+        self.done.insert((variant.name(), locks), best.clone());
         Ok(best)
     }
 
@@ -239,12 +231,9 @@ impl<'s, 'a> Search<'s, 'a> {
         };
         let algorithm = resolve(self.runner.workload(), variant, &config, self.transactions);
         let Some(best) = self.best(algorithm, locks, progress)? else {
-            let why = self.tried.iter().rev().find_map(|t| t.note.clone());
-            return Err(Error::Usage(format!(
-                "no launch shape ran {}: {}",
-                variant.name(),
-                why.unwrap_or_else(|| "none was left to try".into())
-            )));
+            let why = self.tried.iter().rev().find_map(|t| t.note.as_deref());
+            let (name, why) = (variant.name(), why.unwrap_or("none was left to try"));
+            return Err(Error::Usage(format!("no launch shape ran {name}: {why}")));
         };
         progress.say(format!("{}, the best shape", variant.name()));
         let shape = (best.blocks, best.threads);
@@ -253,11 +242,8 @@ impl<'s, 'a> Search<'s, 'a> {
         spec.config.time_limit = Some(LIMIT);
         // What takes long is launched once, as its time is steady.
         let takes = transactions as f64 / best.tx_per_s.max(1e-9);
-        spec.repeat = if takes > LONG.as_secs_f64() {
-            1
-        } else {
-            repeat
-        };
+        let is_long = takes > LONG.as_secs_f64();
+        spec.repeat = if is_long { 1 } else { repeat };
         self.runner.measure(&spec)
     }
 }
@@ -283,12 +269,9 @@ pub(crate) fn best_first<S, T>(
     Ok(found)
 }
 
-/// What a search found.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Found {
-    /// The measurements.
     pub(crate) runs: Vec<RunReport>,
-    /// Every launch that was tried.
     #[serde(rename = "search")]
     pub(crate) tried: Vec<Tried>,
 }
@@ -300,20 +283,15 @@ impl Found {
     }
 }
 
-/// What to search.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchSpec {
-    /// The variants, in their order.
     pub(crate) variants: Vec<AskedVariant>,
     /// The numbers of locks, of which variants without a table take the first.
     pub(crate) locks: Vec<u64>,
-    /// The sizes of the transactional memory.
     pub(crate) memory: MemorySpec,
-    /// Timed launches of the best shapes.
     pub(crate) repeat: u32,
     /// Transactions of a launch, where the input does not say; at most so many.
     pub(crate) transactions: u64,
-    /// The seed of the data.
     pub(crate) seed: u64,
 }
 

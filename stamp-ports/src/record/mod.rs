@@ -257,12 +257,6 @@ impl Row {
 /// Takes the histories, and breaks when it has seen enough.
 type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
 
-/// Transactions of each variant, if the caller says nothing.
-pub const TRANSACTIONS: u64 = 100 << 10;
-
-/// The same for a workload whose blocks work on a transaction together: these are long.
-pub const TRANSACTIONS_OF_BLOCKS: u64 = 1 << 10;
-
 /// Returns the input of a workload: what `args` does not say suits the kind of device.
 pub fn input(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<AnyInput, Error> {
     let mut args = args.clone();
@@ -271,12 +265,13 @@ pub fn input(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<AnyI
     args.input(name, Occasion::Recording(device))
 }
 
-/// Returns how many transactions are recorded of an input, if the caller does not say.
-pub const fn transactions(input: &AnyInput) -> u64 {
+/// Returns how many transactions are recorded of an input, if the caller does not say: few where
+/// blocks work on a transaction together, as these are long.
+pub(crate) const fn transactions(input: &AnyInput) -> u64 {
     if input.is_by_blocks() {
-        TRANSACTIONS_OF_BLOCKS
+        1 << 10
     } else {
-        TRANSACTIONS
+        100 << 10
     }
 }
 
@@ -318,12 +313,11 @@ mod tests {
         assert_eq!((small.bases, large.bases), (99, 99));
         assert!(small.segments < large.segments, "{small:?} {large:?}");
         // A file brings its own shape.
-        match input("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap() {
-            AnyInput::Labyrinth(labyrinth) => {
-                assert_eq!(labyrinth.grid, Grid::File("maze.txt".into()));
-            }
-            other => panic!("{other:?}"),
-        }
+        let maze = input("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap();
+        let AnyInput::Labyrinth(labyrinth) = maze else {
+            panic!("{maze:?}")
+        };
+        assert_eq!(labyrinth.grid, Grid::File("maze.txt".into()));
     }
 
     #[test]
@@ -334,6 +328,6 @@ mod tests {
         let error = check_options(&["bank"], &words).unwrap_err().to_string();
         has(&error, "--words 4 | bank");
         let error = check_options(&["genome", "kmeans"], &args(&["-n", "7"])).unwrap_err();
-        assert!(error.to_string().contains("-n 7"), "{error}");
+        has(&error.to_string(), "-n 7");
     }
 }

@@ -18,15 +18,11 @@ const WRONG_MAX: usize = 1000;
 /// What a soak has done, in all its sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
-    /// The program's version.
     pub version: String,
-    /// The device's id.
     pub device: String,
-    /// The device's name.
     pub device_name: String,
     /// The seed of everything that is drawn.
     pub seed: u64,
-    /// Sessions, this one included.
     pub sessions: u64,
     /// Seconds in all sessions.
     pub seconds: f64,
@@ -48,14 +44,11 @@ pub(super) struct State {
     pub refused: BTreeMap<String, u64>,
     /// What was wrong, with the step that repeats it.
     pub wrong: Vec<String>,
-    /// How often something was wrong.
     pub wrong_count: u64,
-    /// A line for each minute.
     pub lines: Vec<String>,
 }
 
 impl State {
-    /// Begins a soak.
     pub(super) fn new(device: String, device_name: String, seed: u64) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -66,22 +59,18 @@ impl State {
         }
     }
 
-    /// Reads the state of a soak.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let refused = |why: String| Error::Usage(format!("--resume {}: {why}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
         Self::parse(&text).map_err(refused)
     }
 
-    /// Reads a state from its text.
-    pub(super) fn parse(text: &str) -> std::result::Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, String> {
         let state: Self = serde_json::from_str(text)
             .map_err(|error| format!("it is no state of a soak: {error}"))?;
-        if !state.seconds.is_finite() || state.seconds < 0.0 {
-            return Err(format!(
-                "it says that {} seconds have passed",
-                state.seconds
-            ));
+        let seconds = state.seconds;
+        if !seconds.is_finite() || seconds < 0.0 {
+            return Err(format!("it says that {seconds} seconds have passed"));
         }
         Ok(state)
     }
@@ -132,7 +121,7 @@ impl State {
             "{}: {}, seed {}, {} sessions",
             self.device, self.device_name, self.seed, self.sessions
         )];
-        lines.extend(self.lines.iter().cloned());
+        lines.extend_from_slice(&self.lines);
         lines.push(String::new());
         for (title, of) in [
             ("verified runs", &self.runs),
@@ -156,7 +145,6 @@ mod tests {
 
     fn state() -> State {
         let mut state = State::new("cpu".into(), "CPU".into(), 3);
-        state.next_step = 12;
         state.runs.insert("ra fast".into(), 4);
         state.note_wrong(11, "a total");
         state.lines.push(state.line());

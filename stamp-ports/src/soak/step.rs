@@ -6,12 +6,13 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Error;
 use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
 use crate::faults::kernels::{Load, Memory, WORDS};
-use crate::faults::{inject, shown_by};
+use crate::faults::{CASES, Case, inject};
 use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
 use crate::record::{Settings, record_judged};
 use crate::variants::AskedVariant;
 use crate::workloads::input::Occasion;
+use crate::workloads::workload::Sizes;
 use crate::workloads::{AnyInput, WORKLOADS};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
@@ -20,14 +21,14 @@ use stm_history::error::Error as Unjudged;
 use stm_kernels::draw::{below, draw};
 
 /// The draws of a step.
-pub(super) struct Chance {
+struct Chance {
     seed: u64,
     step: u64,
     next: u32,
 }
 
 impl Chance {
-    pub(super) const fn new(seed: u64, step: u64) -> Self {
+    const fn new(seed: u64, step: u64) -> Self {
         Self {
             seed,
             step,
@@ -58,14 +59,12 @@ const WEIGHTS: [(Step, usize); 3] = [(Step::Runs, 12), (Step::Faults, 7), (Step:
 /// One in so many faults is one of `stamp faults`, in a process of its own.
 const IN_A_PROCESS: u32 = 16;
 
-/// What steps work with.
 pub(super) struct Bench<'a> {
     pub(super) device: &'a AnyDevice,
     /// Memories that live as long as a session.
     pub(super) service: Vec<Memory>,
     /// The same, for transfers.
     transfers: Vec<Transfers>,
-    /// The steps that are made.
     only: StepList,
     /// Transactions of a launch of transfers, if they are not drawn.
     chunk: Option<u64>,
@@ -78,7 +77,6 @@ type Wrong = String;
 pub(super) const ALGORITHMS: [Variant; 3] = [Variant::Fast, Variant::FastTable, Variant::HvSorting];
 
 impl<'a> Bench<'a> {
-    /// Allocates the memories that live long.
     pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> Result<Self, host::Error> {
         let mut only = plan.only.clone();
         only.retain(|&step| step != Step::Histories || !plan.no_histories);
@@ -103,7 +101,6 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Makes a step.
     ///
     /// # Errors
     /// What was wrong. A lost device is wrong in every later step too.
@@ -175,10 +172,9 @@ impl<'a> Bench<'a> {
 
     /// Checks the memories that live long in full.
     pub(super) fn check_service(&mut self) -> Result<(), Wrong> {
-        let text = |error: host::Error| error.to_string();
-        let all = self.service.iter_mut();
-        all.map(|memory| memory.stm.check_in_full())
-            .try_for_each(|one| one.map_err(text))
+        let mut all = self.service.iter_mut();
+        let checked = all.try_for_each(|memory| memory.stm.check_in_full());
+        checked.map_err(|error| error.to_string())
     }
 
     /// Runs a workload and verifies the result.
@@ -186,9 +182,8 @@ impl<'a> Bench<'a> {
         let (name, _) = chance.one_of(WORKLOADS);
         let seed = u64::from(chance.below(1 << 30));
         let input = AnyInput::sized(name, Occasion::Quick).ok_or("no input")?;
-        let workload = input
-            .make(seed)
-            .map_err(|error| format!("{name}: {error}"))?;
+        let workload = input.make(seed);
+        let workload = workload.map_err(|error| format!("{name}: {error}"))?;
         let variant = self.variant(chance);
         let spec = self.spec(variant, workload.sizes(), chance);
         let what = format!("{name} {}", variant.name());
@@ -223,17 +218,14 @@ impl<'a> Bench<'a> {
             all.retain(|variant| !slow.contains(variant));
         }
         if chance.below(2) == 0 {
-            return AskedVariant::from(chance.one_of(&[Variant::Fast, Variant::FastTable]));
+            all = [Variant::Fast, Variant::FastTable]
+                .map(AskedVariant::from)
+                .into();
         }
         chance.one_of(&all)
     }
 
-    fn spec(
-        &self,
-        variant: AskedVariant,
-        workload: &dyn crate::workloads::workload::Sizes,
-        chance: &mut Chance,
-    ) -> RunSpec {
+    fn spec(&self, variant: AskedVariant, workload: &dyn Sizes, chance: &mut Chance) -> RunSpec {
         let p = self.device.limits().processors;
         let kind = self.device.kind();
         let shape = match kind {
@@ -252,15 +244,11 @@ impl<'a> Bench<'a> {
             DeviceKind::Cpu => 1 << (6 + chance.below(15)),
             DeviceKind::Cuda => 1 << (16 + chance.below(5)),
         };
-        let retry_limits = if variant.has_scheduler() {
-            RetryLimits {
-                queue_after: chance.one_of(&[1, 8, 64, RetryLimits::DEFAULT.queue_after]),
-                lanes_max: chance.one_of(&[1, 8, 32]),
-                ..RetryLimits::DEFAULT
-            }
-        } else {
-            RetryLimits::DEFAULT
-        };
+        let mut retry_limits = RetryLimits::DEFAULT;
+        if variant.has_scheduler() {
+            retry_limits.queue_after = chance.one_of(&[1, 8, 64, retry_limits.queue_after]);
+            retry_limits.lanes_max = chance.one_of(&[1, 8, 32]);
+        }
         let drawn = chance.size(1 << 10, most).min(workload.transactions_max());
         RunSpec {
             variant,
@@ -280,7 +268,8 @@ impl<'a> Bench<'a> {
     /// Injects a fault, and checks what the user sees.
     fn inject(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         if chance.below(IN_A_PROCESS) == 0 {
-            let cases: Vec<_> = shown_by(self.device.kind()).collect();
+            let is_shown = |case: &&Case| case.is_shown_by(self.device.kind());
+            let cases: Vec<&Case> = CASES.iter().filter(is_shown).collect();
             let finding = inject(chance.one_of(&cases), &self.device.id());
             if !finding.passed {
                 return Err(format!("{}: {}", finding.name, finding.seen.join("; ")));
@@ -303,10 +292,8 @@ impl<'a> Bench<'a> {
             }
             _ => {
                 let words = WORDS + 1 + chance.below(WORDS);
-                (
-                    "out of range",
-                    beyond_the_end(self.device, algorithm, words),
-                )
+                let seen = beyond_the_end(self.device, algorithm, words);
+                ("out of range", seen)
             }
         };
         let what = format!("{fault}, {algorithm}");
@@ -341,27 +328,24 @@ impl<'a> Bench<'a> {
         };
         let input = AnyInput::sized(name, Occasion::Recording(kind));
         let input = input.ok_or_else(|| format!("{what}: there is no such workload"))?;
-        match record_judged(self.device, variant, &input, &settings) {
-            Ok((row, violations)) => match row.wrong_state {
-                None if violations == 0 => state.histories += 1,
-                None => return Err(format!("{what}: {violations} attempts are not opaque")),
-                Some(wrong) => return Err(format!("{what}: {wrong}")),
-            },
+        let line = match record_judged(self.device, variant, &input, &settings) {
+            Ok((row, violations)) => {
+                let opaque = format!("{violations} attempts are not opaque");
+                let wrong = row.wrong_state.or((violations > 0).then_some(opaque));
+                state.histories += u64::from(wrong.is_none());
+                return wrong.map_or(Ok(()), |wrong| Err(format!("{what}: {wrong}")));
+            }
             // The kernels that record are built on demand.
             Err(error @ Error::Host(host::Error::PtxNotBuilt { .. })) => {
                 self.only.retain(|&step| step != Step::Histories);
-                let device = self.device.id();
-                state
-                    .lines
-                    .push(format!("no histories on {device}: {error}"));
+                format!("no histories on {}: {error}", self.device.id())
             }
             Err(error @ Error::History(Unjudged::BufferFull { .. })) => {
-                state
-                    .lines
-                    .push(format!("no room for a history: {what}: {error}"));
+                format!("no room for a history: {what}: {error}")
             }
             Err(error) => return Err(format!("{what}: {error}")),
-        }
+        };
+        state.lines.push(line);
         Ok(())
     }
 }
@@ -382,12 +366,10 @@ mod tests {
         };
         assert_eq!(draws(3), draws(3));
         assert_ne!(draws(3), draws(4));
-        let all: Vec<_> = (0..200).flat_map(draws).collect();
-        assert!(
-            all.iter()
-                .all(|(size, n)| (1 << 10..=5000).contains(size) && *n < 7)
-        );
-        assert!(all.iter().any(|(size, _)| *size > 4500));
+        let mut all = (0..200).flat_map(draws);
+        let mut is_right = |(size, n)| (1 << 10..=5000).contains(&size) && n < 7;
+        assert!(all.clone().all(&mut is_right));
+        assert!(all.any(|(size, _)| size > 4500));
     }
 
     #[test]

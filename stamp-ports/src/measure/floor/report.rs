@@ -20,7 +20,6 @@ struct Ratio {
     workload: &'static str,
     variant: &'static str,
     resolved: &'static str,
-    /// The contender.
     to: &'static str,
     kind: &'static str,
     /// The rate of the transactional memory.
@@ -37,10 +36,8 @@ fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
     // Entries are named for what they do, then for what does it: `floor_gn1`
     // and `gn1_hv_sorting` are one work.
     let work = run.kernel.split_once('_').map_or("", |(_, work)| work);
-    let kernel = report
-        .kernels
-        .iter()
-        .find(|kernel| kernel.kernel.split('_').next() == Some(work));
+    let mut kernels = report.kernels.iter();
+    let kernel = kernels.find(|kernel| kernel.kernel.split('_').next() == Some(work));
     let rate = match kernel {
         Some(kernel) => kernel.commits as f64 / (kernel.time_ms * 1e-3).max(1e-9),
         None if report.kernels.is_empty() || !work.starts_with("gn") => report.tx_per_s,
@@ -51,31 +48,26 @@ fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
 
 /// All pairs of a report and a contender of one workload.
 fn ratios(measured: &Measured) -> Vec<Ratio> {
-    let mut ratios = Vec::new();
-    for report in &measured.stm {
-        for run in measured
-            .runs
-            .iter()
-            .filter(|run| run.workload == report.workload)
-        {
-            if let Some(tx_per_s) = rate(report, run) {
-                ratios.push(Ratio {
-                    workload: run.workload,
-                    variant: report.variant,
-                    resolved: report.resolved,
-                    to: run.name,
-                    kind: run.kind.name(),
-                    tx_per_s,
-                    rate: tx_per_s / run.tx_per_s,
-                    time: run.tx_per_s / tx_per_s,
-                });
-            }
-        }
-    }
-    ratios
+    let ratios = measured.stm.iter().flat_map(|report| {
+        let runs = measured.runs.iter();
+        let beside = runs.filter(|run| run.workload == report.workload);
+        beside.filter_map(|run| {
+            let tx_per_s = rate(report, run)?;
+            Some(Ratio {
+                workload: run.workload,
+                variant: report.variant,
+                resolved: report.resolved,
+                to: run.name,
+                kind: run.kind.name(),
+                tx_per_s,
+                rate: tx_per_s / run.tx_per_s,
+                time: run.tx_per_s / tx_per_s,
+            })
+        })
+    });
+    ratios.collect()
 }
 
-/// The format of the document.
 pub(crate) const FORMAT: &str = "stamp-floor/1";
 
 /// The document, whose sections are in this order behind the head.
@@ -113,7 +105,11 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
             short(rate),
             ops,
         ]);
-        row.push(verdict(verified).into());
+        row.push(match verified {
+            None => "not verified (unsafe)".into(),
+            Some(true) => "yes".into(),
+            Some(false) => "NO".into(),
+        });
         rows.push(row);
     };
     for &(workload, full) in &measured.asked {
@@ -156,18 +152,9 @@ fn of_full(transactions: u64, full: u64) -> String {
     }
 }
 
-/// What is printed as `verified`.
-const fn verdict(verified: Option<bool>) -> &'static str {
-    match verified {
-        None => "not verified (unsafe)",
-        Some(true) => "yes",
-        Some(false) => "NO",
-    }
-}
-
 /// The tables, and below them what is to be known about single runs.
-pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) -> Result<()> {
-    writeln!(out, "{}: {}\n", any.id(), any.name())?;
+pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measured) -> Result<()> {
+    writeln!(out, "{}: {}\n", device.id(), device.name())?;
     for line in align(&rows(measured), 4, true) {
         writeln!(out, "{line}")?;
     }
@@ -209,7 +196,6 @@ fn table<const N: usize>(
     Ok(())
 }
 
-/// The transactional memory beside the contenders.
 fn beside(out: &mut impl Write, measured: &Measured) -> Result<()> {
     let ratios = ratios(measured);
     if !ratios.is_empty() {
@@ -230,7 +216,6 @@ fn beside(out: &mut impl Write, measured: &Measured) -> Result<()> {
     Ok(())
 }
 
-/// The bounds, and how much of them was reached.
 fn bounds(out: &mut impl Write, measured: &Measured) -> Result<()> {
     if !measured.bounds.is_empty() {
         writeln!(
@@ -255,13 +240,13 @@ fn bounds(out: &mut impl Write, measured: &Measured) -> Result<()> {
 
 /// What is to be known about single runs.
 fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut operations: Vec<String> = Vec::new();
     for run in &measured.runs {
-        if !told.contains(&(run.workload, run.operations)) {
-            told.push((run.workload, run.operations));
+        let told = format!("{} of {}", run.operations, run.workload);
+        if !operations.contains(&told) {
+            operations.push(told);
         }
     }
-    let operations: Vec<String> = told.iter().map(|(w, o)| format!("{o} of {w}")).collect();
     if !operations.is_empty() {
         writeln!(out, "ops: {}.", operations.join(", "))?;
     }

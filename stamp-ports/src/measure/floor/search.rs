@@ -75,25 +75,17 @@ pub(crate) fn shapes_of_critical_sections(
     shapes
 }
 
-/// A launch that was tried.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct TriedContender {
-    /// The workload's name.
     pub workload: &'static str,
-    /// The contender's name.
     pub name: &'static str,
-    /// Blocks of the launch.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The kernel's time.
     pub time_ms: f64,
 }
 
 impl TriedContender {
-    /// The time of a transaction.
     fn each_ms(&self) -> f64 {
         self.time_ms / self.transactions.max(1) as f64
     }
@@ -102,69 +94,51 @@ impl TriedContender {
 /// A contender's measurement, as JSON has it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ContenderReport {
-    /// The workload's name.
     pub workload: &'static str,
-    /// The contender's name within the workload.
     pub name: &'static str,
-    /// What it is.
     pub kind: ContenderKind,
     /// `unsafe` without synchronisation, else the kind.
     pub label: &'static str,
-    /// The kernel's entry point.
     pub kernel: &'static str,
-    /// Blocks of the launch.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
     /// Transactions of a launch, over all of its passes.
     pub transactions: u64,
     /// The transactions that were asked for: critical sections have fewer where all would
     /// take too long.
     pub transactions_full: u64,
-    /// The seed of the data.
     pub seed: u64,
-    /// Timed launches.
     pub repeat: u32,
-    /// The kernel's times.
     pub time_ms: TimeMs,
     /// Transactions' worth of work a second, by the median time.
     pub tx_per_s: f64,
     /// What an operation is.
     pub operations: &'static str,
-    /// Operations a second, by the median time.
     pub ops_per_s: f64,
     /// Whether every repeat left the right result; null without synchronisation, which
     /// is unsafe and not verified.
     pub verified: Option<bool>,
-    /// What is wrong, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What the last launch lost, without synchronisation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
-    /// What else is to be known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The workload's parameters.
     pub parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 /// What holds for all contenders of a workload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting<'a> {
-    /// The seed of the data.
     pub seed: u64,
-    /// Transactions of a launch.
     pub transactions: u64,
-    /// Timed launches.
     pub repeat: u32,
-    /// The launch shapes to try.
     pub shapes: &'a [(u32, u32)],
     /// The longest measurement of critical sections, in milliseconds.
     pub measure_ms: f64,
 }
 
-/// A contender with its data.
 struct Bench<'a> {
     device: &'a AnyDevice,
     workload: &'static str,
@@ -189,7 +163,6 @@ impl Bench<'_> {
         self.transactions.min(n.max(1.0) as u64)
     }
 
-    /// Tries a shape once.
     fn probe(&mut self, (blocks, threads): (u32, u32)) -> Result<TriedContender> {
         let mut tried = TriedContender {
             workload: self.workload,

@@ -8,7 +8,7 @@
 //! ones after a single atomic, which show whether atomics that wait in a queue *hold* the
 //! line. The times themselves do not matter, but their ratios do (section 3 there).
 
-use super::{Grid, GridTimes, Rate, Sizes, median, net};
+use super::{GridTimes, Rate, Sizes, median, net};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::numbers::bytes as in_bytes;
@@ -31,18 +31,23 @@ pub(super) fn measure(
 ) -> Result<Vec<GridTimes>> {
     say("compiling the memory benchmarks".into());
     device.prepare::<Accesses>(Observation::Silent)?;
-    let grids = sizes.grids.iter().map(|grid| {
-        say(format!("memory benchmarks of {} blocks", grid.blocks));
-        of_grid(device, sizes, grid)
+    let grids = sizes.grids.iter().map(|&(why, blocks)| {
+        say(format!("memory benchmarks of {blocks} blocks"));
+        Ok(GridTimes {
+            why: why.into(),
+            threads: sizes.threads,
+            accesses: sizes.accesses,
+            times_ns: of_grid(device, sizes, blocks)?,
+        })
     });
     grids.collect()
 }
 
-fn of_grid(device: &AnyDevice, sizes: &Sizes, grid: &Grid) -> Result<GridTimes> {
-    let blocks = grid.blocks as usize;
-    let words = Buffer::zeroed(device, blocks * STRIDE as usize, "the words accessed")?;
-    let results = Buffer::zeroed(device, blocks, "the results of accesses")?;
-    let launch = Launch::new(grid.blocks, grid.threads);
+fn of_grid(device: &AnyDevice, sizes: &Sizes, blocks: u32) -> Result<Benchmarks> {
+    let count = blocks as usize;
+    let words = Buffer::zeroed(device, count * STRIDE as usize, "the words accessed")?;
+    let results = Buffer::zeroed(device, count, "the results of accesses")?;
+    let launch = Launch::new(blocks, sizes.threads);
     let time = |operation, after_atomic, stride, accesses| {
         let params = AccessesParams {
             words: words.tarray(),
@@ -74,15 +79,10 @@ fn of_grid(device: &AnyDevice, sizes: &Sizes, grid: &Grid) -> Result<GridTimes> 
             after_atomic: pair(volatile, true)?,
         })
     };
-    Ok(GridTimes {
-        why: grid.why.into(),
-        threads: grid.threads,
-        accesses: sizes.accesses,
-        times_ns: Benchmarks {
-            blocks: grid.blocks,
-            reads: column(Operation::Load, Operation::Add)?,
-            writes: column(Operation::Store, Operation::Swap)?,
-        },
+    Ok(Benchmarks {
+        blocks,
+        reads: column(Operation::Load, Operation::Add)?,
+        writes: column(Operation::Store, Operation::Swap)?,
     })
 }
 
@@ -291,21 +291,19 @@ pub(crate) mod tests {
 
     use super::*;
 
+    const fn pair(contended: f64, uncontended: f64) -> Pair {
+        Pair {
+            contended,
+            uncontended,
+        }
+    }
+
     /// Makes a column of the rows of table 1 in Stuart and Owens 2011.
-    const fn column(ms: [f64; 6]) -> Column {
+    const fn column([a, b, c, d, e, f]: [f64; 6]) -> Column {
         Column {
-            volatile: Pair {
-                contended: ms[0],
-                uncontended: ms[1],
-            },
-            atomic: Pair {
-                contended: ms[2],
-                uncontended: ms[3],
-            },
-            after_atomic: Pair {
-                contended: ms[4],
-                uncontended: ms[5],
-            },
+            volatile: pair(a, b),
+            atomic: pair(c, d),
+            after_atomic: pair(e, f),
         }
     }
 
