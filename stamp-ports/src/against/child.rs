@@ -15,7 +15,6 @@ use tempfile::TempDir;
 /// The exit status with which a program refuses a command line.
 const REFUSED: i32 = 2;
 
-/// A program that is measured.
 pub(crate) struct Program {
     path: PathBuf,
     /// The driver's cache of what this program has compiled, empty at first and kept from anybody
@@ -23,10 +22,8 @@ pub(crate) struct Program {
     cache: TempDir,
 }
 
-/// What a program says that it is.
 #[derive(Default, Serialize)]
 pub(crate) struct Identity {
-    /// The name of its file.
     pub file: String,
     pub version: String,
     /// The commit that it was built from, where it knows.
@@ -67,7 +64,6 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
-/// A run in a child process.
 #[derive(Serialize)]
 pub(crate) struct Run {
     /// The time from the start of the process to its end, in seconds.
@@ -85,7 +81,6 @@ impl Run {
         }
     }
 
-    /// Returns the launch, if the run ended well.
     pub(crate) fn shape(&self) -> Option<(u32, u32)> {
         self.timed().map(|timed| (timed.blocks, timed.threads))
     }
@@ -111,8 +106,7 @@ impl Run {
         Self { wall_s, ..run }
     }
 
-    /// Returns the [middle](Self::middle) one of those that ended well, or of all if none did: a
-    /// run in which the other program fails takes nothing back of what its other runs say.
+    /// Returns the [middle](Self::middle) one of those that ended well, or of all if none did.
     pub(crate) fn middle_of_good(mut runs: Vec<Self>) -> Self {
         let is_good = |run: &Self| run.timed().is_some();
         if runs.iter().any(is_good) {
@@ -122,7 +116,6 @@ impl Run {
     }
 }
 
-/// Refuses a program, with what the user can do about it.
 fn refused(path: &Path, why: impl Display) -> Error {
     Error::Usage(format!(
         "{}: {why}: give the path of a `stamp` program that was built from an earlier commit",
@@ -131,7 +124,6 @@ fn refused(path: &Path, why: impl Display) -> Error {
 }
 
 impl Program {
-    /// Finds a program.
     pub(crate) fn at(asked: &Path) -> Result<Self> {
         // A path without a slash would be looked for where the shell finds programs.
         let path = fs::canonicalize(asked).map_err(|error| refused(asked, error))?;
@@ -142,7 +134,6 @@ impl Program {
         Ok(Self { path, cache })
     }
 
-    /// Asks the program what it is.
     pub(crate) fn identity(&self, limit: Duration) -> Result<Identity> {
         let ended = self.start(&["--version".to_owned()], limit)?;
         let first = ended.out.lines().next().unwrap_or_default();
@@ -170,8 +161,7 @@ impl Program {
         })
     }
 
-    /// Runs the program with the arguments of `run --json`, and waits for it, or kills it when the
-    /// time is over.
+    /// Runs the program with the arguments of `run --json`, and kills it when the time is over.
     pub(crate) fn run(&self, arguments: &[String], limit: Duration) -> Result<Run> {
         let ended = self.start(arguments, limit)?;
         Ok(Run {

@@ -33,11 +33,8 @@ pub(crate) const ROUNDS: usize = 3;
 /// What a command measures, and with what.
 pub(crate) struct Spec {
     pub points: Vec<Point>,
-    /// The device's id, as `cuda:0`.
     pub device: String,
-    /// The timed launches of a run.
     pub repeat: u32,
-    /// The time after which a child is stopped.
     pub limit: Duration,
     /// The least ratio of this program's rate to the other's that holds.
     pub at_least: f64,
@@ -49,7 +46,6 @@ pub(crate) struct Measured {
     pub point: String,
     /// The command, without the program's name and without what all points share.
     pub command: String,
-    /// How many runs of each program there were.
     pub rounds: usize,
     /// The run of this program that counts.
     pub this: Run,
@@ -59,7 +55,6 @@ pub(crate) struct Measured {
     pub judged: Judged,
 }
 
-/// All points as both programs ran them.
 #[derive(Serialize)]
 pub(crate) struct Found {
     pub this: Identity,
@@ -173,9 +168,7 @@ pub(crate) struct Ratio {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict", content = "reason")]
 pub(crate) enum Verdict {
-    /// This program is fast enough.
     Holds,
-    /// This program is too slow.
     Below,
     /// This program did not finish, or its result is wrong.
     Failed(String),
@@ -184,7 +177,6 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the point counts.
     pub(crate) const fn is_judged(&self) -> bool {
         !matches!(self, Self::NotJudged(_))
     }
@@ -197,7 +189,6 @@ impl Verdict {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Judged {
-    /// The ratio, where both programs have a rate.
     #[serde(flatten)]
     pub ratio: Option<Ratio>,
     #[serde(flatten)]
@@ -220,8 +211,7 @@ impl Ratio {
 }
 
 impl Judged {
-    /// Returns whether a point is below although the launches of both programs overlap, so that
-    /// more launches may say otherwise.
+    /// Returns whether a point is below although launches of both overlap: more may say otherwise.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.verdict == Verdict::Below && self.ratio.is_some_and(|ratio| ratio.highest >= 1.0)
     }

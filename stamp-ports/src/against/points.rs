@@ -12,7 +12,6 @@
 
 use crate::error::{Error, Result};
 
-/// The variant of all points.
 pub(crate) const VARIANT: &str = "fast";
 
 /// A launch: its blocks and threads, and how many transactions or operations it has; the shape is
@@ -51,8 +50,7 @@ const CONFLICTS: &[LaunchOf] = &sizes(["16K", "16K", "16K", "32K", "132K"]);
 const SOME: &[LaunchOf] = &sizes(["256K"; 5]);
 /// Launches of a row in which hardly any transactions conflict.
 const FEW: &[LaunchOf] = &sizes(["2M"; 5]);
-/// Launches of a row whose transactions are short as well, so that two million end before a GPU's
-/// clocks are even.
+/// Two million transactions that are short as well end before a GPU's clocks are even.
 const SHORT: &[LaunchOf] = &sizes(["16M", "2M", "16M", "16M", "16M"]);
 
 const fn row(
@@ -110,7 +108,6 @@ const QUICK: [Row; 3] = [
     row("counter", "one counter", "counter --items", &[(DEFAULT, "64K"), (TWO, "64K")]),
 ];
 
-/// A row at a launch.
 #[derive(Debug)]
 pub(crate) struct Point {
     /// Its name, that of the row and the launch: `ra-32@16x32`, `ra-32@default`.
@@ -118,7 +115,6 @@ pub(crate) struct Point {
     pub row: &'static Row,
     /// The blocks and threads of the launch, where they are fixed.
     pub shape: Option<(u32, u32)>,
-    /// The size of the launch.
     pub size: &'static str,
 }
 
@@ -135,8 +131,7 @@ impl Point {
         words
     }
 
-    /// Returns whether a name at the command line means this point: the point's name, that of its
-    /// row, or that of its workload.
+    /// Returns whether this is the name of the point, of its row, or of its workload.
     fn is_named(&self, name: &str) -> bool {
         let workload = self.row.command.split(' ').next();
         self.name == name || self.row.name == name || workload == Some(name)
@@ -177,8 +172,10 @@ pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
     if let Some(unknown) = names.iter().find(|n| !points.iter().any(|p| p.is_named(n))) {
         let mut launches: Vec<&str> = Vec::new();
-        for point in &points {
-            let launch = point.name.split('@').nth(1).unwrap_or_default();
+        for launch in points
+            .iter()
+            .filter_map(|point| point.name.split('@').nth(1))
+        {
             if !launches.contains(&launch) {
                 launches.push(launch);
             }
@@ -200,6 +197,7 @@ pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
 mod tests {
     use super::*;
     use crate::cli::args::{Cli, Command};
+    use crate::testing::has;
     use clap::Parser;
     use std::collections::BTreeSet;
 
@@ -223,22 +221,27 @@ mod tests {
 
     #[test]
     fn names_mean_points_rows_and_workloads_and_others_are_refused_with_those_known() {
-        let named = |names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+        let named = |names: &str| {
+            let names: Vec<String> = names.split_terminator(',').map(Into::into).collect();
             select(false, &names).map(|points| points.len())
         };
-        assert_eq!(named(&[]).unwrap(), all(false).len());
-        assert_eq!(named(&["ra-32@16x32"]).unwrap(), 1);
-        assert_eq!(named(&["ra-16k"]).unwrap(), 5);
-        assert_eq!(named(&["ra-16k@16x32", "ra-16k"]).unwrap(), 5);
-        assert_eq!(named(&["ra-16k@16x32", " list "]).unwrap(), 2);
-        assert_eq!(named(&["ra"]).unwrap(), 24);
-        assert_eq!(named(&["ht"]).unwrap(), 4);
-        assert_eq!(named(&["ht@default"]).unwrap(), 1);
-        let error = named(&["ra", "rb"]).unwrap_err();
-        assert_eq!(error.status(), 2);
-        for part in ["\"rb\"", "ra-32", "eigenbench-64", "528x256"] {
-            assert!(error.to_string().contains(part), "{error} lacks {part}");
+        for (names, count) in [
+            ("", all(false).len()),
+            ("ra-32@16x32", 1),
+            ("ra-16k", 5),
+            ("ra-16k@16x32,ra-16k", 5),
+            ("ra-16k@16x32, list ", 2),
+            ("ra", 24),
+            ("ht", 4),
+            ("ht@default", 1),
+        ] {
+            assert_eq!(named(names).unwrap(), count, "{names}");
         }
+        let error = named("ra,rb").unwrap_err();
+        assert_eq!(error.status(), 2);
+        has(
+            &error.to_string(),
+            "\"rb\" | ra-32 | eigenbench-64 | 528x256",
+        );
     }
 }

@@ -41,7 +41,6 @@ pub(crate) fn document(head: Head, spec: &Spec, found: &Found) -> Result<String>
     to_text(&document, &order)
 }
 
-/// Returns what a program is, in words.
 fn program(identity: &Identity) -> String {
     let Identity { file, version, .. } = identity;
     let [commit, ptx] =
@@ -58,8 +57,7 @@ fn millions(per_s: f64) -> String {
     }
 }
 
-/// Returns the two rates and the ratio of a point, or what became of it, for the line on standard
-/// error.
+/// Returns the ratio of a point, or what became of it, for the line on standard error.
 pub(super) fn line(measured: &Measured) -> String {
     let name = &measured.point;
     let ratio = measured.judged.ratio.map_or(0.0, |ratio| ratio.ratio);
@@ -81,7 +79,6 @@ fn launch(measured: &Measured) -> String {
     }
 }
 
-/// Returns the row of a point.
 fn cells(measured: &Measured) -> Vec<String> {
     let both = |of: fn(&Timed) -> String| {
         let runs = [&measured.this, &measured.other].map(Run::timed);
@@ -161,7 +158,6 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
     Ok(())
 }
 
-/// Prints the verdict about all points.
 fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
     let verdicts = found.points.iter().map(|point| &point.judged.verdict);
     let judged = verdicts

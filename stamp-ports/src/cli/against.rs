@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stm_core::host::Device;
 
-/// Timed launches of a run.
 const REPEAT: u32 = 5;
 /// Timed launches of a run with `--quick`.
 const QUICK_REPEAT: u32 = 3;
@@ -118,8 +117,7 @@ fn check_replaced(out: &Path, other: &Path) -> Result<()> {
     )))
 }
 
-/// Measures both programs; `command` is how it was called. Returns whether every point that was
-/// judged holds.
+/// Measures both programs. Returns whether every point that was judged holds.
 pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let points = points::select(args.quick, &args.only)?;
     let other = Program::at(&args.other)?;

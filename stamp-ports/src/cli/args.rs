@@ -5,9 +5,9 @@
 
 use super::console::DocumentArgs;
 use super::machine::DeviceArgs;
-use super::memory_args::MemoryArgs;
 use crate::devices::{Choice, parse_choice};
 use crate::measure::launches;
+use crate::measure::memory::MemorySpec;
 use crate::numbers::{parse_count, parse_count_32, parse_counts, parse_seconds};
 use crate::store::NameList;
 use crate::variants::{AskedVariant, parse_variants};
@@ -294,7 +294,7 @@ pub(crate) struct RunArgs {
           help_heading = "Transactional memory")]
     pub locks: u64,
     #[command(flatten)]
-    pub memory: MemoryArgs,
+    pub memory: MemorySpec,
     /// Seconds of launches, or none
     ///
     /// Stop a run's launches after so many seconds, or never: none
@@ -326,7 +326,7 @@ pub(crate) struct TuneArgs {
           help_heading = "Transactional memory")]
     pub locks: LockList,
     #[command(flatten)]
-    pub memory: MemoryArgs,
+    pub memory: MemorySpec,
 }
 
 /// What one argument is, and so is no option that may be left out or be given more than once.
@@ -363,7 +363,7 @@ pub(crate) struct FloorArgs {
           help_heading = "Transactional memory")]
     pub locks: u64,
     #[command(flatten)]
-    pub memory: MemoryArgs,
+    pub memory: MemorySpec,
 }
 
 fn parse_repeat(text: &str) -> Result<u32, String> {
@@ -381,11 +381,10 @@ fn parse_loops(text: &str) -> Result<u64, String> {
 }
 
 fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {
-    if text == "none" {
-        return Ok(None);
+    match text {
+        "none" => Ok(None),
+        _ => (parse_seconds(text).map(Some)).map_err(|why| format!("{why}, or none for no limit")),
     }
-    let limit = parse_seconds(text).map(Some);
-    limit.map_err(|why| format!("{why}, or none for no limit"))
 }
 
 #[cfg(test)]

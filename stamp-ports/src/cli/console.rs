@@ -128,8 +128,7 @@ impl Begun {
 /// Columns of a terminal that no line of a help text exceeds.
 const WIDTH: usize = 79;
 
-/// Returns a heading and a line for each name with what it is, as texts of help show lists;
-/// long sentences go on below their beginnings.
+/// Returns a heading, and a line for each name with what it is, which goes on below its beginning.
 pub(super) fn described(head: &str, all: &[(&str, &str)]) -> String {
     let names = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = format!("{head}:\n");

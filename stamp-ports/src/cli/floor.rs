@@ -16,10 +16,10 @@ const QUICK_TRANSACTIONS: u64 = 1 << 16;
 /// Repeats with `--quick`, at most.
 const QUICK_REPEAT: u32 = 3;
 
-/// Measures the transactional memory beside kernels without transactions;
-/// `command` is how it was called. Returns whether all that can be verified was.
+/// Measures beside kernels without transactions. Returns whether all that can be verified was.
 pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
+    args.memory.check(&args.variant)?;
     let mut input = args.input.clone();
     let transactions = &mut input.shared.transactions;
     let mut repeat = args.repeat;
@@ -32,7 +32,7 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
         stm: SearchSpec {
             variants: args.variant.clone(),
             locks: vec![args.locks],
-            memory: args.memory.spec(&args.variant)?,
+            memory: args.memory,
             repeat,
             transactions: transactions.unwrap_or(launches::TRANSACTIONS),
             seed: input.shared.seed,

@@ -6,7 +6,7 @@
 //! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
 //! as, which has the same launch.
 
-use crate::devices::{AnyDevice, DeviceKind};
+use crate::devices::{AnyDevice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::numbers::{parse_count, parse_seconds};
@@ -22,7 +22,6 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
-use stm_core::host::Cuda;
 use stm_history::error::Error as Unjudged;
 
 /// What the help ends with.
@@ -134,27 +133,23 @@ fn conclude(paper: &Paper) -> Result<bool> {
 }
 
 fn read(path: &Path) -> Result<Paper> {
+    let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         Error::Usage(format!(
-            "cannot read {}: {error}: give the folder that `stamp bench paper --out` wrote",
-            path.display()
+            "cannot read {shown}: {error}: give the folder that `stamp bench paper --out` wrote"
         ))
     })?;
-    Paper::parse(&text).map_err(|error| Error::Usage(format!("{}: {error}", path.display())))
+    Paper::parse(&text).map_err(|error| Error::Usage(format!("{shown}: {error}")))
 }
 
 fn device_of(path: &Path, id: &str) -> Result<AnyDevice> {
-    if id == "cpu" {
-        return Ok(AnyDevice::cpu());
-    }
-    let ordinal = id.strip_prefix("cuda:").and_then(|n| n.parse().ok());
-    let ordinal = ordinal.ok_or_else(|| {
+    let choice = parse_choice(id).map_err(|_| {
         Error::Usage(format!(
             "{}: there is no device {id:?}: measure it again with `stamp bench paper --fresh`",
             path.display()
         ))
     })?;
-    Ok(AnyDevice::Cuda(Cuda::new(ordinal)?))
+    Ok(AnyDevice::open(choice)?.0)
 }
 
 struct Judging<'d> {
@@ -169,12 +164,10 @@ impl Judging<'_> {
     fn judge(&self, result: &Speedup) -> Result<Isolation> {
         let known = Variant::ALL.iter().find(|v| v.name() == result.resolved);
         let (Some(&variant), Some(input)) = (known, self.plan.input(&result.workload)) else {
+            let (file, of, resolved) = (Paper::FILE_NAME, &result.workload, &result.resolved);
             return Err(Error::Usage(format!(
-                "{} has a result of {} {}, which this program does not know: use the program \
-                 that wrote it",
-                Paper::FILE_NAME,
-                result.workload,
-                result.resolved
+                "{file} has a result of {of} {resolved}, which this program does not know: use the \
+                 program that wrote it"
             )));
         };
         match self.record(variant, &input, result) {

@@ -2,7 +2,7 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `args`, `memory_args` | the options |
+//! | `args` | the options |
 //! | `one_line` | the parser's errors |
 //! | `console` | the device that is opened, what became of standard output, and lists of names |
 //! | `workload_help` | the help of `run` and `tune`, which is that of a workload |
@@ -23,7 +23,6 @@ mod floor;
 mod isolation;
 mod list;
 mod machine;
-mod memory_args;
 mod nw;
 mod nw_bench;
 mod one_line;

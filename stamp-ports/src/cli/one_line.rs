@@ -83,10 +83,6 @@ mod tests {
     #[test]
     fn errors_of_the_parser_are_one_line_that_names_the_value() {
         let rows = r#"
-            run rx => "rx" | did you mean ra?
-            run => WORKLOAD | stamp run --help
-            rum ra => 'rum' | 'run'
-            run ra --lokcs 4 => '--lokcs' | '--locks'
             run ra --locks 4x => --locks | "4x" | 2^20
             -v tune ra --locks 4x => `stamp tune ra --help`
             run ra --time-limit -1 => "-1" | above 0

@@ -33,8 +33,7 @@ Examples:
   stamp bench paper --for 300 --out results       a piece of 5 to 8 minutes
   stamp bench paper --only fig2,table1 --workload ra,ht --out results";
 
-/// Measures what the publication shows; `command` is how it was called. What a
-/// single point cannot do makes the result `false`.
+/// Measures what the publication shows. What a single point cannot do makes the result `false`.
 pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = run::paper(&device, spec, command)?;

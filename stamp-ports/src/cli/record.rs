@@ -182,6 +182,11 @@ fn settings(args: &RecordArgs, input: &AnyInput, shape: (u32, u32)) -> Settings 
     }
 }
 
+/// The head of the table.
+const HEAD: &str = "\
+variant         launch transactions      attempts      aborted     turns \
+histories violations  kernel s  check s    all s";
+
 /// The verdicts about the histories of one variant.
 #[derive(Default)]
 struct Judged {
@@ -210,20 +215,7 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
         let input = record::input(name, &args.input, kind)?;
         if !args.json {
             say(format_args!("{name} on {}", device.name()))?;
-            say(format_args!(
-                "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{:>11}{:>10}{:>9}{:>9}",
-                "variant",
-                "launch",
-                "transactions",
-                "attempts",
-                "aborted",
-                "turns",
-                "histories",
-                "violations",
-                "kernel s",
-                "check s",
-                "all s"
-            ))?;
+            say(HEAD)?;
         }
         for &variant in &args.variant {
             let settings = settings(args, &input, default_shape(kind, name, variant));
@@ -359,11 +351,6 @@ impl Judged {
 }
 
 fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result<()> {
-    let violations = if judged.checked == 0 {
-        "-".to_owned()
-    } else {
-        judged.violations.to_string()
-    };
     if args.json {
         say(serde_json::json!({
             "workload": workload,
@@ -387,6 +374,12 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
         }))?;
         return Ok(());
     }
+    let violations = judged.violations.to_string();
+    let violations = if judged.checked == 0 {
+        "-"
+    } else {
+        &violations
+    };
     say(format_args!(
         "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
         row.name(),

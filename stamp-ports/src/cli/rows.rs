@@ -155,8 +155,7 @@ pub(super) fn late_ratios(reports: &[RunReport]) -> String {
     }
 }
 
-/// What a reader may conclude from runs of several variants on a CPU: which of them suit it, and
-/// that a GPU is another matter.
+/// What a reader may conclude from runs of several variants on a CPU.
 pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
     let mut suits: Vec<(&str, Vec<&str>)> = Vec::new();
     for of in reports.chunk_by(|a, b| a.workload == b.workload) {

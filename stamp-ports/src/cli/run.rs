@@ -7,8 +7,9 @@ use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
 use crate::devices::{AnyDevice, Choice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::launches;
+use crate::measure::memory::MemorySpec;
 use crate::measure::meter::{self, Progress};
-use crate::measure::run_report::{MemorySpec, RunReport, RunSpec, check_input, resolve};
+use crate::measure::run_report::{RunReport, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
 use crate::output::{self, legend, setting, terminal_columns};
 use crate::variants::{AskedVariant, no_profile_of};
@@ -231,8 +232,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The runs that are done. Each is printed at once, so that nothing is lost when
-/// the program is interrupted.
+/// The runs that are done. Each is printed at once, so that an interruption loses nothing.
 #[derive(Default)]
 struct Shown {
     json: bool,
@@ -244,8 +244,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Makes what stands above the rows. It is printed with the first of them,
-    /// so that a run that is refused prints nothing.
+    /// Makes what stands above the rows. A run that is refused prints nothing, not even this.
     fn begin(&mut self, plan: &Plan<'_>, workloads: &[AnyWorkload], rows: &[Row<'_>]) {
         let runs = rows.iter().map(|row| {
             let (name, spec) = (row.workload.sizes().name(), &row.spec);
@@ -320,7 +319,7 @@ fn variants(args: &RunArgs) -> Result<Vec<AskedVariant>> {
 pub(super) fn run(args: &RunArgs) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
     let variants = variants(args)?;
-    let memory = args.memory.spec(&variants)?;
+    args.memory.check(&variants)?;
     let given = args.input.shared.transactions;
     if given == Some(0) {
         return Err(Error::Usage(
@@ -330,7 +329,7 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
     let device = open(args.device)?;
     let plan = Plan {
         shape: (args.blocks, args.threads),
-        memory,
+        memory: args.memory,
         locks: args.locks,
         time_limit: args.time_limit,
         transactions: Some(given.unwrap_or(launches::TRANSACTIONS)),

@@ -21,11 +21,12 @@ use stm_core::host::Device;
 /// Searches the best launch of each variant; `command` is how it was called.
 pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
+    args.memory.check(&args.variant)?;
     let shared = &args.input.shared;
     let spec = SearchSpec {
         variants: args.variant.clone(),
         locks: args.locks.clone(),
-        memory: args.memory.spec(&args.variant)?,
+        memory: args.memory,
         repeat: args.repeat,
         transactions: shared.transactions.unwrap_or(launches::TRANSACTIONS),
         seed: shared.seed,

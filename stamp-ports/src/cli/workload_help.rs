@@ -14,8 +14,7 @@ const COMMANDS: [&str; 2] = ["run", "tune"];
 /// A workload, and what it is.
 type Described = &'static (&'static str, &'static str);
 
-/// Returns the help, if the arguments, the first of which is the program's name, ask for that of
-/// one of the [`COMMANDS`].
+/// Returns the help, if the arguments ask for that of one of the [`COMMANDS`].
 pub(super) fn asked(arguments: &[OsString]) -> Option<String> {
     let asks = ["-h", "--help"].map(OsString::from);
     let asks = arguments.iter().any(|word| asks.contains(word));
@@ -23,8 +22,7 @@ pub(super) fn asked(arguments: &[OsString]) -> Option<String> {
     Some(help(command, &of))
 }
 
-/// Returns the command of these arguments and the workloads that they name, if it is one of the
-/// [`COMMANDS`].
+/// Returns the command of these arguments, if it is one of the [`COMMANDS`], and its workloads.
 pub(super) fn named(arguments: &[OsString]) -> Option<(&'static str, Vec<Described>)> {
     let words = arguments.iter().skip(1).map_while(|word| word.to_str());
     let mut words = words.filter(|word| !word.starts_with('-'));

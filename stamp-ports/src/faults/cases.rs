@@ -12,7 +12,6 @@ use stm_core::Kernel;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Capacity, Device, Error, Launch, Statistics, Stm, StmConfig};
 
-/// The devices on which a fault can be injected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum On {
     Any,
@@ -28,8 +27,7 @@ pub(crate) enum Treatment {
     WaitAndRetry,
     /// Hides all GPUs from it.
     HideGpus,
-    /// Kills it while a kernel runs, and then waits for another one that must
-    /// find the device whole.
+    /// Kills it while a kernel runs, and then does the same.
     Kill,
 }
 
@@ -83,7 +81,6 @@ cases! {
     "killed-endless" Gpu Kill endless_kernel: "a kernel that never ends is killed with its process; a new process works";
 }
 
-/// Prints what the user sees, for the log.
 fn seen(what: impl std::fmt::Display) {
     // The parent notices a child whose output is lost by its missing lines.
     let _ = writeln!(stdout(), "{what}");
@@ -143,8 +140,7 @@ pub(super) fn works(device: &AnyDevice) -> Verdict {
 /// A launch that may take so long commits something, however busy the machine is.
 const A_COMMIT_FITS: Duration = Duration::from_millis(100);
 
-/// Runs a load that a memory cannot carry, and returns the error that the user sees, or what is
-/// wrong with it or with the memory thereafter.
+/// Runs a load that a memory cannot carry, and returns the error, or what is wrong thereafter.
 fn recovers(
     mut memory: Memory,
     load: Load,
@@ -365,8 +361,7 @@ fn bad_ptx(device: &AnyDevice) -> Verdict {
     memory.is_whole()
 }
 
-/// Launches a kernel that loses the device with one of the driver's codes, and
-/// checks that nothing works afterwards.
+/// Launches a kernel that loses the device with one of these codes; nothing works thereafter.
 fn loses<K: Kernel>(device: &AnyDevice, params: &K::Params, codes: &[&str]) -> Verdict {
     let mut memory = memory(device)?;
     memory.is_whole()?;

@@ -189,8 +189,7 @@ impl Memory {
         unsafe { self.stm.launch::<K>(params) }.map(|(_, statistics)| statistics)
     }
 
-    /// Returns an error unless the memory is whole: nothing locked, the sum of
-    /// the words still zero, and transactions run.
+    /// Returns an error unless nothing is locked, the words add up to zero, and transactions run.
     pub(crate) fn is_whole(&mut self) -> Result<(), String> {
         let text = |error: host::Error| format!("the memory is not whole: {error}");
         self.stm.check_in_full().map_err(text)?;

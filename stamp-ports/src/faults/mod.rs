@@ -206,8 +206,7 @@ fn in_child(name: &str, device: &str, treatment: Treatment, seen: &mut Vec<Strin
     judge(&mut command, treatment == Treatment::Kill, seen)
 }
 
-/// Collects the lines of a child until it ends, kills it when it runs if it is
-/// to be killed, and judges its end.
+/// Collects the lines of a child, kills it when it runs if it is to be killed, and judges its end.
 fn judge(command: &mut Command, kill: bool, seen: &mut Vec<String>) -> Verdict {
     let is_running = |line: &str| kill && line == RUNNING;
     let runs = |out: &Path| {

@@ -80,8 +80,7 @@ pub(crate) const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64
     }
 }
 
-/// All these numbers of blocks with all these numbers of threads of a block, each shape once,
-/// without those that have no blocks or more than `most` threads.
+/// All these blocks with all these threads, once each, but for none or more than `most` threads.
 pub(crate) fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)> {
     let mut shapes = Vec::new();
     for &b in blocks {
@@ -112,18 +111,16 @@ pub(crate) fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::devices::AnyDevice;
     use crate::workloads::input::Occasion;
     use crate::workloads::{AnyInput, WORKLOADS};
+    use stm_core::host::Device;
 
     fn on_gpu(workload: &str, algorithm: Variant) -> (u32, u32) {
         let input = AnyInput::sized(workload, Occasion::Quick).expect("a workload");
         let limits = Limits {
-            warp_width: 32,
-            threads_max: 1024,
-            blocks_max: 1 << 20,
-            shared_bytes_max: 48 << 10,
             processors: 100,
-            cluster_max: 1,
+            ..AnyDevice::cpu().limits()
         };
         let workload = input.make(1).expect("small");
         launch(workload.sizes(), algorithm, DeviceKind::Cuda, &limits)
@@ -132,12 +129,9 @@ mod tests {
     #[test]
     fn launches_on_a_gpu_are_those_that_were_found() {
         for &(workload, _) in WORKLOADS {
-            let cgl = if workload == "labyrinth" {
-                (100, 256)
-            } else {
-                (1, 32)
-            };
-            assert_eq!(on_gpu(workload, Variant::Cgl), cgl, "{workload}");
+            let is_by_blocks = workload == "labyrinth";
+            let shape = if is_by_blocks { (100, 256) } else { (1, 32) };
+            assert_eq!(on_gpu(workload, Variant::Cgl), shape, "{workload}");
         }
         for (workload, algorithm, shape) in [
             ("ra", Variant::Egpgv, (800, 32)),
@@ -159,11 +153,8 @@ mod tests {
             ("genome", Variant::HvSorting, (200, 256)),
             ("ht", Variant::HvSorting, (800, 256)),
         ] {
-            assert_eq!(
-                on_gpu(workload, algorithm),
-                shape,
-                "{workload} {algorithm:?}"
-            );
+            let found = on_gpu(workload, algorithm);
+            assert_eq!(found, shape, "{workload} {algorithm:?}");
         }
     }
 }

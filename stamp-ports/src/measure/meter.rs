@@ -25,9 +25,8 @@ struct Cost {
     left: u32,
 }
 
-/// Counts points.
 #[derive(Debug)]
-pub struct Meter {
+pub(crate) struct Meter {
     /// The spinner, for what happens within a point.
     pub progress: Progress,
     lines: bool,
@@ -36,7 +35,7 @@ pub struct Meter {
 
 impl Meter {
     /// Begins with these points to come, each by its kind.
-    pub fn new<'k>(points: impl IntoIterator<Item = &'k str>) -> Self {
+    pub(crate) fn new<'k>(points: impl IntoIterator<Item = &'k str>) -> Self {
         let mut costs: BTreeMap<String, Cost> = BTreeMap::new();
         for kind in points {
             costs.entry(kind.into()).or_default().left += 1;
@@ -49,7 +48,7 @@ impl Meter {
     }
 
     /// Counts a point of a kind that was measured, and says so.
-    pub fn done(&mut self, kind: &str, cost: Duration, what: &str) {
+    pub(crate) fn done(&mut self, kind: &str, cost: Duration, what: &str) {
         let counted = self.costs.entry(kind.into()).or_default();
         counted.done += 1;
         counted.spent += cost;
@@ -69,8 +68,7 @@ impl Meter {
         }
     }
 
-    /// About how long the points to come take; a kind without a point so far counts
-    /// by the mean of the others.
+    /// About how long the points to come take; a kind without one so far counts by the mean.
     fn estimate(&self) -> Option<Duration> {
         let costs = || self.costs.values();
         let spent: Duration = costs().map(|cost| cost.spent).sum();
@@ -170,24 +168,15 @@ impl Drop for Progress {
     }
 }
 
-/// What the host does, or waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// Data of a workload are made.
+pub(crate) enum Phase {
     Data,
-    /// The metadata of the transactional memory is allocated, and the data are made fit.
     Metadata,
-    /// The driver compiles and loads the module.
     Load,
-    /// Data are put into their first state.
     Reset,
-    /// Kernels run, with the host's work between them.
     Kernels,
-    /// The result is verified.
     Verify,
-    /// Copies to the device.
     Upload,
-    /// Copies from the device.
     Download,
 }
 
@@ -206,21 +195,20 @@ const PHASES: [(Phase, &str, &str); 8] = [
 /// The sums over all runs of the program, in nanoseconds.
 static SUMS: [AtomicU64; PHASES.len()] = [const { AtomicU64::new(0) }; PHASES.len()];
 
-/// The times of one run.
 #[derive(Debug, Default)]
-pub struct Phases<'p> {
+pub(crate) struct Phases<'p> {
     times: [Duration; PHASES.len()],
     progress: Option<&'p Progress>,
 }
 
 impl<'p> Phases<'p> {
     /// Has each phase shown when it begins.
-    pub const fn show(&mut self, progress: &'p Progress) {
+    pub(crate) const fn show(&mut self, progress: &'p Progress) {
         self.progress = Some(progress);
     }
 
     /// Does something, and adds its time to a phase.
-    pub fn time<R>(&mut self, phase: Phase, work: impl FnOnce() -> R) -> R {
+    pub(crate) fn time<R>(&mut self, phase: Phase, work: impl FnOnce() -> R) -> R {
         if let Some(progress) = self.progress {
             progress.step(PHASES[phase as usize].2);
         }
@@ -236,7 +224,7 @@ impl<'p> Phases<'p> {
     }
 
     /// Writes the times to the log, adds them to the sums, and begins again.
-    pub fn tell(&mut self, workload: &str, variant: &str) {
+    pub(crate) fn tell(&mut self, workload: &str, variant: &str) {
         let times = std::mem::take(&mut self.times);
         for (sum, time) in SUMS.iter().zip(times) {
             sum.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
@@ -246,7 +234,7 @@ impl<'p> Phases<'p> {
 }
 
 /// Writes the sums of all runs to the log.
-pub fn tell_sums() {
+pub(crate) fn tell_sums() {
     let sums = SUMS
         .each_ref()
         .map(|sum| Duration::from_nanos(sum.load(Ordering::Relaxed)));

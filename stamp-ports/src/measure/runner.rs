@@ -38,9 +38,6 @@ pub struct Runner<'a> {
 
 impl<'a> Runner<'a> {
     /// Makes the data for up to `transactions_max` transactions.
-    ///
-    /// # Errors
-    /// Parameters that make no sense, too little memory, or an error of the device.
     pub fn new(
         device: &'a AnyDevice,
         workload: &'a AnyWorkload,
@@ -66,11 +63,7 @@ impl<'a> Runner<'a> {
         self.phases.show(progress);
     }
 
-    /// Puts the data into the state in which a measurement of `spec` finds them, which does not
-    /// have to do it again if it is the next one.
-    ///
-    /// # Errors
-    /// Too little memory, or another error of the device.
+    /// Makes the data ready for a measurement of `spec`, which saves it the time if it is the next.
     pub fn make_ready(&mut self, spec: &RunSpec) -> Result<()> {
         drop(self.begin(spec)?);
         self.reset(spec)?;
@@ -112,9 +105,6 @@ impl<'a> Runner<'a> {
     }
 
     /// Launches once, and does not verify the result: for a search.
-    ///
-    /// # Errors
-    /// The launch's errors.
     pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
         self.load(self.algorithm(spec))?;
@@ -216,8 +206,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// The blocks, and threads of each, that get transactions, if they are fewer than those of the
-    /// launch and nobody has asked for all.
+    /// The shape that gets transactions, if that is not all of the launch and nobody asked for all.
     fn cap(&self, spec: &RunSpec, algorithm: Variant) -> Option<(u32, u32)> {
         let (workload, processors) = (self.workload(), self.device.limits().processors);
         let chosen = spec.config.retry_limits.blocks_max == 0
@@ -358,8 +347,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The launches with clocks: the time and the profile of the one with the median time, or what is
-    /// wrong with a result.
+    /// The time and the profile of the launch with the median time, or what is wrong with a result.
     fn profiled_runs(&mut self, spec: &RunSpec) -> Result<Result<(Duration, Profile), String>> {
         let mut stm = self.begin(spec)?;
         let (blocks, threads) = spec.shape;

@@ -7,9 +7,10 @@
 //! 3. The best of each variant is measured and verified, repeatedly, with as
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
+use super::memory::MemorySpec;
 use super::meter::Progress;
 use super::ms;
-use super::run_report::{MemorySpec, RunReport, RunSpec, check_input, resolve};
+use super::run_report::{RunReport, RunSpec, check_input, resolve};
 use super::runner::Runner;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
@@ -70,8 +71,7 @@ pub(crate) struct Search<'s, 'a> {
     done: BTreeMap<(&'static str, u64), Option<Tried>>,
 }
 
-/// How many transactions fill a time at a rate: a power of two, so that
-/// figures read well, from `least` to `most`.
+/// How many transactions fill a time, from `least` to `most`: a power of two, which reads well.
 fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
     let n = (time.as_secs_f64() * tx_per_s) as u64;
     if n >= most {
@@ -248,8 +248,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 }
 
-/// Probes every shape, and tries the best few of them again. Returns all that was tried, the best
-/// first.
+/// Probes every shape, and tries the best few again. Returns all, the best first.
 pub(crate) fn best_first<S, T>(
     of: &mut S,
     (shapes, trials): (&[(u32, u32)], usize),
@@ -301,8 +300,7 @@ impl SearchSpec {
         workload.transactions().unwrap_or(self.transactions)
     }
 
-    /// Refuses what no search of the workload can do. The searches before it may
-    /// take long, so all of it is checked before the first of them.
+    /// Refuses what no search of the workload can do, before the first takes its time.
     pub(crate) fn check(&self, device: &AnyDevice, workload: &dyn Sizes) -> Result<()> {
         check_input(workload, self.transactions_of(workload))?;
         for &variant in &self.variants {
@@ -377,8 +375,7 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// Returns a launch that has not run: of so many transactions with this specification, of what
-    /// is called `variant`.
+    /// Returns a launch of this specification that has not run.
     pub fn new(workload: &str, variant: &str, spec: &RunSpec) -> Self {
         Self {
             workload: workload.into(),

@@ -64,8 +64,7 @@ pub fn record(
     })
 }
 
-/// Records as [`record`] does, and judges every history. Returns the row and the number of attempts
-/// that are not opaque.
+/// Records, and judges every history. Returns the row and how many attempts are not opaque.
 pub fn record_judged(
     device: &AnyDevice,
     variant: Variant,
@@ -265,8 +264,7 @@ pub fn input(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<AnyI
     args.input(name, Occasion::Recording(device))
 }
 
-/// Returns how many transactions are recorded of an input, if the caller does not say: few where
-/// blocks work on a transaction together, as these are long.
+/// Returns how many transactions are recorded by default: few where blocks share them.
 pub(crate) const fn transactions(input: &AnyInput) -> u64 {
     if input.is_by_blocks() {
         1 << 10
@@ -275,8 +273,7 @@ pub(crate) const fn transactions(input: &AnyInput) -> u64 {
     }
 }
 
-/// Refuses options that none of the workloads takes, and such as mean another
-/// thing for each of several.
+/// Refuses options that none of the workloads takes, or that mean another thing for each.
 pub fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
     // How many transactions to record is the same for all.
     let mut args = args.clone();

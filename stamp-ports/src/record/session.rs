@@ -108,8 +108,7 @@ impl<'a, D: Device> Session<'a, D> {
         }
     }
 
-    /// Halves the blocks, so that each lane has twice the room and fewer rivals. Returns whether
-    /// there was more than one.
+    /// Halves the blocks, so that each lane has twice the room, if there is more than one.
     fn narrow(&mut self) -> bool {
         if self.row.blocks == 1 {
             return false;
@@ -158,8 +157,7 @@ impl<'a, D: Device> Session<'a, D> {
         Ok((transactions, room))
     }
 
-    /// Makes one run on the data that `prepare` makes for so many transactions:
-    /// recorded and verified.
+    /// Makes one run on the data that `prepare` makes, recorded and verified.
     pub(super) fn run<'w>(
         &mut self,
         workload: &dyn Sizes,
@@ -227,8 +225,7 @@ impl<'a, D: Device> Session<'a, D> {
         }
     }
 
-    /// The transactional memory: that of the last run, whose clock goes on, if it
-    /// has the same sets.
+    /// The memory: that of the last run, whose clock goes on, if it has the same sets.
     fn memory(&mut self, workload: &dyn Sizes, shape: Launch) -> Result<Stm<D>, Error> {
         let config = StmConfig {
             locks: self.settings.locks,
@@ -281,7 +278,6 @@ impl<'a, D: Device> Session<'a, D> {
     }
 }
 
-/// Lanes of a GPU's warp.
 const WARP: u32 = 32;
 
 /// The records of a run, and where their histories go.
@@ -294,8 +290,7 @@ struct Recording<'a, 's, D: Device> {
     kernel: Duration,
     row: &'a mut Row,
     sink: &'a mut Sink<'s>,
-    /// Of the launch that needed the most room, if a launch had too little: the lane that needed the
-    /// most words, and how many.
+    /// Of the launch that lacked the most room: the lane that needed the most words, and how many.
     full: Option<(u32, u64)>,
     /// Whether the sink has seen enough, or what went wrong.
     ended: Result<ControlFlow<()>, Error>,

@@ -18,6 +18,7 @@ use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::numbers::parse_count;
 use crate::out_file::make_folder;
+use crate::store::NameList;
 use crate::variants::parse_list;
 use clap::Args;
 use state::State;
@@ -36,7 +37,6 @@ use stm_kernels::cells::{self, TransferParams};
 mod state;
 mod step;
 
-/// The time between two lines.
 const LINE_EVERY: Duration = Duration::from_mins(1);
 
 /// Soaks, and returns whether nothing was wrong, in this session and before.
@@ -110,33 +110,15 @@ fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
     Ok(state)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    Memories,
-    Transfers,
-    Runs,
-    Faults,
-    Histories,
-}
-
-const STEPS: [(Step, &str); 5] = [
-    (Step::Memories, "memories"),
-    (Step::Transfers, "transfers"),
-    (Step::Runs, "runs"),
-    (Step::Faults, "faults"),
-    (Step::Histories, "histories"),
-];
-
-type StepList = std::vec::Vec<Step>;
+const STEPS: [&str; 5] = ["memories", "transfers", "runs", "faults", "histories"];
 
 /// Reads `all` or names of steps separated by commas.
-fn parse_steps(text: &str) -> Result<StepList, Error> {
+fn parse_steps(text: &str) -> Result<NameList> {
     let unknown = |name: &str, known: &[&str]| {
         let known = known.join(", ");
         format!("there is no step {name:?}: known are {known} and all")
     };
-    let steps = parse_list(text, &STEPS, |(_, name)| name, unknown)?;
-    Ok(steps.into_iter().map(|(step, _)| step).collect())
+    parse_list(text, &STEPS, |name| name, unknown)
 }
 
 #[derive(Args, Clone, Debug)]
@@ -155,7 +137,7 @@ pub(crate) struct Plan {
     pub resume: Option<PathBuf>,
     /// Only these steps, separated by commas, or all
     #[arg(long, value_name = "STEP,...", value_parser = parse_steps, default_value = "all")]
-    pub only: StepList,
+    pub only: NameList,
     /// Transactions of a launch of transfers [default: drawn]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub chunk: Option<u64>,
@@ -247,7 +229,6 @@ fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
 }
 
 impl Transfers {
-    /// Makes accounts of each kind.
     fn all(device: &AnyDevice) -> Result<Vec<Self>, host::Error> {
         let (blocks, threads) = match device.kind() {
             DeviceKind::Cpu => (2, 1),

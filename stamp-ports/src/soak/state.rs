@@ -21,16 +21,12 @@ pub(super) struct State {
     pub version: String,
     pub device: String,
     pub device_name: String,
-    /// The seed of everything that is drawn.
     pub seed: u64,
     pub sessions: u64,
-    /// Seconds in all sessions.
     pub seconds: f64,
     /// The number of the next step; what a step does follows from it and the seed.
     pub next_step: u64,
-    /// Transactions that committed.
     pub commits: u64,
-    /// Attempts that did not.
     pub aborts: u64,
     /// Runs that were verified, by workload and variant.
     pub runs: BTreeMap<String, u64>,
@@ -75,7 +71,6 @@ impl State {
         Ok(state)
     }
 
-    /// Writes the state and the log into a folder, each file whole.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)? + "\n";
         write_all(folder, [(FILE_NAME, &json), ("soak.txt", &self.text())])
@@ -88,7 +83,6 @@ impl State {
         self.aborts += done.aborted();
     }
 
-    /// Notes that something was wrong at a step.
     pub(super) fn note_wrong(&mut self, step: u64, what: &str) {
         self.wrong_count += 1;
         if self.wrong.len() < WRONG_MAX {
@@ -164,17 +158,15 @@ mod tests {
     #[test]
     fn whatever_the_bytes_are_the_reader_returns() {
         let text = serde_json::to_string(&state()).unwrap();
-        let mut read = 0;
         for at in 0..text.len() {
             for byte in [b'0', b'"', b'{', b'-', b' ', 0xFF] {
                 let mut bytes = text.clone().into_bytes();
                 bytes[at] = byte;
                 // A change inside a name or a number may be another state.
-                read += u32::from(State::parse(&String::from_utf8_lossy(&bytes)).is_ok());
+                let _ = State::parse(&String::from_utf8_lossy(&bytes));
             }
             assert!(State::parse(&text[..at]).is_err());
         }
-        assert!(read > 0);
         assert!(State::parse(&text.replace("\"seconds\":0.0", "\"seconds\":-1.0")).is_err());
     }
 }

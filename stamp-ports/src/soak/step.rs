@@ -1,7 +1,7 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
 use super::state::State;
-use super::{Plan, Step, StepList, Transfers};
+use super::{Plan, Transfers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Error;
 use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
@@ -10,6 +10,7 @@ use crate::faults::{CASES, Case, inject};
 use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
 use crate::record::{Settings, record_judged};
+use crate::store::NameList;
 use crate::variants::AskedVariant;
 use crate::workloads::input::Occasion;
 use crate::workloads::workload::Sizes;
@@ -20,7 +21,6 @@ use stm_core::host::{self, Device, RetryLimits, StmConfig};
 use stm_history::error::Error as Unjudged;
 use stm_kernels::draw::{below, draw};
 
-/// The draws of a step.
 struct Chance {
     seed: u64,
     step: u64,
@@ -53,8 +53,7 @@ impl Chance {
     }
 }
 
-/// How often one of these is drawn.
-const WEIGHTS: [(Step, usize); 3] = [(Step::Runs, 12), (Step::Faults, 7), (Step::Histories, 1)];
+const WEIGHTS: [(&str, usize); 3] = [("runs", 12), ("faults", 7), ("histories", 1)];
 
 /// One in so many faults is one of `stamp faults`, in a process of its own.
 const IN_A_PROCESS: u32 = 16;
@@ -65,12 +64,11 @@ pub(super) struct Bench<'a> {
     pub(super) service: Vec<Memory>,
     /// The same, for transfers.
     transfers: Vec<Transfers>,
-    only: StepList,
+    only: NameList,
     /// Transactions of a launch of transfers, if they are not drawn.
     chunk: Option<u64>,
 }
 
-/// What a step found wrong, on one line.
 type Wrong = String;
 
 /// The algorithms of the memories that live long, and of those that faults are injected into.
@@ -79,7 +77,7 @@ pub(super) const ALGORITHMS: [Variant; 3] = [Variant::Fast, Variant::FastTable, 
 impl<'a> Bench<'a> {
     pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> Result<Self, host::Error> {
         let mut only = plan.only.clone();
-        only.retain(|&step| step != Step::Histories || !plan.no_histories);
+        only.retain(|&step| step != "histories" || !plan.no_histories);
         let shape = match device.kind() {
             DeviceKind::Cpu => (2, 2),
             DeviceKind::Cuda => (device.limits().processors, 128),
@@ -87,7 +85,7 @@ impl<'a> Bench<'a> {
         let limit = Some(StmConfig::TIME_LIMIT);
         let make = |&algorithm| Memory::with_shape(device, algorithm, ROOMY, limit, shape);
         let service = ALGORITHMS.iter().map(make).collect::<Result<_, _>>()?;
-        let transfers = if only.contains(&Step::Transfers) {
+        let transfers = if only.contains(&"transfers") {
             Transfers::all(device)?
         } else {
             Vec::new()
@@ -106,21 +104,21 @@ impl<'a> Bench<'a> {
     /// What was wrong. A lost device is wrong in every later step too.
     pub(super) fn step(&mut self, state: &mut State, number: u64) -> Result<(), Wrong> {
         let mut chance = Chance::new(state.seed, number);
-        if self.only.contains(&Step::Memories) {
+        if self.only.contains(&"memories") {
             self.serve(state, &mut chance)?;
         }
-        if self.only.contains(&Step::Transfers) {
+        if self.only.contains(&"transfers") {
             self.transfer(state, &mut chance)?;
         }
         let asked = WEIGHTS.into_iter().filter(|(s, _)| self.only.contains(s));
         let asked = asked.flat_map(|(step, weight)| std::iter::repeat_n(step, weight));
-        let asked: StepList = asked.collect();
+        let asked: Vec<&str> = asked.collect();
         if asked.is_empty() {
             return Ok(());
         }
         match chance.one_of(&asked) {
-            Step::Runs => self.run(state, &mut chance),
-            Step::Faults => self.inject(state, &mut chance),
+            "runs" => self.run(state, &mut chance),
+            "faults" => self.inject(state, &mut chance),
             _ => self.record(state, &mut chance),
         }
     }
@@ -177,7 +175,6 @@ impl<'a> Bench<'a> {
         checked.map_err(|error| error.to_string())
     }
 
-    /// Runs a workload and verifies the result.
     fn run(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         let (name, _) = chance.one_of(WORKLOADS);
         let seed = u64::from(chance.below(1 << 30));
@@ -306,7 +303,6 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Records a run and judges its histories.
     fn record(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         let (name, _) = chance.one_of(WORKLOADS);
         let variant = chance.one_of(&ALGORITHMS);
@@ -337,7 +333,7 @@ impl<'a> Bench<'a> {
             }
             // The kernels that record are built on demand.
             Err(error @ Error::Host(host::Error::PtxNotBuilt { .. })) => {
-                self.only.retain(|&step| step != Step::Histories);
+                self.only.retain(|&step| step != "histories");
                 format!("no histories on {}: {error}", self.device.id())
             }
             Err(error @ Error::History(Unjudged::BufferFull { .. })) => {

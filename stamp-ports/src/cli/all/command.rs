@@ -16,11 +16,10 @@ use std::time::Instant;
 /// The runs that a command of [`Kind::Runs`] prints: one of each of its variants.
 const RUNS: usize = 2;
 
-/// Runs the command of a piece with these variables of its environment, for so many seconds if they
-/// are given. Returns whether its results are verified, and whether it is whole.
+/// Runs the command of a piece. Returns whether its results are verified, and whether it is whole.
 pub(super) fn measure(
     piece: &Piece,
-    words: &[String],
+    line: &str,
     folder: &Path,
     (left, environment): (Option<u64>, &[(&str, OsString)]),
     head: &Head,
@@ -32,7 +31,9 @@ pub(super) fn measure(
     let _ = fs::remove_file(&part);
     let start = Instant::now();
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(words).envs(environment.iter().cloned());
+    command
+        .args(line.split(' ').skip(1))
+        .envs(environment.iter().cloned());
     match piece.kind {
         Kind::Resumed => {
             command.arg("--out").arg(folder);
@@ -69,7 +70,7 @@ pub(super) fn measure(
             let mut list = list_in(&path, |file| file)?;
             let mut member = value(&part)?;
             // The name of the temporary file says nothing.
-            member["command"] = format!("stamp {} --out {}", words.join(" "), piece.file).into();
+            member["command"] = format!("{line} --out {}", piece.file).into();
             list.retain(|other| other["command"] != member["command"]);
             list.push(member);
             let list: Vec<String> = list.iter().map(Value::to_string).collect();
@@ -77,8 +78,8 @@ pub(super) fn measure(
         }
         Kind::Runs => {
             let mut runs = list_in(&path, |file| &file["runs"])?;
-            for line in lines {
-                runs.push(serde_json::from_str(line).map_err(std::io::Error::from)?);
+            for run in lines {
+                runs.push(serde_json::from_str(run).map_err(std::io::Error::from)?);
             }
             let head = Head {
                 format: "stamp-runs/1".into(),
@@ -109,7 +110,6 @@ fn list_in(path: &Path, of: impl Fn(&Value) -> &Value) -> Result<Vec<Value>> {
     Ok(of(&value(path)?).as_array().cloned().unwrap_or_default())
 }
 
-/// Reads a file of JSON.
 fn value(path: &Path) -> Result<Value> {
     let text = fs::read_to_string(path).map_err(|source| Error::File {
         path: path.to_owned(),

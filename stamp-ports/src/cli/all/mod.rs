@@ -136,7 +136,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner)
         .sealed;
-    let done = |piece: &Piece| all.state(&line_of(&piece.words(args.quick, &session.id))).0;
+    let done = |piece: &Piece| all.state(&piece.line(args.quick, &session.id)).0;
     all.head.complete = pieces.iter().all(done);
     all.write(&args.out, &[])?;
     summarise(&all, args)
@@ -167,7 +167,6 @@ fn check_gpus(gpus: u8, first: &Head) -> Result<()> {
 /// What the workers share, each with a GPU of its own.
 struct Session<'a> {
     args: &'a AllArgs,
-    /// The device's name for the commands.
     id: String,
     /// The driver's cache of kernels where times of compilation are measured: empty, so that they do
     /// not depend on what ran before.
@@ -178,7 +177,6 @@ struct Session<'a> {
     state: Mutex<State<'a>>,
 }
 
-/// What changes while the workers run.
 struct State<'a> {
     sealed: Sealed,
     /// The files that are measured now: they have no checksum.
@@ -222,11 +220,9 @@ impl<'a> Session<'a> {
     /// Runs the command of a piece, unless it is done or time is over, and writes down what it made.
     fn make(&self, number: usize, piece: &Piece, environment: &[(&str, OsString)]) -> Result<()> {
         let args = self.args;
-        let words = piece.words(args.quick, &self.id);
-        let line = line_of(&words);
-        let left = args
-            .seconds
-            .map(|s| s.saturating_sub(self.began.elapsed().as_secs()));
+        let line = piece.line(args.quick, &self.id);
+        let spent = self.began.elapsed().as_secs();
+        let left = args.seconds.map(|all| all.saturating_sub(spent));
         let (took, head) = {
             let mut state = self.state();
             let (done, took) = state.sealed.state(&line);
@@ -239,7 +235,7 @@ impl<'a> Session<'a> {
             (took, state.sealed.head.clone())
         };
         let start = Instant::now();
-        let made = measure(piece, &words, &args.out, (left, environment), &head);
+        let made = measure(piece, &line, &args.out, (left, environment), &head);
         let mut state = self.state();
         state.measured.retain(|file| *file != piece.file);
         let (verified, complete) = made?;
@@ -264,11 +260,6 @@ impl State<'_> {
     }
 }
 
-/// The command as it is shown and found again.
-fn line_of(words: &[String]) -> String {
-    format!("stamp {}", words.join(" "))
-}
-
 /// What `CUDA_VISIBLE_DEVICES` is for a command on this process's GPU of a number.
 fn visible(n: usize) -> String {
     let here = std::env::var("CUDA_VISIBLE_DEVICES").unwrap_or_default();
@@ -280,13 +271,12 @@ fn visible(n: usize) -> String {
 /// Begins the folder, or goes on with what is there.
 fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
     make_folder(&args.out)?;
+    let refused = |why: String| Error::Usage(format!("--out {}: {why}", args.out.display()));
     let Some(mut all) = sealed(&args.out)? else {
         let mut files = pieces(args.quick).into_iter().map(|piece| piece.file);
         if let Some(file) = files.find(|file| args.out.join(file).exists()) {
-            return Err(Error::Usage(format!(
-                "--out {}: {file} is there, and no {SEALS} that says what made it: name another \
-                 folder",
-                args.out.display()
+            return Err(refused(format!(
+                "{file} is there, and no {SEALS} that says what made it: name another folder"
             )));
         }
         return Ok(Sealed {
@@ -296,9 +286,8 @@ fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
         });
     };
     if let Some(what) = all.head.difference(&head) {
-        return Err(Error::Usage(format!(
-            "--out {}: {SEALS} was begun {what}: go on with what began it, or name another folder",
-            args.out.display()
+        return Err(refused(format!(
+            "{SEALS} was begun {what}: go on with what began it, or name another folder"
         )));
     }
     check_seals(&args.out)?;
@@ -307,7 +296,6 @@ fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
     Ok(all)
 }
 
-/// Says what there is.
 fn summarise(all: &Sealed, args: &AllArgs) -> Result<bool> {
     let mut out = stdout().lock();
     for made in all.pieces.iter().filter(|made| !made.verified) {
@@ -353,7 +341,7 @@ mod tests {
             let pieces = pieces(quick);
             let lines: BTreeSet<String> = (pieces.iter())
                 .map(|piece| {
-                    let mut line = line_of(&piece.words(quick, device));
+                    let mut line = piece.line(quick, device);
                     if piece.kind != Kind::Runs {
                         line += " --out out";
                     }
@@ -362,6 +350,7 @@ mod tests {
                 })
                 .collect();
             assert_eq!(lines.len(), pieces.len());
+            assert!(HELP.lines().all(|line| line.chars().count() <= 80));
         }
     }
 
@@ -383,11 +372,6 @@ mod tests {
         has(&refused(folder.path(), 2), "--gpus 2: | cuda:0 | cpu");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(Cli::try_parse_from("stamp bench all --out x --gpus 0".split(' ')).is_err());
-    }
-
-    #[test]
-    fn the_help_fits_80_columns() {
-        assert!(HELP.lines().all(|line| line.chars().count() <= 80));
     }
 
     #[test]

@@ -88,8 +88,8 @@ pub(super) fn pieces(quick: bool) -> Vec<Piece> {
 }
 
 impl Piece {
-    /// The words of the command.
-    pub(super) fn words(&self, quick: bool, device: &str) -> Vec<String> {
+    /// The command as it is shown and found again.
+    pub(super) fn line(&self, quick: bool, device: &str) -> String {
         let words = self.words.trim_end_matches(NARROW).trim_end();
         let is_narrow = words != self.words && device.starts_with("cuda");
         let narrow = if is_narrow { NARROW } else { "" };
@@ -102,7 +102,6 @@ impl Piece {
             (true, true, false) => " --quick",
             _ => "",
         };
-        let line = format!("{words} --device {device}{narrow}{size}");
-        line.split(' ').map(Into::into).collect()
+        format!("stamp {words} --device {device}{narrow}{size}")
     }
 }

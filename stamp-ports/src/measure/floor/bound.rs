@@ -111,8 +111,7 @@ fn accesses(
 }
 
 impl Bound {
-    /// Returns the bound for transactions with these accesses, if those of the protocol are known and
-    /// their rates were measured.
+    /// Returns the bound, if the accesses of the protocol are known and their rates were measured.
     pub(crate) fn of(protocol: &str, locks: u64, of: Accesses, rates: &[Rate]) -> Option<Self> {
         let terms = accesses(protocol, locks, of)?.into_iter();
         let terms = terms.filter(|(accesses, ..)| *accesses > 0.0);
@@ -146,8 +145,7 @@ impl Bound {
     }
 }
 
-/// Returns the rate of an operation: that of the largest memory measured which is no larger
-/// than the data, else of the smallest.
+/// Returns the rate over the largest memory that is no larger than the data, else the smallest.
 fn rate<'r>(rates: &'r [Rate], operation: &str, bits: u32, over: Over) -> Option<&'r Rate> {
     let same = |r: &&Rate| r.operation == operation && r.bits == bits && r.per_s > 0.0;
     let same = rates.iter().filter(same);

@@ -144,8 +144,7 @@ impl Measured {
         self.bounds.extend(bounds);
     }
 
-    /// Measures the transactional memory; `fast` on a workload whose transactions add is a variant
-    /// of its own.
+    /// Measures the transactional memory; `fast` where transactions add is a variant of its own.
     fn add_stm(
         &mut self,
         device: &AnyDevice,

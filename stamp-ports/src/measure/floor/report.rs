@@ -30,8 +30,7 @@ struct Ratio {
     time: f64,
 }
 
-/// The rate that a report has to compare with a contender's: of the kernel
-/// that does the same work, where a run has several.
+/// The rate to compare with a contender's: of the kernel that does the same work, of several.
 fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
     // Entries are named for what they do, then for what does it: `floor_gn1`
     // and `gn1_hv_sorting` are one work.

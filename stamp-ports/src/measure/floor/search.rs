@@ -14,8 +14,8 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::meter::Progress;
 use crate::measure::search::{LONG, best_first};
-use crate::measure::{TimeMs, launches};
-use crate::workloads::contender::{Contender, ContenderKind, PreparedContender};
+use crate::measure::{TimeMs, launches, ms};
+use crate::workloads::contender::{Contender, ContenderKind, PreparedContender, lanes};
 use crate::workloads::form::filling;
 use crate::workloads::workload::Sizes;
 use serde::Serialize;
@@ -34,8 +34,7 @@ const PROBE_MS: f64 = 10.0;
 /// The longest measurement of critical sections in `bench floor`, in milliseconds.
 pub(crate) const MEASURE_MS: f64 = 500.0;
 
-/// The launch shapes that are tried, blocks, then threads a block: those of `tune` that fill at
-/// least half of the device; with `quick`, one.
+/// The launch shapes of `tune` that fill at least half of the device; with `quick`, one.
 pub(crate) fn shapes(
     kind: DeviceKind,
     limits: &Limits,
@@ -104,8 +103,7 @@ pub(crate) struct ContenderReport {
     pub threads: u32,
     /// Transactions of a launch, over all of its passes.
     pub transactions: u64,
-    /// The transactions that were asked for: critical sections have fewer where all would
-    /// take too long.
+    /// Those asked for: critical sections have fewer where all would take too long.
     pub transactions_full: u64,
     pub seed: u64,
     pub repeat: u32,
@@ -115,8 +113,7 @@ pub(crate) struct ContenderReport {
     /// What an operation is.
     pub operations: &'static str,
     pub ops_per_s: f64,
-    /// Whether every repeat left the right result; null without synchronisation, which
-    /// is unsafe and not verified.
+    /// Whether every repeat left the right result; null where it is unsafe.
     pub verified: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -153,8 +150,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// Puts the data back and launches; the kernel's time in milliseconds.
     fn launch(&mut self, shape: (u32, u32), transactions: u64) -> Result<f64> {
-        let time = self.data.launch(self.device, shape, transactions)?;
-        Ok(time.as_secs_f64() * 1e3)
+        Ok(ms(self.data.launch(self.device, shape, transactions)?))
     }
 
     /// The transactions that take so long, if one takes `each_ms`, and all at most.
@@ -164,18 +160,15 @@ impl Bench<'_> {
     }
 
     fn probe(&mut self, (blocks, threads): (u32, u32)) -> Result<TriedContender> {
+        let few = self.transactions.min(PROBE.max(lanes((blocks, threads))));
         let mut tried = TriedContender {
             workload: self.workload,
             name: self.contender,
             blocks,
             threads,
-            transactions: self.transactions,
+            transactions: if self.is_slow { few } else { self.transactions },
             time_ms: 0.0,
         };
-        if self.is_slow {
-            let lanes = u64::from(blocks) * u64::from(threads);
-            tried.transactions = self.transactions.min(PROBE.max(lanes));
-        }
         self.again(&mut tried)?;
         if self.is_slow && tried.time_ms < PROBE_MS && tried.transactions < self.transactions {
             tried.transactions = self.fill(PROBE_MS, tried.each_ms());
@@ -184,13 +177,11 @@ impl Bench<'_> {
         Ok(tried)
     }
 
-    /// Launches as it was tried, and notes the time, which is infinite if the device does not take
-    /// so many threads of this kernel.
+    /// Launches again, and notes the time, infinite if the device does not take so many threads.
     fn again(&mut self, tried: &mut TriedContender) -> Result<()> {
-        let launched = self.launch((tried.blocks, tried.threads), tried.transactions);
-        tried.time_ms = match launched {
+        tried.time_ms = match self.launch((tried.blocks, tried.threads), tried.transactions) {
             Err(Error::Host(host::Error::LaunchTooLarge { .. })) => f64::INFINITY,
-            other => other?,
+            launched => launched?,
         };
         Ok(())
     }
@@ -255,7 +246,7 @@ pub(crate) fn measure(
         if !is_unsafe || repeat == setting.repeat {
             wrong = wrong.or(bench.data.verify(launched)?);
         }
-        if bench.is_slow && times.iter().sum::<f64>() > LONG.as_secs_f64() * 1e3 {
+        if bench.is_slow && times.iter().sum::<f64>() > ms(LONG) {
             break;
         }
     }
@@ -267,24 +258,23 @@ pub(crate) fn measure(
     // Those that are sizes.
     let parameters = of.parameters().into_iter();
     let parameters = parameters.filter(|(_, value)| value.is_u64());
+    let parameters = parameters.map(|(name, value)| (name.to_owned(), value));
+    let label = if is_unsafe {
+        "unsafe"
+    } else {
+        contender.kind.name()
+    };
+    let is_all = launched == transactions;
     let run = ContenderReport {
         workload: of.name(),
         name: contender.name,
         kind: contender.kind,
-        label: if is_unsafe {
-            "unsafe"
-        } else {
-            contender.kind.name()
-        },
+        label,
         kernel: contender.entry,
         blocks: shape.0,
         threads: shape.1,
         transactions: made,
-        transactions_full: if launched == transactions {
-            made
-        } else {
-            transactions
-        },
+        transactions_full: if is_all { made } else { transactions },
         seed: setting.seed,
         repeat: times.len() as u32,
         time_ms,
@@ -295,9 +285,7 @@ pub(crate) fn measure(
         note: bench.data.note()?,
         error: wrong.clone().filter(|_| !is_unsafe),
         lost: wrong.filter(|_| is_unsafe),
-        parameters: parameters
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect(),
+        parameters: parameters.collect(),
     };
     Ok((run, tried))
 }

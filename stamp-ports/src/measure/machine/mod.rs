@@ -30,10 +30,9 @@ use stm_sync::chosen::Kind;
 use stm_sync::host::Locks;
 use stm_sync::semaphore::Kind as SemaphoreKind;
 
-pub mod abstraction;
+pub(crate) mod abstraction;
 
-/// Measures a device.
-pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
+pub(crate) fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
     let start = Instant::now();
     let sizes = Sizes::of(device);
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
@@ -61,7 +60,11 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
 }
 
 /// Measures the rates of random accesses alone.
-pub fn random_accesses(device: &AnyDevice, progress: &Progress, quick: bool) -> Result<Vec<Rate>> {
+pub(crate) fn random_accesses(
+    device: &AnyDevice,
+    progress: &Progress,
+    quick: bool,
+) -> Result<Vec<Rate>> {
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
     let sizes = Sizes::of(device);
     abstraction::rates(device, &if quick { sizes.quick() } else { sizes }, &say)
@@ -84,58 +87,45 @@ fn net(with: Duration, without: Duration) -> f64 {
 }
 
 /// The number of this form.
-pub const SCHEMA: u32 = 2;
+pub(crate) const SCHEMA: u32 = 2;
 
 /// The times of the twelve benchmarks at one grid.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct GridTimes {
-    /// Why this grid.
     pub why: String,
     /// Threads of a block, of which one makes accesses.
     pub threads: u32,
     /// Accesses of that thread.
     pub accesses: u32,
-    /// The blocks, and the times of all accesses in nanoseconds, without that of a launch
-    /// which makes none.
+    /// The times of all accesses in nanoseconds, without that of a launch which makes none.
     pub times_ns: Benchmarks,
 }
 
-/// The rate of one random access.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rate {
     /// Bytes over which the accesses go.
     pub bytes: u64,
     /// `load`, `store`, `add` or `swap`.
     pub operation: String,
-    /// Bits of an access.
     pub bits: u32,
-    /// Threads that make accesses.
     pub threads: u64,
-    /// Accesses a second.
     pub per_s: f64,
 }
 
-/// The time of one barrier.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Barrier {
-    /// Blocks that meet.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
-    /// The algorithm.
     pub algorithm: String,
     /// The time from one wait to the next in nanoseconds.
     pub ns: f64,
 }
 
-/// The rate of one mutex.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Mutex {
     /// Blocks of which one thread each makes sections.
     pub blocks: u32,
-    /// The kind of lock.
     pub algorithm: String,
-    /// Sections a second.
     pub per_s: f64,
     /// The sections of the block that made the most, of the launch in which that was the
     /// most times those of the block that made the fewest.
@@ -144,49 +134,33 @@ pub struct Mutex {
     pub fewest: u32,
 }
 
-/// The rate of one semaphore.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Semaphore {
-    /// Blocks of which one thread each enters.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
-    /// How many may be inside.
     pub count: u32,
-    /// The algorithm.
     pub algorithm: String,
-    /// Entries a second.
     pub per_s: f64,
 }
 
-/// What was measured of a device.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measurement {
-    /// [`SCHEMA`].
     pub schema: u32,
-    /// The version of the program that measured.
     pub version: String,
-    /// The id of the device.
     pub device: String,
-    /// Its name.
     pub name: String,
     /// The newest CUDA version of its driver, or `none`.
     pub driver: String,
     /// When it was measured, in seconds since 1970.
     pub unix_time: u64,
-    /// How long it took.
     pub seconds: f64,
     /// What is smaller than usual.
     pub sizes: String,
     /// The memory benchmarks. The abstraction is that of the last grid.
     pub grids: Vec<GridTimes>,
-    /// Random accesses.
     pub rates: Vec<Rate>,
-    /// Barriers across blocks.
     pub barriers: Vec<Barrier>,
-    /// Mutexes.
     pub mutexes: Vec<Mutex>,
-    /// Semaphores.
     pub semaphores: Vec<Semaphore>,
 }
 
@@ -203,8 +177,7 @@ impl Measurement {
         fastest.collect()
     }
 
-    /// Returns the document that `stamp device --measure --json` prints: the measurement
-    /// and what follows from it.
+    /// Returns what `stamp device --measure --json` prints.
     pub fn document(&self) -> serde_json::Value {
         let abstraction = self.abstraction().map(|abstraction| {
             let mut form = json!(abstraction);
@@ -321,8 +294,7 @@ impl Sizes {
     }
 }
 
-/// Measures the operations a second of a point. There are none of blocks that are not resident
-/// together.
+/// Measures the operations a second of a point, if its blocks are resident together.
 fn per_s(device: &AnyDevice, asked: &Asked, say: &impl Fn(String)) -> Result<Option<f64>> {
     let (part, of, blocks) = (&asked.part, &asked.implementation, asked.blocks);
     say(format!("the {part} {of} of {blocks} blocks"));

@@ -1,16 +1,16 @@
-//! The options of the transactional memory.
+//! The options of the transactional memory, and the memory that they describe.
 
 use crate::error::{Error, Result};
-use crate::measure::run_report::MemorySpec;
 use crate::numbers::{parse_count, parse_count_32};
 use crate::variants::AskedVariant;
 use clap::Args;
-use stm_core::host::RetryLimits;
+use std::time::Duration;
+use stm_core::host::{Capacity, RetryLimits, StmConfig};
 
 /// The sizes of the transactional memory, except for the number of locks.
-#[derive(Args, Debug, Clone, Default)]
+#[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Transactional memory")]
-pub(crate) struct MemoryArgs {
+pub(crate) struct MemorySpec {
     /// Bytes that share a version lock
     ///
     /// Bytes that share a version lock, a power of two
@@ -52,8 +52,23 @@ pub(crate) struct MemoryArgs {
     pub all_threads: bool,
 }
 
-impl MemoryArgs {
-    pub(crate) fn spec(&self, variants: &[AskedVariant]) -> Result<MemorySpec> {
+impl Default for MemorySpec {
+    fn default() -> Self {
+        Self {
+            stripe_bytes: StmConfig::default().stripe_bytes,
+            read_capacity: None,
+            write_capacity: None,
+            read_polls: None,
+            lanes_max: None,
+            queue_after: None,
+            all_threads: false,
+        }
+    }
+}
+
+impl MemorySpec {
+    /// Refuses options that none of these variants takes.
+    pub(crate) fn check(&self, variants: &[AskedVariant]) -> Result<()> {
         let lanes_max = self.lanes_max.map(|value| ("--lanes-max", value));
         let queue_after = self.queue_after.map(|value| ("--queue-after", value));
         if let Some((option, value)) = lanes_max.or(queue_after)
@@ -71,11 +86,25 @@ impl MemoryArgs {
                 names(variants)
             )));
         }
+        Ok(())
+    }
+
+    /// The transactional memory for a workload that needs these sets.
+    pub(crate) fn config(
+        &self,
+        locks: u64,
+        needed: Capacity,
+        time_limit: Option<Duration>,
+    ) -> StmConfig {
         let default = RetryLimits::DEFAULT;
-        Ok(MemorySpec {
+        StmConfig {
+            locks,
             stripe_bytes: self.stripe_bytes,
-            read_capacity: self.read_capacity,
-            write_capacity: self.write_capacity,
+            capacity: Capacity {
+                reads: self.read_capacity.unwrap_or(needed.reads),
+                writes: self.write_capacity.unwrap_or(needed.writes),
+                actions: needed.actions,
+            },
             retry_limits: RetryLimits {
                 read_polls: self.read_polls.unwrap_or(default.read_polls),
                 lanes_max: self.lanes_max.unwrap_or(default.lanes_max),
@@ -84,7 +113,8 @@ impl MemoryArgs {
                 blocks_max: if self.all_threads { u32::MAX } else { 0 },
                 ..default
             },
-        })
+            time_limit,
+        }
     }
 }
 
@@ -96,23 +126,16 @@ mod tests {
 
     #[test]
     fn options_of_the_scheduler_are_refused_without_one() {
-        let spec = |lanes_max, queue_after, variants: [Variant; 2]| {
-            let args = MemoryArgs {
-                lanes_max,
-                queue_after,
-                ..MemoryArgs::default()
-            };
-            args.spec(&variants.map(AskedVariant::from))
+        let spec = MemorySpec {
+            lanes_max: Some(4),
+            ..MemorySpec::default()
         };
-        let both = spec(Some(4), None, [Variant::HvSorting, Variant::Fast]);
-        assert_eq!(both.unwrap().retry_limits.lanes_max, 4);
-        let without = [Variant::HvSorting, Variant::Cgl];
-        let error = spec(Some(4), None, without).unwrap_err().to_string();
-        has(
-            &error,
-            "--lanes-max 4 | fast and fast-table | hv-sorting and cgl",
-        );
-        let error = spec(None, Some(9), without).unwrap_err().to_string();
-        has(&error, "--queue-after 9");
+        let check = |variants: [Variant; 2]| spec.check(&variants.map(AskedVariant::from));
+        check([Variant::HvSorting, Variant::Fast]).unwrap();
+        let config = spec.config(1, Capacity::DEFAULT, None);
+        assert_eq!(config.retry_limits.lanes_max, 4);
+        let error = check([Variant::HvSorting, Variant::Cgl]).unwrap_err();
+        let parts = "--lanes-max 4 | fast and fast-table | hv-sorting and cgl";
+        has(&error.to_string(), parts);
     }
 }
