@@ -22,7 +22,7 @@ pub(crate) struct Program {
     cache: TempDir,
 }
 
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 pub(crate) struct Identity {
     pub file: String,
     pub version: String,

@@ -239,7 +239,7 @@ Examples:
     Kmeans(kmeans::GenerateOptions),
 }
 
-#[derive(Args, Debug, Clone)]
+#[derive(Parser, Debug, Clone)]
 pub(crate) struct RunArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(value_name = "WORKLOAD", value_parser = parse_names)]

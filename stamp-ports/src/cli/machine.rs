@@ -75,17 +75,7 @@ fn text(measurement: &Measurement) -> String {
         let title = format!("Ratios at {} blocks", abstraction.blocks);
         section(title, &ratios(&last.times_ns));
     }
-    let tables = [
-        ("Random accesses a second", rates(measurement)),
-        ("Barriers across blocks, us a wait", barriers(measurement)),
-        (
-            "Sections on one mutex a second (the most of a block over the fewest); the fastest \
-             that serves in order",
-            mutexes(measurement),
-        ),
-        ("Entries into a semaphore a second", semaphores(measurement)),
-    ];
-    for (title, rows) in tables {
+    for (title, rows) in tables(measurement) {
         section(title.into(), &rows);
     }
     if let Some(abstraction) = &abstraction {
@@ -190,29 +180,21 @@ fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String
     rows
 }
 
-/// A row for each access, and a column for each size.
-fn rates(measurement: &Measurement) -> Vec<Vec<String>> {
-    table("", &measurement.rates, |rate| Cell {
+/// The tables of everything but the memory benchmarks, each with its title.
+fn tables(measurement: &Measurement) -> [(&'static str, Vec<Vec<String>>); 4] {
+    let rates = table("", &measurement.rates, |rate| Cell {
         row: format!("{} of {} bits", rate.operation, rate.bits),
         column: bytes(rate.bytes),
         text: short(rate.per_s),
         speed: None,
-    })
-}
-
-/// A row for each algorithm, and a column for each number of blocks.
-fn barriers(measurement: &Measurement) -> Vec<Vec<String>> {
-    table("blocks x threads", &measurement.barriers, |barrier| Cell {
+    });
+    let barriers = table("blocks x threads", &measurement.barriers, |barrier| Cell {
         row: barrier.algorithm.clone(),
         column: format!("{}x{}", barrier.blocks, barrier.threads),
         text: digits3(barrier.ns * 1e-3),
         speed: Some(1.0 / barrier.ns),
-    })
-}
-
-/// A row for each kind, and a column for each number of blocks.
-fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
-    table("blocks", &measurement.mutexes, |mutex| {
+    });
+    let mutexes = table("blocks", &measurement.mutexes, |mutex| {
         let ratio = f64::from(mutex.most) / f64::from(mutex.fewest);
         let fair = if ratio.is_finite() {
             format!("{ratio:.2}")
@@ -226,17 +208,21 @@ fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
             text: format!("{} ({fair})", short(mutex.per_s)),
             speed: in_order.then_some(mutex.per_s),
         }
-    })
-}
-
-/// A row for each algorithm, and a column for each number of blocks and each count.
-fn semaphores(measurement: &Measurement) -> Vec<Vec<String>> {
-    table("blocks, count", &measurement.semaphores, |semaphore| Cell {
+    });
+    let semaphores = table("blocks, count", &measurement.semaphores, |semaphore| Cell {
         row: semaphore.algorithm.clone(),
         column: format!("{}, {}", semaphore.blocks, semaphore.count),
         text: short(semaphore.per_s),
         speed: Some(semaphore.per_s),
-    })
+    });
+    let of_mutexes = "Sections on one mutex a second (the most of a block over the fewest); the \
+                      fastest that serves in order";
+    [
+        ("Random accesses a second", rates),
+        ("Barriers across blocks, us a wait", barriers),
+        (of_mutexes, mutexes),
+        ("Entries into a semaphore a second", semaphores),
+    ]
 }
 
 #[cfg(test)]

@@ -4,92 +4,64 @@ use super::args::RunArgs;
 use super::console::{check_options, open, outcome, workloads};
 use super::demonstration::{self, Ahead};
 use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
-use crate::devices::{AnyDevice, Choice, DeviceKind};
+use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::launches;
-use crate::measure::memory::MemorySpec;
 use crate::measure::meter::{self, Progress};
 use crate::measure::run_report::{RunReport, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
 use crate::output::{self, legend, setting, terminal_columns};
 use crate::variants::{AskedVariant, no_profile_of};
+use crate::workloads::AnyWorkload;
 use crate::workloads::contender::lanes;
 use crate::workloads::input::Occasion;
-use crate::workloads::options::WorkloadArgs;
-use crate::workloads::{AnyWorkload, WORKLOADS};
+use clap::Parser;
 use std::io::{self, Write, stdout};
 use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
-use stm_core::host::{Device, Launch, StmConfig};
+use stm_core::host::{Device, Launch};
 use stm_core::internal::host::in_ranges;
 
 /// Seconds that one launch of a run without arguments may take.
-const DEMONSTRATION_SECONDS_MAX: u64 = 30;
+const DEMONSTRATION_SECONDS_MAX: &str = "30";
 
 /// What `run` and a run without arguments share.
 struct Plan<'a> {
     device: &'a AnyDevice,
+    args: &'a RunArgs,
     variants: Vec<AskedVariant>,
-    shape: (Option<u32>, Option<u32>),
-    memory: MemorySpec,
-    locks: u64,
-    time_limit: Option<Duration>,
-    /// Those of a launch; without them as many as suit a run without arguments.
-    transactions: Option<u64>,
-    /// Transactions of each thread, instead of those.
-    loops: Option<u64>,
-    seed: u64,
-    repeat: u32,
-    /// Measure where the time goes, too.
-    profile: bool,
-    verify: bool,
-    /// The kernels' time of each run, at most: those that would take more get fewer transactions.
+    /// The kernels' time of each run without arguments, at most: those that would take more get fewer
+    /// transactions.
     share: Option<Duration>,
     /// The time of all runs, if what does not fit in it is to be skipped.
     within: Option<Duration>,
 }
 
-impl<'a> Plan<'a> {
-    /// What a run without arguments does, without bounds of its time.
-    fn new(device: &'a AnyDevice, variants: Vec<AskedVariant>) -> Self {
-        Self {
-            device,
-            variants,
-            shape: (None, None),
-            memory: MemorySpec::default(),
-            locks: StmConfig::default().locks,
-            time_limit: None,
-            transactions: None,
-            loops: None,
-            seed: WorkloadArgs::default().shared.seed,
-            repeat: 1,
-            profile: false,
-            verify: true,
-            share: None,
-            within: None,
-        }
-    }
-
+impl Plan<'_> {
     fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Row<'w> {
         let sizes = workload.sizes();
         let (kind, limits) = (self.device.kind(), self.device.limits());
-        let config = (self.memory).config(self.locks, sizes.capacity(), self.time_limit);
-        let given = sizes.transactions().or(self.transactions);
-        let transactions = given.unwrap_or_else(|| launches::demo_transactions(variant, kind));
+        let args = self.args;
+        let config = (args.memory).config(args.locks, sizes.capacity(), args.time_limit);
+        let given = sizes.transactions().or(args.input.shared.transactions);
+        let transactions = given.unwrap_or_else(|| match self.share {
+            Some(_) => launches::demo_transactions(variant, kind),
+            None => launches::TRANSACTIONS,
+        });
         let algorithm = resolve(sizes, variant, &config, transactions);
         let (blocks, threads) = launches::launch(sizes, algorithm, kind, &limits);
         let (blocks, threads) = (
-            self.shape.0.unwrap_or(blocks),
-            self.shape.1.unwrap_or(threads),
+            args.blocks.unwrap_or(blocks),
+            args.threads.unwrap_or(threads),
         );
         let of_loops = |loops: u64| loops.saturating_mul(lanes((blocks, threads)));
         let spec = RunSpec {
             variant,
             shape: (blocks, threads),
             config,
-            transactions: self.loops.map_or(transactions, of_loops),
-            repeat: self.repeat,
+            transactions: args.loops.map_or(transactions, of_loops),
+            repeat: args.repeat,
         };
         Row {
             workload,
@@ -130,7 +102,7 @@ impl<'a> Plan<'a> {
             }
             progress.begin(format_args!("{name} {} on {id}", row.variant()));
             let spec = self.shortened(row, &mut runner)?;
-            let report = if self.profile {
+            let report = if self.args.profile {
                 runner.profile(&spec)?.0
             } else {
                 runner.measure(&spec)?
@@ -164,7 +136,12 @@ impl<'a> Plan<'a> {
         let mut runner = thread::scope(|scope| {
             scope.spawn(|| in_ranges(1, to_compile as u64, compile));
             progress.step("making the data");
-            let mut runner = Runner::new(device, workload, self.seed, most.unwrap_or(0))?;
+            let mut runner = Runner::new(
+                device,
+                workload,
+                self.args.input.shared.seed,
+                most.unwrap_or(0),
+            )?;
             if to_compile > 0 {
                 runner.make_ready(&rows[0].spec)?;
             }
@@ -172,7 +149,7 @@ impl<'a> Plan<'a> {
             Ok::<_, Error>(runner)
         })?;
         runner.show(progress);
-        if !self.verify {
+        if self.args.no_verify {
             runner.skip_verification();
         }
         Ok(runner)
@@ -230,6 +207,21 @@ impl<'a> Plan<'a> {
         meter::tell_sums();
         made
     }
+
+    /// Makes the workloads and all runs, and says something at the end. Returns whether all that was
+    /// to be verified was.
+    fn show(&self, occasion: Occasion, end: &str) -> Result<bool> {
+        let workloads = workloads(&self.args.workload, &self.args.input, occasion)?;
+        let mut shown = Shown {
+            json: self.args.json,
+            ..Shown::default()
+        };
+        let printed = self.run_all(&workloads, &mut shown).and_then(|()| {
+            shown.end()?;
+            Ok(write!(stdout(), "{end}")?)
+        });
+        outcome(shown.verified(), printed)
+    }
 }
 
 /// The runs that are done. Each is printed at once, so that an interruption loses nothing.
@@ -259,12 +251,12 @@ impl Shown {
         self.rows = Rows::fitting(runs, terminal_columns());
         let sizes = workloads.iter().map(AnyWorkload::sizes);
         let sizes = sizes.map(|sizes| (sizes.name(), sizes.summary()));
-        let stripe = plan.memory.stripe_bytes;
+        let (stripe, seed) = (plan.args.memory.stripe_bytes, plan.args.input.shared.seed);
         self.above = format!(
             "{}: {}\n{}\n{}\n",
             plan.device.id(),
             plan.device.name(),
-            setting(sizes, Some(plan.locks), stripe, plan.seed),
+            setting(sizes, Some(plan.args.locks), stripe, seed),
             self.rows.header()
         );
     }
@@ -320,63 +312,38 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
     let variants = variants(args)?;
     args.memory.check(&variants)?;
-    let given = args.input.shared.transactions;
-    if given == Some(0) {
+    if args.input.shared.transactions == Some(0) {
         return Err(Error::Usage(
             "--transactions 0 leaves nothing to run: give 1 or more".into(),
         ));
     }
-    let device = open(args.device)?;
     let plan = Plan {
-        shape: (args.blocks, args.threads),
-        memory: args.memory,
-        locks: args.locks,
-        time_limit: args.time_limit,
-        transactions: Some(given.unwrap_or(launches::TRANSACTIONS)),
-        loops: args.loops,
-        seed: args.input.shared.seed,
-        repeat: args.repeat,
-        profile: args.profile,
-        verify: !args.no_verify,
-        ..Plan::new(&device, variants)
+        device: &open(args.device)?,
+        args,
+        variants,
+        share: None,
+        within: None,
     };
-    let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
-    let mut shown = Shown {
-        json: args.json,
-        ..Shown::default()
-    };
-    let printed = plan
-        .run_all(&workloads, &mut shown)
-        .and_then(|()| shown.end());
-    outcome(shown.verified(), printed)
+    plan.show(Occasion::Measurement, "")
 }
 
 /// Runs everything at a small size.
 pub(super) fn demonstrate() -> Result<bool> {
-    let device = open(Choice::Auto)?;
+    let args = RunArgs::parse_from(["run", "all", "--time-limit", DEMONSTRATION_SECONDS_MAX]);
+    let device = open(args.device)?;
     let kind = device.kind();
-    let variants = match kind {
-        DeviceKind::Cpu => AskedVariant::all(),
-        DeviceKind::Cuda => demonstration::variants(),
-    };
     let plan = Plan {
-        time_limit: Some(Duration::from_secs(DEMONSTRATION_SECONDS_MAX)),
+        device: &device,
+        args: &args,
+        variants: match kind {
+            DeviceKind::Cpu => AskedVariant::all(),
+            DeviceKind::Cuda => demonstration::variants(),
+        },
         share: Some(demonstration::RUN),
         within: (kind == DeviceKind::Cuda).then_some(demonstration::ALL),
-        ..Plan::new(&device, variants)
     };
-    let names: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
-    let occasion = Occasion::Demonstration(kind);
-    let workloads = workloads(&names, &WorkloadArgs::default(), occasion)?;
-    let mut shown = Shown::default();
-    let printed = plan.run_all(&workloads, &mut shown).and_then(|()| {
-        shown.end()?;
-        Ok(writeln!(
-            stdout(),
-            "`stamp --help` says what else it does; `stamp list` names what there is."
-        )?)
-    });
-    outcome(shown.verified(), printed)
+    let end = "`stamp --help` says what else it does; `stamp list` names what there is.\n";
+    plan.show(Occasion::Demonstration(kind), end)
 }
 
 #[cfg(test)]
@@ -393,13 +360,15 @@ mod tests {
             .map(|input| input.make(1).expect("small"))
             .into();
         let variants = demonstration::variants().len();
+        let line = "run all --locks 1K --transactions 6400 --json";
+        let args = RunArgs::parse_from(line.split(' '));
         let run = |share, within, workloads| {
             let plan = Plan {
-                locks: 1 << 10,
-                transactions: Some(6_400),
+                device: &device,
+                args: &args,
+                variants: demonstration::variants(),
                 share: Some(share),
                 within: Some(within),
-                ..Plan::new(&device, demonstration::variants())
             };
             let mut shown = Shown {
                 json: true,

@@ -165,17 +165,16 @@ impl Memory {
 
     /// Runs transactions.
     pub(crate) fn run(&mut self, load: Load) -> Result<Statistics, host::Error> {
-        with_algorithm!(self.algorithm, A => self.run_as::<A>(load))
-    }
-
-    fn run_as<A: Algorithm>(&mut self, load: Load) -> Result<Statistics, host::Error> {
-        let params = RaParams::<A> {
-            stm: self.stm.handle(),
-            words: self.array.try_view::<A>()?,
-            transactions: load.transactions,
-            plan: RaPlan::new(17, load.words, load.reads, load.writes),
-        };
-        self.launch::<RandomArray<A>>(&params)
+        let plan = RaPlan::new(17, load.words, load.reads, load.writes);
+        with_algorithm!(self.algorithm, A => {
+            let params = RaParams::<A> {
+                stm: self.stm.handle(),
+                words: self.array.try_view::<A>()?,
+                transactions: load.transactions,
+                plan,
+            };
+            self.launch::<RandomArray<A>>(&params)
+        })
     }
 
     /// Launches any kernel by the memory.

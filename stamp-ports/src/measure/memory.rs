@@ -3,12 +3,12 @@
 use crate::error::{Error, Result};
 use crate::numbers::{parse_count, parse_count_32};
 use crate::variants::AskedVariant;
-use clap::Args;
+use clap::Parser;
 use std::time::Duration;
 use stm_core::host::{Capacity, RetryLimits, StmConfig};
 
 /// The sizes of the transactional memory, except for the number of locks.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Parser, Clone, Copy, Debug)]
 #[command(next_help_heading = "Transactional memory")]
 pub(crate) struct MemorySpec {
     /// Bytes that share a version lock
@@ -50,20 +50,6 @@ pub(crate) struct MemorySpec {
     /// known to be fastest: with fast, those of ra on a GPU
     #[arg(long, hide_short_help = true)]
     pub all_threads: bool,
-}
-
-impl Default for MemorySpec {
-    fn default() -> Self {
-        Self {
-            stripe_bytes: StmConfig::default().stripe_bytes,
-            read_capacity: None,
-            write_capacity: None,
-            read_polls: None,
-            lanes_max: None,
-            queue_after: None,
-            all_threads: false,
-        }
-    }
 }
 
 impl MemorySpec {
@@ -126,10 +112,7 @@ mod tests {
 
     #[test]
     fn options_of_the_scheduler_are_refused_without_one() {
-        let spec = MemorySpec {
-            lanes_max: Some(4),
-            ..MemorySpec::default()
-        };
+        let spec = MemorySpec::parse_from(["stm", "--lanes-max", "4"]);
         let check = |variants: [Variant; 2]| spec.check(&variants.map(AskedVariant::from));
         check([Variant::HvSorting, Variant::Fast]).unwrap();
         let config = spec.config(1, Capacity::DEFAULT, None);

@@ -58,7 +58,6 @@ const TUNE: Effort = Effort {
 
 /// The searches of one workload on one device.
 pub(crate) struct Search<'s, 'a> {
-    workload: &'static str,
     pub(crate) runner: &'s mut Runner<'a>,
     shapes: Vec<(u32, u32)>,
     pub(crate) effort: Effort,
@@ -90,7 +89,6 @@ impl<'s, 'a> Search<'s, 'a> {
         config: StmConfig,
     ) -> Self {
         Self {
-            workload: runner.workload().name(),
             transactions_min: runner.workload().transactions().unwrap_or(FILL_MIN),
             runner,
             shapes: shapes.to_vec(),
@@ -127,8 +125,9 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// One launch. Shapes that the device does not take are no error.
     fn attempt(&mut self, spec: &RunSpec) -> Result<Tried> {
-        let variant = self.runner.workload().form().name(spec.variant);
-        let mut tried = Tried::new(self.workload, variant, spec);
+        let workload = self.runner.workload();
+        let variant = workload.form().name(spec.variant);
+        let mut tried = Tried::new(workload.name(), variant, spec);
         match self.runner.launch_once(spec) {
             Ok(run) => {
                 tried.commits = run.statistics.commits;
@@ -165,9 +164,8 @@ impl<'s, 'a> Search<'s, 'a> {
         locks: u64,
         shape: (u32, u32),
     ) -> Result<Tried> {
-        let mut transactions = PROBE_TRANSACTIONS
-            .max(self.transactions_min)
-            .min(self.transactions);
+        let few = PROBE_TRANSACTIONS.max(self.transactions_min);
+        let mut transactions = few.min(self.transactions);
         loop {
             let mut spec = self.spec(variant, locks, shape, transactions);
             spec.config.time_limit = Some(self.effort.probe_limit);
@@ -207,9 +205,8 @@ impl<'s, 'a> Search<'s, 'a> {
             }
             Ok(())
         };
-        let found = best_first(self, (&shapes, trials), probe, again, |tried| {
-            tried.tx_per_s
-        })?;
+        let rate = |tried: &Tried| tried.tx_per_s;
+        let found = best_first(self, (&shapes, trials), probe, again, rate)?;
         let trials = &found[..trials.min(found.len())];
         let best = trials.iter().find(|t| t.tx_per_s > 0.0).cloned();
         self.tried.extend(found);

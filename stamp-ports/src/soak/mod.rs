@@ -20,7 +20,7 @@ use crate::numbers::parse_count;
 use crate::out_file::make_folder;
 use crate::store::NameList;
 use crate::variants::parse_list;
-use clap::Args;
+use clap::Parser;
 use state::State;
 use std::io::{Write, stdout};
 use std::path::PathBuf;
@@ -121,7 +121,7 @@ fn parse_steps(text: &str) -> Result<NameList> {
     parse_list(text, &STEPS, |name| name, unknown)
 }
 
-#[derive(Args, Clone, Debug)]
+#[derive(Parser, Clone, Debug)]
 pub(crate) struct Plan {
     /// How long this session takes, in minutes
     #[arg(long, value_name = "M", value_parser = parse_minutes)]

@@ -349,9 +349,7 @@ impl<'a> Bench<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::Choice;
-    use crate::soak::parse_steps;
-    use std::path::PathBuf;
+    use clap::Parser;
 
     #[test]
     fn draws_of_a_step_repeat_and_stay_in_their_range() {
@@ -372,16 +370,8 @@ mod tests {
     fn a_memory_that_lives_long_and_is_damaged_is_wrong_in_the_next_check() {
         let cpu = AnyDevice::cpu();
         let mut state = State::new(cpu.id(), cpu.name(), 1);
-        let plan = Plan {
-            minutes: Duration::from_mins(1),
-            seed: None,
-            device: Choice::Cpu,
-            resume: None,
-            only: parse_steps("memories,runs").unwrap(),
-            chunk: None,
-            no_histories: true,
-            out: PathBuf::new(),
-        };
+        let line = "soak --minutes 1 --only memories,runs --out unused";
+        let plan = Plan::parse_from(line.split(' '));
         let mut bench = Bench::new(&cpu, &plan).unwrap();
         for step in 0..3 {
             bench.step(&mut state, step).unwrap();

@@ -17,7 +17,7 @@ use crate::head::{Head, UNKNOWN, utc};
 use crate::numbers::parse_count;
 use crate::out_file::make_folder;
 use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, published, sealed};
-use clap::Args;
+use clap::Parser;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::io::{Write, stdout};
@@ -59,7 +59,7 @@ Examples:
   stamp bench all --gpus 4 --out results          four GPUs, a file on each
   stamp bench all --quick --out quick             small, on the CPU, minutes";
 
-#[derive(Args, Debug, Clone)]
+#[derive(Parser, Debug, Clone)]
 pub(crate) struct AllArgs {
     /// auto, cpu, cuda or cuda:N [default: auto; with --quick, cpu]
     #[arg(long, value_name = "NAME", value_parser = parse_choice)]
@@ -319,19 +319,13 @@ mod tests {
     use super::*;
     use crate::cli::args::Cli;
     use crate::testing::has;
-    use clap::Parser;
     use std::collections::BTreeSet;
     use std::fs;
 
     /// What the command refuses on several GPUs, or on one.
     fn refused(out: &Path, gpus: u8) -> String {
-        let args = AllArgs {
-            device: None,
-            quick: true,
-            seconds: None,
-            gpus,
-            out: out.to_owned(),
-        };
+        let line = format!("all --quick --gpus {gpus} --out {}", out.display());
+        let args = AllArgs::parse_from(line.split(' '));
         all(&args, "stamp bench all").unwrap_err().to_string()
     }
 

@@ -157,8 +157,33 @@ pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measure
     for line in align(&rows(measured), 4, true) {
         writeln!(out, "{line}")?;
     }
-    beside(out, measured)?;
-    bounds(out, measured)?;
+    let ratios = ratios(measured);
+    let beside = ratios.iter().map(|ratio| {
+        vec![
+            ratio.workload.into(),
+            ratio.variant.into(),
+            ratio.to.into(),
+            ratio.kind.into(),
+            small(ratio.rate) + "x",
+            digits3(ratio.time) + "x",
+        ]
+    });
+    let header = ["workload", "variant", "beside", "kind", "rate", "time"];
+    let title = "The transactional memory beside them:";
+    table(out, title, header, beside, (4, false))?;
+    let bounds = measured.bounds.iter().map(|of| {
+        vec![
+            of.workload.into(),
+            of.name.into(),
+            short(of.bound.tx_per_s),
+            digits3(of.reached * 100.0) + " %",
+            of.bound.told(),
+        ]
+    });
+    let header = ["workload", "what", "bound, tx/s", "reached", "accesses"];
+    let title = "Bounds: the time that the memory system needs for the protocol's own accesses, at \
+                 the rates of random accesses measured in this run:";
+    table(out, title, header, bounds, (2, true))?;
     writeln!(out)?;
     for (workload, verifies) in &measured.verifies {
         let (covers, what) = (verifies.covers.told(), verifies.what);
@@ -180,59 +205,21 @@ pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measure
     notes(out, measured)
 }
 
-/// Prints an indented table, of which so many columns are text, and so is the last if `text_last`.
+/// Prints an indented table if it has rows; so many columns are text, and the last if `text_last`.
 fn table<const N: usize>(
     out: &mut impl Write,
+    title: &str,
     header: [&str; N],
     rows: impl Iterator<Item = Vec<String>>,
     (text, text_last): (usize, bool),
 ) -> Result<()> {
     let header = header.map(String::from).to_vec();
     let rows: Vec<_> = std::iter::once(header).chain(rows).collect();
-    for line in align(&rows, text, text_last) {
-        writeln!(out, "  {line}")?;
-    }
-    Ok(())
-}
-
-fn beside(out: &mut impl Write, measured: &Measured) -> Result<()> {
-    let ratios = ratios(measured);
-    if !ratios.is_empty() {
-        writeln!(out, "\nThe transactional memory beside them:")?;
-        let header = ["workload", "variant", "beside", "kind", "rate", "time"];
-        let rows = ratios.iter().map(|ratio| {
-            vec![
-                ratio.workload.into(),
-                ratio.variant.into(),
-                ratio.to.into(),
-                ratio.kind.into(),
-                small(ratio.rate) + "x",
-                digits3(ratio.time) + "x",
-            ]
-        });
-        table(out, header, rows, (4, false))?;
-    }
-    Ok(())
-}
-
-fn bounds(out: &mut impl Write, measured: &Measured) -> Result<()> {
-    if !measured.bounds.is_empty() {
-        writeln!(
-            out,
-            "\nBounds: the time that the memory system needs for the protocol's own accesses, at \
-             the rates of random accesses measured in this run:"
-        )?;
-        let header = ["workload", "what", "bound, tx/s", "reached", "accesses"];
-        let rows = measured.bounds.iter().map(|of| {
-            vec![
-                of.workload.into(),
-                of.name.into(),
-                short(of.bound.tx_per_s),
-                digits3(of.reached * 100.0) + " %",
-                of.bound.told(),
-            ]
-        });
-        table(out, header, rows, (2, true))?;
+    if rows.len() > 1 {
+        writeln!(out, "\n{title}")?;
+        for line in align(&rows, text, text_last) {
+            writeln!(out, "  {line}")?;
+        }
     }
     Ok(())
 }
