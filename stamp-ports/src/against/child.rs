@@ -213,8 +213,8 @@ fn outcome(ended: &Ended, limit: Duration) -> Result<Outcome, String> {
 
 /// Returns the last line that a child printed about what went wrong.
 fn said(ended: &Ended) -> String {
-    let lines = ended.errors.lines().rev().map(str::trim);
-    let last = lines.filter(|line| !line.is_empty()).next();
+    let mut lines = ended.errors.lines().rev().map(str::trim);
+    let last = lines.find(|line| !line.is_empty());
     last.map_or("it did not say why", |line| {
         line.trim_start_matches("error: ")
     })

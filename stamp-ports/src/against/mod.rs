@@ -156,7 +156,7 @@ impl Spec {
 
 /// This program's rate over the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Ratio {
+pub(crate) struct Compared {
     /// The quotient of the rates at the median times.
     pub ratio: f64,
     /// This program's lowest rate over the other's highest.
@@ -190,12 +190,12 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Judged {
     #[serde(flatten)]
-    pub ratio: Option<Ratio>,
+    pub ratio: Option<Compared>,
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-impl Ratio {
+impl Compared {
     /// Returns the ratio of two runs that ended well.
     pub(crate) fn of(this: &Timed, other: &Timed) -> Self {
         // Both may have other numbers of transactions, so times alone do not compare.
@@ -221,7 +221,7 @@ impl Judged {
 /// wrong result or a crash of this program is a failure whatever the other did.
 pub(crate) fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
     let ratio = match (this, other) {
-        (Outcome::Done(this), Outcome::Done(other)) => Some(Ratio::of(this, other)),
+        (Outcome::Done(this), Outcome::Done(other)) => Some(Compared::of(this, other)),
         _ => None,
     };
     let verdict = match (this, other, &ratio) {
@@ -293,17 +293,18 @@ mod tests {
     #[test]
     fn the_ratio_is_of_the_medians_and_its_spread_is_of_the_extremes() {
         let ratio = |this: &Timed, other: &Timed| {
-            let ratio = Ratio::of(this, other);
-            [ratio.ratio, ratio.lowest, ratio.highest]
+            let ratio = Compared::of(this, other);
+            (ratio.ratio, ratio.lowest, ratio.highest)
         };
         let of = ratio(&timed(4.0, 5.0, 8.0), &timed(2.0, 10.0, 20.0));
-        assert_eq!(of, [2.0, 0.25, 5.0]);
+        assert_eq!(of, (2.0, 0.25, 5.0));
         // Twice the transactions in twice the time is the same rate.
         let double = Timed {
             tx_per_s: 2e5,
             ..timed(10.0, 10.0, 10.0)
         };
-        assert_eq!(ratio(&double, &timed(5.0, 5.0, 5.0)), [1.0; 3]);
+        let of = ratio(&double, &timed(5.0, 5.0, 5.0));
+        assert_eq!(of, (1.0, 1.0, 1.0));
     }
 
     #[test]
@@ -348,8 +349,8 @@ mod tests {
         let crashed = || Outcome::Failed("crashed".into());
         let bad = || [run(crashed()), run(crashed())];
         let middle = Run::middle(good().collect());
-        assert_eq!(middle.wall_s, 3.0);
-        assert_eq!(middle.outcome, Outcome::Done(timed(1.0, 4.0, 9.0)));
+        let all = (3.0, Outcome::Done(timed(1.0, 4.0, 9.0)));
+        assert_eq!((middle.wall_s, middle.outcome), all);
         assert_eq!(
             Run::middle(good().chain(bad()).collect()).outcome,
             crashed()

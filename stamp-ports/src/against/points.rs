@@ -161,9 +161,6 @@ pub(crate) fn all(quick: bool) -> Vec<Point> {
 
 /// Returns the points that these names mean, in their order; without names all points. Blanks
 /// around a name do not count.
-///
-/// # Errors
-/// [`Error::Usage`] for a name that means no point, with the names that there are.
 pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     let points = all(quick);
     if names.is_empty() {

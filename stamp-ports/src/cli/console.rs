@@ -50,9 +50,6 @@ pub(super) fn workloads(
 
 /// Whether all was verified, once that was printed. A reader that left early is
 /// no error to speak of, but the command has not done all it was asked for.
-///
-/// # Errors
-/// The error of `printed`, except for a closed pipe.
 pub(super) fn outcome(verified: bool, printed: Result<()>) -> Result<bool> {
     match printed {
         Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),

@@ -197,9 +197,7 @@ impl Judging<'_> {
             time_limit: Some(LIMIT),
             ..Settings::default()
         };
-        let (row, violations) = record_judged(self.device, variant, input, &settings)?;
-        let opaque = (violations > 0).then(|| format!("{violations} attempts are not opaque"));
-        let note = row.wrong_state.or(opaque);
+        let (row, note) = record_judged(self.device, variant, input, &settings)?;
         Ok(Isolation {
             opaque: Some(note.is_none()),
             transactions: row.transactions,

@@ -15,9 +15,12 @@ use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 use stm_core::host::Device;
 
+/// A workload, and its implementations.
+type Implementations = (&'static str, Vec<&'static str>);
+
 /// The workloads that have implementations without transactions, with their names: those of `bench
 /// floor`, and those of `bench sync` and `bench nw`.
-fn implementations() -> Result<[Vec<(&'static str, Vec<&'static str>)>; 2]> {
+fn implementations() -> Result<[Vec<Implementations>; 2]> {
     let mut all = [Vec::new(), Vec::new()];
     for &(workload, _) in WORKLOADS {
         let input = AnyInput::sized(workload, Occasion::Quick);
@@ -89,7 +92,7 @@ pub(super) fn list(json: bool) -> Result<bool> {
         return Ok(true);
     }
     let pair = |&(a, b): &(&str, &str)| vec![a.to_owned(), b.to_owned()];
-    let implementations = |all: &[(&str, Vec<&str>)]| {
+    let implementations = |all: &[Implementations]| {
         let rows = all.iter().flat_map(|(name, names)| wrapped(name, names));
         rows.collect::<Vec<_>>()
     };

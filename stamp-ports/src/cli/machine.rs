@@ -86,8 +86,11 @@ fn text(measurement: &Measurement) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The kinds of accesses, each with its times in a column: the rows of the paper's tables.
-const KINDS: [(&str, fn(&Column) -> Pair); 3] = [
+/// A kind of accesses, and its times in a column.
+type Kind = (&'static str, fn(&Column) -> Pair);
+
+/// The kinds of accesses, each a row of the paper's tables, or two.
+const KINDS: [Kind; 3] = [
     ("volatile", |column| column.volatile),
     ("atomic", |column| column.atomic),
     ("volatile after an atomic", |column| column.after_atomic),

@@ -185,12 +185,11 @@ pub(super) fn nw(args: &NwArgs) -> Result<bool> {
 
 /// Makes the scoring of the options.
 fn scoring(args: &NwArgs) -> Result<Scoring> {
-    let matrix = match &args.matrix {
-        Some(named) => matrix(named)?,
-        None => {
-            let other = args.mismatch.unwrap_or(4).saturating_abs().saturating_neg();
-            Matrix::of_match(b"ACGT", args.same.unwrap_or(5), other).map_err(Error::Usage)?
-        }
+    let matrix = if let Some(named) = &args.matrix {
+        matrix(named)?
+    } else {
+        let other = args.mismatch.unwrap_or(4).saturating_abs().saturating_neg();
+        Matrix::of_match(b"ACGT", args.same.unwrap_or(5), other).map_err(Error::Usage)?
     };
     let gap = match args.gap {
         Some(extend) => Gap { open: 0, extend },

@@ -97,9 +97,9 @@ fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
             row(workload, &|variant| {
                 let mut all = paper.speedups.iter();
                 let of = all.find(|s| s.workload == workload && s.variant == variant);
-                let ratio = |s: &Speedup| match is_over_cgl {
-                    true => s.over_cgl,
-                    false => s.over_critical_section,
+                let ratio = |s: &Speedup| {
+                    let others = s.over_critical_section;
+                    if is_over_cgl { s.over_cgl } else { others }
                 };
                 match of {
                     Some(s) if !s.verified => "WRONG".into(),

@@ -64,17 +64,17 @@ struct Findings {
 impl Findings {
     /// Returns the log for a person.
     fn text(&self) -> String {
-        let mut text = format!("{}: {}\n", self.device, self.device_name);
+        let mut lines = vec![format!("{}: {}", self.device, self.device_name)];
         for fault in &self.faults {
             let verdict = if fault.passed { "ok" } else { "WRONG" };
             let (name, seconds, what) = (fault.name, fault.seconds, fault.what);
-            text += &format!("\n{verdict} {name} ({seconds:.1} s): {what}\n");
-            text.extend(fault.seen.iter().map(|line| format!("    {line}\n")));
+            lines.push(format!("\n{verdict} {name} ({seconds:.1} s): {what}"));
+            lines.extend(fault.seen.iter().map(|line| format!("    {line}")));
         }
         if !self.skipped.is_empty() {
-            text += &format!("\nnot on this device: {}\n", self.skipped.join(", "));
+            lines.push(format!("\nnot on this device: {}", self.skipped.join(", ")));
         }
-        text
+        lines.join("\n") + "\n"
     }
 
     /// Writes `faults.json` and `faults.txt` into a folder.

@@ -4,6 +4,7 @@
 
 use crate::devices::DeviceKind;
 use crate::variants::AskedVariant;
+use crate::workloads::contender::lanes;
 use crate::workloads::workload::Sizes;
 use stm_core::algorithm::Variant;
 use stm_core::internal::host::Limits;
@@ -54,17 +55,10 @@ pub(crate) const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -
 /// transactions and conflicts bound their number, three warps a multiprocessor can be better than
 /// two and than four, and where all transactions want the same words, less than a warp can be.
 pub(crate) fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
+    let p = limits.processors;
     match kind {
         DeviceKind::Cpu => Vec::new(),
-        DeviceKind::Cuda => [
-            (limits.processors, 96),
-            (limits.processors, 192),
-            (1, 1),
-            (1, 4),
-            (16, 1),
-            (limits.processors, 4),
-        ]
-        .into(),
+        DeviceKind::Cuda => vec![(p, 96), (p, 192), (1, 1), (1, 4), (16, 1), (p, 4)],
     }
 }
 
@@ -83,12 +77,9 @@ pub(crate) const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64
 /// All these blocks with all these threads, once each, but for none or more than `most` threads.
 pub(crate) fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)> {
     let mut shapes = Vec::new();
-    for &b in blocks {
-        for &t in threads {
-            let fits = u64::from(b) * u64::from(t) <= most;
-            if b > 0 && fits && !shapes.contains(&(b, t)) {
-                shapes.push((b, t));
-            }
+    for shape in (blocks.iter()).flat_map(|&b| threads.iter().map(move |&t| (b, t))) {
+        if shape.0 > 0 && lanes(shape) <= most && !shapes.contains(&shape) {
+            shapes.push(shape);
         }
     }
     shapes
@@ -133,28 +124,19 @@ mod tests {
             let shape = if is_by_blocks { (100, 256) } else { (1, 32) };
             assert_eq!(on_gpu(workload, Variant::Cgl), shape, "{workload}");
         }
-        for (workload, algorithm, shape) in [
-            ("ra", Variant::Egpgv, (800, 32)),
-            ("kmeans", Variant::Egpgv, (800, 32)),
-            ("kmeans", Variant::Vbv, (100, 64)),
-            ("ra", Variant::Vbv, (16, 64)),
-            ("ht", Variant::Vbv, (4, 64)),
-            ("genome", Variant::Vbv, (4, 64)),
-            ("eigenbench", Variant::TbvSorting, (200, 32)),
-            ("genome", Variant::Fast, (200, 256)),
-            ("bank", Variant::FastTable, (200, 128)),
-            ("ht", Variant::Fast, (100, 192)),
-            ("ht", Variant::FastTable, (100, 128)),
-            ("ra", Variant::Fast, (100, 96)),
-            ("ra", Variant::FastTable, (100, 128)),
-            ("eigenbench", Variant::Fast, (100, 128)),
-            ("ra", Variant::HvBackoff, (400, 64)),
-            ("bank", Variant::TbvSorting, (100, 256)),
-            ("genome", Variant::HvSorting, (200, 256)),
-            ("ht", Variant::HvSorting, (800, 256)),
-        ] {
-            let found = on_gpu(workload, algorithm);
-            assert_eq!(found, shape, "{workload} {algorithm:?}");
+        let found = "\
+            ra egpgv 800x32, kmeans egpgv 800x32, kmeans vbv 100x64, ra vbv 16x64, ht vbv 4x64, \
+            genome vbv 4x64, eigenbench tbv-sorting 200x32, genome fast 200x256, \
+            bank fast-table 200x128, ht fast 100x192, ht fast-table 100x128, ra fast 100x96, \
+            ra fast-table 100x128, eigenbench fast 100x128, ra hv-backoff 400x64, \
+            bank tbv-sorting 100x256, genome hv-sorting 200x256, ht hv-sorting 800x256";
+        for row in found.split(", ") {
+            let [workload, algorithm, shape] = row.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("{row}")
+            };
+            let algorithm = Variant::from_name(algorithm).expect("an algorithm");
+            let (blocks, threads) = on_gpu(workload, algorithm);
+            assert_eq!(format!("{blocks}x{threads}"), shape, "{row}");
         }
     }
 }

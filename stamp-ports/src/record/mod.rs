@@ -64,19 +64,21 @@ pub fn record(
     })
 }
 
-/// Records, and judges every history. Returns the row and how many attempts are not opaque.
-pub fn record_judged(
+/// Records, and judges every history. Returns the row and what is wrong, if anything.
+pub(crate) fn record_judged(
     device: &AnyDevice,
     variant: Variant,
     input: &AnyInput,
     settings: &Settings,
-) -> Result<(Row, u64), Error> {
+) -> Result<(Row, Option<String>), Error> {
     let mut violations = 0;
     let row = record(device, variant, input, settings, |history| {
         violations += opacity::check(&history)?.violations_total;
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok((row, violations))
+    let opaque = (violations > 0).then(|| format!("{violations} attempts are not opaque"));
+    let wrong = row.wrong_state.clone().or(opaque);
+    Ok((row, wrong))
 }
 
 /// Records as [`record`] does, from a workload that `make` makes from a seed for each run.
@@ -135,10 +137,6 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)>
 
 /// Records the random array with a seeded defect, on a device with PTX for it, with delays at the
 /// fences or without. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
-///
-/// # Errors
-/// As [`record`](super::record); [`Error::Usage`] for a defect without a kernel,
-/// or a workload that is not the random array.
 pub fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,

@@ -129,10 +129,8 @@ impl Measured {
         let bounds = plain
             .chain(stm)
             .filter_map(|(workload, names, locks, tx_per_s)| {
-                let mut bounds = names
-                    .iter()
-                    .map(|of| Bound::of(of, locks, accesses, &self.rates));
-                let bound = bounds.find_map(|bound| bound)?;
+                let bound = |of: &&str| Bound::of(of, locks, accesses, &self.rates);
+                let bound = names.iter().find_map(bound)?;
                 Some(BoundOf {
                     workload,
                     name: names[0],

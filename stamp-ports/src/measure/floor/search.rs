@@ -209,10 +209,7 @@ impl Bench<'_> {
 }
 
 /// Searches and measures a contender. Returns the best launch, measured, and all launches that were
-/// tried, the fastest first.
-///
-/// # Errors
-/// Too little memory, or of the device. A wrong result is no error, but a run that is not verified.
+/// tried, the fastest first. A wrong result is no error, but a run that is not verified.
 pub(crate) fn measure(
     device: &AnyDevice,
     of: &dyn Sizes,
@@ -234,10 +231,11 @@ pub(crate) fn measure(
         is_slow: contender.kind == ContenderKind::CriticalSection,
     };
     let tried = bench.search(setting.shapes)?;
-    let shape = tried.first().map_or((1, 1), |t| (t.blocks, t.threads));
-    let launched = match tried.first() {
-        Some(best) if bench.is_slow && !is_whole => bench.fill(setting.measure_ms, best.each_ms()),
-        _ => transactions,
+    let best = tried.first();
+    let shape = best.map_or((1, 1), |t| (t.blocks, t.threads));
+    let launched = match best.filter(|_| bench.is_slow && !is_whole) {
+        Some(best) => bench.fill(setting.measure_ms, best.each_ms()),
+        None => transactions,
     };
     let is_unsafe = contender.kind == ContenderKind::Unsynchronised;
     let (mut times, mut wrong) = (Vec::new(), None);
@@ -259,17 +257,13 @@ pub(crate) fn measure(
     let parameters = of.parameters().into_iter();
     let parameters = parameters.filter(|(_, value)| value.is_u64());
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value));
-    let label = if is_unsafe {
-        "unsafe"
-    } else {
-        contender.kind.name()
-    };
     let is_all = launched == transactions;
+    let kind = contender.kind;
     let run = ContenderReport {
         workload: of.name(),
         name: contender.name,
-        kind: contender.kind,
-        label,
+        kind,
+        label: if is_unsafe { "unsafe" } else { kind.name() },
         kernel: contender.entry,
         blocks: shape.0,
         threads: shape.1,

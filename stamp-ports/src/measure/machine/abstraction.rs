@@ -285,11 +285,11 @@ pub(crate) mod tests {
     }
 
     /// Makes a column of the rows of table 1 in Stuart and Owens 2011.
-    const fn column([a, b, c, d, e, f]: [f64; 6]) -> Column {
+    const fn column(ms: [f64; 6]) -> Column {
         Column {
-            volatile: pair(a, b),
-            atomic: pair(c, d),
-            after_atomic: pair(e, f),
+            volatile: pair(ms[0], ms[1]),
+            atomic: pair(ms[2], ms[3]),
+            after_atomic: pair(ms[4], ms[5]),
         }
     }
 
