@@ -32,24 +32,24 @@ pub fn parse_choice(text: &str) -> Result<Choice> {
     {
         return Ok(Choice::CudaNarrow(ordinal));
     }
-    match text {
-        "auto" => return Ok(Choice::Auto),
-        "cpu" => return Ok(Choice::Cpu),
-        "cuda" => return Ok(Choice::Cuda(0)),
-        _ => {}
+    let known = ["auto", "cpu", "cuda"];
+    match (text, text.strip_prefix("cuda:")) {
+        ("auto", _) => Ok(Choice::Auto),
+        ("cpu", _) => Ok(Choice::Cpu),
+        ("cuda", _) => Ok(Choice::Cuda(0)),
+        (_, Some(ordinal)) => ordinal.parse().map(Choice::Cuda).map_err(|_| {
+            let why = "names no GPU: write cuda:0 for the first";
+            Error::Usage(format!("device {text:?} {why}"))
+        }),
+        (_, None) => {
+            let meant = nearest(text, &known);
+            let meant = meant.map_or_else(String::new, |name| format!("did you mean {name}? "));
+            Err(Error::Usage(format!(
+                "unknown device {text:?}: {meant}known are auto, cpu, cuda, cuda:N and \
+                 cuda:N,atomics=64"
+            )))
+        }
     }
-    if let Some(ordinal) = text.strip_prefix("cuda:") {
-        return ordinal.parse().map(Choice::Cuda).map_err(|_| {
-            Error::Usage(format!(
-                "device {text:?} names no GPU: write cuda:0 for the first"
-            ))
-        });
-    }
-    let meant = nearest(text, &["auto", "cpu", "cuda"])
-        .map_or_else(String::new, |name| format!("did you mean {name}? "));
-    Err(Error::Usage(format!(
-        "unknown device {text:?}: {meant}known are auto, cpu, cuda, cuda:N and cuda:N,atomics=64"
-    )))
 }
 
 impl fmt::Display for Choice {
@@ -72,8 +72,7 @@ pub enum DeviceKind {
     Cuda,
 }
 
-/// A device of either kind. It is a [`Device`] itself, so that what runs on any
-/// device is compiled once.
+/// A device of either kind, for what runs on any device and is compiled once.
 #[derive(Clone, Debug)]
 pub enum AnyDevice {
     /// The CPU.
@@ -91,8 +90,7 @@ pub enum AnyMemory {
     Cuda(<Cuda as Device>::Memory),
 }
 
-/// Evaluates `$body` with `$x` bound to the CPU's or the GPU's part of an
-/// [`AnyDevice`] or [`AnyMemory`].
+/// Evaluates `$body` with `$x` bound to the CPU's or the GPU's part.
 macro_rules! either {
     ($of:ident, $any:expr, $x:ident => $body:expr) => {
         match $any {
@@ -222,13 +220,10 @@ impl AnyDevice {
     /// Opens the device asked for; with [`Choice::Auto`] and no usable GPU,
     /// the CPU, and the reason.
     pub fn open(choice: Choice) -> Result<(Self, Option<String>)> {
-        match choice {
-            Choice::Cpu => Ok((Self::Cpu(Cpu::new()), None)),
-            Choice::Cuda(ordinal) => Ok((Self::Cuda(Cuda::new(ordinal)?), None)),
-            Choice::CudaNarrow(ordinal) => {
-                let gpu = Cuda::new(ordinal)?.without_wide_atomics();
-                Ok((Self::Cuda(gpu), None))
-            }
+        let device = match choice {
+            Choice::Cpu => Self::cpu(),
+            Choice::Cuda(ordinal) => Self::Cuda(Cuda::new(ordinal)?),
+            Choice::CudaNarrow(ordinal) => Self::Cuda(Cuda::new(ordinal)?.without_wide_atomics()),
             Choice::Auto => {
                 let mut refused = None;
                 for ordinal in 0..gpus().unwrap_or(1) {
@@ -237,34 +232,29 @@ impl AnyDevice {
                         Err(error) => refused = refused.or(Some(error)),
                     }
                 }
-                let error = refused.unwrap_or(host::Error::NoGpu {
-                    ordinal: 0,
-                    count: 0,
-                });
-                Ok((Self::Cpu(Cpu::new()), Some(why(&error))))
+                return Ok((Self::cpu(), Some(why(&refused.unwrap_or(NO_GPU)))));
             }
-        }
+        };
+        Ok((device, None))
     }
 
     /// Every device, and for what could not be used, its id and why.
     pub fn all() -> (Vec<Self>, Vec<Refused>) {
-        let mut found = vec![Self::Cpu(Cpu::new())];
+        let mut found = vec![Self::cpu()];
         let mut refused = Vec::new();
-        let mut refuse = |id: String, error: &host::Error| {
-            refused.push(Refused {
-                id,
-                why: why(error),
-            });
+        let gpus = match gpus() {
+            Err(error) => vec![("cuda".to_owned(), Err(error))],
+            Ok(count) => (0..count)
+                .map(|ordinal| (format!("cuda:{ordinal}"), Cuda::new(ordinal)))
+                .collect(),
         };
-        match gpus() {
-            Err(error) => refuse("cuda".into(), &error),
-            Ok(count) => {
-                for ordinal in 0..count {
-                    match Cuda::new(ordinal) {
-                        Ok(gpu) => found.push(Self::Cuda(gpu)),
-                        Err(error) => refuse(format!("cuda:{ordinal}"), &error),
-                    }
-                }
+        for (id, gpu) in gpus {
+            match gpu {
+                Ok(gpu) => found.push(Self::Cuda(gpu)),
+                Err(error) => refused.push(Refused {
+                    id,
+                    why: why(&error),
+                }),
             }
         }
         (found, refused)
@@ -278,45 +268,42 @@ impl AnyDevice {
         }
     }
 
-    /// Threads that a GPU holds at a time; 0 on the CPU, which has no such limit.
-    pub fn resident_threads(&self) -> u64 {
+    const fn gpu(&self) -> Option<&Cuda> {
         match self {
-            Self::Cpu(_) => 0,
-            Self::Cuda(gpu) => {
-                u64::from(gpu.info().resident_threads) * u64::from(self.limits().processors)
-            }
+            Self::Cpu(_) => None,
+            Self::Cuda(gpu) => Some(gpu),
         }
     }
 
-    /// What may change its speed without changing its name: the newest CUDA version that its driver
-    /// speaks, or `none`.
+    /// Threads that a GPU holds at a time; 0 on the CPU, which has no such limit.
+    pub fn resident_threads(&self) -> u64 {
+        let of_each = self.gpu().map_or(0, |gpu| gpu.info().resident_threads);
+        u64::from(of_each) * u64::from(self.limits().processors)
+    }
+
+    /// The newest CUDA version that its driver speaks, or `none`.
     pub fn driver(&self) -> String {
-        match self {
-            Self::Cpu(_) => "none".into(),
-            Self::Cuda(gpu) => {
-                let version = gpu.info().driver_version;
-                format!("{}.{}", version / 1000, version % 1000 / 10)
-            }
-        }
+        let version = self.gpu().map(|gpu| gpu.info().driver_version);
+        version.map_or_else(
+            || "none".into(),
+            |version| format!("{}.{}", version / 1000, version % 1000 / 10),
+        )
     }
 
     /// All that is known about it.
     pub fn describe(&self) -> Result<Description> {
         let limits = self.limits();
-        let gpu = match self {
-            Self::Cpu(_) => None,
-            Self::Cuda(gpu) => {
-                let info = gpu.info();
-                let (major, minor) = info.compute_capability;
-                Some(Gpu {
-                    compute_capability: format!("{major}.{minor}"),
-                    driver_cuda_version: self.driver(),
-                    memory_bytes: info.memory_bytes,
-                    l2_bytes: info.l2_bytes,
-                    resident_threads_per_processor: info.resident_threads,
-                })
+        let gpu = self.gpu().map(|gpu| {
+            let info = gpu.info();
+            let (major, minor) = info.compute_capability;
+            Gpu {
+                compute_capability: format!("{major}.{minor}"),
+                driver_cuda_version: self.driver(),
+                memory_bytes: info.memory_bytes,
+                l2_bytes: info.l2_bytes,
+                resident_threads_per_processor: info.resident_threads,
             }
-        };
+        });
         Ok(Description {
             id: self.id(),
             name: self.name(),
@@ -331,17 +318,18 @@ impl AnyDevice {
     }
 }
 
+const NO_GPU: host::Error = host::Error::NoGpu {
+    ordinal: 0,
+    count: 0,
+};
+
 /// The number of GPUs, at least one, or why there is none.
-fn gpus() -> std::result::Result<usize, host::Error> {
-    let none = host::Error::NoGpu {
-        ordinal: 0,
-        count: 0,
-    };
+fn gpus() -> Result<usize, host::Error> {
     match Cuda::count() {
-        Ok(0) => Err(none),
+        Ok(0) => Err(NO_GPU),
         Ok(count) => Ok(count),
         // `Cuda::new` tells a driver without a GPU from one that fails.
-        Err(_) => Err(Cuda::new(0).err().unwrap_or(none)),
+        Err(_) => Err(Cuda::new(0).err().unwrap_or(NO_GPU)),
     }
 }
 
@@ -422,14 +410,16 @@ mod tests {
 
     #[test]
     fn unknown_devices_are_refused_with_the_nearest() {
-        let error = parse_choice("cdua").unwrap_err().to_string();
-        has(&error, "\"cdua\" | did you mean cuda?");
-        let error = parse_choice("").unwrap_err().to_string();
-        assert_eq!(error.matches("known are").count(), 1, "{error}");
-        assert!(parse_choice("cpu,atomics=64").is_err());
-        assert!(parse_choice("cuda,atomics=32").is_err());
-        for text in ["cuda:", "cuda:x", "cuda:-1"] {
-            has(&parse_choice(text).unwrap_err().to_string(), "write cuda:0");
+        for (text, parts) in [
+            ("cdua", "\"cdua\" | did you mean cuda?"),
+            ("", "known are"),
+            ("cpu,atomics=64", "known are"),
+            ("cuda,atomics=32", "known are"),
+            ("cuda:", "write cuda:0"),
+            ("cuda:x", "write cuda:0"),
+            ("cuda:-1", "write cuda:0"),
+        ] {
+            has(&parse_choice(text).unwrap_err().to_string(), parts);
         }
     }
 }

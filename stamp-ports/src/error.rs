@@ -193,11 +193,10 @@ impl Error {
 /// Those after which nothing can run on the device.
 pub fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
     match result {
-        Ok(found) => Ok(Ok(found)),
         Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
             Ok(Err(error.to_string()))
         }
-        Err(error) => Err(error),
+        other => other.map(Ok),
     }
 }
 

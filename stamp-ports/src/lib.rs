@@ -3,17 +3,18 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | [`cli`] | the command line and the commands; nothing depends on it |
+//! | `cli` | the command line and the commands; nothing depends on it |
 //! | [`paper`] | `bench paper`: everything that the paper shows, in one document |
 //! | [`report`] | `report`: the page and the figures about that document |
 //! | [`tables`] | `report --tables`: the tables of the documents, from the result files |
 //! | [`measure`] | measurements, the search for the best launch, the same without transactions |
 //! | [`workloads`] | the workloads, each in a folder |
-//! | [`faults`] | `faults`: faults injected on a device, and what the user sees |
+//! | `faults` | `faults`: faults injected on a device, and what the user sees |
 //! | [`nw`] | `bench nw`: ways of filling the tables of alignments |
 //! | [`record`] | recorded histories of the workloads |
-//! | [`soak`] | `soak`: mixed workloads and faults for long |
-//! | [`against`] | `bench against`: this program beside one of an earlier commit |
+//! | `soak` | `soak`: mixed workloads and faults for long |
+//! | `against` | `bench against`: this program beside one of an earlier commit |
+//! | `child` | a program in a child process |
 //! | [`sync`] | `bench sync`: locks, barriers and semaphores, and workloads under locks |
 //! | [`points`] | points of a measurement |
 //! | [`head`] | what every document of measurements begins with: where its figures come from |
@@ -28,11 +29,12 @@
 // nearly all have those of a device.
 #![allow(clippy::missing_errors_doc)]
 
-pub mod against;
-pub mod cli;
+mod against;
+mod child;
+mod cli;
 pub mod devices;
 pub mod error;
-pub mod faults;
+mod faults;
 pub mod head;
 pub mod measure;
 pub mod numbers;
@@ -43,7 +45,7 @@ pub mod paper;
 pub mod points;
 pub mod record;
 pub mod report;
-pub mod soak;
+mod soak;
 pub mod store;
 pub mod sync;
 pub mod tables;

@@ -23,7 +23,7 @@ impl From<Variant> for AskedVariant {
 impl AskedVariant {
     /// All of them, the baseline first.
     pub fn all() -> Vec<Self> {
-        let algorithms = Variant::ALL.iter().copied().map(Self::from);
+        let algorithms = Variant::ALL.iter().map(|&algorithm| algorithm.into());
         algorithms.chain([Self::Optimized]).collect()
     }
 
@@ -120,15 +120,11 @@ pub fn parse_list<T: Copy + PartialEq>(
 
 /// Reads `all` or names separated by commas.
 pub fn parse_variants(text: &str) -> Result<Vec<AskedVariant>> {
-    parse_list(
-        text,
-        &AskedVariant::all(),
-        AskedVariant::name,
-        |name, names| {
-            let suggestion = suggestion(name, names);
-            format!("unknown variant {name:?}: {suggestion}; `all` takes every one")
-        },
-    )
+    let unknown = |name: &str, names: &[&str]| {
+        let suggestion = suggestion(name, names);
+        format!("unknown variant {name:?}: {suggestion}; `all` takes every one")
+    };
+    parse_list(text, &AskedVariant::all(), AskedVariant::name, unknown)
 }
 
 /// Reads names of algorithms, which `optimized` is none of.
@@ -178,6 +174,7 @@ pub fn suggestion(name: &str, known: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
 
     #[test]
     fn optimized_looks_at_stripes_and_locks() {
@@ -206,10 +203,9 @@ mod tests {
             ("egpv", "egpgv"),
         ] {
             let error = parse_variants(wrong).unwrap_err().to_string();
-            assert!(error.contains(wrong), "{error}");
-            assert!(error.contains(&format!("did you mean {right}?")), "{error}");
+            has(&error, &format!("{wrong} | did you mean {right}?"));
         }
         let error = parse_variants("xyz!").unwrap_err().to_string();
-        assert!(error.contains("known are cgl, egpgv"), "{error}");
+        has(&error, "known are cgl, egpgv");
     }
 }

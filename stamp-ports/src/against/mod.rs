@@ -23,54 +23,42 @@ use points::Point;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-pub mod child;
-pub mod points;
-pub mod report;
+pub(crate) mod child;
+pub(crate) mod points;
+pub(crate) mod report;
 
 /// The runs of a point that is in doubt.
-pub const ROUNDS: usize = 3;
+pub(crate) const ROUNDS: usize = 3;
 
 /// What a command measures, and with what.
-#[derive(Debug)]
-pub struct Spec {
-    /// The points, in their order.
+pub(crate) struct Spec {
     pub points: Vec<Point>,
-    /// The device's id, as `cuda:0`.
     pub device: String,
-    /// The timed launches of a run.
     pub repeat: u32,
-    /// The time after which a child is stopped.
     pub limit: Duration,
     /// The least ratio of this program's rate to the other's that holds.
     pub at_least: f64,
 }
 
 /// A point as both programs ran it.
-#[derive(Debug, Serialize)]
-pub struct Measured {
-    /// The point's name.
+#[derive(Serialize)]
+pub(crate) struct Measured {
     pub point: String,
     /// The command, without the program's name and without what all points share.
     pub command: String,
-    /// How many runs of each program there were.
     pub rounds: usize,
     /// The run of this program that counts.
     pub this: Run,
     /// The run of the other program that counts.
     pub other: Run,
-    /// The ratio and the verdict.
     #[serde(flatten)]
     pub judged: Judged,
 }
 
-/// All points as both programs ran them.
-#[derive(Debug, Serialize)]
-pub struct Found {
-    /// What this program says that it is.
+#[derive(Serialize)]
+pub(crate) struct Found {
     pub this: Identity,
-    /// What the other program says that it is.
     pub other: Identity,
-    /// The points that were measured.
     pub points: Vec<Measured>,
     /// The points that were left out, as their launch is the default one, which was measured.
     #[serde(rename = "same_as_default")]
@@ -79,53 +67,46 @@ pub struct Found {
 
 impl Found {
     /// Returns whether at least one point was judged, and every point that was judged holds.
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         let mut verdicts = self.points.iter().map(|point| &point.judged.verdict);
         verdicts.clone().any(Verdict::is_judged) && !verdicts.any(Verdict::is_failure)
     }
 }
 
 /// Measures the points in both programs, and says on standard error what each came to.
-pub fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
+pub(crate) fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
     let mut found = Found {
         this: this.identity(spec.limit)?,
         other: other.identity(spec.limit)?,
         points: Vec::new(),
         same: Vec::new(),
     };
-    let mut meter = Meter::new(spec.points.iter().map(|point| point.row));
+    let mut meter = Meter::new(spec.points.iter().map(|point| point.row.name));
     for (i, point) in spec.points.iter().enumerate() {
         let began = Instant::now();
         if is_measured(point, &spec.points, &found.points) {
             let told = format!("{}: its launch is the default", point.name);
-            meter.done(point.row, began.elapsed(), &told);
+            meter.done(point.row.name, began.elapsed(), &told);
             found.same.push(point.name.clone());
             continue;
         }
         meter.progress.say(&point.name);
         let arguments = spec.arguments(point);
-        let run = |program: &Program| program.run(&arguments, spec.limit);
-        let pair = |is_first: bool| -> Result<(Run, Run)> {
-            if is_first {
-                let this = run(this)?;
-                Ok((this, run(other)?))
-            } else {
-                let other = run(other)?;
-                Ok((run(this)?, other))
-            }
-        };
         let judged = |this: &Run, other: &Run| judge(&this.outcome, &other.outcome, spec.at_least);
-        let (of_this, of_other) = pair(i % 2 == 0)?;
-        let mut runs: (Vec<Run>, Vec<Run>) = (vec![of_this], vec![of_other]);
-        if judged(&runs.0[0], &runs.1[0]).is_in_doubt() {
-            for round in 1..ROUNDS {
-                let (of_this, of_other) = pair((i + round) % 2 == 0)?;
-                runs.0.push(of_this);
-                runs.1.push(of_other);
+        let mut runs = [Vec::new(), Vec::new()];
+        for round in 0..ROUNDS {
+            let mut programs = [(0, this), (1, other)];
+            programs.rotate_left((i + round) % 2);
+            for (which, program) in programs {
+                runs[which].push(program.run(&arguments, spec.limit)?);
+            }
+            if !judged(&runs[0][0], &runs[1][0]).is_in_doubt() {
+                break;
             }
         }
-        let rounds = runs.0.len();
-        let (this, other) = (Run::middle(runs.0), Run::middle_of_good(runs.1));
+        let [of_this, of_other] = runs;
+        let rounds = of_this.len();
+        let (this, other) = (Run::middle(of_this), Run::middle_of_good(of_other));
         let judged = judged(&this, &other);
         let measured = Measured {
             point: point.name.clone(),
@@ -135,7 +116,7 @@ pub fn measure(spec: &Spec, this: &Program, other: &Program) -> Result<Found> {
             other,
             judged,
         };
-        meter.done(point.row, began.elapsed(), &report::line(&measured));
+        meter.done(point.row.name, began.elapsed(), &report::line(&measured));
         found.points.push(measured);
     }
     Ok(found)
@@ -175,7 +156,7 @@ impl Spec {
 
 /// This program's rate over the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Ratio {
+pub(crate) struct Compared {
     /// The quotient of the rates at the median times.
     pub ratio: f64,
     /// This program's lowest rate over the other's highest.
@@ -184,13 +165,10 @@ pub struct Ratio {
     pub highest: f64,
 }
 
-/// What is said about a point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict", content = "reason")]
-pub enum Verdict {
-    /// This program is fast enough.
+pub(crate) enum Verdict {
     Holds,
-    /// This program is too slow.
     Below,
     /// This program did not finish, or its result is wrong.
     Failed(String),
@@ -199,31 +177,27 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the point counts.
-    pub const fn is_judged(&self) -> bool {
+    pub(crate) const fn is_judged(&self) -> bool {
         !matches!(self, Self::NotJudged(_))
     }
 
     /// Returns whether the point makes the command fail.
-    pub const fn is_failure(&self) -> bool {
+    pub(crate) const fn is_failure(&self) -> bool {
         matches!(self, Self::Below | Self::Failed(_))
     }
 }
 
-/// The ratio of a point and the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Judged {
-    /// The ratio, where both programs have a rate.
+pub(crate) struct Judged {
     #[serde(flatten)]
-    pub ratio: Option<Ratio>,
-    /// The verdict.
+    pub ratio: Option<Compared>,
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-impl Ratio {
+impl Compared {
     /// Returns the ratio of two runs that ended well.
-    pub fn of(this: &Timed, other: &Timed) -> Self {
+    pub(crate) fn of(this: &Timed, other: &Timed) -> Self {
         // Both may have other numbers of transactions, so times alone do not compare.
         let rate = |run: &Timed, ms: f64| run.tx_per_s * run.time_ms.median / ms;
         let lowest = |run: &Timed| rate(run, run.time_ms.max);
@@ -237,18 +211,17 @@ impl Ratio {
 }
 
 impl Judged {
-    /// Returns whether a point is below although the launches of both programs overlap, so that
-    /// more launches may say otherwise.
-    pub fn is_in_doubt(&self) -> bool {
+    /// Returns whether a point is below although launches of both overlap: more may say otherwise.
+    pub(crate) fn is_in_doubt(&self) -> bool {
         self.verdict == Verdict::Below && self.ratio.is_some_and(|ratio| ratio.highest >= 1.0)
     }
 }
 
 /// Judges a point. What the other program does not know or does not finish is not judged, but a
 /// wrong result or a crash of this program is a failure whatever the other did.
-pub fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
+pub(crate) fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
     let ratio = match (this, other) {
-        (Outcome::Done(this), Outcome::Done(other)) => Some(Ratio::of(this, other)),
+        (Outcome::Done(this), Outcome::Done(other)) => Some(Compared::of(this, other)),
         _ => None,
     };
     let verdict = match (this, other, &ratio) {
@@ -274,10 +247,7 @@ fn reason(outcome: &Outcome) -> &str {
 
 #[cfg(test)]
 mod tests {
-    //! The ratio, the verdict, and the points that are left out.
-
-    use super::child::{Identity, Outcome, Run, Timed};
-    use super::{Found, Judged, Measured, Ratio, Verdict, is_measured, judge, points};
+    use super::*;
     use crate::measure::TimeMs;
 
     /// A run with these times in milliseconds, of a thousand transactions.
@@ -298,6 +268,10 @@ mod tests {
         Outcome::Done(timed(median, median, median))
     }
 
+    fn late() -> Outcome {
+        Outcome::Late("did not finish".into())
+    }
+
     fn run(outcome: Outcome) -> Run {
         Run {
             wall_s: 1.0,
@@ -306,40 +280,31 @@ mod tests {
     }
 
     fn measured(point: &str, this: Outcome, other: Outcome) -> Measured {
-        let judged = judge(&this, &other, 0.97);
         Measured {
             point: point.into(),
             command: String::new(),
             rounds: 1,
+            judged: judge(&this, &other, 0.97),
             this: run(this),
             other: run(other),
-            judged,
-        }
-    }
-
-    fn found(points: Vec<Measured>) -> Found {
-        Found {
-            this: Identity::default(),
-            other: Identity::default(),
-            points,
-            same: Vec::new(),
         }
     }
 
     #[test]
     fn the_ratio_is_of_the_medians_and_its_spread_is_of_the_extremes() {
-        let ratio = Ratio::of(&timed(4.0, 5.0, 8.0), &timed(2.0, 10.0, 20.0));
-        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        assert!(near(ratio.ratio, 2.0), "{ratio:?}");
-        assert!(near(ratio.lowest, 2.0 / 8.0), "{ratio:?}");
-        assert!(near(ratio.highest, 20.0 / 4.0), "{ratio:?}");
+        let ratio = |this: &Timed, other: &Timed| {
+            let ratio = Compared::of(this, other);
+            (ratio.ratio, ratio.lowest, ratio.highest)
+        };
+        let of = ratio(&timed(4.0, 5.0, 8.0), &timed(2.0, 10.0, 20.0));
+        assert_eq!(of, (2.0, 0.25, 5.0));
         // Twice the transactions in twice the time is the same rate.
         let double = Timed {
             tx_per_s: 2e5,
             ..timed(10.0, 10.0, 10.0)
         };
-        let ratio = Ratio::of(&double, &timed(5.0, 5.0, 5.0));
-        assert!(near(ratio.ratio, 1.0) && near(ratio.lowest, 1.0) && near(ratio.highest, 1.0));
+        let of = ratio(&double, &timed(5.0, 5.0, 5.0));
+        assert_eq!(of, (1.0, 1.0, 1.0));
     }
 
     #[test]
@@ -348,66 +313,52 @@ mod tests {
         assert_eq!(verdict(&done(1.0), &done(1.0)), Verdict::Holds);
         assert_eq!(verdict(&done(2.0), &done(1.0)), Verdict::Holds);
         assert_eq!(verdict(&done(2.1), &done(1.0)), Verdict::Below);
-        let bad: [fn(String) -> Outcome; 4] = [
-            Outcome::Refused,
-            Outcome::Late,
-            Outcome::Wrong,
-            Outcome::Failed,
-        ];
-        for (i, bad) in bad.into_iter().enumerate() {
-            let bad = || bad("does so".into());
-            let this = verdict(&bad(), &done(1.0));
-            assert_eq!(this, Verdict::Failed("this does so".into()));
-            let other = verdict(&done(1.0), &bad());
-            assert_eq!(other, Verdict::NotJudged("other does so".into()));
+        let so = || "does so".to_owned();
+        for (bad, is_failure) in [
+            (Outcome::Refused(so()), false),
+            (Outcome::Late(so()), false),
             // A wrong result, or a crash, is one beside whatever the other program did.
-            let is_wrong = matches!(bad(), Outcome::Wrong(_) | Outcome::Failed(_));
-            assert_eq!(verdict(&bad(), &bad()).is_failure(), is_wrong, "{i}");
+            (Outcome::Wrong(so()), true),
+            (Outcome::Failed(so()), true),
+        ] {
+            let this = verdict(&bad, &done(1.0));
+            assert_eq!(this, Verdict::Failed("this does so".into()));
+            let other = verdict(&done(1.0), &bad);
+            assert_eq!(other, Verdict::NotJudged("other does so".into()));
+            assert_eq!(verdict(&bad, &bad).is_failure(), is_failure, "{bad:?}");
         }
     }
 
     #[test]
     fn a_point_is_in_doubt_while_launches_overlap_and_its_middle_run_counts() {
-        let judged =
-            |this: Timed, other: Timed| judge(&Outcome::Done(this), &Outcome::Done(other), 0.97);
-        let other = || timed(1.0, 1.0, 1.2);
-        assert!(judged(timed(1.1, 1.3, 1.5), other()).is_in_doubt());
-        assert!(!judged(timed(1.3, 1.4, 1.5), other()).is_in_doubt());
-        assert!(!judged(timed(0.9, 1.0, 1.5), other()).is_in_doubt());
-        let runs = [
+        for (this, is_in_doubt) in [
+            (timed(1.1, 1.3, 1.5), true),
+            (timed(1.3, 1.4, 1.5), false),
+            (timed(0.9, 1.0, 1.5), false),
+        ] {
+            let other = Outcome::Done(timed(1.0, 1.0, 1.2));
+            let judged = judge(&Outcome::Done(this), &other, 0.97);
+            assert_eq!(judged.is_in_doubt(), is_in_doubt);
+        }
+        let good = [
             timed(2.0, 4.0, 5.0),
             timed(3.0, 3.0, 9.0),
             timed(1.0, 5.0, 6.0),
         ];
-        let all = || runs.iter().map(|timed| run(Outcome::Done(timed.clone())));
-        let middle = Run::middle(all().collect());
-        assert!((middle.wall_s - 3.0).abs() < 1e-9);
+        let good = || good.iter().cloned().map(Outcome::Done).map(run);
+        let crashed = || Outcome::Failed("crashed".into());
+        let bad = || [run(crashed()), run(crashed())];
+        let middle = Run::middle(good().collect());
+        let all = (3.0, Outcome::Done(timed(1.0, 4.0, 9.0)));
+        assert_eq!((middle.wall_s, middle.outcome), all);
+        assert_eq!(
+            Run::middle(good().chain(bad()).collect()).outcome,
+            crashed()
+        );
+        // A run that fails in the other program takes nothing back of its good ones.
+        let middle = Run::middle_of_good(bad().into_iter().chain(good()).collect());
         assert_eq!(middle.outcome, Outcome::Done(timed(1.0, 4.0, 9.0)));
-        let wrong = || run(Outcome::Wrong("so".into()));
-        let middle = Run::middle(all().chain([wrong()]).collect());
-        assert_eq!(middle.outcome, wrong().outcome);
-    }
-
-    #[test]
-    fn a_run_that_fails_in_the_other_program_takes_nothing_back_of_its_good_ones() {
-        let bad = || run(Outcome::Failed("crashed".into()));
-        let good = |median| run(done(median));
-        let middle = Run::middle_of_good(vec![bad(), good(4.0), good(3.0), bad(), good(5.0)]);
-        assert_eq!(middle.outcome, Outcome::Done(timed(3.0, 4.0, 5.0)));
-        let middle = Run::middle_of_good(vec![bad(), bad(), bad()]);
-        assert_eq!(middle.outcome, bad().outcome);
-    }
-
-    #[test]
-    fn a_command_fails_by_one_failure_and_where_nothing_was_judged() {
-        let late = || Outcome::Late("did not finish".into());
-        let good = || measured("a@default", done(1.0), done(1.0));
-        let unjudged = || measured("b@default", done(1.0), late());
-        let failed = || measured("c@default", late(), done(1.0));
-        assert!(found(vec![good(), unjudged()]).holds());
-        assert!(!found(vec![good(), failed()]).holds());
-        assert!(!found(vec![unjudged()]).holds());
-        assert!(!found(vec![]).holds());
+        assert_eq!(Run::middle_of_good(bad().into()).outcome, crashed());
     }
 
     #[test]
@@ -418,24 +369,18 @@ mod tests {
         assert!(is_measured(named("ra-16k@132x96"), &points, &default));
         assert!(!is_measured(named("ra-16k@16x32"), &points, &default));
         assert!(!is_measured(named("ra-8m@132x96"), &points, &default));
-        let late = Outcome::Late(String::new());
-        let default = [measured("ra-16k@default", done(1.0), late)];
+        let default = [measured("ra-16k@default", done(1.0), late())];
         assert!(!is_measured(named("ra-16k@132x96"), &points, &default));
     }
 
     #[test]
-    fn a_point_in_the_document_has_its_ratio_and_verdict_beside_its_runs() {
-        let json = |point: &Measured| serde_json::to_value(point).unwrap();
-        let good = json(&measured("a@default", done(1.0), done(1.0)));
-        assert_eq!(good["verdict"], "holds");
-        assert_eq!(good["ratio"], 1.0);
-        assert_eq!(good["this"]["done"]["blocks"], 132);
-        assert_eq!(good["this"]["wall_s"], 1.0);
-        let late = json(&measured("a@default", done(1.0), Outcome::Late("x".into())));
+    fn a_point_in_the_document_has_its_verdict_and_reason_beside_its_runs() {
+        let late = measured("a@default", done(1.0), late());
+        let late = serde_json::to_value(late).unwrap();
         assert_eq!(late["verdict"], "not-judged");
-        assert_eq!(late["reason"], "other x");
-        assert_eq!(late["other"]["late"], "x");
-        let Judged { ratio, .. } = judge(&done(1.0), &Outcome::Late("x".into()), 1.0);
-        assert_eq!(ratio, None);
+        assert_eq!(late["reason"], "other did not finish");
+        assert_eq!(late["this"]["done"]["blocks"], 132);
+        assert_eq!(late["other"]["late"], "did not finish");
+        assert!(late.get("ratio").is_none());
     }
 }

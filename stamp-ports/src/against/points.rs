@@ -12,46 +12,35 @@
 
 use crate::error::{Error, Result};
 
-/// The variant of all points.
-pub const VARIANT: &str = "fast";
+pub(crate) const VARIANT: &str = "fast";
 
 /// A launch: its blocks and threads, and how many transactions or operations it has; the shape is
 /// `None` where the program chooses it.
 type LaunchOf = (Option<(u32, u32)>, &'static str);
 
 /// A workload with its options, and the launches that are measured.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// The row's name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Row {
     pub name: &'static str,
     /// What it is, for the help.
     pub about: &'static str,
-    /// The workload.
-    workload: &'static str,
-    /// The workload's options.
-    options: &'static [&'static str],
-    /// The option that says how many transactions a launch has.
-    sized_by: &'static str,
-    /// The launches.
+    /// The workload and its options, the last of which takes the size of a launch.
+    command: &'static str,
     launches: &'static [LaunchOf],
 }
 
 const DEFAULT: Option<(u32, u32)> = None;
-const WARPS: Option<(u32, u32)> = Some((16, 32));
-const SMALL: Option<(u32, u32)> = Some((132, 96));
-const LARGE: Option<(u32, u32)> = Some((264, 128));
-const FULL: Option<(u32, u32)> = Some((528, 256));
 /// A launch for the CPU.
 const TWO: Option<(u32, u32)> = Some((2, 2));
 
-/// Launches of all these shapes, each of its size.
+/// Launches of all shapes, each of its size.
 const fn sizes([default, warps, small, large, full]: [&'static str; 5]) -> [LaunchOf; 5] {
     [
         (DEFAULT, default),
-        (WARPS, warps),
-        (SMALL, small),
-        (LARGE, large),
-        (FULL, full),
+        (Some((16, 32)), warps),
+        (Some((132, 96)), small),
+        (Some((264, 128)), large),
+        (Some((528, 256)), full),
     ]
 }
 
@@ -61,98 +50,79 @@ const CONFLICTS: &[LaunchOf] = &sizes(["16K", "16K", "16K", "32K", "132K"]);
 const SOME: &[LaunchOf] = &sizes(["256K"; 5]);
 /// Launches of a row in which hardly any transactions conflict.
 const FEW: &[LaunchOf] = &sizes(["2M"; 5]);
-/// Launches of a row whose transactions are short as well, so that two million end before a GPU's
-/// clocks are even.
+/// Two million transactions that are short as well end before a GPU's clocks are even.
 const SHORT: &[LaunchOf] = &sizes(["16M", "2M", "16M", "16M", "16M"]);
 
 const fn row(
     name: &'static str,
     about: &'static str,
-    (workload, options): (&'static str, &'static [&'static str]),
+    command: &'static str,
     launches: &'static [LaunchOf],
 ) -> Row {
     Row {
         name,
         about,
-        workload,
-        options,
-        sized_by: "--transactions",
+        command,
         launches,
-    }
-}
-
-const fn sized_by(option: &'static str, row: Row) -> Row {
-    Row {
-        sized_by: option,
-        ..row
     }
 }
 
 /// The rows of the whole list.
 #[rustfmt::skip]
 const ROWS: [Row; 28] = [
-    row("ra-32", "random array of 32 words", ("ra", &["--words", "32"]), CONFLICTS),
-    row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), CONFLICTS),
-    row("ra-16k", "random array of 16 K words", ("ra", &["--words", "16K"]), SOME),
-    row("ra-8m", "random array of 8 M words", ("ra", &["--words", "8M"]), FEW),
-    row("ra-32-static", "ra-32, static updates", ("ra", &["--words", "32", "--static"]), &[(DEFAULT, "256K")]),
-    row("ra-16k-static", "ra-16k, static updates", ("ra", &["--words", "16K", "--static"]), &[(DEFAULT, "256K")]),
-    row("ra-8m-static", "ra-8m, static updates", ("ra", &["--words", "8M", "--static"]), &[(DEFAULT, "2M")]),
-    row("ra-8m-wide", "ra-8m-static, in elements of 64 bits", ("ra", &["--words", "8M", "--static", "--wide"]), &[(DEFAULT, "2M")]),
-    row("bank-audits", "transfers, and audits among them", ("bank", &[]), FEW),
-    row("bank-transfers", "transfers alone", ("bank", &["--audit-share", "0"]), SHORT),
-    row("bank-static", "bank-transfers, static updates", ("bank", &["--audit-share", "0", "--static"]), &[(DEFAULT, "16M")]),
-    row("bank-wide", "bank-static, in elements of 64 bits", ("bank", &["--audit-share", "0", "--static", "--wide"]), &[(DEFAULT, "16M")]),
-    row("zipf", "bank, with accounts by Zipf's law", ("bank", &["--zipf", "0.9"]), &[(DEFAULT, "256K")]),
-    row("ht", "hash table", ("ht", &[]), &[(DEFAULT, "1M")]),
-    row("ht-1", "hash table of one bucket", ("ht", &["--buckets", "1"]), &[(DEFAULT, "32K")]),
-    row("ht-static", "ht, static updates", ("ht", &["--static"]), &[(DEFAULT, "4M")]),
-    row("ht-1-static", "ht-1, static updates", ("ht", &["--buckets", "1", "--static"]), &[(DEFAULT, "256K")]),
-    row("eigenbench", "EigenBench", ("eigenbench", &[]), &[(DEFAULT, "1M")]),
-    row("eigenbench-64", "EigenBench with 64 hot words", ("eigenbench", &["--hot-words", "64"]), &[(DEFAULT, "4K")]),
-    row("eigenbench-static", "eigenbench, static updates", ("eigenbench", &["--static"]), &[(DEFAULT, "1M")]),
-    row("eigenbench-64-static", "eigenbench-64, static updates", ("eigenbench", &["--hot-words", "64", "--static"]), &[(DEFAULT, "64K")]),
-    sized_by("--points", row("kmeans", "k-means, all passes", ("kmeans", &[]), &[(DEFAULT, "64K")])),
-    row("map", "hash map with nodes from a pool", ("map", &[]), &[(DEFAULT, "4M")]),
-    row("list", "sorted list with nodes from a pool", ("list", &[]), &[(DEFAULT, "128K")]),
-    sized_by("--operations", row("queue", "bounded queue", ("queue", &[]), &[(DEFAULT, "16K")])),
-    sized_by("--items", row("counter", "one counter", ("counter", &[]), &[(DEFAULT, "64K")])),
-    sized_by("--items", row("counter-static", "counter, static updates", ("counter", &["--static"]), &[(DEFAULT, "64K")])),
-    row("vacation", "STAMP's travel agency", ("vacation", &["-r", "128K"]), &[(DEFAULT, "64K")]),
+    row("ra-32", "random array of 32 words", "ra --words 32 --transactions", CONFLICTS),
+    row("ra-1k", "random array of 1 K words", "ra --words 1K --transactions", CONFLICTS),
+    row("ra-16k", "random array of 16 K words", "ra --words 16K --transactions", SOME),
+    row("ra-8m", "random array of 8 M words", "ra --words 8M --transactions", FEW),
+    row("ra-32-static", "ra-32, static updates", "ra --words 32 --static --transactions", &[(DEFAULT, "256K")]),
+    row("ra-16k-static", "ra-16k, static updates", "ra --words 16K --static --transactions", &[(DEFAULT, "256K")]),
+    row("ra-8m-static", "ra-8m, static updates", "ra --words 8M --static --transactions", &[(DEFAULT, "2M")]),
+    row("ra-8m-wide", "ra-8m-static, in elements of 64 bits", "ra --words 8M --static --wide --transactions", &[(DEFAULT, "2M")]),
+    row("bank-audits", "transfers, and audits among them", "bank --transactions", FEW),
+    row("bank-transfers", "transfers alone", "bank --audit-share 0 --transactions", SHORT),
+    row("bank-static", "bank-transfers, static updates", "bank --audit-share 0 --static --transactions", &[(DEFAULT, "16M")]),
+    row("bank-wide", "bank-static, in elements of 64 bits", "bank --audit-share 0 --static --wide --transactions", &[(DEFAULT, "16M")]),
+    row("zipf", "bank, with accounts by Zipf's law", "bank --zipf 0.9 --transactions", &[(DEFAULT, "256K")]),
+    row("ht", "hash table", "ht --transactions", &[(DEFAULT, "1M")]),
+    row("ht-1", "hash table of one bucket", "ht --buckets 1 --transactions", &[(DEFAULT, "32K")]),
+    row("ht-static", "ht, static updates", "ht --static --transactions", &[(DEFAULT, "4M")]),
+    row("ht-1-static", "ht-1, static updates", "ht --buckets 1 --static --transactions", &[(DEFAULT, "256K")]),
+    row("eigenbench", "EigenBench", "eigenbench --transactions", &[(DEFAULT, "1M")]),
+    row("eigenbench-64", "EigenBench with 64 hot words", "eigenbench --hot-words 64 --transactions", &[(DEFAULT, "4K")]),
+    row("eigenbench-static", "eigenbench, static updates", "eigenbench --static --transactions", &[(DEFAULT, "1M")]),
+    row("eigenbench-64-static", "eigenbench-64, static updates", "eigenbench --hot-words 64 --static --transactions", &[(DEFAULT, "64K")]),
+    row("kmeans", "k-means, all passes", "kmeans --points", &[(DEFAULT, "64K")]),
+    row("map", "hash map with nodes from a pool", "map --transactions", &[(DEFAULT, "4M")]),
+    row("list", "sorted list with nodes from a pool", "list --transactions", &[(DEFAULT, "128K")]),
+    row("queue", "bounded queue", "queue --operations", &[(DEFAULT, "16K")]),
+    row("counter", "one counter", "counter --items", &[(DEFAULT, "64K")]),
+    row("counter-static", "counter, static updates", "counter --static --items", &[(DEFAULT, "64K")]),
+    row("vacation", "STAMP's travel agency", "vacation -r 128K --transactions", &[(DEFAULT, "64K")]),
 ];
 
 /// The rows of `--quick`, whose launches a CPU can make.
 #[rustfmt::skip]
 const QUICK: [Row; 3] = [
-    row("ra-1k", "random array of 1 K words", ("ra", &["--words", "1K"]), &[(DEFAULT, "128K"), (TWO, "128K")]),
-    row("bank-audits", "transfers, and audits among them", ("bank", &["--accounts", "64K"]), &[(DEFAULT, "512K"), (TWO, "512K")]),
-    sized_by("--items", row("counter", "one counter", ("counter", &[]), &[(DEFAULT, "64K"), (TWO, "64K")])),
+    row("ra-1k", "random array of 1 K words", "ra --words 1K --transactions", &[(DEFAULT, "128K"), (TWO, "128K")]),
+    row("bank-audits", "transfers, and audits among them", "bank --accounts 64K --transactions", &[(DEFAULT, "512K"), (TWO, "512K")]),
+    row("counter", "one counter", "counter --items", &[(DEFAULT, "64K"), (TWO, "64K")]),
 ];
 
-/// A row at a launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
+#[derive(Debug)]
+pub(crate) struct Point {
     /// Its name, that of the row and the launch: `ra-32@16x32`, `ra-32@default`.
     pub name: String,
-    /// The row's name.
-    pub row: &'static str,
-    /// The workload.
-    pub workload: &'static str,
+    pub row: &'static Row,
     /// The blocks and threads of the launch, where they are fixed.
     pub shape: Option<(u32, u32)>,
-    /// The size of the launch.
     pub size: &'static str,
-    sized_by: &'static str,
-    options: &'static [&'static str],
 }
 
 impl Point {
     /// Returns the arguments of the program, without those that all points share.
-    pub fn words(&self) -> Vec<String> {
-        let mut words = vec!["run", self.workload];
-        words.extend(self.options);
-        words.extend([self.sized_by, self.size]);
-        let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+    pub(crate) fn words(&self) -> Vec<String> {
+        let words = ["run"].into_iter().chain(self.row.command.split(' '));
+        let mut words: Vec<String> = words.chain([self.size]).map(str::to_owned).collect();
         if let Some((blocks, threads)) = self.shape {
             for (option, n) in [("--blocks", blocks), ("--threads", threads)] {
                 words.extend([option.to_owned(), n.to_string()]);
@@ -161,32 +131,29 @@ impl Point {
         words
     }
 
-    /// Returns whether a name at the command line means this point: the point's name, that of its
-    /// row, or that of its workload.
+    /// Returns whether this is the name of the point, of its row, or of its workload.
     fn is_named(&self, name: &str) -> bool {
-        self.name == name || self.row == name || self.workload == name
+        let workload = self.row.command.split(' ').next();
+        self.name == name || self.row.name == name || workload == Some(name)
     }
 }
 
 /// Returns the rows of the whole list, or of the quick one.
-pub const fn rows(quick: bool) -> &'static [Row] {
+pub(crate) const fn rows(quick: bool) -> &'static [Row] {
     if quick { &QUICK } else { &ROWS }
 }
 
 /// Returns all points in their order.
-pub fn all(quick: bool) -> Vec<Point> {
+pub(crate) fn all(quick: bool) -> Vec<Point> {
     let points = rows(quick).iter().flat_map(|row| {
         row.launches.iter().map(move |&(shape, size)| Point {
             name: match shape {
                 Some((blocks, threads)) => format!("{}@{blocks}x{threads}", row.name),
                 None => format!("{}@default", row.name),
             },
-            row: row.name,
-            workload: row.workload,
+            row,
             shape,
             size,
-            sized_by: row.sized_by,
-            options: row.options,
         })
     });
     points.collect()
@@ -194,10 +161,7 @@ pub fn all(quick: bool) -> Vec<Point> {
 
 /// Returns the points that these names mean, in their order; without names all points. Blanks
 /// around a name do not count.
-///
-/// # Errors
-/// [`Error::Usage`] for a name that means no point, with the names that there are.
-pub fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
+pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     let points = all(quick);
     if names.is_empty() {
         return Ok(points);
@@ -205,8 +169,10 @@ pub fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
     if let Some(unknown) = names.iter().find(|n| !points.iter().any(|p| p.is_named(n))) {
         let mut launches: Vec<&str> = Vec::new();
-        for point in &points {
-            let launch = point.name.split('@').nth(1).unwrap_or_default();
+        for launch in points
+            .iter()
+            .filter_map(|point| point.name.split('@').nth(1))
+        {
             if !launches.contains(&launch) {
                 launches.push(launch);
             }
@@ -250,23 +216,22 @@ mod tests {
     }
 
     #[test]
-    fn names_mean_points_rows_and_workloads_and_others_are_refused_with_those_known() {
-        let named = |names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+    fn names_mean_points_rows_and_workloads() {
+        let named = |names: &str| {
+            let names: Vec<String> = names.split_terminator(',').map(Into::into).collect();
             select(false, &names).map(|points| points.len())
         };
-        assert_eq!(named(&[]).unwrap(), all(false).len());
-        assert_eq!(named(&["ra-32@16x32"]).unwrap(), 1);
-        assert_eq!(named(&["ra-16k"]).unwrap(), 5);
-        assert_eq!(named(&["ra-16k@16x32", "ra-16k"]).unwrap(), 5);
-        assert_eq!(named(&["ra-16k@16x32", " list "]).unwrap(), 2);
-        assert_eq!(named(&["ra"]).unwrap(), 24);
-        assert_eq!(named(&["ht"]).unwrap(), 4);
-        assert_eq!(named(&["ht@default"]).unwrap(), 1);
-        let error = named(&["ra", "rb"]).unwrap_err();
-        assert_eq!(error.status(), 2);
-        for part in ["\"rb\"", "ra-32", "eigenbench-64", "528x256"] {
-            assert!(error.to_string().contains(part), "{error} lacks {part}");
+        for (names, count) in [
+            ("", all(false).len()),
+            ("ra-32@16x32", 1),
+            ("ra-16k", 5),
+            ("ra-16k@16x32,ra-16k", 5),
+            ("ra-16k@16x32, list ", 2),
+            ("ra", 24),
+            ("ht", 4),
+            ("ht@default", 1),
+        ] {
+            assert_eq!(named(names).unwrap(), count, "{names}");
         }
     }
 }

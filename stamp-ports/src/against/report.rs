@@ -10,10 +10,8 @@ use crate::store::to_text;
 use serde::Serialize;
 use std::io::Write;
 
-/// The format of the document.
-pub const FORMAT: &str = "stamp-against/1";
+pub(crate) const FORMAT: &str = "stamp-against/1";
 
-/// The document.
 #[derive(Serialize)]
 struct Document<'f> {
     #[serde(flatten)]
@@ -30,7 +28,7 @@ struct Document<'f> {
 const ORDER: &str = "this other at_least repeat time_limit_s holds same_as_default";
 
 /// Returns the JSON document, a point a line.
-pub fn document(head: Head, spec: &Spec, found: &Found) -> Result<String> {
+pub(crate) fn document(head: Head, spec: &Spec, found: &Found) -> Result<String> {
     let document = Document {
         head,
         found,
@@ -43,83 +41,62 @@ pub fn document(head: Head, spec: &Spec, found: &Found) -> Result<String> {
     to_text(&document, &order)
 }
 
-/// Returns what a program is, in words.
 fn program(identity: &Identity) -> String {
-    let known = |value: &'_ Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.into());
-    format!(
-        "{}, stamp {}, commit {}, PTX {}",
-        identity.file,
-        identity.version,
-        known(&identity.commit),
-        known(&identity.ptx)
-    )
+    let Identity { file, version, .. } = identity;
+    let [commit, ptx] =
+        [&identity.commit, &identity.ptx].map(|value| value.as_deref().unwrap_or(UNKNOWN));
+    format!("{file}, stamp {version}, commit {commit}, PTX {ptx}")
 }
 
 /// Returns a rate in millions, with three digits however small it is.
 fn millions(per_s: f64) -> String {
-    let millions = per_s * 1e-6;
-    match millions {
+    match per_s * 1e-6 {
         m if m >= 1.0 => digits3(m),
         m if m >= 0.1 => format!("{m:.3}"),
         m => format!("{m:.4}"),
     }
 }
 
-/// Returns the two rates and the ratio of a point, or what became of it, for the line on standard
-/// error.
+/// Returns the ratio of a point, or what became of it, for the line on standard error.
 pub(super) fn line(measured: &Measured) -> String {
     let name = &measured.point;
-    let judged = &measured.judged;
-    match (&judged.ratio, &judged.verdict) {
-        (Some(ratio), verdict) => {
-            let end = if verdict.is_failure() { ", BELOW" } else { "" };
-            format!("{name}: {:.3}{end}", ratio.ratio)
-        }
-        (None, Verdict::Failed(why)) => format!("{name}: FAILED: {why}"),
-        (None, Verdict::NotJudged(why)) => format!("{name}: not judged: {why}"),
-        (None, _) => name.clone(),
+    let ratio = measured.judged.ratio.map_or(0.0, |ratio| ratio.ratio);
+    match &measured.judged.verdict {
+        Verdict::Holds => format!("{name}: {ratio:.3}"),
+        Verdict::Below => format!("{name}: {ratio:.3}, BELOW"),
+        Verdict::Failed(why) => format!("{name}: FAILED: {why}"),
+        Verdict::NotJudged(why) => format!("{name}: not judged: {why}"),
     }
 }
 
 /// Returns the launch of a point, with a mark where the program chose it.
 fn launch(measured: &Measured) -> String {
-    let mark = if measured.point.ends_with("@default") {
-        "*"
-    } else {
-        ""
-    };
-    let shape = measured.this.shape().or(measured.other.shape());
-    match (shape, measured.point.split_once('@')) {
-        (Some((blocks, threads)), _) => format!("{blocks}x{threads}{mark}"),
-        (None, Some((_, launch))) => launch.into(),
-        (None, None) => String::new(),
+    let asked = measured.point.split('@').nth(1).unwrap_or_default();
+    let mark = if asked == "default" { "*" } else { "" };
+    match measured.this.shape().or(measured.other.shape()) {
+        Some((blocks, threads)) => format!("{blocks}x{threads}{mark}"),
+        None => asked.into(),
     }
 }
 
-/// Returns the row of a point.
 fn cells(measured: &Measured) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let [this, other] = [&measured.this, &measured.other].map(Run::timed);
-    let rate = |timed: &Timed| millions(timed.tx_per_s);
-    let jit = |timed: &Timed| format!("{:.0}", timed.jit_ms);
+    let both = |of: fn(&Timed) -> String| {
+        let runs = [&measured.this, &measured.other].map(Run::timed);
+        runs.map(|timed| timed.map_or_else(|| "-".into(), of))
+    };
     let name = measured.point.split('@').next().unwrap_or_default();
-    let mut row = vec![
-        name.to_owned(),
-        launch(measured),
-        this.map_or_else(dash, rate),
-        other.map_or_else(dash, rate),
-    ];
+    let mut row = vec![name.to_owned(), launch(measured)];
+    row.extend(both(|timed| millions(timed.tx_per_s)));
     row.extend(match &measured.judged.ratio {
         Some(r) => [r.ratio, r.lowest, r.highest].map(|x| format!("{x:.3}")),
-        None => [dash(), dash(), dash()],
+        None => ["-"; 3].map(String::from),
     });
-    let [this, other] = [this, other].map(|timed| timed.map_or_else(dash, jit));
-    row.push(format!("{this}/{other}"));
+    row.push(both(|timed| format!("{:.0}", timed.jit_ms)).join("/"));
     row
 }
 
 /// Prints the table and what has to be known about single points.
-pub fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
+pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
     writeln!(out, "{device}")?;
     writeln!(out, "this: {}", program(&found.this))?;
     writeln!(out, "other: {}\n", program(&found.other))?;
@@ -162,14 +139,11 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
         )?;
     }
     for point in &found.points {
-        if let (Some(this), Some(other)) = (point.this.shape(), point.other.shape())
-            && this != other
+        if let (Some(this), Some((blocks, threads))) = (point.this.shape(), point.other.shape())
+            && this != (blocks, threads)
         {
-            writeln!(
-                out,
-                "{}: other chose the launch {}x{}.",
-                point.point, other.0, other.1
-            )?;
+            let name = &point.point;
+            writeln!(out, "{name}: other chose the launch {blocks}x{threads}.")?;
         }
     }
     for point in &found.points {
@@ -184,12 +158,14 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
     Ok(())
 }
 
-/// Prints the verdict about all points.
 fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
-    let verdicts = || found.points.iter().map(|point| &point.judged.verdict);
-    let judged = verdicts().filter(|verdict| verdict.is_judged()).count();
+    let verdicts = found.points.iter().map(|point| &point.judged.verdict);
+    let judged = verdicts
+        .clone()
+        .filter(|verdict| verdict.is_judged())
+        .count();
+    let wrong = verdicts.filter(|verdict| verdict.is_failure()).count();
     let at_least = spec.at_least;
-    let wrong = verdicts().filter(|verdict| verdict.is_failure()).count();
     let others = match found.points.len() - judged {
         0 => String::new(),
         others => format!(" {others} were not judged."),

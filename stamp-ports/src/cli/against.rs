@@ -1,6 +1,6 @@
 //! The command `bench against`.
 
-use super::console::{DocumentArgs, described, open};
+use super::console::{DocumentArgs, described};
 use crate::against::child::Program;
 use crate::against::{Spec, measure, points, report};
 use crate::devices::{Choice, DeviceKind, parse_choice};
@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stm_core::host::Device;
 
-/// Timed launches of a run.
 const REPEAT: u32 = 5;
 /// Timed launches of a run with `--quick`.
 const QUICK_REPEAT: u32 = 3;
@@ -23,7 +22,8 @@ const QUICK_REPEAT: u32 = 3;
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
     let rows = points::rows(false).iter().map(|row| (row.name, row.about));
-    format!("{}\n{HELP}", described("Points", rows))
+    let rows: Vec<_> = rows.collect();
+    format!("{}\n{HELP}", described("Points", &rows))
 }
 
 /// The end of the help.
@@ -55,9 +55,8 @@ Examples:
   stamp bench against ../parent/target/release/stamp --only ra,zipf
   stamp bench against ../parent/target/release/stamp --quick --device cpu";
 
-/// The options of `bench against`.
 #[derive(Args, Debug, Clone)]
-pub struct AgainstArgs {
+pub(crate) struct AgainstArgs {
     /// The other program: a `stamp` that was built from an earlier commit
     #[arg(value_name = "OTHER")]
     pub other: PathBuf,
@@ -77,7 +76,6 @@ pub struct AgainstArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds,
           default_value = "20")]
     pub time_limit: Duration,
-    /// Where the document goes.
     #[command(flatten)]
     pub document: DocumentArgs,
     /// The program that is measured as this one, for tests [default: this one]
@@ -86,66 +84,61 @@ pub struct AgainstArgs {
 }
 
 fn parse_ratio(text: &str) -> Result<f64, String> {
-    let ratio = text.parse().ok();
-    ratio
-        .filter(|ratio| (0.0..=2.0).contains(ratio))
-        .ok_or_else(|| {
-            format!(
-                "{text:?} is no such ratio: give this program's rate over OTHER's, from 0 to 2, \
-                 such as 0.97"
-            )
-        })
+    let ratio = text
+        .parse()
+        .ok()
+        .filter(|ratio| (0.0..=2.0).contains(ratio));
+    ratio.ok_or_else(|| {
+        format!(
+            "{text:?} is no such ratio: give this program's rate over OTHER's, from 0 to 2, such \
+             as 0.97"
+        )
+    })
 }
 
 /// Refuses to replace a file that is no document of this command, above all OTHER itself.
 fn check_replaced(out: &Path, other: &Path) -> Result<()> {
-    let refused = |what: &str| {
-        let out = out.display();
-        Error::Usage(format!("--out {out}: {what}: name another file"))
-    };
     if !out.is_file() {
         return Ok(());
     }
-    if fs::canonicalize(out)? == fs::canonicalize(other)? {
-        return Err(refused("it is OTHER, the program to compare with"));
-    }
-    let there = fs::read(out)?;
-    let document: Value = serde_json::from_slice(&there).unwrap_or_default();
-    if there.is_empty() || document["format"] == report::FORMAT {
-        return Ok(());
-    }
-    Err(refused(
-        "it is there, and no document of `stamp bench against`",
-    ))
+    let what = if fs::canonicalize(out)? == fs::canonicalize(other)? {
+        "it is OTHER, the program to compare with"
+    } else {
+        let there = fs::read(out)?;
+        let document: Value = serde_json::from_slice(&there).unwrap_or_default();
+        if there.is_empty() || document["format"] == report::FORMAT {
+            return Ok(());
+        }
+        "it is there, and no document of `stamp bench against`"
+    };
+    let out = out.display();
+    Err(Error::Usage(format!(
+        "--out {out}: {what}: name another file"
+    )))
 }
 
-/// Measures both programs; `command` is how it was called. Returns whether every point that was
-/// judged holds.
+/// Measures both programs. Returns whether every point that was judged holds.
 pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let points = points::select(args.quick, &args.only)?;
     let other = Program::at(&args.other)?;
     if let Some(out) = &args.document.out {
         check_replaced(out, &args.other)?;
     }
-    let file = args.document.file()?;
     let this = match &args.this {
         Some(path) => Program::at(path)?,
         None => Program::at(&std::env::current_exe()?)?,
     };
     let command = published(command, &args.other);
+    let of = (args.quick, SEED);
+    let (device, begun) = (args.document).begin(report::FORMAT, args.device, &command, of)?;
+    if device.kind() == DeviceKind::Cpu && !args.quick {
+        return Err(Error::Usage(
+            "the points are made for a GPU, and would take hours on the CPU: give --quick".into(),
+        ));
+    }
+    let (id, name) = (device.id(), device.name());
     // Closed before the first child opens it.
-    let (begun, id, name) = {
-        let device = open(args.device)?;
-        if device.kind() == DeviceKind::Cpu && !args.quick {
-            return Err(Error::Usage(
-                "the points are made for a GPU, and would take hours on the CPU: give --quick"
-                    .into(),
-            ));
-        }
-        let (of, about) = ((args.quick, SEED), (report::FORMAT, &device));
-        let begun = args.document.begin(file, about, &command, of)?;
-        (begun, device.id(), device.name())
-    };
+    drop(device);
     let spec = Spec {
         points,
         repeat: if args.quick { QUICK_REPEAT } else { REPEAT },

@@ -5,9 +5,9 @@
 
 use super::console::DocumentArgs;
 use super::machine::DeviceArgs;
-use super::memory_args::MemoryArgs;
 use crate::devices::{Choice, parse_choice};
 use crate::measure::launches;
+use crate::measure::memory::MemorySpec;
 use crate::numbers::{parse_count, parse_count_32, parse_counts, parse_seconds};
 use crate::store::NameList;
 use crate::variants::{AskedVariant, parse_variants};
@@ -60,7 +60,7 @@ Exit status: 0 if every result was verified, 1 if one was not or a run failed,
 2 if the command line cannot be carried out.",
     max_term_width = 80
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Trace what is done, on standard error (-vv for more)
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
@@ -71,7 +71,7 @@ pub struct Cli {
 
 /// What to do.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     /// Run a workload and verify its result
     #[command(
         allow_negative_numbers = true,
@@ -92,11 +92,16 @@ Examples:
     )]
     Run(RunArgs),
     /// List workloads, variants and devices
-    List(ListArgs),
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show what a device is, its limits, and why a GPU was refused
     Device(DeviceArgs),
     /// Write an input file in STAMP's format
-    Generate(GenerateArgs),
+    #[command(subcommand)]
+    Generate(Generate),
     /// Find the best launch of each variant, then measure it
     #[command(
         allow_negative_numbers = true,
@@ -174,9 +179,8 @@ Examples:
     Report(ReportArgs),
 }
 
-/// The options of `report`.
 #[derive(Args, Debug, Clone)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// The folder that `bench all`, `bench paper`, `bench sync` or `bench nw` wrote
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
@@ -197,9 +201,8 @@ pub struct ReportArgs {
     pub title: Option<String>,
 }
 
-/// What `bench` measures.
 #[derive(Subcommand, Debug)]
-pub enum Bench {
+pub(crate) enum Bench {
     /// Everything that the documents show, by one program on one machine
     #[command(after_help = super::all::HELP)]
     All(super::all::AllArgs),
@@ -220,25 +223,8 @@ pub enum Bench {
     Against(super::against::AgainstArgs),
 }
 
-/// The options of `list` and `device`.
-#[derive(Args, Debug, Clone, Copy)]
-pub struct ListArgs {
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The options of `generate`.
-#[derive(Args, Debug, Clone)]
-pub struct GenerateArgs {
-    /// The workload.
-    #[command(subcommand)]
-    pub workload: Generate,
-}
-
-/// The workloads that have files.
 #[derive(Subcommand, Debug, Clone)]
-pub enum Generate {
+pub(crate) enum Generate {
     /// A grid, and paths to route through it
     #[command(after_help = "\
 Examples:
@@ -253,9 +239,8 @@ Examples:
     Kmeans(kmeans::GenerateOptions),
 }
 
-/// The options of `run`.
-#[derive(Args, Debug, Clone)]
-pub struct RunArgs {
+#[derive(Parser, Debug, Clone)]
+pub(crate) struct RunArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
     pub workload: NameList,
@@ -294,7 +279,6 @@ pub struct RunArgs {
     /// Verify no result; the output says so
     #[arg(long, hide_short_help = true)]
     pub no_verify: bool,
-    /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
     /// Transactions of each thread
@@ -309,9 +293,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
           help_heading = "Transactional memory")]
     pub locks: u64,
-    /// The transactional memory.
     #[command(flatten)]
-    pub memory: MemoryArgs,
+    pub memory: MemorySpec,
     /// Seconds of launches, or none
     ///
     /// Stop a run's launches after so many seconds, or never: none
@@ -320,9 +303,8 @@ pub struct RunArgs {
     pub time_limit: TimeLimit,
 }
 
-/// The options of `tune`.
 #[derive(Args, Debug, Clone)]
-pub struct TuneArgs {
+pub(crate) struct TuneArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
     pub workload: NameList,
@@ -335,31 +317,25 @@ pub struct TuneArgs {
     /// Timed launches of the best shapes
     #[arg(long, value_name = "R", value_parser = parse_repeat, default_value_t = launches::TUNE_REPEAT)]
     pub repeat: u32,
-    /// Where the document goes.
     #[command(flatten)]
     pub document: DocumentArgs,
-    /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
     /// Version locks, powers of two; with several, each is tried
     #[arg(long, value_name = "N,...", value_parser = parse_counts, default_value = "1M",
           help_heading = "Transactional memory")]
     pub locks: LockList,
-    /// The transactional memory.
     #[command(flatten)]
-    pub memory: MemoryArgs,
+    pub memory: MemorySpec,
 }
 
-/// A time limit in one argument; `None` is no limit.
-pub type TimeLimit = std::option::Option<Duration>;
-/// Several variants in one argument.
-pub type VariantList = std::vec::Vec<AskedVariant>;
-/// Several numbers of locks in one argument.
-pub type LockList = std::vec::Vec<u64>;
+/// What one argument is, and so is no option that may be left out or be given more than once.
+type TimeLimit = std::option::Option<Duration>;
+type VariantList = std::vec::Vec<AskedVariant>;
+type LockList = std::vec::Vec<u64>;
 
-/// The options of `bench floor`.
 #[derive(Args, Debug, Clone)]
-pub struct FloorArgs {
+pub(crate) struct FloorArgs {
     /// A workload, several separated by commas, or all
     #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
     pub workload: NameList,
@@ -378,19 +354,16 @@ pub struct FloorArgs {
     /// Few launch shapes, 64K transactions and 3 repeats at most
     #[arg(long)]
     pub quick: bool,
-    /// Where the document goes.
     #[command(flatten)]
     pub document: DocumentArgs,
-    /// The workloads' parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
     /// Version locks, a power of two
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M",
           help_heading = "Transactional memory")]
     pub locks: u64,
-    /// The transactional memory.
     #[command(flatten)]
-    pub memory: MemoryArgs,
+    pub memory: MemorySpec,
 }
 
 fn parse_repeat(text: &str) -> Result<u32, String> {
@@ -408,11 +381,10 @@ fn parse_loops(text: &str) -> Result<u64, String> {
 }
 
 fn parse_time_limit(text: &str) -> Result<Option<Duration>, String> {
-    if text == "none" {
-        return Ok(None);
+    match text {
+        "none" => Ok(None),
+        _ => (parse_seconds(text).map(Some)).map_err(|why| format!("{why}, or none for no limit")),
     }
-    let limit = parse_seconds(text).map(Some);
-    limit.map_err(|why| format!("{why}, or none for no limit"))
 }
 
 #[cfg(test)]
@@ -422,18 +394,18 @@ mod tests {
 
     #[test]
     fn a_run_has_a_time_limit_unless_the_user_lifts_it() {
-        let limit = |more: &[&str]| {
-            let words = ["stamp", "run", "ra"].iter().chain(more);
-            let cli = Cli::try_parse_from(words).expect("a command line");
+        let half = Some(Duration::from_millis(500));
+        for (line, limit) in [
+            ("stamp run ra", StmConfig::default().time_limit),
+            ("stamp run ra", Some(StmConfig::TIME_LIMIT)),
+            ("stamp run ra --time-limit 0.5", half),
+            ("stamp run ra --time-limit none", None),
+        ] {
+            let cli = Cli::try_parse_from(line.split(' ')).expect("a command line");
             let Some(Command::Run(run)) = cli.command else {
                 panic!("the command run")
             };
-            run.time_limit
-        };
-        assert_eq!(limit(&[]), StmConfig::default().time_limit);
-        assert_eq!(limit(&[]), Some(StmConfig::TIME_LIMIT));
-        let half = Some(Duration::from_millis(500));
-        assert_eq!(limit(&["--time-limit", "0.5"]), half);
-        assert_eq!(limit(&["--time-limit", "none"]), None);
+            assert_eq!(run.time_limit, limit, "{line}");
+        }
     }
 }

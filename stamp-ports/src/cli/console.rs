@@ -50,9 +50,6 @@ pub(super) fn workloads(
 
 /// Whether all was verified, once that was printed. A reader that left early is
 /// no error to speak of, but the command has not done all it was asked for.
-///
-/// # Errors
-/// The error of `printed`, except for a closed pipe.
 pub(super) fn outcome(verified: bool, printed: Result<()>) -> Result<bool> {
     match printed {
         Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
@@ -62,7 +59,7 @@ pub(super) fn outcome(verified: bool, printed: Result<()>) -> Result<bool> {
 
 /// Where a command's document goes that is written once, at its end.
 #[derive(Args, Debug, Clone)]
-pub struct DocumentArgs {
+pub(crate) struct DocumentArgs {
     /// Print the JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -71,7 +68,6 @@ pub struct DocumentArgs {
     pub out: Option<PathBuf>,
 }
 
-/// A document that is being measured.
 pub(super) struct Begun {
     file: Option<OutFile>,
     head: Head,
@@ -80,28 +76,26 @@ pub(super) struct Begun {
 }
 
 impl DocumentArgs {
-    /// Begins a document; `command` is how the program was called. The file is looked at by
-    /// [`DocumentArgs::file`] before the device is opened.
+    /// Looks at the file, opens the device and begins a document; `command` is how the program was
+    /// called, and `of` says whether it is quick, and the seed.
     pub(super) fn begin(
         &self,
-        file: Option<OutFile>,
-        (format, device): (&str, &AnyDevice),
+        format: &str,
+        device: Choice,
         command: &str,
         of: (bool, u64),
-    ) -> Result<Begun> {
+    ) -> Result<(AnyDevice, Begun)> {
         let out = self.out.as_deref();
+        let file = out.map(OutFile::new).transpose()?;
+        let device = open(device)?;
         let command = out.map_or_else(|| command.to_owned(), |out| published(command, out));
-        Ok(Begun {
+        let begun = Begun {
             file,
-            head: Head::new(format, device, &command, of)?,
+            head: Head::new(format, &device, &command, of)?,
             began: Instant::now(),
             json: self.json,
-        })
-    }
-
-    /// Returns the file, if one is asked for and can be written.
-    pub(super) fn file(&self) -> Result<Option<OutFile>> {
-        self.out.as_deref().map(OutFile::new).transpose()
+        };
+        Ok((device, begun))
     }
 }
 
@@ -131,29 +125,23 @@ impl Begun {
 /// Columns of a terminal that no line of a help text exceeds.
 const WIDTH: usize = 79;
 
-/// Returns a heading and a line for each name with what it is, as texts of help show lists;
-/// long sentences go on below their beginnings.
-pub fn described<'n>(head: &str, all: impl IntoIterator<Item = (&'n str, &'n str)>) -> String {
-    described_all(head, &all.into_iter().collect::<Vec<_>>())
-}
-
-/// It is not generic, so that it is compiled once.
-fn described_all(head: &str, all: &[(&str, &str)]) -> String {
+/// Returns a heading, and a line for each name with what it is, which goes on below its beginning.
+pub(super) fn described(head: &str, all: &[(&str, &str)]) -> String {
     let names = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = format!("{head}:\n");
     for (name, what) in all {
         let mut line = format!("  {name:names$} ");
         for word in what.split_whitespace() {
             if line.chars().count() + 1 + word.chars().count() > WIDTH {
-                text.push_str(&line);
-                text.push('\n');
+                text += &line;
+                text += "\n";
                 line = format!("  {:names$} ", "");
             }
-            line.push(' ');
-            line.push_str(word);
+            line += " ";
+            line += word;
         }
-        text.push_str(&line);
-        text.push('\n');
+        text += &line;
+        text += "\n";
     }
     text
 }
@@ -165,7 +153,7 @@ mod tests {
     #[test]
     fn long_sentences_go_on_below_their_beginnings() {
         let long = "word ".repeat(20);
-        let text = described("All", [("a", "is short"), ("long", &long)]);
+        let text = described("All", &[("a", "is short"), ("long", &long)]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[..2], ["All:", "  a     is short"]);
         assert!(lines[2].starts_with("  long  word") && lines[3].starts_with("        word"));

@@ -1,7 +1,7 @@
 //! The command `bench floor`.
 
 use super::args::FloorArgs;
-use super::console::{check_options, open, workloads};
+use super::console::{check_options, workloads};
 use crate::error::Result;
 use crate::measure::floor::report;
 use crate::measure::floor::{FloorSpec, Measured};
@@ -16,10 +16,10 @@ const QUICK_TRANSACTIONS: u64 = 1 << 16;
 /// Repeats with `--quick`, at most.
 const QUICK_REPEAT: u32 = 3;
 
-/// Measures the transactional memory beside kernels without transactions;
-/// `command` is how it was called. Returns whether all that can be verified was.
+/// Measures beside kernels without transactions. Returns whether all that can be verified was.
 pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
+    args.memory.check(&args.variant)?;
     let mut input = args.input.clone();
     let transactions = &mut input.shared.transactions;
     let mut repeat = args.repeat;
@@ -32,7 +32,7 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
         stm: SearchSpec {
             variants: args.variant.clone(),
             locks: vec![args.locks],
-            memory: args.memory.spec(&args.variant)?,
+            memory: args.memory,
             repeat,
             transactions: transactions.unwrap_or(launches::TRANSACTIONS),
             seed: input.shared.seed,
@@ -40,14 +40,9 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
         with_stm: !args.no_stm,
         quick: args.quick,
     };
-    let file = args.document.file()?;
-    let device = open(args.device)?;
     let of = (args.quick, input.shared.seed);
-    let begun = args
-        .document
-        .begin(file, (report::FORMAT, &device), command, of)?;
-    let occasion = Occasion::Floor(device.kind());
-    let workloads = workloads(&args.workload, &input, occasion)?;
+    let (device, begun) = (args.document).begin(report::FORMAT, args.device, command, of)?;
+    let workloads = workloads(&args.workload, &input, Occasion::Floor(device.kind()))?;
     for workload in &workloads {
         spec.stm.check(&device, workload.sizes())?;
     }

@@ -6,15 +6,13 @@
 //! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
 //! as, which has the same launch.
 
-use crate::devices::{AnyDevice, DeviceKind};
+use crate::devices::{AnyDevice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::numbers::{parse_count, parse_seconds};
 use crate::out_file::OutFile;
-use crate::paper::document::Isolation;
-use crate::paper::document::{Paper, Speedup};
-use crate::paper::plan::Piece;
-use crate::paper::plan::Plan;
+use crate::paper::document::{Isolation, Paper, Speedup};
+use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
 use crate::store::{Document, NameList};
 use crate::workloads::input::Occasion;
@@ -24,7 +22,6 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
-use stm_core::host::Cuda;
 use stm_history::error::Error as Unjudged;
 
 /// What the help ends with.
@@ -38,9 +35,8 @@ Examples:
   stamp isolation results
   stamp isolation results --workload ra,ht --for 480";
 
-/// The options of `isolation`.
 #[derive(Args, Debug)]
-pub struct IsolationArgs {
+pub(crate) struct IsolationArgs {
     /// The folder of paper.json
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
@@ -53,14 +49,6 @@ pub struct IsolationArgs {
     /// Bytes of all recording buffers [default: 8G, on the CPU 256M]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub buffer_bytes: Option<u64>,
-}
-
-/// Bytes of all recording buffers, unless the caller says otherwise.
-const fn buffer_bytes(kind: DeviceKind) -> u64 {
-    match kind {
-        DeviceKind::Cpu => 256 << 20,
-        DeviceKind::Cuda => 8 << 30,
-    }
 }
 
 /// How long a recorded run may take.
@@ -90,13 +78,13 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
         device: &device,
         plan: Plan::new(paper.head.quick),
         seed: paper.head.seed,
-        bytes: args.buffer_bytes.unwrap_or(buffer_bytes(device.kind())),
+        bytes: args.buffer_bytes.unwrap_or(match device.kind() {
+            DeviceKind::Cpu => 256 << 20,
+            DeviceKind::Cuda => 8 << 30,
+        }),
     };
     let number = paper.pieces.len();
-    loop {
-        if args.seconds.is_some_and(|time| began.elapsed() >= time) {
-            break;
-        }
+    while args.seconds.is_none_or(|time| began.elapsed() < time) {
         let lacks = |s: &&Speedup| {
             let asked = args.workload.contains(&s.workload.as_str());
             asked && s.verified && s.isolation.is_none()
@@ -129,46 +117,41 @@ fn conclude(paper: &Paper) -> Result<bool> {
         let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());
         verdicts.filter(|verdict| good(verdict)).count()
     };
-    let (opaque, judged) = (of(|v| v.opaque == Some(true)), of(|v| v.opaque.is_some()));
-    let all = of(|_| true);
+    let [opaque, others, unjudged] = [
+        of(|verdict| verdict.opaque == Some(true)),
+        of(|verdict| verdict.opaque == Some(false)),
+        of(|verdict| verdict.opaque.is_none()),
+    ];
     writeln!(
         stdout(),
-        "{} of {} results have a verdict: {opaque} are opaque, {} are not, {} could not be judged",
-        all,
+        "{} of {} results have a verdict: {opaque} are opaque, {others} are not, {unjudged} could \
+         not be judged",
+        opaque + others + unjudged,
         paper.speedups.len(),
-        judged - opaque,
-        all - judged
     )?;
-    Ok(opaque == judged)
+    Ok(others == 0)
 }
 
-/// Reads the document.
 fn read(path: &Path) -> Result<Paper> {
+    let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         Error::Usage(format!(
-            "cannot read {}: {error}: give the folder that `stamp bench paper --out` wrote",
-            path.display()
+            "cannot read {shown}: {error}: give the folder that `stamp bench paper --out` wrote"
         ))
     })?;
-    Paper::parse(&text).map_err(|error| Error::Usage(format!("{}: {error}", path.display())))
+    Paper::parse(&text).map_err(|error| Error::Usage(format!("{shown}: {error}")))
 }
 
-/// The device that a document names.
 fn device_of(path: &Path, id: &str) -> Result<AnyDevice> {
-    if id == "cpu" {
-        return Ok(AnyDevice::cpu());
-    }
-    let ordinal = id.strip_prefix("cuda:").and_then(|n| n.parse().ok());
-    let ordinal = ordinal.ok_or_else(|| {
+    let choice = parse_choice(id).map_err(|_| {
         Error::Usage(format!(
             "{}: there is no device {id:?}: measure it again with `stamp bench paper --fresh`",
             path.display()
         ))
     })?;
-    Ok(AnyDevice::Cuda(Cuda::new(ordinal)?))
+    Ok(AnyDevice::open(choice)?.0)
 }
 
-/// What is the same for all results.
 struct Judging<'d> {
     device: &'d AnyDevice,
     plan: Plan,
@@ -181,12 +164,10 @@ impl Judging<'_> {
     fn judge(&self, result: &Speedup) -> Result<Isolation> {
         let known = Variant::ALL.iter().find(|v| v.name() == result.resolved);
         let (Some(&variant), Some(input)) = (known, self.plan.input(&result.workload)) else {
+            let (file, of, resolved) = (Paper::FILE_NAME, &result.workload, &result.resolved);
             return Err(Error::Usage(format!(
-                "{} has a result of {} {}, which this program does not know: use the program \
-                 that wrote it",
-                Paper::FILE_NAME,
-                result.workload,
-                result.resolved
+                "{file} has a result of {of} {resolved}, which this program does not know: use the \
+                 program that wrote it"
             )));
         };
         match self.record(variant, &input, result) {
@@ -216,18 +197,16 @@ impl Judging<'_> {
             time_limit: Some(LIMIT),
             ..Settings::default()
         };
-        let (row, violations) = record_judged(self.device, variant, input, &settings)?;
+        let (row, note) = record_judged(self.device, variant, input, &settings)?;
         Ok(Isolation {
-            opaque: Some(violations == 0 && row.wrong_state.is_none()),
+            opaque: Some(note.is_none()),
             transactions: row.transactions,
             attempts: row.attempts,
             histories: row.histories,
             blocks: row.blocks,
             threads: row.threads,
             input: None,
-            note: row.wrong_state.or_else(|| {
-                (violations > 0).then(|| format!("{violations} attempts are not opaque"))
-            }),
+            note,
         })
     }
 }

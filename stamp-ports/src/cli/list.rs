@@ -1,6 +1,5 @@
 //! The commands `list` and `device`.
 
-use super::args::ListArgs;
 use super::machine::DeviceArgs;
 use crate::devices::AnyDevice;
 use crate::error::Result;
@@ -8,33 +7,38 @@ use crate::numbers::bytes;
 use crate::nw::schemes::SCHEMES;
 use crate::output::align;
 use crate::variants::AskedVariant;
-use crate::workloads::contender::ContenderKind;
+use crate::workloads::contender::{Contender, ContenderKind};
 use crate::workloads::input::{Occasion, SEED};
 use crate::workloads::{AnyInput, WORKLOADS};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 use stm_core::host::Device;
 
-/// The workloads that have implementations without transactions, for `bench sync` and `bench nw` or
-/// else for `bench floor`, with their names.
-fn implementations(of_sync: bool) -> Result<Vec<(&'static str, Vec<&'static str>)>> {
-    let mut all = Vec::new();
+/// A workload, and its implementations.
+type Implementations = (&'static str, Vec<&'static str>);
+
+/// The workloads that have implementations without transactions, with their names: those of `bench
+/// floor`, and those of `bench sync` and `bench nw`.
+fn implementations() -> Result<[Vec<Implementations>; 2]> {
+    let mut all = [Vec::new(), Vec::new()];
     for &(workload, _) in WORKLOADS {
         let input = AnyInput::sized(workload, Occasion::Quick);
         let Some(made) = input.map(|input| input.make(SEED)).transpose()? else {
             continue;
         };
-        let mut contenders = made.contenders();
-        contenders.retain(|c| (c.kind == ContenderKind::Excluding) == of_sync);
-        let mut names: Vec<_> = contenders.iter().map(|contender| contender.name).collect();
-        if of_sync && workload == "nw" {
-            names.extend(SCHEMES.iter().map(|scheme| scheme.name));
-        }
-        if !names.is_empty() {
-            all.push((workload, names));
+        let is_of_sync = |of: &Contender<'_>| of.kind == ContenderKind::Excluding;
+        let (of_sync, of_floor): (Vec<_>, Vec<_>) =
+            made.contenders().into_iter().partition(is_of_sync);
+        for (all, of) in all.iter_mut().zip([of_floor, of_sync]) {
+            let names: Vec<_> = of.iter().map(|contender| contender.name).collect();
+            if !names.is_empty() {
+                all.push((workload, names));
+            }
         }
     }
+    let schemes = SCHEMES.iter().map(|scheme| scheme.name);
+    all[1].push(("nw", schemes.collect()));
     Ok(all)
 }
 
@@ -42,72 +46,77 @@ fn implementations(of_sync: bool) -> Result<Vec<(&'static str, Vec<&'static str>
 const NAMES_WIDE: usize = 64;
 
 /// A row for each line of names, the first of which has the workload.
-fn wrapped(workload: &str, names: &[&str]) -> Vec<[String; 2]> {
-    let mut rows = vec![[workload.to_owned(), String::new()]];
+fn wrapped(workload: &str, names: &[&str]) -> Vec<Vec<String>> {
+    let mut lines: Vec<String> = Vec::new();
     for name in names {
-        match rows.last_mut() {
-            Some([_, line]) if line.is_empty() => line.push_str(name),
+        match lines.last_mut() {
             // One space does not tell names apart that have spaces.
-            Some([_, line]) if line.len() + name.len() + 1 < NAMES_WIDE => {
-                line.push_str("; ");
-                line.push_str(name);
+            Some(line) if line.len() + name.len() + 1 < NAMES_WIDE => {
+                *line += "; ";
+                *line += name;
             }
-            _ => rows.push([String::new(), (*name).to_owned()]),
+            _ => lines.push((*name).to_owned()),
         }
     }
-    rows
+    let first = std::iter::once(workload).chain(std::iter::repeat(""));
+    let rows = first
+        .zip(lines)
+        .map(|(first, line)| vec![first.into(), line]);
+    rows.collect()
 }
 
 /// Lists workloads, variants and devices.
-pub(super) fn list(args: ListArgs) -> Result<bool> {
+pub(super) fn list(json: bool) -> Result<bool> {
     let (devices, refused) = AnyDevice::all();
+    let variants = AskedVariant::all();
+    let variants: Vec<_> = variants.iter().map(|v| (v.name(), v.about())).collect();
+    let [of_floor, of_sync] = implementations()?;
     let mut out = stdout().lock();
-    if args.json {
-        let named = |name: &str, about: &str| json!({"name": name, "about": about});
+    if json {
+        let named = |all: &[(&str, &str)]| {
+            let all = all.iter();
+            let all = all.map(|(name, about)| json!({"name": name, "about": about}));
+            all.collect::<Value>()
+        };
+        let devices = devices.iter();
+        let devices = devices.map(|d| json!({"id": d.id(), "name": d.name()}));
         let list = json!({
-            "workloads": WORKLOADS.iter().map(|(name, about)| named(name, about)).collect::<Vec<_>>(),
-            "variants": AskedVariant::all().iter().map(|v| named(v.name(), v.about())).collect::<Vec<_>>(),
-            "without_transactions": implementations(true)?.into_iter().collect::<BTreeMap<_, _>>(),
-            "beside_transactions": implementations(false)?.into_iter().collect::<BTreeMap<_, _>>(),
-            "devices": devices.iter().map(|d| json!({"id": d.id(), "name": d.name()})).collect::<Vec<_>>(),
+            "workloads": named(WORKLOADS),
+            "variants": named(&variants),
+            "without_transactions": of_sync.into_iter().collect::<BTreeMap<_, _>>(),
+            "beside_transactions": of_floor.into_iter().collect::<BTreeMap<_, _>>(),
+            "devices": devices.collect::<Value>(),
             "refused": refused,
         });
         writeln!(out, "{list:#}")?;
         return Ok(true);
     }
-    let mut section = |title: &str, rows: Vec<[String; 2]>| -> Result<()> {
+    let pair = |&(a, b): &(&str, &str)| vec![a.to_owned(), b.to_owned()];
+    let implementations = |all: &[Implementations]| {
+        let rows = all.iter().flat_map(|(name, names)| wrapped(name, names));
+        rows.collect::<Vec<_>>()
+    };
+    let usable = devices.iter().map(|d| vec![d.id(), d.name()]);
+    let others = refused.into_iter();
+    let others = others.map(|r| vec![r.id, format!("not usable: {}", r.why)]);
+    for (title, rows) in [
+        ("Workloads", WORKLOADS.iter().map(pair).collect()),
+        ("Variants", variants.iter().map(pair).collect()),
+        (
+            "Without transactions, in `stamp bench floor`",
+            implementations(&of_floor),
+        ),
+        (
+            "Without transactions, in `stamp bench sync`",
+            implementations(&of_sync),
+        ),
+        ("Devices", usable.chain(others).collect()),
+    ] {
         writeln!(out, "{title}")?;
-        let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
         for line in align(&rows, 2, true) {
             writeln!(out, "  {line}")?;
         }
-        Ok(())
-    };
-    let pair = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
-    let workloads = WORKLOADS.iter().map(|(n, a)| pair(n, a));
-    section("Workloads", workloads.collect())?;
-    section(
-        "Variants",
-        AskedVariant::all()
-            .iter()
-            .map(|v| pair(v.name(), v.about()))
-            .collect(),
-    )?;
-    for (title, of_sync) in [
-        ("Without transactions, in `stamp bench floor`", false),
-        ("Without transactions, in `stamp bench sync`", true),
-    ] {
-        let all = implementations(of_sync)?;
-        let rows = all.iter().flat_map(|(n, names)| wrapped(n, names));
-        section(title, rows.collect())?;
     }
-    let mut rows: Vec<_> = devices.iter().map(|d| [d.id(), d.name()]).collect();
-    rows.extend(
-        refused
-            .iter()
-            .map(|r| pair(&r.id, &format!("not usable: {}", r.why))),
-    );
-    section("Devices", rows)?;
     Ok(true)
 }
 
@@ -115,16 +124,11 @@ pub(super) fn list(args: ListArgs) -> Result<bool> {
 pub(super) fn device(args: &DeviceArgs) -> Result<bool> {
     let (devices, refused) = AnyDevice::all();
     let mut out = stdout().lock();
-    let described = devices
-        .iter()
-        .map(AnyDevice::describe)
-        .collect::<Result<Vec<_>>>()?;
+    let described = devices.iter().map(AnyDevice::describe);
+    let described: Vec<_> = described.collect::<Result<_>>()?;
     if args.json {
-        writeln!(
-            out,
-            "{:#}",
-            json!({"devices": described, "refused": refused})
-        )?;
+        let all = json!({"devices": described, "refused": refused});
+        writeln!(out, "{all:#}")?;
         return Ok(true);
     }
     for d in &described {

@@ -12,9 +12,8 @@ use clap::Args;
 use std::io::{Write, stdout};
 use stm_sync::chosen::Kind as MutexKind;
 
-/// The options of `device`.
 #[derive(Args, Debug, Clone, Copy)]
-pub struct DeviceArgs {
+pub(crate) struct DeviceArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -60,8 +59,7 @@ fn text(measurement: &Measurement) -> String {
         measurement.sizes
     )];
     let mut section = |title: String, rows: &[Vec<String>]| {
-        lines.push(String::new());
-        lines.push(title);
+        lines.push(format!("\n{title}"));
         let rows = align(rows, 1, false);
         lines.extend(rows.iter().map(|line| format!("  {line}")));
     };
@@ -77,27 +75,13 @@ fn text(measurement: &Measurement) -> String {
         let title = format!("Ratios at {} blocks", abstraction.blocks);
         section(title, &ratios(&last.times_ns));
     }
-    let tables = [
-        ("Random accesses a second", rates(measurement)),
-        ("Barriers across blocks, us a wait", barriers(measurement)),
-        (
-            "Sections on one mutex a second (the most of a block over the fewest); the fastest \
-             that serves in order",
-            mutexes(measurement),
-        ),
-        ("Entries into a semaphore a second", semaphores(measurement)),
-    ];
-    for (title, rows) in tables {
+    for (title, rows) in tables(measurement) {
         section(title.into(), &rows);
     }
     if let Some(abstraction) = &abstraction {
-        lines.push(String::new());
-        let held = if abstraction.lines_held() {
-            "hold"
-        } else {
-            "do not hold"
-        };
-        lines.push(format!("Atomics that wait in a queue {held} their line."));
+        let is_held = abstraction.lines_held();
+        let held = if is_held { "hold" } else { "do not hold" };
+        lines.push(format!("\nAtomics that wait in a queue {held} their line."));
     }
     lines.join("\n") + "\n"
 }
@@ -117,52 +101,49 @@ fn row(name: &str, times: &Benchmarks, figure: impl Fn(&Column) -> String) -> Ve
     vec![name.into(), figure(&times.reads), figure(&times.writes)]
 }
 
-/// A row for each kind, contended and not.
+/// A row of a kind for contended accesses, and one for others.
 fn by_contention(
+    name: &str,
     times: &Benchmarks,
-    of: impl IntoIterator<Item = Kind>,
-    figure: impl Fn(&Column, &Pair) -> [String; 2],
-) -> Vec<Vec<String>> {
-    let rows = of.into_iter().flat_map(|(name, pair)| {
-        let rows = [("contended", 0), ("not contended", 1)];
-        rows.map(|(how, i)| {
-            let name = format!("{name}, {how}");
-            row(&name, times, |column| {
-                figure(column, &pair(column))[i].clone()
-            })
-        })
-    });
-    rows.collect()
+    figures: impl Fn(&Column) -> [String; 2],
+) -> [Vec<String>; 2] {
+    let row = |how, i: usize| row(&format!("{name}, {how}"), times, |c| figures(c)[i].clone());
+    [row("contended", 0), row("not contended", 1)]
+}
+
+fn head(cells: [&str; 3]) -> Vec<String> {
+    cells.map(String::from).into()
 }
 
 /// The rows of the paper's table 1.
 fn times(times: &Benchmarks) -> Vec<Vec<String>> {
-    let head = ["", "reads", "writes"].map(String::from).to_vec();
-    let rows = by_contention(times, KINDS, |_, time| {
-        [time.contended, time.uncontended].map(ms)
-    });
-    [vec![head], rows].concat()
-}
-
-fn ms(ns: f64) -> String {
-    format!("{:.3}", ns * 1e-6)
+    let ms = |ns: f64| format!("{:.3}", ns * 1e-6);
+    let mut table = vec![head(["", "reads", "writes"])];
+    for (name, pair) in KINDS {
+        let figures = |column: &_| {
+            let time = pair(column);
+            [time.contended, time.uncontended].map(ms)
+        };
+        table.extend(by_contention(name, times, figures));
+    }
+    table
 }
 
 /// The rows of the paper's tables 2 and 3.
 fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
-    let head = |cells: [&str; 3]| cells.map(String::from).to_vec();
     let mut table = vec![head(["contended : not contended", "reads", "writes"])];
     table.extend(KINDS.map(|(name, pair)| row(name, times, |c| digits3(pair(c).ratio()))));
     table.push(head(["to volatile", "", ""]));
-    let others = KINDS.into_iter().skip(1);
-    table.extend(by_contention(times, others, |column, time| {
-        let ratio = time.over(&column.volatile);
-        [ratio.contended, ratio.uncontended].map(digits3)
-    }));
+    for (name, pair) in &KINDS[1..] {
+        let figures = |column: &Column| {
+            let ratio = pair(column).over(&column.volatile);
+            [ratio.contended, ratio.uncontended].map(digits3)
+        };
+        table.extend(by_contention(name, times, figures));
+    }
     table
 }
 
-/// One figure of a table.
 struct Cell {
     row: String,
     column: String,
@@ -202,29 +183,21 @@ fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String
     rows
 }
 
-/// A row for each access, and a column for each size.
-fn rates(measurement: &Measurement) -> Vec<Vec<String>> {
-    table("", &measurement.rates, |rate| Cell {
+/// The tables of everything but the memory benchmarks, each with its title.
+fn tables(measurement: &Measurement) -> [(&'static str, Vec<Vec<String>>); 4] {
+    let rates = table("", &measurement.rates, |rate| Cell {
         row: format!("{} of {} bits", rate.operation, rate.bits),
         column: bytes(rate.bytes),
         text: short(rate.per_s),
         speed: None,
-    })
-}
-
-/// A row for each algorithm, and a column for each number of blocks.
-fn barriers(measurement: &Measurement) -> Vec<Vec<String>> {
-    table("blocks x threads", &measurement.barriers, |barrier| Cell {
+    });
+    let barriers = table("blocks x threads", &measurement.barriers, |barrier| Cell {
         row: barrier.algorithm.clone(),
         column: format!("{}x{}", barrier.blocks, barrier.threads),
         text: digits3(barrier.ns * 1e-3),
         speed: Some(1.0 / barrier.ns),
-    })
-}
-
-/// A row for each kind, and a column for each number of blocks.
-fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
-    table("blocks", &measurement.mutexes, |mutex| {
+    });
+    let mutexes = table("blocks", &measurement.mutexes, |mutex| {
         let ratio = f64::from(mutex.most) / f64::from(mutex.fewest);
         let fair = if ratio.is_finite() {
             format!("{ratio:.2}")
@@ -238,17 +211,21 @@ fn mutexes(measurement: &Measurement) -> Vec<Vec<String>> {
             text: format!("{} ({fair})", short(mutex.per_s)),
             speed: in_order.then_some(mutex.per_s),
         }
-    })
-}
-
-/// A row for each algorithm, and a column for each number of blocks and each count.
-fn semaphores(measurement: &Measurement) -> Vec<Vec<String>> {
-    table("blocks, count", &measurement.semaphores, |semaphore| Cell {
+    });
+    let semaphores = table("blocks, count", &measurement.semaphores, |semaphore| Cell {
         row: semaphore.algorithm.clone(),
         column: format!("{}, {}", semaphore.blocks, semaphore.count),
         text: short(semaphore.per_s),
         speed: Some(semaphore.per_s),
-    })
+    });
+    let of_mutexes = "Sections on one mutex a second (the most of a block over the fewest); the \
+                      fastest that serves in order";
+    [
+        ("Random accesses a second", rates),
+        ("Barriers across blocks, us a wait", barriers),
+        (of_mutexes, mutexes),
+        ("Entries into a semaphore a second", semaphores),
+    ]
 }
 
 #[cfg(test)]

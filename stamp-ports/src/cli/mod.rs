@@ -2,7 +2,7 @@
 //!
 //! | file | is |
 //! | --- | --- |
-//! | `args`, `memory_args` | the options |
+//! | `args` | the options |
 //! | `one_line` | the parser's errors |
 //! | `console` | the device that is opened, what became of standard output, and lists of names |
 //! | `workload_help` | the help of `run` and `tune`, which is that of a workload |
@@ -15,27 +15,26 @@
 //! | `nw` | `nw`, alignments |
 
 mod against;
-pub mod all;
-pub mod args;
-pub mod console;
+mod all;
+pub(crate) mod args;
+mod console;
 mod demonstration;
 mod floor;
-pub mod isolation;
+mod isolation;
 mod list;
-pub mod machine;
-pub mod memory_args;
-pub mod nw;
+mod machine;
+mod nw;
 mod nw_bench;
-pub mod one_line;
-pub mod paper;
-pub mod record;
+mod one_line;
+mod paper;
+mod record;
 mod rows;
 mod run;
 mod sync;
 mod tune;
 mod workload_help;
 
-use self::args::{Bench, Cli, Command};
+use self::args::{Bench, Cli, Command, Generate};
 use self::one_line::one_line;
 use crate::error::{Error, Result};
 use clap::Parser;
@@ -90,10 +89,10 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
     match &cli.command {
         None => run::demonstrate(),
         Some(Command::Run(args)) => run::run(args),
-        Some(Command::List(args)) => list::list(*args),
+        Some(Command::List { json }) => list::list(*json),
         Some(Command::Device(args)) if args.measure || args.fresh => machine::machine(args),
         Some(Command::Device(args)) => list::device(args),
-        Some(Command::Generate(args)) => generate(&args.workload),
+        Some(Command::Generate(args)) => generate(args),
         Some(Command::Nw(args)) => nw::nw(args),
         Some(Command::Tune(args)) => tune::tune(args, line),
         Some(Command::Faults(args)) => crate::faults::faults(args),
@@ -118,12 +117,8 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
 
 /// The command as it may be typed again, without the program's folder.
 fn command_line(arguments: &[OsString]) -> String {
-    let words: Vec<_> = arguments
-        .iter()
-        .skip(1)
-        .map(|a| a.to_string_lossy())
-        .collect();
-    format!("stamp {}", words.join(" "))
+    let words = arguments.iter().skip(1).map(|a| a.to_string_lossy());
+    format!("stamp {}", words.collect::<Vec<_>>().join(" "))
 }
 
 fn trace(verbose: u8) {
@@ -138,34 +133,21 @@ fn trace(verbose: u8) {
         .with_span_events(FmtSpan::CLOSE)
         .with_target(false)
         .with_ansi(stderr().is_terminal())
-        .with_writer(|| Quiet)
+        .with_writer(stderr)
+        // Nothing depends on it: if it cannot be written, the run is the same.
         .log_internal_errors(false)
         .init();
 }
 
-/// Standard error for what nothing depends on: its own errors are ignored.
-struct Quiet;
-
-impl Write for Quiet {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let _ = stderr().write_all(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Writes an input file.
-fn generate(workload: &args::Generate) -> Result<bool> {
+fn generate(workload: &Generate) -> Result<bool> {
     let (out, text) = match workload {
-        args::Generate::Labyrinth(args) => (&args.out, args.text()?),
-        args::Generate::Kmeans(args) => (&args.out, args.text()?),
+        Generate::Labyrinth(args) => (&args.out, args.text()?),
+        Generate::Kmeans(args) => (&args.out, args.text()?),
     };
     match out {
         Some(path) => crate::out_file::OutFile::new(path)?.write(&text)?,
-        None => std::io::stdout().lock().write_all(text.as_bytes())?,
+        None => io::stdout().lock().write_all(text.as_bytes())?,
     }
     Ok(true)
 }

@@ -54,9 +54,8 @@ Examples:
   stamp nw p.fa q.fa --matrix blosum62 --gap-open 11
   gunzip -c p.fa.gz | stamp nw - q.fa --matrix my-matrix.txt --gap 8";
 
-/// The options of `nw`.
 #[derive(Args, Debug, Clone)]
-pub struct NwArgs {
+pub(crate) struct NwArgs {
     /// The sequences whose letters `I` names, or - for standard input
     #[arg(value_name = "A.fa")]
     pub a: PathBuf,
@@ -97,7 +96,7 @@ pub struct NwArgs {
 
 /// What fills the tables: a device, or none, which is the host's cores. `auto` is a GPU where there
 /// is one and the tables are large, else the host.
-pub type Where = std::option::Option<Choice>;
+pub(crate) type Where = std::option::Option<Choice>;
 
 /// Reads `auto`, `host`, or the name of a device.
 fn parse_where(text: &str) -> Result<Where, String> {
@@ -172,7 +171,6 @@ struct Shown<'p> {
     device_asked: &'p str,
 }
 
-/// Aligns the pairs of two files.
 pub(super) fn nw(args: &NwArgs) -> Result<bool> {
     let progress = Progress::new();
     progress.say("reading the sequences");
@@ -190,9 +188,8 @@ fn scoring(args: &NwArgs) -> Result<Scoring> {
     let matrix = if let Some(named) = &args.matrix {
         matrix(named)?
     } else {
-        let (same, mismatch) = (args.same.unwrap_or(5), args.mismatch.unwrap_or(4));
-        let other = mismatch.saturating_abs().saturating_neg();
-        Matrix::of_match(b"ACGT", same, other).map_err(Error::Usage)?
+        let other = args.mismatch.unwrap_or(4).saturating_abs().saturating_neg();
+        Matrix::of_match(b"ACGT", args.same.unwrap_or(5), other).map_err(Error::Usage)?
     };
     let gap = match args.gap {
         Some(extend) => Gap { open: 0, extend },
@@ -210,17 +207,15 @@ fn matrix(named: &Path) -> Result<Matrix> {
     if let Some(matrix) = Matrix::named(&shown) {
         return matrix.map_err(Error::Usage);
     }
+    let refused = |why: String| Error::Usage(format!("--matrix {shown}: {why}"));
     let text = fs::read(named).map_err(|error| {
-        let known: Vec<&str> = names().collect();
-        let suggestion = suggestion(&shown, &known);
-        Error::Usage(format!(
-            "--matrix {shown}: it is no built-in matrix ({suggestion}), and as a file it cannot be \
-             read: {error}"
+        let suggestion = suggestion(&shown, &names().collect::<Vec<_>>());
+        refused(format!(
+            "it is no built-in matrix ({suggestion}), and as a file it cannot be read: {error}"
         ))
     })?;
-    let text = plain(&text).map_err(|why| Error::Usage(format!("--matrix {shown}: {why}")))?;
-    let text = std::str::from_utf8(text)
-        .map_err(|_| Error::Usage(format!("--matrix {shown}: the file is no text")))?;
+    let text = plain(&text).map_err(refused)?;
+    let text = std::str::from_utf8(text).map_err(|_| refused("the file is no text".into()))?;
     Matrix::parse(&shown, text).map_err(|wrong| Error::Usage(format!("--matrix {wrong}")))
 }
 
@@ -255,23 +250,35 @@ fn align(
         };
         progress.suspend(|| {
             let mut out = stdout().lock();
-            for (number, (pair, (score, alignment))) in (done..).zip(group.iter().zip(&found)) {
+            for (number, (pair, (score, alignment))) in (done..).zip(group.iter().zip(found)) {
                 // The host does what is small, unless scores alone are asked for.
                 let (a, b) = pair.codes();
                 let on = match alignment {
                     Some(_) if !is_large(a.len(), b.len(), LARGE) => "host",
                     _ => &device,
                 };
-                let devices = (on, &asked[..]);
-                let shown = Shown::new(pair, *score, alignment.as_ref(), scoring, devices);
                 if args.json {
+                    let (a, b) = (&pair.a.record, &pair.b.record);
+                    let shown = Shown {
+                        a: &a.name,
+                        b: &b.name,
+                        a_length: a.letters.len(),
+                        b_length: b.letters.len(),
+                        score,
+                        cigar: alignment.map(|of| cigar(&of.ops, &pair.a.codes, &pair.b.codes)),
+                        matrix: &scoring.matrix.name,
+                        gap_open: scoring.gap.open,
+                        gap_extend: scoring.gap.extend,
+                        device: on,
+                        device_asked: &asked,
+                    };
                     let line = serde_json::to_string(&shown).map_err(std::io::Error::from)?;
                     writeln!(out, "{line}")?;
                 } else {
                     if number > 0 && alignment.is_some() {
                         writeln!(out)?;
                     }
-                    shown.write(&mut out, pair, alignment.as_ref())?;
+                    print(&mut out, pair, score, alignment.as_ref())?;
                 }
             }
             out.flush()
@@ -281,53 +288,19 @@ fn align(
     Ok(())
 }
 
-impl<'p> Shown<'p> {
-    fn new(
-        pair: &'p Pair,
-        score: i64,
-        alignment: Option<&Alignment>,
-        scoring: &'p Scoring,
-        (device, device_asked): (&'p str, &'p str),
-    ) -> Self {
-        let (a, b) = (&pair.a.record, &pair.b.record);
-        Self {
-            a: &a.name,
-            b: &b.name,
-            a_length: a.letters.len(),
-            b_length: b.letters.len(),
-            score,
-            cigar: alignment.map(|found| cigar(&found.ops, &pair.a.codes, &pair.b.codes)),
-            matrix: &scoring.matrix.name,
-            gap_open: scoring.gap.open,
-            gap_extend: scoring.gap.extend,
-            device,
-            device_asked,
-        }
-    }
-
-    /// Writes it for a person.
-    fn write(
-        &self,
-        out: &mut impl Write,
-        pair: &Pair,
-        alignment: Option<&Alignment>,
-    ) -> std::io::Result<()> {
-        let Self {
-            a,
-            b,
-            a_length,
-            b_length,
-            score,
-            ..
-        } = self;
-        writeln!(
-            out,
-            "{a} ({a_length} letters) and {b} ({b_length} letters): score {score}"
-        )?;
-        let Some(found) = alignment else {
-            return Ok(());
-        };
-        writeln!(out)?;
-        write!(out, "{}", lines(&found.ops, &pair.a, &pair.b, COLUMNS))
-    }
+/// Prints a pair for a person.
+fn print(
+    out: &mut impl Write,
+    pair: &Pair,
+    score: i64,
+    alignment: Option<&Alignment>,
+) -> std::io::Result<()> {
+    let [a, b] = [&pair.a.record, &pair.b.record]
+        .map(|record| format!("{} ({} letters)", record.name, record.letters.len()));
+    writeln!(out, "{a} and {b}: score {score}")?;
+    let Some(found) = alignment else {
+        return Ok(());
+    };
+    writeln!(out)?;
+    write!(out, "{}", lines(&found.ops, &pair.a, &pair.b, COLUMNS))
 }

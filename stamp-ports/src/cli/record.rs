@@ -14,7 +14,7 @@ use crate::workloads::{AnyInput, parse_names};
 use clap::{Arg, Args};
 use std::io::{Write, stderr, stdout};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::{Device, RetryLimits};
@@ -39,8 +39,7 @@ Examples:
   stamp record labyrinth --input random-x32-y32-z3-n96.txt
   stamp record ra --words 64 --transactions 1K --out histories";
 
-/// Several algorithms in one argument.
-pub type AlgorithmList = std::vec::Vec<Variant>;
+pub(crate) type AlgorithmList = std::vec::Vec<Variant>;
 
 /// The help of the workloads' parameters, where a recording has other defaults than a measurement.
 fn of_a_recording(arg: Arg) -> Arg {
@@ -59,10 +58,9 @@ fn of_a_recording(arg: Arg) -> Arg {
     arg.help(help)
 }
 
-/// The arguments of `record`.
 #[derive(Args, Debug)]
 #[command(mut_args(of_a_recording))]
-pub struct RecordArgs {
+pub(crate) struct RecordArgs {
     /// A workload (`stamp list` names them), several separated by commas, or all
     #[arg(value_name = "WORKLOAD", value_parser = parse_names)]
     pub workload: NameList,
@@ -115,16 +113,15 @@ pub struct RecordArgs {
     /// Print JSON, one object a variant
     #[arg(long)]
     pub json: bool,
-    /// The workload's parameters.
     #[command(flatten)]
     pub input: WorkloadArgs,
 }
 
 fn parse_device_mutant(text: &str) -> Result<String, String> {
-    if text == "all" || RA_MUTANTS.iter().any(|(m, _)| m.name() == text) {
+    let known: Vec<&str> = RA_MUTANTS.iter().map(|(m, _)| m.name()).collect();
+    if text == "all" || known.contains(&text) {
         return Ok(text.to_owned());
     }
-    let known: Vec<&str> = RA_MUTANTS.iter().map(|(m, _)| m.name()).collect();
     Err(format!(
         "there is no kernel with the defect {text:?}: give all, or one of {}",
         known.join(", ")
@@ -133,19 +130,20 @@ fn parse_device_mutant(text: &str) -> Result<String, String> {
 
 /// Records workloads and judges or keeps their histories. Returns whether all of them are right.
 pub(super) fn record_command(args: &RecordArgs) -> Result<bool> {
-    if let Some(which) = &args.mutant {
-        let (Choice::Cuda(_) | Choice::CudaNarrow(_)) = args.device else {
-            return Err(Error::Usage(
-                "--mutant runs kernels built for a GPU: give --device cuda, or use `verify mutants`"
-                    .into(),
-            ));
-        };
-        return record_mutants(&open(args.device)?, args, which);
+    let is_gpu = matches!(args.device, Choice::Cuda(_) | Choice::CudaNarrow(_));
+    if args.mutant.is_some() && !is_gpu {
+        return Err(Error::Usage(
+            "--mutant runs kernels built for a GPU: give --device cuda, or use `verify mutants`"
+                .into(),
+        ));
     }
-    record_on(&open(args.device)?, args)
+    let device = open(args.device)?;
+    match &args.mutant {
+        Some(which) => record_mutants(&device, args, which),
+        None => record_on(&device, args),
+    }
 }
 
-/// Prints a line.
 fn say(text: impl std::fmt::Display) -> Result<()> {
     Ok(writeln!(stdout(), "{text}")?)
 }
@@ -166,17 +164,14 @@ fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> (u32, u3
 }
 
 fn settings(args: &RecordArgs, input: &AnyInput, shape: (u32, u32)) -> Settings {
+    let shared = &args.input.shared;
     Settings {
-        transactions: args
-            .input
-            .shared
-            .transactions
-            .unwrap_or(record::transactions(input)),
+        transactions: (shared.transactions).unwrap_or(record::transactions(input)),
         blocks: args.blocks.unwrap_or(shape.0),
         threads: args.threads.unwrap_or(shape.1),
         locks: args.locks,
         stripe_bytes: args.stripe_bytes,
-        seed: args.input.shared.seed,
+        seed: shared.seed,
         attempts: args.attempts,
         buffer_bytes: args.buffer_bytes,
         retry_limits: RetryLimits {
@@ -186,6 +181,11 @@ fn settings(args: &RecordArgs, input: &AnyInput, shape: (u32, u32)) -> Settings 
         ..Settings::default()
     }
 }
+
+/// The head of the table.
+const HEAD: &str = "\
+variant         launch transactions      attempts      aborted     turns \
+histories violations  kernel s  check s    all s";
 
 /// The verdicts about the histories of one variant.
 #[derive(Default)]
@@ -215,20 +215,7 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
         let input = record::input(name, &args.input, kind)?;
         if !args.json {
             say(format_args!("{name} on {}", device.name()))?;
-            say(format_args!(
-                "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{:>11}{:>10}{:>9}{:>9}",
-                "variant",
-                "launch",
-                "transactions",
-                "attempts",
-                "aborted",
-                "turns",
-                "histories",
-                "violations",
-                "kernel s",
-                "check s",
-                "all s"
-            ))?;
+            say(HEAD)?;
         }
         for &variant in &args.variant {
             let settings = settings(args, &input, default_shape(kind, name, variant));
@@ -262,8 +249,15 @@ fn record_variant(
         if judge {
             let before = judged.violations;
             judged.judge(&history)?;
-            if let (0, 1.., Some(page)) = (before, judged.violations, &args.page) {
-                page_of(page, &history, judged.first.as_ref())?;
+            if let (0, 1.., Some(file)) = (before, judged.violations, &args.page) {
+                let page = Page {
+                    history: &history,
+                    names: &Names::default(),
+                    verdict: judged.first.as_ref(),
+                    finding: None,
+                    replay: None,
+                };
+                page.write(file)?;
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -288,11 +282,9 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
         "{:<32}{:>9}{:>14}{:>14}{:>11}  {}",
         "defect", "launch", "transactions", "attempts", "kernel s", "found"
     ))?;
-    let wanted = |m: &Mutant| which == "all" || which == m.name();
-    let both = [false, true];
-    let delays = &both[..=usize::from(args.delays)];
-    for &(mutant, _) in RA_MUTANTS.iter().filter(|(m, _)| wanted(m)) {
-        for &delayed in delays {
+    let wanted = |m: Mutant| which == "all" || which == m.name();
+    for &(mutant, _) in RA_MUTANTS.iter().filter(|(m, _)| wanted(*m)) {
+        for &delayed in &[false, true][..=usize::from(args.delays)] {
             say(record_defect(device, mutant, delayed, &input, &settings)?)?;
         }
     }
@@ -316,47 +308,31 @@ fn record_defect(
             }
             other => other?,
         }
-        let found = impossible.is_some() || judged.violations != 0;
-        Ok(if found {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        if impossible.is_some() || judged.violations != 0 {
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
     });
     let name = format!("{}{}", mutant.name(), if delayed { "+delays" } else { "" });
-    let line = |transactions: u64, attempts: u64, kernel: f64, found: &str| {
-        format!(
-            "{name:<32}{:>9}{transactions:>14}{attempts:>14}{kernel:>11.4}  {found}",
-            format!("{}x{}", settings.blocks, settings.threads),
-        )
-    };
-    match row {
+    let (transactions, attempts, kernel, found) = match row {
         Ok(row) => {
-            let found = match (&impossible, &row.wrong_state, judged.violations) {
+            let found = match (impossible, row.wrong_state, judged.violations) {
                 (Some(what), ..) => format!("impossible: {what}"),
                 (_, Some(what), _) => format!("wrong state: {what}"),
                 (.., 0) => "nothing".to_owned(),
                 (.., n) => format!("{n} attempts not opaque"),
             };
-            let kernel = row.kernel.as_secs_f64();
-            Ok(line(row.transactions, row.attempts, kernel, &found))
+            (row.transactions, row.attempts, row.kernel, found)
         }
         // What the launch's own checks found.
-        Err(Error::Host(error)) => Ok(line(0, 0, 0.0, &error.to_string())),
-        Err(error) => Err(error),
-    }
-}
-
-/// Writes a page of a history, whose words have no names.
-fn page_of(file: &Path, history: &History, verdict: Option<&Verdict>) -> Result<()> {
-    let page = Page {
-        history,
-        names: &Names::default(),
-        verdict,
-        finding: None,
-        replay: None,
+        Err(Error::Host(error)) => (0, 0, Duration::ZERO, error.to_string()),
+        Err(error) => return Err(error),
     };
-    Ok(page.write(file)?)
+    let shape = format!("{}x{}", settings.blocks, settings.threads);
+    let kernel = kernel.as_secs_f64();
+    Ok(format!(
+        "{name:<32}{shape:>9}{transactions:>14}{attempts:>14}{kernel:>11.4}  {found}"
+    ))
 }
 
 impl Judged {
@@ -375,11 +351,6 @@ impl Judged {
 }
 
 fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result<()> {
-    let violations = if judged.checked == 0 {
-        "-".to_owned()
-    } else {
-        judged.violations.to_string()
-    };
     if args.json {
         say(serde_json::json!({
             "workload": workload,
@@ -403,6 +374,12 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
         }))?;
         return Ok(());
     }
+    let violations = judged.violations.to_string();
+    let violations = if judged.checked == 0 {
+        "-"
+    } else {
+        &violations
+    };
     say(format_args!(
         "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
         row.name(),

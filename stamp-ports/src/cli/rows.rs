@@ -1,12 +1,11 @@
 //! The table of `run`, printed row by row as the runs are done: so its columns
 //! are as wide as the values that are known before. That of `tune` is printed whole.
 
-use crate::measure::run_report::RunReport;
-use crate::measure::run_report::RunSpec;
+use crate::measure::run_report::{RunReport, RunSpec};
 use crate::numbers::{count, digits3, short};
 use crate::output::{aborts, legend, over_cgl};
 use crate::workloads::AnyWorkload;
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use stm_core::algorithm::Variant;
 
 /// A run to make: a row of the table.
@@ -16,13 +15,19 @@ pub(super) struct Row<'a> {
     pub(super) algorithm: Variant,
 }
 
+impl Row<'_> {
+    /// The name of the variant, with its form.
+    pub(super) fn variant(&self) -> &'static str {
+        self.workload.sizes().form().name(self.spec.variant)
+    }
+}
+
 /// The columns, without the last one.
 const HEADER: [&str; 9] = [
     "workload", "variant", "launch", "locks", "tx", "tx/s", "commits", "over cgl", "verified",
 ];
 /// The column of the numbers of locks, which is there only if they differ.
 const LOCKS: usize = 3;
-/// The last column.
 const ABORTS: &str = "aborts";
 /// How many columns are aligned to the left.
 const LEFT: usize = 3;
@@ -46,10 +51,10 @@ impl Rows {
     ) -> Self {
         let mut widths = HEADER.map(str::len);
         widths[5] = RATE_WIDTH;
-        let mut all_locks = Vec::new();
+        let mut all_locks = BTreeSet::new();
         for (workload, variant, shape, locks, transactions) in runs {
             let transactions = count(transactions).len();
-            all_locks.push(locks);
+            all_locks.insert(locks);
             for (column, width) in [
                 (0, workload.len()),
                 (1, variant.len()),
@@ -61,8 +66,7 @@ impl Rows {
                 widths[column] = widths[column].max(width);
             }
         }
-        let several_locks = all_locks.iter().any(|locks| *locks != all_locks[0]);
-        if !several_locks {
+        if all_locks.len() < 2 {
             widths[LOCKS] = 0;
         }
         let shown = widths.iter().filter(|width| **width > 0).count();
@@ -73,7 +77,6 @@ impl Rows {
         }
     }
 
-    /// The first line.
     pub(super) fn header(&self) -> String {
         let line = self.line(&HEADER.map(String::from));
         if self.narrow {
@@ -86,7 +89,7 @@ impl Rows {
     /// The row of a run; the ratio is that to a run among those before.
     pub(super) fn row(&self, report: &RunReport, before: &[RunReport]) -> String {
         let ratio = over_cgl(report, before).map_or_else(|| "-".into(), |x| digits3(x) + "x");
-        let mut line = self.line(&[
+        let line = self.line(&[
             report.workload.into(),
             report.variant.into(),
             launch((report.blocks, report.threads)),
@@ -102,29 +105,21 @@ impl Rows {
             }
             .into(),
         ]);
-        let aborts = aborts(report);
-        let _ = match (self.narrow, aborts.as_str()) {
-            (true, "none") => Ok(()),
-            (true, _) => write!(line, "\n{:10}aborts: {aborts}", ""),
-            (false, _) => write!(line, "  {aborts}"),
-        };
-        line
+        match (self.narrow, aborts(report).as_str()) {
+            (true, "none") => line,
+            (true, aborts) => format!("{line}\n{:10}aborts: {aborts}", ""),
+            (false, aborts) => format!("{line}  {aborts}"),
+        }
     }
 
     fn line(&self, cells: &[String; HEADER.len()]) -> String {
-        let mut line = String::new();
-        for (column, (cell, width)) in cells.iter().zip(self.widths).enumerate() {
-            if width == 0 {
-                continue;
-            }
-            let gap = if column == 0 { "" } else { "  " };
-            // Writing to a String cannot fail.
-            let _ = if column < LEFT {
-                write!(line, "{gap}{cell:<width$}")
-            } else {
-                write!(line, "{gap}{cell:>width$}")
-            };
-        }
+        let columns = cells.iter().zip(self.widths).enumerate();
+        let shown = columns.filter(|(_, (_, width))| *width > 0);
+        let cells = shown.map(|(column, (cell, width))| match column {
+            ..LEFT => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
         line.trim_end().to_owned()
     }
 }
@@ -141,7 +136,6 @@ pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
     lines.join("\n") + "\n" + &legend(reports)
 }
 
-/// A launch shape as it is printed.
 fn launch((blocks, threads): (u32, u32)) -> String {
     format!("{blocks}x{threads}")
 }
@@ -161,8 +155,7 @@ pub(super) fn late_ratios(reports: &[RunReport]) -> String {
     }
 }
 
-/// What a reader may conclude from runs of several variants on a CPU: which of them suit it, and
-/// that a GPU is another matter.
+/// What a reader may conclude from runs of several variants on a CPU.
 pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
     let mut suits: Vec<(&str, Vec<&str>)> = Vec::new();
     for of in reports.chunk_by(|a, b| a.workload == b.workload) {
@@ -171,10 +164,8 @@ pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
         let Some(best) = best.filter(|best| of.len() > 1 && best.device == "cpu") else {
             continue;
         };
-        match suits
-            .iter_mut()
-            .find(|(variant, _)| *variant == best.variant)
-        {
+        let mut known = suits.iter_mut();
+        match known.find(|(variant, _)| *variant == best.variant) {
             Some((_, workloads)) => workloads.push(best.workload),
             None => suits.push((best.variant, vec![best.workload])),
         }
@@ -184,12 +175,11 @@ pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
     }
     let each = suits.iter();
     let each = each.map(|(variant, workloads)| format!("{variant} in {}", workloads.join(", ")));
-    let each: Vec<String> = each.collect();
     format!(
         "\nFastest on this CPU: {}.\nThat every variant is right is what this table shows. It says little \
          about a GPU, where thousands of\nthreads would wait for one lock: take `fast` there, and what is \
          fastest here for a program of the CPU.\n",
-        each.join("; ")
+        each.collect::<Vec<_>>().join("; ")
     )
 }
 
@@ -202,10 +192,9 @@ pub(super) fn skipped_rows(skipped: &[(&str, &str)]) -> String {
         let variants: Vec<&str> = of.iter().map(|(_, variant)| *variant).collect();
         format!("{} {}", of[0].0, variants.join(", "))
     });
-    let each: Vec<String> = each.collect();
     format!(
         "\nSkipped, as a run without arguments is short: {}.\n`stamp run WORKLOAD --variant all` makes \
          these runs.\n",
-        each.join("; ")
+        each.collect::<Vec<_>>().join("; ")
     )
 }

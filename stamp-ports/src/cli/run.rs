@@ -4,109 +4,78 @@ use super::args::RunArgs;
 use super::console::{check_options, open, outcome, workloads};
 use super::demonstration::{self, Ahead};
 use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
-use crate::devices::{AnyDevice, Choice, DeviceKind};
+use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::launches;
-use crate::measure::meter;
-use crate::measure::meter::Progress;
-use crate::measure::run_report::RunReport;
-use crate::measure::run_report::{MemorySpec, RunSpec, check_input, resolve};
+use crate::measure::meter::{self, Progress};
+use crate::measure::run_report::{RunReport, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
-use crate::output;
-use crate::output::{legend, setting, terminal_columns};
+use crate::output::{self, legend, setting, terminal_columns};
 use crate::variants::{AskedVariant, no_profile_of};
 use crate::workloads::AnyWorkload;
-use crate::workloads::WORKLOADS;
+use crate::workloads::contender::lanes;
 use crate::workloads::input::Occasion;
-use crate::workloads::options::WorkloadArgs;
-use crate::workloads::workload::Sizes;
+use clap::Parser;
 use std::io::{self, Write, stdout};
 use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
-use stm_core::host::{Device, Launch, StmConfig};
+use stm_core::host::{Device, Launch};
 use stm_core::internal::host::in_ranges;
 
 /// Seconds that one launch of a run without arguments may take.
-const DEMONSTRATION_SECONDS_MAX: u64 = 30;
+const DEMONSTRATION_SECONDS_MAX: &str = "30";
 
 /// What `run` and a run without arguments share.
 struct Plan<'a> {
     device: &'a AnyDevice,
-    variants: &'a [AskedVariant],
-    shape: (Option<u32>, Option<u32>),
-    memory: MemorySpec,
-    locks: u64,
-    time_limit: Option<Duration>,
-    transactions: &'a dyn Fn(AskedVariant) -> u64,
-    /// Transactions of each thread, instead of those.
-    loops: Option<u64>,
-    seed: u64,
-    repeat: u32,
-    /// Measure where the time goes, too.
-    profile: bool,
-    json: bool,
-    /// Verify the results.
-    verify: bool,
-    /// The kernels' time of each run, at most: those that would take more get fewer transactions.
+    args: &'a RunArgs,
+    variants: Vec<AskedVariant>,
+    /// The kernels' time of each run without arguments, at most: those that would take more get fewer
+    /// transactions.
     share: Option<Duration>,
     /// The time of all runs, if what does not fit in it is to be skipped.
     within: Option<Duration>,
 }
 
 impl Plan<'_> {
-    fn spec(&self, workload: &dyn Sizes, variant: AskedVariant) -> RunSpec {
-        let needed = workload.capacity();
-        let config = self.memory.config(self.locks, needed, self.time_limit);
-        let transactions = workload
-            .transactions()
-            .unwrap_or_else(|| (self.transactions)(variant));
-        let algorithm = resolve(workload, variant, &config, transactions);
+    fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Row<'w> {
+        let sizes = workload.sizes();
         let (kind, limits) = (self.device.kind(), self.device.limits());
-        let (blocks, threads) = launches::launch(workload, algorithm, kind, &limits);
-        let shape = (
-            self.shape.0.unwrap_or(blocks),
-            self.shape.1.unwrap_or(threads),
+        let args = self.args;
+        let config = (args.memory).config(args.locks, sizes.capacity(), args.time_limit);
+        let given = sizes.transactions().or(args.input.shared.transactions);
+        let transactions = given.unwrap_or_else(|| match self.share {
+            Some(_) => launches::demo_transactions(variant, kind),
+            None => launches::TRANSACTIONS,
+        });
+        let algorithm = resolve(sizes, variant, &config, transactions);
+        let (blocks, threads) = launches::launch(sizes, algorithm, kind, &limits);
+        let (blocks, threads) = (
+            args.blocks.unwrap_or(blocks),
+            args.threads.unwrap_or(threads),
         );
-        let lanes = u64::from(shape.0) * u64::from(shape.1);
-        RunSpec {
+        let of_loops = |loops: u64| loops.saturating_mul(lanes((blocks, threads)));
+        let spec = RunSpec {
             variant,
-            shape,
+            shape: (blocks, threads),
             config,
-            transactions: self
-                .loops
-                .map_or(transactions, |loops| loops.saturating_mul(lanes)),
-            repeat: self.repeat,
+            transactions: args.loops.map_or(transactions, of_loops),
+            repeat: args.repeat,
+        };
+        Row {
+            workload,
+            algorithm: resolve(sizes, variant, &config, spec.transactions),
+            spec,
         }
-    }
-
-    /// The runs of a workload, in the order of the variants.
-    fn specs(&self, workload: &dyn Sizes) -> Vec<RunSpec> {
-        let variants = self.variants.iter();
-        variants.map(|&v| self.spec(workload, v)).collect()
     }
 
     /// Refuses what cannot run, before anything does.
-    fn check(&self, workload: &dyn Sizes) -> Result<()> {
-        let specs = self.specs(workload);
-        for spec in &specs {
-            check_input(workload, spec.transactions)?;
-            workload.form().check(spec.variant)?;
-            Launch::new(spec.shape.0, spec.shape.1).check(&self.device.limits())?;
-        }
-        Ok(())
-    }
-
-    /// The rows of a workload, in the order of the variants.
-    fn rows<'w>(&self, workload: &'w AnyWorkload) -> Vec<Row<'w>> {
-        let sizes = workload.sizes();
-        let specs = self.specs(sizes).into_iter();
-        let rows = specs.map(|spec| Row {
-            workload,
-            algorithm: resolve(sizes, spec.variant, &spec.config, spec.transactions),
-            spec,
-        });
-        rows.collect()
+    fn check(&self, row: &Row<'_>) -> Result<()> {
+        let (sizes, (blocks, threads)) = (row.workload.sizes(), row.spec.shape);
+        check_input(sizes, row.spec.transactions)?;
+        sizes.form().check(row.spec.variant)?;
+        Ok(Launch::new(blocks, threads).check(&self.device.limits())?)
     }
 
     /// Makes the runs of one workload, the first of which has the number `first`; a run that
@@ -120,23 +89,20 @@ impl Plan<'_> {
         progress: &Progress,
         shown: &mut Shown,
     ) -> Result<()> {
-        let Some(Row { workload, .. }) = rows.first() else {
-            return Ok(());
-        };
+        let workload = rows[0].workload;
         let (name, id) = (workload.sizes().name(), self.device.id());
         progress.begin(format_args!("{name} on {id}"));
         let mut runner = self.runner(workload, rows, progress)?;
         for (i, row) in rows.iter().enumerate() {
             ahead.at(Some(first + i));
-            let variant = workload.sizes().form().name(row.spec.variant);
             let is_late = until.is_some_and(|until| Instant::now() >= until);
             if is_late && i >= demonstration::ALWAYS {
-                shown.skipped.push((name, variant));
+                shown.skipped.push((name, row.variant()));
                 continue;
             }
-            progress.begin(format_args!("{name} {variant} on {id}"));
+            progress.begin(format_args!("{name} {} on {id}", row.variant()));
             let spec = self.shortened(row, &mut runner)?;
-            let report = if self.profile {
+            let report = if self.args.profile {
                 runner.profile(&spec)?.0
             } else {
                 runner.measure(&spec)?
@@ -170,7 +136,12 @@ impl Plan<'_> {
         let mut runner = thread::scope(|scope| {
             scope.spawn(|| in_ranges(1, to_compile as u64, compile));
             progress.step("making the data");
-            let mut runner = Runner::new(device, workload, self.seed, most.unwrap_or(0))?;
+            let mut runner = Runner::new(
+                device,
+                workload,
+                self.args.input.shared.seed,
+                most.unwrap_or(0),
+            )?;
             if to_compile > 0 {
                 runner.make_ready(&rows[0].spec)?;
             }
@@ -178,7 +149,7 @@ impl Plan<'_> {
             Ok::<_, Error>(runner)
         })?;
         runner.show(progress);
-        if !self.verify {
+        if self.args.no_verify {
             runner.skip_verification();
         }
         Ok(runner)
@@ -187,36 +158,36 @@ impl Plan<'_> {
     /// Returns the run of a row, with fewer transactions if all of them would take too long.
     fn shortened(&self, row: &Row<'_>, runner: &mut Runner<'_>) -> Result<RunSpec> {
         let spec = row.spec;
-        let all = spec.transactions;
         let is_given = row.workload.sizes().transactions().is_some();
         let Some(share) = self.share.filter(|_| !is_given) else {
             return Ok(spec);
         };
-        let probed = (all / demonstration::PROBE).max(1);
-        let probe = RunSpec {
-            transactions: probed,
+        let with = |transactions| RunSpec {
+            transactions,
             ..spec
         };
-        match runner.launch_once(&probe) {
-            Ok(run) => Ok(RunSpec {
-                transactions: demonstration::fill(share, all, (probed, run.time)),
-                ..spec
-            }),
+        let probed = (spec.transactions / demonstration::PROBE).max(1);
+        match runner.launch_once(&with(probed)) {
+            Ok(run) => {
+                let took = (probed, run.time);
+                Ok(with(demonstration::fill(share, spec.transactions, took)))
+            }
             // The run itself will meet it, and report it.
-            Err(error) if error.is_of_this_run_only() => Ok(probe),
+            Err(error) if error.is_of_this_run_only() => Ok(with(probed)),
             Err(error) => Err(error),
         }
     }
 
     /// Makes all runs, and prints each when it is done.
     fn run_all(&self, workloads: &[AnyWorkload], shown: &mut Shown) -> Result<()> {
-        for workload in workloads {
-            self.check(workload.sizes())?;
-        }
-        shown.begin(self, workloads);
+        let all = workloads.iter().flat_map(|workload| {
+            let variants = self.variants.iter();
+            variants.map(move |&variant| self.row(workload, variant))
+        });
+        let rows: Vec<Row<'_>> = all.collect();
+        rows.iter().try_for_each(|row| self.check(row))?;
+        shown.begin(self, workloads, &rows);
         let (progress, start) = (Progress::new(), Instant::now());
-        let rows: Vec<Row<'_>> = workloads.iter().flat_map(|w| self.rows(w)).collect();
-        let a_workload = self.variants.len();
         let ahead = Ahead::new();
         let made = thread::scope(|scope| {
             if self.within.is_some() {
@@ -224,6 +195,7 @@ impl Plan<'_> {
             }
             // Whatever happens here, the other thread is to end.
             let _end = ahead.ends();
+            let a_workload = self.variants.len();
             let mut each = rows.chunks(a_workload.max(1)).enumerate();
             each.try_for_each(|(i, of_workload)| {
                 let share = |all| start + demonstration::share(all, i, workloads.len());
@@ -235,10 +207,25 @@ impl Plan<'_> {
         meter::tell_sums();
         made
     }
+
+    /// Makes the workloads and all runs, and says something at the end. Returns whether all that was
+    /// to be verified was.
+    fn show(&self, occasion: Occasion, end: &str) -> Result<bool> {
+        let workloads = workloads(&self.args.workload, &self.args.input, occasion)?;
+        let mut shown = Shown {
+            json: self.args.json,
+            ..Shown::default()
+        };
+        let printed = self.run_all(&workloads, &mut shown).and_then(|()| {
+            shown.end()?;
+            Ok(write!(stdout(), "{end}")?)
+        });
+        outcome(shown.verified(), printed)
+    }
 }
 
-/// The runs that are done. Each is printed at once, so that nothing is lost when
-/// the program is interrupted.
+/// The runs that are done. Each is printed at once, so that an interruption loses nothing.
+#[derive(Default)]
 struct Shown {
     json: bool,
     reports: Vec<RunReport>,
@@ -249,37 +236,27 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(json: bool) -> Self {
-        Self {
-            json,
-            reports: Vec::new(),
-            rows: Rows::default(),
-            above: String::new(),
-            skipped: Vec::new(),
-        }
-    }
-
-    /// Makes what stands above the rows. It is printed with the first of them,
-    /// so that a run that is refused prints nothing.
-    fn begin(&mut self, plan: &Plan<'_>, workloads: &[AnyWorkload]) {
-        let runs = workloads.iter().flat_map(|workload| {
-            let specs = plan.specs(workload.sizes()).into_iter();
-            specs.map(|spec| {
-                let sizes = workload.sizes();
-                let variant = sizes.form().name(spec.variant);
-                let locks = spec.config.locks;
-                (sizes.name(), variant, spec.shape, locks, spec.transactions)
-            })
+    /// Makes what stands above the rows. A run that is refused prints nothing, not even this.
+    fn begin(&mut self, plan: &Plan<'_>, workloads: &[AnyWorkload], rows: &[Row<'_>]) {
+        let runs = rows.iter().map(|row| {
+            let (name, spec) = (row.workload.sizes().name(), &row.spec);
+            (
+                name,
+                row.variant(),
+                spec.shape,
+                spec.config.locks,
+                spec.transactions,
+            )
         });
         self.rows = Rows::fitting(runs, terminal_columns());
         let sizes = workloads.iter().map(AnyWorkload::sizes);
         let sizes = sizes.map(|sizes| (sizes.name(), sizes.summary()));
-        let stripe = plan.memory.stripe_bytes;
+        let (stripe, seed) = (plan.args.memory.stripe_bytes, plan.args.input.shared.seed);
         self.above = format!(
             "{}: {}\n{}\n{}\n",
             plan.device.id(),
             plan.device.name(),
-            setting(sizes, Some(plan.locks), stripe, plan.seed),
+            setting(sizes, Some(plan.args.locks), stripe, seed),
             self.rows.header()
         );
     }
@@ -287,14 +264,11 @@ impl Shown {
     fn add(&mut self, report: RunReport) -> Result<()> {
         // First, so that it counts even if it cannot be printed.
         self.reports.push(report);
-        let Some(report) = self.reports.last() else {
-            return Ok(());
-        };
+        let report = &self.reports[self.reports.len() - 1];
         let line = if self.json {
             serde_json::to_string(report).map_err(io::Error::from)?
         } else {
-            let above = std::mem::take(&mut self.above);
-            above + &self.rows.row(report, &self.reports)
+            std::mem::take(&mut self.above) + &self.rows.row(report, &self.reports)
         };
         Ok(writeln!(stdout(), "{line}")?)
     }
@@ -334,87 +308,48 @@ fn variants(args: &RunArgs) -> Result<Vec<AskedVariant>> {
     Ok(variants)
 }
 
-/// Runs workloads with variants.
 pub(super) fn run(args: &RunArgs) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
     let variants = variants(args)?;
-    let memory = args.memory.spec(&variants)?;
-    let given = args.input.shared.transactions;
-    if given == Some(0) {
+    args.memory.check(&variants)?;
+    if args.input.shared.transactions == Some(0) {
         return Err(Error::Usage(
             "--transactions 0 leaves nothing to run: give 1 or more".into(),
         ));
     }
-    let device = open(args.device)?;
-    let transactions = |_| given.unwrap_or(launches::TRANSACTIONS);
     let plan = Plan {
-        device: &device,
-        variants: &variants,
-        shape: (args.blocks, args.threads),
-        memory,
-        locks: args.locks,
-        time_limit: args.time_limit,
-        transactions: &transactions,
-        loops: args.loops,
-        seed: args.input.shared.seed,
-        repeat: args.repeat,
-        profile: args.profile,
-        json: args.json,
-        verify: !args.no_verify,
+        device: &open(args.device)?,
+        args,
+        variants,
         share: None,
         within: None,
     };
-    let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
-    let mut shown = Shown::new(plan.json);
-    let printed = plan
-        .run_all(&workloads, &mut shown)
-        .and_then(|()| shown.end());
-    outcome(shown.verified(), printed)
+    plan.show(Occasion::Measurement, "")
 }
 
 /// Runs everything at a small size.
 pub(super) fn demonstrate() -> Result<bool> {
-    let device = open(Choice::Auto)?;
+    let args = RunArgs::parse_from(["run", "all", "--time-limit", DEMONSTRATION_SECONDS_MAX]);
+    let device = open(args.device)?;
     let kind = device.kind();
-    let transactions = |variant| launches::demo_transactions(variant, kind);
-    let input = WorkloadArgs::default();
-    let variants = match kind {
-        DeviceKind::Cpu => AskedVariant::all(),
-        DeviceKind::Cuda => demonstration::variants(),
-    };
     let plan = Plan {
         device: &device,
-        variants: &variants,
-        shape: (None, None),
-        memory: MemorySpec::default(),
-        locks: StmConfig::default().locks,
-        time_limit: Some(Duration::from_secs(DEMONSTRATION_SECONDS_MAX)),
-        transactions: &transactions,
-        loops: None,
-        seed: input.shared.seed,
-        repeat: 1,
-        profile: false,
-        json: false,
-        verify: true,
+        args: &args,
+        variants: match kind {
+            DeviceKind::Cpu => AskedVariant::all(),
+            DeviceKind::Cuda => demonstration::variants(),
+        },
         share: Some(demonstration::RUN),
         within: (kind == DeviceKind::Cuda).then_some(demonstration::ALL),
     };
-    let names: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
-    let workloads = workloads(&names, &input, Occasion::Demonstration(kind))?;
-    let mut shown = Shown::new(false);
-    let printed = plan.run_all(&workloads, &mut shown).and_then(|()| {
-        shown.end()?;
-        Ok(writeln!(
-            stdout(),
-            "`stamp --help` says what else it does; `stamp list` names what there is."
-        )?)
-    });
-    outcome(shown.verified(), printed)
+    let end = "`stamp --help` says what else it does; `stamp list` names what there is.\n";
+    plan.show(Occasion::Demonstration(kind), end)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use crate::workloads::AnyInput;
 
     #[test]
@@ -424,65 +359,49 @@ mod tests {
             .map(|name| AnyInput::sized(name, Occasion::Quick).expect("a workload"))
             .map(|input| input.make(1).expect("small"))
             .into();
-        let variants = demonstration::variants();
-        let transactions = |_| 6_400;
-        let mut plan = Plan {
-            device: &device,
-            variants: &variants,
-            shape: (None, None),
-            memory: MemorySpec::default(),
-            locks: 1 << 10,
-            time_limit: None,
-            transactions: &transactions,
-            loops: None,
-            seed: 1,
-            repeat: 1,
-            profile: false,
-            json: true,
-            verify: true,
-            share: Some(Duration::from_mins(1)),
-            within: Some(Duration::ZERO),
+        let variants = demonstration::variants().len();
+        let line = "run all --locks 1K --transactions 6400 --json";
+        let args = RunArgs::parse_from(line.split(' '));
+        let run = |share, within, workloads| {
+            let plan = Plan {
+                device: &device,
+                args: &args,
+                variants: demonstration::variants(),
+                share: Some(share),
+                within: Some(within),
+            };
+            let mut shown = Shown {
+                json: true,
+                ..Shown::default()
+            };
+            plan.run_all(workloads, &mut shown).expect("runs");
+            assert!(shown.verified());
+            shown
         };
-        let mut shown = Shown::new(true);
-        plan.run_all(&workloads, &mut shown).expect("runs");
-        assert!(shown.verified());
-        let made: Vec<_> = (shown.reports.iter())
-            .map(|report| (report.workload, report.variant))
-            .collect();
+        let (minute, enough) = (Duration::from_mins(1), Duration::from_mins(10));
+        let shown = run(minute, Duration::ZERO, &workloads);
+        let made = shown.reports.iter().map(|run| (run.workload, run.variant));
         let first = [
             ("pool", "cgl"),
             ("pool", "fast"),
             ("counter", "cgl"),
             ("counter", "fast"),
         ];
-        assert_eq!(made, first);
-        assert_eq!(shown.skipped.len(), 2 * variants.len() - first.len());
+        assert_eq!(made.collect::<Vec<_>>(), first);
+        assert_eq!(shown.skipped.len(), 2 * variants - first.len());
         let text = skipped_rows(&shown.skipped);
-        assert!(text.contains("pool hv-sorting, ") && text.contains("; counter hv-sorting"));
-        let text = on_a_cpu(&shown.reports);
-        assert!(
-            text.contains(" in pool") && text.contains("counter"),
-            "{text}"
-        );
+        has(&text, "pool hv-sorting,  | ; counter hv-sorting");
+        has(&on_a_cpu(&shown.reports), " in pool | counter");
         assert_eq!(on_a_cpu(&shown.reports[..1]), "");
         // With time enough nothing is skipped.
-        plan.within = Some(Duration::from_mins(10));
-        let mut shown = Shown::new(true);
-        plan.run_all(&workloads[..1], &mut shown).expect("runs");
-        assert_eq!(
-            (shown.reports.len(), shown.skipped.len()),
-            (variants.len(), 0)
-        );
-        let sizes = |shown: &Shown| -> Vec<u64> {
-            let reports = shown.reports.iter();
-            reports.map(|report| report.transactions).collect()
+        let sizes = |shown: Shown| -> Vec<u64> {
+            assert!(shown.skipped.is_empty());
+            shown.reports.iter().map(|run| run.transactions).collect()
         };
-        assert!(shown.verified());
-        assert_eq!(sizes(&shown), vec![6_400; variants.len()]);
+        let all = run(minute, enough, &workloads[..1]);
+        assert_eq!(sizes(all), vec![6_400; variants]);
         // No variant takes more than the share of a run, the fast ones neither.
-        plan.share = Some(Duration::ZERO);
-        let mut shown = Shown::new(true);
-        plan.run_all(&workloads[..1], &mut shown).expect("runs");
-        assert_eq!(sizes(&shown), vec![100; variants.len()]);
+        let few = run(Duration::ZERO, enough, &workloads[..1]);
+        assert_eq!(sizes(few), vec![100; variants]);
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// What `--help` says behind the options.
 pub(super) fn help() -> String {
-    let parts = described("Parts", OPERATIONS.into_iter().chain(PARTS));
+    let parts = described("Parts", &[&OPERATIONS[..], &PARTS].concat());
     format!("{parts}\n{HELP}")
 }
 
@@ -49,10 +49,8 @@ fn is_wrong(point: &Point) -> bool {
 /// Prints what a command that measures points has found: its document, which is at a path, and of
 /// that the parts that were asked for. Returns whether all that was measured of them is right.
 pub(super) fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
-    let points = bench.points.iter();
-    let points: Vec<&Point> = points
-        .filter(|p| parts.contains(&p.part.as_str()))
-        .collect();
+    let of_parts = |point: &&Point| parts.contains(&point.part.as_str());
+    let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();
     let right = !points.iter().any(|point| is_wrong(point));
     let mut out = stdout().lock();
     let printed = summary(&mut out, &points).and_then(|()| {

@@ -1,14 +1,13 @@
 //! The command `tune`.
 
 use super::args::TuneArgs;
-use super::console::{check_options, open, workloads};
+use super::console::{check_options, workloads};
 use super::rows::table;
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::head::{FIELDS, Head};
 use crate::measure::launches;
-use crate::measure::search::Tried;
-use crate::measure::search::{Found, SearchSpec};
+use crate::measure::search::{Found, SearchSpec, Tried};
 use crate::numbers::{count, short};
 use crate::output::{align, over_cgl, setting_of, terminal_columns};
 use crate::store::to_text;
@@ -22,19 +21,18 @@ use stm_core::host::Device;
 /// Searches the best launch of each variant; `command` is how it was called.
 pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
+    args.memory.check(&args.variant)?;
     let shared = &args.input.shared;
     let spec = SearchSpec {
         variants: args.variant.clone(),
         locks: args.locks.clone(),
-        memory: args.memory.spec(&args.variant)?,
+        memory: args.memory,
         repeat: args.repeat,
         transactions: shared.transactions.unwrap_or(launches::TRANSACTIONS),
         seed: shared.seed,
     };
-    let file = args.document.file()?;
-    let device = open(args.device)?;
     let of = (false, shared.seed);
-    let begun = args.document.begin(file, (FORMAT, &device), command, of)?;
+    let (device, begun) = args.document.begin(FORMAT, args.device, command, of)?;
     let limits = device.limits();
     let shapes = launches::shapes(device.kind(), &limits, device.resident_threads());
     let mut found = Found::default();
@@ -57,12 +55,12 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
 
 fn report(
     out: &mut impl Write,
-    any: &AnyDevice,
+    device: &AnyDevice,
     found: &Found,
     args: &TuneArgs,
     written: Option<&PathBuf>,
 ) -> Result<()> {
-    writeln!(out, "{}: {}", any.id(), any.name())?;
+    writeln!(out, "{}: {}", device.id(), device.name())?;
     writeln!(out, "{}", setting_of(&found.runs))?;
     writeln!(
         out,
@@ -71,7 +69,7 @@ fn report(
         args.repeat
     )?;
     write!(out, "{}", table(&found.runs, terminal_columns()))?;
-    if any.kind() == DeviceKind::Cuda {
+    if device.kind() == DeviceKind::Cuda {
         writeln!(out, "\nClose to the best:")?;
         for line in align(&runners_up(found), 2, false) {
             writeln!(out, "  {line}")?;
@@ -101,7 +99,6 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
     rows.collect()
 }
 
-/// The format of the document.
 const FORMAT: &str = "stamp-tune/1";
 
 /// The document, whose sections are in this order behind the head.
@@ -116,22 +113,18 @@ struct Document<'f> {
 
 /// The JSON document, an object a line, so that two of them can be compared.
 fn document(head: Head, found: &Found) -> Result<String> {
-    let ratios: Vec<Value> = found
-        .runs
-        .iter()
-        .map(|run| {
-            json!({
-                "workload": run.workload,
-                "variant": run.variant,
-                "locks": run.locks,
-                "tx_per_s": run.tx_per_s,
-                "over_cgl": over_cgl(run, &found.runs),
-            })
+    let ratios = found.runs.iter().map(|run| {
+        json!({
+            "workload": run.workload,
+            "variant": run.variant,
+            "locks": run.locks,
+            "tx_per_s": run.tx_per_s,
+            "over_cgl": over_cgl(run, &found.runs),
         })
-        .collect();
+    });
     let document = Document {
         head,
-        ratios,
+        ratios: ratios.collect(),
         found,
     };
     to_text(&document, &[&FIELDS[..], &["ratios", "runs"]].concat())

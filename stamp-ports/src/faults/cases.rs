@@ -4,14 +4,14 @@
 use super::kernels::{
     Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS,
 };
-use crate::devices::{AnyDevice, Choice};
+use crate::devices::{AnyDevice, Choice, DeviceKind};
+use std::fmt::Debug;
 use std::io::{Write, stdout};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Capacity, Device, Error, Launch, Stm, StmConfig};
+use stm_core::host::{Capacity, Device, Error, Launch, Statistics, Stm, StmConfig};
 
-/// The devices on which a fault can be injected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum On {
     Any,
@@ -27,15 +27,12 @@ pub(crate) enum Treatment {
     WaitAndRetry,
     /// Hides all GPUs from it.
     HideGpus,
-    /// Kills it while a kernel runs, and then waits for another one that must
-    /// find the device whole.
+    /// Kills it while a kernel runs, and then does the same.
     Kill,
 }
 
-/// What went wrong with a case.
 pub(crate) type Verdict = Result<(), String>;
 
-/// A fault.
 pub(crate) struct Case {
     pub(super) name: &'static str,
     /// What is injected and what the user is to see.
@@ -45,10 +42,17 @@ pub(crate) struct Case {
     pub(super) run: fn(&AnyDevice) -> Verdict,
 }
 
+impl Case {
+    /// Returns whether a kind of device can show it.
+    pub(crate) fn is_shown_by(&self, kind: DeviceKind) -> bool {
+        self.on == On::Any || kind == DeviceKind::Cuda
+    }
+}
+
 macro_rules! cases {
     ($($name:literal $on:ident $treatment:ident $run:ident: $what:literal;)*) => {
         /// All faults.
-        pub(super) const CASES: &[Case] = &[$(
+        pub(crate) const CASES: &[Case] = &[$(
             Case {
                 name: $name,
                 what: $what,
@@ -77,7 +81,6 @@ cases! {
     "killed-endless" Gpu Kill endless_kernel: "a kernel that never ends is killed with its process; a new process works";
 }
 
-/// Prints what the user sees, for the log.
 fn seen(what: impl std::fmt::Display) {
     // The parent notices a child whose output is lost by its missing lines.
     let _ = writeln!(stdout(), "{what}");
@@ -88,7 +91,7 @@ fn wrong(error: &Error) -> String {
 }
 
 /// Returns the error of a result, if it is right, or what is wrong.
-fn expected<T: std::fmt::Debug>(
+fn expected<T: Debug>(
     result: Result<T, Error>,
     is_right: impl Fn(&Error) -> bool,
 ) -> Result<Error, String> {
@@ -100,13 +103,8 @@ fn expected<T: std::fmt::Debug>(
 }
 
 /// Does the same as [`expected`], and prints the error.
-fn expect<T: std::fmt::Debug>(
-    result: Result<T, Error>,
-    is_right: impl Fn(&Error) -> bool,
-) -> Result<Error, String> {
-    let error = expected(result, is_right)?;
-    seen(&error);
-    Ok(error)
+fn expect<T: Debug>(result: Result<T, Error>, is_right: impl Fn(&Error) -> bool) -> Verdict {
+    expected(result, is_right).map(seen)
 }
 
 /// Sets that hold what every load has.
@@ -142,8 +140,7 @@ pub(super) fn works(device: &AnyDevice) -> Verdict {
 /// A launch that may take so long commits something, however busy the machine is.
 const A_COMMIT_FITS: Duration = Duration::from_millis(100);
 
-/// Runs a load that a memory cannot carry, and returns the error that the user sees, or what is
-/// wrong with it or with the memory thereafter.
+/// Runs a load that a memory cannot carry, and returns the error, or what is wrong thereafter.
 fn recovers(
     mut memory: Memory,
     load: Load,
@@ -235,26 +232,22 @@ fn set_full(device: &AnyDevice) -> Verdict {
 }
 
 fn out_of_range(device: &AnyDevice) -> Verdict {
-    seen(beyond_the_end(device, Variant::Fast, 2 * WORDS)?);
-    Ok(())
+    beyond_the_end(device, Variant::Fast, 2 * WORDS).map(seen)
 }
 
 fn timeout(device: &AnyDevice) -> Verdict {
-    seen(time_limit(device, Variant::Fast, A_COMMIT_FITS)?);
-    Ok(())
+    time_limit(device, Variant::Fast, A_COMMIT_FITS).map(seen)
 }
 
 fn memory_exhausted(device: &AnyDevice) -> Verdict {
-    let text = |error: Error| wrong(&error);
-    let before = device.available_bytes().map_err(text)?;
+    let is_exhausted = |error: &Error| matches!(error, Error::OutOfMemory { .. });
+    let available = || device.available_bytes().map_err(|error| wrong(&error));
+    let before = available()?;
     let bytes = usize::try_from(before).unwrap_or(usize::MAX / 2) / 8 * 9;
-    expect(
-        device.allocate(bytes, "a large array").map(|_| ()),
-        |error| {
-            matches!(error, Error::OutOfMemory { what: "a large array", needed, .. }
+    expect(device.allocate(bytes, "a large array"), |error| {
+        matches!(error, Error::OutOfMemory { what: "a large array", needed, .. }
             if *needed == bytes as u64)
-        },
-    )?;
+    })?;
     // Sets that are larger than any memory.
     let config = StmConfig {
         capacity: Capacity {
@@ -264,23 +257,21 @@ fn memory_exhausted(device: &AnyDevice) -> Verdict {
         },
         ..StmConfig::default()
     };
-    let shape = Launch::new(1 << 20, 1024);
-    expect(Stm::new(device, shape, config).map(|_| ()), |error| {
-        matches!(error, Error::OutOfMemory { .. })
-    })?;
+    let launch = Launch::new(1 << 20, 1024);
+    expect(Stm::new(device, launch, config).map(|_| ()), is_exhausted)?;
     if matches!(device, AnyDevice::Cuda(_)) {
         // Until the driver itself refuses, with a memory beside.
         let mut kept = Vec::new();
         let refused = loop {
             match device.allocate((before / 16) as usize, "another part") {
                 Ok(part) if kept.len() < 64 => kept.push(part),
-                refused => break refused.map(|_| ()),
+                refused => break refused,
             }
         };
-        expect(refused, |error| matches!(error, Error::OutOfMemory { .. }))?;
+        expect(refused, is_exhausted)?;
         seen(format!("{} parts of a sixteenth fitted", kept.len()));
         drop(kept);
-        let after = device.available_bytes().map_err(text)?;
+        let after = available()?;
         if after.abs_diff(before) > 64 << 20 {
             return Err(format!(
                 "{before} bytes were available before, {after} after"
@@ -292,6 +283,7 @@ fn memory_exhausted(device: &AnyDevice) -> Verdict {
 
 fn launch_too_large(device: &AnyDevice) -> Verdict {
     let limits = device.limits();
+    let made = |launch| Stm::new(device, launch, StmConfig::default()).map(|_| ());
     for launch in [
         Launch::new(1, limits.threads_max + 1),
         Launch::new(u32::MAX, 1),
@@ -300,16 +292,14 @@ fn launch_too_large(device: &AnyDevice) -> Verdict {
             ..Launch::new(1, 1)
         },
     ] {
-        let made = Stm::new(device, launch, StmConfig::default()).map(|_| ());
-        expect(made, |error| {
-            matches!(error, Error::LaunchTooLarge { asked, limit, .. }
-            if asked > limit)
-        })?;
+        expect(
+            made(launch),
+            |error| matches!(error, Error::LaunchTooLarge { asked, limit, .. } if asked > limit),
+        )?;
     }
-    expect(
-        Stm::new(device, Launch::new(0, 1), StmConfig::default()).map(|_| ()),
-        |error| matches!(error, Error::ZeroLaunch { .. }),
-    )?;
+    expect(made(Launch::new(0, 1)), |error| {
+        matches!(error, Error::ZeroLaunch { .. })
+    })?;
     works(device)
 }
 
@@ -326,24 +316,23 @@ fn lock_held(device: &AnyDevice) -> Verdict {
 }
 
 fn no_gpu(_device: &AnyDevice) -> Verdict {
-    let opened = AnyDevice::open(Choice::Cuda(0));
-    match opened {
+    match AnyDevice::open(Choice::Cuda(0)) {
         Err(crate::error::Error::Host(
             error @ (Error::NoGpu { count: 0, .. } | Error::NoDriver),
         )) => seen(error),
         Err(other) => return Err(format!("another error than expected: {other}")),
         Ok(_) => return Err("a GPU was opened, and none should be visible".into()),
     }
-    match AnyDevice::open(Choice::Auto) {
-        Ok((device @ AnyDevice::Cpu(_), Some(note))) => {
+    let (device, note) = AnyDevice::open(Choice::Auto).map_err(|error| error.to_string())?;
+    match (device, note) {
+        (device @ AnyDevice::Cpu(_), Some(note)) => {
             seen(note);
             works(&device)
         }
-        Ok((device, note)) => Err(format!(
+        (device, note) => Err(format!(
             "{} was opened, with the note {note:?}",
             device.id()
         )),
-        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -359,35 +348,34 @@ fn bad_ptx(device: &AnyDevice) -> Verdict {
     expect(memory.launch::<Rubbish>(&()), rubbish)?;
     let absent = is_bad(Absent::ENTRY, "CUDA_ERROR_NOT_FOUND");
     expect(memory.launch::<Absent>(&()), absent)?;
-    expect(memory.launch::<Stale>(&()), |error| {
-        matches!(
-            error,
-            Error::StalePtx {
-                declared: 8,
-                passed: 0,
-                ..
-            }
-        )
-    })?;
+    let is_stale = |error: &Error| {
+        let Error::StalePtx {
+            declared, passed, ..
+        } = error
+        else {
+            return false;
+        };
+        (*declared, *passed) == (8, 0)
+    };
+    expect(memory.launch::<Stale>(&()), is_stale)?;
     memory.is_whole()
 }
 
-/// Launches a kernel that loses the device with one of the driver's codes, and
-/// checks that nothing works afterwards.
+/// Launches a kernel that loses the device with one of these codes; nothing works thereafter.
 fn loses<K: Kernel>(device: &AnyDevice, params: &K::Params, codes: &[&str]) -> Verdict {
     let mut memory = memory(device)?;
     memory.is_whole()?;
-    let lost = expect(
+    let lost = expected(
         memory.launch::<K>(params),
         |error| matches!(error, Error::DeviceLost { code, .. } if codes.contains(&code.as_str())),
     )?;
+    seen(&lost);
     let same = |error: &Error| *error == lost;
     expect(memory.run(Load::LIGHT), same)?;
     expect(memory.stm.check_in_full(), same)?;
     expect(memory.array.download().map(|_| ()), same)?;
-    expect(device.allocate(64, "more").map(|_| ()), same)?;
-    expect(device.available_bytes(), same)?;
-    Ok(())
+    expect(device.allocate(64, "more"), same)?;
+    expect(device.available_bytes(), same)
 }
 
 fn illegal_address(device: &AnyDevice) -> Verdict {
@@ -399,8 +387,8 @@ fn illegal_address(device: &AnyDevice) -> Verdict {
 }
 
 fn misaligned_address(device: &AnyDevice) -> Verdict {
-    let text = |error: Error| wrong(&error);
-    let place = device.allocate(64, "a place").map_err(text)?;
+    let place = device.allocate(64, "a place");
+    let place = place.map_err(|error| wrong(&error))?;
     let params = StoreParams {
         address: stm_core::internal::host::Memory::address(&place) as u64 + 1,
         value: 1,
@@ -413,26 +401,27 @@ fn trap(device: &AnyDevice) -> Verdict {
     loses::<Trap>(device, &(), &codes)
 }
 
-fn endless_transactions(device: &AnyDevice) -> Verdict {
+/// Makes a launch without an end, in which the process is to be killed.
+fn endless(
+    device: &AnyDevice,
+    launch: impl FnOnce(&mut Memory) -> Result<Statistics, Error>,
+) -> Verdict {
     let mut memory = memory(device)?;
     memory.is_whole()?;
     memory.stm.set_time_limit(None);
     seen(super::RUNNING);
+    let ended = launch(&mut memory).map_err(|error| wrong(&error))?;
+    Err(format!("the launch ended, with {} commits", ended.commits))
+}
+
+fn endless_transactions(device: &AnyDevice) -> Verdict {
     let load = Load {
         transactions: 1 << 50,
         ..Load::LIGHT
     };
-    let ended = memory.run(load).map_err(|error| wrong(&error))?;
-    Err(format!("the launch ended, with {} commits", ended.commits))
+    endless(device, |memory| memory.run(load))
 }
 
 fn endless_kernel(device: &AnyDevice) -> Verdict {
-    let mut memory = memory(device)?;
-    memory.is_whole()?;
-    memory.stm.set_time_limit(None);
-    seen(super::RUNNING);
-    memory
-        .launch::<Endless>(&())
-        .map_err(|error| wrong(&error))?;
-    Err("a kernel without an end has ended".into())
+    endless(device, |memory| memory.launch::<Endless>(&()))
 }

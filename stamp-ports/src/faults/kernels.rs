@@ -10,7 +10,7 @@ use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{self, Capacity, Error, Launch, Statistics, Stm, StmConfig, TxArray};
 use stm_core::internal::kernel::Build;
-use stm_core::{Kernel, Lane, Layout, View, with_algorithm};
+use stm_core::{Kernel, Lane, View, with_algorithm};
 use stm_kernels::ra::{RaParams, RaPlan, RandomArray};
 
 /// Returns PTX for every GPU, which is the only build there is.
@@ -33,15 +33,7 @@ pub(super) struct StoreParams {
     pub(super) value: u64,
 }
 
-impl Kernel for Store {
-    const ENTRY: &'static str = "fault_store";
-    type Params = StoreParams;
-
-    fn ptx(build: Build) -> Result<Cow<'static, str>, Error> {
-        text(
-            Self::ENTRY,
-            build,
-            "\
+const STORE: &str = "\
 .version 7.0
 .target sm_70
 .address_size 64
@@ -53,8 +45,14 @@ impl Kernel for Store {
   st.global.b64 [%rd1], %rd2;
   ret;
 }
-",
-        )
+";
+
+impl Kernel for Store {
+    const ENTRY: &'static str = "fault_store";
+    type Params = StoreParams;
+
+    fn ptx(build: Build) -> Result<Cow<'static, str>, Error> {
+        text(Self::ENTRY, build, STORE)
     }
 
     fn run<L: Lane>(lane: &L, params: &StoreParams) {
@@ -138,11 +136,6 @@ pub(crate) struct Memory {
     algorithm: Variant,
 }
 
-/// Returns how an algorithm lays out 32-bit words.
-const fn layout_of<A: Algorithm>() -> Layout {
-    <A::Array<u32> as View<u32>>::LAYOUT
-}
-
 impl Memory {
     /// Makes one for launches of so many blocks and threads a block.
     pub(crate) fn with_shape(
@@ -159,7 +152,8 @@ impl Memory {
             ..StmConfig::default()
         };
         let mut stm = Stm::new(device, Launch::new(blocks, threads), config)?;
-        let layout = with_algorithm!(algorithm, A => layout_of::<A>());
+        let layout =
+            with_algorithm!(algorithm, A => <<A as Algorithm>::Array<u32> as View<u32>>::LAYOUT);
         let array = TxArray::zeroed(device, layout, WORDS as usize, "the words")?;
         stm.watch(&array);
         Ok(Self {
@@ -171,17 +165,16 @@ impl Memory {
 
     /// Runs transactions.
     pub(crate) fn run(&mut self, load: Load) -> Result<Statistics, host::Error> {
-        with_algorithm!(self.algorithm, A => self.run_as::<A>(load))
-    }
-
-    fn run_as<A: Algorithm>(&mut self, load: Load) -> Result<Statistics, host::Error> {
-        let params = RaParams::<A> {
-            stm: self.stm.handle(),
-            words: self.array.try_view::<A>()?,
-            transactions: load.transactions,
-            plan: RaPlan::new(17, load.words, load.reads, load.writes),
-        };
-        self.launch::<RandomArray<A>>(&params)
+        let plan = RaPlan::new(17, load.words, load.reads, load.writes);
+        with_algorithm!(self.algorithm, A => {
+            let params = RaParams::<A> {
+                stm: self.stm.handle(),
+                words: self.array.try_view::<A>()?,
+                transactions: load.transactions,
+                plan,
+            };
+            self.launch::<RandomArray<A>>(&params)
+        })
     }
 
     /// Launches any kernel by the memory.
@@ -195,20 +188,16 @@ impl Memory {
         unsafe { self.stm.launch::<K>(params) }.map(|(_, statistics)| statistics)
     }
 
-    /// Returns an error unless the memory is whole: nothing locked, the sum of
-    /// the words still zero, and transactions run.
+    /// Returns an error unless nothing is locked, the words add up to zero, and transactions run.
     pub(crate) fn is_whole(&mut self) -> Result<(), String> {
         let text = |error: host::Error| format!("the memory is not whole: {error}");
         self.stm.check_in_full().map_err(text)?;
         self.sum_is_zero()?;
         self.stm.set_time_limit(Some(StmConfig::TIME_LIMIT));
         let statistics = self.run(Load::LIGHT).map_err(text)?;
-        if statistics.commits != Load::LIGHT.transactions {
-            return Err(format!(
-                "{} of {} transactions committed",
-                statistics.commits,
-                Load::LIGHT.transactions
-            ));
+        let (commits, all) = (statistics.commits, Load::LIGHT.transactions);
+        if commits != all {
+            return Err(format!("{commits} of {all} transactions committed"));
         }
         self.sum_is_zero()
     }

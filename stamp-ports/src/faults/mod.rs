@@ -13,18 +13,18 @@
 pub(crate) mod cases;
 pub(crate) mod kernels;
 
-use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
+use crate::child::watch;
+use crate::devices::{AnyDevice, Choice, parse_choice};
 use crate::error::{Error, Result};
 use crate::out_file::{make_folder, write_all};
-use cases::{CASES, Case, On, Treatment};
+use cases::Treatment;
+pub(crate) use cases::{CASES, Case, Verdict};
 use clap::Args;
 use serde::Serialize;
-use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write, stdout};
+use std::fs;
+use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::channel;
-use std::thread;
+use std::process::Command;
 use std::time::{Duration, Instant};
 use stm_core::host::Device;
 
@@ -38,66 +38,55 @@ const KILL_AFTER: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// What was seen of one fault.
-#[derive(Clone, Debug, Serialize)]
-pub struct Finding {
-    /// The fault's name.
+#[derive(Serialize)]
+pub(crate) struct Finding {
     pub name: &'static str,
     /// What was injected and what the user is to see.
     pub what: &'static str,
     /// Whether the user saw it.
     pub passed: bool,
-    /// The time that it took, in seconds.
     pub seconds: f64,
     /// What the user saw, line by line; at the end what was wrong with it.
     pub seen: Vec<String>,
 }
 
 /// What was seen of all faults.
-#[derive(Clone, Debug, Serialize)]
-pub struct Findings {
-    /// The program's version.
-    pub version: &'static str,
-    /// The device.
-    pub device: String,
-    /// Its name.
-    pub device_name: String,
-    /// The faults.
-    pub faults: Vec<Finding>,
+#[derive(Serialize)]
+struct Findings {
+    version: &'static str,
+    device: String,
+    device_name: String,
+    faults: Vec<Finding>,
     /// Faults that this device cannot show.
-    pub skipped: Vec<&'static str>,
+    skipped: Vec<&'static str>,
 }
 
 impl Findings {
-    /// Returns whether the user saw what he is to see of every fault.
-    pub fn passed(&self) -> bool {
-        self.faults.iter().all(|fault| fault.passed)
-    }
-
     /// Returns the log for a person.
-    pub fn text(&self) -> String {
-        let mut text = format!("{}: {}\n", self.device, self.device_name);
+    fn text(&self) -> String {
+        let mut lines = vec![format!("{}: {}", self.device, self.device_name)];
         for fault in &self.faults {
             let verdict = if fault.passed { "ok" } else { "WRONG" };
-            // Writing to a string does not fail.
-            let _ = writeln!(
-                text,
-                "\n{verdict} {} ({:.1} s): {}",
-                fault.name, fault.seconds, fault.what
-            );
-            for line in &fault.seen {
-                let _ = writeln!(text, "    {line}");
-            }
+            let (name, seconds, what) = (fault.name, fault.seconds, fault.what);
+            lines.push(format!("\n{verdict} {name} ({seconds:.1} s): {what}"));
+            lines.extend(fault.seen.iter().map(|line| format!("    {line}")));
         }
         if !self.skipped.is_empty() {
-            let _ = writeln!(text, "\nnot on this device: {}", self.skipped.join(", "));
+            lines.push(format!("\nnot on this device: {}", self.skipped.join(", ")));
         }
-        text
+        lines.join("\n") + "\n"
+    }
+
+    /// Writes `faults.json` and `faults.txt` into a folder.
+    fn write(&self, out: &Path) -> Result<()> {
+        let json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)? + "\n";
+        let (text, json) = (("faults.txt", &*self.text()), ("faults.json", &*json));
+        write_all(out, [text, json])
     }
 }
 
-/// What `faults` is asked for.
 #[derive(Args, Debug, Clone)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// auto, cpu, cuda or cuda:N
     #[arg(long, value_name = "NAME", value_parser = parse_choice, default_value = "auto")]
     pub device: Choice,
@@ -113,27 +102,59 @@ pub struct Plan {
 }
 
 /// Injects faults. Returns whether the user saw what he is to see of each.
-pub fn faults(plan: &Plan) -> Result<bool> {
+pub(crate) fn faults(plan: &Plan) -> Result<bool> {
     if let Some(case) = &plan.case {
         return run_case(case, plan.device);
     }
     let out = plan.out.as_deref();
     let out = out.ok_or_else(|| Error::Usage("give --out the folder of the log".into()))?;
-    let findings = run_all(plan.device, &plan.only, out)?;
+    let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    if let Some(unknown) = plan
+        .only
+        .iter()
+        .find(|name| !names.contains(&name.as_str()))
+    {
+        return Err(Error::Usage(format!(
+            "there is no fault {unknown:?}: known are {}",
+            names.join(", ")
+        )));
+    }
+    make_folder(out)?;
+    let (device, _) = AnyDevice::open(plan.device)?;
+    let kind = device.kind();
+    let mut findings = Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        device: device.id(),
+        device_name: device.name(),
+        faults: Vec::new(),
+        skipped: Vec::new(),
+    };
+    // Closed before the first child opens it.
+    drop(device);
+    let is_asked = |case: &&Case| plan.only.is_empty() || plan.only.iter().any(|n| n == case.name);
+    for case in CASES.iter().filter(is_asked) {
+        if !case.is_shown_by(kind) {
+            findings.skipped.push(case.name);
+            continue;
+        }
+        let finding = inject(case, &findings.device);
+        let verdict = if finding.passed { "ok" } else { "WRONG" };
+        let (name, seconds) = (finding.name, finding.seconds);
+        writeln!(stdout(), "{verdict:5} {name} ({seconds:.1} s)")?;
+        findings.faults.push(finding);
+        // After each fault, so that a log remains whatever comes next.
+        findings.write(out)?;
+    }
+    findings.write(out)?;
     let right = findings.faults.iter().filter(|fault| fault.passed).count();
+    let all = findings.faults.len();
+    let log = out.join("faults.txt");
     writeln!(
         stdout(),
-        "{right} of {} faults as they should be; {} says what was seen",
-        findings.faults.len(),
-        out.join("faults.txt").display()
+        "{right} of {all} faults as they should be; {} says what was seen",
+        log.display()
     )?;
-    Ok(findings.passed())
-}
-
-/// Returns the faults that a kind of device can show.
-pub(crate) fn shown_by(kind: DeviceKind) -> impl Iterator<Item = &'static Case> {
-    let cases = CASES.iter();
-    cases.filter(move |case| case.on == On::Any || kind == DeviceKind::Cuda)
+    Ok(right == all)
 }
 
 /// Injects one fault in this process. Returns whether the user saw what he is to see.
@@ -150,61 +171,6 @@ fn run_case(name: &str, choice: Choice) -> Result<bool> {
         writeln!(stdout(), "WRONG: {wrong}")?;
     }
     Ok(verdict.is_ok())
-}
-
-/// Injects all faults that the device can show, and writes `faults.json` and
-/// `faults.txt` into a folder.
-fn run_all(choice: Choice, only: &[String], out: &Path) -> Result<Findings> {
-    if let Some(unknown) = only.iter().find(|n| CASES.iter().all(|c| c.name != **n)) {
-        let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-        return Err(Error::Usage(format!(
-            "there is no fault {unknown:?}: known are {}",
-            known.join(", ")
-        )));
-    }
-    make_folder(out)?;
-    let (id, device_name, kind) = {
-        // Closed before the first child opens it.
-        let (device, _) = AnyDevice::open(choice)?;
-        (device.id(), device.name(), device.kind())
-    };
-    let mut findings = Findings {
-        version: env!("CARGO_PKG_VERSION"),
-        device: id,
-        device_name,
-        faults: Vec::new(),
-        skipped: Vec::new(),
-    };
-    for case in CASES {
-        if !only.is_empty() && !only.iter().any(|name| name == case.name) {
-            continue;
-        }
-        if case.on == On::Gpu && kind == DeviceKind::Cpu {
-            findings.skipped.push(case.name);
-            continue;
-        }
-        let finding = inject(case, &findings.device);
-        writeln!(
-            stdout(),
-            "{:5} {} ({:.1} s)",
-            if finding.passed { "ok" } else { "WRONG" },
-            finding.name,
-            finding.seconds
-        )?;
-        findings.faults.push(finding);
-        // After each fault, so that a log remains whatever comes next.
-        write_log(out, &findings)?;
-    }
-    write_log(out, &findings)?;
-    Ok(findings)
-}
-
-fn write_log(out: &Path, findings: &Findings) -> Result<()> {
-    let json = serde_json::to_string_pretty(findings).map_err(std::io::Error::from)? + "\n";
-    write_all(
-        out,
-        [("faults.txt", &findings.text()), ("faults.json", &json)],
-    )
 }
 
 /// Runs a case in a process of its own, and judges its end.
@@ -229,110 +195,77 @@ pub(crate) fn inject(case: &'static Case, device: &str) -> Finding {
     }
 }
 
-fn in_child(
-    name: &str,
-    device: &str,
-    treatment: Treatment,
-    seen: &mut Vec<String>,
-) -> std::result::Result<(), String> {
-    let text = |error: std::io::Error| format!("the process could not be run: {error}");
-    let program = std::env::current_exe().map_err(text)?;
+fn in_child(name: &str, device: &str, treatment: Treatment, seen: &mut Vec<String>) -> Verdict {
+    let program = std::env::current_exe();
+    let program = program.map_err(|error| format!("the process could not be run: {error}"))?;
     let mut command = Command::new(program);
-    command
-        .args(["faults", "--device", device, "--case", name])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.args(["faults", "--device", device, "--case", name]);
     if treatment == Treatment::HideGpus {
         command.env("CUDA_VISIBLE_DEVICES", "");
     }
-    let mut child = command.spawn().map_err(text)?;
-    let status = watch(&mut child, treatment == Treatment::Kill, seen);
-    if let Some(mut errors) = child.stderr.take() {
-        let mut lines = String::new();
-        let _ = errors.read_to_string(&mut lines);
-        seen.extend(lines.lines().map(ToOwned::to_owned));
-    }
-    status
+    judge(&mut command, treatment == Treatment::Kill, seen)
 }
 
-/// Collects the lines of a child until it ends, kills it when it runs if it is
-/// to be killed, and judges its end.
-fn watch(child: &mut Child, kill: bool, seen: &mut Vec<String>) -> std::result::Result<(), String> {
-    let text = |error: std::io::Error| format!("the process was lost: {error}");
-    let (sender, lines) = channel();
-    let output = child.stdout.take();
-    let reader = thread::spawn(move || {
-        let lines = output.map(|output| BufReader::new(output).lines());
-        for line in lines.into_iter().flatten().map_while(std::io::Result::ok) {
-            if sender.send(line).is_err() {
-                break;
-            }
+/// Collects the lines of a child, kills it when it runs if it is to be killed, and judges its end.
+fn judge(command: &mut Command, kill: bool, seen: &mut Vec<String>) -> Verdict {
+    let is_running = |line: &str| kill && line == RUNNING;
+    let runs = |out: &Path| {
+        let text = fs::read_to_string(out).unwrap_or_default();
+        text.lines().any(is_running)
+    };
+    let mut running_at = None;
+    let ended = watch(command, |time, out| {
+        if kill && running_at.is_none() && runs(out) {
+            running_at = Some(time);
         }
+        time >= PATIENCE || running_at.is_some_and(|at| time >= at + KILL_AFTER)
     });
-    let start = Instant::now();
-    let mut killed = false;
-    while let Ok(line) = lines.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
-        if kill && line == RUNNING {
-            thread::sleep(KILL_AFTER);
-            if let Some(status) = child.try_wait().map_err(text)? {
-                return Err(format!("it ended by itself before it was killed: {status}"));
-            }
-            child.kill().map_err(text)?;
-            killed = true;
+    let ended = ended.map_err(|error| format!("the process could not be run: {error}"))?;
+    let lines = ended.out.lines().filter(|line| !is_running(line));
+    seen.extend(lines.chain(ended.errors.lines()).map(str::to_owned));
+    match (ended.status, running_at) {
+        (None, None) => Err(format!("it did not end within {PATIENCE:?}")),
+        (None, Some(_)) => {
             seen.push("killed".into());
-        } else {
-            seen.push(line);
+            Ok(())
         }
-    }
-    let hangs = start.elapsed() >= PATIENCE;
-    if hangs {
-        child.kill().map_err(text)?;
-    }
-    let status = child.wait().map_err(text)?;
-    // The pipe is closed, so the reader has ended.
-    let _ = reader.join();
-    if hangs {
-        Err(format!("it did not end within {PATIENCE:?}"))
-    } else if kill != killed {
-        Err(format!("it ended before it ran: {status}"))
-    } else if killed || status.success() {
-        Ok(())
-    } else {
-        Err(format!("it ended with {status}"))
+        (Some(status), Some(_)) => {
+            Err(format!("it ended by itself before it was killed: {status}"))
+        }
+        (Some(status), None) if kill => Err(format!("it ended before it ran: {status}")),
+        (Some(status), None) if status.success() => Ok(()),
+        (Some(status), None) => Err(format!("it ended with {status}")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn shell(line: &str, kill: bool) -> (std::result::Result<(), String>, Vec<String>) {
-        let mut child = Command::new("sh")
-            .args(["-c", line])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut seen = Vec::new();
-        let verdict = watch(&mut child, kill, &mut seen);
-        (verdict, seen)
-    }
+    use crate::testing::has;
 
     #[test]
     fn a_child_is_judged_by_how_it_ends() {
-        let (verdict, seen) = shell("echo one; echo two", false);
-        assert_eq!((verdict, seen.join(" ").as_str()), (Ok(()), "one two"));
-        let (verdict, _) = shell("exit 3", false);
-        assert!(verdict.unwrap_err().contains('3'));
-        // It is killed in mid-launch, and not before or after.
-        let (verdict, seen) = shell("echo running; exec sleep 100", true);
-        assert_eq!((verdict, seen.join(" ").as_str()), (Ok(()), "killed"));
-        assert!(shell("echo running", true).0.is_err());
-        assert!(shell("true", true).0.is_err());
+        for (line, kill, verdict, seen) in [
+            ("echo one; echo two", false, Ok(()), "one two"),
+            ("exit 3", false, Err("ended with"), ""),
+            // It is killed in mid-launch, and not before or after.
+            ("echo running; exec sleep 100", true, Ok(()), "killed"),
+            ("echo running", true, Err("ended"), ""),
+            ("true", true, Err("before it ran"), ""),
+        ] {
+            let mut lines = Vec::new();
+            let found = judge(Command::new("sh").args(["-c", line]), kill, &mut lines);
+            match (found, verdict) {
+                (Ok(()), Ok(())) => {}
+                (Err(wrong), Err(part)) => assert!(wrong.contains(part), "{line}: {wrong}"),
+                (found, _) => panic!("{line}: {found:?}"),
+            }
+            assert_eq!(lines.join(" "), seen, "{line}");
+        }
     }
 
     #[test]
-    fn one_wrong_fault_makes_all_of_them_wrong_and_shows_in_the_log() {
+    fn a_wrong_fault_shows_in_the_log() {
         let finding = |passed| Finding {
             name: "a-fault",
             what: "it is injected",
@@ -347,11 +280,9 @@ mod tests {
             faults: vec![finding(true)],
             skipped: vec!["trap"],
         };
-        assert!(findings.passed() && !findings.text().contains("WRONG"));
+        assert!(!findings.text().contains("WRONG"));
         findings.faults.push(finding(false));
-        assert!(!findings.passed());
-        let text = findings.text();
-        assert!(text.contains("WRONG a-fault (0.5 s)") && text.contains("    a line"));
-        assert!(text.contains("not on this device: trap"));
+        let parts = "WRONG a-fault (0.5 s) |     a line | not on this device: trap";
+        has(&findings.text(), parts);
     }
 }

@@ -4,20 +4,21 @@
 
 use crate::devices::DeviceKind;
 use crate::variants::AskedVariant;
+use crate::workloads::contender::lanes;
 use crate::workloads::workload::Sizes;
 use stm_core::algorithm::Variant;
 use stm_core::internal::host::Limits;
 
 /// Table 1 of the paper: transactions.
-pub const TRANSACTIONS: u64 = 1 << 20;
+pub(crate) const TRANSACTIONS: u64 = 1 << 20;
 /// Transactions of `bench paper --quick`.
-pub const QUICK_TRANSACTIONS: u64 = 16 << 10;
+pub(crate) const QUICK_TRANSACTIONS: u64 = 16 << 10;
 /// Runs of each shape that `tune` found best.
-pub const TUNE_REPEAT: u32 = 5;
+pub(crate) const TUNE_REPEAT: u32 = 5;
 
 /// Blocks and threads of a launch, if the caller names neither. For GPUs, what
 /// `stamp tune` found on an H200, by its number of multiprocessors.
-pub fn launch(
+pub(crate) fn launch(
     workload: &dyn Sizes,
     algorithm: Variant,
     kind: DeviceKind,
@@ -42,7 +43,7 @@ pub fn launch(
 
 /// Transactions of a run without arguments. The data has its full size, and
 /// rates can be compared whatever the number: they are transactions a second.
-pub const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
+pub(crate) const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
     match (kind, variant) {
         (DeviceKind::Cpu, _) => 1 << 19,
         (DeviceKind::Cuda, AskedVariant::Algorithm(Variant::Cgl | Variant::Vbv)) => 1 << 17,
@@ -53,50 +54,39 @@ pub const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
 /// Shapes beside those of [`shapes`], which `bench floor` tries as well: where memory bounds
 /// transactions and conflicts bound their number, three warps a multiprocessor can be better than
 /// two and than four, and where all transactions want the same words, less than a warp can be.
-pub fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
+pub(crate) fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
+    let p = limits.processors;
     match kind {
         DeviceKind::Cpu => Vec::new(),
-        DeviceKind::Cuda => [
-            (limits.processors, 96),
-            (limits.processors, 192),
-            (1, 1),
-            (1, 4),
-            (16, 1),
-            (limits.processors, 4),
-        ]
-        .into(),
+        DeviceKind::Cuda => vec![(p, 96), (p, 192), (1, 1), (1, 4), (16, 1), (p, 4)],
     }
 }
 
 /// Threads of a block where all of them are one worker: a search of the variants tries no others
 /// on a GPU. Critical sections, which know nothing of workers, have blocks of other sizes too.
-pub const BLOCK_OF_ONE_WORKER: u32 = 256;
+pub(crate) const BLOCK_OF_ONE_WORKER: u32 = 256;
 
 /// The most threads of a launch that a search tries: on a GPU twice those that it holds at a time.
-pub const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64 {
+pub(crate) const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64 {
     match kind {
         DeviceKind::Cpu => u64::MAX,
         DeviceKind::Cuda => 2 * resident_threads,
     }
 }
 
-/// All these numbers of blocks with all these numbers of threads of a block, each shape once,
-/// without those that have no blocks or more than `most` threads.
-pub fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)> {
+/// All these blocks with all these threads, once each, but for none or more than `most` threads.
+pub(crate) fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)> {
     let mut shapes = Vec::new();
-    for &b in blocks {
-        for &t in threads {
-            let fits = u64::from(b) * u64::from(t) <= most;
-            if b > 0 && fits && !shapes.contains(&(b, t)) {
-                shapes.push((b, t));
-            }
+    for shape in (blocks.iter()).flat_map(|&b| threads.iter().map(move |&t| (b, t))) {
+        if shape.0 > 0 && lanes(shape) <= most && !shapes.contains(&shape) {
+            shapes.push(shape);
         }
     }
     shapes
 }
 
 /// The shapes that `tune` tries: blocks, then threads a block.
-pub fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
+pub(crate) fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
     let p = limits.processors;
     let most = threads_most(kind, resident_threads);
     match kind {
@@ -112,18 +102,16 @@ pub fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::devices::AnyDevice;
     use crate::workloads::input::Occasion;
     use crate::workloads::{AnyInput, WORKLOADS};
+    use stm_core::host::Device;
 
     fn on_gpu(workload: &str, algorithm: Variant) -> (u32, u32) {
         let input = AnyInput::sized(workload, Occasion::Quick).expect("a workload");
         let limits = Limits {
-            warp_width: 32,
-            threads_max: 1024,
-            blocks_max: 1 << 20,
-            shared_bytes_max: 48 << 10,
             processors: 100,
-            cluster_max: 1,
+            ..AnyDevice::cpu().limits()
         };
         let workload = input.make(1).expect("small");
         launch(workload.sizes(), algorithm, DeviceKind::Cuda, &limits)
@@ -132,38 +120,23 @@ mod tests {
     #[test]
     fn launches_on_a_gpu_are_those_that_were_found() {
         for &(workload, _) in WORKLOADS {
-            let cgl = if workload == "labyrinth" {
-                (100, 256)
-            } else {
-                (1, 32)
-            };
-            assert_eq!(on_gpu(workload, Variant::Cgl), cgl, "{workload}");
+            let is_by_blocks = workload == "labyrinth";
+            let shape = if is_by_blocks { (100, 256) } else { (1, 32) };
+            assert_eq!(on_gpu(workload, Variant::Cgl), shape, "{workload}");
         }
-        for (workload, algorithm, shape) in [
-            ("ra", Variant::Egpgv, (800, 32)),
-            ("kmeans", Variant::Egpgv, (800, 32)),
-            ("kmeans", Variant::Vbv, (100, 64)),
-            ("ra", Variant::Vbv, (16, 64)),
-            ("ht", Variant::Vbv, (4, 64)),
-            ("genome", Variant::Vbv, (4, 64)),
-            ("eigenbench", Variant::TbvSorting, (200, 32)),
-            ("genome", Variant::Fast, (200, 256)),
-            ("bank", Variant::FastTable, (200, 128)),
-            ("ht", Variant::Fast, (100, 192)),
-            ("ht", Variant::FastTable, (100, 128)),
-            ("ra", Variant::Fast, (100, 96)),
-            ("ra", Variant::FastTable, (100, 128)),
-            ("eigenbench", Variant::Fast, (100, 128)),
-            ("ra", Variant::HvBackoff, (400, 64)),
-            ("bank", Variant::TbvSorting, (100, 256)),
-            ("genome", Variant::HvSorting, (200, 256)),
-            ("ht", Variant::HvSorting, (800, 256)),
-        ] {
-            assert_eq!(
-                on_gpu(workload, algorithm),
-                shape,
-                "{workload} {algorithm:?}"
-            );
+        let found = "\
+            ra egpgv 800x32, kmeans egpgv 800x32, kmeans vbv 100x64, ra vbv 16x64, ht vbv 4x64, \
+            genome vbv 4x64, eigenbench tbv-sorting 200x32, genome fast 200x256, \
+            bank fast-table 200x128, ht fast 100x192, ht fast-table 100x128, ra fast 100x96, \
+            ra fast-table 100x128, eigenbench fast 100x128, ra hv-backoff 400x64, \
+            bank tbv-sorting 100x256, genome hv-sorting 200x256, ht hv-sorting 800x256";
+        for row in found.split(", ") {
+            let [workload, algorithm, shape] = row.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("{row}")
+            };
+            let algorithm = Variant::from_name(algorithm).expect("an algorithm");
+            let (blocks, threads) = on_gpu(workload, algorithm);
+            assert_eq!(format!("{blocks}x{threads}"), shape, "{row}");
         }
     }
 }

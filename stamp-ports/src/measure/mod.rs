@@ -8,16 +8,17 @@
 //! | `search` | the search for the best launch |
 //! | `floor` | the same without transactions, measured beside |
 //! | `machine` | what a machine's memory and barriers do |
-//! | `launches` | default launches, all in one file |
+//! | `launches`, `memory` | default launches, all in one file; the options of the transactional memory |
 //! | `meter` | where the host's time goes, how far a command is that measures points, and a spinner for one that somebody may be watching |
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-pub mod floor;
-pub mod launches;
-pub mod machine;
-pub mod meter;
+pub(crate) mod floor;
+pub(crate) mod launches;
+pub(crate) mod machine;
+pub(crate) mod memory;
+pub(crate) mod meter;
 pub mod run_report;
 pub mod runner;
 pub mod search;
@@ -57,10 +58,7 @@ pub fn timed<E>(
     if first > ONCE || repeat == 0 {
         return Ok(vec![first]);
     }
-    let mut times = Vec::new();
-    for _ in 0..repeat {
-        times.push(launch()?);
-    }
+    let mut times: Vec<_> = (0..repeat).map(|_| launch()).collect::<Result<_, E>>()?;
     times.sort_unstable();
     Ok(times)
 }
@@ -73,7 +71,6 @@ pub fn ms(time: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::convert::Infallible;
 
     #[test]
     fn the_first_launch_warms_up_and_long_ones_are_made_once() {
@@ -82,11 +79,9 @@ mod tests {
         let times: Vec<f64> = five.expect("no error").into_iter().map(ms).collect();
         let time = TimeMs::of(&times);
         assert_eq!((time.min, time.median, time.max), (1.0, 3.0, 5.0));
-        let mut made = 0;
-        let long = timed(5, || {
-            made += 1;
-            Ok::<_, Infallible>(Duration::from_secs(3))
-        });
-        assert_eq!((long.map(|times| times.len()), made), (Ok(1), 1));
+        let mut long = [3, 4].map(Duration::from_secs).into_iter();
+        let once = timed(5, || long.next().ok_or("a launch"));
+        assert_eq!(once, Ok(vec![Duration::from_secs(3)]));
+        assert_eq!(long.len(), 1);
     }
 }

@@ -14,9 +14,8 @@ use crate::workloads::workload::{Sizes, Verifies};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::time::Duration;
 use stm_core::algorithm::Variant;
-use stm_core::host::{self, Capacity, Device, RetryLimits, StmConfig};
+use stm_core::host::{self, Device, RetryLimits, StmConfig};
 use stm_core::internal::host::Profile;
 use stm_core::internal::observe::Phase;
 
@@ -130,28 +129,24 @@ impl RunReport {
         algorithm: Variant,
         seed: u64,
     ) -> Self {
-        let mut parameters = Map::new();
-        for (name, value) in workload.parameters() {
-            parameters.insert(name.into(), value);
-        }
-        for (name, value) in [
+        let own = workload.parameters().into_iter();
+        let sizes = [
             ("stripe_bytes", spec.config.stripe_bytes),
             ("read_capacity", spec.config.capacity.reads.into()),
             ("write_capacity", spec.config.capacity.writes.into()),
             ("repeat", spec.repeat.into()),
-        ] {
-            parameters.insert(name.into(), value.into());
-        }
+        ];
         let (given, default) = (spec.config.retry_limits, RetryLimits::DEFAULT);
-        for (name, value, unless) in [
+        let limits = [
             ("read_polls", given.read_polls, default.read_polls),
             ("lanes_max", given.lanes_max, default.lanes_max),
             ("queue_after", given.queue_after, default.queue_after),
-        ] {
-            if value != unless {
-                parameters.insert(name.into(), value.into());
-            }
-        }
+        ];
+        let limits = limits.iter().filter(|(_, value, default)| value != default);
+        let parameters = own
+            .chain(sizes.map(|(name, value)| (name, value.into())))
+            .chain(limits.map(|&(name, value, _)| (name, value.into())))
+            .map(|(name, value)| (name.to_owned(), value));
         Self {
             workload: workload.name(),
             variant: workload.form().name(spec.variant),
@@ -162,7 +157,7 @@ impl RunReport {
             transactions: spec.transactions,
             seed,
             verifies: workload.verifies(),
-            parameters,
+            parameters: parameters.collect(),
             resolved: algorithm.name(),
             device_name: device.name(),
             atomics_bits: device.atomics_bits(),
@@ -211,48 +206,6 @@ pub fn check_input(workload: &dyn Sizes, transactions: u64) -> Result<()> {
     Ok(())
 }
 
-/// The sizes of a transactional memory that do not depend on the workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemorySpec {
-    /// Bytes that share a version lock.
-    pub stripe_bytes: u64,
-    /// Entries of a read set, if other than what the workload needs.
-    pub read_capacity: Option<u32>,
-    /// Entries of a write set, if other than what the workload needs.
-    pub write_capacity: Option<u32>,
-    /// Bounds of waits and tries.
-    pub retry_limits: RetryLimits,
-}
-
-impl Default for MemorySpec {
-    fn default() -> Self {
-        let config = StmConfig::default();
-        Self {
-            stripe_bytes: config.stripe_bytes,
-            read_capacity: None,
-            write_capacity: None,
-            retry_limits: config.retry_limits,
-        }
-    }
-}
-
-impl MemorySpec {
-    /// The transactional memory for a workload that needs these sets.
-    pub fn config(&self, locks: u64, needed: Capacity, time_limit: Option<Duration>) -> StmConfig {
-        StmConfig {
-            locks,
-            stripe_bytes: self.stripe_bytes,
-            capacity: Capacity {
-                reads: self.read_capacity.unwrap_or(needed.reads),
-                writes: self.write_capacity.unwrap_or(needed.writes),
-                actions: needed.actions,
-            },
-            retry_limits: self.retry_limits,
-            time_limit,
-        }
-    }
-}
-
 /// A profile as `--json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Breakdown {
@@ -290,11 +243,9 @@ mod tests {
             phases: [10, 0, 20, 30, 0, 5, 25, 10],
             lanes: 3,
         };
-        let breakdown = Breakdown::new(&profile, 1.5);
-        assert_eq!(breakdown.shares.len(), Phase::COUNT);
-        assert_eq!(breakdown.ticks["consistency"], 30);
-        assert!((breakdown.shares["aborted"] - 0.25).abs() < 1e-12);
-        let whole: f64 = breakdown.shares.values().sum();
-        assert!((whole - 1.0).abs() < 1e-12);
+        let Breakdown { shares, ticks, .. } = Breakdown::new(&profile, 1.5);
+        assert_eq!((shares.len(), ticks["consistency"]), (Phase::COUNT, 30));
+        assert!((shares["aborted"] - 0.25).abs() < 1e-12);
+        assert!((shares.values().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 }

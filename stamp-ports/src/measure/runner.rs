@@ -11,6 +11,7 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::variants::{AskedVariant, no_profile_of};
 use crate::workloads::AnyWorkload;
+use crate::workloads::contender::lanes;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
 use crate::workloads::workload::Sizes;
@@ -35,24 +36,8 @@ pub struct Runner<'a> {
     ready_for: Option<(AskedVariant, (u32, u32))>,
 }
 
-impl std::fmt::Debug for Runner<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Runner")
-            .field("workload", &self.prepared.of())
-            .field("transactions_max", &self.transactions_max)
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A run of the launch with the median time, or what is wrong with a result.
-type Judged<T> = std::result::Result<T, String>;
-
 impl<'a> Runner<'a> {
     /// Makes the data for up to `transactions_max` transactions.
-    ///
-    /// # Errors
-    /// Parameters that make no sense, too little memory, or an error of the device.
     pub fn new(
         device: &'a AnyDevice,
         workload: &'a AnyWorkload,
@@ -78,11 +63,7 @@ impl<'a> Runner<'a> {
         self.phases.show(progress);
     }
 
-    /// Puts the data into the state in which a measurement of `spec` finds them, which does not
-    /// have to do it again if it is the next one.
-    ///
-    /// # Errors
-    /// Too little memory, or another error of the device.
+    /// Makes the data ready for a measurement of `spec`, which saves it the time if it is the next.
     pub fn make_ready(&mut self, spec: &RunSpec) -> Result<()> {
         drop(self.begin(spec)?);
         self.reset(spec)?;
@@ -95,8 +76,7 @@ impl<'a> Runner<'a> {
         if self.ready_for.take() == Some((spec.variant, spec.shape)) {
             return Ok(());
         }
-        let prepared = &mut self.prepared;
-        self.phases.time(Phase::Reset, || prepared.reset())
+        self.phases.time(Phase::Reset, || self.prepared.reset())
     }
 
     /// Verifies no result from here on, which reports say.
@@ -125,15 +105,11 @@ impl<'a> Runner<'a> {
     }
 
     /// Launches once, and does not verify the result: for a search.
-    ///
-    /// # Errors
-    /// The launch's errors.
     pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
         self.load(self.algorithm(spec))?;
         self.ready_for = None;
-        let prepared = &mut self.prepared;
-        self.phases.time(Phase::Reset, || prepared.clear())?;
+        self.phases.time(Phase::Reset, || self.prepared.clear())?;
         self.run(&mut stm, spec, None)
     }
 
@@ -159,13 +135,12 @@ impl<'a> Runner<'a> {
         report.jit_ms = ms(jit);
         report.metadata_bytes = stm.metadata_bytes();
         report.verification = (!self.verifies).then_some(NOT_VERIFIED);
-        if let Some((blocks, threads)) = self.cap(spec, algorithm) {
-            let (all, each) = spec.shape;
+        if let Some(cap) = self.cap(spec, algorithm) {
+            let ((blocks, threads), (all, each)) = (cap, spec.shape);
             let remark = format!("{blocks}x{threads} of {all}x{each}, as more are slower");
             let kind = "Threads with transactions (--all-threads gives all some)";
             report.remarks.push((kind, remark));
-            let working = u64::from(blocks) * u64::from(threads);
-            (report.observed).insert("working_threads".into(), working.into());
+            (report.observed).insert("working_threads".into(), lanes(cap).into());
         }
         match self.repeat(&mut stm, spec, &mut report) {
             Err(error) if error.is_of_this_run_only() => report.end(&error),
@@ -190,8 +165,8 @@ impl<'a> Runner<'a> {
             return Ok((report, None));
         }
         let wrong = match self.profiled_runs(spec) {
-            Ok(Ok((run, profile))) => {
-                let cost = ms(run.time) / report.time_ms.median.max(1e-6);
+            Ok(Ok((time, profile))) => {
+                let cost = ms(time) / report.time_ms.median.max(1e-6);
                 report.profile = Some(Breakdown::new(&profile, cost));
                 return Ok((report, Some(profile)));
             }
@@ -206,8 +181,7 @@ impl<'a> Runner<'a> {
 
     /// Has the device compile the kernels, and returns the time that took when it was done.
     fn load(&mut self, algorithm: Variant) -> Result<Duration> {
-        let prepared = &self.prepared;
-        let compile = || prepared.compile(algorithm, Observation::Silent);
+        let compile = || self.prepared.compile(algorithm, Observation::Silent);
         self.phases.time(Phase::Load, compile)
     }
 
@@ -224,19 +198,15 @@ impl<'a> Runner<'a> {
         if let Some(cap) = self.cap(spec, algorithm) {
             (limits.blocks_max, limits.threads_max) = cap;
         }
-        let (device, prepared) = (self.device, &mut self.prepared);
         self.phases.time(Phase::Metadata, || {
-            let stm = {
-                let _span = tracing::info_span!("allocate metadata").entered();
-                Stm::new(device, launch, config)?
-            };
-            prepared.fit(algorithm, launch)?;
+            let span = tracing::info_span!("allocate metadata");
+            let stm = span.in_scope(|| Stm::new(self.device, launch, config))?;
+            self.prepared.fit(algorithm, launch)?;
             Ok(stm)
         })
     }
 
-    /// The blocks, and threads of each, that get transactions, if they are fewer than those of the
-    /// launch and nobody has asked for all.
+    /// The shape that gets transactions, if that is not all of the launch and nobody asked for all.
     fn cap(&self, spec: &RunSpec, algorithm: Variant) -> Option<(u32, u32)> {
         let (workload, processors) = (self.workload(), self.device.limits().processors);
         let chosen = spec.config.retry_limits.blocks_max == 0
@@ -246,8 +216,7 @@ impl<'a> Runner<'a> {
             .gpu_shape(algorithm, processors)
             .filter(|_| chosen)?;
         let shape = (blocks.min(spec.shape.0), threads.min(spec.shape.1));
-        let all = |(blocks, threads)| u64::from(blocks) * u64::from(threads);
-        (all(spec.shape) > all((blocks, threads))).then_some(shape)
+        (lanes(spec.shape) > lanes((blocks, threads))).then_some(shape)
     }
 
     /// Makes one run, and calls `after_each`, if there is one, after each of its launches.
@@ -263,40 +232,32 @@ impl<'a> Runner<'a> {
         );
         let _span = tracing::info_span!("launch", transactions = spec.transactions).entered();
         let algorithm = self.algorithm(spec);
-        let launcher = Launcher::new(self.device, stm);
-        let launcher = match after_each {
-            Some(after_each) => launcher.followed_by(after_each),
-            None => launcher,
-        };
-        let prepared = &mut self.prepared;
-        let run = || prepared.run(algorithm, launcher, spec.transactions);
-        let ran = self.phases.time(Phase::Kernels, run);
-        ran.map_err(|error| self.explain(error))
-    }
-
-    /// Adds the capacity that would be enough.
-    fn explain(&self, error: Error) -> Error {
-        let enough = self.workload().capacity_max();
-        match error {
-            Error::Host(host::Error::CapacityExceeded {
+        let mut launcher = Launcher::new(self.device, stm);
+        if let Some(after_each) = after_each {
+            launcher = launcher.followed_by(after_each);
+        }
+        let run = || (self.prepared).run(algorithm, launcher, spec.transactions);
+        match self.phases.time(Phase::Kernels, run) {
+            // With the capacity that would be enough.
+            Err(Error::Host(host::Error::CapacityExceeded {
                 set,
                 limit,
                 transaction,
-            }) => {
-                let (option, needed) = if set == "write set" {
-                    ("--write-capacity", enough.writes)
-                } else {
-                    ("--read-capacity", enough.reads)
+            })) => {
+                let enough = self.workload().capacity_max();
+                let (option, needed) = match set {
+                    "write set" => ("--write-capacity", enough.writes),
+                    _ => ("--read-capacity", enough.reads),
                 };
-                Error::Capacity {
+                Err(Error::Capacity {
                     set,
                     limit,
                     transaction,
                     option,
                     needed,
-                }
+                })
             }
-            other => other,
+            ran => ran,
         }
     }
 
@@ -306,9 +267,8 @@ impl<'a> Runner<'a> {
             return Ok(None);
         }
         let _span = tracing::info_span!("verify").entered();
-        let commits = run.statistics.commits;
-        let prepared = &mut self.prepared;
-        (self.phases).time(Phase::Verify, || prepared.verify(commits, transactions))
+        let verify = || (self.prepared).verify(run.statistics.commits, transactions);
+        self.phases.time(Phase::Verify, verify)
     }
 
     /// Launches as often as asked for, after one that does not count if that is more than once, and
@@ -374,9 +334,8 @@ impl<'a> Runner<'a> {
         report.active_lanes = median.statistics.active_lanes();
         report.turns = median.statistics.turns;
         report.remarks.extend(self.prepared.remarks());
-        for (name, value) in self.prepared.observed() {
-            report.observed.insert(name.into(), value);
-        }
+        let observed = self.prepared.observed().into_iter();
+        (report.observed).extend(observed.map(|(name, value)| (name.into(), value)));
         report.enqueue_us = median.enqueued.us_a_launch();
         if median.kernels.len() > 1 {
             report.kernels.clone_from(&median.kernels);
@@ -388,8 +347,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The launches with clocks: the one with the median time, or what is wrong with a result.
-    fn profiled_runs(&mut self, spec: &RunSpec) -> Result<Judged<(Launched, Profile)>> {
+    /// The time and the profile of the launch with the median time, or what is wrong with a result.
+    fn profiled_runs(&mut self, spec: &RunSpec) -> Result<Result<(Duration, Profile), String>> {
         let mut stm = self.begin(spec)?;
         let (blocks, threads) = spec.shape;
         let mut rows = ProfileRows::new(self.device, Launch::new(blocks, threads))?;
@@ -398,9 +357,7 @@ impl<'a> Runner<'a> {
         self.prepared.compile(algorithm, Observation::Profile)?;
         let mut wrong = None;
         let mut runs = self.launches(&mut stm, spec, Some(&mut rows), &mut wrong)?;
-        Ok(match wrong {
-            Some(wrong) => Err(wrong),
-            None => Ok(runs.swap_remove(runs.len() / 2)),
-        })
+        let (run, profile) = runs.swap_remove(runs.len() / 2);
+        Ok(wrong.map_or(Ok((run.time, profile)), Err))
     }
 }

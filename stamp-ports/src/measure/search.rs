@@ -7,8 +7,10 @@
 //! 3. The best of each variant is measured and verified, repeatedly, with as
 //!    many transactions as fill `MEASURE`, at most those asked for.
 
+use super::memory::MemorySpec;
 use super::meter::Progress;
-use super::run_report::{MemorySpec, RunReport, RunSpec, check_input, resolve};
+use super::ms;
+use super::run_report::{RunReport, RunSpec, check_input, resolve};
 use super::runner::Runner;
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
@@ -17,6 +19,7 @@ use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
 use crate::workloads::workload::Sizes;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Stm, StmConfig};
@@ -31,7 +34,6 @@ const PROBE_GROWTH_MAX: f64 = 32.0;
 const MEASURE: Duration = Duration::from_millis(500);
 /// A launch that takes longer, as its input says how many transactions there are, is not repeated.
 pub(crate) const LONG: Duration = Duration::from_secs(2);
-/// The longest measurement.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// How long a search may take with each shape.
@@ -47,7 +49,6 @@ pub(crate) struct Effort {
     pub(crate) trial: Duration,
 }
 
-/// The effort of `stamp tune`.
 const TUNE: Effort = Effort {
     probe: Duration::from_millis(15),
     probe_limit: Duration::from_millis(250),
@@ -57,7 +58,6 @@ const TUNE: Effort = Effort {
 
 /// The searches of one workload on one device.
 pub(crate) struct Search<'s, 'a> {
-    workload: &'static str,
     pub(crate) runner: &'s mut Runner<'a>,
     shapes: Vec<(u32, u32)>,
     pub(crate) effort: Effort,
@@ -66,12 +66,11 @@ pub(crate) struct Search<'s, 'a> {
     transactions_min: u64,
     pub(crate) config: StmConfig,
     pub(crate) tried: Vec<Tried>,
-    /// The searches that are done: algorithm, locks, and what was best.
-    done: Vec<(Variant, u64, Option<Tried>)>,
+    /// The searches that are done, by algorithm and locks, and what was best.
+    done: BTreeMap<(&'static str, u64), Option<Tried>>,
 }
 
-/// How many transactions fill a time at a rate: a power of two, so that
-/// figures read well, from `least` to `most`.
+/// How many transactions fill a time, from `least` to `most`: a power of two, which reads well.
 fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
     let n = (time.as_secs_f64() * tx_per_s) as u64;
     if n >= most {
@@ -90,7 +89,6 @@ impl<'s, 'a> Search<'s, 'a> {
         config: StmConfig,
     ) -> Self {
         Self {
-            workload: runner.workload().name(),
             transactions_min: runner.workload().transactions().unwrap_or(FILL_MIN),
             runner,
             shapes: shapes.to_vec(),
@@ -98,11 +96,10 @@ impl<'s, 'a> Search<'s, 'a> {
             transactions,
             config,
             tried: Vec::new(),
-            done: Vec::new(),
+            done: BTreeMap::new(),
         }
     }
 
-    /// How many transactions fill a time at a rate.
     pub(crate) fn fill(&self, time: Duration, tx_per_s: f64) -> u64 {
         fill(time, tx_per_s, self.transactions_min, self.transactions)
     }
@@ -128,13 +125,14 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// One launch. Shapes that the device does not take are no error.
     fn attempt(&mut self, spec: &RunSpec) -> Result<Tried> {
-        let variant = self.runner.workload().form().name(spec.variant);
-        let mut tried = Tried::new(self.workload, variant, spec);
+        let workload = self.runner.workload();
+        let variant = workload.form().name(spec.variant);
+        let mut tried = Tried::new(workload.name(), variant, spec);
         match self.runner.launch_once(spec) {
             Ok(run) => {
                 tried.commits = run.statistics.commits;
                 tried.aborts = run.statistics.aborted();
-                tried.time_ms = run.time.as_secs_f64() * 1e3;
+                tried.time_ms = ms(run.time);
                 tried.tx_per_s = run.tx_per_s();
             }
             Err(Error::Host(host::Error::Timeout {
@@ -144,7 +142,7 @@ impl<'s, 'a> Search<'s, 'a> {
             })) => {
                 tried.commits = committed;
                 tried.aborts = aborted;
-                tried.time_ms = limit.as_secs_f64() * 1e3;
+                tried.time_ms = ms(limit);
                 tried.tx_per_s = committed as f64 / limit.as_secs_f64();
                 tried.note = Some(TIME_LIMIT.into());
             }
@@ -166,14 +164,13 @@ impl<'s, 'a> Search<'s, 'a> {
         locks: u64,
         shape: (u32, u32),
     ) -> Result<Tried> {
-        let mut transactions = PROBE_TRANSACTIONS
-            .max(self.transactions_min)
-            .min(self.transactions);
+        let few = PROBE_TRANSACTIONS.max(self.transactions_min);
+        let mut transactions = few.min(self.transactions);
         loop {
             let mut spec = self.spec(variant, locks, shape, transactions);
             spec.config.time_limit = Some(self.effort.probe_limit);
             let tried = self.attempt(&spec)?;
-            let scale = self.effort.probe.as_secs_f64() * 1e3 / tried.time_ms.max(1e-3);
+            let scale = ms(self.effort.probe) / tried.time_ms.max(1e-3);
             if tried.note.is_some() || scale < 1.5 || transactions == self.transactions {
                 return Ok(tried);
             }
@@ -189,20 +186,13 @@ impl<'s, 'a> Search<'s, 'a> {
         locks: u64,
         progress: &Progress,
     ) -> Result<Option<Tried>> {
-        let known = self
-            .done
-            .iter()
-            .find(|(v, l, _)| (*v, *l) == (variant, locks));
-        if let Some((_, _, best)) = known {
+        if let Some(best) = self.done.get(&(variant.name(), locks)) {
             return Ok(best.clone());
         }
         let (shapes, trials) = (self.shapes.clone(), self.effort.trials);
+        let of = format!("{} with {} locks", variant.name(), count(locks));
         let probe = |search: &mut Self, shape: (u32, u32)| {
-            let (blocks, threads) = shape;
-            let (name, locks_told) = (variant.name(), count(locks));
-            progress.say(format!(
-                "{name} with {locks_told} locks: {blocks} x {threads}"
-            ));
+            progress.say(format!("{of}: {} x {}", shape.0, shape.1));
             search.probe(variant, locks, shape)
         };
         let again = |search: &mut Self, tried: &mut Tried| {
@@ -215,13 +205,12 @@ impl<'s, 'a> Search<'s, 'a> {
             }
             Ok(())
         };
-        let found = best_first(self, (&shapes, trials), probe, again, |tried| {
-            tried.tx_per_s
-        })?;
+        let rate = |tried: &Tried| tried.tx_per_s;
+        let found = best_first(self, (&shapes, trials), probe, again, rate)?;
         let trials = &found[..trials.min(found.len())];
         let best = trials.iter().find(|t| t.tx_per_s > 0.0).cloned();
         self.tried.extend(found);
-        self.done.push((variant, locks, best.clone()));
+        self.done.insert((variant.name(), locks), best.clone());
         Ok(best)
     }
 
@@ -239,12 +228,9 @@ impl<'s, 'a> Search<'s, 'a> {
         };
         let algorithm = resolve(self.runner.workload(), variant, &config, self.transactions);
         let Some(best) = self.best(algorithm, locks, progress)? else {
-            let why = self.tried.iter().rev().find_map(|t| t.note.clone());
-            return Err(Error::Usage(format!(
-                "no launch shape ran {}: {}",
-                variant.name(),
-                why.unwrap_or_else(|| "none was left to try".into())
-            )));
+            let why = self.tried.iter().rev().find_map(|t| t.note.as_deref());
+            let (name, why) = (variant.name(), why.unwrap_or("none was left to try"));
+            return Err(Error::Usage(format!("no launch shape ran {name}: {why}")));
         };
         progress.say(format!("{}, the best shape", variant.name()));
         let shape = (best.blocks, best.threads);
@@ -253,17 +239,13 @@ impl<'s, 'a> Search<'s, 'a> {
         spec.config.time_limit = Some(LIMIT);
         // What takes long is launched once, as its time is steady.
         let takes = transactions as f64 / best.tx_per_s.max(1e-9);
-        spec.repeat = if takes > LONG.as_secs_f64() {
-            1
-        } else {
-            repeat
-        };
+        let is_long = takes > LONG.as_secs_f64();
+        spec.repeat = if is_long { 1 } else { repeat };
         self.runner.measure(&spec)
     }
 }
 
-/// Probes every shape, and tries the best few of them again. Returns all that was tried, the best
-/// first.
+/// Probes every shape, and tries the best few again. Returns all, the best first.
 pub(crate) fn best_first<S, T>(
     of: &mut S,
     (shapes, trials): (&[(u32, u32)], usize),
@@ -283,12 +265,9 @@ pub(crate) fn best_first<S, T>(
     Ok(found)
 }
 
-/// What a search found.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Found {
-    /// The measurements.
     pub(crate) runs: Vec<RunReport>,
-    /// Every launch that was tried.
     #[serde(rename = "search")]
     pub(crate) tried: Vec<Tried>,
 }
@@ -300,20 +279,15 @@ impl Found {
     }
 }
 
-/// What to search.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchSpec {
-    /// The variants, in their order.
     pub(crate) variants: Vec<AskedVariant>,
     /// The numbers of locks, of which variants without a table take the first.
     pub(crate) locks: Vec<u64>,
-    /// The sizes of the transactional memory.
     pub(crate) memory: MemorySpec,
-    /// Timed launches of the best shapes.
     pub(crate) repeat: u32,
     /// Transactions of a launch, where the input does not say; at most so many.
     pub(crate) transactions: u64,
-    /// The seed of the data.
     pub(crate) seed: u64,
 }
 
@@ -323,8 +297,7 @@ impl SearchSpec {
         workload.transactions().unwrap_or(self.transactions)
     }
 
-    /// Refuses what no search of the workload can do. The searches before it may
-    /// take long, so all of it is checked before the first of them.
+    /// Refuses what no search of the workload can do, before the first takes its time.
     pub(crate) fn check(&self, device: &AnyDevice, workload: &dyn Sizes) -> Result<()> {
         check_input(workload, self.transactions_of(workload))?;
         for &variant in &self.variants {
@@ -399,8 +372,7 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// Returns a launch that has not run: of so many transactions with this specification, of what
-    /// is called `variant`.
+    /// Returns a launch of this specification that has not run.
     pub fn new(workload: &str, variant: &str, spec: &RunSpec) -> Self {
         Self {
             workload: workload.into(),

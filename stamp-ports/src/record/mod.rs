@@ -64,20 +64,21 @@ pub fn record(
     })
 }
 
-/// Records as [`record`] does, and judges every history. Returns the row and the number of attempts
-/// that are not opaque.
-pub fn record_judged(
+/// Records, and judges every history. Returns the row and what is wrong, if anything.
+pub(crate) fn record_judged(
     device: &AnyDevice,
     variant: Variant,
     input: &AnyInput,
     settings: &Settings,
-) -> Result<(Row, u64), Error> {
+) -> Result<(Row, Option<String>), Error> {
     let mut violations = 0;
     let row = record(device, variant, input, settings, |history| {
         violations += opacity::check(&history)?.violations_total;
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok((row, violations))
+    let opaque = (violations > 0).then(|| format!("{violations} attempts are not opaque"));
+    let wrong = row.wrong_state.clone().or(opaque);
+    Ok((row, wrong))
 }
 
 /// Records as [`record`] does, from a workload that `make` makes from a seed for each run.
@@ -136,10 +137,6 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)>
 
 /// Records the random array with a seeded defect, on a device with PTX for it, with delays at the
 /// fences or without. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
-///
-/// # Errors
-/// As [`record`](super::record); [`Error::Usage`] for a defect without a kernel,
-/// or a workload that is not the random array.
 pub fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,
@@ -257,12 +254,6 @@ impl Row {
 /// Takes the histories, and breaks when it has seen enough.
 type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
 
-/// Transactions of each variant, if the caller says nothing.
-pub const TRANSACTIONS: u64 = 100 << 10;
-
-/// The same for a workload whose blocks work on a transaction together: these are long.
-pub const TRANSACTIONS_OF_BLOCKS: u64 = 1 << 10;
-
 /// Returns the input of a workload: what `args` does not say suits the kind of device.
 pub fn input(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<AnyInput, Error> {
     let mut args = args.clone();
@@ -271,17 +262,16 @@ pub fn input(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<AnyI
     args.input(name, Occasion::Recording(device))
 }
 
-/// Returns how many transactions are recorded of an input, if the caller does not say.
-pub const fn transactions(input: &AnyInput) -> u64 {
+/// Returns how many transactions are recorded by default: few where blocks share them.
+pub(crate) const fn transactions(input: &AnyInput) -> u64 {
     if input.is_by_blocks() {
-        TRANSACTIONS_OF_BLOCKS
+        1 << 10
     } else {
-        TRANSACTIONS
+        100 << 10
     }
 }
 
-/// Refuses options that none of the workloads takes, and such as mean another
-/// thing for each of several.
+/// Refuses options that none of the workloads takes, or that mean another thing for each.
 pub fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
     // How many transactions to record is the same for all.
     let mut args = args.clone();
@@ -318,12 +308,11 @@ mod tests {
         assert_eq!((small.bases, large.bases), (99, 99));
         assert!(small.segments < large.segments, "{small:?} {large:?}");
         // A file brings its own shape.
-        match input("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap() {
-            AnyInput::Labyrinth(labyrinth) => {
-                assert_eq!(labyrinth.grid, Grid::File("maze.txt".into()));
-            }
-            other => panic!("{other:?}"),
-        }
+        let maze = input("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap();
+        let AnyInput::Labyrinth(labyrinth) = maze else {
+            panic!("{maze:?}")
+        };
+        assert_eq!(labyrinth.grid, Grid::File("maze.txt".into()));
     }
 
     #[test]
@@ -334,6 +323,6 @@ mod tests {
         let error = check_options(&["bank"], &words).unwrap_err().to_string();
         has(&error, "--words 4 | bank");
         let error = check_options(&["genome", "kmeans"], &args(&["-n", "7"])).unwrap_err();
-        assert!(error.to_string().contains("-n 7"), "{error}");
+        has(&error.to_string(), "-n 7");
     }
 }

@@ -27,7 +27,6 @@ pub(super) enum Ended {
     Enough,
 }
 
-/// A recording in progress.
 pub(super) struct Session<'a, D: Device> {
     device: &'a D,
     settings: &'a Settings,
@@ -40,28 +39,27 @@ pub(super) struct Session<'a, D: Device> {
 
 impl<'a, D: Device> Session<'a, D> {
     pub(super) fn new(device: &'a D, variant: Variant, settings: &'a Settings) -> Self {
-        let row = Row {
-            variant,
-            form: Form::Dynamic,
-            blocks: settings.blocks,
-            threads: settings.threads,
-            runs: 0,
-            histories: 0,
-            repeated: 0,
-            transactions: 0,
-            attempts: 0,
-            aborted: 0,
-            turns: 0,
-            kernel: Duration::ZERO,
-            wall: Duration::ZERO,
-            wrong_state: None,
-        };
         Self {
             device,
             settings,
             attempts: settings.attempts,
             stm: None,
-            row,
+            row: Row {
+                variant,
+                form: Form::Dynamic,
+                blocks: settings.blocks,
+                threads: settings.threads,
+                runs: 0,
+                histories: 0,
+                repeated: 0,
+                transactions: 0,
+                attempts: 0,
+                aborted: 0,
+                turns: 0,
+                kernel: Duration::ZERO,
+                wall: Duration::ZERO,
+                wrong_state: None,
+            },
         }
     }
 
@@ -71,31 +69,25 @@ impl<'a, D: Device> Session<'a, D> {
         mut run: impl FnMut(&mut Self, u64) -> Result<Ended, Error>,
     ) -> Result<Row, Error> {
         let start = Instant::now();
-        loop {
+        let settings = self.settings;
+        let mut is_enough = false;
+        while !is_enough && self.row.wrong_state.is_none() {
             let before = self.row.transactions;
             let seed = match self.row.runs {
-                0 => self.settings.seed,
-                n => draw(self.settings.seed, n, 17),
+                0 => settings.seed,
+                n => draw(settings.seed, n, 17),
             };
-            match run(self, seed)? {
-                Ended::Full => {}
-                Ended::Enough => break,
+            is_enough = match run(self, seed)? {
+                Ended::Full => false,
+                Ended::Enough => true,
                 Ended::Complete => {
                     self.row.runs += 1;
                     let now = self.row.transactions;
                     // An input with nothing to commit never has enough.
-                    let runs = self
-                        .settings
-                        .runs_max
-                        .is_some_and(|max| self.row.runs >= max);
-                    if now >= self.settings.transactions || now == before || runs {
-                        break;
-                    }
+                    let has_all = now >= settings.transactions || now == before;
+                    has_all || settings.runs_max.is_some_and(|max| self.row.runs >= max)
                 }
-            }
-            if self.row.wrong_state.is_some() {
-                break;
-            }
+            };
         }
         self.row.wall = start.elapsed();
         Ok(self.row.clone())
@@ -116,15 +108,14 @@ impl<'a, D: Device> Session<'a, D> {
         }
     }
 
-    /// Halves the blocks, so that each lane has twice the room and fewer rivals. Returns whether
-    /// there was more than one.
+    /// Halves the blocks, so that each lane has twice the room, if there is more than one.
     fn narrow(&mut self) -> bool {
-        let is_wide = self.row.blocks > 1;
-        if is_wide {
-            self.row.blocks /= 2;
-            self.stm = None;
+        if self.row.blocks == 1 {
+            return false;
         }
-        is_wide
+        self.row.blocks /= 2;
+        self.stm = None;
+        true
     }
 
     /// Transactions of the next run, as many as the buffers hold with room for
@@ -156,18 +147,17 @@ impl<'a, D: Device> Session<'a, D> {
             (n, room, room)
         };
         if least > available {
+            let bytes = self.settings.buffer_bytes;
+            let needed = least.saturating_mul(lanes).saturating_mul(8);
             return Err(Error::Usage(format!(
-                "{} bytes for recording are too few: one transaction a thread needs {} \
-                 (--buffer-bytes), or fewer threads or --attempts",
-                self.settings.buffer_bytes,
-                least.saturating_mul(lanes).saturating_mul(8),
+                "{bytes} bytes for recording are too few: one transaction a thread needs {needed} \
+                 (--buffer-bytes), or fewer threads or --attempts"
             )));
         }
         Ok((transactions, room))
     }
 
-    /// Makes one run on the data that `prepare` makes for so many transactions:
-    /// recorded and verified.
+    /// Makes one run on the data that `prepare` makes, recorded and verified.
     pub(super) fn run<'w>(
         &mut self,
         workload: &dyn Sizes,
@@ -191,20 +181,18 @@ impl<'a, D: Device> Session<'a, D> {
         let mut prepared = prepare(transactions)?;
         prepared.fit(self.row.variant, shape)?;
         prepared.reset()?;
-        let words = prepared.initial()?;
-        let words = words.into_iter().map(|(word, value)| (word.bits(), value));
-        let initial = InitialMemory {
-            words: words.collect(),
-            rest: Rest::Value(0),
-        };
+        let words = prepared.initial()?.into_iter();
+        let words = words.map(|(word, value)| (word.bits(), value));
         let records = Records::new(self.device, &shape, room)?;
         stm.observe(records.probe());
-        let header = self.header(workload, seed);
         let algorithm = self.row.variant;
         let mut recording = Recording {
             records,
-            header,
-            initial,
+            header: self.header(workload, seed),
+            initial: InitialMemory {
+                words: words.collect(),
+                rest: Rest::Value(0),
+            },
             pending: Statistics::default(),
             kernel: Duration::ZERO,
             row: &mut self.row,
@@ -233,12 +221,11 @@ impl<'a, D: Device> Session<'a, D> {
         match (ended?, full) {
             (ControlFlow::Break(()), _) => Ok(Ended::Enough),
             (_, None) => Ok(Ended::Complete),
-            (_, Some(full)) => self.grow(workload, shape, room, &full),
+            (_, Some(full)) => self.grow(workload, shape, room, full),
         }
     }
 
-    /// The transactional memory: that of the last run, whose clock goes on, if it
-    /// has the same sets.
+    /// The memory: that of the last run, whose clock goes on, if it has the same sets.
     fn memory(&mut self, workload: &dyn Sizes, shape: Launch) -> Result<Stm<D>, Error> {
         let config = StmConfig {
             locks: self.settings.locks,
@@ -259,46 +246,39 @@ impl<'a, D: Device> Session<'a, D> {
         workload: &dyn Sizes,
         shape: Launch,
         room: u64,
-        full: &BufferFull,
+        (lane, needed): (u32, u64),
     ) -> Result<Ended, Error> {
         // Another run is not the same run: some more than it needed.
-        self.attempts = (self.attempts * full.needed).div_ceil(room) * 5 / 4 + 1;
+        self.attempts = (self.attempts * needed).div_ceil(room) * 5 / 4 + 1;
         let of_input = workload.transactions().is_some();
         match self.plan(workload, shape) {
             // The same transactions again, in a larger buffer; or fewer.
             Ok((_, more)) if more > room || !of_input => Ok(Ended::Full),
             _ if self.narrow() => Ok(Ended::Full),
             _ => Err(Error::History(stm_history::error::Error::BufferFull {
-                lane: full.lane,
-                needed: full.needed,
+                lane,
+                needed,
                 words_per_lane: room,
             })),
         }
     }
 
     fn header(&self, workload: &dyn Sizes, seed: u64) -> Header {
-        let mut what = vec![workload.name().to_owned()];
+        let mut what = workload.name().to_owned();
         let parameters = workload.parameters().into_iter();
         // Those that are sizes.
         let sizes = parameters.filter(|(_, value)| value.is_u64());
-        what.extend(sizes.map(|(name, value)| format!("{name}={value}")));
+        what.extend(sizes.map(|(name, value)| format!(" {name}={value}")));
         Header {
             variant: self.row.name().to_owned(),
-            workload: what.join(" "),
+            workload: what,
             device: self.device.name(),
             seed: format!("{seed:#x}"),
         }
     }
 }
 
-/// Lanes of a GPU's warp.
 const WARP: u32 = 32;
-
-/// A launch whose records did not fit: the lane that needed the most words, and how many.
-struct BufferFull {
-    lane: u32,
-    needed: u64,
-}
 
 /// The records of a run, and where their histories go.
 struct Recording<'a, 's, D: Device> {
@@ -310,8 +290,8 @@ struct Recording<'a, 's, D: Device> {
     kernel: Duration,
     row: &'a mut Row,
     sink: &'a mut Sink<'s>,
-    /// The launch that needed the most room, of those that had too little.
-    full: Option<BufferFull>,
+    /// Of the launch that lacked the most room: the lane that needed the most words, and how many.
+    full: Option<(u32, u64)>,
     /// Whether the sink has seen enough, or what went wrong.
     ended: Result<ControlFlow<()>, Error>,
 }
@@ -334,8 +314,8 @@ impl<D: Device> Recording<'_, '_, D> {
             Ok(history) => history,
             Err(stm_history::error::Error::BufferFull { lane, needed, .. }) => {
                 self.row.repeated += 1;
-                if self.full.as_ref().is_none_or(|full| full.needed < needed) {
-                    self.full = Some(BufferFull { lane, needed });
+                if self.full.is_none_or(|(_, most)| most < needed) {
+                    self.full = Some((lane, needed));
                 }
                 return Ok(ControlFlow::Continue(()));
             }
@@ -348,12 +328,10 @@ impl<D: Device> Recording<'_, '_, D> {
         row.aborted += done.aborted();
         row.turns += done.turns;
         row.kernel += kernel;
-        if history.len() as u64 != done.attempts {
-            row.wrong_state.get_or_insert(format!(
-                "{} attempts were recorded, and {} made",
-                history.len(),
-                done.attempts
-            ));
+        let (recorded, made) = (history.len() as u64, done.attempts);
+        if recorded != made {
+            let what = format!("{recorded} attempts were recorded, and {made} made");
+            row.wrong_state.get_or_insert(what);
         }
         (self.sink)(history)
     }

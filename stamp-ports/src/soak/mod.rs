@@ -18,12 +18,12 @@ use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::numbers::parse_count;
 use crate::out_file::make_folder;
+use crate::store::NameList;
 use crate::variants::parse_list;
-use clap::Args;
+use clap::Parser;
 use state::State;
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 use step::Bench;
 use stm_core::algorithm::{Algorithm, Fast};
@@ -37,11 +37,10 @@ use stm_kernels::cells::{self, TransferParams};
 mod state;
 mod step;
 
-/// The time between two lines.
 const LINE_EVERY: Duration = Duration::from_mins(1);
 
 /// Soaks, and returns whether nothing was wrong, in this session and before.
-pub fn soak(plan: &Plan) -> Result<bool> {
+pub(crate) fn soak(plan: &Plan) -> Result<bool> {
     let (device, note) = AnyDevice::open(plan.device)?;
     if let Some(note) = note {
         writeln!(
@@ -90,71 +89,40 @@ fn check_and_tell(bench: &mut Bench<'_>, state: &mut State) -> Result<()> {
     Ok(())
 }
 
-/// Begins a soak or goes on with one.
 fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
     let Some(path) = &plan.resume else {
         let seed = plan.seed.unwrap_or(1);
         return Ok(State::new(device.id(), device.name(), seed));
     };
     let state = State::read(path)?;
-    let differs = |what: &str, was: &str, is: &str| {
-        Err(Error::Usage(format!(
-            "--resume {}: the {what} was {was} and is {is}",
-            path.display()
-        )))
-    };
-    let (was, is) = (&state.device_name, device.name());
-    if *was != is {
-        return differs("device", was, &is);
-    }
-    match plan.seed {
-        Some(seed) if seed != state.seed => {
-            differs("seed", &state.seed.to_string(), &seed.to_string())
+    let seed = plan.seed.unwrap_or(state.seed);
+    for (what, was, is) in [
+        ("device", state.device_name.clone(), device.name()),
+        ("seed", state.seed.to_string(), seed.to_string()),
+    ] {
+        if was != is {
+            let path = path.display();
+            return Err(Error::Usage(format!(
+                "--resume {path}: the {what} was {was} and is {is}"
+            )));
         }
-        _ => Ok(state),
     }
+    Ok(state)
 }
 
-/// What a step does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// Transactions on memories that live long.
-    Memories,
-    /// Transfers on other such memories.
-    Transfers,
-    /// Workloads.
-    Runs,
-    /// Faults.
-    Faults,
-    /// Recorded histories.
-    Histories,
-}
-
-/// The steps and their names.
-const STEPS: [(Step, &str); 5] = [
-    (Step::Memories, "memories"),
-    (Step::Transfers, "transfers"),
-    (Step::Runs, "runs"),
-    (Step::Faults, "faults"),
-    (Step::Histories, "histories"),
-];
-
-/// Several steps in one argument.
-type StepList = std::vec::Vec<Step>;
+const STEPS: [&str; 5] = ["memories", "transfers", "runs", "faults", "histories"];
 
 /// Reads `all` or names of steps separated by commas.
-fn parse_steps(text: &str) -> Result<StepList, Error> {
+fn parse_steps(text: &str) -> Result<NameList> {
     let unknown = |name: &str, known: &[&str]| {
         let known = known.join(", ");
         format!("there is no step {name:?}: known are {known} and all")
     };
-    let steps = parse_list(text, &STEPS, |(_, name)| name, unknown)?;
-    Ok(steps.into_iter().map(|(step, _)| step).collect())
+    parse_list(text, &STEPS, |name| name, unknown)
 }
 
-/// What a soak is asked to do.
-#[derive(Args, Clone, Debug)]
-pub struct Plan {
+#[derive(Parser, Clone, Debug)]
+pub(crate) struct Plan {
     /// How long this session takes, in minutes
     #[arg(long, value_name = "M", value_parser = parse_minutes)]
     pub minutes: Duration,
@@ -169,7 +137,7 @@ pub struct Plan {
     pub resume: Option<PathBuf>,
     /// Only these steps, separated by commas, or all
     #[arg(long, value_name = "STEP,...", value_parser = parse_steps, default_value = "all")]
-    pub only: StepList,
+    pub only: NameList,
     /// Transactions of a launch of transfers [default: drawn]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub chunk: Option<u64>,
@@ -182,31 +150,26 @@ pub struct Plan {
 }
 
 fn parse_minutes(text: &str) -> Result<Duration, String> {
-    text.parse()
-        .ok()
-        .filter(|&minutes: &f64| minutes > 0.0)
-        .and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok())
-        .ok_or_else(|| format!("{text:?} is no time: give minutes above 0, such as 10"))
+    let minutes = text.parse().ok().filter(|minutes: &f64| *minutes > 0.0);
+    let time = minutes.and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok());
+    time.ok_or_else(|| format!("{text:?} is no time: give minutes above 0, such as 10"))
 }
 
 /// The binary logarithm of the accounts of a row of sums.
 const ROW_LOG2: u32 = 4;
 
-/// Makes a launch of so many transfers between accounts, drawn from a seed.
-type Launcher = Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> Result<Statistics, host::Error>>;
-
-/// Adds up all accounts, in numbers that wrap as they do.
-type Adder = Box<dyn Fn() -> Result<u64, host::Error>>;
+/// Makes so many transfers between accounts, drawn from a seed, and adds up all accounts, in numbers
+/// that wrap as they do.
+type Launcher =
+    Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> Result<(Statistics, u64), host::Error>>;
 
 /// Accounts, and the memory by which they change.
 struct Transfers {
     stm: Stm<AnyDevice>,
     launch: Launcher,
-    sum: Adder,
     launches: u64,
 }
 
-/// The number of accounts.
 const fn count(kind: DeviceKind) -> u32 {
     match kind {
         DeviceKind::Cpu => 1 << 14,
@@ -217,16 +180,15 @@ const fn count(kind: DeviceKind) -> u32 {
 /// Accounts in cells of a type.
 fn cells<T: Element + Pod>(
     device: &AnyDevice,
-    add: fn(Vec<T>) -> u64,
-) -> Result<(Launcher, Adder), host::Error>
+    sum: fn(Vec<T>) -> u64,
+) -> Result<Launcher, host::Error>
 where
     cells::Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
 {
     let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
     let count = count(device.kind()) as usize;
-    let accounts = Rc::new(TxArray::zeroed(device, layout, count, "the accounts")?);
-    let same = Rc::clone(&accounts);
-    let launch: Launcher = Box::new(move |stm, transactions, seed| {
+    let accounts = TxArray::zeroed(device, layout, count, "the accounts")?;
+    Ok(Box::new(move |stm, transactions, seed| {
         let params = TransferParams {
             stm: stm.handle::<Fast>(),
             accounts: accounts.try_view::<Fast>()?,
@@ -235,21 +197,20 @@ where
         };
         // SAFETY: the parameters hold this memory's handle and a view of an array that lives on, and
         // nothing else uses them.
-        unsafe { stm.launch::<cells::Transfers<Fast, T>>(&params) }.map(|(_, done)| done)
-    });
-    Ok((launch, Box::new(move || same.download().map(add))))
+        let (_, done) = unsafe { stm.launch::<cells::Transfers<Fast, T>>(&params) }?;
+        Ok((done, sum(accounts.download()?)))
+    }))
 }
 
 /// Accounts in rows of sums, which are added to.
-fn rows(device: &AnyDevice) -> Result<(Launcher, Adder), host::Error> {
+fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
     let count = count(device.kind());
     let rows = (count >> ROW_LOG2) as usize;
-    let accounts = Rc::new(Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?);
+    let accounts = Sums::zeroed(device, rows, 1 << ROW_LOG2, "the accounts")?;
     let nothing = Buffer::zeroed(device, 1, "the sums of ranges")?;
     let tables = Buffer::zeroed(device, 1, "the tables")?;
     let findings = Buffer::zeroed(device, FINDINGS, "the findings")?;
-    let same = Rc::clone(&accounts);
-    let launch: Launcher = Box::new(move |stm, transactions, seed| {
+    Ok(Box::new(move |stm, transactions, seed| {
         let params = BankAddsParams {
             stm: stm.handle::<Fast>(),
             accounts: accounts.view(),
@@ -261,14 +222,13 @@ fn rows(device: &AnyDevice) -> Result<(Launcher, Adder), host::Error> {
             plan: BankPlan::new(seed, count, count, 0, true),
         };
         // SAFETY: as in `cells`; the buffers live on, too.
-        unsafe { stm.launch::<BankAdds<Fast>>(&params) }.map(|(_, done)| done)
-    });
-    let add = |all: Vec<i32>| u64::from(all.into_iter().fold(0, i32::wrapping_add) as u32);
-    Ok((launch, Box::new(move || same.download().map(add))))
+        let (_, done) = unsafe { stm.launch::<BankAdds<Fast>>(&params) }?;
+        let sum = (accounts.download()?.into_iter()).fold(0, i32::wrapping_add);
+        Ok((done, u64::from(sum as u32)))
+    }))
 }
 
 impl Transfers {
-    /// Makes accounts of each kind.
     fn all(device: &AnyDevice) -> Result<Vec<Self>, host::Error> {
         let (blocks, threads) = match device.kind() {
             DeviceKind::Cpu => (2, 1),
@@ -285,11 +245,10 @@ impl Transfers {
             cells::<u64>(device, |all| all.into_iter().fold(0, u64::wrapping_add))?,
             rows(device)?,
         ];
-        let with_memory = |(launch, sum)| {
+        let with_memory = |launch| {
             Ok(Self {
                 stm: Stm::new(device, Launch::new(blocks, threads), config)?,
                 launch,
-                sum,
                 launches: 0,
             })
         };
@@ -300,16 +259,15 @@ impl Transfers {
     fn run(&mut self, transactions: u64) -> Result<Statistics, String> {
         let launch = self.launches;
         let told = |error: host::Error| format!("launch {launch} of transfers: {error}");
-        let done = (self.launch)(&mut self.stm, transactions, launch).map_err(told)?;
+        let (done, sum) = (self.launch)(&mut self.stm, transactions, launch).map_err(told)?;
         self.launches += 1;
-        let sum = (self.sum)().map_err(told)?;
-        if (done.commits, sum) != (transactions, 0) {
-            return Err(format!(
-                "launch {launch} of transfers: {} of {transactions} committed, and the accounts add \
-                 up to {sum}, and not to 0",
-                done.commits
-            ));
+        if (done.commits, sum) == (transactions, 0) {
+            return Ok(done);
         }
-        Ok(done)
+        Err(format!(
+            "launch {launch} of transfers: {} of {transactions} committed, and the accounts add up to \
+             {sum}, and not to 0",
+            done.commits
+        ))
     }
 }

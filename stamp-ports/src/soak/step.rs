@@ -1,17 +1,19 @@
 //! One step of a soak. What it does is a function of the seed and its number.
 
 use super::state::State;
-use super::{Plan, Step, StepList, Transfers};
+use super::{Plan, Transfers};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Error;
 use crate::faults::cases::{ROOMY, beyond_the_end, full_set, time_limit};
 use crate::faults::kernels::{Load, Memory, WORDS};
-use crate::faults::{inject, shown_by};
+use crate::faults::{CASES, Case, inject};
 use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
 use crate::record::{Settings, record_judged};
+use crate::store::NameList;
 use crate::variants::AskedVariant;
 use crate::workloads::input::Occasion;
+use crate::workloads::workload::Sizes;
 use crate::workloads::{AnyInput, WORKLOADS};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
@@ -19,15 +21,14 @@ use stm_core::host::{self, Device, RetryLimits, StmConfig};
 use stm_history::error::Error as Unjudged;
 use stm_kernels::draw::{below, draw};
 
-/// The draws of a step.
-pub(super) struct Chance {
+struct Chance {
     seed: u64,
     step: u64,
     next: u32,
 }
 
 impl Chance {
-    pub(super) const fn new(seed: u64, step: u64) -> Self {
+    const fn new(seed: u64, step: u64) -> Self {
         Self {
             seed,
             step,
@@ -52,36 +53,31 @@ impl Chance {
     }
 }
 
-/// How often one of these is drawn.
-const WEIGHTS: [(Step, usize); 3] = [(Step::Runs, 12), (Step::Faults, 7), (Step::Histories, 1)];
+const WEIGHTS: [(&str, usize); 3] = [("runs", 12), ("faults", 7), ("histories", 1)];
 
 /// One in so many faults is one of `stamp faults`, in a process of its own.
 const IN_A_PROCESS: u32 = 16;
 
-/// What steps work with.
 pub(super) struct Bench<'a> {
     pub(super) device: &'a AnyDevice,
     /// Memories that live as long as a session.
     pub(super) service: Vec<Memory>,
     /// The same, for transfers.
     transfers: Vec<Transfers>,
-    /// The steps that are made.
-    only: StepList,
+    only: NameList,
     /// Transactions of a launch of transfers, if they are not drawn.
     chunk: Option<u64>,
 }
 
-/// What a step found wrong, on one line.
 type Wrong = String;
 
 /// The algorithms of the memories that live long, and of those that faults are injected into.
 pub(super) const ALGORITHMS: [Variant; 3] = [Variant::Fast, Variant::FastTable, Variant::HvSorting];
 
 impl<'a> Bench<'a> {
-    /// Allocates the memories that live long.
     pub(super) fn new(device: &'a AnyDevice, plan: &Plan) -> Result<Self, host::Error> {
         let mut only = plan.only.clone();
-        only.retain(|&step| step != Step::Histories || !plan.no_histories);
+        only.retain(|&step| step != "histories" || !plan.no_histories);
         let shape = match device.kind() {
             DeviceKind::Cpu => (2, 2),
             DeviceKind::Cuda => (device.limits().processors, 128),
@@ -89,11 +85,8 @@ impl<'a> Bench<'a> {
         let limit = Some(StmConfig::TIME_LIMIT);
         let make = |&algorithm| Memory::with_shape(device, algorithm, ROOMY, limit, shape);
         let service = ALGORITHMS.iter().map(make).collect::<Result<_, _>>()?;
-        let transfers = if only.contains(&Step::Transfers) {
-            Transfers::all(device)?
-        } else {
-            Vec::new()
-        };
+        let transfers = only.contains(&"transfers").then(|| Transfers::all(device));
+        let transfers = transfers.transpose()?.unwrap_or_default();
         Ok(Self {
             device,
             service,
@@ -103,27 +96,24 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Makes a step.
-    ///
-    /// # Errors
-    /// What was wrong. A lost device is wrong in every later step too.
+    /// Returns what was wrong. A lost device is wrong in every later step too.
     pub(super) fn step(&mut self, state: &mut State, number: u64) -> Result<(), Wrong> {
         let mut chance = Chance::new(state.seed, number);
-        if self.only.contains(&Step::Memories) {
+        if self.only.contains(&"memories") {
             self.serve(state, &mut chance)?;
         }
-        if self.only.contains(&Step::Transfers) {
+        if self.only.contains(&"transfers") {
             self.transfer(state, &mut chance)?;
         }
         let asked = WEIGHTS.into_iter().filter(|(s, _)| self.only.contains(s));
         let asked = asked.flat_map(|(step, weight)| std::iter::repeat_n(step, weight));
-        let asked: StepList = asked.collect();
+        let asked: Vec<&str> = asked.collect();
         if asked.is_empty() {
             return Ok(());
         }
         match chance.one_of(&asked) {
-            Step::Runs => self.run(state, &mut chance),
-            Step::Faults => self.inject(state, &mut chance),
+            "runs" => self.run(state, &mut chance),
+            "faults" => self.inject(state, &mut chance),
             _ => self.record(state, &mut chance),
         }
     }
@@ -175,20 +165,17 @@ impl<'a> Bench<'a> {
 
     /// Checks the memories that live long in full.
     pub(super) fn check_service(&mut self) -> Result<(), Wrong> {
-        let text = |error: host::Error| error.to_string();
-        let all = self.service.iter_mut();
-        all.map(|memory| memory.stm.check_in_full())
-            .try_for_each(|one| one.map_err(text))
+        let mut all = self.service.iter_mut();
+        let checked = all.try_for_each(|memory| memory.stm.check_in_full());
+        checked.map_err(|error| error.to_string())
     }
 
-    /// Runs a workload and verifies the result.
     fn run(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         let (name, _) = chance.one_of(WORKLOADS);
         let seed = u64::from(chance.below(1 << 30));
         let input = AnyInput::sized(name, Occasion::Quick).ok_or("no input")?;
-        let workload = input
-            .make(seed)
-            .map_err(|error| format!("{name}: {error}"))?;
+        let workload = input.make(seed);
+        let workload = workload.map_err(|error| format!("{name}: {error}"))?;
         let variant = self.variant(chance);
         let spec = self.spec(variant, workload.sizes(), chance);
         let what = format!("{name} {}", variant.name());
@@ -223,17 +210,14 @@ impl<'a> Bench<'a> {
             all.retain(|variant| !slow.contains(variant));
         }
         if chance.below(2) == 0 {
-            return AskedVariant::from(chance.one_of(&[Variant::Fast, Variant::FastTable]));
+            all = [Variant::Fast, Variant::FastTable]
+                .map(AskedVariant::from)
+                .into();
         }
         chance.one_of(&all)
     }
 
-    fn spec(
-        &self,
-        variant: AskedVariant,
-        workload: &dyn crate::workloads::workload::Sizes,
-        chance: &mut Chance,
-    ) -> RunSpec {
+    fn spec(&self, variant: AskedVariant, workload: &dyn Sizes, chance: &mut Chance) -> RunSpec {
         let p = self.device.limits().processors;
         let kind = self.device.kind();
         let shape = match kind {
@@ -252,15 +236,11 @@ impl<'a> Bench<'a> {
             DeviceKind::Cpu => 1 << (6 + chance.below(15)),
             DeviceKind::Cuda => 1 << (16 + chance.below(5)),
         };
-        let retry_limits = if variant.has_scheduler() {
-            RetryLimits {
-                queue_after: chance.one_of(&[1, 8, 64, RetryLimits::DEFAULT.queue_after]),
-                lanes_max: chance.one_of(&[1, 8, 32]),
-                ..RetryLimits::DEFAULT
-            }
-        } else {
-            RetryLimits::DEFAULT
-        };
+        let mut retry_limits = RetryLimits::DEFAULT;
+        if variant.has_scheduler() {
+            retry_limits.queue_after = chance.one_of(&[1, 8, 64, retry_limits.queue_after]);
+            retry_limits.lanes_max = chance.one_of(&[1, 8, 32]);
+        }
         let drawn = chance.size(1 << 10, most).min(workload.transactions_max());
         RunSpec {
             variant,
@@ -280,7 +260,8 @@ impl<'a> Bench<'a> {
     /// Injects a fault, and checks what the user sees.
     fn inject(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         if chance.below(IN_A_PROCESS) == 0 {
-            let cases: Vec<_> = shown_by(self.device.kind()).collect();
+            let is_shown = |case: &&Case| case.is_shown_by(self.device.kind());
+            let cases: Vec<&Case> = CASES.iter().filter(is_shown).collect();
             let finding = inject(chance.one_of(&cases), &self.device.id());
             if !finding.passed {
                 return Err(format!("{}: {}", finding.name, finding.seen.join("; ")));
@@ -303,10 +284,8 @@ impl<'a> Bench<'a> {
             }
             _ => {
                 let words = WORDS + 1 + chance.below(WORDS);
-                (
-                    "out of range",
-                    beyond_the_end(self.device, algorithm, words),
-                )
+                let seen = beyond_the_end(self.device, algorithm, words);
+                ("out of range", seen)
             }
         };
         let what = format!("{fault}, {algorithm}");
@@ -319,7 +298,6 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Records a run and judges its histories.
     fn record(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         let (name, _) = chance.one_of(WORKLOADS);
         let variant = chance.one_of(&ALGORITHMS);
@@ -341,27 +319,23 @@ impl<'a> Bench<'a> {
         };
         let input = AnyInput::sized(name, Occasion::Recording(kind));
         let input = input.ok_or_else(|| format!("{what}: there is no such workload"))?;
-        match record_judged(self.device, variant, &input, &settings) {
-            Ok((row, violations)) => match row.wrong_state {
-                None if violations == 0 => state.histories += 1,
-                None => return Err(format!("{what}: {violations} attempts are not opaque")),
-                Some(wrong) => return Err(format!("{what}: {wrong}")),
-            },
+        let line = match record_judged(self.device, variant, &input, &settings) {
+            Ok((_, None)) => {
+                state.histories += 1;
+                return Ok(());
+            }
+            Ok((_, Some(wrong))) => return Err(format!("{what}: {wrong}")),
             // The kernels that record are built on demand.
             Err(error @ Error::Host(host::Error::PtxNotBuilt { .. })) => {
-                self.only.retain(|&step| step != Step::Histories);
-                let device = self.device.id();
-                state
-                    .lines
-                    .push(format!("no histories on {device}: {error}"));
+                self.only.retain(|&step| step != "histories");
+                format!("no histories on {}: {error}", self.device.id())
             }
             Err(error @ Error::History(Unjudged::BufferFull { .. })) => {
-                state
-                    .lines
-                    .push(format!("no room for a history: {what}: {error}"));
+                format!("no room for a history: {what}: {error}")
             }
             Err(error) => return Err(format!("{what}: {error}")),
-        }
+        };
+        state.lines.push(line);
         Ok(())
     }
 }
@@ -369,9 +343,7 @@ impl<'a> Bench<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::Choice;
-    use crate::soak::parse_steps;
-    use std::path::PathBuf;
+    use clap::Parser;
 
     #[test]
     fn draws_of_a_step_repeat_and_stay_in_their_range() {
@@ -382,28 +354,18 @@ mod tests {
         };
         assert_eq!(draws(3), draws(3));
         assert_ne!(draws(3), draws(4));
-        let all: Vec<_> = (0..200).flat_map(draws).collect();
-        assert!(
-            all.iter()
-                .all(|(size, n)| (1 << 10..=5000).contains(size) && *n < 7)
-        );
-        assert!(all.iter().any(|(size, _)| *size > 4500));
+        let mut all = (0..200).flat_map(draws);
+        let mut is_right = |(size, n)| (1 << 10..=5000).contains(&size) && n < 7;
+        assert!(all.clone().all(&mut is_right));
+        assert!(all.any(|(size, _)| size > 4500));
     }
 
     #[test]
     fn a_memory_that_lives_long_and_is_damaged_is_wrong_in_the_next_check() {
         let cpu = AnyDevice::cpu();
         let mut state = State::new(cpu.id(), cpu.name(), 1);
-        let plan = Plan {
-            minutes: Duration::from_mins(1),
-            seed: None,
-            device: Choice::Cpu,
-            resume: None,
-            only: parse_steps("memories,runs").unwrap(),
-            chunk: None,
-            no_histories: true,
-            out: PathBuf::new(),
-        };
+        let line = "soak --minutes 1 --only memories,runs --out unused";
+        let plan = Plan::parse_from(line.split(' '));
         let mut bench = Bench::new(&cpu, &plan).unwrap();
         for step in 0..3 {
             bench.step(&mut state, step).unwrap();

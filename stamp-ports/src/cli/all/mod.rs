@@ -8,7 +8,7 @@
 mod command;
 mod pieces;
 
-use self::command::{On, measure};
+use self::command::measure;
 use self::pieces::{COMPILED, Piece, pieces};
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
@@ -17,8 +17,9 @@ use crate::head::{Head, UNKNOWN, now};
 use crate::numbers::parse_count;
 use crate::out_file::make_folder;
 use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, published, sealed};
-use clap::Args;
+use clap::Parser;
 use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
 use std::io::{Write, stdout};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -27,9 +28,11 @@ use std::thread;
 use std::time::Instant;
 use stm_core::Kernel;
 use stm_core::algorithm::HvSorting;
+use stm_core::host::Device;
 use stm_core::internal::kernel::Build;
 use stm_core::internal::observe::Observation;
 use stm_kernels::ra::RandomArray;
+use tempfile::TempDir;
 
 /// The end of the help.
 pub(super) const HELP: &str = "\
@@ -56,9 +59,8 @@ Examples:
   stamp bench all --gpus 4 --out results          four GPUs, a file on each
   stamp bench all --quick --out quick             small, on the CPU, minutes";
 
-/// The options of `bench all`.
-#[derive(Args, Debug, Clone)]
-pub struct AllArgs {
+#[derive(Parser, Debug, Clone)]
+pub(crate) struct AllArgs {
     /// auto, cpu, cuda or cuda:N [default: auto; with --quick, cpu]
     #[arg(long, value_name = "NAME", value_parser = parse_choice)]
     pub device: Option<Choice>,
@@ -110,6 +112,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     let session = Session {
         args,
         id,
+        cache: TempDir::new()?,
         began: Instant::now(),
         pieces: pieces.len(),
         state: Mutex::new(State {
@@ -133,7 +136,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner)
         .sealed;
-    let done = |piece: &Piece| all.state(&line_of(&piece.words(args.quick, &session.id))).0;
+    let done = |piece: &Piece| all.state(&piece.line(args.quick, &session.id)).0;
     all.head.complete = pieces.iter().all(done);
     all.write(&args.out, &[])?;
     summarise(&all, args)
@@ -146,16 +149,15 @@ fn check_gpus(gpus: u8, first: &Head) -> Result<()> {
         return Ok(());
     }
     let wrong = |why: String| Err(Error::Usage(format!("--gpus {gpus}: {why}")));
-    if first.device.id != FIRST {
-        let id = &first.device.id;
+    let (id, first) = (&first.device.id, &first.device.name);
+    if id != FIRST {
         return wrong(format!(
             "they are counted from {FIRST} on, and --device is {id}"
         ));
     }
     for n in 1..gpus {
-        let name = open(Choice::Cuda(n.into()))?.describe()?.name;
-        if name != first.device.name {
-            let first = &first.device.name;
+        let name = open(Choice::Cuda(n.into()))?.name();
+        if name != *first {
             return wrong(format!("cuda:{n} is {name:?}, and {FIRST} is {first:?}"));
         }
     }
@@ -165,15 +167,16 @@ fn check_gpus(gpus: u8, first: &Head) -> Result<()> {
 /// What the workers share, each with a GPU of its own.
 struct Session<'a> {
     args: &'a AllArgs,
-    /// The device's name for the commands.
     id: String,
+    /// The driver's cache of kernels where times of compilation are measured: empty, so that they do
+    /// not depend on what ran before.
+    cache: TempDir,
     began: Instant,
     /// How many pieces there are, those that are done included.
     pieces: usize,
     state: Mutex<State<'a>>,
 }
 
-/// What changes while the workers run.
 struct State<'a> {
     sealed: Sealed,
     /// The files that are measured now: they have no checksum.
@@ -198,35 +201,28 @@ impl<'a> Session<'a> {
     /// Makes file after file, the first worker from the front of the list and the others from its
     /// end, where the files are that take longest.
     fn work(&self, worker: usize) -> Result<()> {
-        let next = || {
-            let left = &mut self.state().left;
-            if worker == 0 {
-                left.pop_front()
-            } else {
-                left.pop_back()
-            }
+        let next = || match worker {
+            0 => self.state().left.pop_front(),
+            _ => self.state().left.pop_back(),
         };
-        let gpu = (self.args.gpus > 1).then(|| visible(worker));
-        // Empty, so that the times of compilation do not depend on what ran before.
-        let cache = tempfile::tempdir()?;
+        let gpu = (self.args.gpus > 1).then(|| ("CUDA_VISIBLE_DEVICES", visible(worker).into()));
         while let Some(pieces) = next() {
             for (number, piece) in pieces {
-                let gpu = gpu.as_deref();
-                let cache = (piece.file == COMPILED).then(|| cache.path());
-                self.make(number, piece, On { gpu, cache })?;
+                let cache = ("CUDA_CACHE_PATH", self.cache.path().into());
+                let cache = (piece.file == COMPILED).then_some(cache);
+                let environment: Vec<_> = gpu.clone().into_iter().chain(cache).collect();
+                self.make(number, piece, &environment)?;
             }
         }
         Ok(())
     }
 
     /// Runs the command of a piece, unless it is done or time is over, and writes down what it made.
-    fn make(&self, number: usize, piece: &Piece, on: On<'_>) -> Result<()> {
+    fn make(&self, number: usize, piece: &Piece, environment: &[(&str, OsString)]) -> Result<()> {
         let args = self.args;
-        let words = piece.words(args.quick, &self.id);
-        let line = line_of(&words);
-        let left = args
-            .seconds
-            .map(|s| s.saturating_sub(self.began.elapsed().as_secs()));
+        let line = piece.line(args.quick, &self.id);
+        let spent = self.began.elapsed().as_secs();
+        let left = args.seconds.map(|all| all.saturating_sub(spent));
         let (took, head) = {
             let mut state = self.state();
             let (done, took) = state.sealed.state(&line);
@@ -239,7 +235,7 @@ impl<'a> Session<'a> {
             (took, state.sealed.head.clone())
         };
         let start = Instant::now();
-        let made = measure(piece, &words, &args.out, (left, on), &head);
+        let made = measure(piece, &line, &args.out, (left, environment), &head);
         let mut state = self.state();
         state.measured.retain(|file| *file != piece.file);
         let (verified, complete) = made?;
@@ -264,11 +260,6 @@ impl State<'_> {
     }
 }
 
-/// The command as it is shown and found again.
-fn line_of(words: &[String]) -> String {
-    format!("stamp {}", words.join(" "))
-}
-
 /// What `CUDA_VISIBLE_DEVICES` is for a command on this process's GPU of a number.
 fn visible(n: usize) -> String {
     let here = std::env::var("CUDA_VISIBLE_DEVICES").unwrap_or_default();
@@ -280,13 +271,12 @@ fn visible(n: usize) -> String {
 /// Begins the folder, or goes on with what is there.
 fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
     make_folder(&args.out)?;
+    let refused = |why: String| Error::Usage(format!("--out {}: {why}", args.out.display()));
     let Some(mut all) = sealed(&args.out)? else {
         let mut files = pieces(args.quick).into_iter().map(|piece| piece.file);
         if let Some(file) = files.find(|file| args.out.join(file).exists()) {
-            return Err(Error::Usage(format!(
-                "--out {}: {file} is there, and no {SEALS} that says what made it: name another \
-                 folder",
-                args.out.display()
+            return Err(refused(format!(
+                "{file} is there, and no {SEALS} that says what made it: name another folder"
             )));
         }
         return Ok(Sealed {
@@ -296,9 +286,8 @@ fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
         });
     };
     if let Some(what) = all.head.difference(&head) {
-        return Err(Error::Usage(format!(
-            "--out {}: {SEALS} was begun {what}: go on with what began it, or name another folder",
-            args.out.display()
+        return Err(refused(format!(
+            "{SEALS} was begun {what}: go on with what began it, or name another folder"
         )));
     }
     check_seals(&args.out)?;
@@ -307,26 +296,21 @@ fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
     Ok(all)
 }
 
-/// Says what there is.
 fn summarise(all: &Sealed, args: &AllArgs) -> Result<bool> {
-    let wrong = all.pieces.iter().filter(|made| !made.verified);
-    for made in wrong.clone() {
-        writeln!(stdout(), "NOT verified, or failed: {}", made.command)?;
+    let mut out = stdout().lock();
+    for made in all.pieces.iter().filter(|made| !made.verified) {
+        writeln!(out, "NOT verified, or failed: {}", made.command)?;
     }
     let (done, path) = (all.pieces.len(), args.out.join(SEALS));
-    let seconds = all.head.seconds;
-    writeln!(
-        stdout(),
-        "{done} pieces in {seconds:.0} s of one device: {}",
-        path.display()
-    )?;
+    let (seconds, path) = (all.head.seconds, path.display());
+    writeln!(out, "{done} pieces in {seconds:.0} s of one device: {path}")?;
     if !all.head.complete {
         writeln!(
-            stdout(),
+            out,
             "Not everything is in it yet: the same command goes on."
         )?;
     }
-    Ok(wrong.count() == 0)
+    Ok(all.pieces.iter().all(|made| made.verified))
 }
 
 #[cfg(test)]
@@ -335,38 +319,32 @@ mod tests {
     use super::*;
     use crate::cli::args::Cli;
     use crate::testing::has;
-    use clap::Parser;
+    use std::collections::BTreeSet;
     use std::fs;
 
-    fn args(out: &Path) -> AllArgs {
-        AllArgs {
-            device: None,
-            quick: true,
-            seconds: None,
-            gpus: 1,
-            out: out.to_owned(),
-        }
+    /// What the command refuses on several GPUs, or on one.
+    fn refused(out: &Path, gpus: u8) -> String {
+        let line = format!("all --quick --gpus {gpus} --out {}", out.display());
+        let args = AllArgs::parse_from(line.split(' '));
+        all(&args, "stamp bench all").unwrap_err().to_string()
     }
 
     #[test]
     fn every_command_is_one_of_this_program_and_each_is_there_once() {
         for (quick, device) in [(false, "cuda:0"), (true, "cpu")] {
-            let mut lines: Vec<String> = (pieces(quick).iter())
+            let pieces = pieces(quick);
+            let lines: BTreeSet<String> = (pieces.iter())
                 .map(|piece| {
-                    let mut words = piece.words(quick, device);
+                    let mut line = piece.line(quick, device);
                     if piece.kind != Kind::Runs {
-                        words.extend(["--out".into(), "out".into()]);
+                        line += " --out out";
                     }
-                    let line = words.join(" ");
-                    words.insert(0, "stamp".into());
-                    assert!(Cli::try_parse_from(&words).is_ok(), "{line}");
+                    assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
                     line
                 })
                 .collect();
-            let count = lines.len();
-            lines.sort();
-            lines.dedup();
-            assert_eq!(lines.len(), count);
+            assert_eq!(lines.len(), pieces.len());
+            assert!(HELP.lines().all(|line| line.chars().count() <= 80));
         }
     }
 
@@ -376,31 +354,18 @@ mod tests {
             let pieces = pieces(quick);
             let files: Vec<&str> = (by_file(&pieces).iter()).map(|of| of[0].1.file).collect();
             let each = "fast.json eigenbench.json ra-ht.json nw.json paper.json sync.json";
-            assert_eq!(files, each.split(' ').collect::<Vec<_>>());
-            let numbers = by_file(&pieces)
-                .into_iter()
-                .flatten()
-                .map(|(number, _)| number);
-            assert!(numbers.eq(1..=pieces.len()));
+            assert_eq!(files.join(" "), each);
+            let all = by_file(&pieces).into_iter().flatten();
+            assert!(all.map(|(number, _)| number).eq(1..=pieces.len()));
         }
     }
 
     #[test]
     fn several_gpus_are_refused_where_the_first_is_none() {
         let folder = tempfile::tempdir().unwrap();
-        let two = AllArgs {
-            gpus: 2,
-            ..args(folder.path())
-        };
-        let error = all(&two, "stamp bench all").unwrap_err().to_string();
-        has(&error, "--gpus 2: | cuda:0 | cpu");
+        has(&refused(folder.path(), 2), "--gpus 2: | cuda:0 | cpu");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(Cli::try_parse_from("stamp bench all --out x --gpus 0".split(' ')).is_err());
-    }
-
-    #[test]
-    fn the_help_fits_80_columns() {
-        assert!(HELP.lines().all(|line| line.chars().count() <= 80));
     }
 
     #[test]
@@ -409,12 +374,10 @@ mod tests {
         let path = folder.path().join(SEALS);
         let fast = folder.path().join("fast.json");
         fs::write(&fast, "[]").unwrap();
-        let error = all(&args(folder.path()), "stamp bench all").unwrap_err();
-        has(&error.to_string(), "fast.json is there | all.json");
+        has(&refused(folder.path(), 1), "fast.json is there | all.json");
         assert_eq!(fs::read_to_string(&fast).unwrap(), "[]");
         fs::write(&path, "{\"format\":\"x\"}").unwrap();
-        let error = all(&args(folder.path()), "stamp bench all").unwrap_err();
-        has(&error.to_string(), "all.json");
+        has(&refused(folder.path(), 1), "all.json");
         let error = crate::report::report(folder.path(), None, None).unwrap_err();
         has(&error.to_string(), "all.json");
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"format\":\"x\"}");

@@ -62,15 +62,13 @@ pub(super) fn pieces(quick: bool) -> Vec<Piece> {
         "--workload pool,list,map,ordered,vacation,counter --variant cgl,fast --repeat 3 --quick",
     ];
     let floors = floors.map(|words| piece(COMPILED, Kind::Member, &format!("bench floor {words}")));
-    let words: &[&str] = if quick {
-        &["64K"]
+    let (sizes, locks, launches): (&[&str], _, &[&str]) = if quick {
+        (&["64K"], "64K", &["2"])
     } else {
-        &["1M", "4M", "16M", "64M"]
+        (&["1M", "4M", "16M", "64M"], "64M", &["16", "132", "528"])
     };
-    let launches: &[&str] = if quick { &["2"] } else { &["16", "132", "528"] };
-    let eigenbench = words.iter().flat_map(|hot| {
+    let eigenbench = sizes.iter().flat_map(|hot| {
         launches.iter().map(move |blocks| {
-            let locks = if quick { "64K" } else { "64M" };
             let words = format!(
                 "run eigenbench --hot-words {hot} --locks {locks} --blocks {blocks} --threads 64 \
                  --variant fast,hv-sorting --json"
@@ -90,22 +88,20 @@ pub(super) fn pieces(quick: bool) -> Vec<Piece> {
 }
 
 impl Piece {
-    /// The words of the command.
-    pub(super) fn words(&self, quick: bool, device: &str) -> Vec<String> {
-        let (words, narrow) = match self.words.strip_suffix(NARROW) {
-            Some(words) if device.starts_with("cuda") => (words.trim_end(), NARROW),
-            Some(words) => (words.trim_end(), ""),
-            None => (self.words.as_str(), ""),
+    /// The command as it is shown and found again.
+    pub(super) fn line(&self, quick: bool, device: &str) -> String {
+        let words = self.words.trim_end_matches(NARROW).trim_end();
+        let is_narrow = words != self.words && device.starts_with("cuda");
+        let narrow = if is_narrow { NARROW } else { "" };
+        let size = match (
+            quick,
+            words.starts_with("bench"),
+            words.ends_with("--quick"),
+        ) {
+            (true, false, _) => " --transactions 4K",
+            (true, true, false) => " --quick",
+            _ => "",
         };
-        let mut words: Vec<String> = words.split(' ').map(Into::into).collect();
-        words.extend(["--device".into(), format!("{device}{narrow}")]);
-        if quick {
-            if !self.words.starts_with("bench") {
-                words.extend(["--transactions".into(), "4K".into()]);
-            } else if !self.words.ends_with("--quick") {
-                words.push("--quick".into());
-            }
-        }
-        words
+        format!("stamp {words} --device {device}{narrow}{size}")
     }
 }

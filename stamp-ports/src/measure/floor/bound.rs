@@ -32,139 +32,109 @@
 
 use crate::measure::machine::Rate;
 use crate::numbers::{bytes as in_bytes, short};
+use crate::workloads::exclusion::UNSYNCHRONISED;
 use crate::workloads::form::FAST_STATIC;
 use crate::workloads::workload::Accesses;
 use serde::Serialize;
 
-/// A protocol whose accesses are known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Protocol {
-    /// The same accesses without synchronisation.
-    Unsynchronised,
-    /// `fast`.
-    Fast,
-    /// `fast` with static updates.
-    FastStatic,
-    /// `fast-table`, with so many locks.
-    FastTable(u64),
-    /// `hv-sorting`, with so many locks.
-    HvSorting(u64),
-}
-
 /// A number of random accesses of one kind.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Term {
+#[derive(PartialEq, Debug, Serialize)]
+pub(crate) struct Term {
     /// Accesses of a transaction, on average.
     pub accesses: f64,
-    /// What they are.
     pub operation: &'static str,
-    /// Their bits.
     pub bits: u32,
     /// The bytes over which their rate was measured.
     pub bytes: u64,
-    /// Their rate.
     pub per_s: f64,
 }
 
-/// A bound.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Bound {
-    /// The accesses of a transaction.
+#[derive(PartialEq, Debug, Serialize)]
+pub(crate) struct Bound {
     pub terms: Vec<Term>,
-    /// Transactions a second.
     pub tx_per_s: f64,
 }
 
 /// The data that accesses go over.
 #[derive(Clone, Copy)]
 enum Over {
-    /// So many bytes.
     Bytes(u64),
     /// A line that has just been fetched.
     Cache,
 }
 
-impl Protocol {
-    /// Returns the protocol of a variant with so many locks, if its accesses are known.
-    pub fn of(variant: &str, locks: u64) -> Option<Self> {
-        match variant {
-            "fast" => Some(Self::Fast),
-            FAST_STATIC => Some(Self::FastStatic),
-            "fast-table" => Some(Self::FastTable(locks)),
-            "hv-sorting" => Some(Self::HvSorting(locks)),
-            _ => None,
+/// Returns the accesses of a transaction: their number, operation and bits, and what they go over. It
+/// is of a variant with so many locks or without synchronisation; `None` if its protocol is no other.
+fn accesses(
+    protocol: &str,
+    locks: u64,
+    of: Accesses,
+) -> Option<Vec<(f64, &'static str, u32, Over)>> {
+    let Accesses {
+        reads: r,
+        writes: w,
+        validated: v,
+        words: n,
+    } = of;
+    let (values, cells) = (Over::Bytes(4 * n), Over::Bytes(8 * n));
+    let table = Over::Bytes(8 * locks.min(n));
+    Some(match protocol {
+        "fast" => vec![
+            (r, "load", 64, cells),
+            (w, "swap", 64, cells),
+            (v, "load", 64, cells),
+            (w, "store", 64, Over::Cache),
+        ],
+        FAST_STATIC => vec![(r, "swap", 64, cells), (r, "store", 64, Over::Cache)],
+        "fast-table" => vec![
+            (r, "load", 64, table),
+            (r, "load", 32, values),
+            (r, "load", 64, Over::Cache),
+            (w, "swap", 64, table),
+            (v, "load", 64, table),
+            (w, "store", 32, Over::Cache),
+            (w, "store", 64, Over::Cache),
+        ],
+        "hv-sorting" => vec![
+            (r, "load", 32, values),
+            (r, "load", 64, table),
+            (r, "load", 32, values),
+            (r, "swap", 64, table),
+            (w, "store", 32, Over::Cache),
+            (r, "store", 64, Over::Cache),
+        ],
+        _ if protocol == UNSYNCHRONISED.1 => {
+            vec![(r, "load", 32, values), (w, "store", 32, Over::Cache)]
         }
-    }
+        _ => return None,
+    })
+}
 
-    /// Returns the accesses of a transaction: their number, operation and bits, and what
-    /// they go over.
-    fn accesses(self, of: Accesses) -> Vec<(f64, &'static str, u32, Over)> {
-        let Accesses {
-            reads: r,
-            writes: w,
-            validated: v,
-            words: n,
-        } = of;
-        let values = Over::Bytes(4 * n);
-        let cells = Over::Bytes(8 * n);
-        let table = |locks: u64| Over::Bytes(8 * locks.min(n));
-        match self {
-            Self::Unsynchronised => vec![(r, "load", 32, values), (w, "store", 32, Over::Cache)],
-            Self::Fast => vec![
-                (r, "load", 64, cells),
-                (w, "swap", 64, cells),
-                (v, "load", 64, cells),
-                (w, "store", 64, Over::Cache),
-            ],
-            Self::FastStatic => vec![(r, "swap", 64, cells), (r, "store", 64, Over::Cache)],
-            Self::FastTable(locks) => vec![
-                (r, "load", 64, table(locks)),
-                (r, "load", 32, values),
-                (r, "load", 64, Over::Cache),
-                (w, "swap", 64, table(locks)),
-                (v, "load", 64, table(locks)),
-                (w, "store", 32, Over::Cache),
-                (w, "store", 64, Over::Cache),
-            ],
-            Self::HvSorting(locks) => vec![
-                (r, "load", 32, values),
-                (r, "load", 64, table(locks)),
-                (r, "load", 32, values),
-                (r, "swap", 64, table(locks)),
-                (w, "store", 32, Over::Cache),
-                (r, "store", 64, Over::Cache),
-            ],
-        }
-    }
-
-    /// Returns the bound for transactions with these accesses; `None` if a rate was not measured.
-    pub fn bound(self, of: Accesses, rates: &[Rate]) -> Option<Bound> {
-        let terms = self.accesses(of).into_iter();
-        let terms: Option<Vec<Term>> = terms
-            .filter(|(accesses, ..)| *accesses > 0.0)
-            .map(|(accesses, operation, bits, over)| {
-                let rate = rate(rates, operation, bits, over)?;
-                Some(Term {
-                    accesses,
-                    operation,
-                    bits,
-                    bytes: rate.bytes,
-                    per_s: rate.per_s,
-                })
+impl Bound {
+    /// Returns the bound, if the accesses of the protocol are known and their rates were measured.
+    pub(crate) fn of(protocol: &str, locks: u64, of: Accesses, rates: &[Rate]) -> Option<Self> {
+        let terms = accesses(protocol, locks, of)?.into_iter();
+        let terms = terms.filter(|(accesses, ..)| *accesses > 0.0);
+        let terms = terms.map(|(accesses, operation, bits, over)| {
+            let rate = rate(rates, operation, bits, over)?;
+            Some(Term {
+                accesses,
+                operation,
+                bits,
+                bytes: rate.bytes,
+                per_s: rate.per_s,
             })
-            .collect();
-        let terms = terms?;
+        });
+        let terms: Vec<Term> = terms.collect::<Option<_>>()?;
         let seconds: f64 = terms.iter().map(|term| term.accesses / term.per_s).sum();
-        (seconds > 0.0).then(|| Bound {
+        (seconds > 0.0).then(|| Self {
             terms,
             tx_per_s: 1.0 / seconds,
         })
     }
-}
 
-impl Bound {
     /// The accesses in words.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let terms = self.terms.iter().map(|term| {
             let accesses = (term.accesses * 100.0).round() / 100.0;
             let (bits, bytes) = (term.bits, in_bytes(term.bytes));
@@ -175,51 +145,44 @@ impl Bound {
     }
 }
 
-/// Returns the rate of an operation: that of the largest memory measured which is no larger
-/// than the data, else of the smallest.
+/// Returns the rate over the largest memory that is no larger than the data, else the smallest.
 fn rate<'r>(rates: &'r [Rate], operation: &str, bits: u32, over: Over) -> Option<&'r Rate> {
-    let same = || {
-        let all = rates.iter();
-        all.filter(move |r| r.operation == operation && r.bits == bits && r.per_s > 0.0)
-    };
-    let smallest = same().min_by_key(|r| r.bytes);
-    match over {
-        Over::Cache => smallest,
-        Over::Bytes(bytes) => same()
-            .filter(|r| r.bytes <= bytes)
-            .max_by_key(|r| r.bytes)
-            .or(smallest),
-    }
+    let same = |r: &&Rate| r.operation == operation && r.bits == bits && r.per_s > 0.0;
+    let same = rates.iter().filter(same);
+    let fits = |r: &&Rate| matches!(over, Over::Bytes(bytes) if r.bytes <= bytes);
+    let largest = same.clone().filter(fits).max_by_key(|r| r.bytes);
+    largest.or(same.min_by_key(|r| r.bytes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workloads::AnyInput;
+    use crate::workloads::input::Occasion;
 
     const MIB: u64 = 1 << 20;
 
-    /// The rates of `docs/lab-notes/data/machine.txt`, in G/s.
+    /// The rates of `docs/lab-notes/data/machine.txt` over 4 and 64 MiB, in G/s.
+    const RATES: [(&str, u32, [f64; 2]); 5] = [
+        ("load", 32, [159.0, 80.6]),
+        ("load", 64, [159.0, 80.2]),
+        ("store", 32, [76.0, 24.4]),
+        ("store", 64, [76.4, 24.4]),
+        ("swap", 64, [78.6, 35.4]),
+    ];
+
     fn rates() -> Vec<Rate> {
-        let rows = [
-            ("load", 32, [159.0, 80.6]),
-            ("load", 64, [159.0, 80.2]),
-            ("store", 32, [76.0, 24.4]),
-            ("store", 64, [76.4, 24.4]),
-            ("swap", 64, [78.6, 35.4]),
-        ];
-        let mut rates = Vec::new();
-        for (operation, bits, per_s) in rows {
-            for (mib, per_s) in [4, 64].into_iter().zip(per_s) {
-                rates.push(Rate {
-                    bytes: mib * MIB,
-                    operation: operation.to_owned(),
-                    bits,
-                    threads: 1,
-                    per_s: per_s * 1e9,
-                });
-            }
-        }
-        rates
+        let rates = RATES.into_iter().flat_map(|(operation, bits, per_s)| {
+            let rate = move |(mib, per_s)| Rate {
+                bytes: mib * MIB,
+                operation: operation.to_owned(),
+                bits,
+                threads: 1,
+                per_s: per_s * 1e9,
+            };
+            [4, 64].into_iter().zip(per_s).map(rate)
+        });
+        rates.collect()
     }
 
     /// RA of Table 1.
@@ -230,23 +193,14 @@ mod tests {
         words: 8 * MIB,
     };
 
-    fn bound(protocol: Protocol, of: Accesses) -> f64 {
-        protocol.bound(of, &rates()).expect("all rates").tx_per_s / 1e6
-    }
-
-    /// Adds up accesses over rates in G/s, and returns millions of transactions a second.
-    fn by_hand(terms: &[(f64, f64)]) -> f64 {
-        let ns: f64 = terms
-            .iter()
-            .map(|(accesses, per_ns)| accesses / per_ns)
-            .sum();
-        1e3 / ns
+    fn bound(protocol: &str, locks: u64, of: Accesses) -> f64 {
+        let bound = Bound::of(protocol, locks, of, &rates());
+        bound.expect("all rates").tx_per_s
     }
 
     #[test]
     fn bounds_of_each_protocol_are_those_computed_by_hand() {
-        // Rates over 4 and 64 MiB: loads 159 and 80.6 (80.2 of 64 bits), stores 76.0 (76.4),
-        // swaps 78.6 and 35.4. RA has 32 MiB of values, 64 MiB of cells, and locks of 8 MiB.
+        // RA has 32 MiB of values, 64 MiB of cells, and locks of 8 MiB.
         let (r, w) = (16.0, 16.0);
         let small = Accesses { words: MIB, ..RA };
         // What is read and not written is validated by loads.
@@ -255,33 +209,32 @@ mod tests {
             validated: 8.0,
             ..RA
         };
+        let of_reader = [(r + 8.0, 80.2), (8.0, 35.4), (8.0, 76.4)];
         let table = [(3.0 * r, 159.0), (w, 78.6), (w, 76.0), (w, 76.4)];
         let hv = [(3.0 * r, 159.0), (r, 78.6), (w, 76.0), (r, 76.4)];
         for (protocol, of, terms) in [
-            (Protocol::Unsynchronised, RA, &[(r, 159.0), (w, 76.0)][..]),
-            (Protocol::Fast, RA, &[(r, 80.2), (w, 35.4), (w, 76.4)]),
-            (Protocol::Fast, small, &[(r, 159.0), (w, 78.6), (w, 76.4)]),
-            (
-                Protocol::Fast,
-                reader,
-                &[(r + 8.0, 80.2), (8.0, 35.4), (8.0, 76.4)],
-            ),
-            (Protocol::FastStatic, RA, &[(r, 35.4), (r, 76.4)]),
-            (Protocol::FastTable(MIB), RA, &table),
-            (Protocol::HvSorting(MIB), RA, &hv),
+            (UNSYNCHRONISED.1, RA, &[(r, 159.0), (w, 76.0)][..]),
+            ("fast", RA, &[(r, 80.2), (w, 35.4), (w, 76.4)]),
+            ("fast", small, &[(r, 159.0), (w, 78.6), (w, 76.4)]),
+            ("fast", reader, &of_reader),
+            (FAST_STATIC, RA, &[(r, 35.4), (r, 76.4)]),
+            ("fast-table", RA, &table),
+            ("hv-sorting", RA, &hv),
         ] {
-            let (found, expected) = (bound(protocol, of), by_hand(terms));
-            assert!(
-                (found / expected - 1.0).abs() < 1e-9,
-                "{protocol:?} {of:?}: {found}"
-            );
+            let each = terms.iter().map(|(accesses, per_ns)| accesses / per_ns);
+            let expected = 1e9 / each.sum::<f64>();
+            let found = bound(protocol, MIB, of);
+            let is_close = (found / expected - 1.0).abs() < 1e-9;
+            assert!(is_close, "{protocol} {of:?}: {found}");
         }
+        // A table that is larger than the data has no more words in use.
+        let table = |locks| bound("fast-table", locks, RA);
+        assert!(table(8 * MIB) < table(MIB));
+        assert!((table(8 * MIB) / table(64 * MIB) - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn the_accesses_of_workloads_are_those_of_their_transactions() {
-        use crate::workloads::AnyInput;
-        use crate::workloads::input::Occasion;
         let of = |name| {
             let input = AnyInput::sized(name, Occasion::Measurement).expect("a workload");
             let workload = input.make(1).expect("defaults");
@@ -300,28 +253,10 @@ mod tests {
     }
 
     #[test]
-    fn a_protocol_with_more_accesses_has_a_lower_bound() {
-        let protocols = [
-            Protocol::HvSorting(MIB),
-            Protocol::FastTable(MIB),
-            Protocol::Fast,
-            Protocol::Unsynchronised,
-        ];
-        let bounds = protocols.map(|protocol| bound(protocol, RA));
-        assert!(bounds.is_sorted(), "{bounds:?}");
-        // A larger table has no more words than the data.
-        let table = |locks| bound(Protocol::FastTable(locks), RA);
-        assert!(table(8 * MIB) < table(MIB));
-        assert!((table(8 * MIB) - table(64 * MIB)).abs() < 1e-9);
-    }
-
-    #[test]
-    fn without_a_rate_there_is_no_bound() {
-        let loads: Vec<Rate> = rates()
-            .into_iter()
-            .filter(|rate| rate.operation == "load")
-            .collect();
-        assert_eq!(Protocol::Fast.bound(RA, &loads), None);
-        assert_eq!(Protocol::of("egpgv", 1), None);
+    fn without_a_rate_or_a_known_protocol_there_is_no_bound() {
+        let mut loads = rates();
+        loads.retain(|rate| rate.operation == "load");
+        assert_eq!(Bound::of("fast", MIB, RA, &loads), None);
+        assert_eq!(Bound::of("egpgv", MIB, RA, &rates()), None);
     }
 }

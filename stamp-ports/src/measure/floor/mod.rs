@@ -23,25 +23,24 @@
 use super::launches;
 use super::machine::Rate;
 use super::run_report::{RunReport, resolve};
-use super::search::{Found, SearchSpec, Tried};
+use super::search::{SearchSpec, Tried};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::exclusion::UNSYNCHRONISED;
 use crate::workloads::workload::{Accesses, Verifies};
-use bound::{Bound, Protocol};
+use bound::Bound;
 use search::{ContenderReport, Setting, TriedContender};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 use stm_core::host::Device;
 
-pub mod bound;
+pub(crate) mod bound;
 pub(crate) mod report;
-pub mod search;
+pub(crate) mod search;
 
-/// Everything that was measured.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Measured {
     /// Everything without transactions.
@@ -52,32 +51,26 @@ pub(crate) struct Measured {
     pub(crate) search: Vec<TriedContender>,
     /// Every launch of the transactional memory's searches.
     pub(crate) stm_search: Vec<Tried>,
-    /// The rates of random accesses.
     pub(crate) rates: Vec<Rate>,
     /// What the verification of each workload covers.
     pub(crate) verifies: BTreeMap<&'static str, Verifies>,
     /// The workloads in their order, and the transactions that were asked for in a launch of each.
     #[serde(skip)]
     pub(crate) asked: Vec<(&'static str, u64)>,
-    /// The bounds of protocols whose accesses and rates are known.
     pub(crate) bounds: Vec<BoundOf>,
 }
 
-/// A bound beside what was measured.
 #[derive(Debug, Serialize)]
 pub(crate) struct BoundOf {
-    /// The workload's name.
     pub(crate) workload: &'static str,
     /// The variant, or the contender.
     pub(crate) name: &'static str,
-    /// The bound.
     #[serde(flatten)]
     pub(crate) bound: Bound,
     /// The rate measured over the bound.
     pub(crate) reached: f64,
 }
 
-/// What to measure.
 #[derive(Clone, Debug)]
 pub(crate) struct FloorSpec {
     /// The transactional memory, and how it is searched.
@@ -116,37 +109,40 @@ impl Measured {
 
     /// Computes the bounds of the contenders and of the transactional memory from these numbers on.
     fn add_bounds(&mut self, accesses: Accesses, runs: usize, stm: usize) {
-        let plain = self.runs[runs..].iter();
         // Those whose words have the workload's width.
-        let plain = plain.filter(|run| run.name == UNSYNCHRONISED.1).map(|run| {
-            let of = (run.workload, run.name, run.tx_per_s);
-            (of, Protocol::Unsynchronised)
-        });
-        let stm = self.stm[stm..].iter().filter(|report| report.verified);
+        let plain = self.runs[runs..]
+            .iter()
+            .filter(|run| run.name == UNSYNCHRONISED.1);
+        let plain = plain.map(|run| (run.workload, [run.name; 2], 0, run.tx_per_s));
         // Additions have a protocol of their own.
-        let stm = stm.filter(|report| report.variant != FAST_ADDS);
-        let stm = stm.filter_map(|report| {
-            let of = (report.workload, report.variant, report.tx_per_s);
-            let protocol = Protocol::of(report.variant, report.locks);
-            let resolved = || Protocol::of(report.resolved, report.locks);
-            Some((of, protocol.or_else(resolved)?))
+        let stm = self.stm[stm..]
+            .iter()
+            .filter(|run| run.verified && run.variant != FAST_ADDS);
+        let stm = stm.map(|run| {
+            (
+                run.workload,
+                [run.variant, run.resolved],
+                run.locks,
+                run.tx_per_s,
+            )
         });
-        let bounds = plain.chain(stm).filter_map(|(of, protocol)| {
-            let (workload, name, tx_per_s) = of;
-            let bound = protocol.bound(accesses, &self.rates)?;
-            Some(BoundOf {
-                workload,
-                name,
-                reached: tx_per_s / bound.tx_per_s,
-                bound,
-            })
-        });
+        let bounds = plain
+            .chain(stm)
+            .filter_map(|(workload, names, locks, tx_per_s)| {
+                let bound = |of: &&str| Bound::of(of, locks, accesses, &self.rates);
+                let bound = names.iter().find_map(bound)?;
+                Some(BoundOf {
+                    workload,
+                    name: names[0],
+                    reached: tx_per_s / bound.tx_per_s,
+                    bound,
+                })
+            });
         let bounds: Vec<BoundOf> = bounds.collect();
         self.bounds.extend(bounds);
     }
 
-    /// Measures the transactional memory; `fast` on a workload whose transactions add is a variant
-    /// of its own.
+    /// Measures the transactional memory; `fast` where transactions add is a variant of its own.
     fn add_stm(
         &mut self,
         device: &AnyDevice,
@@ -154,11 +150,9 @@ impl Measured {
         spec: &FloorSpec,
     ) -> Result<()> {
         let shapes = stm_shapes(device, workload, spec);
-        let mut add = |found: Found| {
-            self.stm.extend(found.runs);
-            self.stm_search.extend(found.tried);
-        };
-        add(spec.stm.search(device, workload, &shapes)?);
+        let found = spec.stm.search(device, workload, &shapes)?;
+        self.stm.extend(found.runs);
+        self.stm_search.extend(found.tried);
         let fast = Variant::Fast.into();
         let adds = workload.with_adds();
         if let Some(adds) = adds.filter(|_| spec.stm.variants.contains(&fast)) {
@@ -166,14 +160,16 @@ impl Measured {
                 variants: vec![fast],
                 ..spec.stm.clone()
             };
-            let mut found = stm.search(device, &adds, &shapes)?;
-            for run in &mut found.runs {
-                run.variant = FAST_ADDS;
-            }
-            for tried in &mut found.tried {
-                tried.variant = FAST_ADDS.into();
-            }
-            add(found);
+            let found = stm.search(device, &adds, &shapes)?;
+            self.stm.extend(found.runs.into_iter().map(|run| RunReport {
+                variant: FAST_ADDS,
+                ..run
+            }));
+            self.stm_search
+                .extend(found.tried.into_iter().map(|tried| Tried {
+                    variant: FAST_ADDS.into(),
+                    ..tried
+                }));
         }
         Ok(())
     }
@@ -184,26 +180,24 @@ impl Measured {
         workload: &AnyWorkload,
         spec: &FloorSpec,
     ) -> Result<()> {
-        let (limits, resident) = (device.limits(), device.resident_threads());
-        let by_blocks = workload.sizes().by_blocks();
+        let (kind, limits) = (device.kind(), device.limits());
+        let sizes = workload.sizes();
         let of_sections =
-            search::shapes_of_critical_sections(device.kind(), &limits, by_blocks, spec.quick);
-        let shapes = search::shapes(device.kind(), &limits, resident, spec.quick);
-        let mut contenders = workload.contenders();
-        contenders.retain(|contender| contender.kind != ContenderKind::Excluding);
-        for contender in contenders {
+            search::shapes_of_critical_sections(kind, &limits, sizes.by_blocks(), spec.quick);
+        let shapes = search::shapes(kind, &limits, device.resident_threads(), spec.quick);
+        for contender in workload.contenders() {
             let setting = Setting {
                 seed: spec.stm.seed,
-                transactions: spec.stm.transactions_of(workload.sizes()),
+                transactions: spec.stm.transactions_of(sizes),
                 repeat: spec.stm.repeat,
                 measure_ms: search::MEASURE_MS,
-                shapes: if contender.kind == ContenderKind::CriticalSection {
-                    &of_sections
-                } else {
-                    &shapes
+                shapes: match contender.kind {
+                    ContenderKind::Excluding => continue,
+                    ContenderKind::CriticalSection => &of_sections,
+                    _ => &shapes,
                 },
             };
-            let (run, tried) = search::measure(device, workload.sizes(), &contender, &setting)?;
+            let (run, tried) = search::measure(device, sizes, &contender, &setting)?;
             self.runs.push(run);
             self.search.extend(tried);
         }
@@ -225,27 +219,23 @@ impl Measured {
 /// The launch shapes of the transactional memory.
 fn stm_shapes(device: &AnyDevice, workload: &AnyWorkload, spec: &FloorSpec) -> Vec<(u32, u32)> {
     let (kind, limits) = (device.kind(), device.limits());
+    let sizes = workload.sizes();
     if !spec.quick {
         let mut shapes = launches::shapes(kind, &limits, device.resident_threads());
         shapes.extend(launches::between(kind, &limits));
-        if kind == DeviceKind::Cuda && workload.sizes().by_blocks() {
+        if kind == DeviceKind::Cuda && sizes.by_blocks() {
             shapes.retain(|&(_, threads)| threads == launches::BLOCK_OF_ONE_WORKER);
         }
         return shapes;
     }
-    let sizes = workload.sizes();
     let transactions = spec.stm.transactions_of(sizes);
-    let config = spec
-        .stm
-        .memory
-        .config(spec.stm.locks[0], sizes.capacity(), None);
-    let variants = spec.stm.variants.iter();
-    let mut shapes: Vec<_> = variants
-        .map(|&variant| {
-            let algorithm = resolve(sizes, variant, &config, transactions);
-            launches::launch(sizes, algorithm, kind, &limits)
-        })
-        .collect();
+    let memory = spec.stm.memory;
+    let config = memory.config(spec.stm.locks[0], sizes.capacity(), None);
+    let shapes = spec.stm.variants.iter().map(|&variant| {
+        let algorithm = resolve(sizes, variant, &config, transactions);
+        launches::launch(sizes, algorithm, kind, &limits)
+    });
+    let mut shapes: Vec<_> = shapes.collect();
     shapes.dedup();
     shapes
 }

@@ -20,7 +20,6 @@ struct Ratio {
     workload: &'static str,
     variant: &'static str,
     resolved: &'static str,
-    /// The contender.
     to: &'static str,
     kind: &'static str,
     /// The rate of the transactional memory.
@@ -31,16 +30,13 @@ struct Ratio {
     time: f64,
 }
 
-/// The rate that a report has to compare with a contender's: of the kernel
-/// that does the same work, where a run has several.
+/// The rate to compare with a contender's: of the kernel that does the same work, of several.
 fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
     // Entries are named for what they do, then for what does it: `floor_gn1`
     // and `gn1_hv_sorting` are one work.
     let work = run.kernel.split_once('_').map_or("", |(_, work)| work);
-    let kernel = report
-        .kernels
-        .iter()
-        .find(|kernel| kernel.kernel.split('_').next() == Some(work));
+    let mut kernels = report.kernels.iter();
+    let kernel = kernels.find(|kernel| kernel.kernel.split('_').next() == Some(work));
     let rate = match kernel {
         Some(kernel) => kernel.commits as f64 / (kernel.time_ms * 1e-3).max(1e-9),
         None if report.kernels.is_empty() || !work.starts_with("gn") => report.tx_per_s,
@@ -51,31 +47,26 @@ fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
 
 /// All pairs of a report and a contender of one workload.
 fn ratios(measured: &Measured) -> Vec<Ratio> {
-    let mut ratios = Vec::new();
-    for report in &measured.stm {
-        for run in measured
-            .runs
-            .iter()
-            .filter(|run| run.workload == report.workload)
-        {
-            if let Some(tx_per_s) = rate(report, run) {
-                ratios.push(Ratio {
-                    workload: run.workload,
-                    variant: report.variant,
-                    resolved: report.resolved,
-                    to: run.name,
-                    kind: run.kind.name(),
-                    tx_per_s,
-                    rate: tx_per_s / run.tx_per_s,
-                    time: run.tx_per_s / tx_per_s,
-                });
-            }
-        }
-    }
-    ratios
+    let ratios = measured.stm.iter().flat_map(|report| {
+        let runs = measured.runs.iter();
+        let beside = runs.filter(|run| run.workload == report.workload);
+        beside.filter_map(|run| {
+            let tx_per_s = rate(report, run)?;
+            Some(Ratio {
+                workload: run.workload,
+                variant: report.variant,
+                resolved: report.resolved,
+                to: run.name,
+                kind: run.kind.name(),
+                tx_per_s,
+                rate: tx_per_s / run.tx_per_s,
+                time: run.tx_per_s / tx_per_s,
+            })
+        })
+    });
+    ratios.collect()
 }
 
-/// The format of the document.
 pub(crate) const FORMAT: &str = "stamp-floor/1";
 
 /// The document, whose sections are in this order behind the head.
@@ -113,7 +104,11 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
             short(rate),
             ops,
         ]);
-        row.push(verdict(verified).into());
+        row.push(match verified {
+            None => "not verified (unsafe)".into(),
+            Some(true) => "yes".into(),
+            Some(false) => "NO".into(),
+        });
         rows.push(row);
     };
     for &(workload, full) in &measured.asked {
@@ -156,23 +151,39 @@ fn of_full(transactions: u64, full: u64) -> String {
     }
 }
 
-/// What is printed as `verified`.
-const fn verdict(verified: Option<bool>) -> &'static str {
-    match verified {
-        None => "not verified (unsafe)",
-        Some(true) => "yes",
-        Some(false) => "NO",
-    }
-}
-
 /// The tables, and below them what is to be known about single runs.
-pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) -> Result<()> {
-    writeln!(out, "{}: {}\n", any.id(), any.name())?;
+pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measured) -> Result<()> {
+    writeln!(out, "{}: {}\n", device.id(), device.name())?;
     for line in align(&rows(measured), 4, true) {
         writeln!(out, "{line}")?;
     }
-    beside(out, measured)?;
-    bounds(out, measured)?;
+    let ratios = ratios(measured);
+    let beside = ratios.iter().map(|ratio| {
+        vec![
+            ratio.workload.into(),
+            ratio.variant.into(),
+            ratio.to.into(),
+            ratio.kind.into(),
+            small(ratio.rate) + "x",
+            digits3(ratio.time) + "x",
+        ]
+    });
+    let header = ["workload", "variant", "beside", "kind", "rate", "time"];
+    let title = "The transactional memory beside them:";
+    table(out, title, header, beside, (4, false))?;
+    let bounds = measured.bounds.iter().map(|of| {
+        vec![
+            of.workload.into(),
+            of.name.into(),
+            short(of.bound.tx_per_s),
+            digits3(of.reached * 100.0) + " %",
+            of.bound.told(),
+        ]
+    });
+    let header = ["workload", "what", "bound, tx/s", "reached", "accesses"];
+    let title = "Bounds: the time that the memory system needs for the protocol's own accesses, at \
+                 the rates of random accesses measured in this run:";
+    table(out, title, header, bounds, (2, true))?;
     writeln!(out)?;
     for (workload, verifies) in &measured.verifies {
         let (covers, what) = (verifies.covers.told(), verifies.what);
@@ -194,74 +205,34 @@ pub(crate) fn print(out: &mut impl Write, any: &AnyDevice, measured: &Measured) 
     notes(out, measured)
 }
 
-/// Prints an indented table, of which so many columns are text, and so is the last if `text_last`.
+/// Prints an indented table if it has rows; so many columns are text, and the last if `text_last`.
 fn table<const N: usize>(
     out: &mut impl Write,
+    title: &str,
     header: [&str; N],
     rows: impl Iterator<Item = Vec<String>>,
     (text, text_last): (usize, bool),
 ) -> Result<()> {
     let header = header.map(String::from).to_vec();
     let rows: Vec<_> = std::iter::once(header).chain(rows).collect();
-    for line in align(&rows, text, text_last) {
-        writeln!(out, "  {line}")?;
-    }
-    Ok(())
-}
-
-/// The transactional memory beside the contenders.
-fn beside(out: &mut impl Write, measured: &Measured) -> Result<()> {
-    let ratios = ratios(measured);
-    if !ratios.is_empty() {
-        writeln!(out, "\nThe transactional memory beside them:")?;
-        let header = ["workload", "variant", "beside", "kind", "rate", "time"];
-        let rows = ratios.iter().map(|ratio| {
-            vec![
-                ratio.workload.into(),
-                ratio.variant.into(),
-                ratio.to.into(),
-                ratio.kind.into(),
-                small(ratio.rate) + "x",
-                digits3(ratio.time) + "x",
-            ]
-        });
-        table(out, header, rows, (4, false))?;
-    }
-    Ok(())
-}
-
-/// The bounds, and how much of them was reached.
-fn bounds(out: &mut impl Write, measured: &Measured) -> Result<()> {
-    if !measured.bounds.is_empty() {
-        writeln!(
-            out,
-            "\nBounds: the time that the memory system needs for the protocol's own accesses, at \
-             the rates of random accesses measured in this run:"
-        )?;
-        let header = ["workload", "what", "bound, tx/s", "reached", "accesses"];
-        let rows = measured.bounds.iter().map(|of| {
-            vec![
-                of.workload.into(),
-                of.name.into(),
-                short(of.bound.tx_per_s),
-                digits3(of.reached * 100.0) + " %",
-                of.bound.told(),
-            ]
-        });
-        table(out, header, rows, (2, true))?;
+    if rows.len() > 1 {
+        writeln!(out, "\n{title}")?;
+        for line in align(&rows, text, text_last) {
+            writeln!(out, "  {line}")?;
+        }
     }
     Ok(())
 }
 
 /// What is to be known about single runs.
 fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut operations: Vec<String> = Vec::new();
     for run in &measured.runs {
-        if !told.contains(&(run.workload, run.operations)) {
-            told.push((run.workload, run.operations));
+        let told = format!("{} of {}", run.operations, run.workload);
+        if !operations.contains(&told) {
+            operations.push(told);
         }
     }
-    let operations: Vec<String> = told.iter().map(|(w, o)| format!("{o} of {w}")).collect();
     if !operations.is_empty() {
         writeln!(out, "ops: {}.", operations.join(", "))?;
     }

@@ -14,8 +14,8 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::meter::Progress;
 use crate::measure::search::{LONG, best_first};
-use crate::measure::{TimeMs, launches};
-use crate::workloads::contender::{Contender, ContenderKind, PreparedContender};
+use crate::measure::{TimeMs, launches, ms};
+use crate::workloads::contender::{Contender, ContenderKind, PreparedContender, lanes};
 use crate::workloads::form::filling;
 use crate::workloads::workload::Sizes;
 use serde::Serialize;
@@ -32,11 +32,15 @@ const PROBE: u64 = 4096;
 /// The shortest trial of critical sections, if there are enough transactions.
 const PROBE_MS: f64 = 10.0;
 /// The longest measurement of critical sections in `bench floor`, in milliseconds.
-pub const MEASURE_MS: f64 = 500.0;
+pub(crate) const MEASURE_MS: f64 = 500.0;
 
-/// The launch shapes that are tried, blocks, then threads a block: those of `tune` that fill at
-/// least half of the device; with `quick`, one.
-pub fn shapes(kind: DeviceKind, limits: &Limits, resident: u64, quick: bool) -> Vec<(u32, u32)> {
+/// The launch shapes of `tune` that fill at least half of the device; with `quick`, one.
+pub(crate) fn shapes(
+    kind: DeviceKind,
+    limits: &Limits,
+    resident: u64,
+    quick: bool,
+) -> Vec<(u32, u32)> {
     if quick {
         return vec![filling(limits)];
     }
@@ -50,7 +54,7 @@ pub fn shapes(kind: DeviceKind, limits: &Limits, resident: u64, quick: bool) -> 
 /// The shapes for critical sections: from one thread on, as each thread more is one
 /// more that waits for the lock; of a workload whose blocks work together from a few
 /// warps on, as one thread of each wants it.
-pub fn shapes_of_critical_sections(
+pub(crate) fn shapes_of_critical_sections(
     kind: DeviceKind,
     limits: &Limits,
     by_blocks: bool,
@@ -70,25 +74,17 @@ pub fn shapes_of_critical_sections(
     shapes
 }
 
-/// A launch that was tried.
 #[derive(Clone, Debug, Serialize)]
-pub struct TriedContender {
-    /// The workload's name.
+pub(crate) struct TriedContender {
     pub workload: &'static str,
-    /// The contender's name.
     pub name: &'static str,
-    /// Blocks of the launch.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The kernel's time.
     pub time_ms: f64,
 }
 
 impl TriedContender {
-    /// The time of a transaction.
     fn each_ms(&self) -> f64 {
         self.time_ms / self.transactions.max(1) as f64
     }
@@ -96,70 +92,50 @@ impl TriedContender {
 
 /// A contender's measurement, as JSON has it.
 #[derive(Clone, Debug, Serialize)]
-pub struct ContenderReport {
-    /// The workload's name.
+pub(crate) struct ContenderReport {
     pub workload: &'static str,
-    /// The contender's name within the workload.
     pub name: &'static str,
-    /// What it is.
     pub kind: ContenderKind,
     /// `unsafe` without synchronisation, else the kind.
     pub label: &'static str,
-    /// The kernel's entry point.
     pub kernel: &'static str,
-    /// Blocks of the launch.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
     /// Transactions of a launch, over all of its passes.
     pub transactions: u64,
-    /// The transactions that were asked for: critical sections have fewer where all would
-    /// take too long.
+    /// Those asked for: critical sections have fewer where all would take too long.
     pub transactions_full: u64,
-    /// The seed of the data.
     pub seed: u64,
-    /// Timed launches.
     pub repeat: u32,
-    /// The kernel's times.
     pub time_ms: TimeMs,
     /// Transactions' worth of work a second, by the median time.
     pub tx_per_s: f64,
     /// What an operation is.
     pub operations: &'static str,
-    /// Operations a second, by the median time.
     pub ops_per_s: f64,
-    /// Whether every repeat left the right result; null without synchronisation, which
-    /// is unsafe and not verified.
+    /// Whether every repeat left the right result; null where it is unsafe.
     pub verified: Option<bool>,
-    /// What is wrong, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What the last launch lost, without synchronisation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
-    /// What else is to be known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The workload's parameters.
     pub parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 /// What holds for all contenders of a workload.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
-    /// The seed of the data.
+pub(crate) struct Setting<'a> {
     pub seed: u64,
-    /// Transactions of a launch.
     pub transactions: u64,
-    /// Timed launches.
     pub repeat: u32,
-    /// The launch shapes to try.
     pub shapes: &'a [(u32, u32)],
     /// The longest measurement of critical sections, in milliseconds.
     pub measure_ms: f64,
 }
 
-/// A contender with its data.
 struct Bench<'a> {
     device: &'a AnyDevice,
     workload: &'static str,
@@ -174,8 +150,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// Puts the data back and launches; the kernel's time in milliseconds.
     fn launch(&mut self, shape: (u32, u32), transactions: u64) -> Result<f64> {
-        let time = self.data.launch(self.device, shape, transactions)?;
-        Ok(time.as_secs_f64() * 1e3)
+        Ok(ms(self.data.launch(self.device, shape, transactions)?))
     }
 
     /// The transactions that take so long, if one takes `each_ms`, and all at most.
@@ -184,20 +159,16 @@ impl Bench<'_> {
         self.transactions.min(n.max(1.0) as u64)
     }
 
-    /// Tries a shape once.
     fn probe(&mut self, (blocks, threads): (u32, u32)) -> Result<TriedContender> {
+        let few = self.transactions.min(PROBE.max(lanes((blocks, threads))));
         let mut tried = TriedContender {
             workload: self.workload,
             name: self.contender,
             blocks,
             threads,
-            transactions: self.transactions,
+            transactions: if self.is_slow { few } else { self.transactions },
             time_ms: 0.0,
         };
-        if self.is_slow {
-            let lanes = u64::from(blocks) * u64::from(threads);
-            tried.transactions = self.transactions.min(PROBE.max(lanes));
-        }
         self.again(&mut tried)?;
         if self.is_slow && tried.time_ms < PROBE_MS && tried.transactions < self.transactions {
             tried.transactions = self.fill(PROBE_MS, tried.each_ms());
@@ -206,13 +177,11 @@ impl Bench<'_> {
         Ok(tried)
     }
 
-    /// Launches as it was tried, and notes the time, which is infinite if the device does not take
-    /// so many threads of this kernel.
+    /// Launches again, and notes the time, infinite if the device does not take so many threads.
     fn again(&mut self, tried: &mut TriedContender) -> Result<()> {
-        let launched = self.launch((tried.blocks, tried.threads), tried.transactions);
-        tried.time_ms = match launched {
+        tried.time_ms = match self.launch((tried.blocks, tried.threads), tried.transactions) {
             Err(Error::Host(host::Error::LaunchTooLarge { .. })) => f64::INFINITY,
-            other => other?,
+            launched => launched?,
         };
         Ok(())
     }
@@ -240,11 +209,8 @@ impl Bench<'_> {
 }
 
 /// Searches and measures a contender. Returns the best launch, measured, and all launches that were
-/// tried, the fastest first.
-///
-/// # Errors
-/// Too little memory, or of the device. A wrong result is no error, but a run that is not verified.
-pub fn measure(
+/// tried, the fastest first. A wrong result is no error, but a run that is not verified.
+pub(crate) fn measure(
     device: &AnyDevice,
     of: &dyn Sizes,
     contender: &Contender<'_>,
@@ -265,10 +231,11 @@ pub fn measure(
         is_slow: contender.kind == ContenderKind::CriticalSection,
     };
     let tried = bench.search(setting.shapes)?;
-    let shape = tried.first().map_or((1, 1), |t| (t.blocks, t.threads));
-    let launched = match tried.first() {
-        Some(best) if bench.is_slow && !is_whole => bench.fill(setting.measure_ms, best.each_ms()),
-        _ => transactions,
+    let best = tried.first();
+    let shape = best.map_or((1, 1), |t| (t.blocks, t.threads));
+    let launched = match best.filter(|_| bench.is_slow && !is_whole) {
+        Some(best) => bench.fill(setting.measure_ms, best.each_ms()),
+        None => transactions,
     };
     let is_unsafe = contender.kind == ContenderKind::Unsynchronised;
     let (mut times, mut wrong) = (Vec::new(), None);
@@ -277,7 +244,7 @@ pub fn measure(
         if !is_unsafe || repeat == setting.repeat {
             wrong = wrong.or(bench.data.verify(launched)?);
         }
-        if bench.is_slow && times.iter().sum::<f64>() > LONG.as_secs_f64() * 1e3 {
+        if bench.is_slow && times.iter().sum::<f64>() > ms(LONG) {
             break;
         }
     }
@@ -289,24 +256,19 @@ pub fn measure(
     // Those that are sizes.
     let parameters = of.parameters().into_iter();
     let parameters = parameters.filter(|(_, value)| value.is_u64());
+    let parameters = parameters.map(|(name, value)| (name.to_owned(), value));
+    let is_all = launched == transactions;
+    let kind = contender.kind;
     let run = ContenderReport {
         workload: of.name(),
         name: contender.name,
-        kind: contender.kind,
-        label: if is_unsafe {
-            "unsafe"
-        } else {
-            contender.kind.name()
-        },
+        kind,
+        label: if is_unsafe { "unsafe" } else { kind.name() },
         kernel: contender.entry,
         blocks: shape.0,
         threads: shape.1,
         transactions: made,
-        transactions_full: if launched == transactions {
-            made
-        } else {
-            transactions
-        },
+        transactions_full: if is_all { made } else { transactions },
         seed: setting.seed,
         repeat: times.len() as u32,
         time_ms,
@@ -317,9 +279,7 @@ pub fn measure(
         note: bench.data.note()?,
         error: wrong.clone().filter(|_| !is_unsafe),
         lost: wrong.filter(|_| is_unsafe),
-        parameters: parameters
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect(),
+        parameters: parameters.collect(),
     };
     Ok((run, tried))
 }

@@ -8,7 +8,7 @@
 //! ones after a single atomic, which show whether atomics that wait in a queue *hold* the
 //! line. The times themselves do not matter, but their ratios do (section 3 there).
 
-use super::{Grid, GridTimes, Rate, Sizes, median, net};
+use super::{GridTimes, Rate, Sizes, median, net};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::numbers::bytes as in_bytes;
@@ -23,7 +23,6 @@ use stm_kernels::machine::{
 /// The words of 256 bytes, which each thread has for its own without contention.
 const STRIDE: u32 = 64;
 
-/// Measures all grids.
 pub(super) fn measure(
     device: &AnyDevice,
     sizes: &Sizes,
@@ -31,18 +30,23 @@ pub(super) fn measure(
 ) -> Result<Vec<GridTimes>> {
     say("compiling the memory benchmarks".into());
     device.prepare::<Accesses>(Observation::Silent)?;
-    let grids = sizes.grids.iter().map(|grid| {
-        say(format!("memory benchmarks of {} blocks", grid.blocks));
-        of_grid(device, sizes, grid)
+    let grids = sizes.grids.iter().map(|&(why, blocks)| {
+        say(format!("memory benchmarks of {blocks} blocks"));
+        Ok(GridTimes {
+            why: why.into(),
+            threads: sizes.threads,
+            accesses: sizes.accesses,
+            times_ns: of_grid(device, sizes, blocks)?,
+        })
     });
     grids.collect()
 }
 
-fn of_grid(device: &AnyDevice, sizes: &Sizes, grid: &Grid) -> Result<GridTimes> {
-    let blocks = grid.blocks as usize;
-    let words = Buffer::zeroed(device, blocks * STRIDE as usize, "the words accessed")?;
-    let results = Buffer::zeroed(device, blocks, "the results of accesses")?;
-    let launch = Launch::new(grid.blocks, grid.threads);
+fn of_grid(device: &AnyDevice, sizes: &Sizes, blocks: u32) -> Result<Benchmarks> {
+    let count = blocks as usize;
+    let words = Buffer::zeroed(device, count * STRIDE as usize, "the words accessed")?;
+    let results = Buffer::zeroed(device, count, "the results of accesses")?;
+    let launch = Launch::new(blocks, sizes.threads);
     let time = |operation, after_atomic, stride, accesses| {
         let params = AccessesParams {
             words: words.tarray(),
@@ -74,15 +78,10 @@ fn of_grid(device: &AnyDevice, sizes: &Sizes, grid: &Grid) -> Result<GridTimes> 
             after_atomic: pair(volatile, true)?,
         })
     };
-    Ok(GridTimes {
-        why: grid.why.into(),
-        threads: grid.threads,
-        accesses: sizes.accesses,
-        times_ns: Benchmarks {
-            blocks: grid.blocks,
-            reads: column(Operation::Load, Operation::Add)?,
-            writes: column(Operation::Store, Operation::Swap)?,
-        },
+    Ok(Benchmarks {
+        blocks,
+        reads: column(Operation::Load, Operation::Add)?,
+        writes: column(Operation::Store, Operation::Swap)?,
     })
 }
 
@@ -99,8 +98,7 @@ const WIDTHS: [(Width, u32); 3] = [
     (Width::Bits128, 128),
 ];
 
-/// Measures all operations at all widths over all sizes that fit into half of the memory
-/// that is available.
+/// Measures all operations at all widths over all sizes that fit into half of the memory.
 pub(super) fn rates(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Rate>> {
     say("compiling the random accesses".into());
     device.prepare::<RandomAccesses>(Observation::Silent)?;
@@ -151,8 +149,7 @@ pub(super) fn rates(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) ->
     Ok(rates)
 }
 
-/// The times of one kind of access, contended and not. The unit is the same for all times
-/// of a machine.
+/// The times of one kind of access, contended and not, in one unit for all of a machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Pair {
     /// All threads access one word.
@@ -198,9 +195,7 @@ pub struct Column {
 pub struct Benchmarks {
     /// The number of blocks, of which one thread each makes accesses.
     pub blocks: u32,
-    /// Reads.
     pub reads: Column,
-    /// Writes.
     pub writes: Column,
 }
 
@@ -209,9 +204,7 @@ pub struct Benchmarks {
 pub struct Ratios {
     /// Volatile accesses, contended over not contended.
     pub volatile: f64,
-    /// The same of atomics.
     pub atomic: f64,
-    /// The same of volatile accesses after an atomic.
     pub after_atomic: f64,
     /// Atomics over volatile accesses.
     pub atomic_to_volatile: Pair,
@@ -231,15 +224,11 @@ impl Ratios {
     }
 }
 
-/// The abstraction of a machine: ratios of times (Stuart and Owens 2011, section 4 and
-/// tables 2 and 3).
+/// The abstraction of a machine: ratios of times (Stuart and Owens 2011, section 4).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Abstraction {
-    /// The number of blocks of the benchmarks.
     pub blocks: u32,
-    /// The ratios of reads.
     pub reads: Ratios,
-    /// The ratios of writes.
     pub writes: Ratios,
     /// Volatile writes without contention over such reads.
     pub write_to_read: f64,
@@ -250,8 +239,7 @@ pub struct Abstraction {
 pub(crate) const TWICE: f64 = 2.0;
 
 impl Abstraction {
-    /// Makes the abstraction of measured times, or returns `None` if there are no blocks
-    /// or a time is not a positive number.
+    /// Makes the abstraction of measured times, if there are blocks and all times are positive.
     pub fn of(benchmarks: &Benchmarks) -> Option<Self> {
         let Benchmarks {
             blocks,
@@ -271,14 +259,12 @@ impl Abstraction {
         })
     }
 
-    /// Returns whether atomics that wait in a queue hold their line: contended loads take
-    /// at least twice as long after an atomic.
+    /// Returns whether contended loads take at least twice as long after an atomic.
     pub fn lines_held(&self) -> bool {
         self.reads.after_atomic_to_volatile.contended >= TWICE
     }
 
-    /// Returns how many times as long as a load a thread waits for an atomic read, both of
-    /// a word that others change by atomics.
+    /// Returns how many times as long as a load an atomic read of a word with rivals takes.
     pub fn atomic_to_poll(&self) -> f64 {
         let reads = &self.reads;
         reads.atomic_to_volatile.contended / reads.after_atomic_to_volatile.contended
@@ -291,21 +277,19 @@ pub(crate) mod tests {
 
     use super::*;
 
+    const fn pair(contended: f64, uncontended: f64) -> Pair {
+        Pair {
+            contended,
+            uncontended,
+        }
+    }
+
     /// Makes a column of the rows of table 1 in Stuart and Owens 2011.
     const fn column(ms: [f64; 6]) -> Column {
         Column {
-            volatile: Pair {
-                contended: ms[0],
-                uncontended: ms[1],
-            },
-            atomic: Pair {
-                contended: ms[2],
-                uncontended: ms[3],
-            },
-            after_atomic: Pair {
-                contended: ms[4],
-                uncontended: ms[5],
-            },
+            volatile: pair(ms[0], ms[1]),
+            atomic: pair(ms[2], ms[3]),
+            after_atomic: pair(ms[4], ms[5]),
         }
     }
 
@@ -323,28 +307,24 @@ pub(crate) mod tests {
         writes: column([0.175, 0.029, 1.470, 0.312, 0.824, 0.050]),
     };
 
-    fn close((found, printed): (f64, f64)) {
-        // The paper rounds most figures and cuts some.
-        assert!((found - printed).abs() < 0.0101, "{found} for {printed}");
-    }
-
     #[test]
     fn the_ratios_of_the_papers_times_are_those_of_its_tables_2_and_3() {
-        let table = |ratios: &Ratios, of_table_2: [f64; 3], of_table_3: [f64; 4]| {
-            let (atomic, after) = (ratios.atomic_to_volatile, ratios.after_atomic_to_volatile);
-            let found = [ratios.volatile, ratios.atomic, ratios.after_atomic];
-            found.into_iter().zip(of_table_2).for_each(close);
-            let found = [atomic, after].map(|pair| [pair.contended, pair.uncontended]);
-            found.concat().into_iter().zip(of_table_3).for_each(close);
-        };
         let [tesla, fermi] = [TESLA, FERMI].map(|times| Abstraction::of(&times).unwrap());
-        table(&tesla.reads, [1.44, 92.79, 1.54], [92.46, 1.43, 1.08, 1.02]);
-        let writes = [94.57, 4.38, 1.10, 1.01];
-        table(&tesla.writes, [3.67, 79.12, 4.01], writes);
-        let reads = [2.99, 10.16, 2.98, 2.91];
-        table(&fermi.reads, [11.49, 3.38, 11.78], reads);
-        let writes = [8.40, 10.76, 4.71, 1.72];
-        table(&fermi.writes, [6.03, 4.71, 16.48], writes);
+        // Three ratios of table 2, and then four of table 3.
+        for (of, printed) in [
+            (tesla.reads, [1.44, 92.79, 1.54, 92.46, 1.43, 1.08, 1.02]),
+            (tesla.writes, [3.67, 79.12, 4.01, 94.57, 4.38, 1.10, 1.01]),
+            (fermi.reads, [11.49, 3.38, 11.78, 2.99, 10.16, 2.98, 2.91]),
+            (fermi.writes, [6.03, 4.71, 16.48, 8.40, 10.76, 4.71, 1.72]),
+        ] {
+            let (atomic, after) = (of.atomic_to_volatile, of.after_atomic_to_volatile);
+            let found = [of.volatile, of.atomic, of.after_atomic].into_iter();
+            let pairs = [atomic, after].map(|pair| [pair.contended, pair.uncontended]);
+            for (found, printed) in found.chain(pairs.concat()).zip(printed) {
+                // The paper rounds most figures and cuts some.
+                assert!((found - printed).abs() < 0.0101, "{found} for {printed}");
+            }
+        }
         assert!(!tesla.lines_held() && fermi.lines_held());
     }
 

@@ -16,7 +16,7 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::measure::meter::Progress;
 use crate::measure::timed;
-use crate::points::{Asked, Point};
+use crate::points::Asked;
 use crate::sync::operations::{self, Effort, made_on};
 use abstraction::{Abstraction, Benchmarks};
 use serde::{Deserialize, Serialize};
@@ -30,10 +30,9 @@ use stm_sync::chosen::Kind;
 use stm_sync::host::Locks;
 use stm_sync::semaphore::Kind as SemaphoreKind;
 
-pub mod abstraction;
+pub(crate) mod abstraction;
 
-/// Measures a device.
-pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
+pub(crate) fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
     let start = Instant::now();
     let sizes = Sizes::of(device);
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
@@ -61,7 +60,11 @@ pub fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
 }
 
 /// Measures the rates of random accesses alone.
-pub fn random_accesses(device: &AnyDevice, progress: &Progress, quick: bool) -> Result<Vec<Rate>> {
+pub(crate) fn random_accesses(
+    device: &AnyDevice,
+    progress: &Progress,
+    quick: bool,
+) -> Result<Vec<Rate>> {
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
     let sizes = Sizes::of(device);
     abstraction::rates(device, &if quick { sizes.quick() } else { sizes }, &say)
@@ -84,58 +87,45 @@ fn net(with: Duration, without: Duration) -> f64 {
 }
 
 /// The number of this form.
-pub const SCHEMA: u32 = 2;
+pub(crate) const SCHEMA: u32 = 2;
 
 /// The times of the twelve benchmarks at one grid.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct GridTimes {
-    /// Why this grid.
     pub why: String,
     /// Threads of a block, of which one makes accesses.
     pub threads: u32,
     /// Accesses of that thread.
     pub accesses: u32,
-    /// The blocks, and the times of all accesses in nanoseconds, without that of a launch
-    /// which makes none.
+    /// The times of all accesses in nanoseconds, without that of a launch which makes none.
     pub times_ns: Benchmarks,
 }
 
-/// The rate of one random access.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rate {
     /// Bytes over which the accesses go.
     pub bytes: u64,
     /// `load`, `store`, `add` or `swap`.
     pub operation: String,
-    /// Bits of an access.
     pub bits: u32,
-    /// Threads that make accesses.
     pub threads: u64,
-    /// Accesses a second.
     pub per_s: f64,
 }
 
-/// The time of one barrier.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Barrier {
-    /// Blocks that meet.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
-    /// The algorithm.
     pub algorithm: String,
     /// The time from one wait to the next in nanoseconds.
     pub ns: f64,
 }
 
-/// The rate of one mutex.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Mutex {
     /// Blocks of which one thread each makes sections.
     pub blocks: u32,
-    /// The kind of lock.
     pub algorithm: String,
-    /// Sections a second.
     pub per_s: f64,
     /// The sections of the block that made the most, of the launch in which that was the
     /// most times those of the block that made the fewest.
@@ -144,49 +134,33 @@ pub struct Mutex {
     pub fewest: u32,
 }
 
-/// The rate of one semaphore.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Semaphore {
-    /// Blocks of which one thread each enters.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
-    /// How many may be inside.
     pub count: u32,
-    /// The algorithm.
     pub algorithm: String,
-    /// Entries a second.
     pub per_s: f64,
 }
 
-/// What was measured of a device.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measurement {
-    /// [`SCHEMA`].
     pub schema: u32,
-    /// The version of the program that measured.
     pub version: String,
-    /// The id of the device.
     pub device: String,
-    /// Its name.
     pub name: String,
     /// The newest CUDA version of its driver, or `none`.
     pub driver: String,
     /// When it was measured, in seconds since 1970.
     pub unix_time: u64,
-    /// How long it took.
     pub seconds: f64,
     /// What is smaller than usual.
     pub sizes: String,
     /// The memory benchmarks. The abstraction is that of the last grid.
     pub grids: Vec<GridTimes>,
-    /// Random accesses.
     pub rates: Vec<Rate>,
-    /// Barriers across blocks.
     pub barriers: Vec<Barrier>,
-    /// Mutexes.
     pub mutexes: Vec<Mutex>,
-    /// Semaphores.
     pub semaphores: Vec<Semaphore>,
 }
 
@@ -203,8 +177,7 @@ impl Measurement {
         fastest.collect()
     }
 
-    /// Returns the document that `stamp device --measure --json` prints: the measurement
-    /// and what follows from it.
+    /// Returns what `stamp device --measure --json` prints.
     pub fn document(&self) -> serde_json::Value {
         let abstraction = self.abstraction().map(|abstraction| {
             let mut form = json!(abstraction);
@@ -220,36 +193,26 @@ impl Measurement {
     }
 }
 
-/// A grid of the memory benchmarks.
-#[derive(Clone, Copy, Debug)]
-struct Grid {
-    /// Why this one.
-    why: &'static str,
-    blocks: u32,
-    /// Threads of a block, of which one makes accesses.
-    threads: u32,
-}
-
 /// What is measured.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Sizes {
     /// What is smaller than on a GPU, or the same for all.
     note: &'static str,
-    /// The grids of the memory benchmarks. The abstraction is that of the last.
-    grids: Vec<Grid>,
+    /// The grids of the memory benchmarks, each with why it is one of them, and its blocks. The
+    /// abstraction is that of the last.
+    grids: Vec<(&'static str, u32)>,
     /// Accesses of a thread in the memory benchmarks.
     accesses: u32,
     /// Bytes over which random accesses go.
     bytes: Vec<u64>,
     /// Blocks and threads of a block that make random accesses, and how many each makes.
     random: (u32, u32, u32),
-    /// Whether only those random accesses are measured that bounds are computed from
-    /// ([`crate::measure::floor::bound`]).
+    /// Whether only those random accesses are measured that bounds are computed from.
     for_bounds: bool,
+    /// Threads of a block of the memory benchmarks, at a barrier and of semaphores.
+    threads: u32,
     /// Blocks that meet at a barrier.
     meetings: Vec<u32>,
-    /// Threads of such a block.
-    meeting_threads: u32,
     /// Blocks of which one thread each makes sections on a mutex.
     locking: Vec<u32>,
     /// Sections that they make together.
@@ -287,32 +250,25 @@ impl Sizes {
     }
 
     fn gpu(processors: u32) -> Self {
-        let grid = |why, blocks| Grid {
-            why,
-            blocks,
-            threads: 128,
-        };
+        let resident = BLOCKS_A_PROCESSOR * processors;
         Self {
             note: "1,000 accesses a thread, as in Stuart and Owens 2011",
             grids: vec![
-                grid("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
-                grid("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
-                grid("a block a multiprocessor", processors),
-                grid(
-                    "eight blocks a multiprocessor",
-                    BLOCKS_A_PROCESSOR * processors,
-                ),
+                ("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
+                ("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
+                ("a block a multiprocessor", processors),
+                ("eight blocks a multiprocessor", resident),
             ],
             accesses: 1000,
             bytes: vec![4 << 20, 32 << 20, 64 << 20, 1 << 30],
             // As many threads as fit on a multiprocessor of 2,048.
             random: (16 * processors, 128, 64),
             for_bounds: false,
+            threads: 128,
             meetings: [1, 2, 4, 8].map(|n| n * processors).to_vec(),
-            meeting_threads: 128,
             locking: vec![1, processors, 4 * processors],
             sections: 1 << 16,
-            entering: [1, 4].map(|n| n * processors).to_vec(),
+            entering: vec![processors, 4 * processors],
             counts: vec![1, 2, 10, 120],
             times: 5,
         }
@@ -322,17 +278,13 @@ impl Sizes {
         Self {
             note: "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads \
                    take long to start; random accesses over at most 64 MiB; no accesses of 128 bits",
-            grids: vec![Grid {
-                why: "a block a core",
-                blocks: cores,
-                threads: 1,
-            }],
+            grids: vec![("a block a core", cores)],
             accesses: 4_000_000,
             bytes: vec![4 << 20, 32 << 20, 64 << 20],
             random: (cores, 1, 1 << 20),
             for_bounds: false,
+            threads: 1,
             meetings: vec![cores, 4 * cores],
-            meeting_threads: 1,
             locking: vec![1, cores],
             sections: 250_000,
             entering: vec![cores],
@@ -342,14 +294,14 @@ impl Sizes {
     }
 }
 
-/// Measures a point. There is none of blocks that are not resident together.
-fn point(device: &AnyDevice, asked: &Asked, say: &impl Fn(String)) -> Result<Option<Point>> {
+/// Measures the operations a second of a point, if its blocks are resident together.
+fn per_s(device: &AnyDevice, asked: &Asked, say: &impl Fn(String)) -> Result<Option<f64>> {
     let (part, of, blocks) = (&asked.part, &asked.implementation, asked.blocks);
     say(format!("the {part} {of} of {blocks} blocks"));
     let point = operations::measure(device, asked, Effort::Quick)?;
     match (point.repeat, point.verified) {
         (0, _) => Ok(None),
-        (_, true) => Ok(Some(point)),
+        (_, true) => Ok(Some(point.per_s)),
         (_, false) => {
             let what = point.note.unwrap_or_default();
             Err(host::Error::Corrupt { what }.into())
@@ -360,19 +312,16 @@ fn point(device: &AnyDevice, asked: &Asked, say: &impl Fn(String)) -> Result<Opt
 /// Measures every barrier with every number of blocks that are resident together.
 fn barriers(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Barrier>> {
     let mut found = Vec::new();
-    let kinds = || BarrierKind::ALL.iter().map(|kind| kind.name());
-    let all = sizes
-        .meetings
-        .iter()
-        .flat_map(|&n| kinds().map(move |kind| (n, kind)));
-    for (blocks, kind) in all {
-        let asked = Asked::new("barrier", kind, (blocks, sizes.meeting_threads), &[]);
-        found.extend(point(device, &asked, say)?.map(|point| Barrier {
-            blocks,
-            threads: asked.threads,
-            algorithm: asked.implementation,
-            ns: 1e9 / point.per_s,
-        }));
+    for &blocks in &sizes.meetings {
+        for kind in BarrierKind::ALL {
+            let asked = Asked::new("barrier", kind.name(), (blocks, sizes.threads), &[]);
+            found.extend(per_s(device, &asked, say)?.map(|per_s| Barrier {
+                blocks,
+                threads: asked.threads,
+                algorithm: asked.implementation,
+                ns: 1e9 / per_s,
+            }));
+        }
     }
     Ok(found)
 }
@@ -383,14 +332,14 @@ fn semaphores(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Resul
     for &blocks in &sizes.entering {
         for &count in &sizes.counts {
             for &kind in SemaphoreKind::ALL {
-                let (shape, count_of) = ((blocks, sizes.meeting_threads), ("count", count.into()));
+                let (shape, count_of) = ((blocks, sizes.threads), ("count", count.into()));
                 let asked = Asked::new("semaphore", kind.name(), shape, &[count_of]);
-                found.extend(point(device, &asked, say)?.map(|point| Semaphore {
+                found.extend(per_s(device, &asked, say)?.map(|per_s| Semaphore {
                     blocks,
                     threads: asked.threads,
                     count,
                     algorithm: asked.implementation,
-                    per_s: point.per_s,
+                    per_s,
                 }));
             }
         }
@@ -414,45 +363,36 @@ fn mutexes(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<V
         }
         for &kind in Kind::ALL {
             say(format!("the mutex {}, {blocks} blocks", kind.name()));
-            let (mut ratio, mut unfairest) = (0.0, (0, 0));
-            let with = median(sizes.times, || {
-                let (time, made) = sections(device, &launch, kind, sizes.sections)?;
-                let most = made.iter().copied().max().unwrap_or(0);
-                let fewest = made.iter().copied().min().unwrap_or(0);
-                if f64::from(most) / f64::from(fewest) > ratio {
-                    ratio = f64::from(most) / f64::from(fewest);
-                    unfairest = (most, fewest);
-                }
-                Ok(time)
-            })?;
-            let without = median(sizes.times, || {
-                sections(device, &launch, kind, 0).map(|(time, _)| time)
-            })?;
+            let (mut ratio, mut most, mut fewest) = (0.0, 0, 0);
+            let mut time = |made_together| {
+                median(sizes.times, || {
+                    let locks = Locks::chosen(device, kind, 1, blocks.into(), "the mutex")?;
+                    let run = made_on(device, &launch, made_together, &locks, 1)?;
+                    if let Some(what) = run.fault {
+                        return Err(host::Error::Corrupt { what });
+                    }
+                    let of_blocks = || run.made.iter().copied();
+                    let ends = (of_blocks().max(), of_blocks().min());
+                    let ends = (ends.0.unwrap_or(0), ends.1.unwrap_or(0));
+                    let of_run = f64::from(ends.0) / f64::from(ends.1);
+                    if of_run > ratio {
+                        (ratio, most, fewest) = (of_run, ends.0, ends.1);
+                    }
+                    Ok(run.time)
+                })
+            };
+            // Without sections there is no ratio.
+            let (with, without) = (time(sizes.sections)?, time(0)?);
             found.push(Mutex {
                 blocks,
                 algorithm: kind.name().into(),
                 per_s: f64::from(sizes.sections) / net(with, without) * 1e9,
-                most: unfairest.0,
-                fewest: unfairest.1,
+                most,
+                fewest,
             });
         }
     }
     Ok(found)
-}
-
-/// Makes so many sections, and returns the time and how many each block has made.
-fn sections(
-    device: &AnyDevice,
-    launch: &Launch,
-    kind: Kind,
-    sections: u32,
-) -> std::result::Result<(Duration, Vec<u32>), host::Error> {
-    let locks = Locks::chosen(device, kind, 1, launch.blocks.into(), "the mutex")?;
-    let run = made_on(device, launch, sections, &locks, 1)?;
-    match run.fault {
-        None => Ok((run.time, run.made)),
-        Some(what) => Err(host::Error::Corrupt { what }),
-    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! The options of the transactional memory.
+//! The options of the transactional memory, and the memory that they describe.
 
 use crate::error::{Error, Result};
-use crate::measure::run_report::MemorySpec;
 use crate::numbers::{parse_count, parse_count_32};
 use crate::variants::AskedVariant;
-use clap::Args;
-use stm_core::host::RetryLimits;
+use clap::Parser;
+use std::time::Duration;
+use stm_core::host::{Capacity, RetryLimits, StmConfig};
 
 /// The sizes of the transactional memory, except for the number of locks.
-#[derive(Args, Debug, Clone, Default)]
+#[derive(Parser, Clone, Copy, Debug)]
 #[command(next_help_heading = "Transactional memory")]
-pub struct MemoryArgs {
+pub(crate) struct MemorySpec {
     /// Bytes that share a version lock
     ///
     /// Bytes that share a version lock, a power of two
@@ -52,33 +52,45 @@ pub struct MemoryArgs {
     pub all_threads: bool,
 }
 
-impl MemoryArgs {
-    /// The sizes, for these variants.
-    pub fn spec(&self, variants: &[AskedVariant]) -> Result<MemorySpec> {
-        let schedules = AskedVariant::all()
-            .into_iter()
-            .filter(|v| v.has_scheduler());
-        let schedules: Vec<&str> = schedules.map(AskedVariant::name).collect();
-        for (option, value) in [
-            ("--lanes-max", self.lanes_max),
-            ("--queue-after", self.queue_after),
-        ] {
-            if let Some(value) = value
-                && !variants.iter().any(|variant| variant.has_scheduler())
-            {
-                let names: Vec<&str> = variants.iter().map(|v| v.name()).collect();
-                return Err(Error::Usage(format!(
-                    "{option} {value} is for {}, not for {}: leave it out",
-                    schedules.join(" and "),
-                    names.join(" and ")
-                )));
-            }
+impl MemorySpec {
+    /// Refuses options that none of these variants takes.
+    pub(crate) fn check(&self, variants: &[AskedVariant]) -> Result<()> {
+        let lanes_max = self.lanes_max.map(|value| ("--lanes-max", value));
+        let queue_after = self.queue_after.map(|value| ("--queue-after", value));
+        if let Some((option, value)) = lanes_max.or(queue_after)
+            && !variants.iter().any(|variant| variant.has_scheduler())
+        {
+            let names = |of: &[AskedVariant]| {
+                let names: Vec<&str> = of.iter().map(|variant| variant.name()).collect();
+                names.join(" and ")
+            };
+            let mut schedule = AskedVariant::all();
+            schedule.retain(|variant| variant.has_scheduler());
+            return Err(Error::Usage(format!(
+                "{option} {value} is for {}, not for {}: leave it out",
+                names(&schedule),
+                names(variants)
+            )));
         }
+        Ok(())
+    }
+
+    /// The transactional memory for a workload that needs these sets.
+    pub(crate) fn config(
+        &self,
+        locks: u64,
+        needed: Capacity,
+        time_limit: Option<Duration>,
+    ) -> StmConfig {
         let default = RetryLimits::DEFAULT;
-        Ok(MemorySpec {
+        StmConfig {
+            locks,
             stripe_bytes: self.stripe_bytes,
-            read_capacity: self.read_capacity,
-            write_capacity: self.write_capacity,
+            capacity: Capacity {
+                reads: self.read_capacity.unwrap_or(needed.reads),
+                writes: self.write_capacity.unwrap_or(needed.writes),
+                actions: needed.actions,
+            },
             retry_limits: RetryLimits {
                 read_polls: self.read_polls.unwrap_or(default.read_polls),
                 lanes_max: self.lanes_max.unwrap_or(default.lanes_max),
@@ -87,7 +99,8 @@ impl MemoryArgs {
                 blocks_max: if self.all_threads { u32::MAX } else { 0 },
                 ..default
             },
-        })
+            time_limit,
+        }
     }
 }
 
@@ -99,24 +112,13 @@ mod tests {
 
     #[test]
     fn options_of_the_scheduler_are_refused_without_one() {
-        let args = MemoryArgs {
-            lanes_max: Some(4),
-            ..MemoryArgs::default()
-        };
-        let spec = args
-            .spec(&[Variant::HvSorting, Variant::Fast].map(AskedVariant::from))
-            .unwrap();
-        assert_eq!(spec.retry_limits.lanes_max, 4);
-        let error = args
-            .spec(&[Variant::HvSorting, Variant::Cgl].map(AskedVariant::from))
-            .unwrap_err();
+        let spec = MemorySpec::parse_from(["stm", "--lanes-max", "4"]);
+        let check = |variants: [Variant; 2]| spec.check(&variants.map(AskedVariant::from));
+        check([Variant::HvSorting, Variant::Fast]).unwrap();
+        let config = spec.config(1, Capacity::DEFAULT, None);
+        assert_eq!(config.retry_limits.lanes_max, 4);
+        let error = check([Variant::HvSorting, Variant::Cgl]).unwrap_err();
         let parts = "--lanes-max 4 | fast and fast-table | hv-sorting and cgl";
         has(&error.to_string(), parts);
-        let args = MemoryArgs {
-            queue_after: Some(9),
-            ..MemoryArgs::default()
-        };
-        let error = args.spec(&[Variant::Vbv.into()]).unwrap_err().to_string();
-        has(&error, "--queue-after 9");
     }
 }

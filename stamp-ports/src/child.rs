@@ -1,0 +1,58 @@
+//! A program in a child process, which is watched until it ends or is killed.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
+
+/// The time between two looks at a child: far less than its start takes.
+const POLL: Duration = Duration::from_millis(5);
+
+/// What a child process left behind.
+pub(crate) struct Ended {
+    /// How it ended; `None` if it was killed.
+    pub status: Option<ExitStatus>,
+    pub out: String,
+    pub errors: String,
+    pub wall: Duration,
+}
+
+/// Starts a program, and waits until it ends or `kill` returns true, which is called again and again
+/// with the time since the start and the file of what it has printed. What it prints goes to files,
+/// as a pipe could be held open by a process that a killed one left behind.
+pub(crate) fn watch(
+    command: &mut Command,
+    mut kill: impl FnMut(Duration, &Path) -> bool,
+) -> io::Result<Ended> {
+    let (out, errors) = (NamedTempFile::new()?, NamedTempFile::new()?);
+    let began = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(out.reopen()?)
+        .stderr(errors.reopen()?)
+        .spawn()?;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break Some(status);
+        }
+        if kill(began.elapsed(), out.path()) {
+            child.kill()?;
+            child.wait()?;
+            break None;
+        }
+        sleep(POLL);
+    };
+    let text = |file: &NamedTempFile| {
+        let bytes = fs::read(file)?;
+        Ok::<_, io::Error>(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    Ok(Ended {
+        status,
+        wall: began.elapsed(),
+        out: text(&out)?,
+        errors: text(&errors)?,
+    })
+}
