@@ -13,25 +13,18 @@ use stm_core::internal::kernel::{Build, ptx};
 use stm_core::internal::observe::Observation;
 use stm_core::{Kernel, Lane};
 
-/// The name of sections under libcu++'s binary semaphore.
-pub const BINARY_SEMAPHORE: &str = "cuda::binary_semaphore";
-/// The name of entries into libcu++'s counting semaphore.
-pub const COUNTING_SEMAPHORE: &str = "cuda::counting_semaphore";
-/// The name of waits at the barrier of a grid of cooperative groups.
-pub const GRID_SYNC: &str = "grid.sync";
+// Sections, entries and waits at the barrier of a grid are measured under these names.
+pub(crate) const BINARY_SEMAPHORE: &str = "cuda::binary_semaphore";
+pub(crate) const COUNTING_SEMAPHORE: &str = "cuda::counting_semaphore";
+pub(crate) const GRID_SYNC: &str = "grid.sync";
 
-/// A source file.
 struct Source {
-    /// What it measures.
     implementation: &'static str,
-    /// Its name without an extension.
     name: &'static str,
     text: &'static str,
-    /// Has the driver load its kernels.
     load: fn(&Cuda) -> Result<(), Error>,
 }
 
-/// Has the driver load a kernel.
 fn load<K: Kernel>(gpu: &Cuda) -> Result<(), Error> {
     gpu.prepare::<K>(Observation::Silent).map(|_| ())
 }
@@ -64,18 +57,17 @@ static COMPILED: RwLock<BTreeMap<&'static str, String>> = RwLock::new(BTreeMap::
 
 /// Which peers there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Peers {
-    /// Those that can be launched.
+pub(crate) struct Peers {
     there: Vec<&'static str>,
     /// Why others are missing, in one line.
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 impl Peers {
     /// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
     /// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. A device
     /// without CUDA has no peers, and needs no note.
-    pub fn of(device: &AnyDevice, nvcc: Option<&Path>) -> Self {
+    pub(crate) fn of(device: &AnyDevice, nvcc: Option<&Path>) -> Self {
         match device {
             AnyDevice::Cpu(_) => Self::default(),
             AnyDevice::Cuda(gpu) => {
@@ -85,25 +77,21 @@ impl Peers {
         }
     }
 
-    /// Returns whether there is a peer of this name.
-    pub fn has(&self, implementation: &str) -> bool {
+    pub(crate) fn has(&self, implementation: &str) -> bool {
         self.there.contains(&implementation)
     }
 
     /// Compiles all sources with the first compiler that can be run.
     fn compiled(capability: (i32, i32), choices: &[PathBuf]) -> Self {
+        let mut found = Self::default();
         let Some(nvcc) = choices.iter().find(|nvcc| runs(nvcc)) else {
             let tried: Vec<String> = choices.iter().map(|n| n.display().to_string()).collect();
-            let note = format!(
+            found.note = Some(format!(
                 "no peers are measured, as no nvcc can be run (tried {}): name one by --nvcc",
                 tried.join(" and ")
-            );
-            return Self {
-                there: Vec::new(),
-                note: Some(note),
-            };
+            ));
+            return found;
         };
-        let mut found = Self::default();
         for source in &SOURCES {
             match compile(nvcc, capability, source) {
                 Ok(text) => {
@@ -130,29 +118,23 @@ impl Peers {
         self
     }
 
-    /// Notes why a peer is missing.
     fn leave_out(&mut self, source: &Source, why: &str) {
         let note = format!("{} is not measured: {why}", source.implementation);
-        self.note = Some(match self.note.take() {
-            Some(before) => format!("{before}; {note}"),
-            None => note,
-        });
+        let before = self.note.take().map(|before| before + "; ");
+        self.note = Some(before.unwrap_or_default() + &note);
     }
 }
 
 /// Returns the compilers to try, in this order.
 fn choices(named: Option<&Path>) -> Vec<PathBuf> {
     let of_environment = || env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty());
-    match named
-        .map(Path::to_owned)
-        .or_else(|| of_environment().map(PathBuf::from))
-    {
+    let named = named.map(Path::to_owned);
+    match named.or_else(|| of_environment().map(PathBuf::from)) {
         Some(nvcc) => vec![nvcc],
         None => vec!["nvcc".into(), "/usr/local/cuda/bin/nvcc".into()],
     }
 }
 
-/// Returns whether this is a program that says its version.
 fn runs(nvcc: &Path) -> bool {
     let output = Command::new(nvcc).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
@@ -161,8 +143,7 @@ fn runs(nvcc: &Path) -> bool {
 /// Compiles a source to PTX, or says in one line why that cannot be done.
 fn compile(nvcc: &Path, (major, minor): (i32, i32), source: &Source) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
-    let from = folder.path().join(format!("{}.cu", source.name));
-    let to = folder.path().join(format!("{}.ptx", source.name));
+    let [from, to] = ["cu", "ptx"].map(|end| folder.path().join(source.name).with_extension(end));
     fs::write(&from, source.text).map_err(|error| format!("{}: {error}", from.display()))?;
     let output = Command::new(nvcc)
         .args(["-std=c++17", "-O3", "-ptx"])
@@ -224,7 +205,6 @@ pub(super) struct SectionsParams {
     pub(super) counter: *mut u32,
     /// A word for each block, for the number of its sections.
     pub(super) made: *mut u32,
-    /// The sections of all blocks.
     pub(super) sections: u32,
 }
 
@@ -240,7 +220,6 @@ pub(super) struct SemaphoreParams {
     pub(super) found: *mut u32,
     /// How many threads may be inside.
     pub(super) count: u32,
-    /// How often each thread enters.
     pub(super) times: u32,
 }
 
@@ -250,7 +229,6 @@ pub(super) struct SemaphoreParams {
 pub(super) struct BarrierParams {
     /// A word for each thread and one more, all 0, for the checked loop.
     pub(super) words: *mut u32,
-    /// How often each thread waits.
     pub(super) waits: u32,
 }
 
@@ -292,11 +270,18 @@ peers! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use std::sync::Mutex;
     use stm_core::internal::host::check_parameters;
 
     /// Held by tests that compile the sources, as there is one place for what comes of it.
     static COMPILING: Mutex<()> = Mutex::new(());
+
+    fn note(peers: &Peers) -> &str {
+        let note = peers.note.as_deref().expect("a note");
+        assert_eq!(note.lines().count(), 1, "{note}");
+        note
+    }
 
     #[test]
     fn an_unknown_nvcc_leaves_no_peers_and_one_line_that_names_it_and_the_cpu_has_none() {
@@ -304,40 +289,50 @@ mod tests {
         // It is named, so no other one is tried.
         assert_eq!(choices(Some(nowhere)), [nowhere]);
         let peers = Peers::compiled((9, 0), &choices(Some(nowhere)));
-        assert!(SOURCES.iter().all(|s| !peers.has(s.implementation)));
-        let note = peers.note.as_deref().expect("a note");
-        crate::testing::has(note, "/nowhere/nvcc | --nvcc");
-        assert_eq!(note.lines().count(), 1);
-        assert_eq!(
-            Peers::of(&AnyDevice::cpu(), Some(nowhere)),
-            Peers::default()
-        );
+        assert!(peers.there.is_empty());
+        has(note(&peers), "/nowhere/nvcc | --nvcc");
+        let of_cpu = Peers::of(&AnyDevice::cpu(), Some(nowhere));
+        assert_eq!(of_cpu, Peers::default());
     }
 
-    /// Writes a program that stands in for `nvcc`.
+    /// Writes a program that stands in for `nvcc`, with a script that follows the answer to
+    /// `--version`, and compiles all sources with it.
     #[cfg(unix)]
-    fn stand_in(folder: &Path, script: &str) -> PathBuf {
-        let path = folder.join("nvcc");
+    fn stand_in(capability: (i32, i32), script: &str) -> Peers {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("nvcc");
         // Another process writes it. A file that this one has open for writing, or a child
         // that another test starts meanwhile, cannot be run.
         let written = Command::new("sh")
             .args(["-c", r#"printf '%s' "$2" > "$1" && chmod +x "$1""#, "sh"])
             .arg(&path)
-            .arg(format!("#!/bin/sh\n{script}\n"))
+            .arg(format!(
+                "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{script}\n"
+            ))
             .status();
         assert!(written.expect("sh runs").success());
-        path
+        Peers::compiled(capability, &["/nowhere/nvcc".into(), path])
     }
 
-    /// Checks that a peer has the PTX that the stand-in has made of its source.
-    #[cfg(unix)]
-    fn has<K: Kernel>(peers: &Peers, implementation: &str) {
-        assert!(peers.has(implementation));
-        let ptx = K::ptx(Build::default()).expect("PTX");
-        let entry = format!(".entry {}()", K::ENTRY);
-        assert_eq!(ptx.matches(&entry).count(), 1, "{entry} in {ptx}");
-        // The stand-in's entries have no parameters, which a launch would refuse.
-        assert!(check_parameters::<K>(&ptx, K::ENTRY).is_err());
+    /// The kernels of the sources. Checks the PTX that was made of each as a launch does: whether it
+    /// has the entry, and the parameters that are passed.
+    fn check(parameters_are_right: bool) {
+        fn of<K: Kernel>(parameters_are_right: bool) {
+            let ptx = K::ptx(Build::default()).expect("PTX");
+            let entry = format!(".entry {}(", K::ENTRY);
+            assert_eq!(ptx.matches(&entry).count(), 1, "{entry} in {ptx}");
+            let checked = check_parameters::<K>(&ptx, K::ENTRY);
+            assert_eq!(checked.is_ok(), parameters_are_right, "{checked:?}");
+        }
+        for of in [
+            of::<SectionsPeer>,
+            of::<EntriesPeer>,
+            of::<CheckedEntriesPeer>,
+            of::<MeetingsPeer>,
+            of::<CheckedMeetingsPeer>,
+        ] {
+            of(parameters_are_right);
+        }
     }
 
     /// The stand-in makes PTX of the entries that it finds in the source, so what is
@@ -346,21 +341,14 @@ mod tests {
     #[test]
     fn each_source_is_compiled_for_the_device_and_has_its_entries() {
         let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().expect("a folder");
         // $1 to $7: -std=c++17 -O3 -ptx -arch=sm_80 -o TO FROM
-        let nvcc = stand_in(
-            folder.path(),
-            r#"[ "$1" = --version ] && exit 0
-    [ "$4" = -arch=sm_80 ] || { echo "wrong: $4" >&2; exit 1; }
-    sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#,
-        );
-        let peers = Peers::compiled((8, 0), &[PathBuf::from("/nowhere/nvcc"), nvcc]);
+        let script = r#"[ "$4" = -arch=sm_80 ] || { echo "wrong: $4" >&2; exit 1; }
+    sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#;
+        let peers = stand_in((8, 0), script);
         assert_eq!(peers.note.as_deref(), None);
-        has::<SectionsPeer>(&peers, BINARY_SEMAPHORE);
-        has::<EntriesPeer>(&peers, COUNTING_SEMAPHORE);
-        has::<CheckedEntriesPeer>(&peers, COUNTING_SEMAPHORE);
-        has::<MeetingsPeer>(&peers, GRID_SYNC);
-        has::<CheckedMeetingsPeer>(&peers, GRID_SYNC);
+        assert_eq!(peers.there, SOURCES.map(|source| source.implementation));
+        // The stand-in's entries have no parameters, which a launch would refuse.
+        check(false);
         // There is no build with atomics of 128 bits, so a GPU takes the other one.
         let wide = Build {
             wide: true,
@@ -372,7 +360,7 @@ mod tests {
     #[test]
     fn a_peer_that_the_driver_refuses_is_left_out_and_the_others_stay() {
         let all = Peers {
-            there: SOURCES.iter().map(|s| s.implementation).collect(),
+            there: SOURCES.map(|source| source.implementation).to_vec(),
             note: None,
         };
         let peers = all.loaded(|source| match source.implementation {
@@ -382,22 +370,9 @@ mod tests {
             }),
             _ => Ok(()),
         });
-        assert!(peers.has(BINARY_SEMAPHORE) && peers.has(COUNTING_SEMAPHORE));
-        assert!(!peers.has(GRID_SYNC));
-        let note = peers.note.as_deref().expect("a note");
-        assert!(
-            note.contains(GRID_SYNC) && note.contains(".version 9.5"),
-            "{note}"
-        );
-        assert!(!note.contains(BINARY_SEMAPHORE), "{note}");
-    }
-
-    /// Checks a peer's PTX as a launch does.
-    fn is_right<K: Kernel>() {
-        let ptx = K::ptx(Build::default()).expect("PTX");
-        let entry = format!(".entry {}(", K::ENTRY);
-        assert!(ptx.contains(&entry), "{entry}");
-        check_parameters::<K>(&ptx, K::ENTRY).expect("the same parameters");
+        assert_eq!(peers.there, [BINARY_SEMAPHORE, COUNTING_SEMAPHORE]);
+        has(note(&peers), &format!("{GRID_SYNC} | .version 9.5"));
+        assert!(!note(&peers).contains(BINARY_SEMAPHORE));
     }
 
     /// Compares the parameters with those of the sources.
@@ -407,29 +382,15 @@ mod tests {
         let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
         let peers = Peers::compiled((9, 0), &choices(None));
         assert_eq!(peers.note.as_deref(), None);
-        is_right::<SectionsPeer>();
-        is_right::<EntriesPeer>();
-        is_right::<CheckedEntriesPeer>();
-        is_right::<MeetingsPeer>();
-        is_right::<CheckedMeetingsPeer>();
+        check(true);
     }
 
     #[cfg(unix)]
     #[test]
     fn an_nvcc_that_fails_is_quoted_for_each_source() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let nvcc = stand_in(
-            folder.path(),
-            "[ \"$1\" = --version ] && exit 0\necho 'no such arch' >&2\nexit 1",
-        );
-        let peers = Peers::compiled((9, 0), &[nvcc]);
-        let note = peers.note.as_deref().expect("a note");
-        assert_eq!(
-            note.matches("no such arch").count(),
-            SOURCES.len(),
-            "{note}"
-        );
-        assert_eq!(note.lines().count(), 1);
-        assert!(!peers.has(GRID_SYNC));
+        let peers = stand_in((9, 0), "echo 'no such arch' >&2\nexit 1");
+        let quoted = note(&peers).matches("no such arch").count();
+        assert_eq!(quoted, SOURCES.len());
+        assert!(peers.there.is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Sections on one lock: the first thread of each block makes them until all blocks together have
 //! made a given number. How many each block has made shows how fair the lock is.
 
-use super::{Effort, Run, Size, TIMES, blocks, runs, shape, unknown};
+use super::{Run, TIMES, blocks, measured, shape, size, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::points::{Asked, Point};
@@ -14,7 +14,6 @@ use stm_sync::host::{Combiners, Defaults, Locks};
 use stm_sync::series::IN_A_ROW;
 use stm_sync::{Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas};
 
-/// The name of this part.
 pub(super) const PART: &str = "mutex";
 
 /// The mutex that suits the kind of device, several sections of a thread in a row.
@@ -43,11 +42,10 @@ pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
     (BINARY_SEMAPHORE, peer),
 ];
 
-/// Lists the points.
-pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Vec<Asked> {
+pub(super) fn points(device: &AnyDevice, quick: bool, peers: &Peers) -> Vec<Asked> {
     let mut all = Vec::new();
     let processors = device.limits().processors;
-    for blocks in blocks(device.kind(), processors, effort, TIMES) {
+    for blocks in blocks(device.kind(), processors, quick, TIMES) {
         let there = IMPLEMENTATIONS.iter().map(|(name, _)| *name);
         let there = there.filter(|&name| name != BINARY_SEMAPHORE || peers.has(name));
         all.extend(there.map(|name| Asked::new(PART, name, (blocks, 1), &[])));
@@ -55,25 +53,21 @@ pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Vec<A
     all
 }
 
-/// Measures one point.
-pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Result<Point> {
-    let named = IMPLEMENTATIONS
-        .iter()
-        .find(|(name, _)| *name == asked.implementation);
-    let Some((_, make)) = named else {
+pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
+    let mut named = IMPLEMENTATIONS.iter();
+    let Some((_, make)) = named.find(|(name, _)| *name == asked.implementation) else {
         return Err(unknown(PART, &asked.implementation));
     };
-    let (most, ms) = match (device.kind(), effort) {
-        (DeviceKind::Cuda, Effort::Quick) => (1 << 15, 15),
-        (DeviceKind::Cuda, Effort::Full) => (1 << 18, 50),
+    let size = match (device.kind(), quick) {
+        (DeviceKind::Cuda, true) => size(1 << 15, 15),
+        (DeviceKind::Cuda, false) => size(1 << 18, 50),
         // A hand-over between threads that other processes hold up takes milliseconds.
-        (DeviceKind::Cpu, Effort::Quick) => (1 << 12, 15),
-        (DeviceKind::Cpu, Effort::Full) => (1 << 14, 130),
+        (DeviceKind::Cpu, true) => size(1 << 12, 15),
+        (DeviceKind::Cpu, false) => size(1 << 14, 130),
     };
-    let time = Duration::from_millis(ms);
-    let size = Size { most, time };
-    let runs = runs(size, &mut |sections| make(device, asked, sections))?;
-    let mut point = runs.point(asked, 1, None);
+    let mut point = measured(asked, size, 1, None, &mut |sections| {
+        make(device, asked, sections)
+    })?;
     let in_a_row = match asked.implementation.as_str() {
         DEFAULT => Some(IN_A_ROW),
         DEFAULT_SINGLE => Some(1),
